@@ -1,0 +1,39 @@
+# Language, warnings, sanitizers: the same for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+find_program(DEFT_CCACHE ccache)
+if(DEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${DEFT_CCACHE})
+endif()
+
+add_library(deft_options INTERFACE)
+target_compile_options(deft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+# The sanitizers make Eigen pick an allocator of its own while the wheels use malloc; every target must agree (see
+# ARCHITECTURE.md, hazards), so this definition is on in all builds.
+target_compile_definitions(deft_options INTERFACE EIGEN_MALLOC_ALREADY_ALIGNED=1)
+target_link_options(deft_options INTERFACE -Wl,--disable-new-dtags)
+if(DEFT_SANITIZE)
+  target_compile_options(deft_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(deft_options INTERFACE -fsanitize=address,undefined)
+endif()
+# Fused multiply-adds would make results depend on the instruction set outside the kernels.
+target_compile_options(deft_options INTERFACE -ffp-contract=off)
+
+# Objects that own Eigen memory must not cross between code built for different instruction sets: the wheels are built
+# for the baseline, so -march and -m<isa> may reach the raw-pointer kernels only.
+function(deft_check_instruction_sets)
+  foreach(flags "${CMAKE_CXX_FLAGS}" "$ENV{CXXFLAGS}" "${CMAKE_CXX_FLAGS_RELEASE}" "${CMAKE_CXX_FLAGS_DEBUG}")
+    if(flags MATCHES "-march=|-mavx|-mfma|-mtune=native")
+      message(FATAL_ERROR "deft: '${CMAKE_MATCH_0}' in the compiler flags corrupts memory shared with Pinocchio and Coal "
+                          "(built for the x86-64 baseline). Remove it: the hot kernels choose their instruction set at run time.")
+    endif()
+  endforeach()
+endfunction()

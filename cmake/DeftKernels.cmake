@@ -1,0 +1,1 @@
+# Filled by the solvers: hot kernels, one hidden-visibility object library per instruction set.

@@ -1,0 +1,1 @@
+# Filled by the viewer: embeds the page built from src/deft/viewer/client.

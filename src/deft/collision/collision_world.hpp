@@ -1,0 +1,74 @@
+#pragma once
+// Shapes on bodies and what is near what: the only door to Coal.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deft/collision/contact_pair.hpp"
+#include "deft/core/diagnostics.hpp"
+#include "deft/math/rotation.hpp"
+#include "deft/multibody/shape_spec.hpp"
+
+namespace deft::collision {
+
+struct GeometryDescription {
+  std::string name;                            // "hand/link_3#collision_0"
+  int body = -1;                               // 0 = world
+  RigidTransform X_BG = RigidTransform::Identity();
+  multibody::ShapeSpec shape;
+  SourceLocation where;
+};
+
+/// Facts about a built geometry, for reports.
+struct GeometryInfo {
+  std::string name;
+  int body = -1;
+  std::string kind;                            // "sphere", "box", …, "convex hull"
+  int hull_vertices = 0;                       // meshes and prisms
+  double mesh_volume = 0, hull_volume = 0;     // meshes
+};
+
+/// Scratch of `find_contacts`; one per thread. Keeps the broad phase's order between calls (results do not depend on history).
+class CollisionWorkspace {
+ public:
+  CollisionWorkspace();
+  ~CollisionWorkspace();
+  CollisionWorkspace(CollisionWorkspace&&) noexcept;
+  CollisionWorkspace& operator=(CollisionWorkspace&&) noexcept;
+
+ private:
+  friend class CollisionWorld;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class CollisionWorld {
+ public:
+  /// @param allowed  allowed[i * n + j] != 0 when geometries i and j of n may touch (symmetric; the filter is made by `scene`).
+  /// Bad shapes (negative sizes, unreadable or flat meshes, non-convex prisms) go to `diagnostics`; hulls that inflate a mesh
+  /// (volume ratio > 1.25) are warned of. @throws InputError if there is any error.
+  static CollisionWorld build(std::vector<GeometryDescription> geometries, std::vector<unsigned char> allowed, Diagnostics& diagnostics);
+  ~CollisionWorld();
+  CollisionWorld(CollisionWorld&&) noexcept;
+  CollisionWorld& operator=(CollisionWorld&&) noexcept;
+
+  std::span<const GeometryInfo> geometries() const;
+  CollisionWorkspace make_workspace() const;
+
+  /// All contact points with gap < margin [m] at body poses X_WB, ordered by (geometry_a, geometry_b, feature). `contacts` is cleared.
+  /// Flat contacts give every vertex of the clipped face polygons. No allocation once the workspace has grown.
+  void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const;
+
+  /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
+  ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;
+
+ private:
+  CollisionWorld();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::collision

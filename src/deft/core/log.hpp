@@ -1,0 +1,21 @@
+#pragma once
+// Log lines for people, on standard error. Results never go through here.
+
+#include <string>
+#include <string_view>
+
+namespace deft::log {
+
+enum class Level { kDebug, kInfo, kWarning, kError, kOff };
+
+void set_level(Level level);
+/// Also writes every line (from kInfo) to a file, until `stop_file`. @throws std::runtime_error if it cannot be opened.
+void start_file(const std::string& path);
+void stop_file();
+
+void debug(std::string_view message);
+void info(std::string_view message);
+void warning(std::string_view message);
+void error(std::string_view message);
+
+}  // namespace deft::log

@@ -1,0 +1,53 @@
+#pragma once
+// A simulated (or planned, or tracked) motion in plain data: what the run folder stores and the viewer draws.
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace deft::dynamics {
+
+enum class ContactState : unsigned char { kOpen = 0, kStick = 1, kSlide = 2 };
+
+/// One contact of one step, at the end of the step. Force on body a in the world frame; −force on b.
+struct ContactRecord {
+  int a = 0, b = 0;                              // body indices (Trajectory::names_bodies), 0 = world
+  std::array<double, 3> point_W{};               // midpoint of the witness points [m]
+  std::array<double, 3> normal_W{};              // unit, from b to a
+  double gap = 0;                                // φ + J_n δ, the gap of the linearised geometry at the end of the step [m]
+  double gap_start = 0;                          // true gap φ at the start of the step [m]
+  std::array<double, 3> force_W{};               // [N], on a
+  std::array<double, 3> torque_W{};              // [N·m], on a, about point_W (torsional friction)
+  double mu = 0;
+  ContactState state = ContactState::kOpen;
+};
+
+struct StepRecord {
+  int status = 0;                                // index into Trajectory::status_words
+  double residual = 0;                           // max of the scaled residuals of the certificate
+  double residual_stationarity = 0, residual_primal = 0, residual_complementarity = 0;
+  int iterations = 0;
+  double solve_us = 0, step_us = 0;
+  double energy = 0;                             // ½δᵀQδ + bᵀδ [J]
+  double gap_min_linearised = 0;                 // min over contacts of φ + J_n δ [m]
+  double gap_min = 0;                            // min true gap over all pairs at the end of the step [m]
+  bool motion_unique = true, forces_unique = true;
+};
+
+/// T steps: T+1 times, configurations and poses; T commands, step records and contact ranges.
+struct Trajectory {
+  std::vector<std::string> names_q, names_u, names_v, names_bodies;  // names_bodies[0] = "world"
+  std::vector<std::string> status_words;
+  std::vector<double> t;                                    // [T+1] s
+  std::vector<std::vector<double>> q;                       // [T+1][nq]
+  std::vector<std::vector<double>> u;                       // [T][nu]: joint targets
+  std::vector<int> u_index_q;                               // [nu]: index in q of the coordinate that each command drives
+  std::vector<std::vector<std::array<double, 7>>> X_WB;     // [T+1][bodies]: quat_wxyz, p
+  std::vector<std::size_t> contact_offset{0};               // [T+1]: contacts of step k are [offset[k], offset[k+1])
+  std::vector<ContactRecord> contacts;
+  std::vector<StepRecord> steps;                            // [T]
+  int num_steps() const { return static_cast<int>(steps.size()); }
+};
+
+}  // namespace deft::dynamics

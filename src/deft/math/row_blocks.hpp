@@ -1,0 +1,49 @@
+#pragma once
+// Many small dense row blocks of a wide matrix, each with its own list of columns, in one arena that is reused.
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+namespace deft {
+
+/// J = [J_0; J_1; …], block i holding `rows` rows that are nonzero only in the columns `cols(i)` (ascending, 0-based).
+/// Values are row-major, rows × number of columns. Appending does not allocate once the arena has grown.
+class RowBlocks {
+ public:
+  using Block = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+  using ConstBlock = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
+  void clear() {
+    entries_.clear();
+    cols_.clear();
+    values_.clear();
+  }
+  int size() const { return static_cast<int>(entries_.size()); }
+
+  /// Appends a zero block with a copy of `cols`; the returned view is valid until the next append.
+  Block append(int rows, std::span<const int> cols) {
+    entries_.push_back({rows, static_cast<int>(cols.size()), cols_.size(), values_.size()});
+    cols_.insert(cols_.end(), cols.begin(), cols.end());
+    values_.resize(values_.size() + static_cast<std::size_t>(rows) * cols.size(), 0.0);
+    return block(size() - 1);
+  }
+
+  int rows(int i) const { return entries_[i].rows; }
+  std::span<const int> cols(int i) const { return {cols_.data() + entries_[i].first_col, static_cast<std::size_t>(entries_[i].num_cols)}; }
+  Block block(int i) { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
+  ConstBlock block(int i) const { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
+
+ private:
+  struct Entry {
+    int rows;
+    int num_cols;
+    std::size_t first_col;
+    std::size_t first_value;
+  };
+  std::vector<Entry> entries_;
+  std::vector<int> cols_;
+  std::vector<double> values_;
+};
+
+}  // namespace deft

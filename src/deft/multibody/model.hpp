@@ -1,0 +1,117 @@
+#pragma once
+// The kinematics and inertia of a world of models: the only door to Pinocchio.
+//
+// Configuration q: models in declaration order, a model's free base first, then its joints in file order; free body
+// [qw qx qy qz x y z], ball joint [qw qx qy qz]. Velocity and displacement δ: free body [ω_W, v_W] (v of the body origin);
+// ball joint: ω relative to the parent, in the joint's parent-side frame; one entry per axis otherwise.
+// Update: p⁺ = p + δ_v, R⁺ = Exp(δ_ω) R.
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model_spec.hpp"
+
+namespace deft::multibody {
+
+struct BodyInfo {
+  std::string name;             // "hand/link_3", inline body "ball", "world"
+  std::string link;             // link name in its model
+  int model = -1;               // index of the model, −1 = world
+  int parent = -1;              // body that carries it, −1 for the world
+  int weld_group = 0;           // bodies with equal group never move against each other; 0 = welded to the world
+  double mass = 0;
+};
+
+struct CoordinateInfo {
+  std::string name;             // "ball/qw", "hand/joint_1", "tip/x"
+  std::string unit;             // "rad", "m", "1"
+  double lower = -kInfinity, upper = kInfinity;
+};
+
+struct VelocityInfo {
+  std::string name;             // "ball/wx" … "ball/vz", "hand/joint_1", "tip/x"
+  std::string unit;             // of a displacement: "rad" or "m"
+  double lower = -kInfinity, upper = kInfinity;  // joint limits of 1-dof coordinates
+  int q_index = -1;             // the coordinate it displaces, −1 for rotations
+  double effort_limit = kInfinity;
+  double damping = 0;
+};
+
+struct ModelInfo {
+  std::string name;
+  int first_q = 0, nq = 0, first_v = 0, nv = 0;
+  std::vector<int> bodies;
+  std::vector<std::string> joint_names;  // of its movable joints, as in the file, file order (without the free base)
+  bool floating_base = false;
+  bool inline_body = false;
+  double mass = 0;
+};
+
+/// Quantities that move with q; one per thread. Filled by Model::update.
+class Kinematics {
+ public:
+  Kinematics();
+  ~Kinematics();
+  Kinematics(Kinematics&&) noexcept;
+  Kinematics& operator=(Kinematics&&) noexcept;
+  std::vector<RigidTransform> X_WB;  // per body; X_WB[0] = identity
+
+ private:
+  friend class Model;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class Model {
+ public:
+  /// Builds the world. Every problem (unknown or cyclic weld, duplicate name, non-positive mass with free motion, bad inertia, …)
+  /// goes to `diagnostics`. @throws InputError if there is any error.
+  static Model build(const MultibodySpec& spec, Diagnostics& diagnostics);
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  int nq() const;
+  int nv() const;
+  std::span<const BodyInfo> bodies() const;               // [0] is the world
+  std::span<const ModelInfo> models() const;
+  std::span<const CoordinateInfo> coordinates() const;    // size nq
+  std::span<const VelocityInfo> velocities() const;       // size nv
+  /// Index of a body by "model/link", "model::link" or an inline body's name; −1 if there is none.
+  int find_body(const std::string& name) const;
+  /// Body and fixed offset of a link or frame by scoped name ("model::frame", a world frame, "world").
+  struct FrameOnBody { int body = -1; RigidTransform X_BF = RigidTransform::Identity(); };
+  std::optional<FrameOnBody> find_frame(const std::string& scoped_name) const;
+
+  /// Zero for joints, identity (or the file's default pose) for free bodies.
+  Eigen::VectorXd default_configuration() const;
+  /// q ⊕ δ; quaternions come out with unit norm. No allocation when `q_next` has the right size.
+  void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, Eigen::VectorXd& q_next) const;
+  /// δ with q0 ⊕ δ = q1, rotations by Log.
+  Eigen::VectorXd difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const;
+
+  Kinematics make_kinematics() const;
+  /// Body poses and joint Jacobians at q. No allocation. Quaternions are normalised first.
+  void update(const Eigen::VectorXd& q, Kinematics& kinematics) const;
+  /// Velocity indices on which the pose of `body` depends, ascending.
+  std::span<const int> columns(int body) const;
+  /// Rows [angular; linear] (6 × columns(body).size()): ω_W and the velocity of the body-fixed point at p_W per unit of each column.
+  /// Writes into `J` (row-major, leading dimension `ld`). No allocation.
+  void point_jacobian(const Kinematics& kinematics, int body, const Eigen::Vector3d& p_W, double* J, int ld) const;
+
+  /// Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
+  void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
+  /// Generalized force of gravity, size nv [N, N·m].
+  void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;
+
+ private:
+  Model();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::multibody

@@ -1,0 +1,97 @@
+#pragma once
+// A robot or object as its file states it, and the world that directives assemble from several. Plain data; no Pinocchio.
+
+#include <Eigen/Core>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/math/rotation.hpp"
+#include "deft/multibody/shape_spec.hpp"
+
+namespace deft::multibody {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct InertialSpec {
+  double mass = 0;                                            // [kg]
+  Eigen::Vector3d p_LCom = Eigen::Vector3d::Zero();           // [m], link frame
+  Eigen::Matrix3d I_Com_L = Eigen::Matrix3d::Zero();          // about the centre of mass, link axes [kg m²]
+};
+
+struct GeometrySpec {
+  std::string name;
+  RigidTransform X_LG = RigidTransform::Identity();
+  ShapeSpec shape;
+  std::optional<double> mu_static, mu_dynamic;                // drake:mu_static / drake:mu_dynamic
+  std::optional<double> mu;                                   // one coefficient: deft `mu`, SDF surface/friction/ode/mu
+  std::optional<std::array<double, 4>> rgba;                  // visuals
+  SourceLocation where;
+};
+
+struct LinkSpec {
+  std::string name;
+  std::optional<InertialSpec> inertial;
+  std::vector<GeometrySpec> collisions, visuals;
+  SourceLocation where;
+};
+
+/// One degree of freedom of a joint.
+struct JointAxisSpec {
+  std::string coordinate;                                     // name after the model's: "joint_1", "x", "theta"
+  bool rotational = true;                                     // else translational
+  Eigen::Vector3d axis_J = Eigen::Vector3d::UnitZ();          // unit, in the joint frame on the parent's side
+  double lower = -kInfinity, upper = kInfinity;               // [rad or m]
+  double effort_limit = kInfinity;                            // [N·m or N]
+  double damping = 0;
+};
+
+enum class JointKind { kFixed, kAxes, kBall, kFree };         // kAxes: the axes one after the other (revolute, prismatic, planar, …)
+
+struct JointSpec {
+  std::string name;
+  JointKind kind = JointKind::kFixed;
+  std::string parent = "world", child;                        // link names of the same model, or "world"
+  RigidTransform X_PJ = RigidTransform::Identity();           // joint frame in the parent link
+  RigidTransform X_CJ = RigidTransform::Identity();           // joint frame in the child link
+  std::vector<JointAxisSpec> axes;
+  SourceLocation where;
+};
+
+struct FrameSpec {
+  std::string name;
+  std::string attached_to;                                    // link or frame of the same model (in MultibodySpec: scoped name or "world")
+  RigidTransform X_AF = RigidTransform::Identity();
+  SourceLocation where;
+};
+
+/// One URDF, one SDFormat <model>, or one inline body. A root link that no joint or weld holds is free.
+struct ModelSpec {
+  std::string name;
+  std::vector<LinkSpec> links;                                // file order; links[0] is the base unless `base` names another
+  std::vector<JointSpec> joints;                              // file order
+  std::vector<FrameSpec> frames;
+  std::string base;                                           // canonical link; empty = the first
+  RigidTransform X_WModel = RigidTransform::Identity();       // <model><pose>: default pose of the model frame
+  bool is_static = false;
+  bool inline_body = false;                                   // its body is printed "ball" rather than "ball/link"
+  SourceLocation where;
+};
+
+/// Welds `child` (model::link or model::frame) to `parent` ("world", model::link, or a frame) at X_PC.
+struct WeldSpec {
+  std::string parent, child;
+  RigidTransform X_PC = RigidTransform::Identity();
+  SourceLocation where;
+};
+
+struct MultibodySpec {
+  std::vector<ModelSpec> models;                              // declaration order
+  std::vector<WeldSpec> welds;
+  std::vector<FrameSpec> frames;                              // add_frame
+};
+
+}  // namespace deft::multibody

@@ -1,0 +1,24 @@
+#pragma once
+// The judge of a solution: residuals recomputed from the raw program by code that shares nothing with the solvers.
+
+#include "deft/solvers/program.hpp"
+
+namespace deft::solvers {
+
+/// Scaled residuals r_d = ‖·‖_{Q̃⁻¹}/√E0, r_p = max|·|/(w_i √E0), r_c = max|s·f|/E0 (formulation in README.md), and the absolute
+/// ones in N, m and J. Smoothed: complementarity is |s·f − 1/κ| (rays) or the cone's ‖s∘f − (2/κ)e‖.
+struct Certificate {
+  double stationarity = 0.0;
+  double primal = 0.0;           // contact, bound, linear and equality rows; also dual cone membership, in the scaled force
+  double complementarity = 0.0;
+  double stationarity_N = 0.0;
+  double primal_m = 0.0;
+  double complementarity_J = 0.0;
+  double E0_J = 0.0;
+  double max_scaled() const;
+};
+
+/// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May allocate.
+Certificate certify(const ContactProgram& program, const ContactSolution& solution);
+
+}  // namespace deft::solvers

@@ -1,0 +1,21 @@
+#pragma once
+// A motion as one HTML file that opens from disk: no server, no network, no GPU.
+
+#include <string>
+
+#include "deft/dynamics/trajectory.hpp"
+
+namespace deft::viewer {
+
+/// What is drawn besides the motion. `scene_json` is scene::visual_json (bodies, shapes, colours, robots, settings, plane, h, kappa).
+struct PageContent {
+  std::string title;
+  std::string scene_json;
+  const dynamics::Trajectory* trajectory = nullptr;
+  std::size_t max_bytes = 25u << 20;   // above this size frames are left out evenly and the page says so
+};
+
+/// The page's HTML. @throws std::invalid_argument if arrays disagree in size.
+std::string make_page(const PageContent& content);
+
+}  // namespace deft::viewer
