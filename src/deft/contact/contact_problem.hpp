@@ -1,0 +1,38 @@
+#pragma once
+// THE WAIST: contacts of a scene at one configuration, in plain data. Gaps, normals, friction and Jacobian rows; Q and b are filled
+// by a step model. It can be written to a file and solved without a robot (problem files).
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deft/math/block_diagonal.hpp"
+#include "deft/math/row_blocks.hpp"
+
+namespace deft::contact {
+
+/// One contact point between bodies A and B. Frame C = (n, t₁, t₂), n from B to A.
+struct Contact {
+  int body_a = -1, body_b = -1;
+  int geometry_a = -1, geometry_b = -1;
+  Eigen::Vector3d p_WA, p_WB;                    // witness points
+  Eigen::Vector3d n_W, t1_W, t2_W;               // in the plane t2_W is unused (zero)
+  double gap = 0;                                // φ [m]
+  double mu = 0;
+  std::array<double, 3> ellipsoid{1, 1, 1};
+  double weight = 1;                             // share of this point in its patch
+  std::uint64_t id = 0;
+};
+
+struct ContactProblem {
+  int nv = 0;
+  std::vector<Contact> contacts;
+  RowBlocks J;                                   // per contact rows n, t₁(, t₂): relative velocity of A against B at the witness points, per column
+  BlockDiagonal Q;                               // [N/m, N·m/rad, …]
+  Eigen::VectorXd b;                             // [N, N·m]
+  BlockDiagonal masses;                          // M_u/h² where Q is zero (quasistatic)
+};
+
+}  // namespace deft::contact

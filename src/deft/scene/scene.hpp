@@ -1,0 +1,102 @@
+#pragma once
+// The built world, immutable: what contact and dynamics may ask of it in plain types. Neither Pinocchio nor Coal shows.
+
+#include <Eigen/Core>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deft/collision/collision_world.hpp"
+#include "deft/collision/contact_pair.hpp"
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model.hpp"
+#include "deft/scene/scene_spec.hpp"
+
+namespace deft::scene {
+
+/// An actuated model: impedance-controlled joints.
+struct Robot {
+  std::string name;
+  int model = -1;
+  int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
+  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu
+};
+/// A movable model that no robot actuates.
+struct Object {
+  std::string name;
+  int model = -1;
+  int first_q = 0, nq = 0, first_v = 0, nv = 0;
+  double mass = 0;
+  bool frozen = false;
+};
+
+/// Friction of one pair of geometries.
+struct PairFriction {
+  double mu = 0;
+  std::array<double, 3> ellipsoid{1, 1, 1};
+};
+
+/// Everything that moves with q; one per thread.
+struct SceneState {
+  Eigen::VectorXd q;
+  multibody::Kinematics kinematics;
+  collision::CollisionWorkspace collision;
+  std::vector<collision::ContactPair> contacts;
+  std::span<const RigidTransform> X_WB() const { return kinematics.X_WB; }
+};
+
+class Scene {
+ public:
+  /// Builds and checks. Every problem goes to `diagnostics`. @throws InputError with all of them if there is any error.
+  static Scene build(SceneSpec spec, Diagnostics& diagnostics);
+  ~Scene();
+  Scene(Scene&&) noexcept;
+  Scene& operator=(Scene&&) noexcept;
+
+  const SceneSpec& spec() const;
+  const multibody::Model& model() const;
+  const collision::CollisionWorld& collision_world() const;
+  int nq() const;
+  int nv() const;
+  int nu() const;
+  std::span<const Robot> robots() const;
+  std::span<const Object> objects() const;
+  std::span<const int> actuated() const;               // velocity index of each command, size nu
+  std::span<const int> command_coordinates() const;    // index in q of each command, size nu
+  std::vector<std::string> names_q() const;
+  std::vector<std::string> names_v() const;
+  std::vector<std::string> names_u() const;
+  std::vector<std::string> names_bodies() const;
+  Plane plane() const;
+  PairFriction friction(int geometry_a, int geometry_b) const;
+
+  /// The configuration of that name, with what it leaves out from the defaults. @throws InputError for an unknown name.
+  Eigen::VectorXd configuration(const std::string& name) const;
+  Eigen::VectorXd initial_configuration() const;
+  /// Targets of a goal: per object or coordinate, see GoalError. Distance of q from the goal.
+  struct GoalError {
+    double position_m = 0, rotation_rad = 0, joint = 0;
+    bool reached = false;
+  };
+  GoalError goal_error(const GoalSpec& goal, const Eigen::VectorXd& q) const;
+
+  /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No allocation.
+  void command(double t, double h, Eigen::VectorXd& u) const;
+  /// Time of the last knot [s], 0 without commands.
+  double last_knot_time() const;
+
+  SceneState make_state() const;
+  /// Poses and joint Jacobians at q. No allocation.
+  void update(const Eigen::VectorXd& q, SceneState& state) const;
+  /// Contact candidates nearer than `margin` at the state's q, into state.contacts.
+  void find_contacts(double margin, SceneState& state) const;
+
+ private:
+  Scene();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::scene

@@ -1,0 +1,142 @@
+#pragma once
+// What a scene file says, after dialects, directives and overlays have been resolved: plain data, filled by io, built by Scene.
+
+#include <Eigen/Core>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model_spec.hpp"
+
+namespace deft::scene {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A number per joint: all equal, a list in file order, or by joint name; the scene checks lengths and names.
+struct JointValues {
+  std::optional<double> all;
+  std::vector<double> list;                       // file order
+  std::map<std::string, double> by_name;
+  SourceLocation where;
+};
+
+struct RobotSpec {
+  std::string name;                               // model name
+  JointValues stiffness;                          // [N/m, N·m/rad] > 0
+  bool self_collision = false;
+  SourceLocation where;
+};
+
+struct ObjectSpec {
+  std::string name;
+  bool frozen = false;                            // δ_u = 0
+  SourceLocation where;
+};
+
+/// The placement of one model in a configuration: joints by name or in file order, and its free body's (or ball's) pose.
+struct ModelConfiguration {
+  JointValues joints;                             // coordinate names ("joint_1", "x", "theta", "qw" … too)
+  std::optional<Eigen::Vector3d> position;        // free body: p_WB
+  std::optional<Eigen::Matrix3d> rotation;        // free body: R_WB
+  std::optional<Eigen::VectorXd> velocity;        // second-order models
+  std::map<std::string, std::pair<std::optional<Eigen::Vector3d>, std::optional<Eigen::Matrix3d>>> free_bodies;  // by link: default_free_body_pose
+  SourceLocation where;
+};
+struct ConfigurationSpec {
+  std::string name;
+  std::map<std::string, ModelConfiguration> models;
+  SourceLocation where;
+};
+
+struct GoalSpec {
+  ConfigurationSpec target;                       // what is not named is free
+  double tolerance_position_m = 0.01, tolerance_rotation_rad = 0.1, tolerance_joint = 0.1;
+};
+
+enum class Interpolation { kLinear, kHold };
+struct KnotSpec {
+  double t = 0;
+  std::map<std::string, JointValues> robots;      // missing joints keep their last value
+  SourceLocation where;
+};
+struct CommandSpec {
+  Interpolation interpolation = Interpolation::kLinear;
+  std::vector<KnotSpec> knots;                    // ascending t
+};
+
+/// Every collision geometry pair whose names match both patterns (either way round) gets these values.
+struct FrictionPairSpec {
+  std::array<std::string, 2> between;             // "model", "model::link", "hand::*"
+  std::optional<double> mu;
+  std::optional<std::array<double, 3>> ellipsoid; // later models
+  SourceLocation where;
+};
+struct FrictionSpec {
+  double fallback = 0.5;                          // geometry without a coefficient (warned of by name); 1.0 for q_sys files
+  bool prefer_static = false;                     // q_sys files: static coefficient; otherwise dynamic
+  bool warn_missing = true;
+  std::vector<FrictionPairSpec> pairs;
+};
+
+/// add_collision_filter_group.
+struct FilterGroupSpec {
+  std::string name;
+  std::vector<std::string> members;               // scoped body names, "model::link"; groups by `member_groups`
+  std::vector<std::string> member_groups;
+  std::vector<std::string> ignored;               // names of groups (may be the group itself)
+  SourceLocation where;
+};
+
+enum class ModelKind { kConvex, kPerfectTracking, kImpedance, kLimitSurface, kStewartTrinkle, kConvexSecondOrder, kEquivalentContactPoint };
+enum class Dynamics { kQuasidynamic, kQuasistatic };
+enum class Cone { kPyramid, kCone };
+enum class Forces { kAny, kLeastNorm };
+enum class Plane { kSpace, kXY, kXZ, kYZ };       // plane of motion: one tangent per contact unless kSpace
+
+/// `step:` of a scene file. Listed with units and ranges by io's settings table.
+struct StepSettings {
+  std::optional<double> h;                        // [s] > 0; stepping without it is an error
+  ModelKind model = ModelKind::kConvex;
+  Dynamics dynamics = Dynamics::kQuasidynamic;
+  Cone cone = Cone::kPyramid;
+  int rays = 4;                                   // 2 in the plane
+  double kappa = kInfinity;                       // [1/J]
+  double contact_margin = 0.025;                  // [m], infinity = every pair
+  std::optional<double> unactuated_mass_scale;    // s; none = true mass; 0 = objects do not move
+  bool joint_limits = true;
+  bool effort_limits = false;
+  bool robot_gravity = false;
+  JointValues joint_damping;                      // [N s/m, N·m·s/rad]; empty = 0
+  double compliance = 0;                          // R [m/N]
+  bool uniqueness_check = false;
+  Forces forces = Forces::kLeastNorm;
+  bool midpoint_forces = false;                   // force and reaction at the common midpoint instead of at each body's own witness
+  double gain = 0;                                // limit surface: c
+};
+
+struct SceneSpec {
+  std::string name;
+  std::string file;                               // of the scene, for messages and relative paths
+  bool is_q_sys = false;                          // published dialect: conventions of the published simulator apply
+  multibody::MultibodySpec world;                 // directives first, then inline bodies, then objects with `file:`
+  std::vector<RobotSpec> robots;
+  std::vector<ObjectSpec> objects;
+  std::vector<FilterGroupSpec> filter_groups;
+  Eigen::Vector3d gravity_W{0, 0, -9.81};         // [m/s²]
+  FrictionSpec friction;
+  StepSettings step;
+  std::optional<Plane> plane;                     // none: inferred
+  std::vector<ConfigurationSpec> configurations;
+  ConfigurationSpec defaults;                     // default_joint_positions / default_free_body_pose of the directives
+  std::string initial;                            // name of a configuration; empty = defaults
+  CommandSpec commands;
+  std::vector<GoalSpec> goals;                    // file order; target.name is the goal's name
+  std::string merged_yaml;                        // the merged scene, re-runnable from anywhere (absolute file names)
+};
+
+}  // namespace deft::scene
