@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct BodyInfo {
   std::string name;             // "hand/link_3", inline body "ball", "world"
   std::string link;             // link name in its model
   int model = -1;               // index of the model, −1 = world
-  int parent = -1;              // body that carries it, −1 for the world
+  int parent = -1;              // body that a joint or weld hangs it on; −1 for the world and for free bodies
   int weld_group = 0;           // bodies with equal group never move against each other; 0 = welded to the world
   double mass = 0;
 };

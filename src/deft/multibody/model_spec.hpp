@@ -36,6 +36,7 @@ struct LinkSpec {
   std::string name;
   std::optional<InertialSpec> inertial;
   std::vector<GeometrySpec> collisions, visuals;
+  RigidTransform X_ML = RigidTransform::Identity();           // in the model frame with joints at zero; read for free and static links
   SourceLocation where;
 };
 
@@ -43,7 +44,7 @@ struct LinkSpec {
 struct JointAxisSpec {
   std::string coordinate;                                     // name after the model's: "joint_1", "x", "theta"
   bool rotational = true;                                     // else translational
-  Eigen::Vector3d axis_J = Eigen::Vector3d::UnitZ();          // unit, in the joint frame on the parent's side
+  Eigen::Vector3d axis_J = Eigen::Vector3d::UnitZ();          // any length > 0, in the joint frame on the parent's side
   double lower = -kInfinity, upper = kInfinity;               // [rad or m]
   double effort_limit = kInfinity;                            // [N·m or N]
   double damping = 0;
@@ -55,7 +56,7 @@ struct JointSpec {
   std::string name;
   JointKind kind = JointKind::kFixed;
   std::string parent = "world", child;                        // link names of the same model, or "world"
-  RigidTransform X_PJ = RigidTransform::Identity();           // joint frame in the parent link
+  RigidTransform X_PJ = RigidTransform::Identity();           // joint frame in the parent link; in the model frame if parent = "world"
   RigidTransform X_CJ = RigidTransform::Identity();           // joint frame in the child link
   std::vector<JointAxisSpec> axes;
   SourceLocation where;
@@ -75,7 +76,7 @@ struct ModelSpec {
   std::vector<JointSpec> joints;                              // file order
   std::vector<FrameSpec> frames;
   std::string base;                                           // canonical link; empty = the first
-  RigidTransform X_WModel = RigidTransform::Identity();       // <model><pose>: default pose of the model frame
+  RigidTransform X_WModel = RigidTransform::Identity();       // <model><pose>: model frame in the world (joints to the world, free and static links)
   bool is_static = false;
   bool inline_body = false;                                   // its body is printed "ball" rather than "ball/link"
   SourceLocation where;
