@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Run every test suite of a build and count: one line per suite, then `N passed, N failed` alone on the last line.
+
+Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--jobs N]
+
+A suite is a GoogleTest executable (BUILD_DIR/tests/test_ROOM), a pytest folder (tests/NAME with test_*.py) or the node
+tests (tests/viewer with *.test.mjs). A suite that crashes, hangs, runs no test, or ends with an error that no test
+explains counts as one failed test more. Standard library only. Exit status 1 if anything failed.
+"""
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SUITE_LIMIT_S = 1200  # far above the slowest suite: a suite that runs longer hangs
+
+
+@dataclass
+class Count:
+    """Outcome of one suite: tests passed, failed, skipped, and one line per failure."""
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def fail(self, text: str) -> None:
+        self.failed += 1
+        self.failures.append(text)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A command, the file its results go to, and the function that counts them."""
+    name: str
+    command: list[str]
+    report: Path
+    count: object
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def count_gtest(report: Path, output: str) -> Count:
+    """Counts GoogleTest's JSON report; after a crash there is none, and the printed lines are counted instead."""
+    count = Count()
+    if not report.exists():
+        count.passed = len(re.findall(r"^\[       OK \]", output, re.M))
+        for name in re.findall(r"^\[  FAILED  \] ([^\s,]+).* \(\d+ ms\)", output, re.M):
+            count.fail(name)
+        return count
+    for suite in json.loads(report.read_text()).get("testsuites", []):
+        for test in suite["testsuite"]:
+            name = f"{suite['name']}.{test['name']}"
+            if test.get("failures"):
+                count.fail(name)
+            elif test.get("result") == "COMPLETED":
+                count.passed += 1
+            else:
+                count.skipped += 1
+    return count
+
+
+def count_junit(report: Path, output: str) -> Count:
+    """Counts the JUnit XML that pytest and node write."""
+    count = Count()
+    if not report.exists():
+        return count
+    try:
+        cases = ElementTree.parse(report).getroot().iter("testcase")
+    except ElementTree.ParseError as error:
+        count.fail(f"unreadable report: {error}")
+        return count
+    for case in cases:
+        if case.find("failure") is not None or case.find("error") is not None:
+            count.fail(f"{case.get('classname', '')}.{case.get('name', '')}".strip("."))
+        elif case.find("skipped") is not None:
+            count.skipped += 1
+        else:
+            count.passed += 1
+    return count
+
+
+def find_suites(build: Path, logs: Path) -> list[Suite]:
+    """All suites of the tree, the C++ rooms that have test files but no executable included (they fail)."""
+    suites = []
+    for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
+        if any(folder.glob("*_test.cpp")):
+            report = logs / f"test_{folder.name}.json"
+            suites.append(Suite(folder.name, [str(build / "tests" / f"test_{folder.name}"), f"--gtest_output=json:{report}"],
+                                report, count_gtest))
+        if any(folder.glob("test_*.py")):
+            report = logs / f"pytest_{folder.name}.xml"
+            suites.append(Suite(f"{folder.name} (pytest)",
+                                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
+                                 str(folder)], report, count_junit))
+        scripts = sorted(folder.glob("*.test.mjs"))
+        if scripts:
+            report = logs / f"node_{folder.name}.xml"
+            suites.append(Suite(f"{folder.name} (node)",
+                                [str(Path(sys.executable).parent / "node"), "--test", "--test-reporter=junit",
+                                 f"--test-reporter-destination={report}", *map(str, scripts)], report, count_junit))
+    return suites
+
+
+def run(suite: Suite, log: Path, environment: dict[str, str]) -> tuple[Count, float]:
+    """Runs one suite with its output in `log`; returns its count and wall time [s]."""
+    suite.report.unlink(missing_ok=True)
+    start, problem = time.monotonic(), None
+    with log.open("wb") as sink:
+        try:
+            status = subprocess.run(suite.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=sink,
+                                    stderr=subprocess.STDOUT, timeout=SUITE_LIMIT_S).returncode
+        except subprocess.TimeoutExpired:
+            status, problem = None, f"still running after {SUITE_LIMIT_S} s"
+        except OSError as error:
+            status, problem = None, f"did not start: {error}"
+    count = suite.count(suite.report, log.read_text(errors="replace"))
+    if status is not None and status < 0:
+        problem = f"crashed with signal {-status}"
+    elif status and not count.failed:
+        problem = f"ended with exit status {status}"
+    elif status == 0 and count.passed + count.failed == 0:
+        problem = "ran no test"
+    if problem:
+        count.fail(f"suite {problem}")
+    return count, time.monotonic() - start
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("logs", type=Path)
+    parser.add_argument("--only", action="append", default=[], metavar="SUITE", help="run this suite alone (may be repeated)")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="suites that run at the same time")
+    options = parser.parse_args()
+    build, logs = options.build.resolve(), options.logs.resolve()
+    logs.mkdir(parents=True, exist_ok=True)
+
+    suites = find_suites(build, logs)
+    unknown = set(options.only) - {s.name.split()[0] for s in suites}
+    if unknown:
+        parser.error(f"no suite named {', '.join(sorted(unknown))}; there are: {', '.join(sorted({s.name.split()[0] for s in suites}))}")
+    suites = [s for s in suites if not options.only or s.name.split()[0] in options.only]
+    environment = {**os.environ, "DEFT_BUILD_DIR": str(build), "DEFT_CLI": str(build / "deft"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in [n for n in environment if n.startswith("GTEST_")]:
+        del environment[name]
+
+    total = Count()
+    print("== tests")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        logs_of = {s.name: logs / f"{s.report.stem}.log" for s in suites}
+        futures = {pool.submit(run, s, logs_of[s.name], environment): s for s in suites}
+        for future in concurrent.futures.as_completed(futures):
+            suite, (count, seconds) = futures[future], future.result()
+            total.passed, total.failed = total.passed + count.passed, total.failed + count.failed
+            skipped = f", {count.skipped} skipped" if count.skipped else ""
+            print(f"   {suite.name:22} {count.passed:5} passed, {count.failed:3} failed{skipped}  ({seconds:.1f} s)", flush=True)
+            for failure in count.failures:
+                print(f"      FAILED {failure}")
+            if count.failed:
+                print(f"      log: {os.path.relpath(logs_of[suite.name], ROOT)}", flush=True)
+    if not suites:
+        total.fail("no suite found")
+        print("      FAILED no test suite found")
+    print(f"{total.passed} passed, {total.failed} failed")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
