@@ -1,0 +1,33 @@
+"""Shared by the tests of the house: where the tree and its build are, and tools/ on the import path."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Root of the source tree."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    """Finished release build: $DEFT_BUILD_DIR, else build/release."""
+    folder = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release"))
+    assert (folder / "build.ninja").exists(), f"{folder} is no build; run ./run build"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tracked(root) -> list[Path]:
+    """Every file of the project: known to git, or new and not ignored."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
+                            capture_output=True, text=True).stdout
+    files = [root / name for name in listed.split("\0") if name]
+    return [f for f in files if f.is_file()]
