@@ -75,13 +75,8 @@ class Scene {
   /// The configuration of that name, with what it leaves out from the defaults. @throws InputError for an unknown name.
   Eigen::VectorXd configuration(const std::string& name) const;
   Eigen::VectorXd initial_configuration() const;
-  /// Targets of a goal: per object or coordinate, see GoalError. Distance of q from the goal.
-  struct GoalError {
-    double position_m = 0, rotation_rad = 0, joint = 0;
-    bool reached = false;
-  };
-  GoalError goal_error(const GoalSpec& goal, const Eigen::VectorXd& q) const;
-
+  /// The initial configuration with what the goal names at its target.
+  Eigen::VectorXd goal_configuration(const GoalSpec& goal) const;
   /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No allocation.
   void command(double t, double h, Eigen::VectorXd& u) const;
   /// Time of the last knot [s], 0 without commands.

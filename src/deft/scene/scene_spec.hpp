@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -97,6 +98,13 @@ enum class Dynamics { kQuasidynamic, kQuasistatic };
 enum class Cone { kPyramid, kCone };
 enum class Forces { kAny, kLeastNorm };
 enum class Plane { kSpace, kXY, kXZ, kYZ };       // plane of motion: one tangent per contact unless kSpace
+
+/// The words of scene files.
+std::string_view to_string(ModelKind kind);
+std::string_view to_string(Dynamics dynamics);
+std::string_view to_string(Cone cone);
+std::string_view to_string(Forces forces);
+std::string_view to_string(Plane plane);
 
 /// `step:` of a scene file. Listed with units and ranges by io's settings table.
 struct StepSettings {

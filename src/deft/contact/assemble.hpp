@@ -1,0 +1,32 @@
+#pragma once
+// Contacts of a scene → the waist: frames, friction and Jacobian rows.
+
+#include "deft/contact/contact_problem.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::contact {
+
+struct AssembleOptions {
+  bool midpoint_forces = false;   // force and reaction at the common midpoint; default: each at its own body's witness point
+};
+
+/// Tangents of a contact with normal n from B to A. Space: t₁ = normalised e_j × n with j the axis of smallest |n_j|, t₂ = n × t₁.
+/// Plane: t₁ = plane normal × n normalised, t₂ = 0; a normal along the plane's own normal gives some unit tangent (its rows vanish).
+void tangents(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Vector3d& t1_W, Eigen::Vector3d& t2_W);
+
+/// Fills contacts and J (rows n, t₁(, t₂)) of `problem` from state.contacts; Q and b are left to the step model.
+/// Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈ φ + J_n δ.
+/// Columns of frozen objects are left out. No allocation once grown.
+class Assembler {
+ public:
+  explicit Assembler(const scene::Scene& scene);
+  void assemble(const scene::SceneState& state, const AssembleOptions& options, ContactProblem& problem);
+
+ private:
+  const scene::Scene* scene_;
+  std::vector<char> frozen_;        // per velocity
+  std::vector<double> J_a_, J_b_;   // 6 × columns of one body
+  std::vector<int> cols_;
+};
+
+}  // namespace deft::contact

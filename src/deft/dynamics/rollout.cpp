@@ -1,0 +1,147 @@
+#include "deft/dynamics/rollout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::dynamics {
+namespace {
+
+constexpr double kOpenForce = 1e-9;      // of the largest normal force of the step: below, a contact counts as open
+constexpr double kSlip_m = 1e-7;         // tangential displacement over one step above which a loaded contact counts as sliding
+
+std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
+std::vector<double> to_vector(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
+
+std::vector<std::array<double, 7>> poses(std::span<const RigidTransform> X_WB) {
+  std::vector<std::array<double, 7>> out;
+  out.reserve(X_WB.size());
+  for (const RigidTransform& X : X_WB) {
+    const Eigen::Vector4d quat = quat_wxyz_from_rotation(X.linear());
+    const Eigen::Vector3d p = X.translation();
+    out.push_back({quat(0), quat(1), quat(2), quat(3), p.x(), p.y(), p.z()});
+  }
+  return out;
+}
+
+/// Where a body-fixed point of the start pose is at the end pose.
+Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) { return X_end * (X_start.inverse() * p_W); }
+
+ContactRecord record_contact(const StepResult& result, int i, double largest_force, std::span<const RigidTransform> X_start, std::span<const RigidTransform> X_end) {
+  const contact::Contact& contact = result.problem.contacts[i];
+  const std::array<double, 4>& f = result.solution.force[i];
+  ContactRecord record;
+  record.a = contact.body_a;
+  record.b = contact.body_b;
+  const Eigen::Vector3d p_A = carry(contact.p_WA, X_start[contact.body_a], X_end[contact.body_a]);
+  const Eigen::Vector3d p_B = carry(contact.p_WB, X_start[contact.body_b], X_end[contact.body_b]);
+  record.point_W = to_array(0.5 * (p_A + p_B));
+  record.normal_W = to_array(contact.n_W);
+  record.gap = result.solution.gap[i];
+  record.gap_start = contact.gap;
+  record.force_W = to_array(f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W);
+  record.torque_W = to_array(f[3] * contact.n_W);
+  record.mu = contact.mu;
+
+  // Stick or slide is decided by the tangential displacement of the step.
+  const auto J = result.problem.J.block(i);
+  const auto cols = result.problem.J.cols(i);
+  double slip_squared = 0;
+  for (Eigen::Index row = 1; row < J.rows(); ++row) {
+    double slip = 0;
+    for (std::size_t c = 0; c < cols.size(); ++c) slip += J(row, static_cast<Eigen::Index>(c)) * result.delta(cols[c]);
+    slip_squared += slip * slip;
+  }
+  if (f[0] <= kOpenForce * largest_force) {
+    record.state = ContactState::kOpen;
+  } else {
+    record.state = std::sqrt(slip_squared) > kSlip_m ? ContactState::kSlide : ContactState::kStick;
+  }
+  return record;
+}
+
+StepRecord record_step(const StepResult& result) {
+  StepRecord record;
+  record.status = static_cast<int>(result.status);
+  record.residual = result.certificate.max_scaled();
+  record.residual_stationarity = result.certificate.stationarity;
+  record.residual_primal = result.certificate.primal;
+  record.residual_complementarity = result.certificate.complementarity;
+  record.iterations = result.iterations;
+  record.solve_us = result.solve_us;
+  record.step_us = result.step_us;
+  record.energy = result.energy;
+  record.gap_min_linearised = scene::kInfinity;
+  for (double gap : result.solution.gap) record.gap_min_linearised = std::min(record.gap_min_linearised, gap);
+  record.motion_unique = result.solution.motion_unique;
+  record.forces_unique = result.solution.forces_unique;
+  return record;
+}
+
+bool usable(solvers::Status status) { return status == solvers::Status::kSolved || status == solvers::Status::kNotUnique; }
+
+}  // namespace
+
+Trajectory start_trajectory(const scene::Scene& scene, const Eigen::VectorXd& q0, double t0) {
+  Trajectory trajectory;
+  trajectory.names_q = scene.names_q();
+  trajectory.names_v = scene.names_v();
+  trajectory.names_u = scene.names_u();
+  trajectory.names_bodies = scene.names_bodies();
+  for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  trajectory.t.push_back(t0);
+  trajectory.q.push_back(to_vector(q0));
+  scene::SceneState state = scene.make_state();
+  scene.update(q0, state);
+  trajectory.X_WB.push_back(poses(state.X_WB()));
+  return trajectory;
+}
+
+RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOptions& options, Trajectory& trajectory) {
+  const scene::Scene& scene = model.scene();
+  RolloutEnd end;
+  scene::SceneState start = scene.make_state(), next = scene.make_state();
+  scene.update(q0, start);
+  StepResult result;
+  Eigen::VectorXd q = q0, u(scene.nu());
+  for (int k = 0; k < options.steps; ++k) {
+    const double t = options.t0 + k * model.h();
+    scene.command(t, model.h(), u);
+    model.step(q, u, result);
+
+    // The true gaps are those of the geometry at the end of the step.
+    scene.update(result.q_next, next);
+    scene.find_contacts(scene.spec().step.contact_margin, next);
+    StepRecord step = record_step(result);
+    step.gap_min = scene::kInfinity;
+    for (const collision::ContactPair& pair : next.contacts) step.gap_min = std::min(step.gap_min, pair.gap);
+
+    double largest_force = 0;
+    for (const auto& force : result.solution.force) largest_force = std::max(largest_force, force[0]);
+    for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
+      trajectory.contacts.push_back(record_contact(result, static_cast<int>(i), largest_force, start.X_WB(), next.X_WB()));
+    }
+    trajectory.contact_offset.push_back(trajectory.contacts.size());
+    trajectory.steps.push_back(step);
+    trajectory.u.push_back(to_vector(u));
+    trajectory.q.push_back(to_vector(result.q_next));
+    trajectory.X_WB.push_back(poses(next.X_WB()));
+    trajectory.t.push_back(options.t0 + (k + 1) * model.h());
+
+    if (!usable(result.status)) {
+      if (options.on_step) options.on_step(k, result, trajectory);
+      end.status = result.status;
+      return end;
+    }
+    if (options.on_step && !options.on_step(k, result, trajectory)) {
+      end.interrupted = true;
+      return end;
+    }
+    q = result.q_next;
+    std::swap(start, next);
+  }
+  end.completed = true;
+  return end;
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model.hpp"
+#include "deft/scene/scene_spec.hpp"
+
+namespace deft::scene {
+struct Robot;
+
+/// The joint targets of all robots over time, every knot filled in: a missing joint keeps its last value, before the first knot
+/// that names it its start; before the first and after the last knot the value is held.
+class CommandTable {
+ public:
+  CommandTable() = default;
+  CommandTable(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots, const Eigen::VectorXd& q_start, Diagnostics& diagnostics);
+  /// Targets for the step [t, t + h]: `linear` at its end, `hold` the last knot at or before its start. No allocation.
+  void evaluate(double t, double h, Eigen::VectorXd& u) const;
+  double last_time() const { return times_.empty() ? 0.0 : times_.back(); }
+
+ private:
+  Interpolation interpolation_ = Interpolation::kLinear;
+  std::vector<double> times_;
+  Eigen::MatrixXd targets_;   // nu × knots
+  Eigen::VectorXd start_;     // nu
+};
+
+}  // namespace deft::scene

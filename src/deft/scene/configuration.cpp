@@ -1,0 +1,148 @@
+#include "deft/scene/configuration.hpp"
+
+#include <fmt/core.h>
+
+#include "deft/math/rotation.hpp"
+
+namespace deft::scene {
+namespace {
+
+/// Offset of a coordinate inside its model's slice, by "joint_1" or "model/joint_1"; −1 if there is none.
+template <typename Infos>
+int find_in_slice(const Infos& infos, int first, int count, const std::string& model_name, const std::string& name) {
+  const std::string full = name.rfind(model_name + "/", 0) == 0 ? name : model_name + "/" + name;
+  for (int i = 0; i < count; ++i) {
+    if (infos[first + i].name == full) return i;
+  }
+  return -1;
+}
+
+template <typename Infos>
+std::vector<std::string> slice_names(const Infos& infos, int first, int count, std::size_t prefix) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(infos[first + i].name.substr(prefix));
+  return names;
+}
+
+/// Writes a free body's pose into q; `name` is the model's or "model/link".
+bool set_free_body(const multibody::Model& model, const std::string& prefix, const std::optional<Eigen::Vector3d>& position,
+                   const std::optional<Eigen::Matrix3d>& rotation, Eigen::VectorXd& q) {
+  const auto coordinates = model.coordinates();
+  for (int i = 0; i + 6 < static_cast<int>(coordinates.size()) || i + 3 < static_cast<int>(coordinates.size()); ++i) {
+    if (coordinates[i].name != prefix + "/qw") continue;
+    if (rotation) q.segment<4>(i) = quat_wxyz_from_rotation(*rotation);
+    const bool free = i + 6 < static_cast<int>(coordinates.size()) && coordinates[i + 4].name == prefix + "/x";
+    if (position && !free) return false;
+    if (position) q.segment<3>(i + 4) = *position;
+    return true;
+  }
+  return false;
+}
+
+void normalise_quaternions(const multibody::Model& model, const SourceLocation& where, Eigen::VectorXd& q, Diagnostics& diagnostics) {
+  const auto coordinates = model.coordinates();
+  for (int i = 0; i + 3 < static_cast<int>(coordinates.size()); ++i) {
+    if (!coordinates[i].name.ends_with("/qw") || coordinates[i].unit != "1") continue;
+    const double norm = q.segment<4>(i).norm();
+    if (!(norm > 0.5 && norm < 2)) {
+      diagnostics.error(where, fmt::format("quaternion {} … has norm {}; quaternions have norm 1 (order w x y z)", coordinates[i].name, norm));
+      q.segment<4>(i) = Eigen::Vector4d(1, 0, 0, 0);
+    } else {
+      q.segment<4>(i) /= norm;
+    }
+  }
+}
+
+void apply_model(const ModelConfiguration& values, const multibody::Model& model, const multibody::ModelInfo& info, Eigen::VectorXd& q, Diagnostics& diagnostics) {
+  const auto coordinates = model.coordinates();
+  const int free = info.floating_base ? 7 : 0;
+  if (values.joints.all) q.segment(info.first_q + free, info.nq - free).setConstant(*values.joints.all);
+  if (!values.joints.list.empty()) {
+    // A list gives either the whole slice, or the joints without the free base.
+    const int given = static_cast<int>(values.joints.list.size());
+    if (given != info.nq && given != info.nq - free) {
+      diagnostics.error(values.joints.where, fmt::format("'{}' has {} coordinates{}, the list has {}", info.name, info.nq,
+                                                         free ? fmt::format(" (or {} joints)", info.nq - free) : "", given));
+    } else {
+      for (int i = 0; i < given; ++i) q(info.first_q + info.nq - given + i) = values.joints.list[i];
+    }
+  }
+  for (const auto& [name, value] : values.joints.by_name) {
+    const int i = find_in_slice(coordinates, info.first_q, info.nq, info.name, name);
+    if (i < 0) {
+      diagnostics.error(values.joints.where.line > 0 ? values.joints.where : values.where,
+                        fmt::format("'{}' has no coordinate '{}'{}", info.name, name,
+                                    did_you_mean(name, slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1))));
+    } else {
+      q(info.first_q + i) = value;
+    }
+  }
+  if (values.position || values.rotation) {
+    if (!set_free_body(model, info.name, values.position, values.rotation, q)) {
+      std::string names;
+      for (const std::string& name : slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1)) names += (names.empty() ? "" : ", ") + name;
+      diagnostics.error(values.where, fmt::format("'{}' is not a free body: it has no position and rotation, its coordinates are {}", info.name,
+                                                  names.empty() ? "none (it cannot move)" : names));
+    }
+  }
+  for (const auto& [link, pose] : values.free_bodies) {
+    if (set_free_body(model, info.name + "/" + link, pose.first, pose.second, q)) continue;
+    bool own_link = false;
+    for (int body : info.bodies) own_link = own_link || model.bodies()[body].link == link;
+    const bool done = own_link && info.floating_base && set_free_body(model, info.name, pose.first, pose.second, q);
+    if (!done) diagnostics.error(values.where, fmt::format("'{}::{}' is not a free body", info.name, link));
+  }
+}
+
+}  // namespace
+
+Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index, Eigen::VectorXd base, const std::string& what,
+                                     Diagnostics& diagnostics) {
+  const multibody::ModelInfo& info = model.models()[index];
+  const auto velocities = model.velocities();
+  if (values.all) base.setConstant(*values.all);
+  if (!values.list.empty()) {
+    if (static_cast<int>(values.list.size()) != info.nv) {
+      diagnostics.error(values.where, fmt::format("{}: {} values expected (one per joint), the list has {}", what, info.nv, values.list.size()));
+    } else {
+      for (int i = 0; i < info.nv; ++i) base(i) = values.list[i];
+    }
+  }
+  for (const auto& [name, value] : values.by_name) {
+    const int i = find_in_slice(velocities, info.first_v, info.nv, info.name, name);
+    if (i < 0) {
+      diagnostics.error(values.where, fmt::format("{}: '{}' has no joint '{}'{}", what, info.name, name,
+                                                  did_you_mean(name, slice_names(velocities, info.first_v, info.nv, info.name.size() + 1))));
+    } else {
+      base(i) = value;
+    }
+  }
+  return base;
+}
+
+Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model, Eigen::VectorXd q, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
+  for (const auto& [name, values] : configuration.models) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      diagnostics.error(values.where, fmt::format("configuration '{}': there is no model '{}'{}", configuration.name, name, did_you_mean(name, names)));
+    } else {
+      apply_model(values, model, model.models()[found - names.begin()], q, diagnostics);
+    }
+  }
+  normalise_quaternions(model, configuration.where, q, diagnostics);
+  return q;
+}
+
+const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const ConfigurationSpec& configuration : spec.configurations) {
+    if (configuration.name == name) return &configuration;
+    names.push_back(configuration.name);
+  }
+  diagnostics.error({spec.file, 0, 0}, fmt::format("there is no configuration '{}'{}", name, did_you_mean(name, names)));
+  return nullptr;
+}
+
+}  // namespace deft::scene

@@ -1,0 +1,24 @@
+#pragma once
+// Values per joint and configurations by name → vectors in the order of q and v.
+
+#include <Eigen/Core>
+#include <string>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model.hpp"
+#include "deft/scene/scene_spec.hpp"
+
+namespace deft::scene {
+
+/// One value per velocity of model `index` (one-axis joints only); what is not given keeps its entry of `base`.
+/// @param what  names the field in errors: unknown joints, wrong list lengths.
+Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index, Eigen::VectorXd base, const std::string& what,
+                                     Diagnostics& diagnostics);
+
+/// q_base with the entries that `configuration` states. Quaternions come out with unit norm.
+Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model, Eigen::VectorXd q_base, Diagnostics& diagnostics);
+
+/// The configuration called `name`, or nullptr and an error that lists the valid names.
+const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace deft::scene

@@ -1,0 +1,98 @@
+#include "deft/scene/friction_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::scene {
+namespace {
+
+std::uint64_t key(int a, int b) {
+  return (static_cast<std::uint64_t>(std::min(a, b)) << 32) | static_cast<std::uint32_t>(std::max(a, b));
+}
+
+double combine(double mu_a, double mu_b) { return mu_a + mu_b > 0 ? 2 * mu_a * mu_b / (mu_a + mu_b) : 0.0; }
+
+double coefficient(const multibody::GeometrySpec& geometry, const std::string& name, const FrictionSpec& friction, Diagnostics& diagnostics) {
+  double mu = friction.fallback;
+  if (geometry.mu_static || geometry.mu_dynamic) {
+    const double mu_static = geometry.mu_static.value_or(geometry.mu_dynamic.value_or(0));
+    const double mu_dynamic = geometry.mu_dynamic.value_or(mu_static);
+    mu = friction.prefer_static ? mu_static : mu_dynamic;
+    if (mu_static != mu_dynamic && friction.warn_missing) {
+      diagnostics.warning(geometry.where, fmt::format("{}: static and dynamic friction differ ({} and {}); deft has one coefficient and takes {}", name, mu_static,
+                                                      mu_dynamic, mu));
+    }
+  } else if (geometry.mu) {
+    mu = *geometry.mu;
+  } else if (friction.warn_missing) {
+    diagnostics.warning(geometry.where, fmt::format("{} states no friction coefficient; {} is taken", name, mu));
+  }
+  if (!(mu >= 0) || !std::isfinite(mu)) {
+    diagnostics.error(geometry.where, fmt::format("{}: friction coefficient {} must be finite and not negative", name, mu));
+    mu = 0;
+  }
+  return mu;
+}
+
+}  // namespace
+
+bool matches_body(const std::string& pattern, const std::string& name) {
+  if (pattern == "*" || pattern == name) return true;
+  std::string slashed = pattern;
+  if (const auto scope = slashed.rfind("::"); scope != std::string::npos) slashed.replace(scope, 2, "/");
+  if (slashed == name) return true;
+  if (slashed.ends_with("/*")) return name.rfind(slashed.substr(0, slashed.size() - 1), 0) == 0 || name == slashed.substr(0, slashed.size() - 2);
+  return name.rfind(slashed + "/", 0) == 0;  // a model's name stands for all its links
+}
+
+FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries,
+                             Diagnostics& diagnostics) {
+  // The same walk over the models that listed the geometries.
+  for (const multibody::ModelSpec& model_spec : spec.world.models) {
+    for (const multibody::LinkSpec& link : model_spec.links) {
+      for (const multibody::GeometrySpec& geometry : link.collisions) {
+        mu_.push_back(coefficient(geometry, geometries[mu_.size()].name, spec.friction, diagnostics));
+      }
+    }
+  }
+  const int n = static_cast<int>(geometries.size());
+  for (const FrictionPairSpec& pair : spec.friction.pairs) {
+    std::array<std::vector<int>, 2> members;
+    for (int side = 0; side < 2; ++side) {
+      for (int g = 0; g < n; ++g) {
+        if (matches_body(pair.between[side], model.bodies()[geometries[g].body].name)) members[side].push_back(g);
+      }
+      if (members[side].empty()) {
+        std::vector<std::string> names;
+        for (const auto& body : model.bodies()) names.push_back(body.name);
+        diagnostics.error(pair.where, fmt::format("friction.pairs: '{}' matches no body with collision geometry{}", pair.between[side],
+                                                  did_you_mean(pair.between[side], names)));
+      }
+    }
+    if (pair.mu && !(*pair.mu >= 0 && std::isfinite(*pair.mu))) {
+      diagnostics.error(pair.where, fmt::format("friction.pairs: mu {} must be finite and not negative", *pair.mu));
+      continue;
+    }
+    for (int a : members[0]) {
+      for (int b : members[1]) {
+        PairFriction value = this->pair(a, b);
+        if (pair.mu) value.mu = *pair.mu;
+        if (pair.ellipsoid) value.ellipsoid = *pair.ellipsoid;
+        overrides_[key(a, b)] = value;
+      }
+    }
+  }
+}
+
+PairFriction FrictionTable::pair(int a, int b) const {
+  if (!overrides_.empty()) {
+    if (const auto found = overrides_.find(key(a, b)); found != overrides_.end()) return found->second;
+  }
+  PairFriction value;
+  value.mu = combine(mu_[a], mu_[b]);
+  return value;
+}
+
+}  // namespace deft::scene

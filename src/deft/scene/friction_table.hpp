@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "deft/collision/collision_world.hpp"
+#include "deft/core/diagnostics.hpp"
+#include "deft/multibody/model.hpp"
+#include "deft/scene/scene.hpp"
+#include "deft/scene/scene_spec.hpp"
+
+namespace deft::scene {
+
+/// Coefficient per geometry, pair rule μ = 2μ₁μ₂/(μ₁+μ₂) (0 if both are 0), and the overrides of `friction.pairs`.
+class FrictionTable {
+ public:
+  FrictionTable() = default;
+  FrictionTable(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
+  PairFriction pair(int a, int b) const;
+
+ private:
+  std::vector<double> mu_;
+  std::unordered_map<std::uint64_t, PairFriction> overrides_;
+};
+
+/// True when `name` ("model/link", inline body "ball") matches "ball", "hand::link", "hand/link", "hand::*" or "*".
+bool matches_body(const std::string& pattern, const std::string& name);
+
+}  // namespace deft::scene

@@ -1,0 +1,272 @@
+#include "deft/scene/scene.hpp"
+
+#include <fmt/core.h>
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+
+#include "deft/scene/collision_filter.hpp"
+#include "deft/scene/command_table.hpp"
+#include "deft/scene/configuration.hpp"
+#include "deft/scene/friction_table.hpp"
+#include "deft/scene/motion_plane.hpp"
+
+namespace deft::scene {
+
+struct Scene::Impl {
+  SceneSpec spec;
+  std::optional<multibody::Model> model;
+  std::optional<collision::CollisionWorld> collision_world;
+  std::vector<Robot> robots;
+  std::vector<Object> objects;
+  std::vector<int> actuated, command_coordinates;
+  FrictionTable friction;
+  Plane plane = Plane::kSpace;
+  Eigen::VectorXd q_default, q_initial;
+  CommandTable commands;
+};
+
+namespace {
+
+int find_model(const multibody::Model& model, const std::string& name) {
+  const auto models = model.models();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::vector<std::string> model_names(const multibody::Model& model) {
+  std::vector<std::string> names;
+  for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
+  return names;
+}
+
+/// Splits the movable models into robots (named by the scene) and objects (all others).
+void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics, std::vector<Robot>& robots,
+                 std::vector<Object>& objects) {
+  std::vector<char> is_robot(model.models().size(), 0);
+  for (const RobotSpec& robot_spec : spec.robots) {
+    const int index = find_model(model, robot_spec.name);
+    if (index < 0) {
+      diagnostics.error(robot_spec.where, fmt::format("robots: there is no model '{}'{}", robot_spec.name,
+                                                      did_you_mean(robot_spec.name, model_names(model))));
+      continue;
+    }
+    const multibody::ModelInfo& info = model.models()[index];
+    if (is_robot[index]) diagnostics.error(robot_spec.where, fmt::format("robots: '{}' is listed twice", robot_spec.name));
+    is_robot[index] = 1;
+    if (info.floating_base) {
+      diagnostics.error(robot_spec.where, fmt::format("robot '{}' floats: weld its base (add_weld), every joint of a robot is actuated", info.name));
+      continue;
+    }
+    if (info.nq != info.nv) {
+      diagnostics.error(robot_spec.where, fmt::format("robot '{}' has a ball joint; robots have joints of one degree of freedom", info.name));
+      continue;
+    }
+    if (info.nv == 0) diagnostics.error(robot_spec.where, fmt::format("robot '{}' has no movable joint", info.name));
+    Robot robot;
+    robot.name = info.name;
+    robot.model = index;
+    robot.first_q = info.first_q;
+    robot.first_v = info.first_v;
+    robot.nu = info.nv;
+    robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
+    if ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite()) {
+      diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
+                        fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
+    }
+    robots.push_back(std::move(robot));
+  }
+  // Robots in order of declaration of their models, whatever the order of the list.
+  std::sort(robots.begin(), robots.end(), [](const Robot& a, const Robot& b) { return a.model < b.model; });
+  int next_u = 0;
+  for (Robot& robot : robots) {
+    robot.first_u = next_u;
+    next_u += robot.nu;
+  }
+  for (std::size_t i = 0; i < model.models().size(); ++i) {
+    const multibody::ModelInfo& info = model.models()[i];
+    if (is_robot[i] || info.nv == 0) continue;
+    objects.push_back({info.name, static_cast<int>(i), info.first_q, info.nq, info.first_v, info.nv, info.mass, false});
+  }
+  for (const ObjectSpec& object_spec : spec.objects) {
+    const auto found = std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return o.name == object_spec.name; });
+    if (found != objects.end()) {
+      found->frozen = object_spec.frozen;
+      continue;
+    }
+    const int index = find_model(model, object_spec.name);
+    if (index < 0) {
+      diagnostics.error(object_spec.where, fmt::format("objects: there is no model '{}'{}", object_spec.name, did_you_mean(object_spec.name, model_names(model))));
+    } else if (is_robot[index]) {
+      diagnostics.error(object_spec.where, fmt::format("'{}' is listed both as robot and as object", object_spec.name));
+    } else {
+      diagnostics.warning(object_spec.where, fmt::format("object '{}' cannot move: it is welded to the world", object_spec.name));
+    }
+  }
+}
+
+/// Objects resist motion by their inertia alone: M_u must be positive definite.
+void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, std::span<const Object> objects, Diagnostics& diagnostics) {
+  multibody::Kinematics kinematics = model.make_kinematics();
+  Eigen::MatrixXd M(model.nv(), model.nv());
+  model.update(q, kinematics);
+  model.mass_matrix(kinematics, M);
+  for (const Object& object : objects) {
+    const Eigen::MatrixXd M_u = M.block(object.first_v, object.first_v, object.nv, object.nv);
+    const double smallest = M_u.allFinite() ? Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(M_u).eigenvalues().minCoeff() : -1.0;
+    if (!(smallest > 0)) {
+      diagnostics.error(spec.world.models[object.model].where,
+                        fmt::format("object '{}' can move without inertia (non-positive mass or moment of inertia); give its links positive masses", object.name));
+    }
+  }
+  // An object carried by another object would couple their inertias across models.
+  const auto bodies = model.bodies();
+  for (const Object& object : objects) {
+    for (int body : model.models()[object.model].bodies) {
+      for (int v : model.columns(body)) {
+        const auto other = std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return v >= o.first_v && v < o.first_v + o.nv; });
+        if (other != objects.end() && other->model != object.model) {
+          diagnostics.error(spec.world.models[object.model].where,
+                            fmt::format("not available yet: object '{}' with joints of its own is carried by object '{}' ({})", object.name, other->name, bodies[body].name));
+          return;
+        }
+      }
+    }
+  }
+}
+
+std::vector<collision::GeometryDescription> describe_geometries(const SceneSpec& spec, const multibody::Model& model) {
+  std::vector<collision::GeometryDescription> geometries;
+  for (const multibody::ModelSpec& model_spec : spec.world.models) {
+    for (const multibody::LinkSpec& link : model_spec.links) {
+      const std::string body_name = model_spec.inline_body ? model_spec.name : model_spec.name + "/" + link.name;
+      const int body = model.find_body(body_name);
+      for (const multibody::GeometrySpec& geometry : link.collisions) {
+        geometries.push_back({body_name + "#" + geometry.name, body, geometry.X_LG, geometry.shape, geometry.where});
+      }
+    }
+  }
+  return geometries;
+}
+
+}  // namespace
+
+Scene::Scene() : impl_(std::make_unique<Impl>()) {}
+Scene::~Scene() = default;
+Scene::Scene(Scene&&) noexcept = default;
+Scene& Scene::operator=(Scene&&) noexcept = default;
+
+Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
+  Scene scene;
+  Impl& s = *scene.impl_;
+  s.spec = std::move(spec);
+  s.model = multibody::Model::build(s.spec.world, diagnostics);
+  const multibody::Model& model = *s.model;
+
+  sort_models(s.spec, model, diagnostics, s.robots, s.objects);
+  diagnostics.throw_if_errors();
+  for (const Robot& robot : s.robots) {
+    for (int i = 0; i < robot.nu; ++i) {
+      s.actuated.push_back(robot.first_v + i);
+      s.command_coordinates.push_back(robot.first_q + i);
+    }
+  }
+
+  s.q_default = make_configuration(s.spec.defaults, model, model.default_configuration(), diagnostics);
+  s.q_initial = s.q_default;
+  if (!s.spec.initial.empty()) {
+    const ConfigurationSpec* initial = find_configuration(s.spec, s.spec.initial, diagnostics);
+    if (initial) s.q_initial = make_configuration(*initial, model, s.q_default, diagnostics);
+  }
+  for (const ConfigurationSpec& configuration : s.spec.configurations) {
+    if (configuration.name != s.spec.initial) make_configuration(configuration, model, s.q_default, diagnostics);
+  }
+  for (const GoalSpec& goal : s.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
+  check_inertia(s.spec, model, s.q_initial, s.objects, diagnostics);
+  s.commands = CommandTable(s.spec.commands, model, s.robots, s.q_initial, diagnostics);
+  s.plane = choose_plane(s.spec, model, s.q_initial, diagnostics);
+
+  std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
+  s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
+  std::vector<unsigned char> allowed = allowed_pairs(s.spec, model, geometries, diagnostics);
+  diagnostics.throw_if_errors();
+  s.collision_world = collision::CollisionWorld::build(std::move(geometries), std::move(allowed), diagnostics);
+  diagnostics.throw_if_errors();
+  return scene;
+}
+
+const SceneSpec& Scene::spec() const { return impl_->spec; }
+const multibody::Model& Scene::model() const { return *impl_->model; }
+const collision::CollisionWorld& Scene::collision_world() const { return *impl_->collision_world; }
+int Scene::nq() const { return impl_->model->nq(); }
+int Scene::nv() const { return impl_->model->nv(); }
+int Scene::nu() const { return static_cast<int>(impl_->actuated.size()); }
+std::span<const Robot> Scene::robots() const { return impl_->robots; }
+std::span<const Object> Scene::objects() const { return impl_->objects; }
+std::span<const int> Scene::actuated() const { return impl_->actuated; }
+std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }
+Plane Scene::plane() const { return impl_->plane; }
+PairFriction Scene::friction(int geometry_a, int geometry_b) const { return impl_->friction.pair(geometry_a, geometry_b); }
+
+std::vector<std::string> Scene::names_q() const {
+  std::vector<std::string> names;
+  for (const auto& coordinate : model().coordinates()) names.push_back(coordinate.name);
+  return names;
+}
+
+std::vector<std::string> Scene::names_v() const {
+  std::vector<std::string> names;
+  for (const auto& velocity : model().velocities()) names.push_back(velocity.name);
+  return names;
+}
+
+std::vector<std::string> Scene::names_u() const {
+  std::vector<std::string> names;
+  for (int v : impl_->actuated) names.push_back(model().velocities()[v].name);
+  return names;
+}
+
+std::vector<std::string> Scene::names_bodies() const {
+  std::vector<std::string> names;
+  for (const auto& body : model().bodies()) names.push_back(body.name);
+  return names;
+}
+
+Eigen::VectorXd Scene::configuration(const std::string& name) const {
+  Diagnostics diagnostics;
+  const ConfigurationSpec* found = find_configuration(impl_->spec, name, diagnostics);
+  diagnostics.throw_if_errors();
+  Eigen::VectorXd q = make_configuration(*found, model(), impl_->q_default, diagnostics);
+  diagnostics.throw_if_errors();
+  return q;
+}
+
+Eigen::VectorXd Scene::initial_configuration() const { return impl_->q_initial; }
+
+Eigen::VectorXd Scene::goal_configuration(const GoalSpec& goal) const {
+  Diagnostics diagnostics;
+  Eigen::VectorXd q = make_configuration(goal.target, model(), impl_->q_initial, diagnostics);
+  diagnostics.throw_if_errors();
+  return q;
+}
+
+void Scene::command(double t, double h, Eigen::VectorXd& u) const { impl_->commands.evaluate(t, h, u); }
+double Scene::last_knot_time() const { return impl_->commands.last_time(); }
+
+SceneState Scene::make_state() const {
+  return {impl_->q_initial, model().make_kinematics(), collision_world().make_workspace(), {}};
+}
+
+void Scene::update(const Eigen::VectorXd& q, SceneState& state) const {
+  state.q = q;
+  model().update(q, state.kinematics);
+}
+
+void Scene::find_contacts(double margin, SceneState& state) const {
+  collision_world().find_contacts(state.kinematics.X_WB, margin, state.collision, state.contacts);
+}
+
+}  // namespace deft::scene

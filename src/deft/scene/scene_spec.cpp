@@ -1,0 +1,32 @@
+#include "deft/scene/scene_spec.hpp"
+
+namespace deft::scene {
+
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kConvex: return "convex";
+    case ModelKind::kPerfectTracking: return "perfect-tracking";
+    case ModelKind::kImpedance: return "impedance";
+    case ModelKind::kLimitSurface: return "limit-surface";
+    case ModelKind::kStewartTrinkle: return "stewart-trinkle";
+    case ModelKind::kConvexSecondOrder: return "convex-second-order";
+    case ModelKind::kEquivalentContactPoint: return "equivalent-contact-point";
+  }
+  return "";
+}
+
+std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
+std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
+std::string_view to_string(Forces forces) { return forces == Forces::kAny ? "any" : "least_norm"; }
+
+std::string_view to_string(Plane plane) {
+  switch (plane) {
+    case Plane::kSpace: return "space";
+    case Plane::kXY: return "xy";
+    case Plane::kXZ: return "xz";
+    case Plane::kYZ: return "yz";
+  }
+  return "";
+}
+
+}  // namespace deft::scene
