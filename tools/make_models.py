@@ -14,7 +14,7 @@ NOTE = " Written by tools/make_models.py from kinematics.yaml; edit there. "
 
 
 def numbers(values) -> str:
-    return " ".join(f"{float(v) + 0.0:.12g}" for v in values)
+    return " ".join(f"{float(v) + 0.0:.15g}" for v in values)
 
 
 def pose_text(at, rpy) -> str:

@@ -74,7 +74,7 @@ def expand_model(data: dict, name: str) -> list[Body]:
     previous = bodies[-1].name if bodies else None
     for body_name, row in entry["bodies"].items():
         if not any(body.name == body_name for body in bodies):
-            bodies.append(_body(body_name, row, row.get("on", previous)))
+            bodies.append(_body(body_name, row, row.get("parent", previous)))
         previous = body_name
     for chain in entry.get("chains", []):
         bodies += _chain(data["templates"][chain["template"]], chain)
@@ -128,7 +128,7 @@ def _slide_bodies(slides: list[str], first: tuple[str, dict], damping: float) ->
 
 
 def _chain(template: list[dict], chain: dict) -> list[Body]:
-    bodies, parent = [], chain["on"]
+    bodies, parent = [], chain["parent"]
     for i, row in enumerate(template, start=chain["first"]):
         placed = {**row, "joint": {**row["joint"], "name": f"joint_{i}"}}
         if not bodies:
