@@ -22,7 +22,7 @@ class ModelFiles {
   };
   /// The file behind a URI or a path relative to `speaking_file` (PackageMap).
   Place find(const std::string& uri, const std::string& speaking_file) const;
-  /// Reads a URDF, SDFormat or MJCF file. Problems go to `diagnostics`. @returns nothing after an error.
+  /// Reads a model file (multibody::load_model). Problems go to `diagnostics`. @returns nothing after an error.
   std::optional<multibody::ModelSpec> load(const std::string& path, Diagnostics& diagnostics) const;
 
  private:

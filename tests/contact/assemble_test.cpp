@@ -1,0 +1,149 @@
+#include "deft/contact/assemble.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/scene_builder.hpp"
+
+namespace deft::contact {
+namespace {
+
+using Eigen::Vector3d;
+using multibody::CapsuleSpec;
+using multibody::SphereSpec;
+using test::at;
+
+/// A ball (object), a capsule on a three-joint arm (robot), another ball on a plane of motion of its own.
+scene::SceneSpec mixed_world() {
+  using test::body, test::free_body, test::slide, test::turn;
+  return test::scene_spec({free_body("ball", SphereSpec{0.3}, 1, 0.1, 0.5, at(0.5, 0.1, 0.2)),
+                           body("arm", multibody::JointKind::kAxes, {turn("a", Vector3d(1, 2, 3).normalized()), slide("b", Vector3d::UnitY()), turn("c", Vector3d::UnitZ())},
+                                CapsuleSpec{0.1, 0.8}, 1, 0.1, 1.0, at(0, 0.6, 0.1)),
+                           body("cart", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX())}, SphereSpec{0.2}, 1, 1, 0.7, at(1.2, 0, 0))},
+                          {{"arm", 100}});
+}
+
+Eigen::VectorXd random_configuration(const scene::Scene& scene, std::mt19937& rng) {
+  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  Eigen::VectorXd delta(scene.nv()), q;
+  for (int i = 0; i < scene.nv(); ++i) delta(i) = uniform(rng);
+  scene.model().integrate(scene.initial_configuration(), delta, q);
+  return q;
+}
+
+TEST(Tangents, AreAnOrthonormalFrameWithTheNormal) {
+  std::mt19937 rng(3);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 1000; ++i) {
+    const Vector3d n = Vector3d(normal(rng), normal(rng), normal(rng)).normalized();
+    Vector3d t1, t2;
+    tangents(n, scene::Plane::kSpace, t1, t2);
+    Eigen::Matrix3d R;
+    R << n, t1, t2;
+    EXPECT_NEAR((R.transpose() * R - Eigen::Matrix3d::Identity()).norm(), 0, 1e-14);
+    EXPECT_NEAR(R.determinant(), 1, 1e-14);
+  }
+  // Smallest component x: t₁ = e_x × n.
+  Vector3d t1, t2;
+  tangents(Vector3d(0, 0, 1), scene::Plane::kSpace, t1, t2);
+  EXPECT_EQ(t1, Vector3d(0, -1, 0));
+  tangents(Vector3d(0, 0, 1), scene::Plane::kYZ, t1, t2);
+  EXPECT_EQ(t1, Vector3d(0, -1, 0));
+  EXPECT_EQ(t2, Vector3d(0, 0, 0));
+}
+
+TEST(Assemble, NormalRowsAreTheGradientOfTheTrueGap) {
+  const scene::Scene scene = test::build(mixed_world());
+  scene::SceneState state = scene.make_state();
+  Assembler assembler(scene);
+  ContactProblem problem;
+  std::mt19937 rng(7);
+  const double eps = 1e-6;
+  int checked = 0;
+  for (int trial = 0; trial < 50; ++trial) {
+    const Eigen::VectorXd q = random_configuration(scene, rng);
+    scene.update(q, state);
+    scene.find_contacts(10.0, state);
+    assembler.assemble(state, {}, problem);
+    ASSERT_EQ(problem.contacts.size(), 3u);
+    for (int i = 0; i < 3; ++i) {
+      const Contact& contact = problem.contacts[i];
+      Eigen::VectorXd row = Eigen::VectorXd::Zero(scene.nv());
+      for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c) row(problem.J.cols(i)[c]) = problem.J.block(i)(0, static_cast<int>(c));
+      for (int v = 0; v < scene.nv(); ++v) {
+        const auto gap = [&](double step) {
+          Eigen::VectorXd q_step;
+          scene.model().integrate(q, step * Eigen::VectorXd::Unit(scene.nv(), v), q_step);
+          scene::SceneState moved = scene.make_state();
+          scene.update(q_step, moved);
+          return scene.collision_world().signed_distance(contact.geometry_a, contact.geometry_b, moved.X_WB()).gap;
+        };
+        EXPECT_NEAR(row(v), (gap(eps) - gap(-eps)) / (2 * eps), 1e-6) << "contact " << i << " velocity " << v;
+        ++checked;
+      }
+    }
+  }
+  EXPECT_EQ(checked, 50 * 3 * scene.nv());
+}
+
+TEST(Assemble, TangentRowsMoveTheMaterialPointsApart) {
+  const scene::Scene scene = test::build(mixed_world());
+  scene::SceneState state = scene.make_state(), moved = scene.make_state();
+  Assembler assembler(scene);
+  ContactProblem problem;
+  std::mt19937 rng(11);
+  const double eps = 1e-6;
+  for (int trial = 0; trial < 20; ++trial) {
+    const Eigen::VectorXd q = random_configuration(scene, rng);
+    scene.update(q, state);
+    scene.find_contacts(10.0, state);
+    assembler.assemble(state, {}, problem);
+    Eigen::VectorXd direction(scene.nv()), q_step;
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < scene.nv(); ++i) direction(i) = normal(rng);
+    scene.model().integrate(q, eps * direction, q_step);
+    scene.update(q_step, moved);
+    for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+      const Contact& contact = problem.contacts[i];
+      const auto motion = [&](int body, const Vector3d& p_W) -> Vector3d { return (moved.X_WB()[body] * (state.X_WB()[body].inverse() * p_W) - p_W) / eps; };
+      const Vector3d relative = motion(contact.body_a, contact.p_WA) - motion(contact.body_b, contact.p_WB);
+      Eigen::VectorXd restricted(problem.J.cols(static_cast<int>(i)).size());
+      for (int c = 0; c < restricted.size(); ++c) restricted(c) = direction(problem.J.cols(static_cast<int>(i))[c]);
+      const Vector3d rows = problem.J.block(static_cast<int>(i)) * restricted;
+      EXPECT_NEAR((rows - Vector3d(contact.n_W.dot(relative), contact.t1_W.dot(relative), contact.t2_W.dot(relative))).norm(), 0, 2e-5);
+    }
+  }
+}
+
+TEST(Assemble, LeavesOutFrozenObjectsAndPairsThatCannotMove) {
+  scene::SceneSpec spec = mixed_world();
+  spec.objects.push_back({.name = "ball", .frozen = true});
+  spec.objects.push_back({.name = "cart", .frozen = true});
+  const scene::Scene scene = test::build(spec);
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(10.0, state);
+  ContactProblem problem;
+  Assembler(scene).assemble(state, {}, problem);
+  ASSERT_EQ(problem.contacts.size(), 2u) << "ball against cart cannot move";
+  for (int i = 0; i < 2; ++i) {
+    for (int c : problem.J.cols(i)) EXPECT_TRUE(c >= 6 && c < 9) << c;
+  }
+}
+
+TEST(Assemble, MidpointForcesActAtOnePoint) {
+  const scene::Scene scene = test::build(mixed_world());
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(10.0, state);
+  ContactProblem problem;
+  Assembler(scene).assemble(state, {.midpoint_forces = true}, problem);
+  for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+    EXPECT_EQ(problem.contacts[i].p_WA, problem.contacts[i].p_WB);
+    EXPECT_NEAR((problem.contacts[i].p_WA - 0.5 * (state.contacts[i].p_WA + state.contacts[i].p_WB)).norm(), 0, 1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace deft::contact
