@@ -4,7 +4,7 @@
 Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--jobs N]
 
 A suite is a GoogleTest executable (BUILD_DIR/tests/test_ROOM), a pytest folder (tests/NAME with test_*.py) or the node
-tests (tests/viewer with *.test.mjs). A suite that crashes, hangs, runs no test, or ends with an error that no test
+tests (*.test.mjs, .js or .ts anywhere below tests/NAME). A suite that crashes, hangs, runs no test, or ends with an error that no test
 explains counts as one failed test more. Standard library only. Exit status 1 if anything failed.
 """
 from __future__ import annotations
@@ -101,7 +101,7 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
             suites.append(Suite(f"{folder.name} (pytest)",
                                 [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
                                  str(folder)], report, count_junit))
-        scripts = sorted(folder.glob("*.test.mjs"))
+        scripts = sorted(p for p in folder.rglob("*.test.*") if p.suffix in (".mjs", ".js", ".ts"))
         if scripts:
             report = logs / f"node_{folder.name}.xml"
             suites.append(Suite(f"{folder.name} (node)",
