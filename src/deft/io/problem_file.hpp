@@ -13,23 +13,26 @@ namespace deft::io {
 struct ContactProblemFile {
   std::string name, source;
   solvers::ContactProgram program;
-  std::vector<std::string> notes;                // what was tolerated, for example a symmetrised Q
+  std::vector<std::string> notes;  // what was tolerated, for example a symmetrised Q
 };
 
 /// The `kind` of a problem file: "contact", "lcp", … @throws InputError `FILE: field 'x': error: …`.
 std::string problem_kind(const std::string& path);
 /// Reads a file of kind `contact`. @throws InputError naming the field, the value and the valid choices.
 ContactProblemFile read_contact_problem(const std::string& path);
-/// Writes a program in full precision (17 digits); `.gz` compresses. Body names and labels are optional (empty = left out).
+/// Writes a program in full precision (17 digits); `.gz` compresses. Body names and labels are optional (empty = left
+/// out).
 struct ContactLabels {
   std::vector<std::pair<std::string, std::string>> bodies;
   std::vector<std::string> labels;
 };
-void write_contact_problem(const std::string& path, const std::string& name, const std::string& source, const solvers::ContactProgram& program,
-                           const ContactLabels& labels);
+void write_contact_problem(const std::string& path, const std::string& name, const std::string& source,
+                           const solvers::ContactProgram& program, const ContactLabels& labels);
 
-/// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite numbers as strings.
+/// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite
+/// numbers as strings.
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
-                                const solvers::Certificate& certificate, const solvers::ContactSolution& solution, std::string_view solver);
+                                const solvers::Certificate& certificate, const solvers::ContactSolution& solution,
+                                std::string_view solver);
 
 }  // namespace deft::io

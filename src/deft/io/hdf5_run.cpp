@@ -1,0 +1,334 @@
+#include "deft/io/hdf5_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "deft/io/hdf5_access.hpp"
+
+namespace deft::io {
+namespace {
+
+using dynamics::ContactRecord;
+using dynamics::StepRecord;
+using dynamics::Trajectory;
+
+/// One member of a record as a column of the file: values of type Stored, `width` of them per record.
+template <typename Record, typename Stored>
+struct Member {
+  const char* path;
+  int width;
+  void (*get)(const Record&, Stored*);
+  void (*set)(Record&, const Stored*);
+};
+
+template <typename Record, typename Stored, auto member>
+constexpr Member<Record, Stored> scalar(const char* path) {
+  return {
+      path, 1, [](const Record& r, Stored* out) { *out = static_cast<Stored>(r.*member); },
+      [](Record& r, const Stored* in) { r.*member = static_cast<std::remove_reference_t<decltype(r.*member)>>(*in); }};
+}
+template <typename Record, auto member>
+constexpr Member<Record, double> vector(const char* path) {
+  return {path, 3, [](const Record& r, double* out) { std::copy_n((r.*member).begin(), 3, out); },
+          [](Record& r, const double* in) { std::copy_n(in, 3, (r.*member).begin()); }};
+}
+template <auto member>
+constexpr auto contact_number = scalar<ContactRecord, double, member>;
+template <auto member>
+constexpr auto step_number = scalar<StepRecord, double, member>;
+
+constexpr std::array kContactNumbers{
+    vector<ContactRecord, &ContactRecord::point_W>("/contacts/point_W"),
+    vector<ContactRecord, &ContactRecord::normal_W>("/contacts/normal_W"),
+    vector<ContactRecord, &ContactRecord::force_W>("/contacts/force_W"),
+    vector<ContactRecord, &ContactRecord::torque_W>("/contacts/torque_W"),
+    contact_number<&ContactRecord::gap>("/contacts/gap"),
+    contact_number<&ContactRecord::gap_start>("/contacts/gap_start"),
+    contact_number<&ContactRecord::mu>("/contacts/mu"),
+};
+constexpr std::array kContactIndices{
+    scalar<ContactRecord, std::int32_t, &ContactRecord::a>("/contacts/a"),
+    scalar<ContactRecord, std::int32_t, &ContactRecord::b>("/contacts/b"),
+};
+constexpr std::array kContactStates{scalar<ContactRecord, std::uint8_t, &ContactRecord::state>("/contacts/state")};
+
+constexpr std::array kStepNumbers{
+    step_number<&StepRecord::residual>("/steps/residual"),
+    step_number<&StepRecord::residual_stationarity>("/steps/residual_stationarity"),
+    step_number<&StepRecord::residual_primal>("/steps/residual_primal"),
+    step_number<&StepRecord::residual_complementarity>("/steps/residual_complementarity"),
+    step_number<&StepRecord::solve_us>("/steps/solve_us"),
+    step_number<&StepRecord::step_us>("/steps/step_us"),
+    step_number<&StepRecord::energy>("/steps/energy"),
+    step_number<&StepRecord::gap_min>("/steps/gap_min"),
+    step_number<&StepRecord::gap_min_linearised>("/steps/gap_min_linearised"),
+};
+constexpr std::array kStepIndices{
+    scalar<StepRecord, std::int32_t, &StepRecord::status>("/steps/status"),
+    scalar<StepRecord, std::int32_t, &StepRecord::iterations>("/steps/iterations"),
+};
+constexpr std::array kStepFlags{
+    scalar<StepRecord, std::uint8_t, &StepRecord::motion_unique>("/steps/motion_unique"),
+    scalar<StepRecord, std::uint8_t, &StepRecord::forces_unique>("/steps/forces_unique"),
+};
+
+template <typename T>
+using Columns = std::vector<hdf5::Column<T>>;
+
+template <typename Record, typename Stored, std::size_t N>
+void create_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, Columns<Stored>& columns) {
+  for (const auto& member : members) {
+    columns.emplace_back(
+        file, member.path,
+        member.width == 1 ? std::vector<hsize_t>{} : std::vector<hsize_t>{static_cast<hsize_t>(member.width)});
+  }
+}
+
+template <typename Record, typename Stored, std::size_t N>
+void append_columns(const std::vector<Record>& records, const std::array<Member<Record, Stored>, N>& members,
+                    Columns<Stored>& columns) {
+  std::vector<Stored> values;
+  for (std::size_t c = 0; c < N; ++c) {
+    const auto width = static_cast<std::size_t>(members[c].width);
+    values.resize(records.size() * width);
+    for (std::size_t i = 0; i < records.size(); ++i) members[c].get(records[i], values.data() + i * width);
+    columns[c].append(values);
+  }
+}
+
+/// Fills one member of every record; records beyond the column are cut off. Columns that the file lacks keep the
+/// defaults.
+template <typename Record, typename Stored, std::size_t N>
+void read_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, std::vector<Record>& records) {
+  for (const auto& member : members) {
+    const hdf5::Values<Stored> column = hdf5::read_values<Stored>(file, member.path);
+    if (!column.found) continue;
+    const auto width = static_cast<std::size_t>(member.width);
+    if (column.data.size() / width < records.size()) records.resize(column.data.size() / width);
+    for (std::size_t i = 0; i < records.size(); ++i) member.set(records[i], column.data.data() + i * width);
+  }
+}
+
+std::vector<std::vector<double>> unflatten(const std::vector<double>& flat, std::size_t rows, std::size_t width) {
+  std::vector<std::vector<double>> result(rows);
+  for (std::size_t k = 0; k < rows; ++k)
+    result[k].assign(flat.begin() + static_cast<std::ptrdiff_t>(k * width),
+                     flat.begin() + static_cast<std::ptrdiff_t>((k + 1) * width));
+  return result;
+}
+
+/// Times that follow each other: the rows of a killed run that were announced but not written hold NaN.
+std::size_t times_set(const std::vector<double>& t) {
+  std::size_t rows = t.empty() || !(t[0] == t[0]) ? 0 : 1;
+  while (rows > 0 && rows < t.size() && t[rows] > t[rows - 1]) ++rows;
+  return rows;
+}
+
+hdf5::Handle open_for_reading(const std::string& path) {
+  // A file whose writer was killed in single-writer mode opens in SWMR only; any other opens plainly.
+  const hid_t plain = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (plain >= 0) return {plain, H5Fclose, ""};
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT), H5Fclose, "open it as HDF5"};
+}
+
+}  // namespace
+
+void RunRows::clear() {
+  for (std::vector<double>* column : {&t, &q, &u, &X_WB}) column->clear();
+  offset.clear();
+  contacts.clear();
+  steps.clear();
+}
+
+void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, RunRows& rows) {
+  const auto copy_state = [&](std::size_t k) {
+    rows.t.push_back(trajectory.t[k]);
+    rows.q.insert(rows.q.end(), trajectory.q[k].begin(), trajectory.q[k].end());
+    for (const auto& pose : trajectory.X_WB[k]) rows.X_WB.insert(rows.X_WB.end(), pose.begin(), pose.end());
+    rows.offset.push_back(static_cast<std::int64_t>(trajectory.contact_offset[k]));
+  };
+  if (with_start) copy_state(0);
+  const auto first = static_cast<std::size_t>(first_step), end = trajectory.steps.size();
+  for (std::size_t k = first; k < end; ++k) {
+    copy_state(k + 1);
+    rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
+  }
+  if (first >= end) return;
+  const auto contact = [&](std::size_t k) {
+    return trajectory.contacts.begin() + static_cast<std::ptrdiff_t>(trajectory.contact_offset[k]);
+  };
+  rows.contacts.insert(rows.contacts.end(), contact(first), contact(end));
+  rows.steps.insert(rows.steps.end(), trajectory.steps.begin() + first_step, trajectory.steps.end());
+}
+
+struct RunFile::Impl {
+  hdf5::Handle file;
+  RunFormat format;
+  std::vector<hdf5::Column<double>> states;  // q, u, X_WB
+  std::vector<hdf5::Column<std::int64_t>> offset;
+  Columns<double> contact_numbers, step_numbers;
+  Columns<std::int32_t> contact_indices, step_indices;
+  Columns<std::uint8_t> contact_states, step_flags;
+  std::vector<hdf5::Column<double>> t;
+
+  template <typename Visit>
+  void each_column(Visit visit) {
+    for (auto& c : states) visit(c);
+    for (auto& c : contact_numbers) visit(c);
+    for (auto& c : contact_indices) visit(c);
+    for (auto& c : contact_states) visit(c);
+    for (auto& c : step_numbers) visit(c);
+    for (auto& c : step_indices) visit(c);
+    for (auto& c : step_flags) visit(c);
+    for (auto& c : offset) visit(c);
+    for (auto& c : t) visit(c);  // last
+  }
+};
+
+RunFile::RunFile(const std::string& path, const RunHeader& header, const Trajectory& start, RunFormat format)
+    : impl_(std::make_unique<Impl>()) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  Impl& run = *impl_;
+  run.format = format;
+  const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make settings");
+  // The format of release 1.8 holds attributes of any size and opens in every reader; single-writer mode needs the
+  // latest.
+  const H5F_libver_t version = format == RunFormat::kWhole ? H5F_LIBVER_V18 : H5F_LIBVER_LATEST;
+  hdf5::check(H5Pset_libver_bounds(access.get(), version, version), "set the format version");
+  hdf5::check(H5Pset_file_locking(access.get(), true, true), "set file locking");
+  run.file = hdf5::Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
+                          fmt::format("create '{}'", path));
+  const hid_t file = run.file.get();
+
+  hdf5::write_attribute(file, "name", header.name);
+  hdf5::write_attribute(file, "version", header.version);
+  hdf5::write_attribute(file, "scene_yaml", header.scene_yaml);
+  hdf5::write_attribute(file, "scene_json", header.scene_json);
+  hdf5::write_attribute(file, "names_q", start.names_q);
+  hdf5::write_attribute(file, "names_v", start.names_v);
+  hdf5::write_attribute(file, "names_u", start.names_u);
+  hdf5::write_attribute(file, "names_bodies", start.names_bodies);
+  hdf5::write_attribute(file, "status_words", start.status_words);
+  hdf5::write_attribute(file, "u_index_q", std::vector<std::int32_t>(start.u_index_q.begin(), start.u_index_q.end()));
+
+  for (const char* group : {"/contacts", "/steps"}) {
+    const hdf5::Handle made(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                            fmt::format("create {}", group));
+  }
+  run.states.emplace_back(file, "/q", std::vector<hsize_t>{start.names_q.size()});
+  run.states.emplace_back(file, "/u", std::vector<hsize_t>{start.names_u.size()});
+  run.states.emplace_back(file, "/X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
+  run.offset.emplace_back(file, "/contacts/offset", std::vector<hsize_t>{});
+  create_columns(file, kContactNumbers, run.contact_numbers);
+  create_columns(file, kContactIndices, run.contact_indices);
+  create_columns(file, kContactStates, run.contact_states);
+  create_columns(file, kStepNumbers, run.step_numbers);
+  create_columns(file, kStepIndices, run.step_indices);
+  create_columns(file, kStepFlags, run.step_flags);
+  run.t.emplace_back(file, "/t", std::vector<hsize_t>{});
+  if (format == RunFormat::kSingleWriter) hdf5::check(H5Fstart_swmr_write(file), "start single-writer mode");
+}
+
+RunFile::~RunFile() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  impl_.reset();
+}
+
+void RunFile::append(const RunRows& rows) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  impl_->states[0].append(rows.q);
+  impl_->states[1].append(rows.u);
+  impl_->states[2].append(rows.X_WB);
+  append_columns(rows.contacts, kContactNumbers, impl_->contact_numbers);
+  append_columns(rows.contacts, kContactIndices, impl_->contact_indices);
+  append_columns(rows.contacts, kContactStates, impl_->contact_states);
+  append_columns(rows.steps, kStepNumbers, impl_->step_numbers);
+  append_columns(rows.steps, kStepIndices, impl_->step_indices);
+  append_columns(rows.steps, kStepFlags, impl_->step_flags);
+  impl_->offset[0].append(rows.offset);
+  impl_->t[0].append(rows.t);
+}
+
+void RunFile::flush() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  if (impl_->format == RunFormat::kWhole) {
+    hdf5::check(H5Fflush(impl_->file.get(), H5F_SCOPE_GLOBAL), "flush the run file");
+  } else {
+    impl_->each_column([](auto& column) { column.flush(); });
+  }
+}
+
+Run read_run_file(const std::string& path) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  const hdf5::Handle handle = open_for_reading(path);
+  const hid_t file = handle.get();
+  Run run;
+  const auto text = [&](const char* name) {
+    const std::vector<std::string> texts = hdf5::read_texts(file, name);
+    return texts.empty() ? std::string() : texts[0];
+  };
+  run.header = {text("name"), text("scene_yaml"), text("scene_json"), text("version")};
+  Trajectory& motion = run.trajectory;
+  motion.names_q = hdf5::read_texts(file, "names_q");
+  motion.names_v = hdf5::read_texts(file, "names_v");
+  motion.names_u = hdf5::read_texts(file, "names_u");
+  motion.names_bodies = hdf5::read_texts(file, "names_bodies");
+  motion.status_words = hdf5::read_texts(file, "status_words");
+  const std::vector<std::int32_t> u_index_q = hdf5::read_numbers(file, "u_index_q");
+  motion.u_index_q.assign(u_index_q.begin(), u_index_q.end());
+
+  // Columns may end at different rows when the writer was killed: the shortest one counts.
+  const auto numbers = [&](const char* name) {
+    hdf5::Values<double> values = hdf5::read_values<double>(file, name);
+    if (!values.found) throw std::runtime_error(fmt::format("it has no dataset {}", name));
+    return values;
+  };
+  const hdf5::Values<double> t = numbers("/t"), q = numbers("/q"), u = numbers("/u");
+  const hdf5::Values<double> X_WB = hdf5::read_values<double>(file, "/X_WB");
+  const hdf5::Values<std::int64_t> offset = hdf5::read_values<std::int64_t>(file, "/contacts/offset");
+  const std::size_t nq = motion.names_q.size(), nu = motion.names_u.size(), bodies = motion.names_bodies.size();
+  std::size_t states = times_set(t.data);
+  const auto limit = [&](std::size_t available) { states = std::min(states, available); };
+  if (nq > 0) limit(q.data.size() / nq);
+  if (nu > 0) limit(u.data.size() / nu + 1);
+  if (X_WB.found && bodies > 0) limit(X_WB.data.size() / (7 * bodies));
+  if (offset.found) limit(offset.data.size());
+  if (states == 0) throw std::runtime_error("it has no rows");
+
+  motion.steps.resize(states - 1);
+  read_columns(file, kStepNumbers, motion.steps);
+  read_columns(file, kStepIndices, motion.steps);
+  read_columns(file, kStepFlags, motion.steps);
+  states = motion.steps.size() + 1;
+  motion.contacts.resize(offset.found ? static_cast<std::size_t>(std::max<std::int64_t>(offset.data[states - 1], 0))
+                                      : 0);
+  read_columns(file, kContactNumbers, motion.contacts);
+  read_columns(file, kContactIndices, motion.contacts);
+  read_columns(file, kContactStates, motion.contacts);
+  while (states > 1 && offset.found && offset.data[states - 1] > static_cast<std::int64_t>(motion.contacts.size()))
+    --states;
+
+  motion.steps.resize(states - 1);
+  motion.t.assign(t.data.begin(), t.data.begin() + static_cast<std::ptrdiff_t>(states));
+  motion.q = unflatten(q.data, states, nq);
+  motion.u = unflatten(u.data, states - 1, nu);
+  motion.X_WB.resize(states);
+  for (std::size_t k = 0; X_WB.found && k < states; ++k) {
+    motion.X_WB[k].resize(bodies);
+    for (std::size_t i = 0; i < bodies; ++i)
+      std::copy_n(X_WB.data.begin() + static_cast<std::ptrdiff_t>(7 * (k * bodies + i)), 7, motion.X_WB[k][i].begin());
+  }
+  motion.contact_offset.assign(states, 0);
+  for (std::size_t k = 1; offset.found && k < states; ++k) {
+    if (offset.data[k] < offset.data[k - 1])
+      throw std::runtime_error(fmt::format("/contacts/offset falls at row {}", k));
+    motion.contact_offset[k] = static_cast<std::size_t>(offset.data[k]);
+  }
+  motion.contacts.resize(motion.contact_offset[states - 1]);
+  return run;
+}
+
+}  // namespace deft::io

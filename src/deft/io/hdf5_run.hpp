@@ -1,0 +1,51 @@
+#pragma once
+// run.h5: one file, rows appended. Internal to io; the layout is in README.md.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deft/dynamics/trajectory.hpp"
+#include "deft/io/run_folder.hpp"
+
+namespace deft::io {
+
+/// Consecutive rows of a trajectory, flat: what one append writes.
+struct RunRows {
+  std::vector<double> t, q, u, X_WB;
+  std::vector<std::int64_t> offset;
+  std::vector<dynamics::ContactRecord> contacts;
+  std::vector<dynamics::StepRecord> steps;
+  bool empty() const { return t.empty(); }
+  void clear();
+};
+/// Appends the start (with `first_step` = 0 and `with_start`) and the steps first_step … of `trajectory` to `rows`.
+void copy_rows(const dynamics::Trajectory& trajectory, int first_step, bool with_start, RunRows& rows);
+
+/// kWhole: the format that every reader opens, complete after `close` or in a copy taken after `flush`.
+/// kSingleWriter: HDF5's single-writer mode: after a kill it holds all flushed rows, readers ask for SWMR.
+enum class RunFormat { kWhole, kSingleWriter };
+
+class RunFile {
+ public:
+  /// Creates the file with its attributes and empty datasets; sizes come from `start`. @throws std::runtime_error.
+  RunFile(const std::string& path, const RunHeader& header, const dynamics::Trajectory& start, RunFormat format);
+  ~RunFile();
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  void append(const RunRows& rows);
+  /// Brings everything to the file; /t last, so that a row with its time set is whole.
+  void flush();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Reads a run file, one of a killed process too: only rows whose time is set and whose contacts are there.
+/// @throws std::runtime_error with the reason.
+Run read_run_file(const std::string& path);
+
+}  // namespace deft::io
