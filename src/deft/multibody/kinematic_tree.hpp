@@ -16,30 +16,31 @@ namespace deft::multibody {
 /// of a free group the frame of its base link; of group 0 the world.
 struct RigidGroup {
   std::vector<int> bodies;
-  int joint = -1;                                             // index into KinematicTree::joints, −1 for group 0
+  int joint = -1;  // index into KinematicTree::joints, −1 for group 0
 };
 
 /// A movable joint, or the freedom of a base that nothing holds.
 struct TreeJoint {
-  JointKind kind = JointKind::kFree;                          // kAxes, kBall or kFree
-  std::string name;                                           // "hand/joint_1"; of a free base "ball" or "hand/link"
+  JointKind kind = JointKind::kFree;  // kAxes, kBall or kFree
+  std::string name;                   // "hand/joint_1"; of a free base "ball" or "hand/link"
   int model = -1;
   int parent_group = 0, child_group = 0;
-  RigidTransform X_GJ = RigidTransform::Identity();           // joint frame in the parent group's frame
-  std::vector<JointAxisSpec> axes;                            // kAxes
-  RigidTransform X_WB_default = RigidTransform::Identity();   // kFree: pose in the default configuration
+  RigidTransform X_GJ = RigidTransform::Identity();          // joint frame in the parent group's frame
+  std::vector<JointAxisSpec> axes;                           // kAxes
+  RigidTransform X_WB_default = RigidTransform::Identity();  // kFree: pose in the default configuration
   SourceLocation where;
 };
 
 /// Everything Model needs to know of the world, in deft's order.
 struct KinematicTree {
-  std::vector<BodyInfo> bodies;                               // [0] is the world; then models as declared, links in file order
-  std::vector<RigidTransform> X_GB;                           // pose of each body in its group's frame
-  std::vector<RigidGroup> groups;                             // [0] is welded to the world
-  std::vector<TreeJoint> joints;                              // order of the coordinates
-  std::vector<ModelInfo> models;                              // without first_q … nv
-  std::unordered_map<std::string, Model::FrameOnBody> places; // links and frames by "model::name", "model/name", world frames, "world"
-  std::vector<InertialSpec> inertials;                        // of each body; zero where the file says nothing
+  std::vector<BodyInfo> bodies;      // [0] is the world; then models as declared, links in file order
+  std::vector<RigidTransform> X_GB;  // pose of each body in its group's frame
+  std::vector<RigidGroup> groups;    // [0] is welded to the world
+  std::vector<TreeJoint> joints;     // order of the coordinates
+  std::vector<ModelInfo> models;     // without first_q … nv
+  std::unordered_map<std::string, Model::FrameOnBody>
+      places;                           // links and frames by "model::name", "model/name", world frames, "world"
+  std::vector<InertialSpec> inertials;  // of each body; zero where the file says nothing
 };
 
 /// Assembles the tree. Everything wrong with it goes to `diagnostics`; after an error the tree is incomplete.

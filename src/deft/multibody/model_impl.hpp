@@ -13,28 +13,28 @@ namespace deft::multibody {
 /// Where a tree joint lives in deft's vectors and in Pinocchio's.
 struct JointPlace {
   JointKind kind = JointKind::kAxes;
-  int q = 0, v = 0, nq = 0, nv = 0;                           // deft
-  std::vector<pinocchio::JointIndex> pinocchio;               // one per axis; one for a ball or a free base
+  int q = 0, v = 0, nq = 0, nv = 0;              // deft
+  std::vector<pinocchio::JointIndex> pinocchio;  // one per axis; one for a ball or a free base
 };
 
 /// One Pinocchio joint seen from deft: the block of q and v it stands for.
 struct PinocchioJoint {
   JointKind kind = JointKind::kAxes;
-  int q = 0, v = 0, nv = 0;                                   // deft
+  int q = 0, v = 0, nv = 0;  // deft
   int pinocchio_q = 0, pinocchio_v = 0;
 };
 
 /// The constants of a built model.
 struct ModelTables {
   std::vector<BodyInfo> bodies;
-  std::vector<RigidTransform> X_JB;                           // body in the frame of its group's last Pinocchio joint
-  std::vector<pinocchio::JointIndex> carrier;                 // of each body
+  std::vector<RigidTransform> X_JB;            // body in the frame of its group's last Pinocchio joint
+  std::vector<pinocchio::JointIndex> carrier;  // of each body
   std::vector<ModelInfo> models;
   std::vector<CoordinateInfo> coordinates;
   std::vector<VelocityInfo> velocities;
-  std::vector<JointPlace> joints;                             // deft's order
-  std::vector<PinocchioJoint> pinocchio_joints;               // Pinocchio's order; [0] is the universe, unused
-  std::vector<std::vector<int>> columns;                      // per group: velocity indices its pose depends on, ascending
+  std::vector<JointPlace> joints;                // deft's order
+  std::vector<PinocchioJoint> pinocchio_joints;  // Pinocchio's order; [0] is the universe, unused
+  std::vector<std::vector<int>> columns;         // per group: velocity indices its pose depends on, ascending
   std::unordered_map<std::string, Model::FrameOnBody> places;
   Eigen::VectorXd default_q;
   pinocchio::Model pinocchio;
@@ -45,10 +45,10 @@ struct Model::Impl : ModelTables {};
 struct Kinematics::Impl {
   explicit Impl(const pinocchio::Model& model) : data(model), q(model.nq) {}
   pinocchio::Data data;
-  Eigen::VectorXd q;                                          // Pinocchio's, quaternions normalised
-  Eigen::Matrix<double, 6, Eigen::Dynamic> J;                 // deft's columns [ω_W; velocity of the point at the world origin]
-  std::vector<double> mass;                                   // outboard of each Pinocchio joint, its own group included
-  std::vector<Eigen::Vector3d> moment_W;                      // mass × centre of mass of the same
+  Eigen::VectorXd q;                           // Pinocchio's, quaternions normalised
+  Eigen::Matrix<double, 6, Eigen::Dynamic> J;  // deft's columns [ω_W; velocity of the point at the world origin]
+  std::vector<double> mass;                    // outboard of each Pinocchio joint, its own group included
+  std::vector<Eigen::Vector3d> moment_W;       // mass × centre of mass of the same
 };
 
 /// Coordinates, Pinocchio's model and the maps between the two.

@@ -1,0 +1,42 @@
+#pragma once
+// The frames of one SDFormat model: links, <frame>s, joints and __model__, each posed relative to another.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/math/rotation.hpp"
+
+namespace deft::multibody {
+
+class SdfFrames {
+ public:
+  explicit SdfFrames(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  /// @param attached_to  the frame on whose link this one sits: itself for a link, the child for a joint.
+  void add(const std::string& name, const std::string& relative_to, const RigidTransform& X_RF,
+           const std::string& attached_to, const SourceLocation& where);
+  /// Pose in the model frame at zero joint angles. Unknown and circular references are reported once, at `where` the
+  /// reference stands; identity then.
+  RigidTransform pose(const std::string& name, const SourceLocation& where);
+  /// The link on which a frame sits, "world" for the world; "" after an error.
+  std::string link(const std::string& name, const SourceLocation& where);
+
+ private:
+  struct Frame {
+    std::string relative_to, attached_to;
+    RigidTransform X_RF;
+    SourceLocation where;
+    bool on_path = false;
+    std::optional<RigidTransform> X_MF;
+  };
+  Frame* find(const std::string& name, const SourceLocation& where);
+
+  Diagnostics& diagnostics_;
+  std::map<std::string, Frame> frames_;
+  std::vector<std::string> reported_;
+};
+
+}  // namespace deft::multibody
