@@ -1,0 +1,79 @@
+"""Every bundled scene runs its commands to the end, certified, and its robots do what the scene's README says."""
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from scene_runs import run_scene, scene_names, table_text
+
+RESIDUAL_MAX = 1e-8  # scaled, as certified
+
+
+@dataclass
+class Expected:
+    """What a run must show. `made`, `broke`: every robot makes and breaks contact (scenes with a published command end in contact)."""
+
+    gap_min_m: float  # least true gap; below zero by the curvature of the motion within one step
+    moved_m: float = 0.005
+    moved_deg: float = 5.0
+    broke: bool = True
+
+
+SCENES = {
+    "allegro_ball": Expected(-1e-3, broke=False),
+    "allegro_ball_tilted": Expected(-1e-3),
+    "allegro_door": Expected(-1e-3),
+    "allegro_pen": Expected(-1e-3),
+    "allegro_plate": Expected(-1e-3),
+    "ball_grazing": Expected(-1e-3, broke=False),
+    "bimanual_box": Expected(-1e-3),
+    "box_pivoting": Expected(-1e-2, broke=False),
+    "box_pushing": Expected(-1e-2, broke=False),
+    "gripper_carrots": Expected(-1e-3),
+    "pick_and_place": Expected(-2e-4),
+    "planar_bimanual_cylinder": Expected(-1e-3),
+    "planar_hand_ball": Expected(-5e-3),
+    "plate_pickup": Expected(-1e-3),
+    "rope_pushing": Expected(-1e-3, broke=False),
+    "three_link_arm_box": Expected(-1e-3),
+    "two_spheres_xyz": Expected(-1e-3, broke=False),
+    "two_spheres_y": Expected(-1e-9, broke=False),
+    "two_spheres_yz": Expected(-1e-3),
+}
+
+
+@pytest.fixture(scope="module")
+def simulate(deft, tmp_path_factory):
+    """Runs a scene once."""
+    return lru_cache(maxsize=None)(lambda name: run_scene(deft, name, tmp_path_factory.mktemp("runs") / name))
+
+
+def test_every_scene_is_listed():
+    assert set(scene_names()) == set(SCENES)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scene_completes_certified_and_moves_its_objects(name, simulate):
+    run, expected = simulate(name), SCENES[name]
+    assert run.summary["status"] == "Completed"
+    assert run.summary["residual_max"] <= RESIDUAL_MAX
+    assert run.summary["gap_min"] >= expected.gap_min_m
+    metres, radians = run.largest_excursion()
+    assert metres >= expected.moved_m or np.degrees(radians) >= expected.moved_deg
+    for robot in run.info["robots"]:
+        made, broken = run.makes_and_breaks(robot["name"])
+        assert made, f"{robot['name']} comes into contact with nothing"
+        assert broken or not expected.broke, f"{robot['name']} lets go of nothing"
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scene_says_what_it_is(name, root):
+    text = (root / "scenes" / name / "README.md").read_text()
+    assert f"deft sim scenes/{name}/scene.deft.yaml" in text
+
+
+def test_table_of_scenes(simulate, capsys):
+    rows = [simulate(name).row() for name in SCENES]
+    with capsys.disabled():
+        print("\n" + table_text(rows))
+    assert all(row["steps"] > 0 and row["contacts"] > 0 for row in rows)
