@@ -7,12 +7,13 @@
 
 namespace deft::viewer {
 
-/// What is drawn besides the motion. `scene_json` is scene::visual_json (bodies, shapes, colours, robots, settings, plane, h, kappa).
+/// What is drawn besides the motion. `scene_json` is scene::visual_json (bodies, shapes, colours, robots, settings,
+/// plane, h, kappa).
 struct PageContent {
   std::string title;
   std::string scene_json;
   const dynamics::Trajectory* trajectory = nullptr;
-  std::size_t max_bytes = 25u << 20;   // above this size frames are left out evenly and the page says so
+  std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly and the page says so
 };
 
 /// The page's HTML. @throws std::invalid_argument if arrays disagree in size.

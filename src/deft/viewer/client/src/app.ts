@@ -1,0 +1,177 @@
+import {Vector3} from 'three';
+import {Bodies, boundsOfMotion} from './bodies';
+import {ContactLayer} from './contact_layer';
+import {ContactTable} from './contact_table';
+import {el, emptyState} from './dom';
+import {addHover} from './hover';
+import {helpDialog, Key, listenToKeys} from './keyboard';
+import {Labels} from './labels';
+import {Player} from './player';
+import {PlotPanel} from './plot_panel';
+import {contactRange, isFailed, Run, statusWord} from './run';
+import {Stage} from './stage';
+import {makeTabs} from './tabs';
+import {followTheme} from './theme';
+import {Timeline} from './timeline';
+import {ViewPanel} from './view_panel';
+
+const kDirections = {xy: new Vector3(0, -1e-3, 1), xz: new Vector3(0, -1, 0.12), yz: new Vector3(1, 0, 0.12)};
+
+/** One run on the page: everything is built here and taken down by the signal. */
+export class App {
+  readonly root: HTMLElement;
+  readonly player: Player;
+  private stage: Stage | null = null;
+  private layer: ContactLayer | null = null;
+  private bodies: Bodies | null = null;
+
+  constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
+    const player = (this.player = new Player(run));
+    const view = el('section', {className: 'view', 'aria-label': '3-D view'});
+    this.root = el('div', {className: 'app'});
+    document.title = `${run.title} – deft`;
+    document.querySelector('#app')!.replaceChildren(this.root);
+
+    const timeline = new Timeline(run, player);
+    const plots = new PlotPanel(run, player);
+    const table = new ContactTable(run, player);
+    this.root.append(view); // in the page before the stage measures it
+    const options = this.makeView(view);
+    const panels: [string, HTMLElement][] = [['Plots', plots.root], ['Contacts', table.root]];
+    if (options) panels.push(['View', options.root]);
+
+    const applyTheme = () => {
+      this.bodies?.applyTheme();
+      this.stage?.applyTheme();
+      timeline.applyTheme();
+      plots.redraw();
+    };
+    const toggleTheme = followTheme(applyTheme, signal);
+    const keys = this.keys(timeline, options);
+    const showHelp = () => help.showModal();
+    keys.push({keys: ['?'], shown: '?', text: 'this list', action: showHelp});
+    const help = helpDialog(keys);
+    this.root.replaceChildren(
+      this.header(openButton, toggleTheme, showHelp),
+      el('main', {}, view, makeTabs('Details', panels, () => table.update())), timeline.root, help);
+    listenToKeys(keys, signal);
+    signal.addEventListener('abort', () => { if (player.playing) player.pause(); });
+    player.onChange(() => this.showFrame());
+    applyTheme();
+    player.seek(0);
+    this.stage?.lookHome();
+  }
+
+  /** Shows a frame and draws it before returning. */
+  frame(i: number): void {
+    if (this.player.playing) this.player.pause();
+    this.player.seek(i);
+    this.stage?.draw();
+  }
+
+  info(): Record<string, unknown> {
+    const {run, player} = this;
+    const [begin, end] = contactRange(run, player.frame);
+    return {
+      title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
+      bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
+    };
+  }
+
+  private showFrame(): void {
+    this.bodies?.update(this.player.frame, this.player.position);
+    this.layer?.setFrame(this.player.frame);
+    this.stage?.invalidate();
+  }
+
+  /** Null, and a note instead of the picture, where the browser cannot draw in 3-D. */
+  private makeView(view: HTMLElement): ViewPanel | null {
+    const {run} = this;
+    let stage: Stage;
+    try {
+      stage = new Stage(view, this.signal);
+    } catch (error) {
+      view.append(emptyState('This browser cannot draw in 3-D (no WebGL).',
+        `Switch on hardware acceleration or software WebGL, or use another browser. Plots, contacts and timeline work. (${(error as Error).message})`));
+      return null;
+    }
+    stage.setHome(boundsOfMotion(run), run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));
+    const labels = new Labels(view, stage);
+    const layer = new ContactLayer(run, stage, labels);
+    const bodies = new Bodies(run, stage.scene, stage.center, stage.radius);
+    stage.onDraw(() => { labels.begin(); layer.layOut(); }, () => labels.end());
+    addHover(run, view, stage, layer, bodies);
+    [this.stage, this.layer, this.bodies] = [stage, layer, bodies];
+    if (run.scene.bodies.length === 0) {
+      view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with deft view RUN.'));
+    } else if (run.steps.count === 0) {
+      view.append(emptyState('This run has no steps: only the start is shown.',
+        'Simulate some: deft sim SCENE --steps 50, or --duration 2, or give the scene commands.'));
+    }
+    return new ViewPanel(run, stage, layer, bodies);
+  }
+
+  private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
+    const {run} = this;
+    const {model, kappa, h} = run.scene.settings;
+    const facts = [model, h ? `h = ${h} s` : '', typeof kappa === 'number' ? `κ = ${kappa} 1/J` : ''].filter(Boolean).join(' · ');
+    const notes: HTMLElement[] = [this.statusChip()];
+    if (run.frames < run.totalFrames) {
+      notes.push(el('span', {className: 'chip warn', role: 'note'},
+        `${run.frames} of ${run.totalFrames} frames: the rest left out to keep this page small; run.h5 has all`));
+    }
+    return el('header', {className: 'bar'}, el('h1', {}, run.title), el('span', {className: 'facts'}, facts), ...notes,
+      el('span', {className: 'spring'}), openButton,
+      el('button', {'aria-label': 'Light or dark', title: 'Light or dark', onclick: toggleTheme}, '◐'),
+      el('button', {'aria-label': 'Keyboard help', title: 'Keyboard (?)', onclick: help}, '?'));
+  }
+
+  private statusChip(): HTMLElement {
+    const {run} = this;
+    const failed = Array.from({length: run.steps.count}, (_, j) => j).filter((j) => isFailed(run, j));
+    if (run.steps.count === 0) return el('span', {className: 'chip'}, 'no steps');
+    if (failed.length === 0) return el('span', {className: 'chip good'}, `✓ ${run.steps.count} steps, all solved`);
+    const words = [...new Set(failed.map((j) => statusWord(run, j)))].join(', ');
+    return el('span', {className: 'chip bad'}, `✕ ${failed.length} of ${run.steps.count} steps: ${words}`);
+  }
+
+  private keys(timeline: Timeline, options: ViewPanel | null): Key[] {
+    const {player, stage} = this;
+    const keys: Key[] = [
+      {keys: [' '], shown: 'space', text: 'play or pause', action: () => player.toggle()},
+      {keys: ['ArrowLeft'], shown: '←', text: 'previous frame', action: () => this.stepBy(-1)},
+      {keys: ['ArrowRight'], shown: '→', text: 'next frame', action: () => this.stepBy(1)},
+      {keys: ['Shift+ArrowLeft'], shown: 'shift ←', text: 'ten frames back', action: () => this.stepBy(-10)},
+      {keys: ['Shift+ArrowRight'], shown: 'shift →', text: 'ten frames on', action: () => this.stepBy(10)},
+      {keys: ['Home'], shown: 'Home', text: 'first frame', action: () => player.seek(0)},
+      {keys: ['End'], shown: 'End', text: 'last frame', action: () => player.seek(player.last)},
+      {keys: ['['], shown: '[', text: 'slower', action: () => timeline.changeSpeed(-1)},
+      {keys: [']'], shown: ']', text: 'faster', action: () => timeline.changeSpeed(1)},
+      {keys: ['l'], shown: 'l', text: 'loop on or off', action: () => timeline.toggleLoop()},
+      {keys: ['x'], shown: 'x', text: 'to the first failed step, else to the largest residual', action: () => timeline.toWorst()},
+    ];
+    if (!stage || !options) return keys;
+    const flags = {f: 'forces', n: 'split', c: 'cones', g: 'gaps', p: 'points'} as const;
+    for (const [key, flag] of Object.entries(flags)) {
+      const text = flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
+      keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
+    }
+    keys.push(
+      {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},
+      {keys: ['d'], shown: 'd', text: 'turn the camera right', action: () => stage.orbit(0.1, 0, 1)},
+      {keys: ['w'], shown: 'w', text: 'camera up', action: () => stage.orbit(0, 0.1, 1)},
+      {keys: ['s'], shown: 's', text: 'camera down', action: () => stage.orbit(0, -0.1, 1)},
+      {keys: ['+', '='], shown: '+', text: 'nearer', action: () => stage.orbit(0, 0, 0.9)},
+      {keys: ['-'], shown: '−', text: 'farther', action: () => stage.orbit(0, 0, 1 / 0.9)},
+      {keys: ['0'], shown: '0', text: 'camera home', action: () => stage.lookHome()},
+      {keys: ['1'], shown: '1', text: 'front view', action: () => stage.look('front')},
+      {keys: ['2'], shown: '2', text: 'side view', action: () => stage.look('side')},
+      {keys: ['3'], shown: '3', text: 'top view', action: () => stage.look('top')});
+    return keys;
+  }
+
+  private stepBy(frames: number): void {
+    if (this.player.playing) this.player.pause();
+    this.player.seek(this.player.frame + frames);
+  }
+}

@@ -1,0 +1,217 @@
+import {BackSide, Box3, Color, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial,
+        MeshStandardMaterial, Object3D, Scene as ThreeScene, Vector3} from 'three';
+import {cssColour} from './dom';
+import {axesOf} from './frames';
+import {Grid, makePlane} from './ground';
+import {poseMatrix, setPose, setPoseBetween} from './pose';
+import type {Body, Geometry, Run} from './run';
+import {hasEdges, makeGeometry} from './shapes';
+
+export type Look = 'visual' | 'collision' | 'both';
+
+// Objects: hues that differ for most colour-blind readers too, away from the colours of the forces.
+const kObjectHues = ['#e08a3c', '#2f9e8f', '#8b6fc4', '#c9a227', '#5b9bd5', '#7fa650', '#b07d62', '#4c7a9e'];
+
+/** Hue by role: robots one (lightness alternates from link to link), objects each its own, the rest grey. */
+function bodyColour(body: Body, indexInRole: number): Color {
+  if (body.role === 'object') return new Color(kObjectHues[indexInRole % kObjectHues.length]);
+  if (body.role === 'robot') return new Color().setHSL(0.58, 0.22, indexInRole % 2 ? 0.56 : 0.66);
+  return new Color('#a3a8ae');
+}
+
+/** Bounds of a geometry in its body's frame; half-spaces have none. */
+function boundsOf(geometry: Geometry): Box3 {
+  if (geometry.shape.type === 'half_space') return new Box3();
+  const triangles = makeGeometry(geometry.shape, 0);
+  triangles.computeBoundingBox();
+  return triangles.boundingBox!.clone().applyMatrix4(poseMatrix(geometry.X_BG));
+}
+
+/** The box that holds what moves (robots and objects) over the whole run; without any of them, everything bounded. */
+export function boundsOfMotion(run: Run): Box3 {
+  const num_bodies = run.names.bodies.length;
+  const local = run.scene.bodies.map((body) => {
+    const box = new Box3();
+    for (const geometry of body.visuals.length ? body.visuals : body.collisions) box.union(boundsOf(geometry));
+    return box;
+  });
+  const stride = Math.max(1, Math.floor(run.frames / 40));
+  for (const wanted of [['robot', 'object'], ['fixed', 'world']]) {
+    const all = new Box3();
+    run.scene.bodies.forEach((body, b) => {
+      if (!wanted.includes(body.role) || local[b].isEmpty()) return;
+      for (let k = 0; k < run.frames; k += stride) {
+        const box = local[b].clone().applyMatrix4(poseMatrix(run.X_WB, 7 * (k * num_bodies + b)));
+        if (Number.isFinite(box.min.length() + box.max.length())) all.union(box);
+      }
+    });
+    if (!all.isEmpty()) return all;
+  }
+  return new Box3(new Vector3(-0.5, -0.5, 0), new Vector3(0.5, 0.5, 0.5));
+}
+
+/** The bodies of a run, their frames, and ghosts at a goal. */
+export class Bodies {
+  readonly groups: Group[] = [];
+  readonly grid: Grid;
+  private readonly visuals: Object3D[] = [];
+  private readonly collisions: Object3D[] = [];
+  private readonly frames: Object3D[] = [];
+  private readonly solids: MeshStandardMaterial[] = [];
+  private readonly planes: Mesh[] = [];
+  private readonly lines: LineBasicMaterial[] = [];
+  private readonly ghosts = new Group();
+  private readonly numBodies: number;
+
+  constructor(private readonly run: Run, private readonly world: ThreeScene, private readonly center: Vector3,
+              private readonly radius: number) {
+    this.numBodies = run.names.bodies.length;
+    const countOfRole: Record<string, number> = {};
+    run.names.bodies.forEach((name, index) => {
+      const body = run.scene.bodies[index] ?? {name, role: 'fixed', visuals: [], collisions: []};
+      const inRole = countOfRole[body.role] ?? 0;
+      countOfRole[body.role] = inRole + 1;
+      this.addBody(body, index, bodyColour(body, inRole));
+    });
+    this.grid = this.makeGrid();
+    world.add(this.grid.mesh, this.ghosts);
+    this.setLook('visual');
+    this.setFrames(false);
+  }
+
+  update(frame: number, position: number): void {
+    const {X_WB, frames} = this.run;
+    if (frames === 0) return;
+    const low = Math.min(frames - 1, Math.floor(position)), part = position - low;
+    this.groups.forEach((group, b) => {
+      const i = 7 * (low * this.numBodies + b);
+      if (part > 0 && low + 1 < frames) setPoseBetween(group, X_WB, i, i + 7 * this.numBodies, part);
+      else setPose(group, X_WB, 7 * (frame * this.numBodies + b));
+    });
+  }
+
+  setLook(look: Look): void {
+    for (const part of this.visuals) part.visible = look !== 'collision' || part.userData.only;
+    for (const part of this.collisions) part.visible = look !== 'visual';
+  }
+
+  setFrames(on: boolean): void { for (const frame of this.frames) frame.visible = on; }
+
+  setOpacity(opacity: number): void {
+    for (const material of this.solids) {
+      material.opacity = opacity * material.userData.alpha;
+      material.transparent = material.opacity < 1;
+      material.depthWrite = material.opacity > 0.6;
+      material.needsUpdate = true;
+    }
+  }
+
+  /** Transparent copies at the poses of a goal; null removes them. */
+  setGoal(index: number | null): void {
+    this.ghosts.clear();
+    if (index === null) return;
+    for (const {body, X_WB} of this.run.scene.goals[index].bodies) {
+      const source = this.run.scene.bodies[body];
+      const ghost = new Group();
+      setPose(ghost, X_WB);
+      for (const geometry of source.visuals.length ? source.visuals : source.collisions) {
+        if (geometry.shape.type === 'half_space') continue;
+        const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false});
+        const mesh = new Mesh(makeGeometry(geometry.shape, 0.01 * this.radius), material);
+        setPose(mesh, geometry.X_BG);
+        const rim = new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')}));
+        mesh.add(rim);
+        ghost.add(mesh);
+      }
+      this.ghosts.add(ghost);
+    }
+  }
+
+  applyTheme(): void {
+    for (const plane of this.planes) (plane.material as MeshLambertMaterial).color.set(cssColour('--ground'));
+    for (const line of this.lines) line.color.set(cssColour('--edge'));
+    this.grid.applyTheme();
+  }
+
+  private addBody(body: Body, index: number, colour: Color): void {
+    const group = new Group();
+    group.name = body.name;
+    group.userData.body = index;
+    const shown = body.visuals.length ? body.visuals : body.collisions;
+    for (const geometry of shown) this.addVisual(group, geometry, colour, body.visuals.length === 0);
+    for (const geometry of body.collisions) this.addCollision(group, geometry);
+    const axes = axesOf(body.role === 'world' ? 0.2 * this.radius : 0.12 * this.radius);
+    this.frames.push(axes);
+    group.add(axes);
+    this.groups.push(group);
+    this.world.add(group);
+  }
+
+  private addVisual(group: Group, geometry: Geometry, colour: Color, only: boolean): void {
+    const {shape} = geometry;
+    if (shape.type === 'half_space') {
+      this.addPlane(group, geometry, shape.normal, shape.offset);
+      return;
+    }
+    const alpha = geometry.rgba?.[3] ?? 1;
+    const material = new MeshStandardMaterial({roughness: 0.72, metalness: 0.0, transparent: alpha < 1, opacity: alpha});
+    if (geometry.rgba) material.color.setRGB(geometry.rgba[0], geometry.rgba[1], geometry.rgba[2], 'srgb');
+    else material.color.copy(colour);
+    material.userData.alpha = alpha;
+    this.solids.push(material);
+    const mesh = new Mesh(makeGeometry(shape, 0.01 * this.radius), material);
+    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.userData.only = only;
+    setPose(mesh, geometry.X_BG);
+    if (hasEdges(shape)) mesh.add(this.edges(mesh));
+    this.visuals.push(mesh);
+    group.add(mesh);
+  }
+
+  private addPlane(group: Group, geometry: Geometry, normal: number[], offset: number): void {
+    const X_WG = poseMatrix(geometry.X_BG);
+    if (this.run.frames > 0) X_WG.premultiply(poseMatrix(this.run.X_WB, 7 * group.userData.body));
+    const plane = makePlane(new Vector3(...normal), offset, this.center.clone().applyMatrix4(X_WG.invert()), this.radius);
+    const holder = new Group();
+    setPose(holder, geometry.X_BG);
+    this.planes.push(plane);
+    group.add(holder.add(plane));
+  }
+
+  private edges(mesh: Mesh): LineSegments {
+    const material = new LineBasicMaterial({transparent: true, opacity: 0.35});
+    this.lines.push(material);
+    return new LineSegments(new EdgesGeometry(mesh.geometry, 25), material);
+  }
+
+  private addCollision(group: Group, geometry: Geometry): void {
+    if (geometry.shape.type === 'half_space') return;
+    const triangles = makeGeometry(geometry.shape, 0.01 * this.radius);
+    const shell = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.25, depthWrite: false}));
+    const back = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.2, depthWrite: false, side: BackSide}));
+    const lines = new LineSegments(new EdgesGeometry(triangles, 12), new LineBasicMaterial({color: '#0e7f7f', transparent: true, opacity: 0.8}));
+    const part = new Group();
+    part.add(shell, back, lines);
+    setPose(part, geometry.X_BG);
+    this.collisions.push(part);
+    group.add(part);
+  }
+
+  /** On the first half-space that does not move, else on z = 0. */
+  private makeGrid(): Grid {
+    for (const body of this.run.scene.bodies) {
+      if (body.role !== 'world' && body.role !== 'fixed') continue;
+      for (const {shape, X_BG} of body.collisions) {
+        if (shape.type !== 'half_space') continue;
+        const n = new Vector3(...shape.normal).normalize();
+        const point = n.clone().multiplyScalar(shape.offset / new Vector3(...shape.normal).length()).applyMatrix4(poseMatrix(X_BG));
+        n.transformDirection(poseMatrix(X_BG));
+        if (body.role === 'world' || this.run.frames === 0) return new Grid(n, n.dot(point), this.center, this.radius);
+        const X_WB = poseMatrix(this.run.X_WB, 7 * this.run.scene.bodies.indexOf(body));
+        n.transformDirection(X_WB);
+        return new Grid(n, n.dot(point.applyMatrix4(X_WB)), this.center, this.radius);
+      }
+    }
+    return new Grid(new Vector3(0, 0, 1), 0, this.center, this.radius);
+  }
+}

@@ -1,0 +1,181 @@
+import {BufferAttribute, BufferGeometry, CanvasTexture, Color, ConeGeometry, CylinderGeometry, DoubleSide, Matrix4, MeshBasicMaterial,
+        Points, PointsMaterial, Quaternion, Scene, TorusGeometry, Vector3} from 'three';
+import {millimetres} from './format';
+import {Instances} from './instances';
+import type {Labels} from './labels';
+import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationColour} from './palette';
+import {Contact, isSmoothed, readContact, readContacts, Run} from './run';
+import type {Stage} from './stage';
+
+const kTouching = 1e-5;    // [m] above this gap a force is drawn as one at a distance
+const kNoGap = 1e-6;       // [m] below this size a gap is not worth a number
+const kShaftPixels = 2.4;  // radius of an arrow on screen
+
+export interface ContactOptions {forces: boolean; split: boolean; cones: boolean; gaps: boolean; points: boolean; scale: number}
+
+/** A glyph as a sprite: hollow ring (open), square (stick), triangle (slide), each with a light rim. */
+function glyphTexture(state: number): CanvasTexture {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 64;
+  const pen = canvas.getContext('2d')!;
+  pen.beginPath();
+  if (state === 0) pen.arc(32, 32, 19, 0, 2 * Math.PI);
+  else if (state === 1) pen.rect(15, 15, 34, 34);
+  else { pen.moveTo(32, 9); pen.lineTo(54, 50); pen.lineTo(10, 50); pen.closePath(); }
+  pen.lineJoin = 'round';
+  pen.lineWidth = state === 0 ? 20 : 12;
+  pen.strokeStyle = '#fff';
+  pen.stroke();
+  pen.lineWidth = 10;
+  pen.strokeStyle = pen.fillStyle = kStates[state].colour;
+  if (state === 0) pen.stroke(); else pen.fill();
+  const texture = new CanvasTexture(canvas);
+  texture.colorSpace = 'srgb';
+  return texture;
+}
+
+/** Sprites of one state at the contact points. */
+class Glyphs {
+  private readonly points: Points<BufferGeometry, PointsMaterial>;
+  constructor(scene: Scene, state: number) {
+    const material = new PointsMaterial({size: 13, sizeAttenuation: false, map: glyphTexture(state), transparent: true, alphaTest: 0.1,
+                                         depthTest: false});
+    this.points = new Points(new BufferGeometry(), material);
+    this.points.frustumCulled = false;
+    this.points.renderOrder = 5;
+    scene.add(this.points);
+  }
+  show(positions: number[]): void {
+    this.points.geometry.dispose();
+    this.points.geometry = new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
+    this.points.visible = positions.length > 0;
+    this.points.material.size = 13 * Math.min(devicePixelRatio, 2);
+  }
+}
+
+/** Forces, friction cones, gaps and contact points of one frame, drawn over the bodies. */
+export class ContactLayer {
+  readonly options: ContactOptions = {forces: true, split: false, cones: true, gaps: true, points: true, scale: 1};
+  contacts: Contact[] = [];
+  private readonly shafts: Instances;
+  private readonly heads: Instances;
+  private readonly cones: Instances;
+  private readonly rims: Instances | null;
+  private readonly glyphs: Glyphs[];
+  private readonly metresPerNewton: number;
+
+  constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels) {
+    const solid = new MeshBasicMaterial();
+    const glass = new MeshBasicMaterial({transparent: true, opacity: 0.3, side: DoubleSide, depthWrite: false});
+    const {cone, rays} = run.scene.settings;
+    const sides = cone === 'pyramid' ? (run.scene.plane ? 2 : Math.max(3, rays ?? 4)) : 40;
+    this.cones = new Instances(stage.overlay, new CylinderGeometry(1, 0, 1, sides, 1, true).translate(0, 0.5, 0).rotateX(Math.PI / 2), glass, 1);
+    this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.018, 6, sides).translate(0, 0, 1), solid, 2);
+    this.shafts = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
+    this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
+    this.glyphs = kStates.map((_, state) => new Glyphs(stage.overlay, state));
+    this.metresPerNewton = (0.55 * stage.radius) / this.typicalForce();
+  }
+
+  setFrame(frame: number): void { this.contacts = readContacts(this.run, frame); }
+
+  /** Lays everything out for the camera of the moment: widths are constant on the screen. */
+  layOut(): void {
+    for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.begin();
+    const positions: number[][] = kStates.map(() => []);
+    for (const contact of this.contacts) {
+      if (!Number.isFinite(contact.fn + contact.gap)) continue;
+      const point = new Vector3(...contact.point);
+      if (this.options.points) positions[contact.state]?.push(...contact.point);
+      if (this.options.cones) this.addCone(contact, point);
+      if (this.options.forces) this.addForces(contact, point);
+      if (this.options.gaps) this.addGap(contact, point);
+    }
+    this.glyphs.forEach((glyphs, state) => glyphs.show(positions[state]));
+    for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.end();
+  }
+
+  /** Where the force arrow of a contact ends. */
+  tip(contact: Contact): Vector3 { return this.along(contact, contact.force); }
+
+  /** The largest force that is not an outlier (95 %), so that one impact does not shrink all arrows. */
+  private typicalForce(): number {
+    const {count} = this.run.contacts;
+    const stride = Math.max(1, Math.floor(count / 4000));
+    const sizes: number[] = [];
+    for (let c = 0; c < count; c += stride) {
+      const {force} = readContact(this.run, c);
+      const size = Math.hypot(...force);
+      if (Number.isFinite(size) && size > 0) sizes.push(size);
+    }
+    sizes.sort((a, b) => a - b);
+    return sizes[Math.floor(0.95 * (sizes.length - 1))] || 1;
+  }
+
+  private along(contact: Contact, force: number[]): Vector3 {
+    return new Vector3(...contact.point).addScaledVector(new Vector3(...force), this.metresPerNewton * this.options.scale);
+  }
+
+  private addForces(contact: Contact, point: Vector3): void {
+    const far = isSmoothed(this.run) && contact.gap > kTouching;
+    if (!this.options.split) {
+      this.addArrow(point, this.along(contact, contact.force), kForce, far);
+      return;
+    }
+    const normal = contact.normal.map((n) => n * contact.fn);
+    this.addArrow(point, this.along(contact, normal), kNormal, far);
+    this.addArrow(point, this.along(contact, contact.force.map((f, i) => f - normal[i])), kTangential, far);
+  }
+
+  private addArrow(from: Vector3, to: Vector3, colour: Color, dashed: boolean): void {
+    const axis = to.clone().sub(from);
+    const length = axis.length(), pixel = this.stage.pixelSize(from);
+    if (length < 3 * pixel) return;
+    axis.divideScalar(length);
+    const width = kShaftPixels * pixel;
+    const head = Math.min(0.45 * length, 5.5 * width);
+    this.heads.add(to.clone().addScaledVector(axis, -head), axis, 2.6 * width, head, colour);
+    const shaft = length - head;
+    if (!dashed) { this.shafts.add(from, axis, width, shaft, colour); return; }
+    const pieces = Math.min(40, Math.max(2, Math.round(shaft / (9 * pixel))));
+    for (let i = 0; i < pieces; ++i) {
+      this.shafts.add(from.clone().addScaledVector(axis, (i * shaft) / pieces), axis, width, (0.55 * shaft) / pieces, colour);
+    }
+  }
+
+  private addCone(contact: Contact, point: Vector3): void {
+    const height = contact.fn * this.metresPerNewton * this.options.scale;
+    if (!(height > 6 * this.stage.pixelSize(point)) || contact.mu <= 0) return;
+    const colour = utilisationColour(contact.utilisation);
+    const orientation = this.coneFrame(new Vector3(...contact.normal));
+    this.cones.addOriented(point, orientation, contact.mu * height, height, colour);
+    this.rims?.addOriented(point, orientation, contact.mu * height, height, colour);
+  }
+
+  /** The frame in which a pyramid's rays lie: t₁ = normalised e_j × n, j the axis of smallest |n_j|, t₂ = n × t₁. */
+  private coneFrame(n: Vector3): Quaternion {
+    const e = new Vector3();
+    const {plane} = this.run.scene;
+    if (plane) e.setComponent({yz: 0, xz: 1, xy: 2}[plane], 1);
+    else e.setComponent([0, 1, 2].reduce((best, j) => (Math.abs(n.getComponent(j)) < Math.abs(n.getComponent(best)) ? j : best), 0), 1);
+    const t = e.cross(n).normalize();
+    // In the plane the geometry's two corners lie on its y axis; in space the order of the axes does not matter.
+    const basis = plane ? [t.clone().cross(n), t, n] : [t, n.clone().cross(t), n];
+    return new Quaternion().setFromRotationMatrix(new Matrix4().makeBasis(basis[0], basis[1], basis[2]));
+  }
+
+  private addGap(contact: Contact, point: Vector3): void {
+    const {gap} = contact;
+    if (Math.abs(gap) < kNoGap) return;
+    const colour = gap < 0 ? kPenetration : kGap;
+    const n = new Vector3(...contact.normal);
+    const pixel = this.stage.pixelSize(point);
+    const length = Math.abs(gap);
+    const begin = point.clone().addScaledVector(n, -length / 2);
+    this.shafts.add(begin, n, 1.1 * pixel, length, colour);
+    for (const end of [0, length]) {
+      this.shafts.add(begin.clone().addScaledVector(n, end - 0.5 * pixel), n, 4 * pixel, pixel, colour);
+    }
+    this.labels.add(point, millimetres(gap), gap < 0 ? 'penetration' : 'gap');
+  }
+}

@@ -1,0 +1,58 @@
+import {el, emptyState} from './dom';
+import {figures, millimetres} from './format';
+import {kStates, utilisationColour} from './palette';
+import type {Player} from './player';
+import {readContacts, Run} from './run';
+
+const kMost = 60; // rows; more are counted, not listed
+
+/** The contacts of the moment in words and numbers, the most loaded first: what the drawing shows, for every reader. */
+export class ContactTable {
+  readonly root = el('div', {className: 'contacts'});
+  private readonly summary = el('p', {className: 'hint'});
+  private readonly rows = el('tbody');
+  private readonly table: HTMLElement;
+  private readonly none = el('div');
+
+  constructor(private readonly run: Run, private readonly player: Player) {
+    const head = ['state', 'on · from', 'fₙ [N]', 'fₜ [N]', 'of μfₙ', 'gap'].map((text) => el('th', {scope: 'col'}, text));
+    this.table = el('table', {}, el('caption', {className: 'hidden'}, 'Contacts of the moment shown'), el('thead', {}, el('tr', {}, ...head)),
+                    this.rows);
+    this.root.append(this.summary, this.table, this.none);
+    player.onChange(() => this.update());
+  }
+
+  /** Rewritten only while it can be seen. */
+  update(): void {
+    if (this.root.offsetParent === null) return;
+    const contacts = readContacts(this.run, this.player.frame).sort((a, b) => b.fn - a.fn);
+    const counts = kStates.map((s, i) => `${contacts.filter((c) => c.state === i).length} ${s.word}`).join(', ');
+    this.summary.textContent = contacts.length ? `${contacts.length} contacts: ${counts}` : '';
+    this.table.hidden = contacts.length === 0;
+    this.none.replaceChildren(...(contacts.length ? [] : [this.emptyNote()]));
+    const names = this.run.names.bodies;
+    this.rows.replaceChildren(...contacts.slice(0, kMost).map((c) => el('tr', {},
+      el('td', {}, el('span', {style: `color:${kStates[c.state]?.colour}`, 'aria-hidden': 'true'}, kStates[c.state]?.glyph ?? '?'),
+        ` ${kStates[c.state]?.word ?? ''}`),
+      el('td', {}, `${names[c.on]} · ${names[c.from]}`), el('td', {}, figures(Math.abs(c.fn) < 1e-9 ? 0 : c.fn)),
+      el('td', {}, figures(c.ft < 1e-9 ? 0 : c.ft)),
+      el('td', {}, c.fn > 1e-9 && c.mu > 0 ? bar(c.utilisation) : '–'),
+      el('td', {className: c.gap < -1e-6 ? 'penetration' : ''}, millimetres(c.gap)))));
+    if (contacts.length > kMost) this.rows.append(el('tr', {}, el('td', {colSpan: 6}, `and ${contacts.length - kMost} more`)));
+  }
+
+  private emptyNote(): HTMLElement {
+    if (this.run.contacts.count === 0) {
+      return emptyState('No contacts in this run.', 'Pairs are recorded once they are closer than step.contact_margin.');
+    }
+    return this.player.frame === 0 ?
+      emptyState('The start has no contacts yet.', 'Contacts belong to steps; press → for the first one.') :
+      emptyState('No contacts in this step.', 'No pair is closer than step.contact_margin at this moment.');
+  }
+}
+
+function bar(utilisation: number): HTMLElement {
+  const percent = `${figures(Math.round(100 * utilisation))} %`;
+  const fill = el('i', {style: `width:${Math.min(100, 100 * utilisation)}%;background:#${utilisationColour(utilisation).getHexString()}`});
+  return el('span', {className: 'use'}, el('span', {className: 'use-bar', 'aria-hidden': 'true'}, fill), percent);
+}

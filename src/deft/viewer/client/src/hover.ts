@@ -1,0 +1,80 @@
+import {Mesh, Raycaster, Vector2, Vector3} from 'three';
+import type {Bodies} from './bodies';
+import type {ContactLayer} from './contact_layer';
+import {el} from './dom';
+import {figures, millimetres, newtons} from './format';
+import {kStates} from './palette';
+import type {Contact, Run} from './run';
+import type {Stage} from './stage';
+
+const kReach = 9; // [px] how near the pointer must come to a force
+
+/** What one contact says of itself, line by line. */
+export function describe(run: Run, c: Contact): [string, string][] {
+  const lines: [string, string][] = [
+    ['force', newtons(Math.hypot(...c.force))], ['normal', newtons(c.fn)], ['tangential', newtons(c.ft)],
+    ['of μ fₙ', c.fn > 1e-9 && c.mu > 0 ? `${figures(100 * c.utilisation)} %` : 'no load'], ['μ', figures(c.mu)],
+    ['gap', millimetres(c.gap)], ['state', `${kStates[c.state]?.glyph ?? '?'} ${kStates[c.state]?.word ?? 'unknown'}`],
+  ];
+  if (run.contacts.torque) lines.splice(3, 0, ['torque', `${figures(c.torque)} N·m`]);
+  return lines;
+}
+
+/** A tooltip for the force, or else the body, under the pointer. */
+export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: ContactLayer, bodies: Bodies): void {
+  const tip = el('div', {className: 'tooltip', role: 'tooltip', hidden: true});
+  host.append(tip);
+  const caster = new Raycaster();
+
+  const project = (p: Vector3): Vector2 => {
+    const q = p.clone().project(stage.camera);
+    return new Vector2(((q.x + 1) / 2) * host.clientWidth, ((1 - q.y) / 2) * host.clientHeight);
+  };
+  const distance = (pointer: Vector2, contact: Contact): number => {
+    const from = project(new Vector3(...contact.point));
+    const along = project(layer.tip(contact)).sub(from);
+    const part = along.lengthSq() > 0 ? Math.min(1, Math.max(0, pointer.clone().sub(from).dot(along) / along.lengthSq())) : 0;
+    return pointer.distanceTo(from.addScaledVector(along, part));
+  };
+  const nearest = (pointer: Vector2): Contact | null => {
+    let best: Contact | null = null, least = kReach;
+    for (const contact of layer.contacts) {
+      const d = distance(pointer, contact);
+      if (d < least) { best = contact; least = d; }
+    }
+    return best;
+  };
+  const bodyUnder = (pointer: Vector2): string | null => {
+    caster.setFromCamera(new Vector2((2 * pointer.x) / host.clientWidth - 1, 1 - (2 * pointer.y) / host.clientHeight), stage.camera);
+    const solid = caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
+      let shown = h.object instanceof Mesh;
+      h.object.traverseAncestors((parent) => { shown &&= parent.visible; });
+      return shown && h.object.visible;
+    });
+    let node = solid?.object ?? null;
+    while (node && node.userData.body === undefined) node = node.parent;
+    return node?.name ?? null;
+  };
+  const show = (pointer: Vector2, ...content: (Node | string)[]): void => {
+    tip.replaceChildren(...content);
+    tip.hidden = false;
+    const x = Math.min(pointer.x + 14, host.clientWidth - tip.offsetWidth - 6);
+    const y = Math.min(pointer.y + 14, host.clientHeight - tip.offsetHeight - 6);
+    tip.style.transform = `translate(${Math.max(6, x)}px, ${Math.max(6, y)}px)`;
+  };
+
+  stage.canvas.addEventListener('pointermove', (event) => {
+    if (event.buttons) { tip.hidden = true; return; }
+    const pointer = new Vector2(event.offsetX, event.offsetY);
+    const contact = nearest(pointer);
+    if (contact) {
+      const names = run.names.bodies;
+      const rows = describe(run, contact).map(([name, value]) => el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, value)));
+      show(pointer, el('strong', {}, `on ${names[contact.on]} from ${names[contact.from]}`), el('table', {}, ...rows));
+      return;
+    }
+    const name = bodyUnder(pointer);
+    if (name) show(pointer, name); else tip.hidden = true;
+  });
+  stage.canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
+}

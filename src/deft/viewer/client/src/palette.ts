@@ -1,0 +1,27 @@
+import {Color} from 'three';
+
+/** Colours that carry a meaning; the same in both themes, chosen to differ for colour-blind readers as well. */
+export const kForce = new Color('#c2187f');
+export const kNormal = new Color('#1f6fd6');
+export const kTangential = new Color('#e8890c');
+export const kGap = new Color('#12868f');
+export const kPenetration = new Color('#d6252b');
+
+/** Contact states by index: word, glyph, colour. Shape and word tell them apart without the colour. */
+export const kStates = [
+  {word: 'open', glyph: '○', colour: '#7b8490'},
+  {word: 'stick', glyph: '■', colour: '#0f9d74'},
+  {word: 'slide', glyph: '▲', colour: '#e0561b'},
+];
+
+const kUtilisation: [number, Color][] = [[0, new Color('#1b9e8a')], [0.6, new Color('#e3b437')], [1, new Color('#d6402b')]];
+
+/** Colour of ‖f_t‖ / (μ f_n) between 0 (the axis of the cone) and 1 (its surface). */
+export function utilisationColour(value: number, out = new Color()): Color {
+  const x = Math.min(1, Math.max(0, value));
+  const [[x0, c0], [x1, c1]] = x < kUtilisation[1][0] ? [kUtilisation[0], kUtilisation[1]] : [kUtilisation[1], kUtilisation[2]];
+  return out.lerpColors(c0, c1, (x - x0) / (x1 - x0));
+}
+
+export const utilisationGradient = (): string =>
+  `linear-gradient(90deg, ${kUtilisation.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;

@@ -1,0 +1,124 @@
+import {choice, el, emptyState} from './dom';
+import {kForce, kGap, kNormal, kTangential} from './palette';
+import type {Player} from './player';
+import {Line, Plot} from './plots';
+import type {Run} from './run';
+import {command, commandOf, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries} from './series';
+
+const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
+const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
+
+/** Plots tied to the scrubber: a contact pair, a coordinate, a body's pose. */
+export class PlotPanel {
+  readonly root = el('div', {className: 'plots'});
+  private readonly times: number[];
+  private readonly groups: Plot[][] = [[], [], []];
+  private width = 300;
+
+  constructor(private readonly run: Run, private readonly player: Player) {
+    this.times = Array.from(run.t);
+    if (run.frames < 2) {
+      this.root.append(emptyState('No steps, so nothing to plot.',
+        'The run holds the start only. Give it a length: deft sim SCENE --steps 50 (or --duration 2, or commands in the scene).'));
+      return;
+    }
+    this.addPairs(contactPairs(run));
+    this.addCoordinates();
+    this.addPoses();
+    player.onChange(() => this.update());
+    new ResizeObserver(() => this.resize()).observe(this.root);
+  }
+
+  redraw(): void { for (const plot of this.groups.flat()) plot.redraw(); }
+
+  private update(): void { for (const plot of this.groups.flat()) plot.moveTo(this.player.time); }
+
+  private resize(): void {
+    if (this.root.clientWidth === 0) return;
+    this.width = this.root.clientWidth;
+    for (const plot of this.groups.flat()) plot.resize(this.width);
+    this.update();
+  }
+
+  private section(group: number, heading: string, chooser: Node, fill: (holder: HTMLElement) => Plot[]): () => void {
+    const holder = el('div');
+    this.root.append(el('section', {}, el('h3', {}, heading), chooser, holder));
+    const refill = () => {
+      for (const plot of this.groups[group]) plot.destroy();
+      holder.replaceChildren();
+      this.groups[group] = fill(holder);
+      for (const plot of this.groups[group]) { holder.append(plot.root); plot.resize(this.width); }
+      this.update();
+    };
+    return refill;
+  }
+
+  private plot(title: string, unit: string, lines: Line[]): Plot { return new Plot(title, unit, this.times, lines, this.player); }
+
+  private addPairs(pairs: Pair[]): void {
+    if (pairs.length === 0) {
+      const margin = this.run.scene.settings.contact_margin;
+      this.root.append(el('section', {}, el('h3', {}, 'Contact pair'), emptyState('No contacts in this run.',
+        `No pair came closer than the contact margin${typeof margin === 'number' ? ` of ${1e3 * margin} mm` : ''}. Widen it with ` +
+        '--set step.contact_margin=0.1, or command a motion that touches something.')));
+      return;
+    }
+    let pair = pairs[0];
+    const chooser = choice('Pair', pairs.map((p) => [p.key, p.name]), pair.key, (key) => {
+      pair = pairs.find((p) => p.key === key)!;
+      refill();
+    });
+    const refill = this.section(0, 'Contact pair', chooser, () => {
+      const {gap, fn, ft, product} = pairSeries(this.run, pair);
+      return [
+        this.plot('Smallest gap', 'mm', [{label: 'gap', colour: hex(kGap), values: gap}]),
+        this.plot('Force', 'N', [{label: 'normal', colour: hex(kNormal), values: fn},
+                                 {label: 'tangential', colour: hex(kTangential), dash: [5, 3], values: ft}]),
+        this.plot('Complementarity |gap · fₙ|', 'mJ', [{label: 'gap · normal force', colour: hex(kForce), values: product}]),
+      ];
+    });
+    refill();
+  }
+
+  private addCoordinates(): void {
+    const {names} = this.run;
+    if (names.q.length === 0) return;
+    const all = names.q.map((_, i) => i);
+    const driven = all.filter((i) => commandOf(this.run, i) >= 0);
+    let shown = liveliest(this.run, driven.length ? driven : all);
+    const chooser = choice('Coordinate', names.q.map((name, i) => [String(i), name]), String(shown), (i) => {
+      shown = Number(i);
+      refill();
+    });
+    const refill = this.section(1, 'Coordinate', chooser, (holder) => {
+      const lines: Line[] = [{label: 'actual', colour: hex(kNormal), values: coordinate(this.run, shown)}];
+      const driver = commandOf(this.run, shown);
+      if (driver >= 0) lines.push({label: 'commanded', colour: hex(kTangential), dash: [5, 3], values: command(this.run, driver)});
+      if (driven.length === 0) holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
+      return [this.plot(names.q[shown], 'SI', lines)];
+    });
+    refill();
+  }
+
+  private addPoses(): void {
+    const bodies = this.run.scene.bodies.map((body, i) => ({...body, i}));
+    const movable = [...bodies.filter((b) => b.role === 'object'), ...bodies.filter((b) => b.role === 'robot')];
+    if (movable.length === 0) return;
+    let shown = this.farthest(movable.filter((b) => b.role === movable[0].role).map((b) => b.i));
+    const chooser = choice('Body', movable.map((b) => [String(b.i), b.name]), String(shown), (i) => { shown = Number(i); refill(); });
+    const refill = this.section(2, 'Pose of a body', chooser, () => {
+      const lists = poseSeries(this.run, shown);
+      const lines = (from: number): Line[] => kXYZ.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
+      return [this.plot('Position in the world', 'm', lines(0)), this.plot('Rotation since the start', '°', lines(3))];
+    });
+    refill();
+  }
+
+  /** The body that ends farthest from its start. */
+  private farthest(among: number[]): number {
+    const {X_WB, frames, names} = this.run;
+    const last = 7 * (frames - 1) * names.bodies.length;
+    const way = (b: number) => Math.hypot(...[4, 5, 6].map((i) => X_WB[last + 7 * b + i] - X_WB[7 * b + i]));
+    return among.reduce((best, b) => (way(b) > way(best) ? b : best), among[0]);
+  }
+}

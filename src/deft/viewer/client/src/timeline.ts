@@ -1,0 +1,83 @@
+import {el} from './dom';
+import {seconds} from './format';
+import type {Player} from './player';
+import {isFailed, Run, statusWord} from './run';
+import {StepStrip} from './strip';
+
+const kSpeeds = [0.1, 0.25, 0.5, 1, 2, 4, 8];
+
+/** Scrubber, buttons, speed, and the strip of step records below. */
+export class Timeline {
+  readonly root: HTMLElement;
+  private readonly range: HTMLInputElement;
+  private readonly play: HTMLButtonElement;
+  private readonly now: HTMLElement;
+  private readonly speed: HTMLSelectElement;
+  private readonly loop: HTMLInputElement;
+  private readonly strip: StepStrip;
+
+  constructor(private readonly run: Run, private readonly player: Player) {
+    const button = (label: string, text: string, action: () => void) =>
+      el('button', {'aria-label': label, title: label, onclick: action, disabled: run.frames < 2}, text);
+    this.play = button('Play', '▶', () => player.toggle());
+    this.play.classList.add('play');
+    this.range = el('input', {
+      type: 'range', min: 0, max: Math.max(0, run.frames - 1), step: 1, className: 'scrubber', 'aria-label': 'Time',
+      disabled: run.frames < 2, oninput: () => { if (player.playing) player.pause(); player.seek(Number(this.range.value)); },
+    });
+    this.range.value = '0';
+    this.now = el('output', {className: 'now', 'aria-label': 'Moment shown'});
+    this.speed = el('select', {'aria-label': 'Speed', onchange: () => { player.speed = Number(this.speed.value); }},
+      ...kSpeeds.map((s) => el('option', {value: String(s)}, `${s}×`)));
+    this.speed.value = '1';
+    this.loop = el('input', {type: 'checkbox', checked: player.loop, onchange: () => { player.loop = this.loop.checked; }});
+    this.strip = new StepStrip(run, player);
+    this.root = el('footer', {className: 'timeline', role: 'group', 'aria-label': 'Timeline'},
+      el('div', {className: 'transport'},
+        button('First frame', '⏮', () => player.seek(0)), button('Previous frame', '◀', () => player.seek(player.frame - 1)), this.play,
+        button('Next frame', '▶', () => player.seek(player.frame + 1)), button('Last frame', '⏭', () => player.seek(player.last)),
+        this.now, this.speed, el('label', {className: 'check'}, this.loop, 'Loop')),
+      el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(), this.strip.root));
+    player.onChange(() => this.update());
+    this.update();
+  }
+
+  changeSpeed(by: number): void {
+    const i = kSpeeds.indexOf(this.player.speed) + by;
+    this.player.speed = kSpeeds[Math.min(kSpeeds.length - 1, Math.max(0, i))];
+    this.speed.value = String(this.player.speed);
+  }
+
+  toggleLoop(): void { this.loop.checked = this.player.loop = !this.player.loop; }
+  toWorst(): void { this.strip.toWorst(); }
+  applyTheme(): void { this.strip.draw(); }
+
+  private withHover(): HTMLElement {
+    const bubble = el('span', {className: 'bubble', hidden: true});
+    const holder = el('div', {className: 'scrub'}, this.range, bubble);
+    this.range.addEventListener('pointermove', (event) => {
+      const frame = Math.round(Math.min(1, Math.max(0, event.offsetX / this.range.clientWidth)) * this.player.last);
+      if (this.run.frames === 0) return;
+      bubble.textContent = seconds(this.run.t[frame]);
+      bubble.style.left = `${event.offsetX}px`;
+      bubble.hidden = false;
+    });
+    this.range.addEventListener('pointerleave', () => { bubble.hidden = true; });
+    return holder;
+  }
+
+  private update(): void {
+    const {run, player} = this;
+    this.play.textContent = player.playing ? '❚❚' : '▶';
+    this.play.setAttribute('aria-label', player.playing ? 'Pause' : 'Play');
+    this.play.title = player.playing ? 'Pause (space)' : 'Play (space)';
+    this.range.value = String(player.frame);
+    const at = run.frames === 0 ? 'no frames' :
+      `${seconds(player.time)} · ${player.frame === 0 ? 'start' : `step ${run.frame[player.frame]} of ${run.totalFrames - 1}`}`;
+    const step = player.frame - 1;
+    const failed = step >= 0 && isFailed(run, step);
+    this.now.textContent = failed ? `${at} · ✕ ${statusWord(run, step)}` : at;
+    this.now.classList.toggle('failed', failed);
+    this.range.setAttribute('aria-valuetext', this.now.textContent);
+  }
+}

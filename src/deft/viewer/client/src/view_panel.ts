@@ -1,0 +1,69 @@
+import type {Bodies, Look} from './bodies';
+import type {ContactLayer, ContactOptions} from './contact_layer';
+import {checkbox, choice, el, slider} from './dom';
+import {figures} from './format';
+import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationGradient} from './palette';
+import {isSmoothed, Run} from './run';
+import type {Stage} from './stage';
+
+type Flag = Exclude<keyof ContactOptions, 'scale'>;
+
+/** What is drawn, and what it means. */
+export class ViewPanel {
+  readonly root = el('div', {className: 'view-options'});
+  private readonly boxes = new Map<Flag, HTMLInputElement>();
+
+  constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies) {
+    const redraw = () => stage.invalidate();
+    this.root.append(
+      el('section', {}, el('h3', {}, 'Contacts'),
+        this.flag('forces', 'Forces'), this.flag('split', 'Split into normal and tangential'), this.flag('cones', 'Friction cones'),
+        this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
+        slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`)),
+      el('section', {}, el('h3', {}, 'Bodies'),
+        choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
+               (look) => { bodies.setLook(look as Look); redraw(); }),
+        slider('Opacity', 0.1, 1, 0.05, 1, (x) => { bodies.setOpacity(x); redraw(); }, (x) => `${Math.round(100 * x)} %`),
+        checkbox('Body frames (x red, y green, z blue)', false, (on) => { bodies.setFrames(on); redraw(); }),
+        checkbox(`Grid, squares of ${figures(bodies.grid.spacing)} m`, true, (on) => { bodies.grid.mesh.visible = on; redraw(); }),
+        ...this.goals(bodies)),
+      el('section', {}, el('h3', {}, 'Camera'), el('div', {className: 'buttons'},
+        ...([['Home', () => stage.lookHome()], ['Front', () => stage.look('front')], ['Side', () => stage.look('side')],
+             ['Top', () => stage.look('top')]] as const).map(([text, onclick]) => el('button', {onclick}, text)))),
+      el('section', {}, el('h3', {}, 'Legend'), ...this.legend()));
+  }
+
+  toggle(flag: Flag): void { this.boxes.get(flag)!.click(); }
+
+  private flag(flag: Flag, text: string): HTMLElement {
+    const label = checkbox(text, this.layer.options[flag], (on) => { this.layer.options[flag] = on; this.stage.invalidate(); });
+    this.boxes.set(flag, label.querySelector('input')!);
+    return label;
+  }
+
+  private goals(bodies: Bodies): HTMLElement[] {
+    const {goals} = this.run.scene;
+    if (goals.length === 0) return [];
+    const options: [string, string][] = [['', 'none'], ...goals.map((goal, i): [string, string] => [String(i), goal.name])];
+    return [choice('Goal', options, '', (value) => {
+      bodies.setGoal(value === '' ? null : Number(value));
+      this.stage.invalidate();
+    })];
+  }
+
+  private legend(): HTMLElement[] {
+    const key = (mark: HTMLElement, text: string) => el('p', {className: 'key'}, mark, text);
+    const line = (colour: string, dashed = false) => el('i', {className: 'line', style: `border-top:4px ${dashed ? 'dashed' : 'solid'} ${colour}`});
+    const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
+    const {cone, kappa} = this.run.scene.settings;
+    const keys = [
+      key(line(hex(kForce)), 'force on the object (on a robot where it touches no object)'),
+      key(line(hex(kNormal)), 'normal part'), key(line(hex(kTangential)), 'tangential part'),
+      ...kStates.map((s) => key(el('b', {style: `color:${s.colour}`}, s.glyph), s.word)),
+      key(el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}), `friction ${cone === 'pyramid' ? 'pyramid' : 'cone'}, ‖fₜ‖/μfₙ from 0 to 1`),
+      key(line(hex(kGap)), 'gap between witness points'), key(line(hex(kPenetration)), 'penetration'),
+    ];
+    if (isSmoothed(this.run)) keys.splice(1, 0, key(line(hex(kForce), true), `force at a distance (gap > 0.01 mm; κ = ${figures(kappa as number)} 1/J)`));
+    return keys;
+  }
+}

@@ -1,0 +1,221 @@
+#include "deft/viewer/run_document.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "deft/viewer/base64.hpp"
+
+namespace deft::viewer {
+namespace {
+
+using dynamics::ContactRecord;
+using dynamics::StepRecord;
+using dynamics::Trajectory;
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "the blocks are little-endian");
+
+[[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("make_page: " + what); }
+
+void check_size(std::string_view name, std::size_t actual, std::size_t expected, std::string_view reason) {
+  if (actual != expected) fail(fmt::format("{} has {} entries, expected {} ({})", name, actual, expected, reason));
+}
+
+template <typename Rows>
+void check_rows(std::string_view name, const Rows& rows, std::size_t count, std::size_t width,
+                std::string_view reason) {
+  check_size(name, rows.size(), count, reason);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    check_size(fmt::format("{}[{}]", name, k), rows[k].size(), width, "its list of names");
+  }
+}
+
+void check_contacts(const Trajectory& run) {
+  check_size("contact_offset", run.contact_offset.size(), run.steps.size() + 1, "steps + 1");
+  for (std::size_t k = 0; k + 1 < run.contact_offset.size(); ++k) {
+    if (run.contact_offset[k] > run.contact_offset[k + 1]) fail(fmt::format("contact_offset decreases at {}", k + 1));
+  }
+  if (run.contact_offset.front() != 0) fail("contact_offset must start at 0");
+  check_size("contacts", run.contacts.size(), run.contact_offset.back(), "the last contact_offset");
+  const int num_bodies = static_cast<int>(run.names_bodies.size());
+  for (std::size_t c = 0; c < run.contacts.size(); ++c) {
+    for (const int body : {run.contacts[c].a, run.contacts[c].b}) {
+      if (body < 0 || body >= num_bodies) {
+        fail(fmt::format("contacts[{}] names body {}, but there are {} bodies", c, body, num_bodies));
+      }
+    }
+  }
+}
+
+void check_trajectory(const Trajectory& run) {
+  const std::size_t steps = run.steps.size();
+  const std::size_t frames = steps == 0 && run.t.empty() ? 0 : steps + 1;
+  check_size("t", run.t.size(), frames, "steps + 1");
+  check_rows("q", run.q, frames, run.names_q.size(), "steps + 1");
+  check_rows("u", run.u, steps, run.names_u.size(), "one row per step");
+  check_rows("X_WB", run.X_WB, frames, run.names_bodies.size(), "steps + 1");
+  if (!run.u_index_q.empty()) check_size("u_index_q", run.u_index_q.size(), run.names_u.size(), "one per command");
+  for (const int i : run.u_index_q) {
+    if (i < 0 || i >= static_cast<int>(run.names_q.size())) fail(fmt::format("u_index_q holds {}, outside q", i));
+  }
+  for (std::size_t k = 0; k < steps; ++k) {
+    const int status = run.steps[k].status;
+    if (status < 0 || status >= static_cast<int>(run.status_words.size())) {
+      fail(fmt::format("steps[{}].status is {}, but there are {} status words", k, status, run.status_words.size()));
+    }
+  }
+  check_contacts(run);
+}
+
+json parse_scene(const PageContent& content) {
+  json scene = json::parse(content.scene_json, nullptr, /*allow_exceptions=*/false);
+  if (!scene.is_object()) fail("scene_json is not a JSON object");
+  if (const auto bodies = scene.find("bodies"); bodies != scene.end()) {
+    if (!bodies->is_array()) fail("scene_json: bodies is not a list");
+    check_size("scene_json: bodies", bodies->size(), content.trajectory->names_bodies.size(), "names_bodies");
+  }
+  return scene;
+}
+
+/// Numbers of one type, collected in order, then written as a block.
+template <typename T>
+struct Column {
+  std::vector<T> values;
+  void add(double x) { values.push_back(static_cast<T>(x)); }
+  template <typename Range>
+  void add_all(const Range& range) {
+    for (const double x : range) add(x);
+  }
+  json block(std::vector<std::size_t> shape) const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+    const char* type = std::is_floating_point_v<T> ? "f4" : sizeof(T) == 4 ? "u4" : sizeof(T) == 2 ? "u2" : "u1";
+    return {{"type", type}, {"shape", std::move(shape)}, {"data", to_base64({bytes, values.size() * sizeof(T)})}};
+  }
+};
+using Reals = Column<float>;
+using Indices = Column<std::uint32_t>;
+using Shorts = Column<std::uint16_t>;
+using Bytes = Column<std::uint8_t>;
+
+void add_motion(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  Indices frame;
+  Reals t, q, u, X_WB;
+  for (const std::size_t k : frames) {
+    frame.add(static_cast<double>(k));
+    t.add(run.t[k]);
+    q.add_all(run.q[k]);
+    for (const auto& pose : run.X_WB[k]) X_WB.add_all(pose);
+    if (k > 0) u.add_all(run.u[k - 1]);
+  }
+  const std::size_t n = frames.size(), steps = n == 0 ? 0 : n - 1;
+  blocks["frame"] = frame.block({n});
+  blocks["t"] = t.block({n});
+  blocks["q"] = q.block({n, run.names_q.size()});
+  blocks["u"] = u.block({steps, run.names_u.size()});
+  blocks["X_WB"] = X_WB.block({n, run.names_bodies.size(), 7});
+}
+
+void add_contacts(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  Indices offset;
+  Shorts bodies;
+  Bytes state;
+  Reals point_W, normal_W, force_W, torque_W, gap, mu;
+  bool has_torque = false;
+  offset.add(0);
+  for (const std::size_t k : frames) {
+    if (k == 0) continue;
+    for (std::size_t c = run.contact_offset[k - 1]; c < run.contact_offset[k]; ++c) {
+      const ContactRecord& contact = run.contacts[c];
+      bodies.add(contact.a);
+      bodies.add(contact.b);
+      state.add(static_cast<double>(contact.state));
+      point_W.add_all(contact.point_W);
+      normal_W.add_all(contact.normal_W);
+      force_W.add_all(contact.force_W);
+      torque_W.add_all(contact.torque_W);
+      gap.add(contact.gap);
+      mu.add(contact.mu);
+      for (const double x : contact.torque_W) has_torque = has_torque || x != 0;
+    }
+    offset.add(static_cast<double>(gap.values.size()));
+  }
+  const std::size_t n = gap.values.size();
+  blocks["contact_offset"] = offset.block({offset.values.size()});
+  blocks["contact_bodies"] = bodies.block({n, 2});
+  blocks["contact_state"] = state.block({n});
+  blocks["contact_point_W"] = point_W.block({n, 3});
+  blocks["contact_normal_W"] = normal_W.block({n, 3});
+  blocks["contact_force_W"] = force_W.block({n, 3});
+  blocks["contact_gap"] = gap.block({n});
+  blocks["contact_mu"] = mu.block({n});
+  if (has_torque) blocks["contact_torque_W"] = torque_W.block({n, 3});
+}
+
+void add_steps(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  Bytes status, unique;
+  Indices iterations;
+  Reals residual, solve_us, energy, gap_min;
+  for (const std::size_t k : frames) {
+    if (k == 0) continue;
+    const StepRecord& step = run.steps[k - 1];
+    status.add(step.status);
+    unique.add((step.motion_unique ? 1 : 0) + (step.forces_unique ? 2 : 0));
+    iterations.add(step.iterations);
+    residual.add(step.residual);
+    solve_us.add(step.solve_us);
+    energy.add(step.energy);
+    gap_min.add(step.gap_min);
+  }
+  const std::size_t n = status.values.size();
+  blocks["step_status"] = status.block({n});
+  blocks["step_unique"] = unique.block({n});
+  blocks["step_iterations"] = iterations.block({n});
+  blocks["step_residual"] = residual.block({n});
+  blocks["step_solve_us"] = solve_us.block({n});
+  blocks["step_energy"] = energy.block({n});
+  blocks["step_gap_min"] = gap_min.block({n});
+}
+
+std::string escape_for_script(const std::string& text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "\\u003c";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace
+
+void check_content(const PageContent& content) {
+  if (content.trajectory == nullptr) fail("no trajectory given");
+  check_trajectory(*content.trajectory);
+  parse_scene(content);
+}
+
+std::string run_document(const PageContent& content, std::span<const std::size_t> frames) {
+  const Trajectory& run = *content.trajectory;
+  json document = {{"format", "deft-run"}, {"version", 1}, {"title", content.title}};
+  document["scene"] = parse_scene(content);
+  document["names"] = {
+      {"q", run.names_q}, {"u", run.names_u}, {"bodies", run.names_bodies}, {"status_words", run.status_words}};
+  document["u_index_q"] = run.u_index_q;
+  document["frames"] = {{"total", run.t.size()}, {"kept", frames.size()}};
+  json& blocks = document["blocks"] = json::object();
+  add_motion(blocks, run, frames);
+  add_contacts(blocks, run, frames);
+  add_steps(blocks, run, frames);
+  // Names that are not UTF-8 are shown with replacement characters rather than refused.
+  return escape_for_script(document.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace deft::viewer

@@ -1,0 +1,44 @@
+// make_test_run OUT.html KIND: a page for the browser tests.
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "deft/viewer/html_export.hpp"
+#include "synthetic_run.hpp"
+
+int main(int argc, char** argv) {
+  using deft::viewer::SyntheticOptions;
+  const std::map<std::string, SyntheticOptions> kinds = {
+      {"push", {}},
+      {"no_forces", {.forces = false}},
+      {"no_contacts", {.contacts = false}},
+      {"no_steps", {.steps = 0}},
+      {"smoothed", {.smoothed = true}},
+      {"failed", {.failed_step = 40}},
+      {"hostile", {.box_name = "</script><script>alert(1)</script><!-- \u2028 \"'&"}},
+      {"long", {.steps = 2000, .boxes = 10}},
+      {"decimated", {.steps = 2000}},
+  };
+  const auto kind = argc == 3 ? kinds.find(argv[2]) : kinds.end();
+  if (kind == kinds.end()) {
+    std::fprintf(stderr, "usage: make_test_run OUT.html KIND; kinds:");
+    for (const auto& [name, options] : kinds) std::fprintf(stderr, " %s", name.c_str());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  try {
+    const deft::viewer::SyntheticRun run = make_synthetic_run(kind->second);
+    deft::viewer::PageContent content{
+        .title = kind->first, .scene_json = run.scene_json, .trajectory = &run.trajectory};
+    if (kind->first == "decimated") content.max_bytes = 1'300'000;
+    std::ofstream file(argv[1], std::ios::binary);
+    file << make_page(content);
+    file.close();
+    if (!file) throw std::runtime_error(std::string("cannot write ") + argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "make_test_run: %s\n", error.what());
+    return 1;
+  }
+}

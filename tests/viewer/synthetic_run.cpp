@@ -1,0 +1,150 @@
+#include "synthetic_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace deft::viewer {
+namespace {
+
+using dynamics::ContactRecord;
+using dynamics::ContactState;
+using dynamics::StepRecord;
+using nlohmann::json;
+
+constexpr double kHalf = 0.05;    // half the edge of a box [m]
+constexpr double kRadius = 0.02;  // of the fingertip [m]
+constexpr double kStep = 0.05;    // h [s]
+constexpr double kWeight = 4.9;   // of a box [N]
+constexpr double kFriction = 0.5;
+
+struct Box {
+  double x, y, yaw;
+};
+
+/// The finger comes nearer, touches at 0.3 of the motion, then pushes the first box 0.12 m; the other boxes stand
+/// still.
+double finger_x(double part) { return -0.2 + 0.25 * part; }
+double push(double part) { return std::max(0.0, finger_x(part) + kRadius + kHalf); }
+
+Box box_at(int i, double part) {
+  if (i == 0) return {push(part), 0, 1.5 * push(part)};
+  return {-0.12 + 0.13 * (i % 4), 0.16 + 0.14 * (i / 4), 0.3 * i};
+}
+
+std::array<double, 7> pose_of(const Box& box) {
+  return {std::cos(box.yaw / 2), 0, 0, std::sin(box.yaw / 2), box.x, box.y, kHalf};
+}
+
+json scene_of(const SyntheticOptions& options) {
+  const json identity = {1, 0, 0, 0, 0, 0, 0};
+  auto shape = [&](json s, json extra = json::object()) {
+    json g = {{"X_BG", identity}, {"shape", std::move(s)}};
+    g.update(extra);
+    return json::array({g});
+  };
+  json bodies = json::array();
+  const json plane = shape({{"type", "half_space"}, {"normal", {0, 0, 1}}, {"offset", 0}});
+  bodies.push_back({{"name", "world"}, {"role", "world"}, {"visuals", plane}, {"collisions", plane}});
+  const json tip = shape({{"type", "capsule"}, {"radius", kRadius}, {"length", 0.12}});
+  bodies.push_back({{"name", "finger"}, {"role", "robot"}, {"visuals", tip}, {"collisions", tip}});
+  for (int i = 0; i < options.boxes; ++i) {
+    const json cube = shape({{"type", "box"}, {"size", {2 * kHalf, 2 * kHalf, 2 * kHalf}}});
+    const std::string name = i == 0 ? options.box_name : fmt::format("{}_{}", options.box_name, i);
+    bodies.push_back({{"name", name}, {"role", "object"}, {"visuals", cube}, {"collisions", cube}});
+  }
+  json settings = {{"h", kStep}, {"model", "convex"},       {"cone", "cone"},
+                   {"rays", 4},  {"contact_margin", 0.025}, {"kappa", nullptr}};
+  if (options.smoothed) settings["kappa"] = 100;
+  const json goal = {{"name", "aside"}, {"bodies", {{{"body", 2}, {"X_WB", {0.92, 0, 0, 0.39, 0.2, 0, kHalf}}}}}};
+  return {{"name", "synthetic"}, {"plane", nullptr}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
+}
+
+ContactRecord table_contact(const SyntheticOptions& options, int i, int corner, const Box& box, bool slides) {
+  const double sx = corner & 1 ? 1 : -1, sy = corner & 2 ? 1 : -1;
+  const double c = std::cos(box.yaw), s = std::sin(box.yaw);
+  ContactRecord contact{.a = 2 + i, .b = 0};
+  contact.point_W = {box.x + kHalf * (c * sx - s * sy), box.y + kHalf * (s * sx + c * sy), 0};
+  contact.normal_W = {0, 0, 1};
+  contact.mu = kFriction;
+  const double fn = kWeight / 4 * (1 - 0.3 * sx * slides);
+  if (options.forces) contact.force_W = {slides ? -kFriction * fn : 0.1 * fn * sx, slides ? 0 : 0.1 * fn * sy, fn};
+  contact.state = slides ? ContactState::kSlide : ContactState::kStick;
+  return contact;
+}
+
+ContactRecord finger_contact(const SyntheticOptions& options, const Box& box, double gap) {
+  ContactRecord contact{.a = 2, .b = 1};
+  contact.point_W = {box.x - kHalf - gap / 2, 0, kHalf};
+  contact.normal_W = {1, 0, 0};
+  contact.gap = gap;
+  contact.mu = kFriction;
+  const bool touches = gap <= 1e-9;
+  const double fn = touches ? 2.5 : options.smoothed ? 0.01 / gap : 0.0;
+  if (options.forces) contact.force_W = {fn, touches ? 0.4 * kFriction * fn : 0, 0};
+  contact.state = touches ? ContactState::kStick : ContactState::kOpen;
+  return contact;
+}
+
+void add_contacts(const SyntheticOptions& options, double part, dynamics::Trajectory& run) {
+  if (options.contacts) {
+    for (int i = 0; i < options.boxes; ++i) {
+      const Box box = box_at(i, part);
+      for (int corner = 0; corner < 4; ++corner) {
+        run.contacts.push_back(table_contact(options, i, corner, box, i == 0 && push(part) > 0));
+      }
+    }
+    const Box box = box_at(0, part);
+    // While pushing, a penetration of 0.2 mm now and then, as a linearised step leaves it.
+    const double gap =
+        push(part) > 0 ? (run.steps.size() % 10 == 9 ? -2e-4 : 0.0) : box.x - kHalf - kRadius - finger_x(part);
+    if (gap < 0.025) run.contacts.push_back(finger_contact(options, box, gap));
+  }
+  run.contact_offset.push_back(run.contacts.size());
+}
+
+void add_frame(const SyntheticOptions& options, double t, double part, dynamics::Trajectory& run) {
+  run.t.push_back(t);
+  std::vector<std::array<double, 7>> poses = {{1, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, finger_x(part), 0, kHalf + 0.04}};
+  for (int i = 0; i < options.boxes; ++i) poses.push_back(pose_of(box_at(i, part)));
+  run.q.push_back({finger_x(part)});
+  for (std::size_t b = 2; b < poses.size(); ++b)
+    run.q.back().insert(run.q.back().end(), poses[b].begin(), poses[b].end());
+  run.X_WB.push_back(std::move(poses));
+}
+
+}  // namespace
+
+SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
+  SyntheticRun made{.scene_json = scene_of(options).dump(), .trajectory = {}};
+  dynamics::Trajectory& run = made.trajectory;
+  run.names_q = {"finger/x"};
+  run.names_u = {"finger/x"};
+  run.u_index_q = {0};
+  run.names_bodies = {"world", "finger"};
+  for (int i = 0; i < options.boxes; ++i) {
+    const std::string name = i == 0 ? options.box_name : fmt::format("{}_{}", options.box_name, i);
+    run.names_bodies.push_back(name);
+    for (const char* c : {"qw", "qx", "qy", "qz", "x", "y", "z"}) run.names_q.push_back(name + "/" + c);
+  }
+  run.status_words = {"Solved", "NotUnique", "Infeasible", "IterationLimit"};
+  add_frame(options, 0, 0, run);
+  for (int k = 0; k < options.steps; ++k) {
+    const double part = (k + 1.0) / options.steps;
+    add_frame(options, (k + 1) * kStep, part, run);
+    run.u.push_back({finger_x(part) + 0.01 * part});
+    StepRecord step{.residual = std::pow(10.0, -10 + std::sin(0.7 * k)),
+                    .iterations = 8 + k % 5,
+                    .solve_us = 80 + 20 * std::sin(0.3 * k)};
+    if (options.failed_step >= 0 && (k == options.failed_step || k == options.failed_step + 1)) {
+      step.status = 3;
+      step.residual = 1e-3;
+    }
+    add_contacts(options, part, run);
+    run.steps.push_back(step);
+  }
+  return made;
+}
+
+}  // namespace deft::viewer

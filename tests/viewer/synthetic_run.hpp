@@ -1,0 +1,30 @@
+#pragma once
+// Motions made up for tests of the page: a fingertip pushes boxes over a table. Kinematics by formula, forces
+// plausible, no solver.
+
+#include <string>
+
+#include "deft/dynamics/trajectory.hpp"
+
+namespace deft::viewer {
+
+struct SyntheticRun {
+  std::string scene_json;
+  dynamics::Trajectory trajectory;
+};
+
+struct SyntheticOptions {
+  int steps = 60;
+  int boxes = 2;
+  bool forces = true;     // false: contacts keep their gaps and lose their forces
+  bool contacts = true;   // false: no pair came near another
+  bool smoothed = false;  // finite kappa: force at a distance
+  int failed_step = -1;   // this step and the next are marked as failed
+  std::string box_name = "box";
+};
+
+/// Bodies: world (half-space table), finger (robot: capsule), boxes; four contacts per box with the table, one with the
+/// finger.
+SyntheticRun make_synthetic_run(const SyntheticOptions& options);
+
+}  // namespace deft::viewer
