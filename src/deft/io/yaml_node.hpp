@@ -1,0 +1,74 @@
+#pragma once
+// A YAML document as a tree of values that remember where they were written. Trees of several files merge into one, and
+// every value keeps its file, line and column. yaml-cpp shows in yaml_node.cpp only.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+
+namespace deft::io {
+
+struct YamlEntry;
+
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kList, kMap };
+  Kind kind = Kind::kNull;
+  std::string text;                 // kScalar
+  bool quoted = false;              // a scalar in quotes is a string whatever it looks like
+  std::string tag;                  // local tag: "!Rpy"; empty otherwise
+  std::vector<YamlNode> items;      // kList
+  std::vector<YamlEntry> entries;   // kMap, file order, keys unique
+  SourceLocation where;
+
+  bool is_null() const { return kind == Kind::kNull; }
+  bool is_scalar() const { return kind == Kind::kScalar; }
+  bool is_list() const { return kind == Kind::kList; }
+  bool is_map() const { return kind == Kind::kMap; }
+  /// The value of a key, or nullptr if this is no map, has no such key, or says null there (null means absent).
+  const YamlNode* find(std::string_view key) const;
+  /// The entry of a key, null values too; nullptr if there is none.
+  const YamlEntry* find_entry(std::string_view key) const;
+  YamlEntry* find_entry(std::string_view key);
+  bool has(std::string_view key) const { return find_entry(key) != nullptr; }
+  /// Sets or appends an entry of a map.
+  void set(std::string_view key, YamlNode value);
+  /// Removes an entry and returns its value.
+  std::optional<YamlNode> take(std::string_view key);
+};
+
+/// One `key: value` of a map.
+struct YamlEntry {
+  std::string key;
+  SourceLocation where;             // of the key
+  YamlNode value;
+};
+
+YamlNode make_scalar(std::string text, bool quoted = false);
+/// Shortest text that reads back as the same number; infinities as .inf.
+YamlNode make_number(double value);
+YamlNode make_list(std::vector<YamlNode> items);
+YamlNode make_map();
+
+/// Parses one document. Syntax errors, several documents, duplicate keys, nesting deeper than 100 and alias bombs are errors
+/// with line and column. An empty text is null. @returns nothing after an error.
+std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
+/// Reads and parses a file. @returns nothing after an error (missing, unreadable, not UTF-8 text).
+std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics);
+
+/// Merges `over` into `base`: maps key by key (when their tags agree), everything else is replaced.
+void merge_yaml(YamlNode& base, const YamlNode& over);
+
+/// Sets `key.path` (list items by index) to `value`; missing maps on the way are made.
+/// @returns what is wrong with the path, or an empty string.
+std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value);
+
+/// YAML text that parses to an equal tree.
+std::string emit_yaml(const YamlNode& root);
+
+/// Equal content, whatever the places.
+bool equal_yaml(const YamlNode& a, const YamlNode& b);
+
+}  // namespace deft::io
