@@ -1,0 +1,200 @@
+#include "deft/collision/collision_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/collision/broad_phase.hpp"
+#include "deft/collision/closed_forms.hpp"
+#include "deft/collision/narrow_phase.hpp"
+#include "deft/collision/patch.hpp"
+
+namespace deft::collision {
+namespace {
+
+constexpr int kGeometryBits = 14, kFeatureBits = 18;
+constexpr std::size_t kMaxGeometries = std::size_t{1} << kGeometryBits;
+
+/// Geometry indices and features, so that sorting by id is the order promised.
+std::uint64_t make_id(int geometry_a, int geometry_b, int feature_a, int feature_b) {
+  return (((std::uint64_t(geometry_a) << kGeometryBits | std::uint64_t(geometry_b)) << kFeatureBits) |
+          std::uint64_t(feature_a))
+             << kFeatureBits |
+         std::uint64_t(feature_b);
+}
+
+/// Bounding spheres farther apart than the margin (a half-space is its own bound).
+bool is_far(const PosedShape& a, const PosedShape& b, double margin) {
+  if (a.shape->kind == Kind::kHalfSpace) return is_far(b, a, margin);
+  if (b.shape->kind == Kind::kHalfSpace) {
+    const WorldPlane plane = world_plane(b);
+    return plane.n.dot(a.centre_W()) - plane.offset - a.shape->bounding_radius >= margin;
+  }
+  const double reach = a.shape->bounding_radius + b.shape->bounding_radius + margin;
+  return (a.centre_W() - b.centre_W()).squaredNorm() >= reach * reach;
+}
+
+}  // namespace
+
+struct CollisionWorld::Impl {
+  std::vector<GeometryInfo> info;
+  std::vector<Shape> shapes;
+  std::vector<RigidTransform> X_BG;
+  PairFilter filter;
+  int bodies = 0;
+
+  void set_pose(int geometry, std::span<const RigidTransform> X_WB, PosedShape& posed) const {
+    posed.shape = &shapes[geometry];
+    const RigidTransform& X = X_WB[info[geometry].body];
+    posed.R_WG.noalias() = X.linear() * X_BG[geometry].linear();
+    posed.p_WG.noalias() = X.translation() + X.linear() * X_BG[geometry].translation();
+  }
+
+  void check_poses(std::span<const RigidTransform> X_WB) const {
+    if (static_cast<int>(X_WB.size()) < bodies) {
+      throw std::invalid_argument(
+          fmt::format("X_WB has {} poses, the geometries' bodies need {}", X_WB.size(), bodies));
+    }
+    for (std::size_t b = 0; b < X_WB.size(); ++b) {
+      if (!std::isfinite(X_WB[b].matrix().sum()))
+        throw std::invalid_argument(fmt::format("the pose X_WB[{}] is not finite", b));
+    }
+  }
+
+  ContactPair make_contact(int a, int b) const {
+    return {.geometry_a = a, .geometry_b = b, .body_a = info[a].body, .body_b = info[b].body};
+  }
+};
+
+struct CollisionWorkspace::Impl {
+  std::vector<PosedShape> posed;
+  std::vector<IndexPair> pairs;
+  BoxTree tree;
+  NarrowScratch narrow;
+  PatchScratch patch;
+  std::uint64_t stamp = 0;
+
+  const PosedShape& with_core(int geometry) {
+    PosedShape& s = posed[geometry];
+    if (s.stamp != stamp) {
+      s.transform_core();
+      s.stamp = stamp;
+    }
+    return s;
+  }
+};
+
+CollisionWorkspace::CollisionWorkspace() : impl_(std::make_unique<Impl>()) {}
+CollisionWorkspace::~CollisionWorkspace() = default;
+CollisionWorkspace::CollisionWorkspace(CollisionWorkspace&&) noexcept = default;
+CollisionWorkspace& CollisionWorkspace::operator=(CollisionWorkspace&&) noexcept = default;
+
+CollisionWorld::CollisionWorld() : impl_(std::make_unique<Impl>()) {}
+CollisionWorld::~CollisionWorld() = default;
+CollisionWorld::CollisionWorld(CollisionWorld&&) noexcept = default;
+CollisionWorld& CollisionWorld::operator=(CollisionWorld&&) noexcept = default;
+
+CollisionWorld CollisionWorld::build(std::vector<GeometryDescription> geometries, std::vector<unsigned char> allowed,
+                                     Diagnostics& diagnostics) {
+  const std::size_t n = geometries.size();
+  if (allowed.size() != n * n) {
+    throw std::invalid_argument(
+        fmt::format("`allowed` has {} entries, {} geometries need {}", allowed.size(), n, n * n));
+  }
+  if (n > kMaxGeometries)
+    throw std::invalid_argument(fmt::format("{} geometries; at most {} can be told apart", n, kMaxGeometries));
+  CollisionWorld world;
+  Impl& impl = *world.impl_;
+  for (const auto& geometry : geometries) {
+    if (geometry.body < 0) throw std::invalid_argument(fmt::format("geometry '{}' has no body", geometry.name));
+    impl.info.emplace_back();
+    impl.shapes.push_back(build_shape(geometry, impl.info.back(), diagnostics));
+    impl.X_BG.push_back(geometry.X_BG);
+    impl.bodies = std::max(impl.bodies, geometry.body + 1);
+    const Polytope& core = impl.shapes.back().core;
+    if (core.vertices.size() + core.edges.size() + core.faces.size() >= kWitnessFeature) {
+      diagnostics.error(geometry.where, fmt::format("geometry '{}': its hull has too many vertices ({})", geometry.name,
+                                                    core.vertices.size()));
+    }
+  }
+  diagnostics.throw_if_errors();
+  impl.filter = PairFilter(impl.shapes, std::move(allowed));
+  return world;
+}
+
+std::span<const GeometryInfo> CollisionWorld::geometries() const { return impl_->info; }
+
+CollisionWorkspace CollisionWorld::make_workspace() const {
+  CollisionWorkspace workspace;
+  workspace.impl_->posed.resize(impl_->shapes.size());
+  return workspace;
+}
+
+void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
+                                   std::vector<ContactPair>& contacts) const {
+  contacts.clear();
+  impl_->check_poses(X_WB);
+  if (std::isnan(margin)) throw std::invalid_argument("the contact margin is NaN");
+  auto& w = *workspace.impl_;
+  w.posed.resize(impl_->shapes.size());
+  ++w.stamp;
+  for (std::size_t i = 0; i < w.posed.size(); ++i) impl_->set_pose(static_cast<int>(i), X_WB, w.posed[i]);
+
+  // Candidates, in the order of the answer.
+  std::span<const IndexPair> candidates = impl_->filter.listed();
+  if (!impl_->filter.is_list()) {
+    w.pairs.assign(candidates.begin(), candidates.end());
+    w.tree.find_pairs(impl_->filter, w.posed, margin, w.pairs);
+    std::sort(w.pairs.begin(), w.pairs.end());
+    candidates = w.pairs;
+  }
+  for (const auto& [i, j] : candidates) {
+    if (is_far(w.posed[i], w.posed[j], margin)) continue;
+    // The half-space, if any, is B for the pair functions.
+    const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
+    const PosedShape &a = w.with_core(is_swapped ? j : i), &b = w.with_core(is_swapped ? i : j);
+    const Proximity proximity = find_proximity(a, b, w.narrow);
+    if (!(proximity.distance < margin)) continue;
+    find_patch(a, b, proximity, margin, w.patch);
+    assign_weights(w.patch.points, margin);
+    for (const auto& point : w.patch.points) {
+      ContactPair contact = impl_->make_contact(i, j);
+      contact.gap = point.gap;
+      contact.nhat_BA_W = is_swapped ? Vector3d(-point.n) : point.n;
+      contact.p_WA = is_swapped ? point.p_B : point.p_A;
+      contact.p_WB = is_swapped ? point.p_A : point.p_B;
+      contact.id =
+          make_id(i, j, is_swapped ? point.feature_b : point.feature_a, is_swapped ? point.feature_a : point.feature_b);
+      contact.weight = point.area;
+      contacts.push_back(contact);
+    }
+  }
+}
+
+ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
+                                            std::span<const RigidTransform> X_WB) const {
+  const int n = static_cast<int>(impl_->shapes.size());
+  if (geometry_a < 0 || geometry_b < 0 || geometry_a >= n || geometry_b >= n || geometry_a == geometry_b) {
+    throw std::invalid_argument(
+        fmt::format("geometries {} and {}: two different indices in 0 … {} are needed", geometry_a, geometry_b, n - 1));
+  }
+  impl_->check_poses(X_WB);
+  PosedShape a, b;
+  impl_->set_pose(geometry_a, X_WB, a);
+  impl_->set_pose(geometry_b, X_WB, b);
+  a.transform_core();
+  b.transform_core();
+  NarrowScratch scratch;
+  const Proximity p = find_proximity(a, b, scratch);
+  ContactPair contact = impl_->make_contact(geometry_a, geometry_b);
+  contact.gap = p.distance;
+  contact.nhat_BA_W = p.n;
+  contact.p_WA = p.p_A;
+  contact.p_WB = p.p_B;
+  contact.id = make_id(geometry_a, geometry_b, kWitnessFeature, kWitnessFeature);
+  return contact;
+}
+
+}  // namespace deft::collision

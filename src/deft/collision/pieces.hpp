@@ -1,0 +1,25 @@
+#pragma once
+// The flat features of a shape that look along a direction.
+
+#include "deft/collision/clip.hpp"
+
+namespace deft::collision {
+
+/// Cylinders as flat features: 16 rim points per cap fixed in the body, and the side line that is farthest along the
+/// direction. Features: rim points 17 c + k (k = 16: the end of the side line), rim edges 34 + 16 c + k, the side line
+/// 66, the caps 67 + c.
+inline constexpr int kRimPoints = 16;
+
+/// The ends of the cylinder's side line that is farthest along `direction`, at caps −z and +z. Below 0.5° between
+/// direction and axis the radius shrinks smoothly to cos(π/16) r, so that the line stays inside the rim polygon while
+/// its azimuth is undefined.
+std::array<Vector3d, 2> side_line(const PosedShape& cylinder, const Vector3d& direction);
+Vector3d rim_point(const PosedShape& cylinder, int cap, int k);
+
+/// Fills the first pieces of the pool with the faces, segments and points of the core that look along `sign` n and end
+/// within `reach` [m] of height `level`, measured against that direction. @returns their number. The pool grows as
+/// needed.
+int collect_pieces(const PosedShape& posed, double sign, const TangentFrame& frame, double level, double reach,
+                   std::vector<Piece>& pool);
+
+}  // namespace deft::collision

@@ -1,0 +1,215 @@
+#include "deft/collision/polytope_distance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/collision/gjk.hpp"
+
+namespace deft::collision {
+namespace {
+
+constexpr double kTie = 1e-10;  // [m] axes this close in s(n) count as equal
+
+struct Axis {
+  double s = -INFINITY;
+  Vector3d n = Vector3d::UnitZ();
+  void offer(double candidate_s, const Vector3d& candidate_n, double handicap = 0) {
+    if (candidate_s > s + handicap) s = candidate_s, n = candidate_n;
+  }
+};
+
+double lowest(const std::vector<Vector3d>& vertices, const Vector3d& n) {
+  double h = n.dot(vertices[0]);
+  for (std::size_t i = 1; i < vertices.size(); ++i) h = std::min(h, n.dot(vertices[i]));
+  return h;
+}
+
+double highest(const std::vector<Vector3d>& vertices, const Vector3d& n) { return -lowest(vertices, -n); }
+
+bool is_centred(const PosedShape& s) { return s.shape->kind == Kind::kBox || s.shape->kind == Kind::kCapsule; }
+
+/// Boxes and segments are symmetric about their origin: one axis per pair of directions.
+double half_width(const PosedShape& s, const Vector3d& n) {
+  return (s.R_WG.transpose() * n).cwiseAbs().dot(s.shape->half);
+}
+
+void offer_edges_of_centred(const PosedShape& a, const PosedShape& b, Axis& best) {
+  const Vector3d offset = a.p_WG - b.p_WG;
+  const auto directions = [](const PosedShape& s) { return s.shape->kind == Kind::kBox ? 0 : 2; };
+  for (int i = directions(a); i < 3; ++i) {
+    for (int j = directions(b); j < 3; ++j) {
+      Vector3d n = a.R_WG.col(i).cross(b.R_WG.col(j));
+      const double length = n.norm();
+      if (length < 1e-8) continue;
+      n /= length;
+      const double along = n.dot(offset);
+      best.offer(std::abs(along) - half_width(a, n) - half_width(b, n), std::copysign(1.0, along) * n, kTie);
+    }
+  }
+}
+
+/// Edge pairs that make a face of the difference A − B: the arcs of their normals on the Gauss maps of A and −B cross.
+void offer_edges(const PosedShape& a, const PosedShape& b, Axis& best) {
+  const auto &edges_a = a.shape->core.edges, &edges_b = b.shape->core.edges;
+  for (const auto& ea : edges_a) {
+    const Vector3d da = a.vertices[ea.to] - a.vertices[ea.from];
+    const double length_a = da.norm();
+    for (const auto& eb : edges_b) {
+      // Arc of A from a1 to a2, arc of −B from −b1 to −b2; a segment's arc is the whole circle.
+      const bool has_arc_a = ea.left >= 0, has_arc_b = eb.left >= 0;
+      const Vector3d db = b.vertices[eb.to] - b.vertices[eb.from];
+      if (has_arc_a && db.dot(a.normals[ea.left]) * db.dot(a.normals[ea.right]) > 0) continue;
+      if (has_arc_b && da.dot(b.normals[eb.left]) * da.dot(b.normals[eb.right]) > 0) continue;
+      Vector3d n = da.cross(db);
+      const double length = n.norm();
+      if (length < 1e-8 * length_a * db.norm()) continue;
+      n /= length;
+      // Orientation: −n must lie on A's arc and n on B's.
+      if (has_arc_a && n.dot(a.normals[ea.left] + a.normals[ea.right]) > 0) n = -n;
+      if (has_arc_b && n.dot(b.normals[eb.left] + b.normals[eb.right]) < 0) {
+        if (has_arc_a) continue;
+        n = -n;
+      }
+      if (!has_arc_a && !has_arc_b && n.dot(a.p_WG - b.p_WG) < 0) n = -n;
+      const double s = n.dot(a.vertices[ea.from] - b.vertices[eb.from]);
+      if (s > best.s + kTie) best.offer(separation_along(a, b, n), n, kTie);
+    }
+  }
+}
+
+Axis best_axis(const PosedShape& a, const PosedShape& b) {
+  Axis best;
+  for (std::size_t f = 0; f < a.normals.size(); ++f) {
+    const Vector3d& normal = a.normals[f];
+    const double top = normal.dot(a.p_WG) + a.shape->core.faces[f].offset;
+    best.offer(lowest(b.vertices, normal) - top, -normal);
+  }
+  for (std::size_t f = 0; f < b.normals.size(); ++f) {
+    const Vector3d& normal = b.normals[f];
+    const double top = normal.dot(b.p_WG) + b.shape->core.faces[f].offset;
+    best.offer(lowest(a.vertices, normal) - top, normal, kTie);
+  }
+  if (is_centred(a) && is_centred(b)) {
+    offer_edges_of_centred(a, b, best);
+  } else {
+    offer_edges(a, b, best);
+  }
+  return best;
+}
+
+/// Sets `piece` to the feature of the core within `slab` [m] of its end along n (lowest for A, highest for B).
+/// @returns its face, or −1.
+int set_end_piece(const PosedShape& s, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece) {
+  const Polytope& core = s.shape->core;
+  const Vector3d down = lowest_end ? Vector3d(-frame.n) : frame.n;
+  const double limit = highest(s.vertices, down) - slab;
+  const auto is_in = [&](int v) { return s.vertices[v].dot(down) >= limit; };
+  int best = -1;
+  for (int f = 0; f < static_cast<int>(core.faces.size()); ++f) {
+    if (best >= 0 && s.normals[f].dot(down) <= s.normals[best].dot(down)) continue;
+    const auto corners = core.corners.begin() + core.faces[f].first;
+    if (std::all_of(corners, corners + core.faces[f].count, is_in)) best = f;
+  }
+  if (best >= 0) {
+    set_face_piece(s, best, frame, piece);
+    return best;
+  }
+  for (int e = 0; e < static_cast<int>(core.edges.size()); ++e) {
+    if (is_in(core.edges[e].from) && is_in(core.edges[e].to)) {
+      set_edge_piece(s, e, frame, piece);
+      return -1;
+    }
+  }
+  int vertex = 0;
+  for (int v = 1; v < static_cast<int>(s.vertices.size()); ++v) {
+    if (s.vertices[v].dot(down) > s.vertices[vertex].dot(down)) vertex = v;
+  }
+  set_vertex_piece(s, vertex, frame, piece);
+  return -1;
+}
+
+/// The middle of the common part of the end features along n. @returns false if they do not meet.
+bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFrame& frame, double slab,
+                       PolytopeScratch& scratch, Vector2d& x) {
+  set_end_piece(a, true, slab, frame, scratch.a);
+  set_end_piece(b, false, slab, frame, scratch.b);
+  clip(scratch.a, scratch.b, scratch.clip, scratch.corners);
+  if (scratch.corners.empty()) return false;
+  x.setZero();
+  for (const auto& c : scratch.corners) x += c.x;
+  x /= static_cast<double>(scratch.corners.size());
+  return true;
+}
+
+Proximity proximity_along(const PosedShape& a, const PosedShape& b, const Vector3d& n, double s,
+                          PolytopeScratch& scratch) {
+  const TangentFrame frame(b.centre_W(), n);
+  Proximity p{.distance = s, .n = n};
+  const double top = frame.height(b.p_WG) + highest(b.vertices, n) - n.dot(b.p_WG);
+  Vector2d x;
+  for (const double slab : {1e-10, 1e-8, 1e-6, 1e-4}) {
+    if (!find_common_point(a, b, frame, slab, scratch, x)) continue;
+    p.p_B = frame.at(x, top);
+    p.p_A = p.p_B + s * n;
+    return p;
+  }
+  p.p_B = support_core(b, n);
+  p.p_A = p.p_B + s * n;
+  return p;
+}
+
+/// GJK's normal carries rounding of 1e-16/d; the face or the edge pair that it stands on has an exact one.
+Proximity snap_to_features(const PosedShape& a, const PosedShape& b, const Proximity& rough, PolytopeScratch& scratch) {
+  const double size = a.shape->bounding_radius + b.shape->bounding_radius;
+  const double slab = kTie + 1e-14 * size * size / rough.distance;
+  const TangentFrame frame(rough.p_B, rough.n);
+  const int face_a = set_end_piece(a, true, slab, frame, scratch.a);
+  const int face_b = set_end_piece(b, false, slab, frame, scratch.b);
+  Vector3d candidates[3];
+  int count = 0;
+  if (face_a >= 0) candidates[count++] = -a.normals[face_a];
+  if (face_b >= 0) candidates[count++] = b.normals[face_b];
+  if (count == 0 && scratch.a.corners.size() == 2 && scratch.b.corners.size() == 2) {
+    const Vector3d da =
+        scratch.a.corners.size() == 2
+            ? Vector3d(a.vertices[scratch.a.corner_feature[1]] - a.vertices[scratch.a.corner_feature[0]])
+            : Vector3d::Zero();
+    const Vector3d db = b.vertices[scratch.b.corner_feature[1]] - b.vertices[scratch.b.corner_feature[0]];
+    const Vector3d n = da.cross(db);
+    if (n.norm() > 1e-6 * da.norm() * db.norm())
+      candidates[count++] = std::copysign(1.0, n.dot(rough.n)) * n.normalized();
+  }
+  Axis best;
+  Proximity snapped;
+  for (int k = 0; k < count; ++k) {
+    const double s = separation_along(a, b, candidates[k]);
+    if (s <= best.s + kTie) continue;
+    const TangentFrame exact(rough.p_B, candidates[k]);
+    Vector2d x;
+    if (!find_common_point(a, b, exact, kTie, scratch, x)) continue;
+    best.offer(s, candidates[k]);
+    snapped.p_B = exact.at(x, exact.height(support_core(b, candidates[k])));
+    snapped.p_A = snapped.p_B + s * candidates[k];
+  }
+  if (best.s == -INFINITY) return rough;
+  snapped.distance = best.s;
+  snapped.n = best.n;
+  return snapped;
+}
+
+}  // namespace
+
+Proximity polytope_distance(const PosedShape& a, const PosedShape& b, PolytopeScratch& scratch) {
+  const GjkResult apart = gjk_distance(a, b);
+  if (apart.disjoint && apart.proximity.distance > kTouching) {
+    const Proximity p = snap_to_features(a, b, apart.proximity, scratch);
+    // A stalled GJK leaves a gap between its upper and the lower bound: look at every axis then.
+    if (p.distance - separation_along(a, b, p.n) < kTie) return p;
+    const Axis axis = best_axis(a, b);
+    return axis.s > separation_along(a, b, p.n) ? proximity_along(a, b, axis.n, axis.s, scratch) : p;
+  }
+  const Axis axis = best_axis(a, b);
+  return proximity_along(a, b, axis.n, axis.s, scratch);
+}
+
+}  // namespace deft::collision

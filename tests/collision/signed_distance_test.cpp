@@ -1,0 +1,126 @@
+// Signed distances against configurations whose answer is known, and against supporting hyperplanes.
+
+#include <gtest/gtest.h>
+
+#include "deft/collision/collision_world.hpp"
+#include "reference_shapes.hpp"
+
+namespace deft::collision {
+namespace {
+
+using namespace reference;
+
+constexpr int kPoses = 10000;
+
+CollisionWorld make_pair_world(const Body& a, const Body& b) {
+  Diagnostics diagnostics;
+  std::vector<GeometryDescription> geometries = {{.name = "a", .body = 1, .shape = a.spec},
+                                                 {.name = "b", .body = 2, .shape = b.spec}};
+  return CollisionWorld::build(std::move(geometries), {0, 1, 1, 0}, diagnostics);
+}
+
+struct Worst {
+  double distance = 0, normal = 0, outside = 0, apart = 0;
+  int uncertified = 0, beaten = 0;
+};
+
+/// Largest lower bound s(n) in the direction n: both shapes by the test's own support functions.
+double separation(const Body& a, const RigidTransform& X_A, const Body& b, const RigidTransform& X_B,
+                  const Vector3d& n) {
+  return n.dot(X_A.translation() - X_B.translation()) - a.support(-(X_A.linear().transpose() * n)) -
+         b.support(X_B.linear().transpose() * n);
+}
+
+/// Random poses at a known signed distance d along a known normal (exact for d > 0, a lower bound for d < 0).
+Worst sweep(const Body& a, const Body& b, double d_low, double d_high, double tolerance, int poses) {
+  Random random(20240517);
+  const CollisionWorld world = make_pair_world(a, b);
+  std::vector<RigidTransform> X(3, RigidTransform::Identity());
+  Worst worst;
+  for (int i = 0; i < poses; ++i) {
+    const double d =
+        (d_low < 0 ? -1 : 1) * std::exp(uniform(random, std::log(std::abs(d_low)), std::log(std::abs(d_high))));
+    const auto [x_a, m_a] = a.random_surface_point(random);
+    const auto [x_b, m_b] = b.random_surface_point(random);
+    const Vector3d n = random_direction(random);
+    X[1].linear() = random_rotation_taking(m_a, -n, random);
+    X[2].linear() = random_rotation_taking(m_b, n, random);
+    X[2].translation() = 0.3 * random_direction(random);
+    X[1].translation() = X[2].translation() + X[2].linear() * x_b + d * n - X[1].linear() * x_a;
+    const ContactPair c = world.signed_distance(0, 1, X);
+    worst.apart = std::max(worst.apart, (c.p_WA - c.p_WB - c.gap * c.nhat_BA_W).norm());
+    worst.outside = std::max(
+        {worst.outside, std::abs(a.outside(X[1].inverse() * c.p_WA)), std::abs(b.outside(X[2].inverse() * c.p_WB))});
+    const double lower_bound = separation(a, X[1], b, X[2], c.nhat_BA_W);
+    const bool is_certified = std::abs(lower_bound - c.gap) < tolerance;
+    worst.uncertified += !is_certified;
+    if (d > 0) {
+      worst.distance = std::max(worst.distance, std::abs(c.gap - d));
+      worst.normal = std::max(worst.normal, c.nhat_BA_W.cross(n).norm() + (c.nhat_BA_W.dot(n) < 0 ? 1 : 0));
+    } else {
+      // No direction may separate better than the one found.
+      double best = d;
+      for (int k = 0; k < 20; ++k)
+        best = std::max(best, separation(a, X[1], b, X[2],
+                                         (c.nhat_BA_W + (k < 10 ? 0.1 : 1.0) * random_direction(random)).normalized()));
+      worst.beaten += best > c.gap + tolerance;
+      worst.distance = std::max(worst.distance, best - c.gap);
+    }
+  }
+  return worst;
+}
+
+const std::vector<std::pair<Body, bool>>& bodies() {
+  static const std::vector<std::pair<Body, bool>> kBodies = {
+      {sphere(0.03), true},          {capsule(0.02, 0.06), true},   {box({0.06, 0.08, 0.05}), true},
+      {prism(5, 0.04, 0.06), false}, {cylinder(0.03, 0.07), false}, {ellipsoid({0.03, 0.045, 0.06}), false}};
+  return kBodies;
+}
+
+class Pair : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(Pair, ReproducesKnownDistancesApart) {
+  const auto& [a, exact_a] = bodies()[std::get<0>(GetParam())];
+  const auto& [b, exact_b] = bodies()[std::get<1>(GetParam())];
+  const double tolerance = exact_a && exact_b ? 1e-9 : 1e-6;
+  const Worst worst = sweep(a, b, 1e-6, 5e-2, tolerance, kPoses);
+  RecordProperty("distance", std::to_string(worst.distance));
+  if (getenv("DEFT_PRINT_WORST"))
+    std::printf("%s-%s apart: d %.1e n %.1e outside %.1e apart %.1e uncertified %d\n", a.name.c_str(), b.name.c_str(),
+                worst.distance, worst.normal, worst.outside, worst.apart, worst.uncertified);
+  EXPECT_LT(worst.distance, tolerance);
+  EXPECT_LT(worst.normal, 1e-6);
+  EXPECT_LT(worst.outside, tolerance);
+  EXPECT_LT(worst.apart, 1e-12);
+  EXPECT_EQ(worst.uncertified, 0);
+}
+
+TEST_P(Pair, FindsTheLeastPenetration) {
+  const auto& [a, exact_a] = bodies()[std::get<0>(GetParam())];
+  const auto& [b, exact_b] = bodies()[std::get<1>(GetParam())];
+  const double tolerance = exact_a && exact_b ? 1e-9 : 1e-6;
+  const Worst worst = sweep(a, b, -1e-5, -5e-3, tolerance, kPoses);
+  if (getenv("DEFT_PRINT_WORST"))
+    std::printf("%s-%s inside: d %.1e outside %.1e apart %.1e uncertified %d beaten %d\n", a.name.c_str(),
+                b.name.c_str(), worst.distance, worst.outside, worst.apart, worst.uncertified, worst.beaten);
+  EXPECT_LT(worst.distance, tolerance);
+  EXPECT_LT(worst.outside, tolerance);
+  EXPECT_LT(worst.apart, 1e-12);
+  EXPECT_EQ(worst.uncertified, 0);
+  EXPECT_EQ(worst.beaten, 0);
+}
+
+std::vector<std::tuple<int, int>> all_pairs() {
+  std::vector<std::tuple<int, int>> pairs;
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) pairs.emplace_back(i, j);
+  }
+  return pairs;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Pair, testing::ValuesIn(all_pairs()), [](const auto& pair) {
+  return bodies()[std::get<0>(pair.param)].first.name + "_" + bodies()[std::get<1>(pair.param)].first.name;
+});
+
+}  // namespace
+}  // namespace deft::collision
