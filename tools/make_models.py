@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 from robot_data import DATA_FILE, Body, Shape, expand_model, load_data
 
+COLOUR = [0.82, 0.84, 0.87, 1]  # of visual shapes, red, green, blue, alpha
 NOTE = " Written by tools/make_models.py from kinematics.yaml; edit there. "
 
 
@@ -27,20 +28,21 @@ def child(parent: ET.Element, tag: str, text: str | None = None, **attributes: s
     return element
 
 
-def sdf_shape(link: ET.Element, shape: Shape, index: int) -> None:
-    collision = child(link, "collision", name=f"collision_{index}")
-    if any(shape.at):
-        child(collision, "pose", pose_text(shape.at, [0, 0, 0]))
-    geometry = child(child(collision, "geometry"), shape.kind)
+def sdf_shape(link: ET.Element, role: str, shape: Shape, index: int) -> ET.Element:
+    element = child(link, role, name=f"{role}_{index}")
+    if any(shape.at) or any(shape.rpy):
+        child(element, "pose", pose_text(shape.at, shape.rpy))
+    geometry = child(child(element, "geometry"), shape.kind)
     if shape.kind == "box":
         child(geometry, "size", numbers(shape.size))
     else:
         for tag, value in zip(("radius", "length"), shape.size):
             child(geometry, tag, numbers([value]))
     if shape.mu is not None:
-        properties = child(collision, "drake:proximity_properties")
+        properties = child(element, "drake:proximity_properties")
         child(properties, "drake:mu_static", numbers([shape.mu]))
         child(properties, "drake:mu_dynamic", numbers([shape.mu]))
+    return element
 
 
 def sdf_joint(model: ET.Element, body: Body) -> None:
@@ -78,11 +80,25 @@ def write_sdf(name: str, bodies: list[Body]) -> ET.Element:
         for tag, value in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), body.inertia):
             child(inertia, tag, numbers([value]))
         for i, shape in enumerate(body.shapes):
-            sdf_shape(link, shape, i)
+            sdf_shape(link, "collision", shape, i)
+        for i, shape in enumerate(body.visuals):
+            child(child(sdf_shape(link, "visual", shape, i), "material"), "diffuse", numbers(COLOUR))
     for body in bodies:
         if body.joint:
             sdf_joint(model, body)
     return sdf
+
+
+def urdf_shape(link: ET.Element, role: str, shape: Shape, index: int) -> ET.Element:
+    element = child(link, role, name=f"{role}_{index}")
+    child(element, "origin", xyz=numbers(shape.at), rpy=numbers(shape.rpy))
+    sizes = {"size": numbers(shape.size)} if shape.kind == "box" else {k: numbers([v]) for k, v in zip(("radius", "length"), shape.size)}
+    child(child(element, "geometry"), shape.kind, **sizes)
+    if shape.mu is not None:
+        properties = child(element, "drake:proximity_properties")
+        child(properties, "drake:mu_static", value=numbers([shape.mu]))
+        child(properties, "drake:mu_dynamic", value=numbers([shape.mu]))
+    return element
 
 
 def write_urdf(name: str, bodies: list[Body]) -> ET.Element:
@@ -95,14 +111,9 @@ def write_urdf(name: str, bodies: list[Body]) -> ET.Element:
         child(inertial, "mass", value=numbers([body.mass]))
         child(inertial, "inertia", **{k: numbers([v]) for k, v in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), body.inertia)})
         for i, shape in enumerate(body.shapes):
-            collision = child(link, "collision", name=f"collision_{i}")
-            child(collision, "origin", xyz=numbers(shape.at), rpy="0 0 0")
-            sizes = {"size": numbers(shape.size)} if shape.kind == "box" else {k: numbers([v]) for k, v in zip(("radius", "length"), shape.size)}
-            child(child(collision, "geometry"), shape.kind, **sizes)
-            if shape.mu is not None:
-                properties = child(collision, "drake:proximity_properties")
-                child(properties, "drake:mu_static", value=numbers([shape.mu]))
-                child(properties, "drake:mu_dynamic", value=numbers([shape.mu]))
+            urdf_shape(link, "collision", shape, i)
+        for i, shape in enumerate(body.visuals):
+            child(child(urdf_shape(link, "visual", shape, i), "material", name="light"), "color", rgba=numbers(COLOUR))
     for body in bodies:
         if not body.joint:
             continue

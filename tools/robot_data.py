@@ -29,12 +29,13 @@ class Joint:
 
 @dataclass
 class Shape:
-    """A collision primitive of a body: sphere (radius), box (three sizes) or cylinder (radius, length; axis z)."""
+    """A primitive of a body: sphere (radius), box (three sizes), cylinder or capsule (radius, length; axis z)."""
 
     kind: str
     size: list[float]
     at: list[float]  # centre in the body frame [m]
-    mu: float | None
+    mu: float | None = None  # friction; none: the reader's default
+    rpy: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])  # [rad]
 
 
 @dataclass
@@ -49,7 +50,8 @@ class Body:
     mass: float
     com: list[float]
     inertia: list[float]  # ixx, iyy, izz, ixy, ixz, iyz [kg m^2]
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)  # for collision
+    visuals: list[Shape] = field(default_factory=list)  # to look at; none: the collision shapes are shown
 
 
 def load_data(path: Path = DATA_FILE) -> dict:
@@ -89,13 +91,15 @@ def _body(name: str, row: dict, parent: str | None) -> Body:
         axis = None if kind == "fixed" else row["joint"][kind]
         joint = Joint(row["joint"]["name"], kind, axis, row["joint"].get("limits"))
     return Body(name, parent, joint, row.get("at", [0, 0, 0]), [radians(a) for a in row.get("rpy_deg", [0, 0, 0])],
-                row["mass"], row.get("com", [0, 0, 0]), list(inertia) + [0.0] * (6 - len(inertia)), _shapes(row))  # fmt: skip
+                row["mass"], row.get("com", [0, 0, 0]), list(inertia) + [0.0] * (6 - len(inertia)),
+                _shapes(row), _shapes(row.get("visual", {})))  # fmt: skip
 
 
 def _shapes(row: dict) -> list[Shape]:
     mu = row.get("mu")
     shapes = [Shape("box", r[:3], r[3:], mu) for r in row.get("boxes", [])]
     shapes += [Shape("cylinder", r[:2], r[2:], mu) for r in row.get("cylinders", [])]
+    shapes += [_capsule(r[0], np.array(r[1:4], float), np.array(r[4:], float)) for r in row.get("capsules", [])]
     shapes += [Shape("sphere", r[:1], r[1:], mu) for r in row.get("spheres", [])]
     if grid := row.get("grid"):
         shapes += [Shape("sphere", [grid["radius"]], [x, y, 0], mu) for x in grid["x"] for y in grid["y"]]
@@ -104,6 +108,13 @@ def _shapes(row: dict) -> list[Shape]:
         signs = [(sx, sy, sz) for sx in ((-1, 1) if hx else (0,)) for sy in (-1, 1) for sz in ((-1,) if corners.get("only") == "lower" else (-1, 1))]
         shapes += [Shape("sphere", [CORNER_RADIUS], [sx * hx, sy * hy, sz * hz], corners.get("mu")) for sx, sy, sz in signs]
     return shapes
+
+
+def _capsule(radius: float, start: np.ndarray, end: np.ndarray) -> Shape:
+    length = float(np.linalg.norm(end - start))
+    x, y, z = (end - start) / length
+    turn = [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]  # takes the axis z to the direction of the capsule
+    return Shape("capsule", [radius, length], [float(v) for v in (start + end) / 2], rpy=turn)
 
 
 def _slide_bodies(slides: list[str], first: tuple[str, dict], damping: float) -> list[Body]:
