@@ -5,11 +5,11 @@
 
 namespace deft::solvers {
 
-/// Scaled residuals r_d = ‖·‖_{Q̃⁻¹}/√E0, r_p = max|·|/(w_i √E0), r_c = max|s·f|/E0 (formulation in README.md), and the absolute
-/// ones in N, m and J. Smoothed: complementarity is |s·f − 1/κ| (rays) or the cone's ‖s∘f − (2/κ)e‖.
+/// Scaled residuals r_d = ‖·‖_{Q̃⁻¹}/√E0, r_p = max|·|/(w_i √E0), r_c = max|s·f|/E0 (formulation in README.md), and the
+/// absolute ones in N, m and J. Smoothed: complementarity is |s·f − 1/κ| (rays) or the cone's ‖s∘f − (2/κ)e‖.
 struct Certificate {
   double stationarity = 0.0;
-  double primal = 0.0;           // contact, bound, linear and equality rows; also dual cone membership, in the scaled force
+  double primal = 0.0;  // contact, bound, linear and equality rows; also dual cone membership, in the scaled force
   double complementarity = 0.0;
   double stationarity_N = 0.0;
   double primal_m = 0.0;
@@ -18,7 +18,8 @@ struct Certificate {
   double max_scaled() const;
 };
 
-/// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May allocate.
+/// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May
+/// allocate.
 Certificate certify(const ContactProgram& program, const ContactSolution& solution);
 
 }  // namespace deft::solvers

@@ -9,10 +9,11 @@
 namespace deft::solvers {
 
 struct IpmSettings {
-  double tolerance = 1e-9;         // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
-  int max_iterations = 60;         // then IterationLimit
-  bool compliance_fallback = true; // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale to tell infeasible from hard
-  bool warm_start = true;          // lift the last iterate when contact ids match
+  double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
+  int max_iterations = 60;          // then IterationLimit
+  bool compliance_fallback = true;  // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale
+                                    // to tell infeasible from hard
+  bool warm_start = true;           // lift the last iterate when contact ids match
 };
 
 struct SolveInfo {
@@ -30,7 +31,8 @@ class ContactIpm {
   ContactIpm& operator=(ContactIpm&&) noexcept;
 
   /// Solves `program`. Warm-starts from the last solve of this object when enabled (`forget` drops it).
-  /// @returns status and statistics; `solution` always holds the best iterate. @throws std::invalid_argument on inconsistent sizes or NaN.
+  /// @returns status and statistics; `solution` always holds the best iterate. @throws std::invalid_argument on
+  /// inconsistent sizes or NaN.
   SolveInfo solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
   void forget();
 

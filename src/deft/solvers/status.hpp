@@ -5,7 +5,16 @@
 namespace deft::solvers {
 
 /// Outcome of a solve. The words are the ones printed and stored (to_string), each with one sentence (sentence).
-enum class Status { kSolved, kNotUnique, kInfeasible, kUnbounded, kRayTermination, kIterationLimit, kTimeLimit, kNumericalFailure };
+enum class Status {
+  kSolved,
+  kNotUnique,
+  kInfeasible,
+  kUnbounded,
+  kRayTermination,
+  kIterationLimit,
+  kTimeLimit,
+  kNumericalFailure
+};
 inline constexpr int kNumStatuses = 8;
 
 /// The word of problem files and reports: "Solved", "NotUnique", "Infeasible", …

@@ -1,0 +1,303 @@
+#include "deft/solvers/certificate.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace deft::solvers {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Q̃ = Q with zero rows replaced by those of M (without M: by the mean of Q's diagonal), as independent diagonal blocks.
+class Metric {
+ public:
+  explicit Metric(const ContactProgram& program) {
+    const int nv = program.nv;
+    std::vector<int> last(nv);  // last index of the block that must contain i
+    for (int i = 0; i < nv; ++i) last[i] = i;
+    for (const BlockDiagonal* D : {&program.Q, &program.masses}) {
+      for (int k = 0; k < D->num_blocks(); ++k)
+        last[D->start(k)] = std::max(last[D->start(k)], D->start(k) + D->size(k) - 1);
+    }
+    double trace = 0;
+    for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
+    const double mean = trace > 0 ? trace / nv : 1.0;
+    for (int start = 0; start < nv;) {
+      int end = start;
+      for (int i = start; i <= end; ++i) end = std::max(end, last[i]);
+      const int size = end - start + 1;
+      MatrixXd Q = part(program.Q, start, size);
+      const MatrixXd M = part(program.masses, start, size);
+      const VectorXd rows = Q.cwiseAbs().rowwise().sum();
+      for (int r = 0; r < size; ++r) {
+        if (rows[r] != 0) continue;
+        for (int c = 0; c < size; ++c) {
+          if (rows[c] == 0) Q(r, c) = M(r, c);
+        }
+        if (!(M(r, r) > 0)) Q(r, r) = mean;
+      }
+      // Still singular: the mean on the whole block.
+      Eigen::LLT<MatrixXd> factor(Q);
+      if (factor.info() != Eigen::Success ||
+          (factor.matrixLLT().diagonal().array().square() < 1e-12 * Q.diagonal().array()).any()) {
+        factor.compute(Q + mean * MatrixXd::Identity(size, size));
+      }
+      starts_.push_back(start);
+      factors_.push_back(std::move(factor));
+      start = end + 1;
+    }
+  }
+
+  // vᵀQ̃⁻¹v.
+  double squared(const VectorXd& v) const {
+    double total = 0;
+    for (std::size_t k = 0; k < starts_.size(); ++k) {
+      const auto piece = v.segment(starts_[k], factors_[k].rows());
+      if (piece.isZero(0)) continue;
+      total += VectorXd(factors_[k].matrixL().solve(piece)).squaredNorm();
+    }
+    return total;
+  }
+
+ private:
+  static MatrixXd part(const BlockDiagonal& D, int start, int size) {
+    MatrixXd out = MatrixXd::Zero(size, size);
+    for (int k = 0; k < D.num_blocks(); ++k) {
+      if (D.start(k) >= start && D.start(k) < start + size) {
+        const MatrixXd block = D.block(k);
+        out.block(D.start(k) - start, D.start(k) - start, D.size(k), D.size(k)) = 0.5 * (block + block.transpose());
+      }
+    }
+    return out;
+  }
+  std::vector<int> starts_;
+  std::vector<Eigen::LLT<MatrixXd>> factors_;
+};
+
+VectorXd dense_row(const RowBlocks& J, int i, int r, int nv) {
+  VectorXd row = VectorXd::Zero(nv);
+  const auto cols = J.cols(i);
+  for (std::size_t k = 0; k < cols.size(); ++k) row[cols[k]] = J.block(i)(r, k);
+  return row;
+}
+
+// One constraint's share, in physical units; `w` turns them into scaled ones.
+struct Share {
+  double w = 1, violation_m = 0, violation_N = 0, complementarity_J = 0;
+};
+
+class Judge {
+ public:
+  Judge(const ContactProgram& program, const ContactSolution& solution) : p_(program), x_(solution), metric_(program) {}
+
+  Certificate judge() {
+    gradient_ = p_.b;
+    for (int k = 0; k < p_.Q.num_blocks(); ++k) {
+      const auto block = p_.Q.block(k);
+      gradient_.segment(p_.Q.start(k), p_.Q.size(k)) +=
+          0.5 * (block + block.transpose()) * x_.delta.segment(p_.Q.start(k), p_.Q.size(k));
+    }
+    std::size_t first_ray = 0;
+    for (std::size_t i = 0; i < p_.contacts.size(); ++i) contact(static_cast<int>(i), first_ray);
+    for (int i = 0; i < p_.linear.rows.size(); ++i) {
+      one_sided(dense_row(p_.linear.rows, i, 0, p_.nv), p_.linear.rhs[i], x_.linear_multipliers[i]);
+    }
+    for (int i = 0; i < p_.equality.rows.size(); ++i) {
+      equality(dense_row(p_.equality.rows, i, 0, p_.nv), p_.equality.rhs[i], x_.equality_multipliers[i]);
+    }
+    bounds();
+
+    Certificate c;
+    c.E0_J = std::max({metric_.squared(p_.b), violation_energy_, 1e-12});
+    const double root = std::sqrt(c.E0_J);
+    c.stationarity = std::sqrt(metric_.squared(gradient_)) / root;
+    c.stationarity_N = p_.nv > 0 ? gradient_.cwiseAbs().maxCoeff() : 0.0;
+    for (const Share& s : shares_) {
+      c.primal = std::max({c.primal, s.violation_m / (s.w * root), s.violation_N * s.w / root});
+      c.primal_m = std::max(c.primal_m, s.violation_m);
+      c.complementarity = std::max(c.complementarity, s.complementarity_J / c.E0_J);
+      c.complementarity_J = std::max(c.complementarity_J, s.complementarity_J);
+    }
+    c.primal = std::max(c.primal, broken_ ? kInfinity : 0.0);
+    return c;
+  }
+
+ private:
+  double target() const { return std::isfinite(p_.kappa) ? 1 / p_.kappa : 0.0; }
+
+  // Records the share of a row set whose mean squared norm and initial violation are given; rows that nothing moves
+  // count as absolute ones (w = 1).
+  Share& begin(double norm_squared, double initial_violation) {
+    const double w = norm_squared > 0 ? std::sqrt(norm_squared) : 1.0;
+    if (initial_violation > 0 && norm_squared > 0)
+      violation_energy_ = std::max(violation_energy_, initial_violation * initial_violation / norm_squared);
+    shares_.push_back({w, 0, 0, 0});
+    return shares_.back();
+  }
+
+  void contact(int i, std::size_t& first_ray) {
+    const ContactLaw& law = p_.contacts[i];
+    const int rows = p_.J.rows(i);
+    const auto& f = x_.force[i];
+    double norm_squared = 0;
+    double z[4] = {};
+    for (int r = 0; r < rows; ++r) {
+      const VectorXd row = dense_row(p_.J, i, r, p_.nv);
+      if (!law.frictionless || r == 0) norm_squared += metric_.squared(row) / (law.frictionless ? 1 : rows);
+      z[r] = row.dot(x_.delta) + (r == 0 ? law.gap : law.offset[r - 1]);
+      gradient_ -= f[r] * row;
+    }
+    Share& share = begin(norm_squared, -law.gap);
+    if (p_.model == FrictionModel::kCone && !law.frictionless) return cone(law, rows, z, f, share);
+    rays(law, rows, z, f, share, first_ray);
+  }
+
+  void rays(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, Share& share,
+            std::size_t& first_ray) {
+    const bool cone_model = p_.model == FrictionModel::kCone;
+    const int n = law.frictionless || rows == 1 ? 1 : rows == 2 ? 2 : p_.rays;
+    // A row without any tangent in a pyramid program carries the weight of one ray pair of the plane at most: see
+    // README.
+    if (cone_model) {
+      const double slack = z[0] + law.compliance * f[0];
+      share.violation_m = std::max(0.0, -slack);
+      share.violation_N = std::max(0.0, -f[0]);
+      share.complementarity_J = std::abs(slack * f[0] - target());
+      return;
+    }
+    const double weight = rows == 1 && !law.frictionless ? p_.rays : 1;
+    double sum[3] = {};
+    for (int k = 0; k < n; ++k) {
+      if (first_ray >= x_.ray_multipliers.size()) {
+        broken_ = true;
+        return;
+      }
+      const double beta = x_.ray_multipliers[first_ray++];
+      const double c = n == 1 ? 0 : std::cos(2 * std::numbers::pi * k / n),
+                   s = n < 3 ? 0 : std::sin(2 * std::numbers::pi * k / n);
+      const double slack = z[0] + law.mu * (c * z[1] + s * z[2]) + law.compliance * beta;
+      sum[0] += beta, sum[1] += law.mu * c * beta, sum[2] += law.mu * s * beta;
+      share.violation_m = std::max(share.violation_m, -slack);
+      share.violation_N = std::max(share.violation_N, -beta);
+      share.complementarity_J = std::max(share.complementarity_J, std::abs(slack * beta - weight * target()));
+    }
+    // The forces must be those of the rays.
+    for (int r = 0; r < 4; ++r)
+      share.violation_N = std::max(share.violation_N, std::abs(f[r] - (r < 3 ? sum[r] : 0.0)));
+  }
+
+  void cone(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, Share& share) {
+    double s[4] = {z[0], 0, 0, 0}, y[4] = {f[0], 0, 0, 0};
+    double s_tail = 0, y_tail = 0, product = 0;
+    for (int r = 1; r < rows; ++r) {
+      const double factor = law.mu * law.ellipsoid[r - 1];
+      s[r] = factor * z[r];
+      if (factor < 1e-12) {
+        share.violation_N = std::max(share.violation_N, std::abs(f[r]));  // no friction in this direction
+      } else {
+        y[r] = f[r] / factor;
+      }
+    }
+    for (int r = 0; r < rows; ++r) s[r] += law.compliance * y[r], product += s[r] * y[r];
+    for (int r = 1; r < rows; ++r) s_tail += s[r] * s[r], y_tail += y[r] * y[r];
+    share.violation_m = std::max(0.0, std::sqrt(s_tail) - s[0]);
+    share.violation_N = std::max(share.violation_N, std::sqrt(y_tail) - y[0]);
+    const double off = product - 2 * target();
+    double cross = 0;
+    for (int r = 1; std::isfinite(p_.kappa) && r < rows; ++r)
+      cross += (s[0] * y[r] + y[0] * s[r]) * (s[0] * y[r] + y[0] * s[r]);
+    share.complementarity_J = std::sqrt(off * off + cross);
+  }
+
+  void one_sided(const VectorXd& row, double rhs, double multiplier) {
+    Share& share = begin(metric_.squared(row), rhs);
+    gradient_ -= multiplier * row;
+    const double slack = row.dot(x_.delta) - rhs;
+    share.violation_m = std::max(0.0, -slack);
+    share.violation_N = std::max(0.0, -multiplier);
+    share.complementarity_J = std::abs(slack * multiplier - (p_.hard ? 0.0 : target()));
+  }
+
+  void equality(const VectorXd& row, double rhs, double multiplier) {
+    Share& share = begin(metric_.squared(row), std::abs(rhs));
+    gradient_ -= multiplier * row;
+    share.violation_m = std::abs(row.dot(x_.delta) - rhs);
+  }
+
+  // A bound multiplier is the sum of the lower one (≥ 0) and minus the upper one (≥ 0): exact, each takes its sign's
+  // part; smoothed, both follow from their slacks and the sum must match.
+  void bounds() {
+    for (int i = 0; i < x_.bound_multipliers.size(); ++i) {
+      const double m = x_.bound_multipliers[i];
+      const double lower = p_.lower.size() ? p_.lower[i] : -kInfinity,
+                   upper = p_.upper.size() ? p_.upper[i] : kInfinity;
+      const VectorXd row = VectorXd::Unit(p_.nv, i);
+      if (lower == upper) {
+        equality(row, lower, m);
+        continue;
+      }
+      const double below = x_.delta[i] - lower, above = upper - x_.delta[i];
+      gradient_ -= m * row;
+      Share& share = begin(metric_.squared(row), std::max(lower, -upper));
+      share.violation_m = std::max({0.0, -below, -above});
+      if (p_.hard || target() == 0) {
+        if (m > 0) share.complementarity_J = std::isfinite(lower) ? std::abs(m * below) : kInfinity;
+        if (m < 0) share.complementarity_J = std::isfinite(upper) ? std::abs(m * above) : kInfinity;
+      } else {
+        // m = t/below − t/above, multiplied by the smaller slack.
+        const double nearest = std::min(below, above);
+        if (std::isfinite(nearest))
+          share.complementarity_J = std::abs(nearest * (m - target() / below + target() / above));
+      }
+    }
+  }
+
+  const ContactProgram& p_;
+  const ContactSolution& x_;
+  Metric metric_;
+  VectorXd gradient_;
+  std::vector<Share> shares_;
+  double violation_energy_ = 0;
+  bool broken_ = false;
+};
+
+bool complete(const ContactProgram& p, const ContactSolution& x) {
+  const bool bounded = p.lower.size() > 0 || p.upper.size() > 0;
+  return x.delta.size() == p.nv && x.force.size() == p.contacts.size() &&
+         x.linear_multipliers.size() == p.linear.rows.size() &&
+         x.equality_multipliers.size() == p.equality.rows.size() && x.bound_multipliers.size() == (bounded ? p.nv : 0);
+}
+
+bool finite(const ContactSolution& x) {
+  bool ok = x.delta.allFinite() && x.linear_multipliers.allFinite() && x.equality_multipliers.allFinite() &&
+            x.bound_multipliers.allFinite();
+  for (const auto& f : x.force) {
+    for (double value : f) ok = ok && std::isfinite(value);
+  }
+  for (double beta : x.ray_multipliers) ok = ok && std::isfinite(beta);
+  return ok;
+}
+
+double no_nan(double x) { return std::isnan(x) ? kInfinity : x; }
+
+}  // namespace
+
+double Certificate::max_scaled() const { return std::max({stationarity, primal, complementarity}); }
+
+Certificate certify(const ContactProgram& program, const ContactSolution& solution) {
+  if (!complete(program, solution) || !finite(solution)) {
+    return {kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, 0.0};
+  }
+  Certificate c = Judge(program, solution).judge();
+  for (double* value :
+       {&c.stationarity, &c.primal, &c.complementarity, &c.stationarity_N, &c.primal_m, &c.complementarity_J, &c.E0_J})
+    *value = no_nan(*value);
+  return c;
+}
+
+}  // namespace deft::solvers

@@ -1,0 +1,224 @@
+#include "deft/solvers/contact_ipm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/solvers/interior_point.hpp"
+#include "deft/solvers/semismooth_newton.hpp"
+#include "deft/solvers/uniqueness.hpp"
+#include "deft/solvers/unpack.hpp"
+#include "deft/solvers/warm_memory.hpp"
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kPolished = 1e-12;           // aim of the semismooth polish
+constexpr double kGoodEnough = 1e-10;         // polish accepted without going on with the interior point
+constexpr IpmLimits kLoose{1e-9, 1e-9, 0};    // where the first polish starts
+constexpr IpmLimits kTight{1e-15, 1e-12, 0};  // where the interior point alone would end
+constexpr int kWarmFactors = 8, kPolishFactors = 6;
+constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
+constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
+constexpr double kElasticProof = 1e-14;  // R̂ whose multipliers are long enough to be a Farkas ray
+
+}  // namespace
+
+struct ContactIpm::Workspace {
+  PackedProgram packed;
+  NewtonSystem system;
+  InteriorPoint interior;
+  SemismoothNewton semismooth;
+  KktState state;
+  Uniqueness uniqueness;
+  WarmMemory memory;
+  Iterate x, candidate;
+  int iterations = 0;
+
+  Status solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
+  Status solve_exact(const ContactProgram& program, const IpmSettings& settings);
+  Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings);
+  Status solve_elastic(int max_iterations);
+  bool take_better(double& best, const Iterate& from);
+  double polish(double& best, int max_factors);
+  void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
+};
+
+// Keeps the better of x and `from`; @returns whether `from` was it.
+bool ContactIpm::Workspace::take_better(double& best, const Iterate& from) {
+  state.evaluate(packed, system, from);
+  const double error = state.exact_error(packed, from);
+  if (!(error < best)) return false;
+  best = error;
+  x.v = from.v;
+  x.lambda = from.lambda;
+  return true;
+}
+
+double ContactIpm::Workspace::polish(double& best, int max_factors) {
+  candidate.v = x.v;
+  candidate.lambda = x.lambda;
+  const double error = semismooth.improve(packed, system, kPolished, max_factors, candidate);
+  iterations += semismooth.iterations();
+  if (error < best) {
+    best = error;
+    std::swap(x.v, candidate.v);
+    std::swap(x.lambda, candidate.lambda);
+  }
+  return best;
+}
+
+Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const IpmSettings& settings) {
+  double best = std::numeric_limits<double>::infinity();
+  const bool warm = settings.warm_start && memory.valid_for(program);
+  // 1. Along a sequence the active set of the last solution is often the next one.
+  if (warm) {
+    memory.recall(program, packed, x);
+    if (polish(best, kWarmFactors) <= kGoodEnough) return Status::kSolved;
+    candidate.v = x.v;
+    candidate.lambda = x.lambda;
+    interior.start_warm(packed, system, candidate, kWarmMu);
+  } else {
+    interior.start_cold(packed);
+  }
+  // 2. Interior point to moderate accuracy, polish; if the active set is not clear yet, on to high accuracy.
+  best = std::numeric_limits<double>::infinity();
+  IpmOutcome outcome = IpmOutcome::kStalled;
+  for (IpmLimits limits : {kLoose, kTight}) {
+    limits.max_iterations = settings.max_iterations;
+    const int before = interior.iterations();
+    outcome = interior.run(packed, system, limits);
+    iterations += interior.iterations() - before;
+    take_better(best, interior.iterate());
+    if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
+    if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
+    if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
+  }
+  if (best <= settings.tolerance) return Status::kSolved;
+  return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
+}
+
+// A jammed program has no solution without compliance. With a little of it, it has one: that motion is returned, and
+// its multipliers, made long by still less compliance, are the proof.
+Status ContactIpm::Workspace::solve_elastic(int max_iterations) {
+  Status status = Status::kNumericalFailure;
+  IpmLimits limits{1e-9, 1e-9, 2 * max_iterations};
+  packed.set_extra_compliance(kElastic);
+  interior.start_cold(packed);
+  const IpmOutcome outcome = interior.run(packed, system, limits);
+  iterations += interior.iterations();
+  if (outcome == IpmOutcome::kConverged) {
+    x.v = interior.iterate().v;
+    x.lambda = interior.iterate().lambda;
+  }
+  packed.set_extra_compliance(kElasticProof);
+  interior.start_cold(packed);
+  const IpmOutcome proof = interior.run(packed, system, limits);
+  iterations += interior.iterations();
+  if (proof == IpmOutcome::kInfeasible ||
+      (proof != IpmOutcome::kUnbounded && interior.proves_infeasible(packed, system)))
+    status = Status::kInfeasible;
+  packed.set_extra_compliance(0.0);
+  return status;
+}
+
+Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings) {
+  IpmLimits limits{1e-14, settings.tolerance, settings.max_iterations};
+  if (settings.warm_start && memory.valid_for(program)) {
+    memory.recall(program, packed, candidate);
+    interior.start_warm(packed, system, candidate, packed.has_hard_rows ? kWarmMu : packed.target);
+  } else {
+    interior.start_cold(packed);
+  }
+  const IpmOutcome outcome = interior.run(packed, system, limits);
+  iterations += interior.iterations();
+  x.v = interior.iterate().v;
+  x.lambda = interior.iterate().lambda;
+  switch (outcome) {
+    case IpmOutcome::kConverged:
+      return Status::kSolved;
+    case IpmOutcome::kInfeasible:
+      return Status::kInfeasible;
+    case IpmOutcome::kUnbounded:
+      return Status::kUnbounded;
+    default:
+      break;
+  }
+  const bool close = interior.centrality() <= 1e-6 &&
+                     std::max(interior.stationarity(), interior.infeasibility()) <= settings.tolerance;
+  if (close && !packed.has_hard_rows) return Status::kSolved;
+  return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
+}
+
+Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSettings& settings,
+                                    ContactSolution& solution) {
+  iterations = 0;
+  packed.pack(program);
+  x.v.assign(packed.nv, 0.0);
+  x.lambda.assign(packed.num_slacks, 0.0);
+  solution.motion_unique = solution.forces_unique = true;
+  if (packed.lower_above_upper || packed.rigid_violation) {
+    state.evaluate(packed, system, x);
+    finish(program, state.slack, solution);
+    memory.clear();
+    return Status::kInfeasible;
+  }
+  Status status = packed.smoothed ? solve_smoothed(program, settings) : solve_exact(program, settings);
+  const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
+  if ((failed || status == Status::kInfeasible) && settings.compliance_fallback) {
+    const Status verdict = solve_elastic(settings.max_iterations);
+    if (failed && verdict == Status::kInfeasible) status = verdict;
+  }
+  state.evaluate(packed, system, x);
+  const bool use_interior = packed.smoothed && status == Status::kSolved;
+  const std::vector<double>& slack = use_interior ? interior.slacks() : state.slack;
+  if (status != Status::kSolved) {
+    finish(program, slack, solution);
+    memory.clear();
+    return status;
+  }
+  memory.store(program, packed, x);
+  if (!packed.smoothed) {
+    if (packed.has_singular_blocks && !uniqueness.motion_unique(packed, x, state.slack)) {
+      solution.motion_unique = false;
+      status = Status::kNotUnique;
+    }
+    solution.forces_unique = uniqueness.forces_unique(packed, x, state.slack);
+  }
+  finish(program, slack, solution);
+  return status;
+}
+
+void ContactIpm::Workspace::finish(const ContactProgram& program, const std::vector<double>& slack,
+                                   ContactSolution& solution) {
+  if (!packed.smoothed) {
+    // Multipliers a rounding error below zero.
+    for (const PackedBlock& block : packed.blocks) {
+      if (block.law != Law::kRays) continue;
+      for (int k = 0; k < block.slacks; ++k)
+        x.lambda[block.first_slack + k] = std::max(0.0, x.lambda[block.first_slack + k]);
+    }
+  }
+  unpack(program, packed, x, slack, solution);
+}
+
+ContactIpm::ContactIpm() : work_(new Workspace) {}
+ContactIpm::~ContactIpm() { delete work_; }
+ContactIpm::ContactIpm(ContactIpm&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {}
+ContactIpm& ContactIpm::operator=(ContactIpm&& other) noexcept {
+  std::swap(work_, other.work_);
+  return *this;
+}
+
+SolveInfo ContactIpm::solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution) {
+  const Stopwatch watch;
+  SolveInfo info;
+  info.status = work_->solve(program, settings, solution);
+  info.iterations = work_->iterations;
+  info.solve_us = watch.microseconds();
+  return info;
+}
+
+void ContactIpm::forget() { work_->memory.clear(); }
+
+}  // namespace deft::solvers

@@ -1,0 +1,351 @@
+#include "deft/solvers/interior_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kEqualityCompliance =
+    1e-9;                              // proximal weight of equality multipliers: rows close by this factor per step
+constexpr double kColdSlack = 0.3;     // slack and multiplier of a row that touches, at a cold start
+constexpr double kSmallestMu = 1e-16;  // exact targets go no lower
+constexpr double kBarrierCentrality = 1e-12;  // relative, at the end of a smoothed solve
+constexpr double kRayLength = 1e6;            // motions or multipliers this far out are tested as rays
+constexpr double kRayTolerance = 1e-8;
+constexpr int kWarmIterations = 14;  // a warm start that needs more was a bad one: start cold
+
+}  // namespace
+
+void InteriorPoint::resize(const PackedProgram& program) {
+  x_.v.resize(program.nv);
+  dv_.resize(program.nv);
+  for (auto* v : {&x_.lambda, &s_, &rp_, &D_, &q_, &ds_, &dl_, &lambda_bar_, &ray_z_}) v->resize(program.num_slacks);
+  for (auto* v : {&y_, &z_}) v->resize(program.num_rows);
+  W_.resize(program.blocks.size());
+  K_.resize(program.blocks.size());
+  curvature_.resize(program.blocks.size());
+  iterations_ = short_steps_ = 0;
+}
+
+void InteriorPoint::start_cold(const PackedProgram& program) {
+  resize(program);
+  warm_ = false;
+  std::fill(x_.v.begin(), x_.v.end(), 0.0);
+  for (const PackedBlock& block : program.blocks) {
+    for (int k = 0; k < block.slacks; ++k) {
+      double& s = s_[block.first_slack + k];
+      double& lambda = x_.lambda[block.first_slack + k];
+      if (block.law == Law::kEquality) {
+        s = lambda = 0;
+      } else if (block.law == Law::kCone && k > 0) {
+        s = lambda = 0;
+      } else {
+        const double target = std::max(kColdSlack * kColdSlack, final_target(program, block));
+        s = std::max(program.g[block.first_slack + k], std::sqrt(target));
+        lambda = target / s;
+      }
+    }
+  }
+}
+
+void InteriorPoint::start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu) {
+  resize(program);
+  warm_ = true;
+  x_.v = x.v;
+  x_.lambda = x.lambda;
+  state_.evaluate(program, system, x_);
+  // s, λ with s ∘ λ = t e and s − λ = d: both are spectral functions of d.
+  for (const PackedBlock& block : program.blocks) {
+    double* s = s_.data() + block.first_slack;
+    double* lambda = x_.lambda.data() + block.first_slack;
+    const double* slack = state_.slack.data() + block.first_slack;
+    const double t = std::max(mu, final_target(program, block));
+    const auto lift = [t](double d) {
+      return d > 0 ? 0.5 * (d + std::sqrt(d * d + 4 * t)) : 2 * t / (std::sqrt(d * d + 4 * t) - d);
+    };
+    if (block.law == Law::kEquality) {
+      s[0] = 0;
+    } else if (block.law == Law::kCone) {
+      double d[kMaxConeRows], u[3];
+      for (int k = 0; k < block.rows; ++k) d[k] = slack[k] - lambda[k];
+      const double tail = tail_direction(block.rows, d, u);
+      const double plus = lift(d[0] + tail), minus = lift(d[0] - tail);
+      s[0] = 0.5 * (plus + minus);
+      lambda[0] = 0.5 * (t / plus + t / minus);
+      for (int k = 1; k < block.rows; ++k) {
+        s[k] = 0.5 * (plus - minus) * u[k - 1];
+        lambda[k] = 0.5 * (t / plus - t / minus) * u[k - 1];
+      }
+    } else {
+      for (int k = 0; k < block.slacks; ++k) {
+        s[k] = lift(slack[k] - lambda[k]);
+        lambda[k] = t / s[k];
+      }
+    }
+  }
+}
+
+// Residuals, complementarity and its distance from the target.
+void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) {
+  state_.evaluate(program, system, x_);
+  double total = 0, weight = 0, excess = 0;
+  centrality_ = infeasibility_ = worst_complementarity_ = 0;
+  for (const PackedBlock& block : program.blocks) {
+    const int first = block.first_slack;
+    for (int k = 0; k < block.slacks; ++k) {
+      rp_[first + k] = state_.slack[first + k] - s_[first + k];
+      infeasibility_ = std::max(infeasibility_, std::abs(rp_[first + k]));
+    }
+    if (block.law == Law::kEquality) continue;
+    const double t = final_target(program, block);
+    if (block.law == Law::kCone) {
+      double product[kMaxConeRows];
+      jordan_product(block.rows, s_.data() + first, x_.lambda.data() + first, product);
+      total += product[0];
+      weight += 1;
+      excess += std::max(0.0, product[0] - t);
+      worst_complementarity_ = std::max(worst_complementarity_, std::abs(product[0] - t));
+      product[0] -= t;
+      if (t > 0) centrality_ = std::max(centrality_, std::sqrt(dot(block.rows, product, product)) / t);
+      continue;
+    }
+    for (int k = 0; k < block.slacks; ++k) {
+      const double product = s_[first + k] * x_.lambda[first + k];
+      total += product;
+      weight += 1;
+      excess += std::max(0.0, product - t);
+      worst_complementarity_ = std::max(worst_complementarity_, std::abs(product - t));
+      if (t > 0) centrality_ = std::max(centrality_, std::abs(product - t) / t);
+    }
+  }
+  mu_ = weight > 0 ? total / weight : 0;
+  excess_ = weight > 0 ? excess / weight : 0;
+}
+
+void InteriorPoint::scale(const PackedProgram& program) {
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    const int first = block.first_slack;
+    const double R = block.compliance;
+    if (block.law == Law::kEquality) {
+      curvature_[i].zero = false;
+      curvature_[i].C[0] = 1 / kEqualityCompliance;
+    } else if (block.law == Law::kCone) {
+      W_[i] = nesterov_todd(block.rows, s_.data() + first, x_.lambda.data() + first);
+      K_[i] = W_[i].map([R](double w) { return 1 / (w * w + R); });
+      curvature_[i].zero = false;
+      K_[i].to_matrix(block.rows, curvature_[i].C);
+      W_[i].apply(block.rows, x_.lambda.data() + first, lambda_bar_.data() + first);
+    } else {
+      for (int k = first; k < first + block.slacks; ++k) D_[k] = x_.lambda[k] / (s_[k] + R * x_.lambda[k]);
+      curvature_of_rays(program, block, D_.data() + first, curvature_[i]);
+    }
+  }
+}
+
+// Newton direction to s ∘ λ = max(final target, σμ) e; `corrector` subtracts the second-order term of the direction now
+// in ds, dλ.
+void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system, double sigma_mu, bool corrector) {
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    const int first = block.first_slack, rows = block.rows;
+    double* q = q_.data() + first;
+    const double t = std::max(final_target(program, block), sigma_mu);
+    if (block.law == Law::kEquality) {
+      q[0] = -rp_[first] / kEqualityCompliance;
+    } else if (block.law == Law::kCone) {
+      double rc[kMaxConeRows], p[kMaxConeRows];
+      const double* bar = lambda_bar_.data() + first;
+      jordan_product(rows, bar, bar, rc);
+      for (int k = 0; k < rows; ++k) rc[k] = (k == 0 ? t : 0.0) - rc[k];
+      if (corrector) {
+        double a[kMaxConeRows], b[kMaxConeRows], second[kMaxConeRows];
+        W_[i].map([](double w) { return 1 / w; }).apply(rows, ds_.data() + first, a);
+        W_[i].apply(rows, dl_.data() + first, b);
+        jordan_product(rows, a, b, second);
+        for (int k = 0; k < rows; ++k) rc[k] -= second[k];
+      }
+      jordan_divide(rows, bar, rc, p);
+      W_[i].apply(rows, p, rc);
+      for (int k = 0; k < rows; ++k) rc[k] -= rp_[first + k];
+      K_[i].apply(rows, rc, q);
+    } else {
+      for (int k = 0; k < block.slacks; ++k) {
+        const int j = first + k;
+        const double second = corrector ? ds_[j] * dl_[j] : 0.0;
+        q[k] = D_[j] * ((t - second) / x_.lambda[j] - s_[j] - rp_[j]);
+      }
+    }
+    rows_of_slacks(program, block, q, y_.data() + block.first_row);
+  }
+  for (int i = 0; i < program.nv; ++i) dv_[i] = -state_.gradient[i];
+  system.add_transposed(program, y_, dv_);
+  system.solve(program, dv_);
+  system.multiply(program, dv_, z_);
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    const int first = block.first_slack;
+    double* ds = ds_.data() + first;
+    double* dl = dl_.data() + first;
+    slacks_of_rows(program, block, z_.data() + block.first_row, ds);
+    if (block.law == Law::kEquality) {
+      dl[0] = q_[first] - ds[0] / kEqualityCompliance;
+      ds[0] = 0;
+      continue;
+    }
+    if (block.law == Law::kCone) {
+      K_[i].apply(block.rows, ds, dl);
+      for (int k = 0; k < block.rows; ++k) dl[k] = q_[first + k] - dl[k];
+    } else {
+      for (int k = 0; k < block.slacks; ++k) dl[k] = q_[first + k] - D_[first + k] * ds[k];
+    }
+    for (int k = 0; k < block.slacks; ++k) ds[k] += rp_[first + k] + block.compliance * dl[k];
+  }
+}
+
+double InteriorPoint::step_length(const PackedProgram& program, double limit) const {
+  double alpha = limit;
+  for (const PackedBlock& block : program.blocks) {
+    const int first = block.first_slack;
+    if (block.law == Law::kEquality) continue;
+    if (block.law == Law::kCone) {
+      alpha = cone_step(block.rows, s_.data() + first, ds_.data() + first, alpha);
+      alpha = cone_step(block.rows, x_.lambda.data() + first, dl_.data() + first, alpha);
+      continue;
+    }
+    for (int k = first; k < first + block.slacks; ++k) {
+      if (ds_[k] < 0) alpha = std::min(alpha, -s_[k] / ds_[k]);
+      if (dl_[k] < 0) alpha = std::min(alpha, -x_.lambda[k] / dl_[k]);
+    }
+  }
+  return alpha;
+}
+
+// Farkas: multipliers y in the dual cone with Jᵀy = 0 and gᵀy < 0. Any motion that satisfies the rows is longer than
+// −gᵀy/|Jᵀy|; beyond 1/kRayTolerance times the natural length it does not exist.
+bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem& system) {
+  double largest = 0, value = 0;
+  for (const double l : x_.lambda) largest = std::max(largest, std::abs(l));
+  if (largest < (program.extra_compliance > 0 ? 1.0 : kRayLength)) return false;
+  for (const PackedBlock& block : program.blocks) {
+    const int first = block.first_slack;
+    rows_of_slacks(program, block, x_.lambda.data() + first, y_.data() + block.first_row);
+    for (int k = 0; k < block.slacks; ++k) {
+      const double y = x_.lambda[first + k] / largest;
+      value += y * (program.g[first + k] + (block.compliance - program.extra_compliance) * x_.lambda[first + k]);
+    }
+  }
+  for (double& y : y_) y /= largest;
+  ray_.assign(program.nv, 0.0);
+  system.add_transposed(program, y_, ray_);
+  const double length = std::sqrt(program.metric_norm_squared(ray_, z_));
+  z_.resize(program.num_rows);
+  return value < 0 && length <= -kRayTolerance * value;
+}
+
+// A recession direction: no curvature, no row against it, and the energy (smoothed: or the barrier) falls along it.
+bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem& system) {
+  if (!program.has_singular_blocks) return false;
+  double largest = 0;
+  for (const double v : x_.v) largest = std::max(largest, std::abs(v));
+  if (largest < (program.smoothed ? 1e3 : kRayLength)) return false;
+  ray_.resize(program.nv);
+  for (int i = 0; i < program.nv; ++i) ray_[i] = x_.v[i] / largest;
+  system.multiply(program, ray_, z_);
+  const double tolerance = program.smoothed ? 1e-2 : 1e-5;
+  double opening = 0;
+  for (const PackedBlock& block : program.blocks) {
+    double* rise = ray_z_.data() + block.first_slack;
+    slacks_of_rows(program, block, z_.data() + block.first_row, rise);
+    if (block.law == Law::kEquality && std::abs(rise[0]) > tolerance) return false;
+    if (block.law == Law::kCone && tail_norm(block.rows, rise) - rise[0] > tolerance) return false;
+    if (block.law != Law::kRays) continue;
+    for (int k = 0; k < block.slacks; ++k) {
+      if (rise[k] < -tolerance) return false;
+      opening = std::max(opening, rise[k]);
+    }
+  }
+  double slope = 0, bend = 0, b_norm = 0;
+  for (const MetricBlock& block : program.metric) {
+    const double* Q = program.Q_values.data() + block.first_value;
+    for (int r = 0; r < block.size; ++r) {
+      slope += program.b[block.start + r] * ray_[block.start + r];
+      b_norm = std::max(b_norm, std::abs(program.b[block.start + r]));
+      for (int c = 0; c < block.size; ++c) bend += ray_[block.start + r] * Q[r * block.ld + c] * ray_[block.start + c];
+    }
+  }
+  if (bend * largest > std::abs(slope) + (program.smoothed ? 1 : 0) && bend > tolerance) return false;
+  return slope < -tolerance * b_norm || (program.smoothed && opening > tolerance && slope < tolerance * b_norm);
+}
+
+IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits) {
+  double previous_residual = std::numeric_limits<double>::infinity();
+  int polished = 0;
+  for (;; ++iterations_) {
+    measure(program, system);
+    const double residual = std::max(state_.stationarity, infeasibility_);
+    if (!std::isfinite(residual + mu_)) return IpmOutcome::kStalled;
+    const bool hard_done = excess_ <= limits.complementarity || !(program.has_hard_rows || !program.smoothed);
+    if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual)
+      return IpmOutcome::kConverged;
+    if (program.smoothed && hard_done && residual <= limits.residual && centrality_ <= 1e-9) {
+      // Full Newton steps until rounding stops them.
+      if ((centrality_ <= kBarrierCentrality && residual > 0.3 * previous_residual) || polished == 4)
+        return IpmOutcome::kConverged;
+      ++polished;
+    }
+    previous_residual = residual;
+    if (iterations_ >= limits.max_iterations) return IpmOutcome::kIterationLimit;
+    if (proves_infeasible(program, system)) return IpmOutcome::kInfeasible;
+    if (proves_unbounded(program, system)) return IpmOutcome::kUnbounded;
+
+    scale(program);
+    system.factor(program, curvature_);
+    double alpha;
+    const bool near_target = program.smoothed && excess_ < 10 * program.target && (warm_ || iterations_ > 4);
+    if (near_target && !program.has_hard_rows) {
+      direction(program, system, 0.0, false);
+      alpha = std::min(1.0, 0.95 * step_length(program, 2.0));
+    } else {
+      direction(program, system, 0.0, false);
+      const double affine = step_length(program, 1.0);
+      double affine_excess = 0, weight = 0;
+      for (const PackedBlock& block : program.blocks) {
+        if (block.law == Law::kEquality) continue;
+        const int first = block.first_slack;
+        if (block.law == Law::kCone) {
+          double product = 0;
+          for (int k = first; k < first + block.rows; ++k)
+            product += (s_[k] + affine * ds_[k]) * (x_.lambda[k] + affine * dl_[k]);
+          affine_excess += std::max(0.0, product - final_target(program, block)), weight += 1;
+          continue;
+        }
+        for (int k = first; k < first + block.slacks; ++k) {
+          affine_excess += std::max(
+              0.0, (s_[k] + affine * ds_[k]) * (x_.lambda[k] + affine * dl_[k]) - final_target(program, block)),
+              weight += 1;
+        }
+      }
+      affine_excess /= std::max(weight, 1.0);
+      const double ratio = excess_ > 0 ? affine_excess / excess_ : 0;
+      direction(program, system, std::max(ratio * ratio * ratio * excess_, kSmallestMu), true);
+      alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
+    }
+    if (!(alpha > 0)) return IpmOutcome::kStalled;
+    short_steps_ = alpha < 0.05 ? short_steps_ + 1 : 0;
+    if (alpha < 1e-12 || short_steps_ > 12) return IpmOutcome::kStalled;
+    for (int i = 0; i < program.nv; ++i) x_.v[i] += alpha * dv_[i];
+    for (int k = 0; k < program.num_slacks; ++k) {
+      s_[k] += alpha * ds_[k];
+      x_.lambda[k] += alpha * dl_[k];
+    }
+    if (warm_ && (short_steps_ >= 2 || iterations_ > kWarmIterations)) {
+      const int spent = iterations_;
+      start_cold(program);
+      iterations_ = spent;
+    }
+  }
+}
+
+}  // namespace deft::solvers

@@ -1,0 +1,60 @@
+#pragma once
+// Mehrotra's primal–dual interior point on a packed program, exact and smoothed. Private to src/deft/solvers.
+
+#include "deft/solvers/kkt_state.hpp"
+
+namespace deft::solvers {
+
+enum class IpmOutcome { kConverged, kInfeasible, kUnbounded, kStalled, kIterationLimit };
+
+struct IpmLimits {
+  double complementarity = 1e-10;  // exact: largest sᵀλ of a row at the end
+  double residual = 1e-10;         // rows and stationarity
+  int max_iterations = 60;
+};
+
+class InteriorPoint {
+ public:
+  /// Cold start: centred slacks around the origin.
+  void start_cold(const PackedProgram& program);
+  /// Lifts an iterate of a neighbouring program onto the central path at `mu` (solvers.md in README: "Warm start").
+  void start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu);
+  /// Runs from the current point; may be called again with tighter limits to go on.
+  IpmOutcome run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits);
+
+  /// The multipliers of the current point, as a ray, prove that no motion satisfies all rows (artificial compliance
+  /// aside).
+  bool proves_infeasible(const PackedProgram& program, NewtonSystem& system);
+
+  const Iterate& iterate() const { return x_; }
+  const std::vector<double>& slacks() const { return s_; }
+  int iterations() const { return iterations_; }
+  /// max |s∘λ − t|/t over the smoothed rows.
+  double centrality() const { return centrality_; }
+  double stationarity() const { return state_.stationarity; }
+  double infeasibility() const { return infeasibility_; }
+
+ private:
+  void resize(const PackedProgram& program);
+  void measure(const PackedProgram& program, NewtonSystem& system);
+  void scale(const PackedProgram& program);
+  void direction(const PackedProgram& program, NewtonSystem& system, double sigma_mu, bool corrector);
+  double step_length(const PackedProgram& program, double limit) const;
+  double final_target(const PackedProgram& program, const PackedBlock& block) const {
+    return block.weight * program.target;
+  }
+  bool proves_unbounded(const PackedProgram& program, NewtonSystem& system);
+
+  Iterate x_;
+  std::vector<double> s_;
+  KktState state_;
+  double mu_ = 0, excess_ = 0, centrality_ = 0, infeasibility_ = 0, worst_complementarity_ = 0;
+  int iterations_ = 0, short_steps_ = 0;
+  bool warm_ = false;
+
+  std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, ray_z_;
+  std::vector<Arrow> W_, K_;
+  std::vector<BlockCurvature> curvature_;
+};
+
+}  // namespace deft::solvers

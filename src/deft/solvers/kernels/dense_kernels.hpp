@@ -1,0 +1,31 @@
+#pragma once
+// The hot dense kernels of the contact solvers: raw pointers and sizes, no Eigen (its objects must not cross between
+// instruction sets). All matrices are row-major; `ld` is a multiple of 8 and padding columns hold finite values.
+// One table per instruction set, chosen once at run time (isa.hpp).
+
+namespace deft::solvers {
+
+/// Width to which rows are padded, in doubles: one AVX-512 register.
+inline constexpr int kLane = 8;
+constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
+
+struct DenseKernels {
+  /// H = UᵀU in place, upper triangle only, n ≤ ld. Pivots that fall below `floor[i]` mean a direction without
+  /// curvature up to rounding: they are replaced by a huge one, which freezes that direction. @returns the number of
+  /// such pivots.
+  int (*factor)(int n, int ld, double* H, const double* floor);
+  /// x ← (UᵀU)⁻¹ x.
+  void (*solve)(int n, int ld, const double* U, double* x);
+  /// x ← U⁻ᵀ x (forward substitution only): |x| is then the norm in the metric of the inverse.
+  void (*forward)(int n, int ld, const double* U, double* x);
+  /// z = J v, J rows × ld, v padded to ld with zeros.
+  void (*multiply)(int rows, int ld, const double* J, const double* v, double* z);
+  /// out += Jᵀ y, out padded to ld.
+  void (*multiply_transposed)(int rows, int ld, const double* J, const double* y, double* out);
+  /// H(cols, cols) += JᵀT, upper triangle, J and T rows × ld of which `n` columns count; `contiguous` says that cols[k]
+  /// = cols[0] + k and that H may be written (with zeros) up to padded(n) columns after cols[0].
+  void (*add_product)(int rows, int n, int ld, const double* J, const double* T, const int* cols, bool contiguous,
+                      double* H, int ld_H);
+};
+
+}  // namespace deft::solvers

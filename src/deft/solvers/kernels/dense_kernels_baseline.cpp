@@ -1,0 +1,2 @@
+#define DEFT_KERNEL_TABLE kDenseKernelsBaseline
+#include "deft/solvers/kernels/dense_kernels.inc"

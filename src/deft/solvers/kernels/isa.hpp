@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "deft/solvers/kernels/dense_kernels.hpp"
+
+namespace deft::solvers {
+
+/// Name of the instruction set whose kernels this process uses: "baseline", "avx2" or "avx512". The best one the
+/// processor has, or the one that the environment variable DEFT_ISA names. @throws std::runtime_error if DEFT_ISA names
+/// an unknown or unavailable one.
+std::string_view active_isa();
+
+/// The kernels of active_isa(). @throws as active_isa.
+const DenseKernels& dense_kernels();
+
+}  // namespace deft::solvers

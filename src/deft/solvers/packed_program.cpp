@@ -1,0 +1,606 @@
+#include "deft/solvers/packed_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "deft/solvers/kernels/isa.hpp"
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kNoFriction = 1e-12;      // below it a contact is one row
+constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
+constexpr double kSingularPivot = 1e-12;   // relative pivot below which a block of Q counts as singular
+constexpr double kProximal = 1e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
+
+[[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("contact program: " + what); }
+
+// Σ x·0 is 0 exactly when every x is finite; independent sums keep the adds pipelined.
+bool all_finite(const double* x, std::size_t n) {
+  double sum[8] = {};
+  std::size_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    for (int lane = 0; lane < 8; ++lane) sum[lane] += x[k + lane] * 0.0;
+  }
+  for (; k < n; ++k) sum[0] += x[k] * 0.0;
+  double total = 0.0;
+  for (double value : sum) total += value;
+  return total == 0.0;
+}
+
+void check_rows(const RowBlocks& J, int nv, const char* name) {
+  for (int i = 0; i < J.size(); ++i) {
+    const auto cols = J.cols(i);
+    for (std::size_t k = 0; k < cols.size(); ++k) {
+      if (cols[k] < 0 || cols[k] >= nv)
+        fail(fmt::format("{}[{}]: column {} is outside 0 … {}", name, i, cols[k], nv - 1));
+      if (k > 0 && cols[k] <= cols[k - 1]) fail(fmt::format("{}[{}]: columns must ascend", name, i));
+    }
+    const auto block = J.block(i);
+    if (!all_finite(block.data(), block.size())) fail(fmt::format("{}[{}]: a value is not finite", name, i));
+  }
+}
+
+void check_blocks(const BlockDiagonal& Q, int nv, const char* name) {
+  int end = 0;
+  for (int k = 0; k < Q.num_blocks(); ++k) {
+    if (Q.start(k) < end || Q.size(k) < 1 || Q.start(k) + Q.size(k) > nv) {
+      fail(fmt::format("{} block {} on [{}, {}) overlaps its predecessor or leaves 0 … {}", name, k, Q.start(k),
+                       Q.start(k) + Q.size(k), nv - 1));
+    }
+    end = Q.start(k) + Q.size(k);
+    const auto block = Q.block(k);
+    if (!all_finite(block.data(), block.size())) fail(fmt::format("{} block {}: a value is not finite", name, k));
+  }
+}
+
+void check(const ContactProgram& p) {
+  if (p.nv < 0) fail(fmt::format("nv = {} must not be negative", p.nv));
+  if (p.b.size() != p.nv) fail(fmt::format("b has size {}, expected nv = {}", p.b.size(), p.nv));
+  if (!all_finite(p.b.data(), p.b.size())) fail("b: a value is not finite");
+  check_blocks(p.Q, p.nv, "Q");
+  check_blocks(p.masses, p.nv, "masses");
+  if (static_cast<int>(p.contacts.size()) != p.J.size()) {
+    fail(fmt::format("{} contacts but {} row blocks in J", p.contacts.size(), p.J.size()));
+  }
+  if (!(p.kappa > 0)) fail(fmt::format("kappa = {} must be positive (infinity: exact)", p.kappa));
+  if (p.model == FrictionModel::kPyramid && (p.rays < 2 || p.rays % 2 != 0))
+    fail(fmt::format("rays = {} must be even and at least 2", p.rays));
+  check_rows(p.J, p.nv, "J");
+  check_rows(p.linear.rows, p.nv, "linear");
+  check_rows(p.equality.rows, p.nv, "equality");
+  for (const auto* rows : {&p.linear, &p.equality}) {
+    const char* name = rows == &p.linear ? "linear" : "equality";
+    if (static_cast<int>(rows->rhs.size()) != rows->rows.size())
+      fail(fmt::format("{}: {} right-hand sides for {} rows", name, rows->rhs.size(), rows->rows.size()));
+    for (int i = 0; i < rows->rows.size(); ++i) {
+      if (rows->rows.rows(i) != 1) fail(fmt::format("{}[{}] must be one row", name, i));
+      if (!std::isfinite(rows->rhs[i])) fail(fmt::format("{}[{}]: the right-hand side is not finite", name, i));
+    }
+  }
+  for (const auto* bound : {&p.lower, &p.upper}) {
+    const char* name = bound == &p.lower ? "lower" : "upper";
+    if (bound->size() != 0 && bound->size() != p.nv)
+      fail(fmt::format("{} has size {}, expected 0 or nv = {}", name, bound->size(), p.nv));
+    for (int i = 0; i < bound->size(); ++i) {
+      if (std::isnan((*bound)[i])) fail(fmt::format("{}[{}] is not a number", name, i));
+    }
+  }
+  for (std::size_t i = 0; i < p.contacts.size(); ++i) {
+    const ContactLaw& c = p.contacts[i];
+    const int rows = p.J.rows(static_cast<int>(i));
+    if (rows < 1 || rows > 4) fail(fmt::format("contact {} has {} rows, expected 1 to 4 (n, t1, t2, spin)", i, rows));
+    if (!std::isfinite(c.gap)) fail(fmt::format("contact {}: the gap is not finite", i));
+    if (!(c.mu >= 0) || !std::isfinite(c.mu))
+      fail(fmt::format("contact {}: mu = {} must be finite and not negative", i, c.mu));
+    if (!(c.compliance >= 0) || !std::isfinite(c.compliance))
+      fail(fmt::format("contact {}: compliance = {} must be finite and not negative", i, c.compliance));
+    for (int k = 0; k < 3; ++k) {
+      if (!(c.ellipsoid[k] >= 0) || !std::isfinite(c.ellipsoid[k]))
+        fail(fmt::format("contact {}: ellipsoid[{}] = {} must be finite and not negative", i, k, c.ellipsoid[k]));
+      if (!std::isfinite(c.offset[k])) fail(fmt::format("contact {}: offset[{}] is not finite", i, k));
+      if (p.model == FrictionModel::kPyramid && k < rows - 1 && c.ellipsoid[k] != 1)
+        fail(fmt::format("contact {}: an ellipsoid needs the cone model", i));
+    }
+    if (rows == 4 && p.model == FrictionModel::kPyramid && !c.frictionless)
+      fail(fmt::format("contact {}: a spin row needs the cone model", i));
+  }
+}
+
+bool same_contact(const ContactProgram& p, int i, int j) {
+  const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
+  if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.compliance != b.compliance ||
+      a.ellipsoid != b.ellipsoid || a.offset != b.offset || p.J.rows(i) != p.J.rows(j)) {
+    return false;
+  }
+  const auto cols = p.J.cols(i), other = p.J.cols(j);
+  if (!std::equal(cols.begin(), cols.end(), other.begin(), other.end())) return false;
+  const auto block = p.J.block(i), block_j = p.J.block(j);
+  return std::equal(block.data(), block.data() + block.size(), block_j.data());
+}
+
+}  // namespace
+
+void PackedProgram::pack(const ContactProgram& program) {
+  check(program);
+  nv = program.nv;
+  smoothed = std::isfinite(program.kappa);
+  num_rows = num_slacks = 0;
+  extra_compliance = 0.0;
+  has_hard_rows = has_cones = has_singular_blocks = lower_above_upper = rigid_violation = false;
+  blocks.clear();
+  groups.clear();
+  cols.clear();
+  unit_cols.clear();
+  unit_values.clear();
+  values.clear();
+  g.clear();
+  find_islands(program);
+  pack_metric(program);
+  pack_contacts(program);
+  const double weight = smoothed && program.hard ? 0.0 : 1.0;
+  pack_linear(program.linear, Law::kRays, weight, block_of_linear);
+  pack_linear(program.equality, Law::kEquality, 0.0, block_of_equality);
+  pack_bounds(program);
+  equilibrate(program);
+}
+
+void PackedProgram::find_islands(const ContactProgram& program) {
+  parent_.resize(nv);
+  for (int i = 0; i < nv; ++i) parent_[i] = i;
+  const auto root = [&](int i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  };
+  // The smaller index becomes the root, so islands are numbered by their first column.
+  const auto join = [&](int i, int j) {
+    const int first = root(i), second = root(j);
+    parent_[std::max(first, second)] = std::min(first, second);
+  };
+  for (const BlockDiagonal* Q : {&program.Q, &program.masses}) {
+    for (int k = 0; k < Q->num_blocks(); ++k) {
+      for (int i = 1; i < Q->size(k); ++i) join(Q->start(k), Q->start(k) + i);
+    }
+  }
+  for (const RowBlocks* J : {&program.J, &program.linear.rows, &program.equality.rows}) {
+    for (int i = 0; i < J->size(); ++i) {
+      const auto block_cols = J->cols(i);
+      for (std::size_t k = 1; k < block_cols.size(); ++k) join(block_cols[0], block_cols[k]);
+    }
+  }
+  islands.clear();
+  column_of.resize(nv);
+  island_of_root_.assign(nv, -1);
+  for (int i = 0; i < nv; ++i) {
+    const int r = root(i);
+    if (island_of_root_[r] < 0) {
+      island_of_root_[r] = static_cast<int>(islands.size());
+      islands.emplace_back();
+    }
+    column_of[i] = islands[island_of_root_[r]].size++;  // position inside the island, made absolute below
+  }
+  int start = 0;
+  std::size_t first_value = 0;
+  for (Island& island : islands) {
+    island.start = start;
+    island.ld = padded(island.size);
+    island.first_value = first_value;
+    start += island.size;
+    first_value += static_cast<std::size_t>(island.size) * island.ld;
+  }
+  island_of_column_.resize(nv);
+  island_of_packed.resize(nv);
+  for (int i = 0; i < nv; ++i) {
+    island_of_column_[i] = island_of_root_[root(i)];
+    column_of[i] += islands[island_of_column_[i]].start;
+    island_of_packed[column_of[i]] = island_of_column_[i];
+  }
+}
+
+void PackedProgram::pack_metric(const ContactProgram& program) {
+  // Partition of the columns: blocks of Q, then of `masses`, single columns elsewhere.
+  metric.clear();
+  Q_values.clear();
+  metric_at_column_.assign(nv, -1);
+  size_at_column_.assign(nv, 0);
+  for (int k = 0; k < program.Q.num_blocks(); ++k) {
+    for (int i = 0; i < program.Q.size(k); ++i)
+      size_at_column_[program.Q.start(k) + i] = i == 0 ? program.Q.size(k) : -1;
+  }
+  for (int k = 0; k < program.masses.num_blocks(); ++k) {
+    const int start = program.masses.start(k), size = program.masses.size(k);
+    bool free = true;
+    for (int i = 0; i < size; ++i) free = free && size_at_column_[start + i] == 0;
+    for (int i = 0; free && i < size; ++i) size_at_column_[start + i] = i == 0 ? size : -1;
+  }
+  double trace = 0.0;
+  for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
+  const double mean = trace > 0 ? trace / nv : 1.0;
+
+  int next_Q = 0;
+  for (int i = 0; i < nv; ++i) {
+    if (size_at_column_[i] < 0) continue;
+    MetricBlock block;
+    block.size = std::max(1, size_at_column_[i]);
+    block.start = column_of[i];
+    block.island = island_of_column_[i];
+    block.ld = padded(block.size);
+    block.first_value = Q_values.size();
+    for (int k = 0; k < block.size; ++k) metric_at_column_[i + k] = static_cast<int>(metric.size());
+    Q_values.resize(block.first_value + static_cast<std::size_t>(block.size) * block.ld, 0.0);
+    if (next_Q < program.Q.num_blocks() && program.Q.start(next_Q) == i) {
+      const auto source = program.Q.block(next_Q++);
+      double* Q = Q_values.data() + block.first_value;
+      for (int r = 0; r < block.size; ++r) {
+        for (int c = 0; c < block.size; ++c) Q[r * block.ld + c] = 0.5 * (source(r, c) + source(c, r));
+      }
+    }
+    metric.push_back(block);
+  }
+
+  metric_of_packed_.resize(nv);
+  for (int i = 0; i < nv; ++i) metric_of_packed_[column_of[i]] = metric_at_column_[i];
+
+  // Q̃: zero rows of Q take their entries of M, or the mean of Q's diagonal; a block that is still singular gets the
+  // mean added.
+  metric_factor.assign(Q_values.begin(), Q_values.end());
+  for (MetricBlock& block : metric) {
+    double* Q = metric_factor.data() + block.first_value;
+    for (int r = 0; r < block.size; ++r) {
+      bool zero = true;
+      for (int c = 0; c < block.size && zero; ++c) zero = Q_values[block.first_value + r * block.ld + c] == 0.0;
+      if (!zero) continue;
+      Q[r * block.ld + r] = -1.0;  // marks the row: M or the mean goes here
+      block.singular = true;
+    }
+  }
+  for (int k = 0; k < program.masses.num_blocks(); ++k) {
+    const auto M = program.masses.block(k);
+    for (int r = 0; r < program.masses.size(k); ++r) {
+      const int row = program.masses.start(k) + r;
+      MetricBlock& block = metric[metric_at_column_[row]];
+      double* Q = metric_factor.data() + block.first_value;
+      const int local = column_of[row] - block.start;
+      if (!(Q[local * block.ld + local] == -1.0)) continue;
+      for (int c = 0; c < program.masses.size(k); ++c) {
+        const int col = program.masses.start(k) + c;
+        const int local_c = column_of[col] - block.start;
+        if (metric_at_column_[col] != metric_at_column_[row] || c == r) continue;
+        const double diagonal_Q = Q_values[block.first_value + local_c * block.ld + local_c];
+        if (diagonal_Q == 0.0) Q[local * block.ld + local_c] = 0.5 * (M(r, c) + M(c, r));
+      }
+    }
+    for (int r = 0; r < program.masses.size(k); ++r) {
+      const int row = program.masses.start(k) + r;
+      const MetricBlock& block = metric[metric_at_column_[row]];
+      double& diagonal = metric_factor[block.first_value + (column_of[row] - block.start) * (block.ld + 1)];
+      if (diagonal == -1.0 && M(r, r) > 0) diagonal = M(r, r);
+    }
+  }
+  const DenseKernels& kernels = dense_kernels();
+  for (MetricBlock& block : metric) {
+    double* Q = metric_factor.data() + block.first_value;
+    metric_floor.resize(std::max<std::size_t>(metric_floor.size(), block.size));
+    for (int r = 0; r < block.size; ++r) {
+      if (Q[r * block.ld + r] == -1.0) Q[r * block.ld + r] = mean;
+      metric_floor[r] = kSingularPivot * Q[r * block.ld + r];
+    }
+    scratch_.assign(Q, Q + static_cast<std::size_t>(block.size) * block.ld);
+    if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0) {
+      block.singular = true;
+      std::copy(scratch_.begin(), scratch_.end(), Q);
+      for (int r = 0; r < block.size; ++r) Q[r * block.ld + r] += mean;
+      std::copy(Q, Q + static_cast<std::size_t>(block.size) * block.ld, scratch_.begin());
+      for (int r = 0; r < block.size; ++r) metric_floor[r] = 0.0;
+      if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0)
+        fail(fmt::format("Q is not positive semidefinite in the block of size {} at packed column {}", block.size,
+                         block.start));
+    }
+    has_singular_blocks = has_singular_blocks || block.singular;
+    if (!block.singular) continue;
+    double* Q_block = Q_values.data() + block.first_value;
+    for (std::size_t k = 0; k < scratch_.size(); ++k) Q_block[k] += kProximal * (scratch_[k] - Q_block[k]);
+  }
+}
+
+void PackedProgram::find_duplicates(const ContactProgram& program) {
+  const int n = static_cast<int>(program.contacts.size());
+  representative_.resize(n);
+  const std::size_t table_size = std::bit_ceil(static_cast<std::size_t>(2 * n + 1));
+  table_.assign(table_size, -1);
+  for (int i = 0; i < n; ++i) {
+    const auto block = program.J.block(i);
+    std::uint64_t hash = std::bit_cast<std::uint64_t>(program.contacts[i].gap) * 0x9E3779B97F4A7C15u;
+    for (Eigen::Index k = 0; k < block.size(); k += 3)
+      hash = (hash ^ std::bit_cast<std::uint64_t>(block.data()[k])) * 0xFF51AFD7ED558CCDu;
+    std::size_t slot = (hash ^ (hash >> 32)) & (table_size - 1);
+    while (table_[slot] >= 0 && !same_contact(program, table_[slot], i)) slot = (slot + 1) & (table_size - 1);
+    if (table_[slot] < 0) table_[slot] = i;
+    representative_[i] = table_[slot];
+  }
+}
+
+// Opens or continues the group on the columns of J's block i, widened to whole metric blocks.
+void PackedProgram::begin_group(const RowBlocks& J, int i, int rows) {
+  merged_cols_.clear();
+  int last_block = -1;
+  const auto block_cols = J.cols(i);
+  for (int c : block_cols) {
+    const int k = metric_at_column_[c];
+    if (k == last_block) continue;
+    last_block = k;
+    for (int j = 0; j < metric[k].size; ++j) merged_cols_.push_back(metric[k].start + j);
+  }
+  const int island = block_cols.empty() ? 0 : island_of_column_[block_cols[0]];
+  const int offset = islands.empty() ? 0 : islands[island].start;
+  for (int& c : merged_cols_) c -= offset;
+  const int num_cols = static_cast<int>(merged_cols_.size());
+  const bool same = !groups.empty() && groups.back().island == island && groups.back().num_cols == num_cols &&
+                    std::equal(merged_cols_.begin(), merged_cols_.end(), cols.begin() + groups.back().first_col);
+  if (!same) {
+    RowGroup group;
+    group.island = island;
+    group.first_block = static_cast<int>(blocks.size());
+    group.first_row = num_rows;
+    group.num_cols = num_cols;
+    group.ld = std::max(kLane, padded(num_cols));
+    group.first_col = static_cast<int>(cols.size());
+    group.first_value = values.size();
+    group.contiguous = num_cols > 0 && merged_cols_.back() - merged_cols_.front() == num_cols - 1;
+    cols.insert(cols.end(), merged_cols_.begin(), merged_cols_.end());
+    groups.push_back(group);
+  }
+  RowGroup& group = groups.back();
+  group.num_blocks += 1;
+  group.num_rows += rows;
+  const std::size_t first = values.size();
+  values.resize(first + static_cast<std::size_t>(rows) * group.ld, 0.0);
+  const auto source = J.block(i);
+  int position = 0;
+  for (std::size_t k = 0; k < block_cols.size(); ++k) {
+    const int local = column_of[block_cols[k]] - offset;
+    while (cols[group.first_col + position] != local) ++position;
+    for (int r = 0; r < rows; ++r) values[first + static_cast<std::size_t>(r) * group.ld + position] = source(r, k);
+  }
+}
+
+// |row|² in the metric of Q̃⁻¹; the group's columns are whole metric blocks.
+double PackedProgram::row_norm_squared(const RowGroup& group, const double* row) {
+  double total = 0.0;
+  const int offset = islands[group.island].start;
+  for (int position = 0; position < group.num_cols;) {
+    const MetricBlock& block = metric[metric_of_packed_[cols[group.first_col + position] + offset]];
+    const double* U = metric_factor.data() + block.first_value;
+    if (block.size == 1) {
+      const double x = row[position] / U[0];
+      total += x * x;
+    } else {
+      scratch_.assign(row + position, row + position + block.size);
+      dense_kernels().forward(block.size, block.ld, U, scratch_.data());
+      for (int k = 0; k < block.size; ++k) total += scratch_[k] * scratch_[k];
+    }
+    position += block.size;
+  }
+  return total;
+}
+
+// Appends `block`, whose rows were just written; `norm_squared` is the mean of |row|² in the metric of Q̃⁻¹. The
+// violation enters E0 (kept in `energy` until equilibrate).
+void PackedProgram::push_block(PackedBlock block, double norm_squared, double violation) {
+  block.scale = std::sqrt(norm_squared);
+  block.compliance /= norm_squared;
+  block.first_slack = num_slacks;
+  block.first_row = num_rows;
+  num_slacks += block.slacks;
+  num_rows += block.rows;
+  if (violation > 0) energy = std::max(energy, violation * violation / norm_squared);
+  has_cones = has_cones || block.law == Law::kCone;
+  blocks.push_back(block);
+}
+
+void PackedProgram::remove_last_block() {
+  RowGroup& group = groups.back();
+  const int rows = static_cast<int>((values.size() - group.first_value) / group.ld) - (num_rows - group.first_row);
+  group.num_rows -= rows;
+  group.num_blocks -= 1;
+  values.resize(values.size() - static_cast<std::size_t>(rows) * group.ld);
+  if (group.num_blocks == 0) {
+    cols.resize(group.first_col);
+    groups.pop_back();
+  }
+}
+
+void PackedProgram::pack_contacts(const ContactProgram& program) {
+  energy = kSmallestEnergy;
+  const bool pyramid = program.model == FrictionModel::kPyramid;
+  const int rays = program.rays;
+  ray_cos.resize(rays);
+  ray_sin.resize(rays);
+  for (int k = 0; k < rays; ++k) {
+    // Quarter turns are exact, so that symmetric problems stay symmetric.
+    const double angle = 2 * std::numbers::pi * k / rays;
+    ray_cos[k] = 4 * k == rays || 4 * k == 3 * rays ? 0.0 : 2 * k == rays ? -1.0 : std::cos(angle);
+    ray_sin[k] = 2 * k == rays || k == 0 ? 0.0 : 4 * k == 3 * rays ? -1.0 : std::sin(angle);
+  }
+  find_duplicates(program);
+  const int n = static_cast<int>(program.contacts.size());
+  block_of_contact.assign(n, -1);
+  for (int i = 0; i < n; ++i) {
+    if (representative_[i] != i) {
+      const int shared = block_of_contact[representative_[i]];
+      block_of_contact[i] = shared;
+      if (shared >= 0) blocks[shared].multiplicity += 1;
+      continue;
+    }
+    const ContactLaw& law = program.contacts[i];
+    const int raw_rows = program.J.rows(i);
+    PackedBlock block;
+    block.compliance = law.compliance;
+    double slide = 0.0;  // |offset| seen by the friction constraint
+    if (law.frictionless || raw_rows == 1 || law.mu < kNoFriction) {
+      block.rows = block.slacks = 1;
+      block.weight = law.frictionless ? 1 : pyramid ? (raw_rows == 2 ? 2 : rays) : 2;
+    } else if (raw_rows == 2) {
+      // One tangent: a cone is the two rays ±t, and log(s_n² − s_t²) the sum of their logs.
+      block.rows = block.slacks = 2;
+      block.mu = law.mu * law.ellipsoid[0];
+      if (!pyramid) block.compliance *= 2;
+      slide = std::abs(law.offset[0]) * block.mu;
+    } else if (pyramid) {
+      block.rows = 3;
+      block.slacks = rays;
+      block.mu = law.mu;
+      slide = law.mu * std::hypot(law.offset[0], law.offset[1]);
+    } else {
+      block.law = Law::kCone;
+      block.rows = block.slacks = raw_rows;
+      block.weight = 2;
+    }
+    begin_group(program.J, i, block.rows);
+    RowGroup& group = groups.back();
+    double* rows = values.data() + values.size() - static_cast<std::size_t>(block.rows) * group.ld;
+    double norm_squared = 0.0;
+    for (int r = 0; r < block.rows; ++r)
+      norm_squared += row_norm_squared(group, rows + static_cast<std::size_t>(r) * group.ld) / block.rows;
+    double tangent[3] = {};
+    if (block.law == Law::kCone) {
+      for (int k = 0; k < block.rows - 1; ++k) {
+        const double factor = law.mu * law.ellipsoid[k];
+        tangent[k] = factor * law.offset[k];
+        for (int c = 0; c < group.num_cols; ++c) rows[(k + 1) * group.ld + c] *= factor;
+      }
+      slide = std::sqrt(tangent[0] * tangent[0] + tangent[1] * tangent[1] + tangent[2] * tangent[2]);
+    }
+    if (!(norm_squared > 0)) {  // nothing moves this contact
+      remove_last_block();
+      rigid_violation = rigid_violation || law.gap < slide;
+      continue;
+    }
+    const double scale = std::sqrt(norm_squared);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(block.rows) * group.ld; ++k) rows[k] /= scale;
+    block_of_contact[i] = static_cast<int>(blocks.size());
+    push_block(block, norm_squared, -law.gap);
+    const PackedBlock& packed = blocks.back();
+    for (int k = 0; k < packed.slacks; ++k) {
+      double gap = law.gap;
+      if (packed.law == Law::kCone && k > 0) gap = tangent[k - 1];
+      if (packed.law == Law::kRays && packed.rows > 1)
+        gap += packed.mu * (cos_of(packed, k) * law.offset[0] + sin_of(packed, k) * law.offset[1]);
+      g.push_back(gap / scale);
+    }
+  }
+  for (PackedBlock& block : blocks) {
+    block.weight *= block.multiplicity;
+    block.compliance /= block.multiplicity;
+  }
+}
+
+void PackedProgram::pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of) {
+  block_of.assign(rows.rows.size(), -1);
+  for (int i = 0; i < rows.rows.size(); ++i) {
+    begin_group(rows.rows, i, 1);
+    RowGroup& group = groups.back();
+    double* row = values.data() + values.size() - group.ld;
+    const double norm_squared = row_norm_squared(group, row);
+    const double gap = -rows.rhs[i];
+    if (!(norm_squared > 0)) {
+      remove_last_block();
+      rigid_violation = rigid_violation || (law == Law::kEquality ? gap != 0 : gap < 0);
+      continue;
+    }
+    const double scale = std::sqrt(norm_squared);
+    for (int c = 0; c < group.num_cols; ++c) row[c] /= scale;
+    PackedBlock block{.law = law, .rows = 1, .slacks = 1, .weight = weight};
+    block_of[i] = static_cast<int>(blocks.size());
+    has_hard_rows = has_hard_rows || (smoothed && law == Law::kRays && weight == 0);
+    push_block(block, norm_squared, law == Law::kEquality ? std::abs(gap) : -gap);
+    g.push_back(gap / scale);
+  }
+}
+
+void PackedProgram::pack_unit(int col, double sign, double gap, Law law, double weight) {
+  const MetricBlock& metric_block = metric[metric_at_column_[col]];
+  scratch_.assign(metric_block.size, 0.0);
+  scratch_[column_of[col] - metric_block.start] = 1.0;
+  dense_kernels().forward(metric_block.size, metric_block.ld, metric_factor.data() + metric_block.first_value,
+                          scratch_.data());
+  double norm_squared = 0.0;
+  for (double x : scratch_) norm_squared += x * x;
+  const double scale = std::sqrt(norm_squared);
+  unit_cols.push_back(column_of[col]);
+  unit_values.push_back(sign / scale);
+  has_hard_rows = has_hard_rows || (smoothed && law == Law::kRays && weight == 0);
+  push_block({.law = law, .rows = 1, .slacks = 1, .weight = weight}, norm_squared,
+             law == Law::kEquality ? std::abs(gap) : -gap);
+  g.push_back(gap / scale);
+}
+
+void PackedProgram::pack_bounds(const ContactProgram& program) {
+  first_unit_block = static_cast<int>(blocks.size());
+  first_unit_row = num_rows;
+  block_of_lower.assign(program.lower.size(), -1);
+  block_of_upper.assign(program.upper.size(), -1);
+  const double weight = smoothed && program.hard ? 0.0 : 1.0;
+  for (int i = 0; i < nv; ++i) {
+    const double lower = program.lower.size() ? program.lower[i] : -std::numeric_limits<double>::infinity();
+    const double upper = program.upper.size() ? program.upper[i] : std::numeric_limits<double>::infinity();
+    if (lower > upper || (std::isinf(lower) && lower > 0) || (std::isinf(upper) && upper < 0)) {
+      lower_above_upper = true;
+      continue;
+    }
+    if (lower == upper) {
+      block_of_lower[i] = block_of_upper[i] = static_cast<int>(blocks.size());
+      pack_unit(i, 1.0, -lower, Law::kEquality, 0.0);
+      continue;
+    }
+    if (std::isfinite(lower)) {
+      block_of_lower[i] = static_cast<int>(blocks.size());
+      pack_unit(i, 1.0, -lower, Law::kRays, weight);
+    }
+    if (std::isfinite(upper)) {
+      block_of_upper[i] = static_cast<int>(blocks.size());
+      pack_unit(i, -1.0, upper, Law::kRays, weight);
+    }
+  }
+}
+
+void PackedProgram::equilibrate(const ContactProgram& program) {
+  b.resize(nv);
+  for (int i = 0; i < nv; ++i) b[column_of[i]] = program.b[i];
+  E0 = std::max(energy, metric_norm_squared(b, scratch_));
+  energy = smoothed ? std::max(E0, 1 / program.kappa) : E0;
+  target = smoothed ? 1 / (program.kappa * energy) : 0.0;
+  const double root = std::sqrt(energy);
+  for (double& x : b) x /= root;
+  for (double& x : g) x /= root;
+}
+
+void PackedProgram::set_extra_compliance(double R) {
+  for (PackedBlock& block : blocks) {
+    if (block.law != Law::kEquality) block.compliance += R - extra_compliance;
+  }
+  extra_compliance = R;
+}
+
+double PackedProgram::metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const {
+  double total = 0.0;
+  for (const MetricBlock& block : metric) {
+    const double* U = metric_factor.data() + block.first_value;
+    if (block.size == 1) {
+      const double y = x[block.start] / U[0];
+      total += y * y;
+      continue;
+    }
+    scratch.assign(x.begin() + block.start, x.begin() + block.start + block.size);
+    dense_kernels().forward(block.size, block.ld, U, scratch.data());
+    for (double y : scratch) total += y * y;
+  }
+  return total;
+}
+
+}  // namespace deft::solvers

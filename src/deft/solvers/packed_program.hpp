@@ -1,0 +1,119 @@
+#pragma once
+// The contact program as the solvers of this room work on it: checked, equilibrated, duplicates merged, columns sorted
+// into islands. Private to src/deft/solvers.
+//
+// Scaled quantities: δ = √E δ̂, contact rows Ĵ = J/w, slacks s = w√E ŝ, multipliers λ = (√E/w) λ̂, energies E. In these
+// units J Q̃⁻¹Jᵀ has diagonal entries near 1, so that every tolerance is an absolute number. Rows of a cone's tangents
+// carry μ e.
+
+#include <cstdint>
+#include <vector>
+
+#include "deft/solvers/kernels/dense_kernels.hpp"
+#include "deft/solvers/program.hpp"
+
+namespace deft::solvers {
+
+/// Polyhedral rows (rays, a single row, a bound), a second-order cone, or an equality with a free multiplier.
+enum class Law : std::uint8_t { kRays, kCone, kEquality };
+
+/// One contact, bound or linear row: `rows` rows of Ĵ and `slacks` slack variables. For kRays with 2 or 3 rows slack k
+/// is z_n + μ (c_k z_t1 + s_k z_t2) of the row values z; otherwise slacks are the row values themselves.
+struct PackedBlock {
+  Law law = Law::kRays;
+  int rows = 0, slacks = 0;
+  int first_row = 0, first_slack = 0;
+  double mu = 0.0;
+  double weight = 1.0;      // barrier target in units of 1/κ, 0 for a hard row
+  double compliance = 0.0;  // R̂ = R/w²
+  double scale = 1.0;       // w
+  int multiplicity = 1;     // identical contacts merged into this one
+};
+
+/// Consecutive blocks on the same columns: one dense matrix of num_rows × ld (zero-padded).
+struct RowGroup {
+  int island = 0;
+  int first_block = 0, num_blocks = 0;
+  int first_row = 0, num_rows = 0;
+  int num_cols = 0, ld = 0;
+  int first_col = 0;            // into PackedProgram::cols
+  std::size_t first_value = 0;  // into PackedProgram::values
+  bool contiguous = false;
+};
+
+/// A connected component of columns: its own dense Newton matrix.
+struct Island {
+  int start = 0, size = 0, ld = 0;  // columns start … start+size−1 in packed order
+  std::size_t first_value = 0;      // into NewtonSystem's storage
+};
+
+/// A block of Q̂ and the Cholesky factor of the same block of Q̃ (formulation: README.md, "Scales").
+struct MetricBlock {
+  int start = 0, size = 0, ld = 0, island = 0;
+  std::size_t first_value = 0;  // into Q_values and metric_factor
+  bool singular = false;        // Q̃ differs from Q here
+};
+
+struct PackedProgram {
+  int nv = 0, num_rows = 0, num_slacks = 0;
+  double energy = 1.0, E0 = 1.0;  // E of the scaling [J]; E0 of the certificate
+  double target = 0.0;            // 1/(κE), 0 when exact
+  double extra_compliance = 0.0;  // artificial R̂ added to every inequality by add_compliance
+  bool smoothed = false, has_hard_rows = false, has_cones = false, has_singular_blocks = false;
+  bool lower_above_upper = false;  // Infeasible at once
+  bool rigid_violation = false;    // a contact whose rows are all zero is violated: Infeasible at once
+
+  std::vector<int> column_of;         // program column → packed column
+  std::vector<int> island_of_packed;  // packed column → island
+  std::vector<Island> islands;
+  std::vector<MetricBlock> metric;  // covers all columns, in program order
+  std::vector<double> Q_values, metric_factor, metric_floor;
+  std::vector<double> b;            // b̂ in packed order
+  std::vector<PackedBlock> blocks;  // contacts, then linear rows, equalities, bounds
+  std::vector<RowGroup> groups;     // all blocks but the bounds
+  std::vector<int> cols;            // of groups: packed column − island start
+  std::vector<int> unit_cols;       // of bounds: packed column, one per bound block
+  std::vector<double> unit_values;  // ±1/w
+  int first_unit_block = 0, first_unit_row = 0;
+  std::vector<double> values;  // Ĵ of the groups
+  std::vector<double> g;       // ĝ per slack: slack = g + E z + R̂ λ̂
+  std::vector<double> ray_cos, ray_sin;
+
+  // Where results go: block of each contact (−1: dropped), linear row, equality, and bound (nv each, −1: none).
+  std::vector<int> block_of_contact, block_of_linear, block_of_equality, block_of_lower, block_of_upper;
+
+  /// Fills everything from `program`; allocates only while sizes grow.
+  /// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
+  void pack(const ContactProgram& program);
+
+  /// Sets the artificial compliance of all inequality blocks (elastic mode: jammed problems become solvable).
+  void set_extra_compliance(double R);
+
+  /// xᵀQ̃⁻¹x of a vector in packed order.
+  double metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const;
+
+  double cos_of(const PackedBlock& block, int k) const {
+    return block.slacks == 2 ? (k == 0 ? 1.0 : -1.0) : ray_cos[k];
+  }
+  double sin_of(const PackedBlock& block, int k) const { return block.slacks == 2 ? 0.0 : ray_sin[k]; }
+
+ private:
+  void find_islands(const ContactProgram& program);
+  void pack_metric(const ContactProgram& program);
+  void pack_contacts(const ContactProgram& program);
+  void pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of);
+  void pack_bounds(const ContactProgram& program);
+  void pack_unit(int col, double sign, double gap, Law law, double weight);
+  void push_block(PackedBlock block, double norm_squared, double violation);
+  void equilibrate(const ContactProgram& program);
+  void find_duplicates(const ContactProgram& program);
+  void begin_group(const RowBlocks& J, int i, int rows);
+  double row_norm_squared(const RowGroup& group, const double* row);
+  void remove_last_block();
+
+  std::vector<int> parent_, island_of_root_, island_of_column_, size_at_column_, merged_cols_, representative_, table_;
+  std::vector<int> metric_at_column_, metric_of_packed_;
+  std::vector<double> scratch_;
+};
+
+}  // namespace deft::solvers

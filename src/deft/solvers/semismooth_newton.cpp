@@ -1,0 +1,153 @@
+#include "deft/solvers/semismooth_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::solvers {
+namespace {
+
+// Proximal weight on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
+// error it leaves in the rows shrinks by this factor per step.
+constexpr double kRegularisation = 1e-7;
+constexpr int kStallSteps = 3;
+
+enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
+
+// Eigenvalue p of the projection's derivative: (1 − p + p(ρ + R)) dλ = r − p E J dv.
+double denominator(double p, double compliance) { return 1 - p + p * (kRegularisation + compliance); }
+
+// u = λ − s, its projection on the cone, and the projection's derivative.
+Pattern project(int rows, const double* u, double* projected, Arrow& derivative) {
+  const double tail = tail_direction(rows, u, derivative.u);
+  if (u[0] >= tail) {
+    std::copy(u, u + rows, projected);
+    derivative.plus = derivative.minus = derivative.perp = 1;
+    return kActive;
+  }
+  if (u[0] <= -tail) {
+    std::fill(projected, projected + rows, 0.0);
+    derivative.plus = derivative.minus = derivative.perp = 0;
+    return kInactive;
+  }
+  const double half = 0.5 * (u[0] + tail);
+  projected[0] = half;
+  for (int k = 1; k < rows; ++k) projected[k] = half * derivative.u[k - 1];
+  derivative.plus = 1;
+  derivative.minus = 0;
+  derivative.perp = half / tail;
+  return kBoundary;
+}
+
+}  // namespace
+
+// Fills q and, where the pattern changed, D, C. @returns true if the factor must be renewed.
+bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x) {
+  bool changed = false;
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    const int first = block.first_slack;
+    const double* lambda = x.lambda.data() + first;
+    const double* s = state_.slack.data() + first;
+    double* q = q_.data() + first;
+    if (block.law == Law::kEquality) {
+      q[0] = -s[0] / kRegularisation;
+      changed = changed || curvature_[i].zero;
+      curvature_[i].zero = false;
+      curvature_[i].C[0] = 1 / kRegularisation;
+      continue;
+    }
+    if (block.law == Law::kCone) {
+      double u[kMaxConeRows], projected[kMaxConeRows];
+      for (int k = 0; k < block.rows; ++k) u[k] = lambda[k] - s[k];
+      Arrow derivative;
+      const Pattern pattern = project(block.rows, u, projected, derivative);
+      changed = changed || active_[first] != pattern || pattern == kBoundary;
+      active_[first] = pattern;
+      for (int k = 0; k < block.rows; ++k) projected[k] -= lambda[k];
+      derivative.map([&](double p) { return 1 / denominator(p, block.compliance); }).apply(block.rows, projected, q);
+      projection_[i] = derivative.map([&](double p) { return p / denominator(p, block.compliance); });
+      curvature_[i].zero = pattern == kInactive;
+      projection_[i].to_matrix(block.rows, curvature_[i].C);
+      continue;
+    }
+    bool block_changed = false;
+    for (int k = 0; k < block.slacks; ++k) {
+      const Pattern pattern = lambda[k] > s[k] ? kActive : kInactive;
+      block_changed = block_changed || active_[first + k] != pattern;
+      active_[first + k] = pattern;
+      D_[first + k] = pattern == kActive ? 1 / (kRegularisation + block.compliance) : 0.0;
+      q[k] = pattern == kActive ? -s[k] * D_[first + k] : -lambda[k];
+    }
+    if (block_changed) curvature_of_rays(program, block, D_.data() + first, curvature_[i]);
+    changed = changed || block_changed;
+  }
+  return changed;
+}
+
+void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, Iterate& x) {
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    rows_of_slacks(program, block, q_.data() + block.first_slack, y_.data() + block.first_row);
+  }
+  for (int i = 0; i < program.nv; ++i) rhs_[i] = -state_.gradient[i];
+  system.add_transposed(program, y_, rhs_);
+  system.solve(program, rhs_);
+  system.multiply(program, rhs_, z_);
+  for (int i = 0; i < program.nv; ++i) x.v[i] += rhs_[i];
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    const int first = block.first_slack;
+    double* slack = slacks_.data() + first;
+    slacks_of_rows(program, block, z_.data() + block.first_row, slack);
+    if (block.law == Law::kCone) {
+      double bent[kMaxConeRows];
+      projection_[i].apply(block.rows, slack, bent);
+      for (int k = 0; k < block.rows; ++k) x.lambda[first + k] += q_[first + k] - bent[k];
+    } else if (block.law == Law::kEquality) {
+      x.lambda[first] += q_[first] - slack[0] / kRegularisation;
+    } else {
+      for (int k = 0; k < block.slacks; ++k) x.lambda[first + k] += q_[first + k] - D_[first + k] * slack[k];
+    }
+  }
+}
+
+double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
+                                 Iterate& x) {
+  curvature_.assign(program.blocks.size(), BlockCurvature{});
+  projection_.assign(program.blocks.size(), Arrow{});
+  D_.assign(program.num_slacks, 0.0);
+  q_.resize(program.num_slacks);
+  slacks_.resize(program.num_slacks);
+  active_.assign(program.num_slacks, 0);
+  y_.resize(program.num_rows);
+  z_.resize(program.num_rows);
+  rhs_.resize(program.nv);
+  current_.v = x.v;
+  current_.lambda = x.lambda;
+  iterations_ = 0;
+  int factors = 0, stalled = 0;
+  bool first = true;
+  state_.evaluate(program, system, current_);
+  double best = state_.exact_error(program, current_);
+  while (best > tolerance && stalled < kStallSteps) {
+    const bool renew = linearise(program, current_) || first;
+    if (renew && ++factors > max_factors) break;
+    if (renew) system.factor(program, curvature_);
+    stalled = renew ? 0 : stalled + 1;  // steps on one factor: refinement, as long as it helps
+    first = false;
+    step(program, system, current_);
+    ++iterations_;
+    state_.evaluate(program, system, current_);
+    const double error = state_.exact_error(program, current_);
+    if (!std::isfinite(error)) break;
+    if (error < best) {
+      if (error < 0.5 * best) stalled = 0;
+      best = error;
+      x.v = current_.v;
+      x.lambda = current_.lambda;
+    }
+  }
+  return best;
+}
+
+}  // namespace deft::solvers

@@ -1,0 +1,30 @@
+#pragma once
+// Newton's method on the natural map λ = P_K(λ − s(v)), Qv + b = Jᵀ Eᵀλ of the exact program: an active-set method that
+// also knows cones. Quadratic near a solution, no guarantee far from one: it polishes interior points and re-solves
+// sequences. Private to src/deft/solvers.
+
+#include "deft/solvers/kkt_state.hpp"
+
+namespace deft::solvers {
+
+class SemismoothNewton {
+ public:
+  /// Improves `x` until the error of KktState::exact_error is below `tolerance`, or it stops improving, in at most
+  /// `max_factors` factorisations. @returns the error of the best iterate, which is left in `x`.
+  double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors, Iterate& x);
+  int iterations() const { return iterations_; }
+
+ private:
+  bool linearise(const PackedProgram& program, const Iterate& x);
+  void step(const PackedProgram& program, NewtonSystem& system, Iterate& x);
+
+  KktState state_;
+  Iterate current_;
+  std::vector<BlockCurvature> curvature_;
+  std::vector<Arrow> projection_;  // per block: eigenvalues c of C (cones)
+  std::vector<double> D_, q_, y_, z_, rhs_, slacks_;
+  std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
+  int iterations_ = 0;
+};
+
+}  // namespace deft::solvers
