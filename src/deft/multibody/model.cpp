@@ -214,6 +214,7 @@ void Model::mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const {
       if (a == b)
         block.triangularView<Eigen::StrictlyLower>() = block.transpose().triangularView<Eigen::StrictlyLower>();
       block = T_a.transpose().lazyProduct((block.lazyProduct(T_b)).eval()).eval();
+      if (a == b) block = (0.5 * (block + block.transpose())).eval();  // exactly symmetric
       M.block(joints[a].v, joints[b].v, joints[a].nv, joints[b].nv) = block;
       M.block(joints[b].v, joints[a].v, joints[b].nv, joints[a].nv) = block.transpose();
     }
