@@ -3,7 +3,7 @@
 function(deft_room name)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LINK;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/${name}/*.cpp)
-  set(view ${CMAKE_BINARY_DIR}/rooms/${name})
+  set(view ${CMAKE_CURRENT_SOURCE_DIR}/build/rooms/${name})  # the same for every build, so that a compiler cache works across them
   file(MAKE_DIRECTORY ${view}/deft)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/${name} ${view}/deft/${name} SYMBOLIC)
   if(sources)
