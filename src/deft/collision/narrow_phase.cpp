@@ -15,13 +15,13 @@ Proximity closed(const PosedShape& a, const PosedShape& b, NarrowScratch&) {
 }
 
 Proximity polytopes(const PosedShape& a, const PosedShape& b, NarrowScratch& scratch) {
-  Proximity p = polytope_distance(a, b, scratch.polytope);
+  Proximity p = polytope_distance(a, b, scratch.ends);
   add_radii(a, b, p);
   return p;
 }
 
 Proximity curved(const PosedShape& a, const PosedShape& b, NarrowScratch& scratch) {
-  Proximity p = curved_distance(a, b, scratch.coal);
+  Proximity p = curved_distance(a, b, scratch.coal, scratch.ends);
   add_radii(a, b, p);
   return p;
 }

@@ -7,7 +7,7 @@
 namespace deft::collision {
 
 struct NarrowScratch {
-  PolytopeScratch polytope;
+  EndScratch ends;
   CoalGuess coal;
 };
 

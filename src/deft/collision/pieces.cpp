@@ -23,6 +23,8 @@ double reach_of(const Piece& piece, double sign) {
   return best;
 }
 
+}  // namespace
+
 void set_cap_piece(const PosedShape& s, int cap, const TangentFrame& frame, Piece& piece) {
   const Vector3d axis = s.R_WG.col(2);
   const double facing = axis.dot(frame.n);
@@ -55,8 +57,6 @@ void set_segment_piece(const Vector3d& from, const Vector3d& to, const std::arra
   piece.slope = rise / run2 * (q - p);
   piece.height_at_0 = frame.height(from) - piece.slope.dot(p);
 }
-
-}  // namespace
 
 Vector3d rim_point(const PosedShape& s, int cap, int k) {
   static const auto kCircle = [] {

@@ -16,6 +16,12 @@ inline constexpr int kRimPoints = 16;
 std::array<Vector3d, 2> side_line(const PosedShape& cylinder, const Vector3d& direction);
 Vector3d rim_point(const PosedShape& cylinder, int cap, int k);
 
+void set_cap_piece(const PosedShape& cylinder, int cap, const TangentFrame& frame, Piece& piece);
+/// A segment between two points; seen end-on it becomes the end that is farther along sign · n. `features`: of both
+/// ends, of the whole.
+void set_segment_piece(const Vector3d& from, const Vector3d& to, const std::array<int, 3>& features, double sign,
+                       const TangentFrame& frame, Piece& piece);
+
 /// Fills the first pieces of the pool with the faces, segments and points of the core that look along `sign` n and end
 /// within `reach` [m] of height `level`, measured against that direction. @returns their number. The pool grows as
 /// needed.

@@ -24,8 +24,6 @@ double lowest(const std::vector<Vector3d>& vertices, const Vector3d& n) {
   return h;
 }
 
-double highest(const std::vector<Vector3d>& vertices, const Vector3d& n) { return -lowest(vertices, -n); }
-
 bool is_centred(const PosedShape& s) { return s.shape->kind == Kind::kBox || s.shape->kind == Kind::kCapsule; }
 
 /// Boxes and segments are symmetric about their origin: one axis per pair of directions.
@@ -97,69 +95,8 @@ Axis best_axis(const PosedShape& a, const PosedShape& b) {
   return best;
 }
 
-/// Sets `piece` to the feature of the core within `slab` [m] of its end along n (lowest for A, highest for B).
-/// @returns its face, or −1.
-int set_end_piece(const PosedShape& s, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece) {
-  const Polytope& core = s.shape->core;
-  const Vector3d down = lowest_end ? Vector3d(-frame.n) : frame.n;
-  const double limit = highest(s.vertices, down) - slab;
-  const auto is_in = [&](int v) { return s.vertices[v].dot(down) >= limit; };
-  int best = -1;
-  for (int f = 0; f < static_cast<int>(core.faces.size()); ++f) {
-    if (best >= 0 && s.normals[f].dot(down) <= s.normals[best].dot(down)) continue;
-    const auto corners = core.corners.begin() + core.faces[f].first;
-    if (std::all_of(corners, corners + core.faces[f].count, is_in)) best = f;
-  }
-  if (best >= 0) {
-    set_face_piece(s, best, frame, piece);
-    return best;
-  }
-  for (int e = 0; e < static_cast<int>(core.edges.size()); ++e) {
-    if (is_in(core.edges[e].from) && is_in(core.edges[e].to)) {
-      set_edge_piece(s, e, frame, piece);
-      return -1;
-    }
-  }
-  int vertex = 0;
-  for (int v = 1; v < static_cast<int>(s.vertices.size()); ++v) {
-    if (s.vertices[v].dot(down) > s.vertices[vertex].dot(down)) vertex = v;
-  }
-  set_vertex_piece(s, vertex, frame, piece);
-  return -1;
-}
-
-/// The middle of the common part of the end features along n. @returns false if they do not meet.
-bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFrame& frame, double slab,
-                       PolytopeScratch& scratch, Vector2d& x) {
-  set_end_piece(a, true, slab, frame, scratch.a);
-  set_end_piece(b, false, slab, frame, scratch.b);
-  clip(scratch.a, scratch.b, scratch.clip, scratch.corners);
-  if (scratch.corners.empty()) return false;
-  x.setZero();
-  for (const auto& c : scratch.corners) x += c.x;
-  x /= static_cast<double>(scratch.corners.size());
-  return true;
-}
-
-Proximity proximity_along(const PosedShape& a, const PosedShape& b, const Vector3d& n, double s,
-                          PolytopeScratch& scratch) {
-  const TangentFrame frame(b.centre_W(), n);
-  Proximity p{.distance = s, .n = n};
-  const double top = frame.height(b.p_WG) + highest(b.vertices, n) - n.dot(b.p_WG);
-  Vector2d x;
-  for (const double slab : {1e-10, 1e-8, 1e-6, 1e-4}) {
-    if (!find_common_point(a, b, frame, slab, scratch, x)) continue;
-    p.p_B = frame.at(x, top);
-    p.p_A = p.p_B + s * n;
-    return p;
-  }
-  p.p_B = support_core(b, n);
-  p.p_A = p.p_B + s * n;
-  return p;
-}
-
 /// GJK's normal carries rounding of 1e-16/d; the face or the edge pair that it stands on has an exact one.
-Proximity snap_to_features(const PosedShape& a, const PosedShape& b, const Proximity& rough, PolytopeScratch& scratch) {
+Proximity snap_to_features(const PosedShape& a, const PosedShape& b, const Proximity& rough, EndScratch& scratch) {
   const double size = a.shape->bounding_radius + b.shape->bounding_radius;
   const double slab = kTie + 1e-14 * size * size / rough.distance;
   const TangentFrame frame(rough.p_B, rough.n);
@@ -199,7 +136,7 @@ Proximity snap_to_features(const PosedShape& a, const PosedShape& b, const Proxi
 
 }  // namespace
 
-Proximity polytope_distance(const PosedShape& a, const PosedShape& b, PolytopeScratch& scratch) {
+Proximity polytope_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch) {
   const GjkResult apart = gjk_distance(a, b);
   if (apart.disjoint && apart.proximity.distance > kTouching) {
     const Proximity p = snap_to_features(a, b, apart.proximity, scratch);

@@ -1,16 +1,10 @@
 #pragma once
 // Signed distance of two polytope cores (points, segments, boxes, hulls): exact to rounding, apart and penetrating.
 
-#include "deft/collision/clip.hpp"
+#include "deft/collision/end_features.hpp"
 #include "deft/collision/shape.hpp"
 
 namespace deft::collision {
-
-struct PolytopeScratch {
-  Piece a, b;
-  ClipScratch clip;
-  std::vector<ClippedCorner> corners;
-};
 
 /// Below this distance [m] cores count as touching: the normal is that of the best separating axis.
 inline constexpr double kTouching = 1e-10;
@@ -19,6 +13,6 @@ inline constexpr double kTouching = 1e-10;
 /// Apart: the distance normal, snapped to the face or edge pair that realises it, so that rounding does not tilt it.
 /// Touching or penetrating: max over face normals and edge pairs of s(n) (separating axes); faces win over edge pairs,
 /// A's faces over B's, when within 1e-10 m, so that parallel faces do not flicker.
-Proximity polytope_distance(const PosedShape& a, const PosedShape& b, PolytopeScratch& scratch);
+Proximity polytope_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch);
 
 }  // namespace deft::collision

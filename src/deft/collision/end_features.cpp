@@ -1,0 +1,97 @@
+#include "deft/collision/end_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/collision/pieces.hpp"
+
+namespace deft::collision {
+namespace {
+
+int set_polytope_end(const PosedShape& s, const Vector3d& down, double slab, const TangentFrame& frame, Piece& piece) {
+  const Polytope& core = s.shape->core;
+  const double limit = support_core(s, down).dot(down) - slab;
+  const auto is_in = [&](int v) { return s.vertices[v].dot(down) >= limit; };
+  int best = -1;
+  for (int f = 0; f < static_cast<int>(core.faces.size()); ++f) {
+    if (best >= 0 && s.normals[f].dot(down) <= s.normals[best].dot(down)) continue;
+    const auto corners = core.corners.begin() + core.faces[f].first;
+    if (std::all_of(corners, corners + core.faces[f].count, is_in)) best = f;
+  }
+  if (best >= 0) {
+    set_face_piece(s, best, frame, piece);
+    return best;
+  }
+  for (int e = 0; e < static_cast<int>(core.edges.size()); ++e) {
+    if (is_in(core.edges[e].from) && is_in(core.edges[e].to)) {
+      set_edge_piece(s, e, frame, piece);
+      return -1;
+    }
+  }
+  int vertex = 0;
+  for (int v = 1; v < static_cast<int>(s.vertices.size()); ++v) {
+    if (s.vertices[v].dot(down) > s.vertices[vertex].dot(down)) vertex = v;
+  }
+  set_vertex_piece(s, vertex, frame, piece);
+  return -1;
+}
+
+void set_point(const Vector3d& x, const TangentFrame& frame, Piece& piece) {
+  piece.clear();
+  piece.add(frame.across(x), 0, 0);
+  piece.height_at_0 = frame.height(x);
+}
+
+int set_cylinder_end(const PosedShape& s, const Vector3d& down, double slab, const TangentFrame& frame, Piece& piece) {
+  const Vector3d axis = s.R_WG.col(2);
+  const double along = axis.dot(down), across = axis.cross(down).norm(), r = s.shape->half.x(), h = s.shape->half.z();
+  if (2 * r * across < slab) {
+    const int cap = along > 0 ? 1 : 0;
+    set_cap_piece(s, cap, frame, piece);
+    return cap;
+  }
+  const Vector3d end = support_core(s, down);
+  if (2 * h * std::abs(along) >= slab) return set_point(end, frame, piece), -1;
+  const Vector3d foot = end - axis.dot(end - s.p_WG) * axis;
+  set_segment_piece(foot - h * axis, foot + h * axis, {0, 1, 2}, 1, frame, piece);
+  return -1;
+}
+
+}  // namespace
+
+int set_end_piece(const PosedShape& s, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece) {
+  const Vector3d down = lowest_end ? Vector3d(-frame.n) : frame.n;
+  if (has_polytope_core(s.shape->kind)) return set_polytope_end(s, down, slab, frame, piece);
+  if (s.shape->kind == Kind::kCylinder) return set_cylinder_end(s, down, slab, frame, piece);
+  set_point(support_core(s, down), frame, piece);
+  return -1;
+}
+
+bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFrame& frame, double slab,
+                       EndScratch& scratch, Vector2d& x) {
+  set_end_piece(a, true, slab, frame, scratch.a);
+  set_end_piece(b, false, slab, frame, scratch.b);
+  clip(scratch.a, scratch.b, scratch.clip, scratch.corners);
+  if (scratch.corners.empty()) return false;
+  x.setZero();
+  for (const auto& c : scratch.corners) x += c.x;
+  x /= static_cast<double>(scratch.corners.size());
+  return true;
+}
+
+Proximity proximity_along(const PosedShape& a, const PosedShape& b, const Vector3d& n, double s, EndScratch& scratch) {
+  const TangentFrame frame(b.centre_W(), n);
+  const Vector3d end_b = support_core(b, n);
+  Proximity p{.distance = s, .n = n};
+  Vector2d x;
+  p.p_B = end_b;
+  for (const double slab : {1e-10, 1e-8, 1e-6, 1e-4}) {
+    if (!find_common_point(a, b, frame, slab, scratch, x)) continue;
+    p.p_B = frame.at(x, frame.height(end_b));
+    break;
+  }
+  p.p_A = p.p_B + s * n;
+  return p;
+}
+
+}  // namespace deft::collision
