@@ -45,6 +45,7 @@ class Layers:
         self.rooms: dict[str, list[str]] = table["rooms"]
         self.vocabulary = set(table["vocabulary"]["headers"])
         self.internal = set(table["internal"]["headers"])
+        self.data: dict[str, list[str]] = table["data"]
         self.third_parties: dict[str, dict] = table["third_parties"]
 
     def third_party_of(self, header: str) -> str | None:
@@ -84,8 +85,12 @@ def check_row(layers: Layers, include: Include, room: str) -> list[str]:
     target = include.path.split("/")[1] if include.path.count("/") >= 2 else ""
     if not include.path.startswith("deft/") or target not in layers.rooms:
         return [include.says(f'"{include.path}" is no header of a room; write "deft/<room>/<file>.hpp"')]
-    if target == room or target in layers.rooms[room] or include.path in layers.vocabulary:
+    if target == room or include.path in layers.vocabulary:
         return []
+    if target in layers.rooms[room]:
+        if room not in layers.data or target == "core" or include.path in layers.data[room]:
+            return []
+        return [include.says(f'{room} may include data only, and "{include.path}" is not in its list in layers.toml')]
     return [include.says(f"{room} may not include {target} (\"{include.path}\"); allowed: {', '.join(layers.rooms[room]) or 'no room'}")]
 
 

@@ -56,6 +56,8 @@ SEEDED_INCLUDES = [
     ("multibody", "seed.cpp", "#include <coal/collision.h>", "multibody may not include coal"),
     ("scene", "seed.cpp", "#include <yaml-cpp/yaml.h>", "scene may not include yaml"),
     ("dynamics", "seed.cpp", "#  include  <hdf5.h>", "dynamics may not include hdf5"),
+    ("io", "seed.cpp", '#include "deft/solvers/contact_ipm.hpp"', "io may include data only"),
+    ("io", "seed.cpp", '#include "deft/dynamics/step_model.hpp"', "io may include data only"),
     ("io", "seed.cpp", "#include <sys/socket.h>", "io may not include sockets"),
     ("io", "seed.cpp", "#include <CLI/CLI.hpp>", "io may not include cli11"),
     ("solvers", "seed.cpp", "#include <oneapi/tbb/parallel_for.h>", "solvers may not include tbb"),
