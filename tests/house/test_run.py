@@ -69,12 +69,24 @@ def test_stage_reads_no_input_and_prints_its_time(root, tmp_path):
 
 
 def test_environment_is_made_once(root, tmp_path):
-    (tmp_path / "empty.lock").write_text("")
-    script = """environment place empty.lock >/dev/null 2>&1
-                environment place empty.lock; touch place/kept; echo "# changed" >>empty.lock
-                environment place empty.lock >/dev/null 2>&1; cat place/installed.txt | grep -c "$(sha256sum <empty.lock)" """
-    result = call_function(root, tmp_path, script)
-    assert result.stdout == "place holds empty.lock already\n1\n"
+    """With a made-up interpreter that only notes what it is asked to do."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "python3").write_text("""#!/bin/bash
+        case "$*" in
+          -V) echo Python 3.11.2 ;;
+          "-m venv "*) mkdir -p $3/bin; cp $0 $3/bin/python; echo venv >>asked ;;
+          "-m pip install "*) echo "$*" >>asked ;;
+        esac
+        """)
+    (tools / "python3").chmod(0o755)
+    (tmp_path / "some.lock").write_text("one")
+    script = """environment place some.lock; environment place some.lock; echo two >some.lock; environment place some.lock"""
+    result = call_function(root, tmp_path, script, f"{tools}:{os.environ['PATH']}")
+    assert result.returncode == 0 and result.stdout == "place holds some.lock already\n"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [a.split()[0] for a in asked] == ["venv", "-m", "venv", "-m"], "made, kept, renewed for the changed lock"
+    assert all("--require-hashes --only-binary :all: -r some.lock" in a for a in asked[1::2])
 
 
 def test_compiler_jobs_fit_the_machine(root, tmp_path):
