@@ -62,7 +62,8 @@ struct Builder {
   }
   void operator()(const CapsuleSpec& spec) const {
     info.kind = "capsule";
-    if (!report.require_positive("radius", spec.radius) || !report.require_positive("length", spec.length)) return;
+    if (!report.require_positive("radius", spec.radius) || !report.require_not_negative("length", spec.length)) return;
+    if (spec.length == 0) return (*this)(SphereSpec{spec.radius});
     shape.kind = Kind::kCapsule;
     shape.radius = spec.radius;
     shape.half = {0, 0, 0.5 * spec.length};

@@ -1,5 +1,6 @@
 #include "deft/collision/curved_distance.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -9,9 +10,10 @@
 namespace deft::collision {
 namespace {
 
-constexpr double kNear = 1e-6;              // [m] nearer than this the pair is treated as touching
-constexpr double kTie = 1e-10;              // [m] a face wins over what is not better by more than this
-constexpr double kFlatSlab = 1e-8;          // [m] faces tilted by less than this over their size count as parallel
+constexpr double kNear = 1e-6;      // [m] nearer than this the pair is treated as touching
+constexpr double kTie = 1e-10;      // [m] a face wins over what is not better by more than this
+constexpr double kFlatSlab = 1e-8;  // [m] faces tilted by less than this over their size count as parallel
+constexpr double kAnyAngle = 0.5 * std::numbers::pi + 1e-9;
 constexpr double kAngles[2] = {0.02, 0.5};  // [rad] how wrong the guess may be, first and second try
 
 /// World normal of face f: of a polytope, or of a cap (0: −z, 1: +z).
@@ -53,6 +55,8 @@ bool try_features(const PosedShape& a, const PosedShape& b, const Vector3d& n0, 
   list_features(b, n0, angle, list_b);
   for (int i = 0; i < list_a.count; ++i) {
     for (int j = 0; j < list_b.count; ++j) {
+      // Penetrating, a normal that neither curvature nor an edge holds in two directions is no maximum of s(n).
+      if (!first_is_enough && list_a.items[i].stiffness() + list_b.items[j].stiffness() < 2) continue;
       const auto p = polish(a, list_a.items[i], b, list_b.items[j], n0);
       if (!p || (first_is_enough && p->distance < 0)) continue;
       best.offer(*p);
@@ -88,21 +92,48 @@ Proximity polish_apart(const PosedShape& a, const PosedShape& b, const Proximity
   return rough;
 }
 
+/// The best face normal, with its witness where the end features meet. @returns false if they do not: then it is not
+/// the optimum.
+bool offer_best_face(const PosedShape& a, const PosedShape& b, EndScratch& scratch, Best& best) {
+  double best_s = -INFINITY;
+  Vector3d best_n = Vector3d::UnitZ();
+  for_each_face_normal(a, b, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) {
+    const double s = separation_along(a, b, n);
+    if (s > best_s + kTie) best_s = s, best_n = n;
+  });
+  if (best_s == -INFINITY) return false;
+  best.offer(proximity_along(a, b, best_n, best_s, scratch));
+  Vector2d x;
+  return find_common_point(a, b, TangentFrame(b.centre_W(), best_n), kFlatSlab, scratch, x);
+}
+
 Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, CoalGuess& guess,
                           EndScratch& scratch) {
   Best best;
-  // Faces: s(n) of each is a lower bound of the signed distance, and often it.
-  for_each_face_normal(a, b, Vector3d::Zero(), 0.5 * std::numbers::pi + 1e-9, [&](const Vector3d& n) {
-    const double s = separation_along(a, b, n);
-    if (!best.found || s > best.p.distance + kTie) best.offer(proximity_along(a, b, n, s, scratch));
-  });
-  const auto improve_from = [&](const Vector3d& n) {
-    for (const double angle : kAngles) try_features(a, b, n, angle, false, best);
+  bool is_local_optimum = offer_best_face(a, b, scratch, best);
+  const auto improve_from = [&](const Vector3d& n, double angle) {
+    Best found = best;
+    try_features(a, b, n, angle, false, found);
+    if (found.p.distance > best.p.distance + kTie || !best.found) best = found, is_local_optimum = found.found;
   };
-  if (gjk.disjoint) improve_from(gjk.proximity.n);
-  if (const auto n = guess.normal(a, b)) improve_from(*n);
-  if (best.found) improve_from(best.p.n);
-  return best.p;
+  std::array<Vector3d, 2> starts;
+  int count = 0;
+  if (gjk.disjoint) starts[count++] = gjk.proximity.n;
+  const auto n = guess.normal(a, b);
+  if (n) starts[count++] = *n;
+  for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[0]);
+  // Coal's normal is near the global optimum as a rule: nothing found may be worse than it.
+  const double bound = n ? separation_along(a, b, *n) : INFINITY;
+  if (is_local_optimum && best.p.distance >= bound - kTie) return best.p;
+  for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[1]);
+  if (is_local_optimum && best.p.distance >= bound - kTie) return best.p;
+  // Rare: search around every face normal and along the centres.
+  for_each_face_normal(a, b, Vector3d::Zero(), kAnyAngle,
+                       [&](const Vector3d& face) { improve_from(face, kAngles[1]); });
+  const Vector3d between = a.centre_W() - b.centre_W();
+  if (between.norm() > 0) improve_from(between.normalized(), kAngles[1]);
+  if (best.found) return best.p;
+  return proximity_along(a, b, n ? *n : Vector3d::UnitZ(), separation_along(a, b, n ? *n : Vector3d::UnitZ()), scratch);
 }
 
 }  // namespace

@@ -151,6 +151,7 @@ std::optional<Proximity> polish(const PosedShape& a, const Feature& fa, const Po
     const double norm = F.cwiseAbs().maxCoeff();
     if (!std::isfinite(norm) || norm > 10 * (1 + scale)) return std::nullopt;
     if (norm < 1e-13 && norm >= 0.5 * previous) break;  // as small as rounding allows
+    if (iteration >= 8 && norm > 1e-4 * scale) return std::nullopt;
     previous = norm;
     J.setZero();
     J.topLeftCorner<3, 3>() = -fa.derivative(-n) - fb.derivative(n) - d * Matrix3d::Identity();

@@ -20,6 +20,8 @@ struct Feature {
   Matrix3d M = Matrix3d::Zero();   // ellipsoids: R diag(radii²) Rᵀ
   double rank = 0;                 // height along m at which it was found, for ordering
 
+  /// Directions in which the feature holds a normal: 0 vertex, 1 edge or rim, 2 side line or ellipsoid.
+  int stiffness() const { return kind == Kind::kEllipsoid ? 2 : (kind == Kind::kLine ? 1 : 0) + (r > 0 ? 1 : 0); }
   Vector3d point(const Vector3d& m, double t) const;
   Matrix3d derivative(const Vector3d& m) const;  // ∂p/∂m
 };
