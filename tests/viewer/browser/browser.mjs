@@ -53,9 +53,15 @@ export async function openFile(browser, file, options = {}) {
 
 export const openRun = (browser, kind, options) => openFile(browser, runFile(kind), options);
 
-/** Draws a frame and waits until it is on the screen. */
+/** Draws a frame and waits until its final picture is on the screen. */
 export async function showFrame(page, i) {
-  await page.evaluate((frame) => { window.__deft.frame(frame); return new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))); }, i);
+  await page.evaluate((frame) => window.__deft.frame(frame), i);
+  await settle(page);
+}
+
+export async function settle(page) {
+  await page.waitForFunction(() => window.__deft.info().settled);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 const near = (pixels, [r, g, b], tolerance) => {

@@ -75,6 +75,7 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
+      settled: this.stage?.settled ?? true,
     };
   }
 

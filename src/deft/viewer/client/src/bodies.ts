@@ -15,7 +15,7 @@ const kObjectHues = ['#e08a3c', '#2f9e8f', '#8b6fc4', '#c9a227', '#5b9bd5', '#7f
 /** Hue by role: robots one (lightness alternates from link to link), objects each its own, the rest grey. */
 function bodyColour(body: Body, indexInRole: number): Color {
   if (body.role === 'object') return new Color(kObjectHues[indexInRole % kObjectHues.length]);
-  if (body.role === 'robot') return new Color().setHSL(0.58, 0.22, indexInRole % 2 ? 0.56 : 0.66);
+  if (body.role === 'robot') return new Color().setHSL(0.585, 0.34, indexInRole % 2 ? 0.52 : 0.62);
   return new Color('#a3a8ae');
 }
 

@@ -10,6 +10,8 @@ import type {Stage} from './stage';
 const kTouching = 1e-5;    // [m] above this gap a force is drawn as one at a distance
 const kNoGap = 1e-6;       // [m] below this size a gap is not worth a number
 const kShaftPixels = 2.4;  // radius of an arrow on screen
+const kGlyphPixels = 17;   // size of a contact point
+const kPlatePixels = 9;    // radius of the plates at the ends of a gap: they reach out from behind the glyph
 
 export interface ContactOptions {forces: boolean; split: boolean; cones: boolean; gaps: boolean; points: boolean; scale: number}
 
@@ -38,7 +40,7 @@ function glyphTexture(state: number): CanvasTexture {
 class Glyphs {
   private readonly points: Points<BufferGeometry, PointsMaterial>;
   constructor(scene: Scene, state: number) {
-    const material = new PointsMaterial({size: 13, sizeAttenuation: false, map: glyphTexture(state), transparent: true, alphaTest: 0.1,
+    const material = new PointsMaterial({size: kGlyphPixels, sizeAttenuation: false, map: glyphTexture(state), transparent: true, alphaTest: 0.1,
                                          depthTest: false});
     this.points = new Points(new BufferGeometry(), material);
     this.points.frustumCulled = false;
@@ -49,7 +51,6 @@ class Glyphs {
     this.points.geometry.dispose();
     this.points.geometry = new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
     this.points.visible = positions.length > 0;
-    this.points.material.size = 13 * Math.min(devicePixelRatio, 2);
   }
 }
 
@@ -65,16 +66,17 @@ export class ContactLayer {
   private readonly metresPerNewton: number;
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels) {
-    const solid = new MeshBasicMaterial();
+    // `transparent` only puts the arrows after the cones in the drawing order: they are not to be tinted by them.
+    const solid = new MeshBasicMaterial({transparent: true});
     const glass = new MeshBasicMaterial({transparent: true, opacity: 0.3, side: DoubleSide, depthWrite: false});
     const {cone, rays} = run.scene.settings;
     const sides = cone === 'pyramid' ? (run.scene.plane ? 2 : Math.max(3, rays ?? 4)) : 40;
     this.cones = new Instances(stage.overlay, new CylinderGeometry(1, 0, 1, sides, 1, true).translate(0, 0.5, 0).rotateX(Math.PI / 2), glass, 1);
-    this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.018, 6, sides).translate(0, 0, 1), solid, 2);
+    this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.012, 6, sides).translate(0, 0, 1), solid, 2);
     this.shafts = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.glyphs = kStates.map((_, state) => new Glyphs(stage.overlay, state));
-    this.metresPerNewton = (0.55 * stage.radius) / this.typicalForce();
+    this.metresPerNewton = (0.42 * stage.radius) / this.typicalForce();
   }
 
   setFrame(frame: number): void { this.contacts = readContacts(this.run, frame); }
@@ -174,7 +176,7 @@ export class ContactLayer {
     const begin = point.clone().addScaledVector(n, -length / 2);
     this.shafts.add(begin, n, 1.1 * pixel, length, colour);
     for (const end of [0, length]) {
-      this.shafts.add(begin.clone().addScaledVector(n, end - 0.5 * pixel), n, 4 * pixel, pixel, colour);
+      this.shafts.add(begin.clone().addScaledVector(n, end - 0.5 * pixel), n, kPlatePixels * pixel, pixel, colour);
     }
     this.labels.add(point, millimetres(gap), gap < 0 ? 'penetration' : 'gap');
   }

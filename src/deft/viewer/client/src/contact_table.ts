@@ -15,7 +15,7 @@ export class ContactTable {
   private readonly none = el('div');
 
   constructor(private readonly run: Run, private readonly player: Player) {
-    const head = ['state', 'on · from', 'fₙ [N]', 'fₜ [N]', 'of μfₙ', 'gap'].map((text) => el('th', {scope: 'col'}, text));
+    const head = ['state', 'on · from', 'fₙ [N]', 'fₜ [N]', 'of μfₙ', 'gap [mm]'].map((text) => el('th', {scope: 'col'}, text));
     this.table = el('table', {}, el('caption', {className: 'hidden'}, 'Contacts of the moment shown'), el('thead', {}, el('tr', {}, ...head)),
                     this.rows);
     this.root.append(this.summary, this.table, this.none);
@@ -34,10 +34,10 @@ export class ContactTable {
     this.rows.replaceChildren(...contacts.slice(0, kMost).map((c) => el('tr', {},
       el('td', {}, el('span', {style: `color:${kStates[c.state]?.colour}`, 'aria-hidden': 'true'}, kStates[c.state]?.glyph ?? '?'),
         ` ${kStates[c.state]?.word ?? ''}`),
-      el('td', {}, `${names[c.on]} · ${names[c.from]}`), el('td', {}, figures(Math.abs(c.fn) < 1e-9 ? 0 : c.fn)),
+      el('td', {className: 'names'}, `${names[c.on]} · ${names[c.from]}`), el('td', {}, figures(Math.abs(c.fn) < 1e-9 ? 0 : c.fn)),
       el('td', {}, figures(c.ft < 1e-9 ? 0 : c.ft)),
       el('td', {}, c.fn > 1e-9 && c.mu > 0 ? bar(c.utilisation) : '–'),
-      el('td', {className: c.gap < -1e-6 ? 'penetration' : ''}, millimetres(c.gap)))));
+      el('td', {className: c.gap < -1e-6 ? 'penetration' : ''}, millimetres(c.gap).replace(' mm', '')))));
     if (contacts.length > kMost) this.rows.append(el('tr', {}, el('td', {colSpan: 6}, `and ${contacts.length - kMost} more`)));
   }
 

@@ -17,15 +17,17 @@ export function listenToKeys(bindings: Key[], signal: AbortSignal): void {
   }, {signal});
 }
 
+const kSliderKeys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'];
+
 function ownsKey(target: HTMLElement, key: string): boolean {
-  if (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) return true;
-  if (target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab') return key === ' ' || key === 'Enter' || (target.getAttribute('role') === 'tab' && key.startsWith('Arrow'));
-  if (target instanceof HTMLInputElement) {
-    if (target.type === 'checkbox') return key === ' ';
-    // The scrubber's own arrow keys would do the same as ours; other sliders keep theirs.
-    return target.type === 'range' ? !target.classList.contains('scrubber') && key !== ' ' : true;
-  }
-  return false;
+  if (target.getAttribute('role') === 'tab') return [' ', 'Enter', 'ArrowLeft', 'ArrowRight'].includes(key);
+  if (target instanceof HTMLButtonElement) return [' ', 'Enter'].includes(key);
+  if (target instanceof HTMLSelectElement) return true;
+  if (!(target instanceof HTMLInputElement)) return false;
+  if (target.type === 'checkbox') return key === ' ';
+  // The scrubber's own keys would do the same as ours; other sliders keep theirs.
+  if (target.type === 'range') return kSliderKeys.includes(key) && !target.classList.contains('scrubber');
+  return true;
 }
 
 /** The list of keys as a dialog. */

@@ -53,7 +53,9 @@ export class PlotPanel {
     return refill;
   }
 
-  private plot(title: string, unit: string, lines: Line[]): Plot { return new Plot(title, unit, this.times, lines, this.player); }
+  private plot(title: string, unit: string, smallest: number, lines: Line[]): Plot {
+    return new Plot(title, unit, this.times, lines, this.player, smallest);
+  }
 
   private addPairs(pairs: Pair[]): void {
     if (pairs.length === 0) {
@@ -63,7 +65,8 @@ export class PlotPanel {
         '--set step.contact_margin=0.1, or command a motion that touches something.')));
       return;
     }
-    let pair = pairs[0];
+    // Supports carry the most; what a robot touches is what a reader looks for first.
+    let pair = pairs.find((p) => p.byRobot && p.load > 0) ?? pairs[0];
     const chooser = choice('Pair', pairs.map((p) => [p.key, p.name]), pair.key, (key) => {
       pair = pairs.find((p) => p.key === key)!;
       refill();
@@ -71,10 +74,10 @@ export class PlotPanel {
     const refill = this.section(0, 'Contact pair', chooser, () => {
       const {gap, fn, ft, product} = pairSeries(this.run, pair);
       return [
-        this.plot('Smallest gap', 'mm', [{label: 'gap', colour: hex(kGap), values: gap}]),
-        this.plot('Force', 'N', [{label: 'normal', colour: hex(kNormal), values: fn},
+        this.plot('Smallest gap', 'mm', 0.02, [{label: 'gap', colour: hex(kGap), values: gap}]),
+        this.plot('Force', 'N', 0.02, [{label: 'normal', colour: hex(kNormal), values: fn},
                                  {label: 'tangential', colour: hex(kTangential), dash: [5, 3], values: ft}]),
-        this.plot('Complementarity |gap · fₙ|', 'mJ', [{label: 'gap · normal force', colour: hex(kForce), values: product}]),
+        this.plot('Complementarity |gap · fₙ|', 'mJ', 1e-6, [{label: 'gap · normal force', colour: hex(kForce), values: product}]),
       ];
     });
     refill();
@@ -95,7 +98,7 @@ export class PlotPanel {
       const driver = commandOf(this.run, shown);
       if (driver >= 0) lines.push({label: 'commanded', colour: hex(kTangential), dash: [5, 3], values: command(this.run, driver)});
       if (driven.length === 0) holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
-      return [this.plot(names.q[shown], 'SI', lines)];
+      return [this.plot(names.q[shown], 'SI', 1e-4, lines)];
     });
     refill();
   }
@@ -109,7 +112,7 @@ export class PlotPanel {
     const refill = this.section(2, 'Pose of a body', chooser, () => {
       const lists = poseSeries(this.run, shown);
       const lines = (from: number): Line[] => kXYZ.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
-      return [this.plot('Position in the world', 'm', lines(0)), this.plot('Rotation since the start', '°', lines(3))];
+      return [this.plot('Position in the world', 'm', 1e-4, lines(0)), this.plot('Rotation since the start', '°', 0.02, lines(3))];
     });
     refill();
   }

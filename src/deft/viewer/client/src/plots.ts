@@ -8,13 +8,14 @@ export interface Line {label: string; colour: string; dash?: number[]; values: (
 
 const kHeight = 118; // [px]
 
-/** One plot over the time of the run, with the moment shown as a line; a click moves the scrubber there. */
+/** One plot over the time of the run, with the moment shown as a line; a click moves the scrubber there. `smallest` is the least
+ *  height of its scale. */
 export class Plot {
   readonly root = document.createElement('figure');
   private readonly plot: uPlot;
   private readonly marker = document.createElement('div');
 
-  constructor(title: string, unit: string, times: number[], lines: Line[], player: Player) {
+  constructor(title: string, unit: string, times: number[], lines: Line[], player: Player, smallest: number) {
     const caption = document.createElement('figcaption');
     caption.textContent = `${title} [${unit}]`;
     const data = [times, ...lines.map((line) => line.values)] as uPlot.AlignedData;
@@ -25,7 +26,7 @@ export class Plot {
     });
     this.plot = new uPlot({
       width: 300, height: kHeight, padding: [6, 6, 0, 0],
-      scales: {x: {time: false}, y: {range: (_, low, high) => padded(low, high)}},
+      scales: {x: {time: false}, y: {range: (_, low, high) => padded(low, high, smallest)}},
       axes: [axis(20), axis(52, (_, ticks) => ticks.map((v) => figures(v)))],
       legend: {show: lines.length > 1, live: false, markers: {width: 2}},
       cursor: {points: {size: 6}, drag: {x: false, y: false}},
@@ -47,10 +48,10 @@ export class Plot {
   destroy(): void { this.plot.destroy(); }
 }
 
-/** Some air around the data; a flat line gets a band in proportion to its size. */
-function padded(low: number | null, high: number | null): [number, number] {
+/** Some air around the data, and at least `smallest` from bottom to top: rounding errors are not to fill the plot. */
+function padded(low: number | null, high: number | null, smallest: number): [number, number] {
   if (low === null || high === null || !Number.isFinite(low + high)) return [0, 1];
-  const air = Math.max(0.08 * (high - low), 1e-3 * Math.abs(high), 1e-12);
+  const air = Math.max(0.08 * (high - low), (smallest - (high - low)) / 2, 1e-5 * Math.abs(high));
   return [low - air, high + air];
 }
 

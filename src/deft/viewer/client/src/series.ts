@@ -2,7 +2,7 @@
 import {rotationBetween} from './pose';
 import {readContact, Run} from './run';
 
-export interface Pair {key: string; name: string; load: number; contacts: number[]; frames: number[]}
+export interface Pair {key: string; name: string; load: number; byRobot: boolean; contacts: number[]; frames: number[]}
 
 /** The pairs of bodies that came near each other, the most loaded first (sum of normal forces over the run). */
 export function contactPairs(run: Run): Pair[] {
@@ -13,7 +13,8 @@ export function contactPairs(run: Run): Pair[] {
       const key = [contact.on, contact.from].sort((a, b) => a - b).join('-');
       let pair = pairs.get(key);
       if (!pair) {
-        pair = {key, name: `${run.names.bodies[contact.on]} – ${run.names.bodies[contact.from]}`, load: 0, contacts: [], frames: []};
+        pair = {key, name: `${run.names.bodies[contact.on]} – ${run.names.bodies[contact.from]}`, load: 0,
+                byRobot: [contact.on, contact.from].some((b) => run.scene.bodies[b]?.role === 'robot'), contacts: [], frames: []};
         pairs.set(key, pair);
       }
       if (Number.isFinite(contact.fn)) pair.load += contact.fn;

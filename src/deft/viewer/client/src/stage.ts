@@ -5,7 +5,22 @@ import {cssColour} from './dom';
 
 Object3D.DEFAULT_UP.set(0, 0, 1);
 
-/** Canvas, camera and lights. Draws on demand, in two passes: the bodies, then what must be seen through them. */
+const kFill = 0.78; // part of the picture that what moves fills at home
+
+const kCalm = 250; // [ms] without a change before a software renderer takes the time for a fine picture
+
+/** Whether the browser draws without a GPU; then smooth edges and shadows cost a second per picture rather than nothing. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  if (!gl) return false;
+  const named = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = String(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+/** Canvas, camera and lights. Draws on demand, in two passes: the bodies, then what must be seen through them.
+ *  Without a GPU it draws coarsely while something moves, and finely (smooth edges, shadows) once it is calm. */
 export class Stage {
   readonly scene = new Scene();
   readonly overlay = new Scene();
@@ -13,17 +28,22 @@ export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly controls: OrbitControls;
   private readonly renderer: WebGLRenderer;
-  private readonly sun = new DirectionalLight(0xffffff, 2.1);
-  private readonly sky = new HemisphereLight(0xffffff, 0x8a8f98, 1.7);
+  private readonly sun = new DirectionalLight(0xffffff, 1.5);
+  private readonly sky = new HemisphereLight(0xffffff, 0x9aa0a8, 1.6);
+  private readonly fillLight = new DirectionalLight(0xffffff, 0.8); // moves with the camera: what faces the reader is never dark
   private readonly beforeDraw: (() => void)[] = [];
   private readonly afterDraw: (() => void)[] = [];
   private focus = new Sphere(new Vector3(), 1);
+  private corners: Vector3[] = [];
   private homeDirection = new Vector3(1, -1.5, 0.9).normalize();
   private scheduled = false;
+  private readonly software = drawsInSoftware();
+  private fine = true;
+  private calm = 0;
 
   /** @throws Error if the browser has no WebGL. */
   constructor(private readonly host: HTMLElement, signal: AbortSignal) {
-    this.renderer = new WebGLRenderer({antialias: true});
+    this.renderer = new WebGLRenderer({antialias: !this.software});
     this.renderer.autoClear = false;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
@@ -34,12 +54,13 @@ export class Stage {
     host.prepend(this.canvas);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
-    this.scene.add(this.sky, this.sun, this.sun.target);
+    this.scene.add(this.sky, this.sun, this.sun.target, this.fillLight, this.fillLight.target);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.addEventListener('change', () => this.invalidate());
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(host);
     signal.addEventListener('abort', () => {
+      clearTimeout(this.calm);
       observer.disconnect();
       this.controls.dispose();
       this.renderer.dispose();
@@ -64,13 +85,31 @@ export class Stage {
   }
 
   draw(): void {
+    clearTimeout(this.calm);
+    if (this.software) this.calm = window.setTimeout(() => this.render(true), kCalm);
+    this.render(!this.software);
+  }
+
+  /** Nothing finer is to come. */
+  get settled(): boolean { return this.fine && !this.scheduled; }
+
+  private render(fine: boolean): void {
     this.scheduled = false;
+    if (fine !== this.fine) this.setFine(fine);
+    this.fillLight.position.copy(this.camera.position);
+    this.fillLight.target.position.copy(this.controls.target);
     for (const f of this.beforeDraw) f();
     this.renderer.clear();
     this.renderer.render(this.scene, this.camera);
     this.renderer.clearDepth();
     this.renderer.render(this.overlay, this.camera);
     for (const f of this.afterDraw) f();
+  }
+
+  private setFine(fine: boolean): void {
+    this.fine = fine;
+    this.sun.castShadow = fine;
+    this.renderer.setPixelRatio(fine ? (this.software ? 2 : Math.min(devicePixelRatio, 2)) : 1);
   }
 
   applyTheme(): void {
@@ -83,10 +122,12 @@ export class Stage {
   setHome(box: Box3, direction: Vector3): void {
     box.getBoundingSphere(this.focus);
     this.focus.radius = Math.max(this.focus.radius, 1e-3);
+    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => new Vector3(
+      (i & 1 ? box.max : box.min).x, (i & 2 ? box.max : box.min).y, (i & 4 ? box.max : box.min).z));
     this.homeDirection.copy(direction).normalize();
     const {center, radius} = this.focus;
     this.sun.target.position.copy(center);
-    this.sun.position.copy(center).addScaledVector(new Vector3(0.55, -0.75, 1.6).normalize(), 6 * radius);
+    this.sun.position.copy(center).addScaledVector(new Vector3(-0.8, -0.45, 1.6).normalize(), 6 * radius);
     const frustum = this.sun.shadow.camera;
     frustum.left = frustum.bottom = -2 * radius;
     frustum.right = frustum.top = 2 * radius;
@@ -110,12 +151,25 @@ export class Stage {
     this.lookFrom({front: new Vector3(0, -1, 0), side: new Vector3(1, 0, 0), top: new Vector3(0, -1e-3, 1)}[side].normalize());
   }
 
+  /** From a direction, as near as the box of what moves allows, that box in the middle of the picture. */
   lookFrom(direction: Vector3): void {
-    const half = MathUtils.degToRad(this.camera.fov / 2);
-    const narrow = Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect));
-    this.controls.target.copy(this.focus.center);
-    this.camera.position.copy(this.focus.center).addScaledVector(direction, (1.02 * this.focus.radius) / Math.sin(narrow));
-    this.controls.update();
+    const {camera, controls, focus} = this;
+    const half = Math.tan(MathUtils.degToRad(camera.fov / 2));
+    let distance = (1.1 * focus.radius) / half;
+    controls.target.copy(focus.center);
+    for (let round = 0; round < 4; ++round) {
+      camera.position.copy(controls.target).addScaledVector(direction, distance);
+      camera.lookAt(controls.target);
+      camera.updateMatrixWorld();
+      const seen = new Box3().setFromPoints(this.corners.map((p) => p.clone().project(camera)));
+      const middle = seen.getCenter(new Vector3());
+      const right = new Vector3().setFromMatrixColumn(camera.matrixWorld, 0), up = new Vector3().setFromMatrixColumn(camera.matrixWorld, 1);
+      controls.target.addScaledVector(right, middle.x * half * camera.aspect * distance).addScaledVector(up, middle.y * half * distance);
+      const size = seen.getSize(new Vector3());
+      distance = Math.max(0.2 * focus.radius, distance * Math.max(size.x, size.y) / 2 / kFill);
+    }
+    camera.position.copy(controls.target).addScaledVector(direction, distance);
+    controls.update();
     this.invalidate();
   }
 
@@ -134,7 +188,7 @@ export class Stage {
   private resize(): void {
     const {clientWidth: width, clientHeight: height} = this.host;
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.setFine(this.fine);
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();

@@ -138,7 +138,7 @@ export class StepStrip {
   }
 
   private moveHead(): void {
-    const part = this.player.frame < 1 ? 0 : (this.player.frame - 0.5) / this.run.steps.count;
+    const part = this.player.frame / this.run.steps.count;
     this.head.style.left = `${100 * part}%`;
   }
 

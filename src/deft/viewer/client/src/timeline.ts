@@ -4,6 +4,23 @@ import type {Player} from './player';
 import {isFailed, Run, statusWord} from './run';
 import {StepStrip} from './strip';
 
+// 16 × 16 outlines; letters of the kind ⏮ are missing from many fonts.
+const kIcons = {
+  play: 'M4 2.5v11l9-5.5z', pause: 'M3.5 3h3v10h-3zM9.5 3h3v10h-3z', back: 'M10.5 3 5 8l5.5 5V3z', on: 'M5.5 3 11 8l-5.5 5V3z',
+  first: 'M3 3h2v10H3zM13 3 6.5 8l6.5 5z', last: 'M11 3h2v10h-2zM3 3l6.5 5L3 13z',
+};
+
+function icon(name: keyof typeof kIcons): SVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('viewBox', '0 0 16 16');
+  svg.setAttribute('aria-hidden', 'true');
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  path.setAttribute('d', kIcons[name]);
+  svg.append(path);
+  return svg;
+}
+
+const kThumb = 8; // [px] half the scrubber's knob; its track reaches out by as much on both sides, to line up with the strip
 const kSpeeds = [0.1, 0.25, 0.5, 1, 2, 4, 8];
 
 /** Scrubber, buttons, speed, and the strip of step records below. */
@@ -17,9 +34,9 @@ export class Timeline {
   private readonly strip: StepStrip;
 
   constructor(private readonly run: Run, private readonly player: Player) {
-    const button = (label: string, text: string, action: () => void) =>
-      el('button', {'aria-label': label, title: label, onclick: action, disabled: run.frames < 2}, text);
-    this.play = button('Play', '▶', () => player.toggle());
+    const button = (label: string, picture: keyof typeof kIcons, action: () => void) =>
+      el('button', {'aria-label': label, title: label, onclick: action, disabled: run.frames < 2}, icon(picture));
+    this.play = button('Play', 'play', () => player.toggle());
     this.play.classList.add('play');
     this.range = el('input', {
       type: 'range', min: 0, max: Math.max(0, run.frames - 1), step: 1, className: 'scrubber', 'aria-label': 'Time',
@@ -34,8 +51,8 @@ export class Timeline {
     this.strip = new StepStrip(run, player);
     this.root = el('footer', {className: 'timeline', role: 'group', 'aria-label': 'Timeline'},
       el('div', {className: 'transport'},
-        button('First frame', '⏮', () => player.seek(0)), button('Previous frame', '◀', () => player.seek(player.frame - 1)), this.play,
-        button('Next frame', '▶', () => player.seek(player.frame + 1)), button('Last frame', '⏭', () => player.seek(player.last)),
+        button('First frame', 'first', () => player.seek(0)), button('Previous frame', 'back', () => player.seek(player.frame - 1)), this.play,
+        button('Next frame', 'on', () => player.seek(player.frame + 1)), button('Last frame', 'last', () => player.seek(player.last)),
         this.now, this.speed, el('label', {className: 'check'}, this.loop, 'Loop')),
       el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(), this.strip.root));
     player.onChange(() => this.update());
@@ -56,10 +73,10 @@ export class Timeline {
     const bubble = el('span', {className: 'bubble', hidden: true});
     const holder = el('div', {className: 'scrub'}, this.range, bubble);
     this.range.addEventListener('pointermove', (event) => {
-      const frame = Math.round(Math.min(1, Math.max(0, event.offsetX / this.range.clientWidth)) * this.player.last);
+      const frame = Math.round(Math.min(1, Math.max(0, (event.offsetX - kThumb) / (this.range.clientWidth - 2 * kThumb))) * this.player.last);
       if (this.run.frames === 0) return;
       bubble.textContent = seconds(this.run.t[frame]);
-      bubble.style.left = `${event.offsetX}px`;
+      bubble.style.left = `${event.offsetX - kThumb}px`;
       bubble.hidden = false;
     });
     this.range.addEventListener('pointerleave', () => { bubble.hidden = true; });
@@ -68,7 +85,9 @@ export class Timeline {
 
   private update(): void {
     const {run, player} = this;
-    this.play.textContent = player.playing ? '❚❚' : '▶';
+    const shown = player.playing ? 'pause' : 'play';
+    if (this.play.dataset.icon !== shown) this.play.replaceChildren(icon(shown));
+    this.play.dataset.icon = shown;
     this.play.setAttribute('aria-label', player.playing ? 'Pause' : 'Play');
     this.play.title = player.playing ? 'Pause (space)' : 'Play (space)';
     this.range.value = String(player.frame);
