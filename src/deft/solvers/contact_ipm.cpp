@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kPolished = 1e-12;           // aim of the semismooth polish
 constexpr double kGoodEnough = 1e-10;         // polish accepted without going on with the interior point
-constexpr IpmLimits kLoose{1e-9, 1e-9, 0};    // where the first polish starts
-constexpr IpmLimits kTight{1e-15, 1e-12, 0};  // where the interior point alone would end
+constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
+constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
 constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
 constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
@@ -102,7 +102,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
 // its multipliers, made long by still less compliance, are the proof.
 Status ContactIpm::Workspace::solve_elastic(int max_iterations) {
   Status status = Status::kNumericalFailure;
-  IpmLimits limits{1e-9, 1e-9, 2 * max_iterations};
+  IpmLimits limits{.complementarity = 1e-9, .residual = 1e-9, .max_iterations = 2 * max_iterations};
   packed.set_extra_compliance(kElastic);
   interior.start_cold(packed);
   const IpmOutcome outcome = interior.run(packed, system, limits);
@@ -111,19 +111,20 @@ Status ContactIpm::Workspace::solve_elastic(int max_iterations) {
     x.v = interior.iterate().v;
     x.lambda = interior.iterate().lambda;
   }
-  packed.set_extra_compliance(kElasticProof);
+  packed.set_extra_compliance(0.0);
+  limits.proximal = 0;
+  limits.max_short_steps = limits.max_iterations;
   interior.start_cold(packed);
   const IpmOutcome proof = interior.run(packed, system, limits);
   iterations += interior.iterations();
   if (proof == IpmOutcome::kInfeasible ||
       (proof != IpmOutcome::kUnbounded && interior.proves_infeasible(packed, system)))
     status = Status::kInfeasible;
-  packed.set_extra_compliance(0.0);
   return status;
 }
 
 Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings) {
-  IpmLimits limits{1e-14, settings.tolerance, settings.max_iterations};
+  IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
   if (settings.warm_start && memory.valid_for(program)) {
     memory.recall(program, packed, candidate);
     interior.start_warm(packed, system, candidate, packed.has_hard_rows ? kWarmMu : packed.target);

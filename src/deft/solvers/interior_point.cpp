@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 namespace deft::solvers {
 namespace {
@@ -11,7 +13,11 @@ constexpr double kEqualityCompliance =
 constexpr double kColdSlack = 0.3;     // slack and multiplier of a row that touches, at a cold start
 constexpr double kSmallestMu = 1e-16;  // exact targets go no lower
 constexpr double kBarrierCentrality = 1e-12;  // relative, at the end of a smoothed solve
-constexpr double kRayLength = 1e6;            // motions or multipliers this far out are tested as rays
+constexpr double kPoorStep = 0.1;
+constexpr double kConeRounding = 2e-15;
+constexpr double kNearTheEnd = 1e-7;
+constexpr double kRayLength = 1e6;            // motions this long are tested as rays
+constexpr double kFarkasLength = 1e3;         // and multipliers this large as proofs
 constexpr double kRayTolerance = 1e-8;
 constexpr int kWarmIterations = 14;  // a warm start that needs more was a bad one: start cold
 
@@ -107,7 +113,9 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       excess += std::max(0.0, product[0] - t);
       worst_complementarity_ = std::max(worst_complementarity_, std::abs(product[0] - t));
       product[0] -= t;
-      if (t > 0) centrality_ = std::max(centrality_, std::sqrt(dot(block.rows, product, product)) / t);
+      // The products of a cone cancel: below rounding nothing can be asked of them.
+      const double off = std::sqrt(dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
+      if (t > 0) centrality_ = std::max(centrality_, off / t);
       continue;
     }
     for (int k = 0; k < block.slacks; ++k) {
@@ -127,7 +135,7 @@ void InteriorPoint::scale(const PackedProgram& program) {
   for (std::size_t i = 0; i < program.blocks.size(); ++i) {
     const PackedBlock& block = program.blocks[i];
     const int first = block.first_slack;
-    const double R = block.compliance;
+    const double R = block.compliance + proximal_;
     if (block.law == Law::kEquality) {
       curvature_[i].zero = false;
       curvature_[i].C[0] = 1 / kEqualityCompliance;
@@ -200,7 +208,7 @@ void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system
     } else {
       for (int k = 0; k < block.slacks; ++k) dl[k] = q_[first + k] - D_[first + k] * ds[k];
     }
-    for (int k = 0; k < block.slacks; ++k) ds[k] += rp_[first + k] + block.compliance * dl[k];
+    for (int k = 0; k < block.slacks; ++k) ds[k] += rp_[first + k] + (block.compliance + proximal_) * dl[k];
   }
 }
 
@@ -223,25 +231,47 @@ double InteriorPoint::step_length(const PackedProgram& program, double limit) co
 }
 
 // Farkas: multipliers y in the dual cone with Jᵀy = 0 and gᵀy < 0. Any motion that satisfies the rows is longer than
-// −gᵀy/|Jᵀy|; beyond 1/kRayTolerance times the natural length it does not exist.
+// −gᵀy/|Jᵀy|; beyond 1/kRayTolerance times the natural length it does not exist. The multipliers λ/|λ| become such a y when the
+// part of Jᵀλ that the rows can carry is taken out, y = λ − C J H⁻¹Jᵀλ, with the factor at hand.
 bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem& system) {
-  double largest = 0, value = 0;
+  double largest = 0;
   for (const double l : x_.lambda) largest = std::max(largest, std::abs(l));
-  if (largest < (program.extra_compliance > 0 ? 1.0 : kRayLength)) return false;
-  for (const PackedBlock& block : program.blocks) {
-    const int first = block.first_slack;
-    rows_of_slacks(program, block, x_.lambda.data() + first, y_.data() + block.first_row);
-    for (int k = 0; k < block.slacks; ++k) {
-      const double y = x_.lambda[first + k] / largest;
-      value += y * (program.g[first + k] + (block.compliance - program.extra_compliance) * x_.lambda[first + k]);
+  if (largest < kFarkasLength || infeasibility_ < kRayTolerance) return false;
+  // dl_ holds y, in slack space.
+  for (int k = 0; k < program.num_slacks; ++k) dl_[k] = x_.lambda[k] / largest;
+  const auto transposed = [&] {
+    for (const PackedBlock& block : program.blocks) rows_of_slacks(program, block, dl_.data() + block.first_slack, y_.data() + block.first_row);
+    ray_.assign(program.nv, 0.0);
+    system.add_transposed(program, y_, ray_);
+  };
+  transposed();
+  system.solve(program, ray_);
+  system.multiply(program, ray_, z_);
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
+    double* y = dl_.data() + block.first_slack;
+    double* pull = ds_.data() + block.first_slack;
+    slacks_of_rows(program, block, z_.data() + block.first_row, pull);
+    if (block.law == Law::kEquality) {
+      y[0] -= pull[0] / kEqualityCompliance;
+    } else if (block.law == Law::kCone) {
+      double change[kMaxConeRows];
+      K_[i].apply(block.rows, pull, change);
+      for (int k = 0; k < block.rows; ++k) y[k] -= change[k];
+      if (tail_norm(block.rows, y) > y[0]) return false;
+    } else {
+      for (int k = 0; k < block.slacks; ++k) {
+        y[k] -= D_[block.first_slack + k] * pull[k];
+        if (y[k] < 0) return false;
+      }
     }
   }
-  for (double& y : y_) y /= largest;
-  ray_.assign(program.nv, 0.0);
-  system.add_transposed(program, y_, ray_);
-  const double length = std::sqrt(program.metric_norm_squared(ray_, z_));
-  z_.resize(program.num_rows);
-  return value < 0 && length <= -kRayTolerance * value;
+  transposed();
+  double value = 0;
+  for (const PackedBlock& block : program.blocks) {
+    for (int k = block.first_slack; k < block.first_slack + block.slacks; ++k) value += dl_[k] * program.g[k] + block.compliance * dl_[k] * dl_[k] * largest;
+  }
+  return value < 0 && std::sqrt(program.metric_norm_squared(ray_, scratch_)) <= -kRayTolerance * value;
 }
 
 // A recession direction: no curvature, no row against it, and the energy (smoothed: or the barrier) falls along it.
@@ -280,8 +310,9 @@ bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem&
 }
 
 IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits) {
-  double previous_residual = std::numeric_limits<double>::infinity();
-  int polished = 0;
+  proximal_ = limits.proximal;
+  double previous_residual = std::numeric_limits<double>::infinity(), best = previous_residual;
+  int polished = 0, unimproved = 0;
   for (;; ++iterations_) {
     measure(program, system);
     const double residual = std::max(state_.stationarity, infeasibility_);
@@ -296,14 +327,20 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       ++polished;
     }
     previous_residual = residual;
+    // Near the end rounding takes over: stop when nothing improves any more.
+    const double merit = std::max(residual, excess_);
+    unimproved = merit < 0.9 * best ? 0 : unimproved + 1;
+    best = std::min(best, merit);
+    if (best < kNearTheEnd && unimproved >= 4) return IpmOutcome::kStalled;
+    if (getenv("DEFT_TRACE")) fprintf(stderr, "%d mu %.2e worst %.2e rd %.2e rp %.2e cen %.2e lmax %.2e warm %d short %d\n", iterations_, mu_, worst_complementarity_, state_.stationarity, infeasibility_, centrality_, *std::max_element(x_.lambda.begin(), x_.lambda.end()), warm_, short_steps_);
     if (iterations_ >= limits.max_iterations) return IpmOutcome::kIterationLimit;
-    if (proves_infeasible(program, system)) return IpmOutcome::kInfeasible;
     if (proves_unbounded(program, system)) return IpmOutcome::kUnbounded;
 
     scale(program);
     system.factor(program, curvature_);
+    if (proves_infeasible(program, system)) return IpmOutcome::kInfeasible;
     double alpha;
-    const bool near_target = program.smoothed && excess_ < 10 * program.target && (warm_ || iterations_ > 4);
+    const bool near_target = program.smoothed && excess_ < 10 * program.target;
     if (near_target && !program.has_hard_rows) {
       direction(program, system, 0.0, false);
       alpha = std::min(1.0, 0.95 * step_length(program, 2.0));
@@ -331,10 +368,14 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       const double ratio = excess_ > 0 ? affine_excess / excess_ : 0;
       direction(program, system, std::max(ratio * ratio * ratio * excess_, kSmallestMu), true);
       alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
+      if (alpha < kPoorStep) {  // the second-order term misled: plain centring
+        direction(program, system, std::max(0.8 * excess_, kSmallestMu), false);
+        alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
+      }
     }
     if (!(alpha > 0)) return IpmOutcome::kStalled;
     short_steps_ = alpha < 0.05 ? short_steps_ + 1 : 0;
-    if (alpha < 1e-12 || short_steps_ > 12) return IpmOutcome::kStalled;
+    if (alpha < 1e-12 || short_steps_ > limits.max_short_steps) return IpmOutcome::kStalled;
     for (int i = 0; i < program.nv; ++i) x_.v[i] += alpha * dv_[i];
     for (int k = 0; k < program.num_slacks; ++k) {
       s_[k] += alpha * ds_[k];

@@ -11,6 +11,8 @@ struct IpmLimits {
   double complementarity = 1e-10;  // exact: largest sᵀλ of a row at the end
   double residual = 1e-10;         // rows and stationarity
   int max_iterations = 60;
+  int max_short_steps = 12;        // in a row
+  double proximal = 1e-10;         // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay exact
 };
 
 class InteriorPoint {
@@ -48,11 +50,12 @@ class InteriorPoint {
   Iterate x_;
   std::vector<double> s_;
   KktState state_;
+  double proximal_ = 0;
   double mu_ = 0, excess_ = 0, centrality_ = 0, infeasibility_ = 0, worst_complementarity_ = 0;
   int iterations_ = 0, short_steps_ = 0;
   bool warm_ = false;
 
-  std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, ray_z_;
+  std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, ray_z_, scratch_;
   std::vector<Arrow> W_, K_;
   std::vector<BlockCurvature> curvature_;
 };

@@ -1,0 +1,153 @@
+#pragma once
+// Random contact problems for tests and benchmarks: small worlds of bodies and joint chains with random contacts between them.
+// Shares: 15 % without any friction, 30 % with a third of the contacts exactly duplicated; 1–200 contacts, 2–150 velocities, 4 or
+// 8 rays or cones, stiffness 1 … 1e5, masses 1e-3 … 1e2 kg, h 1e-3 … 0.4 s, penetrations to 5 mm, lengths of 3–30 cm.
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <random>
+
+#include "deft/solvers/program.hpp"
+
+namespace deft::testing {
+
+class RandomProblems {
+ public:
+  explicit RandomProblems(std::uint64_t seed) : rng_(seed) {}
+
+  struct Limits {
+    int max_bodies = 25;     // six velocities each
+    int max_contacts = 200;
+  };
+
+  /// The next problem; always solvable: every contact can be opened, because some motion δ₀ is drawn first and gaps are chosen such
+  /// that δ₀ satisfies all rows.
+  solvers::ContactProgram next() { return next(Limits{}); }
+  solvers::ContactProgram next(const Limits& limits) {
+    solvers::ContactProgram p;
+    // Half of the problems small, the others anywhere up to the limits.
+    const bool small = chance(0.5);
+    const int bodies = integer(0, small ? std::min(3, limits.max_bodies) : limits.max_bodies);
+    const int joints = integer(bodies == 0 ? 2 : 0, small ? 4 : std::max(2, 150 - 6 * bodies > 30 ? 30 : 150 - 6 * bodies));
+    p.nv = joints + 6 * bodies;
+    const double h = log_uniform(1e-3, 0.4), stiffness = log_uniform(1, 1e5);
+    p.b.resize(p.nv);
+    for (int i = 0; i < joints; ++i) {
+      const double K = stiffness * log_uniform(0.5, 2);
+      p.Q.append(i, 1)(0, 0) = K;
+      p.b[i] = -K * normal() * 0.1;
+    }
+    for (int k = 0; k < bodies; ++k) {
+      const double mass = log_uniform(1e-3, 1e2), size = uniform(0.03, 0.3);
+      auto Q = p.Q.append(joints + 6 * k, 6);
+      const Eigen::Matrix3d R = rotation();
+      const Eigen::Vector3d moments = mass * size * size * Eigen::Vector3d(uniform(0.1, 0.4), uniform(0.1, 0.4), uniform(0.1, 0.4));
+      Q.topLeftCorner(3, 3) = R * moments.asDiagonal() * R.transpose() / (h * h);
+      Q.bottomRightCorner(3, 3) = Eigen::Matrix3d::Identity() * mass / (h * h);
+      p.b.segment(joints + 6 * k, 6) << mass * size * 2 * normal(), mass * size * 2 * normal(), mass * size * 2 * normal(), mass * 5 * normal(), mass * 5 * normal(), mass * (9.81 + normal());
+    }
+    const double model = uniform(0, 1);
+    p.model = model < 0.6 ? solvers::FrictionModel::kPyramid : solvers::FrictionModel::kCone;
+    p.rays = chance(0.5) ? 4 : 8;
+    const bool no_friction = chance(0.15);
+    const int contacts = integer(1, small ? std::min(10, limits.max_contacts) : limits.max_contacts);
+    Eigen::VectorXd feasible(p.nv);
+    for (int i = 0; i < p.nv; ++i) feasible[i] = 0.01 * normal();
+    for (int i = 0; i < contacts; ++i) add_contact(p, joints, bodies, no_friction, feasible);
+    if (chance(0.3)) {
+      for (int i = 0; i < (contacts + 2) / 3; ++i) duplicate(p, integer(0, contacts - 1));
+    }
+    return p;
+  }
+
+  /// A body squeezed between two fixed walls that both penetrate it: no motion satisfies the rows.
+  solvers::ContactProgram next_jammed() {
+    solvers::ContactProgram p = next({.max_bodies = 3, .max_contacts = 10});
+    const int body = p.nv;
+    p.nv += 6;
+    p.b.conservativeResize(p.nv);
+    p.b.tail(6) << 0, 0, 0, normal(), normal(), normal();
+    const double mass = log_uniform(1e-3, 1e2);
+    p.Q.append(body, 6) = mass * Eigen::Matrix<double, 6, 6>::Identity();
+    const Eigen::Vector3d n = Eigen::Vector3d(normal(), normal(), normal()).normalized();
+    for (int side : {1, -1}) {
+      std::array<int, 6> cols{body, body + 1, body + 2, body + 3, body + 4, body + 5};
+      auto J = p.J.append(3, cols);
+      J.setZero();
+      J.row(0).tail(3) = side * n;
+      const Eigen::Vector3d t = n.unitOrthogonal();
+      J.row(1).tail(3) = t;
+      J.row(2).tail(3) = (side * n).cross(t);
+      p.contacts.push_back({.gap = -uniform(1e-4, 5e-3), .mu = chance(0.3) ? 0.0 : uniform(0.1, 1)});
+    }
+    return p;
+  }
+
+  double uniform(double a, double b) { return std::uniform_real_distribution<double>(a, b)(rng_); }
+  double log_uniform(double a, double b) { return std::exp(uniform(std::log(a), std::log(b))); }
+  double normal() { return std::normal_distribution<double>()(rng_); }
+  int integer(int a, int b) { return std::uniform_int_distribution<int>(a, b)(rng_); }
+  bool chance(double share) { return uniform(0, 1) < share; }
+
+ private:
+  Eigen::Matrix3d rotation() { return Eigen::Quaterniond(Eigen::Vector4d(normal(), normal(), normal(), normal()).normalized()).toRotationMatrix(); }
+
+  // Contact of a body (or a chain of joints) with another one or the world.
+  void add_contact(solvers::ContactProgram& p, int joints, int bodies, bool no_friction, const Eigen::VectorXd& feasible) {
+    const Eigen::Matrix3d frame = rotation();  // rows n, t1, t2
+    std::vector<int> cols;
+    std::vector<Eigen::Vector3d> columns;
+    const auto add_chain = [&] {
+      const int length = std::min(joints, integer(2, 7)), first = integer(0, joints - length);
+      for (int i = first; i < first + length; ++i) {
+        cols.push_back(i);
+        columns.push_back(frame * Eigen::Vector3d(normal(), normal(), normal()) * 0.2);
+      }
+    };
+    const auto add_body = [&](int k, double sign) {
+      const Eigen::Vector3d arm = Eigen::Vector3d(normal(), normal(), normal()) * 0.05;
+      for (int axis = 0; axis < 6; ++axis) {
+        const Eigen::Vector3d e = Eigen::Vector3d::Unit(axis % 3);
+        cols.push_back(joints + 6 * k + axis);
+        columns.push_back(sign * (frame * (axis < 3 ? Eigen::Vector3d(e.cross(arm)) : e)));
+      }
+    };
+    if (bodies == 0) {
+      add_chain();
+    } else {
+      const int a = integer(0, bodies - 1), b = integer(0, bodies - 1);
+      if (joints > 0 && chance(0.3)) {
+        add_chain();
+        add_body(a, 1);
+      } else if (a == b || chance(0.4)) {
+        add_body(a, 1);
+      } else {
+        add_body(std::min(a, b), a < b ? 1 : -1);
+        add_body(std::max(a, b), a < b ? -1 : 1);
+      }
+    }
+    const bool frictionless = chance(0.05);
+    auto J = p.J.append(3, cols);
+    for (std::size_t c = 0; c < columns.size(); ++c) J.col(static_cast<Eigen::Index>(c)) = columns[c];
+    solvers::ContactLaw law;
+    law.frictionless = frictionless;
+    law.mu = no_friction || chance(0.03) ? 0.0 : uniform(0.05, 1.2);
+    law.gap = chance(0.3) ? 0.0 : chance(0.5) ? -uniform(0, 5e-3) : uniform(0, 0.02);
+    // Raise the gap until the drawn motion is feasible, by 1 µm at least: without that the rows may have no common interior.
+    Eigen::Vector3d z = Eigen::Vector3d::Zero();
+    for (std::size_t c = 0; c < cols.size(); ++c) z += J.col(static_cast<Eigen::Index>(c)) * feasible[cols[c]];
+    law.gap = std::max(law.gap, (frictionless ? 0.0 : law.mu) * std::hypot(z[1], z[2]) - z[0] + log_uniform(1e-6, 1e-3));
+    p.contacts.push_back(law);
+  }
+
+  static void duplicate(solvers::ContactProgram& p, int i) {
+    const std::vector<int> cols(p.J.cols(i).begin(), p.J.cols(i).end());
+    const Eigen::MatrixXd copy = p.J.block(i);
+    p.J.append(static_cast<int>(copy.rows()), cols) = copy;
+    p.contacts.push_back(solvers::ContactLaw(p.contacts[i]));
+  }
+
+  std::mt19937_64 rng_;
+};
+
+}  // namespace deft::testing
