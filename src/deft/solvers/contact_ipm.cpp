@@ -19,6 +19,7 @@ constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // whe
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
 constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
+constexpr double kLargeStart = 100;           // second start of problems with a thin feasible set
 constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
 constexpr double kElasticProof = 1e-14;  // R̂ whose multipliers are long enough to be a Farkas ray
 
@@ -81,20 +82,24 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   } else {
     interior.start_cold(packed);
   }
-  // 2. Interior point to moderate accuracy, polish; if the active set is not clear yet, on to high accuracy.
+  // 2. Interior point to moderate accuracy, polish; if the active set is not clear yet, on to high accuracy. Failing that, once
+  // more from a large start.
   best = std::numeric_limits<double>::infinity();
   IpmOutcome outcome = IpmOutcome::kStalled;
-  for (IpmLimits limits : {kLoose, kTight}) {
-    limits.max_iterations = settings.max_iterations;
-    const int before = interior.iterations();
-    outcome = interior.run(packed, system, limits);
-    iterations += interior.iterations() - before;
-    take_better(best, interior.iterate());
-    if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
-    if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
-    if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
+  for (const double size : {0.0, kLargeStart}) {
+    if (size > 0) interior.start_cold(packed, size);
+    for (IpmLimits limits : {kLoose, kTight}) {
+      limits.max_iterations = settings.max_iterations;
+      const int before = interior.iterations();
+      outcome = interior.run(packed, system, limits);
+      iterations += interior.iterations() - before;
+      take_better(best, interior.iterate());
+      if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
+      if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
+      if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
+    }
+    if (best <= settings.tolerance) return Status::kSolved;
   }
-  if (best <= settings.tolerance) return Status::kSolved;
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
 
@@ -114,7 +119,7 @@ Status ContactIpm::Workspace::solve_elastic(int max_iterations) {
   packed.set_extra_compliance(0.0);
   limits.proximal = 0;
   limits.max_short_steps = limits.max_iterations;
-  interior.start_cold(packed);
+  interior.start_cold(packed, kLargeStart);
   const IpmOutcome proof = interior.run(packed, system, limits);
   iterations += interior.iterations();
   if (proof == IpmOutcome::kInfeasible ||
@@ -131,19 +136,20 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
   } else {
     interior.start_cold(packed);
   }
-  const IpmOutcome outcome = interior.run(packed, system, limits);
+  IpmOutcome outcome = interior.run(packed, system, limits);
   iterations += interior.iterations();
+  if (outcome == IpmOutcome::kStalled || outcome == IpmOutcome::kIterationLimit) {
+    interior.start_cold(packed, kLargeStart);
+    outcome = interior.run(packed, system, limits);
+    iterations += interior.iterations();
+  }
   x.v = interior.iterate().v;
   x.lambda = interior.iterate().lambda;
   switch (outcome) {
-    case IpmOutcome::kConverged:
-      return Status::kSolved;
-    case IpmOutcome::kInfeasible:
-      return Status::kInfeasible;
-    case IpmOutcome::kUnbounded:
-      return Status::kUnbounded;
-    default:
-      break;
+    case IpmOutcome::kConverged: return Status::kSolved;
+    case IpmOutcome::kInfeasible: return Status::kInfeasible;
+    case IpmOutcome::kUnbounded: return Status::kUnbounded;
+    default: break;
   }
   const bool close = interior.centrality() <= 1e-6 &&
                      std::max(interior.stationarity(), interior.infeasibility()) <= settings.tolerance;

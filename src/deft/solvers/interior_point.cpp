@@ -13,11 +13,12 @@ constexpr double kEqualityCompliance =
 constexpr double kColdSlack = 0.3;     // slack and multiplier of a row that touches, at a cold start
 constexpr double kSmallestMu = 1e-16;  // exact targets go no lower
 constexpr double kBarrierCentrality = 1e-12;  // relative, at the end of a smoothed solve
+constexpr double kRowRounding = 1e-13;
 constexpr double kPoorStep = 0.1;
 constexpr double kConeRounding = 2e-15;
 constexpr double kNearTheEnd = 1e-7;
 constexpr double kRayLength = 1e6;            // motions this long are tested as rays
-constexpr double kFarkasLength = 1e3;         // and multipliers this large as proofs
+constexpr double kFarkasLength = 30;          // and multipliers this large as proofs
 constexpr double kRayTolerance = 1e-8;
 constexpr int kWarmIterations = 14;  // a warm start that needs more was a bad one: start cold
 
@@ -34,7 +35,7 @@ void InteriorPoint::resize(const PackedProgram& program) {
   iterations_ = short_steps_ = 0;
 }
 
-void InteriorPoint::start_cold(const PackedProgram& program) {
+void InteriorPoint::start_cold(const PackedProgram& program, double size) {
   resize(program);
   warm_ = false;
   std::fill(x_.v.begin(), x_.v.end(), 0.0);
@@ -47,7 +48,7 @@ void InteriorPoint::start_cold(const PackedProgram& program) {
       } else if (block.law == Law::kCone && k > 0) {
         s = lambda = 0;
       } else {
-        const double target = std::max(kColdSlack * kColdSlack, final_target(program, block));
+        const double target = std::max(size * size, final_target(program, block));
         s = std::max(program.g[block.first_slack + k], std::sqrt(target));
         lambda = target / s;
       }
@@ -312,6 +313,7 @@ bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem&
 IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits) {
   proximal_ = limits.proximal;
   double previous_residual = std::numeric_limits<double>::infinity(), best = previous_residual;
+  double alpha = 0, previous_infeasibility = previous_residual;
   int polished = 0, unimproved = 0;
   for (;; ++iterations_) {
     measure(program, system);
@@ -327,8 +329,11 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       ++polished;
     }
     previous_residual = residual;
+    // Rows that close no faster than the proximal term lets them: weaken it.
+    if (alpha > 0.9 && infeasibility_ > kRowRounding && infeasibility_ > 0.3 * previous_infeasibility) proximal_ = std::max(0.1 * proximal_, limits.proximal * 1e-4);
+    previous_infeasibility = infeasibility_;
     // Near the end rounding takes over: stop when nothing improves any more.
-    const double merit = std::max(residual, excess_);
+    const double merit = std::max(residual, program.smoothed ? centrality_ : excess_);
     unimproved = merit < 0.9 * best ? 0 : unimproved + 1;
     best = std::min(best, merit);
     if (best < kNearTheEnd && unimproved >= 4) return IpmOutcome::kStalled;
@@ -338,8 +343,7 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
 
     scale(program);
     system.factor(program, curvature_);
-    if (proves_infeasible(program, system)) return IpmOutcome::kInfeasible;
-    double alpha;
+    if (alpha < 0.5 && proves_infeasible(program, system)) return IpmOutcome::kInfeasible;
     const bool near_target = program.smoothed && excess_ < 10 * program.target;
     if (near_target && !program.has_hard_rows) {
       direction(program, system, 0.0, false);
@@ -368,8 +372,8 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       const double ratio = excess_ > 0 ? affine_excess / excess_ : 0;
       direction(program, system, std::max(ratio * ratio * ratio * excess_, kSmallestMu), true);
       alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
-      if (alpha < kPoorStep) {  // the second-order term misled: plain centring
-        direction(program, system, std::max(0.8 * excess_, kSmallestMu), false);
+      if (alpha < kPoorStep || unimproved >= 3) {  // the second-order term misled: plain centring
+        direction(program, system, std::max((unimproved >= 3 ? 0.1 : 0.8) * excess_, kSmallestMu), false);
         alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
       }
     }

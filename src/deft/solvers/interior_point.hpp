@@ -17,8 +17,9 @@ struct IpmLimits {
 
 class InteriorPoint {
  public:
-  /// Cold start: centred slacks around the origin.
-  void start_cold(const PackedProgram& program);
+  /// Cold start: centred slacks around the origin; rows that touch get a slack and a multiplier of `size`. Problems with a thin
+  /// feasible set need large multipliers and a large start.
+  void start_cold(const PackedProgram& program, double size = 0.3);
   /// Lifts an iterate of a neighbouring program onto the central path at `mu` (solvers.md in README: "Warm start").
   void start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu);
   /// Runs from the current point; may be called again with tighter limits to go on.
