@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "deft/collision/triangle_mesh.hpp"
+#include "deft/core/log.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::scene {
@@ -90,10 +91,17 @@ struct ShapeJson {
 std::string geometries(const std::vector<multibody::GeometrySpec>& specs) {
   std::string out = "[";
   for (const multibody::GeometrySpec& geometry : specs) {
+    std::string shape;
+    try {
+      shape = std::visit(ShapeJson{}, geometry.shape);
+    } catch (const InputError& error) {  // a picture without one mesh is better than none; collision meshes were read when building
+      log::warning(fmt::format("{} is not drawn: {}", geometry.name, error.what()));
+      continue;
+    }
     if (out.size() > 1) out += ",";
     out += fmt::format(R"({{"X_BG":{},)", pose(geometry.X_LG));
     if (geometry.rgba) out += fmt::format(R"("rgba":{},)", list(*geometry.rgba));
-    out += fmt::format(R"("shape":{}}})", std::visit(ShapeJson{}, geometry.shape));
+    out += fmt::format(R"("shape":{}}})", shape);
   }
   return out + "]";
 }
