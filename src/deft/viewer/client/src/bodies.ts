@@ -119,8 +119,9 @@ export class Bodies {
         const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false});
         const mesh = new Mesh(makeGeometry(geometry.shape, 0.01 * this.radius), material);
         setPose(mesh, geometry.X_BG);
-        const rim = new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')}));
-        mesh.add(rim);
+        if (hasEdges(geometry.shape)) {
+          mesh.add(new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')})));
+        }
         ghost.add(mesh);
       }
       this.ghosts.add(ghost);
@@ -189,9 +190,11 @@ export class Bodies {
     const triangles = makeGeometry(geometry.shape, 0.01 * this.radius);
     const shell = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.25, depthWrite: false}));
     const back = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.2, depthWrite: false, side: BackSide}));
-    const lines = new LineSegments(new EdgesGeometry(triangles, 12), new LineBasicMaterial({color: '#0e7f7f', transparent: true, opacity: 0.8}));
     const part = new Group();
-    part.add(shell, back, lines);
+    part.add(shell, back);
+    if (hasEdges(geometry.shape)) {
+      part.add(new LineSegments(new EdgesGeometry(triangles, 12), new LineBasicMaterial({color: '#0e7f7f', transparent: true, opacity: 0.8})));
+    }
     setPose(part, geometry.X_BG);
     this.collisions.push(part);
     group.add(part);

@@ -2,13 +2,14 @@ import {el, emptyState} from './dom';
 import {figures, millimetres} from './format';
 import {kStates, utilisationColour} from './palette';
 import type {Player} from './player';
-import {readContacts, Run} from './run';
+import {readContacts, Run, statusWord} from './run';
 
 const kMost = 60; // rows; more are counted, not listed
 
-/** The contacts of the moment in words and numbers, the most loaded first: what the drawing shows, for every reader. */
+/** The step's record and the contacts of the moment in words and numbers, the most loaded first: what the drawing shows, for every reader. */
 export class ContactTable {
   readonly root = el('div', {className: 'contacts'});
+  private readonly step = el('dl', {className: 'step', 'aria-label': 'Step'});
   private readonly summary = el('p', {className: 'hint'});
   private readonly rows = el('tbody');
   private readonly table: HTMLElement;
@@ -18,13 +19,14 @@ export class ContactTable {
     const head = ['state', 'on · from', 'fₙ [N]', 'fₜ [N]', 'of μfₙ', 'gap [mm]'].map((text) => el('th', {scope: 'col'}, text));
     this.table = el('table', {}, el('caption', {className: 'hidden'}, 'Contacts of the moment shown'), el('thead', {}, el('tr', {}, ...head)),
                     this.rows);
-    this.root.append(this.summary, this.table, this.none);
+    this.root.append(this.step, this.summary, this.table, this.none);
     player.onChange(() => this.update());
   }
 
   /** Rewritten only while it can be seen. */
   update(): void {
     if (this.root.offsetParent === null) return;
+    this.step.replaceChildren(...this.stepFacts().flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
     const contacts = readContacts(this.run, this.player.frame).sort((a, b) => b.fn - a.fn);
     const counts = kStates.map((s, i) => `${contacts.filter((c) => c.state === i).length} ${s.word}`).join(', ');
     this.summary.textContent = contacts.length ? `${contacts.length} contacts: ${counts}` : '';
@@ -39,6 +41,18 @@ export class ContactTable {
       el('td', {}, c.fn > 1e-9 && c.mu > 0 ? bar(c.utilisation) : '–'),
       el('td', {className: c.gap < -1e-6 ? 'penetration' : ''}, millimetres(c.gap).replace(' mm', '')))));
     if (contacts.length > kMost) this.rows.append(el('tr', {}, el('td', {colSpan: 6}, `and ${contacts.length - kMost} more`)));
+  }
+
+  private stepFacts(): [string, string][] {
+    const {run, player: {frame}} = this;
+    if (frame < 1) return [];
+    const j = frame - 1, {residual, iterations, solve_us, energy, gap_min, unique} = run.steps;
+    const loose = [unique[j] & 1 ? '' : 'motion', unique[j] & 2 ? '' : 'forces'].filter(Boolean).join(' and ');
+    return [
+      ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', figures(residual[j])], ['iterations', String(iterations[j])],
+      ['solve', `${figures(solve_us[j])} µs`], ['energy', `${figures(energy[j])} J`], ['smallest gap', millimetres(gap_min[j])],
+      ['unique', loose ? `not the ${loose}` : 'yes'],
+    ];
   }
 
   private emptyNote(): HTMLElement {

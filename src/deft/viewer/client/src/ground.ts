@@ -41,7 +41,7 @@ export class Grid {
   constructor(normal: Vector3, offset: number, center: Vector3, radius: number) {
     this.spacing = 10 ** Math.floor(Math.log10(0.7 * radius));
     this.mesh = new Mesh(new CircleGeometry(kReach * radius, 96), new ShaderMaterial({
-      transparent: true, depthWrite: false, side: DoubleSide,
+      transparent: true, depthWrite: false, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -2,
       uniforms: {ink: {value: new Color()}, spacing: {value: this.spacing}, reach: {value: kReach * radius},
                  shift: {value: new Vector3()}},
       vertexShader: `varying vec2 p; varying vec2 local; uniform vec3 shift;

@@ -3,7 +3,7 @@ import {kForce, kGap, kNormal, kTangential} from './palette';
 import type {Player} from './player';
 import {Line, Plot} from './plots';
 import type {Run} from './run';
-import {command, commandOf, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries} from './series';
+import {command, commandOf, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries, unitOf} from './series';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
 const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
@@ -98,7 +98,7 @@ export class PlotPanel {
       const driver = commandOf(this.run, shown);
       if (driver >= 0) lines.push({label: 'commanded', colour: hex(kTangential), dash: [5, 3], values: command(this.run, driver)});
       if (driven.length === 0) holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
-      return [this.plot(names.q[shown], 'SI', 1e-4, lines)];
+      return [this.plot(names.q[shown], unitOf(names.q[shown]), 1e-4, lines)];
     });
     refill();
   }

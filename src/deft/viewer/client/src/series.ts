@@ -77,3 +77,11 @@ export function poseSeries(run: Run, body: number): number[][] {
   }
   return lists;
 }
+
+/** Unit of a coordinate as far as its name tells: quaternions have none, x, y, z and s are lengths, other joints turn or slide. */
+export function unitOf(name: string): string {
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  if (/^q[wxyz]$/.test(last)) return '1';
+  if (/^[xyzs]$/.test(last)) return 'm';
+  return last === 'theta' ? 'rad' : 'rad or m';
+}

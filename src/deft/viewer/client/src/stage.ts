@@ -145,7 +145,11 @@ export class Stage {
 
   get radius(): number { return this.focus.radius; }
   get center(): Vector3 { return this.focus.center; }
-  lookHome(): void { this.lookFrom(this.homeDirection); }
+  lookHome(): void {
+    this.resize(); // the page may have been laid out since
+    this.lookFrom(this.homeDirection);
+  }
+
 
   look(side: 'front' | 'side' | 'top'): void {
     this.lookFrom({front: new Vector3(0, -1, 0), side: new Vector3(1, 0, 0), top: new Vector3(0, -1e-3, 1)}[side].normalize());
