@@ -114,8 +114,8 @@ void BoxTree::find_pairs(const PairFilter& filter, std::span<const PosedShape> p
     }
     if ((p.low > q.high).any() || (q.low > p.high).any()) continue;
     if (is_leaf(i) && is_leaf(j)) {
-      const auto [first, second] = std::minmax(-1 - p.left, -1 - q.left);
-      if (filter.allows(first, second)) pairs.emplace_back(first, second);
+      const int a = -1 - p.left, b = -1 - q.left;
+      if (filter.allows(a, b)) pairs.emplace_back(std::min(a, b), std::max(a, b));
     } else if (is_leaf(j) || (!is_leaf(i) && size_of(p.low, p.high) > size_of(q.low, q.high))) {
       stack_.emplace_back(p.left, j);
       stack_.emplace_back(p.right, j);

@@ -198,7 +198,7 @@ void set_face_piece(const PosedShape& posed, int face, const TangentFrame& frame
     piece.add(frame.across(posed.vertices[vertex]), vertex, edge_feature(core, core.corner_edges[f.first + side]));
   }
   piece.slope = Vector2d(-normal.dot(frame.t1) / facing, -normal.dot(frame.t2) / facing);
-  piece.height_at_0 = frame.height(posed.vertices[core.corners[f.first]]) - piece.slope.dot(piece.corners[0]);
+  piece.height_at_0 = frame.height(posed.vertices[piece.corner_feature[0]]) - piece.slope.dot(piece.corners[0]);
 }
 
 void clip(const Piece& a, const Piece& b, ClipScratch& scratch, std::vector<ClippedCorner>& corners) {
