@@ -71,12 +71,14 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
     read.error(between != nullptr ? *between : item, "friction.pairs: 'between' takes a list of two names, of models or links: [hand, \"table::*\"]");
     return;
   }
+  std::vector<std::string> choices = scene.model_names();
+  choices.insert(choices.end(), bodies.begin(), bodies.end());
   for (std::size_t i = 0; i < 2; ++i) {
     const auto name = read.text(between->items[i], "between");
     if (!name) return;
     const auto matches = [&](const std::string& body) { return scene::matches_body(*name, body); };
     if (scene.unreadable.empty() && std::none_of(bodies.begin(), bodies.end(), matches)) {
-      read.error(between->items[i], fmt::format("friction.pairs: '{}' matches no body{}", *name, did_you_mean(*name, bodies)));
+      read.error(between->items[i], fmt::format("friction.pairs: '{}' matches no body{}", *name, did_you_mean(*name, choices)));
     }
     pair.between[i] = *name;
   }

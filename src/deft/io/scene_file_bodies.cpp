@@ -242,6 +242,15 @@ void read_body(const YamlNode& node, SceneReading& scene, ModelSpec& model) {
   if (joint.kind != JointKind::kFree) model.joints.push_back(std::move(joint));
 }
 
+/// Fixes a body that could not be read, so that nothing more is said about its motion and mass.
+void hold_still(ModelSpec& model) {
+  JointSpec joint;
+  joint.name = "joint";
+  joint.child = model.links.front().name;
+  model.joints = {joint};
+  model.links.front().inertial.reset();
+}
+
 }  // namespace
 
 void read_bodies(const YamlNode& bodies, SceneReading& scene) {
@@ -257,7 +266,10 @@ void read_bodies(const YamlNode& bodies, SceneReading& scene) {
     model.links[0].name = entry.key;
     model.links[0].where = entry.where;
     read_body(entry.value, scene, model);
-    if (scene.diagnostics.error_count() > errors_before) scene.unreadable.insert(entry.key);
+    if (scene.diagnostics.error_count() > errors_before) {
+      scene.unreadable.insert(entry.key);
+      hold_still(model);
+    }
     scene.append_model(std::move(model), entry.where);
   }
 }

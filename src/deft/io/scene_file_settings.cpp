@@ -55,7 +55,7 @@ void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"joint_limits", "", "joint limits are constraints"}, s.joint_limits);
   visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"}, s.effort_limits);
   visit(SettingInfo{"robot_gravity", "", "gravity acts on robots too (off: they compensate their own weight)"}, s.robot_gravity);
-  visit(SettingInfo{"joint_damping", "N s/m, N m s/rad", "damping of the robots' joints: one number, a list or a map", kNotNegative}, s.joint_damping);
+  visit(SettingInfo{"joint_damping", "N s/m, N m s/rad", "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative}, s.joint_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
   visit(SettingInfo{"uniqueness", "", "check: report whether motion and forces are unique"}, choice(s.uniqueness_check, kUniquenessWords));
   visit(SettingInfo{"forces", "", "which of several possible forces are reported"}, choice(s.forces, kForcesWords));
@@ -130,7 +130,7 @@ YamlNode value_of(const Choice<T>& field) {
 }
 YamlNode value_of(const scene::JointValues& field) {
   if (field.all) return make_number(*field.all);
-  if (field.list.empty() && field.by_name.empty()) return make_number(0);
+  if (field.list.empty() && field.by_name.empty()) return {};
   YamlNode node = field.list.empty() ? make_map() : make_list({});
   for (const double value : field.list) node.items.push_back(make_number(value));
   for (const auto& [name, value] : field.by_name) node.set(name, make_number(value));
