@@ -1,5 +1,5 @@
 import {Vector3} from 'three';
-import {Bodies, boundsOfMotion} from './bodies';
+import {Bodies, boundsOfMotion, typicalRadius} from './bodies';
 import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
 import {el, emptyState} from './dom';
@@ -98,16 +98,16 @@ export class App {
     }
     stage.setHome(boundsOfMotion(run), run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));
     const labels = new Labels(view, stage);
-    const layer = new ContactLayer(run, stage, labels);
+    const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, stage.center, stage.radius);
     stage.onDraw(() => { labels.begin(); layer.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
     [this.stage, this.layer, this.bodies] = [stage, layer, bodies];
     if (run.scene.bodies.length === 0) {
-      view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with deft view RUN.'));
+      view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0) {
       view.append(emptyState('This run has no steps: only the start is shown.',
-        'Simulate some: deft sim SCENE --steps 50, or --duration 2, or give the scene commands.'));
+        'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
     return new ViewPanel(run, stage, layer, bodies);
   }

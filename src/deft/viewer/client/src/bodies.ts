@@ -27,14 +27,26 @@ function boundsOf(geometry: Geometry): Box3 {
   return triangles.boundingBox!.clone().applyMatrix4(poseMatrix(geometry.X_BG));
 }
 
+function localBounds(body: Body): Box3 {
+  const box = new Box3();
+  for (const geometry of body.visuals.length ? body.visuals : body.collisions) box.union(boundsOf(geometry));
+  return box;
+}
+
+/** The middle one of the objects' radii, or of all bodies' if there are no objects: what forces are drawn in proportion to. */
+export function typicalRadius(run: Run): number {
+  for (const wanted of [['object'], ['robot', 'fixed', 'world']]) {
+    const radii = run.scene.bodies.filter((body) => wanted.includes(body.role)).map(localBounds).filter((box) => !box.isEmpty())
+      .map((box) => box.getSize(new Vector3()).length() / 2).filter((r) => r > 0).sort((a, b) => a - b);
+    if (radii.length) return radii[radii.length >> 1];
+  }
+  return Infinity;
+}
+
 /** The box that holds what moves (robots and objects) over the whole run; without any of them, everything bounded. */
 export function boundsOfMotion(run: Run): Box3 {
   const num_bodies = run.names.bodies.length;
-  const local = run.scene.bodies.map((body) => {
-    const box = new Box3();
-    for (const geometry of body.visuals.length ? body.visuals : body.collisions) box.union(boundsOf(geometry));
-    return box;
-  });
+  const local = run.scene.bodies.map(localBounds);
   const stride = Math.max(1, Math.floor(run.frames / 40));
   for (const wanted of [['robot', 'object'], ['fixed', 'world']]) {
     const all = new Box3();

@@ -9,6 +9,7 @@ import type {Stage} from './stage';
 
 const kTouching = 1e-5;    // [m] above this gap a force is drawn as one at a distance
 const kNoGap = 1e-6;       // [m] below this size a gap is not worth a number
+const kConePart = 0.6;       // height of a friction cone over the length of the normal force: the arrow passes through its lid
 const kShaftPixels = 2.4;  // radius of an arrow on screen
 const kGlyphPixels = 17;   // size of a contact point
 const kPlatePixels = 9;    // radius of the plates at the ends of a gap: they reach out from behind the glyph
@@ -65,18 +66,19 @@ export class ContactLayer {
   private readonly glyphs: Glyphs[];
   private readonly metresPerNewton: number;
 
-  constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels) {
+  constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels, bodyRadius: number) {
     // `transparent` only puts the arrows after the cones in the drawing order: they are not to be tinted by them.
     const solid = new MeshBasicMaterial({transparent: true});
-    const glass = new MeshBasicMaterial({transparent: true, opacity: 0.3, side: DoubleSide, depthWrite: false});
+    const rim = new MeshBasicMaterial({transparent: true, depthWrite: false}); // an arrow behind a rim is not to look dashed
+    const glass = new MeshBasicMaterial({transparent: true, opacity: 0.25, side: DoubleSide, depthWrite: false});
     const {cone, rays} = run.scene.settings;
     const sides = cone === 'pyramid' ? (run.scene.plane ? 2 : Math.max(3, rays ?? 4)) : 40;
     this.cones = new Instances(stage.overlay, new CylinderGeometry(1, 0, 1, sides, 1, true).translate(0, 0.5, 0).rotateX(Math.PI / 2), glass, 1);
-    this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.012, 6, sides).translate(0, 0, 1), solid, 2);
+    this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.012, 6, sides).translate(0, 0, 1), rim, 2);
     this.shafts = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.glyphs = kStates.map((_, state) => new Glyphs(stage.overlay, state));
-    this.metresPerNewton = (0.42 * stage.radius) / this.typicalForce();
+    this.metresPerNewton = Math.min(0.42 * stage.radius, 1.3 * bodyRadius) / this.typicalForce();
   }
 
   setFrame(frame: number): void { this.contacts = readContacts(this.run, frame); }
@@ -146,7 +148,7 @@ export class ContactLayer {
   }
 
   private addCone(contact: Contact, point: Vector3): void {
-    const height = contact.fn * this.metresPerNewton * this.options.scale;
+    const height = kConePart * contact.fn * this.metresPerNewton * this.options.scale;
     if (!(height > 6 * this.stage.pixelSize(point)) || contact.mu <= 0) return;
     const colour = utilisationColour(contact.utilisation);
     const orientation = this.coneFrame(new Vector3(...contact.normal));

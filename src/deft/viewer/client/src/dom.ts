@@ -44,6 +44,6 @@ export function slider(text: string, min: number, max: number, step: number, val
   return el('label', {className: 'slide'}, el('span', {}, text), range, output);
 }
 
-/** What is missing and how to get it. */
+/** What is missing and how to get it; commands between backticks. */
 export const emptyState = (what: string, how: string): HTMLElement =>
-  el('div', {className: 'empty', role: 'note'}, el('strong', {}, what), el('p', {}, how));
+  el('div', {className: 'empty', role: 'note'}, el('strong', {}, what), el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))));

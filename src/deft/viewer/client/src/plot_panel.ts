@@ -19,7 +19,7 @@ export class PlotPanel {
     this.times = Array.from(run.t);
     if (run.frames < 2) {
       this.root.append(emptyState('No steps, so nothing to plot.',
-        'The run holds the start only. Give it a length: deft sim SCENE --steps 50 (or --duration 2, or commands in the scene).'));
+        'The run holds the start only. Give it a length: `deft sim SCENE --steps 50` (or `--duration 2`, or commands in the scene).'));
       return;
     }
     this.addPairs(contactPairs(run));
@@ -62,7 +62,7 @@ export class PlotPanel {
       const margin = this.run.scene.settings.contact_margin;
       this.root.append(el('section', {}, el('h3', {}, 'Contact pair'), emptyState('No contacts in this run.',
         `No pair came closer than the contact margin${typeof margin === 'number' ? ` of ${1e3 * margin} mm` : ''}. Widen it with ` +
-        '--set step.contact_margin=0.1, or command a motion that touches something.')));
+        '`--set step.contact_margin=0.1`, or command a motion that touches something.')));
       return;
     }
     // Supports carry the most; what a robot touches is what a reader looks for first.

@@ -25,7 +25,7 @@ export class Plot {
       grid: {stroke: () => cssColour('--plot-grid'), width: 1}, ...(values ? {values} : {}),
     });
     this.plot = new uPlot({
-      width: 300, height: kHeight, padding: [6, 6, 0, 0],
+      width: 300, height: kHeight, padding: [6, 14, 0, 0],
       scales: {x: {time: false}, y: {range: (_, low, high) => padded(low, high, smallest)}},
       axes: [axis(20), axis(52, (_, ticks) => ticks.map((v) => figures(v)))],
       legend: {show: lines.length > 1, live: false, markers: {width: 2}},
