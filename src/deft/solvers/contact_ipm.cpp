@@ -18,6 +18,7 @@ constexpr double kGoodEnough = 1e-10;         // polish accepted without going o
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
+constexpr double kRoundingSlack = 10;          // accepted where multipliers of 1e4 and more magnify rounding
 constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
 constexpr double kLargeStart = 100;           // second start of problems with a thin feasible set
 constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
@@ -98,7 +99,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
       if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
       if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
     }
-    if (best <= settings.tolerance) return Status::kSolved;
+    if (best <= kRoundingSlack * settings.tolerance) return Status::kSolved;
   }
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 namespace deft::solvers {
 namespace {
@@ -259,11 +257,11 @@ bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem
       double change[kMaxConeRows];
       K_[i].apply(block.rows, pull, change);
       for (int k = 0; k < block.rows; ++k) y[k] -= change[k];
-      if (tail_norm(block.rows, y) > y[0]) return false;
+      y[0] = std::max(y[0], tail_norm(block.rows, y));  // stays a multiplier; what that costs shows in Jᵀy
     } else {
       for (int k = 0; k < block.slacks; ++k) {
         y[k] -= D_[block.first_slack + k] * pull[k];
-        if (y[k] < 0) return false;
+        y[k] = std::max(y[k], 0.0);
       }
     }
   }
@@ -310,15 +308,26 @@ bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem&
   return slope < -tolerance * b_norm || (program.smoothed && opening > tolerance && slope < tolerance * b_norm);
 }
 
+// The best point of a run that ended in rounding noise.
+IpmOutcome InteriorPoint::give_up(IpmOutcome outcome) {
+  if (best_merit_ < kNearTheEnd) {
+    x_.v = best_x_.v;
+    x_.lambda = best_x_.lambda;
+    s_ = best_s_;
+  }
+  return outcome;
+}
+
 IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits) {
   proximal_ = limits.proximal;
-  double previous_residual = std::numeric_limits<double>::infinity(), best = previous_residual;
-  double alpha = 0, previous_infeasibility = previous_residual;
+  double previous_residual = std::numeric_limits<double>::infinity();
+  best_merit_ = previous_residual;
+  double alpha = 0, previous_infeasibility = previous_residual, last_merit = previous_residual, earlier_merit = previous_residual;
   int polished = 0, unimproved = 0;
   for (;; ++iterations_) {
     measure(program, system);
     const double residual = std::max(state_.stationarity, infeasibility_);
-    if (!std::isfinite(residual + mu_)) return IpmOutcome::kStalled;
+    if (!std::isfinite(residual + mu_)) return give_up(IpmOutcome::kStalled);
     const bool hard_done = excess_ <= limits.complementarity || !(program.has_hard_rows || !program.smoothed);
     if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual)
       return IpmOutcome::kConverged;
@@ -334,11 +343,19 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
     previous_infeasibility = infeasibility_;
     // Near the end rounding takes over: stop when nothing improves any more.
     const double merit = std::max(residual, program.smoothed ? centrality_ : excess_);
-    unimproved = merit < 0.9 * best ? 0 : unimproved + 1;
-    best = std::min(best, merit);
-    if (best < kNearTheEnd && unimproved >= 4) return IpmOutcome::kStalled;
-    if (getenv("DEFT_TRACE")) fprintf(stderr, "%d mu %.2e worst %.2e rd %.2e rp %.2e cen %.2e lmax %.2e warm %d short %d\n", iterations_, mu_, worst_complementarity_, state_.stationarity, infeasibility_, centrality_, *std::max_element(x_.lambda.begin(), x_.lambda.end()), warm_, short_steps_);
-    if (iterations_ >= limits.max_iterations) return IpmOutcome::kIterationLimit;
+    unimproved = merit < 0.9 * std::min(last_merit, earlier_merit) ? 0 : unimproved + 1;
+    earlier_merit = last_merit;
+    last_merit = merit;
+    if (merit < best_merit_) {
+      best_merit_ = merit;
+      if (merit < kNearTheEnd) {
+        best_x_.v = x_.v;
+        best_x_.lambda = x_.lambda;
+        best_s_ = s_;
+      }
+    }
+    if (best_merit_ < kNearTheEnd && unimproved >= 4) return give_up(IpmOutcome::kStalled);
+    if (iterations_ >= limits.max_iterations) return give_up(IpmOutcome::kIterationLimit);
     if (proves_unbounded(program, system)) return IpmOutcome::kUnbounded;
 
     scale(program);
@@ -377,9 +394,10 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
         alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
       }
     }
-    if (!(alpha > 0)) return IpmOutcome::kStalled;
+    if (unimproved >= 3) alpha = std::min(alpha, unimproved >= 6 ? 0.25 : 0.5);  // full Newton steps may cycle, damped ones descend
+    if (!(alpha > 0)) return give_up(IpmOutcome::kStalled);
     short_steps_ = alpha < 0.05 ? short_steps_ + 1 : 0;
-    if (alpha < 1e-12 || short_steps_ > limits.max_short_steps) return IpmOutcome::kStalled;
+    if (alpha < 1e-12 || short_steps_ > limits.max_short_steps) return give_up(IpmOutcome::kStalled);
     for (int i = 0; i < program.nv; ++i) x_.v[i] += alpha * dv_[i];
     for (int k = 0; k < program.num_slacks; ++k) {
       s_[k] += alpha * ds_[k];

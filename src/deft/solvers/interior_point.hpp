@@ -38,6 +38,7 @@ class InteriorPoint {
   double infeasibility() const { return infeasibility_; }
 
  private:
+  IpmOutcome give_up(IpmOutcome outcome);
   void resize(const PackedProgram& program);
   void measure(const PackedProgram& program, NewtonSystem& system);
   void scale(const PackedProgram& program);
@@ -48,7 +49,9 @@ class InteriorPoint {
   }
   bool proves_unbounded(const PackedProgram& program, NewtonSystem& system);
 
-  Iterate x_;
+  Iterate x_, best_x_;
+  std::vector<double> best_s_;
+  double best_merit_ = 0;
   std::vector<double> s_;
   KktState state_;
   double proximal_ = 0;
