@@ -1,0 +1,200 @@
+// deft info SCENE: what a scene holds.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "deft/io/scene_file_settings.hpp"
+#include "json.hpp"
+#include "options.hpp"
+
+namespace deft::cli {
+namespace {
+
+using scene::Scene;
+
+struct InfoOptions {
+  OutputOptions output;
+  SceneOptions scene;
+  bool settings = false;
+};
+
+const char* word(scene::ModelKind model) {
+  constexpr const char* kWords[] = {"convex",
+                                    "perfect-tracking",
+                                    "impedance",
+                                    "limit-surface",
+                                    "stewart-trinkle",
+                                    "convex-second-order",
+                                    "equivalent-contact-point"};
+  return kWords[static_cast<int>(model)];
+}
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+Json coordinates(const Scene& scene) {
+  Json list = Json::array();
+  int index = 0;
+  for (const multibody::CoordinateInfo& q : scene.model().coordinates()) {
+    list.push_back({{"index", index++},
+                    {"name", q.name},
+                    {"unit", q.unit},
+                    {"lower", number(q.lower)},
+                    {"upper", number(q.upper)}});
+  }
+  return list;
+}
+
+/// Geometries by body; the friction of a geometry is that of the pair with itself, which the pair rule leaves as it is.
+Json bodies(const Scene& scene) {
+  Json list = Json::array();
+  for (const multibody::BodyInfo& body : scene.model().bodies())
+    list.push_back({{"name", body.name}, {"mass", number(body.mass)}, {"geometries", Json::array()}});
+  int index = 0;
+  for (const collision::GeometryInfo& geometry : scene.collision_world().geometries()) {
+    Json entry{{"name", geometry.name}, {"kind", geometry.kind}, {"mu", number(scene.friction(index, index).mu)}};
+    if (geometry.hull_vertices > 0) entry["hull_vertices"] = geometry.hull_vertices;
+    list[at(geometry.body)]["geometries"].push_back(entry);
+    ++index;
+  }
+  return list;
+}
+
+Json robots(const Scene& scene) {
+  Json list = Json::array();
+  for (const scene::Robot& robot : scene.robots()) {
+    Json joints = Json::array();
+    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[at(robot.first_q + i)].name);
+    list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
+  }
+  return list;
+}
+
+Json settings(const Scene& scene) {
+  const scene::StepSettings& step = scene.spec().step;
+  return {{"gravity", numbers(scene.spec().gravity_W)},
+          {"h", number(step.h)},
+          {"model", word(step.model)},
+          {"dynamics", step.dynamics == scene::Dynamics::kQuasistatic ? "quasistatic" : "quasidynamic"},
+          {"cone", step.cone == scene::Cone::kCone ? "cone" : "pyramid"},
+          {"rays", scene.plane() == scene::Plane::kSpace ? step.rays : 2},
+          {"kappa", step.kappa == scene::kInfinity ? Json(nullptr) : number(step.kappa)},
+          {"contact_margin", number(step.contact_margin)},
+          {"unactuated_mass_scale", number(step.unactuated_mass_scale)}};
+}
+
+Json contacts(const Scene& scene) {
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(scene.spec().step.contact_margin, state);
+  const std::vector<std::string> names = scene.names_bodies();
+  Json list = Json::array();
+  for (const collision::ContactPair& contact : state.contacts) {
+    const Eigen::Vector3d point = 0.5 * (contact.p_WA + contact.p_WB);
+    list.push_back({{"a", names[at(contact.body_a)]},
+                    {"b", names[at(contact.body_b)]},
+                    {"gap", number(contact.gap)},
+                    {"normal", numbers(contact.nhat_BA_W)},
+                    {"point", numbers(point)},
+                    {"mu", number(scene.friction(contact.geometry_a, contact.geometry_b).mu)}});
+  }
+  return list;
+}
+
+Json describe(const Scene& scene) {
+  int nq_u = 0, nq_a = 0;
+  Json objects = Json::array();
+  for (const scene::Object& object : scene.objects()) {
+    nq_u += object.nq;
+    objects.push_back({{"name", object.name}, {"nq", object.nq}, {"nv", object.nv}, {"mass", number(object.mass)}});
+  }
+  for (const scene::Robot& robot : scene.robots()) nq_a += robot.nu;
+  return {{"name", scene.spec().name},
+          {"nq", scene.nq()},
+          {"nv", scene.nv()},
+          {"nu", scene.nu()},
+          {"q", coordinates(scene)},
+          {"nq_u", nq_u},
+          {"nq_a", nq_a},
+          {"bodies", bodies(scene)},
+          {"robots", robots(scene)},
+          {"objects", objects},
+          {"settings", settings(scene)},
+          {"contacts", contacts(scene)}};
+}
+
+/// A value in a few digits; a dash for what is absent.
+std::string shown(const Json& value) {
+  if (value.is_null()) return "–";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::string text = "[";
+  for (const Json& entry : value) text += (text.size() > 1 ? ", " : "") + shown(entry);
+  return text + "]";
+}
+
+void print_for_people(const Json& info) {
+  fmt::print("{}  nq {} (objects {}, robots {})  nv {}  nu {}\n", shown(info["name"]), shown(info["nq"]),
+             shown(info["nq_u"]), shown(info["nq_a"]), shown(info["nv"]), shown(info["nu"]));
+  fmt::print("\nconfiguration\n");
+  for (const Json& q : info["q"])
+    fmt::print("  {:>4}  {:<36} {:<4} {:>12} … {}\n", shown(q["index"]), shown(q["name"]), shown(q["unit"]),
+               shown(q["lower"]), shown(q["upper"]));
+  fmt::print("\nbodies\n");
+  for (const Json& body : info["bodies"]) {
+    fmt::print("  {:<36} {} kg\n", shown(body["name"]), shown(body["mass"]));
+    for (const Json& geometry : body["geometries"])
+      fmt::print("      {:<40} {:<12} mu {}\n", shown(geometry["name"]), shown(geometry["kind"]),
+                 shown(geometry["mu"]));
+  }
+  fmt::print("\nrobots\n");
+  for (const Json& robot : info["robots"])
+    fmt::print("  {:<20} {} joints, stiffness {}\n", shown(robot["name"]), robot["joints"].size(),
+               shown(robot["stiffness"]));
+  fmt::print("\nobjects\n");
+  for (const Json& object : info["objects"])
+    fmt::print("  {:<20} nq {}  nv {}  {} kg\n", shown(object["name"]), shown(object["nq"]), shown(object["nv"]),
+               shown(object["mass"]));
+  fmt::print("\nsettings\n");
+  for (const auto& [key, value] : info["settings"].items()) fmt::print("  {:<24} {}\n", key, shown(value));
+  fmt::print("\ncontacts at the start ({})\n", info["contacts"].size());
+  for (const Json& contact : info["contacts"]) {
+    fmt::print("  {:<24} {:<24} gap {:>12} m  mu {}  at {}\n", shown(contact["a"]), shown(contact["b"]),
+               shown(contact["gap"]), shown(contact["mu"]), shown(contact["point"]));
+  }
+}
+
+int run(const InfoOptions& options) {
+  apply(options.output);
+  if (options.settings) {
+    if (options.output.json)
+      print_json({{"settings", io::settings_help()}});
+    else
+      fmt::print("{}", io::settings_help());
+    return kDone;
+  }
+  if (options.scene.scene.empty()) throw InputError({}, "info needs a SCENE, or --settings");
+  Diagnostics diagnostics;
+  const Scene scene = load(options.scene, options.output, diagnostics);
+  const Json info = describe(scene);
+  if (options.output.json)
+    print_json(info);
+  else
+    print_for_people(info);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("info", "What a scene holds: models, coordinates, bodies, settings, contacts at the start");
+  const auto options = std::make_shared<InfoOptions>();
+  add_scene_options(*command, options->scene, false);
+  command->add_flag("--settings", options->settings, "Every setting with unit, range, default and meaning");
+  add_output_options(*command, options->output);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

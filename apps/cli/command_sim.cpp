@@ -1,0 +1,218 @@
+// deft sim SCENE: simulates the commands of a scene into a run folder.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "command.hpp"
+#include "deft/core/log.hpp"
+#include "deft/dynamics/rollout.hpp"
+#include "deft/io/run_folder.hpp"
+#include "deft/scene/visual_json.hpp"
+#include "interrupt.hpp"
+#include "json.hpp"
+#include "options.hpp"
+#include "problem_dump.hpp"
+#include "progress.hpp"
+#include "run_page.hpp"
+#include "statistics.hpp"
+
+namespace deft::cli {
+namespace {
+
+using dynamics::StepRecord;
+using dynamics::Trajectory;
+using solvers::Status;
+
+constexpr int kMaxSteps = 100'000'000;
+
+struct SimOptions {
+  OutputOptions output;
+  SceneOptions scene;
+  std::optional<double> duration_s;
+  std::optional<int> steps;
+  std::string out;
+  bool force = false;
+  std::string dump_folder;
+  DumpIf dump_if = DumpIf::kAll;
+};
+
+/// How many steps are asked for: --steps, or enough for --duration, or for the last knot of the commands.
+int count_steps(const SimOptions& options, const scene::Scene& scene, double h) {
+  if (options.steps) return *options.steps;
+  const double duration_s = options.duration_s.value_or(scene.last_knot_time());
+  if (!options.duration_s && duration_s <= 0) {
+    throw InputError({options.scene.scene, 0, 0},
+                     "has no commands that say how long to simulate; give --steps N or --duration SECONDS");
+  }
+  // A duration that is a multiple of h up to rounding needs no further step.
+  const double steps = std::ceil(duration_s / h - 1e-9);
+  if (!(steps <= kMaxSteps))
+    throw InputError(
+        {}, fmt::format("--duration {} s is {:.3g} steps of {} s; the limit is {}", duration_s, steps, h, kMaxSteps));
+  return static_cast<int>(steps);
+}
+
+int exit_code(const dynamics::RolloutEnd& end) {
+  if (end.interrupted) return kInterrupted;
+  if (end.completed) return kDone;
+  return end.status == Status::kInfeasible || end.status == Status::kUnbounded ? kNotReached : kNumericalFailure;
+}
+
+Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::*time_us) {
+  std::vector<double> values;
+  for (const StepRecord& step : steps) values.push_back(step.*time_us);
+  return {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
+}
+
+Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const std::vector<std::string>& files) {
+  double residual_max = motion.steps.empty() ? std::nan("") : 0;
+  double gap_min = motion.steps.empty() ? std::nan("") : std::numeric_limits<double>::infinity();
+  std::map<std::string, int> statuses;
+  for (const StepRecord& step : motion.steps) {
+    residual_max = std::max(residual_max, step.residual);
+    gap_min = std::min(gap_min, step.gap_min);
+    ++statuses[motion.status_words.at(static_cast<std::size_t>(step.status))];
+  }
+  Json q = Json::object();
+  for (std::size_t i = 0; i < motion.names_q.size(); ++i) q[motion.names_q[i]] = number(motion.q.back()[i]);
+  const std::string status = end.interrupted ? "Interrupted"
+                             : end.completed ? "Completed"
+                                             : std::string(solvers::to_string(end.status));
+  return {{"status", status},
+          {"steps", motion.num_steps()},
+          {"t_end", number(motion.t.back())},
+          {"q", q},
+          {"residual_max", number(residual_max)},
+          {"gap_min", number(gap_min)},
+          {"solve_us", percentiles(motion.steps, &StepRecord::solve_us)},
+          {"step_us", percentiles(motion.steps, &StepRecord::step_us)},
+          {"statuses", statuses},
+          {"files", files}};
+}
+
+std::string shown(const Json& value, const char* unit) {
+  if (value.is_null()) return "–";
+  if (value.is_string()) return value.get<std::string>();
+  return fmt::format("{:.4g}{}", value.get<double>(), unit);
+}
+
+void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, const std::string& page) {
+  fmt::print("{}  {} steps  t = {} s\n", summary["status"].get<std::string>(), summary["steps"].get<int>(),
+             shown(summary["t_end"], ""));
+  if (!end.completed && !end.interrupted) fmt::print("  {}\n", solvers::sentence(end.status));
+  fmt::print("  residual  {} (largest, scaled)\n  gap       {} (smallest, true)\n", shown(summary["residual_max"], ""),
+             shown(summary["gap_min"], " m"));
+  for (const char* what : {"solve", "step"}) {
+    const Json& times = summary[std::string(what) + "_us"];
+    fmt::print("  {:<8}  p50 {}  p95 {}\n", what, shown(times["p50"], " µs"), shown(times["p95"], " µs"));
+  }
+  for (const auto& [word, count] : summary["statuses"].items()) fmt::print("  {:<8}  {}\n", word, count.get<int>());
+  fmt::print("at the end\n");
+  for (const auto& [name, value] : summary["q"].items())
+    fmt::print("  {:<32} {}\n", name, value.is_number() ? fmt::format("{:.6f}", value.get<double>()) : "–");
+  fmt::print("files\n");
+  for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());
+  fmt::print("open {}\n", page);
+}
+
+/// The start of the log: what ran on what, and the warnings of the scene, which the screen has already.
+void start_log(const std::string& path, const SimOptions& options, const scene::Scene& scene,
+               std::span<const Diagnostic> warnings, int steps, double h) {
+  log::start_file(path);
+  log::set_level(log::Level::kOff);
+  log::info(fmt::format("deft {} sim {}", DEFT_VERSION, options.scene.scene));
+  for (const Diagnostic& warning : warnings) log::warning(to_string(warning));
+  const Eigen::Vector3d& g = scene.spec().gravity_W;
+  log::info(fmt::format("gravity [{}, {}, {}] m/s², h {} s, {} steps, nq {}, nv {}, nu {}", g.x(), g.y(), g.z(), h,
+                        steps, scene.nq(), scene.nv(), scene.nu()));
+  apply(options.output);
+}
+
+int run(const SimOptions& options) {
+  apply(options.output);
+  Diagnostics diagnostics;
+  const scene::Scene scene = load(options.scene, options.output, diagnostics);
+  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
+  const int steps = count_steps(options, scene, model->h());
+  const Eigen::VectorXd q0 = scene.initial_configuration();
+
+  // The run folder: what does not change first.
+  const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
+  const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
+  start_log(file("deft.log"), options, scene, diagnostics.all(), steps, model->h());
+  io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
+  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
+  Trajectory motion = dynamics::start_trajectory(scene, q0, 0);
+  io::RunWriter writer(folder, header, motion);
+  ProblemDump dump(options.dump_folder, options.dump_if, scene);
+
+  // The simulation; each step is handed to the writer as soon as it is done.
+  catch_interrupts();
+  dynamics::RolloutEnd end;
+  {
+    Progress progress(!options.output.quiet);
+    const auto on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
+      writer.append(so_far);
+      dump.consider(step, result);
+      if (progress.due()) {
+        const double s = progress.seconds();
+        progress.show(fmt::format("sim {}/{} steps  t {:.3g} s  {:.1f} s  {:.0f} µs/step", step + 1, steps,
+                                  so_far.t.back(), s, 1e6 * s / (step + 1)));
+      }
+      return !interrupted();
+    };
+    end = dynamics::rollout(*model, q0, {steps, 0, on_step}, motion);
+  }
+  // A signal during the last step interrupts nothing.
+  if (motion.num_steps() == steps && end.interrupted) end = {.completed = true};
+  writer.close();
+
+  // What closes the folder.
+  std::vector<std::string> files{file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"),
+                                 file("deft.log")};
+  if (dump.written() > 0) files.push_back(options.dump_folder);
+  const Json summary = summarise(end, motion, files);
+  write_page(file("run.html"), header, motion);
+  io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
+  log::info(fmt::format("{} after {} steps", summary["status"].get<std::string>(), motion.num_steps()));
+  log::stop_file();
+  if (options.output.json)
+    print_json(summary);
+  else
+    print_for_people(summary, end, file("run.html"));
+  return exit_code(end);
+}
+
+}  // namespace
+
+Command add_sim(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("sim", "Simulate the commands of a scene into a run folder");
+  const auto options = std::make_shared<SimOptions>();
+  add_scene_options(*command, options->scene, true);
+  CLI::Option* duration = command->add_option("--duration", options->duration_s, "Simulated time [s]")
+                              ->type_name("SECONDS")
+                              ->check(CLI::Range(0.0, 1e12));
+  command->add_option("--steps", options->steps, "Number of steps")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMaxSteps))
+      ->excludes(duration);
+  command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
+  command->add_flag("--force", options->force, "Replace the run in a folder that is not empty");
+  command
+      ->add_option("--dump-problems", options->dump_folder, "Write the problems of the steps as files for 'deft solve'")
+      ->type_name("DIR");
+  const std::map<std::string, DumpIf> conditions{
+      {"failed", DumpIf::kFailed}, {"slow", DumpIf::kSlow}, {"all", DumpIf::kAll}};
+  command->add_option("--dump-if", options->dump_if, "Which: failed, slow (three times the median) or all (default)")
+      ->type_name("WHICH")
+      ->transform(CLI::CheckedTransformer(conditions).description(""));
+  add_output_options(*command, options->output);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,220 @@
+// deft solve FILE…: reads problem files, solves them, judges the solutions by the certificate.
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "command.hpp"
+#include "deft/io/problem_file.hpp"
+#include "deft/solvers/certificate.hpp"
+#include "deft/solvers/contact_ipm.hpp"
+#include "interrupt.hpp"
+#include "json.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "statistics.hpp"
+
+namespace deft::cli {
+namespace {
+
+using solvers::Status;
+
+constexpr double kUsablePrimal = 1e-6;  // an incumbent is usable when it satisfies its constraints to this, scaled
+
+struct SolveOptions {
+  OutputOptions output;
+  std::vector<std::string> files;
+  std::string solver = "auto";
+  std::string uniqueness = "off";
+  std::optional<double> tolerance, time_limit_s;
+  int repeat = 1;
+};
+
+struct Solved {
+  Status status;
+  double time_s;
+  int iterations;
+  solvers::Certificate certificate;
+  solvers::ContactSolution solution;
+};
+
+/// Solves `repeat` times from scratch; the time is the median.
+Solved solve(const solvers::ContactProgram& program, const SolveOptions& options, solvers::ContactIpm& solver) {
+  solvers::IpmSettings settings;
+  settings.warm_start = false;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  Solved solved{};
+  std::vector<double> times_s;
+  for (int i = 0; i < options.repeat && !interrupted(); ++i) {
+    const solvers::SolveInfo info = solver.solve(program, settings, solved.solution);
+    solved.status = info.status;
+    solved.iterations = info.iterations;
+    times_s.push_back(1e-6 * info.solve_us);
+  }
+  solved.time_s = percentile(times_s, 0.5);
+  solved.certificate = solvers::certify(program, solved.solution);
+  return solved;
+}
+
+int exit_code(const Solved& solved) {
+  switch (solved.status) {
+    case Status::kSolved:
+    case Status::kNotUnique:
+      return kDone;
+    case Status::kInfeasible:
+    case Status::kUnbounded:
+      return kNotReached;
+    case Status::kIterationLimit:
+    case Status::kTimeLimit:
+      return solved.certificate.primal <= kUsablePrimal ? kNotReached : kNumericalFailure;
+    case Status::kRayTermination:
+    case Status::kNumericalFailure:
+      return kNumericalFailure;
+  }
+  return kNumericalFailure;
+}
+
+void print_one(const io::ContactProblemFile& file, const Solved& solved) {
+  const auto& program = file.program;
+  const solvers::Certificate& c = solved.certificate;
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
+  fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
+             program.model == solvers::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
+  fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
+  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
+             c.primal, c.complementarity);
+  fmt::print("              {:.2e} N  {:.2e} m  {:.2e} J\n", c.stationarity_N, c.primal_m, c.complementarity_J);
+  fmt::print("  unique      motion {}, forces {}\n", solved.solution.motion_unique ? "yes" : "no",
+             solved.solution.forces_unique ? "yes" : "no");
+  fmt::print("  loaded contacts (gap [m], force [N])\n");
+  for (std::size_t i = 0; i < solved.solution.force.size(); ++i) {
+    const auto& f = solved.solution.force[i];
+    if (f[0] > 0)
+      fmt::print("    {:>4}  {:12.4e}  {:12.5g} {:12.5g} {:12.5g} {:12.5g}\n", i, solved.solution.gap[i], f[0], f[1],
+                 f[2], f[3]);
+  }
+}
+
+/// What several files add up to.
+struct Total {
+  int solved = 0, failed = 0, worst = kDone;
+  std::vector<double> times_s;
+
+  void add(const Solved& one) {
+    const int code = exit_code(one);
+    ++(code == kDone ? solved : failed);
+    worst = std::max(worst, code);
+    times_s.push_back(one.time_s);
+  }
+  Json summary() const {
+    return {{"solved", solved},
+            {"failed", failed},
+            {"time_s", {{"median", number(percentile(times_s, 0.5))}, {"p95", number(percentile(times_s, 0.95))}}}};
+  }
+};
+
+int run_one(const SolveOptions& options) {
+  const io::ContactProblemFile file = io::read_contact_problem(options.files[0]);
+  solvers::ContactIpm solver;
+  const Solved solved = solve(file.program, options, solver);
+  if (!options.output.quiet) {
+    for (const std::string& note : file.notes) fmt::print(stderr, "{}: warning: {}\n", options.files[0], note);
+  }
+  if (options.output.json) {
+    fmt::print("{}\n", io::contact_result_json(file, solved.status, solved.time_s, solved.iterations,
+                                               solved.certificate, solved.solution, "ipm"));
+  } else {
+    print_one(file, solved);
+  }
+  return exit_code(solved);
+}
+
+/// One line each. With --json the whole is one object that has one line per file.
+int run_many(const SolveOptions& options) {
+  Total total;
+  solvers::ContactIpm solver;
+  Progress progress(!options.output.quiet && options.output.json);
+  if (options.output.json) fmt::print("{{\"results\":[");
+  const char* separator = "\n";
+  for (const std::string& path : options.files) {
+    if (interrupted()) break;
+    std::string line;
+    try {
+      const io::ContactProblemFile file = io::read_contact_problem(path);
+      const Solved solved = solve(file.program, options, solver);
+      total.add(solved);
+      if (options.output.json) {
+        line = io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
+                                       solved.solution, "ipm");
+      } else {
+        line = fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name,
+                           solvers::to_string(solved.status), solved.iterations, 1e6 * solved.time_s,
+                           solved.certificate.max_scaled());
+      }
+    } catch (const InputError& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      ++total.failed;
+      total.worst = std::max<int>(total.worst, kBadInput);
+      line = options.output.json ? text_of({{"name", path}, {"error", error.what()}})
+                                 : fmt::format("{:<40} bad input", path);
+    }
+    if (options.output.json)
+      fmt::print("{}{}", std::exchange(separator, ",\n"), line);
+    else
+      fmt::print("{}\n", line);
+    if (progress.due())
+      progress.show(fmt::format("solve {}/{} files  {} failed  {:.1f} s", total.solved + total.failed,
+                                options.files.size(), total.failed, progress.seconds()));
+  }
+  if (options.output.json) {
+    fmt::print("\n],\"summary\":{}}}\n", text_of(total.summary()));
+  } else {
+    fmt::print("{} solved, {} failed  median {:.1f} µs  p95 {:.1f} µs\n", total.solved, total.failed,
+               1e6 * percentile(total.times_s, 0.5), 1e6 * percentile(total.times_s, 0.95));
+  }
+  return interrupted() ? static_cast<int>(kInterrupted) : total.worst;
+}
+
+int run(const SolveOptions& options) {
+  apply(options.output);
+  catch_interrupts();
+  return options.files.size() == 1 ? run_one(options) : run_many(options);
+}
+
+/// Names of solvers that exist, and those the page of problem files names for later.
+std::string check_solver(const std::string& name) {
+  if (name == "auto" || name == "ipm") return "";
+  const std::set<std::string> later{"active-set", "lemke", "newton", "bnb"};
+  if (later.count(name) > 0) return fmt::format("'{}' is not available yet; available: auto, ipm", name);
+  return fmt::format("unknown solver '{}'; valid: auto, ipm", name);
+}
+
+}  // namespace
+
+Command add_solve(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("solve", "Solve problem files and judge the solutions");
+  const auto options = std::make_shared<SolveOptions>();
+  command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
+  command->add_option("--solver", options->solver, "auto or ipm (interior point)")
+      ->type_name("NAME")
+      ->check(CLI::Validator(check_solver, ""));
+  command->add_option("--uniqueness", options->uniqueness, "off or check; the interior point always says")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"off", "check"}));
+  command
+      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9)")
+      ->type_name("T")
+      ->check(CLI::Range(1e-14, 1e-3));
+  command->add_option("--time-limit", options->time_limit_s, "Seconds per problem")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e12));
+  command->add_option("--repeat", options->repeat, "Solve each so often and print the median time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  add_output_options(*command, options->output);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,87 @@
+// deft view RUN: the page of a run folder, of one that was cut short too.
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "deft/io/run_folder.hpp"
+#include "json.hpp"
+#include "options.hpp"
+#include "run_page.hpp"
+
+namespace deft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ViewOptions {
+  OutputOptions output;
+  std::string run;
+  bool no_open = false;
+};
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+/// Hands the page to the desktop's browser, which lives on by itself: the child of a child has no one to wait for it.
+void open_in_browser(const std::string& page) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fork() == 0) {
+      const int nothing = open("/dev/null", O_RDWR);
+      for (int stream = 0; stream <= 2 && nothing >= 0; ++stream) dup2(nothing, stream);
+      execlp("xdg-open", "xdg-open", page.c_str(), static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    _exit(0);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
+int run(const ViewOptions& options) {
+  apply(options.output);
+  const io::Run stored = io::read_run(options.run);
+  if (stored.header.scene_json.empty()) {
+    throw InputError({options.run, 0, 0},
+                     "holds no drawing of its scene (attribute scene_json); 'deft sim' writes one");
+  }
+  const fs::path folder = fs::is_directory(options.run) ? fs::path(options.run) : fs::path(options.run).parent_path();
+  const std::string page = (folder / "run.html").string();
+  write_page(page, stored.header, stored.trajectory);
+  if (options.output.json) {
+    print_json({{"files", Json::array({page})}});
+  } else {
+    const int steps = stored.trajectory.num_steps();
+    if (!options.output.quiet)
+      fmt::print("{} {} to t = {:.6g} s{}\n", steps, steps == 1 ? "step" : "steps", stored.trajectory.t.back(),
+                 stored.complete ? "" : ", cut short");
+    fmt::print("{}\n", page);
+  }
+  if (!options.no_open && has_display()) open_in_browser(page);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_view(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("view", "Write or refresh the page of a run folder and open it");
+  const auto options = std::make_shared<ViewOptions>();
+  command->add_option("RUN", options->run, "Run folder, or a run.h5")->required();
+  command->add_flag("--no-open", options->no_open, "Only write the page");
+  add_output_options(*command, options->output);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

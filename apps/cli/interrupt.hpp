@@ -1,0 +1,9 @@
+#pragma once
+
+namespace deft::cli {
+
+/// From here on Ctrl-C (and SIGTERM) sets a flag instead of ending the program; a second one ends it.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace deft::cli

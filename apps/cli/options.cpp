@@ -1,0 +1,80 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "deft/core/log.hpp"
+
+namespace deft::cli {
+
+void add_output_options(CLI::App& command, OutputOptions& options) {
+  command.add_flag("--json", options.json, "One JSON object on standard output")->group("Output");
+  command.add_flag("--quiet", options.quiet, "No progress and no warnings")->group("Output");
+  command.add_flag("-v,--verbose", options.verbosity, "More log lines (twice: all)")->group("Output");
+  command.set_version_flag("--version", "deft " DEFT_VERSION, "Print the version")->group("Output");
+}
+
+void apply(const OutputOptions& options) {
+  const log::Level levels[] = {log::Level::kWarning, log::Level::kInfo, log::Level::kDebug};
+  log::set_level(options.quiet ? log::Level::kError : levels[std::min(options.verbosity, 2)]);
+}
+
+void add_package_path(CLI::App& command, std::vector<std::string>& package_paths) {
+  command
+      .add_option("--package-path", package_paths,
+                  "Folder in which package:// names are looked up first (may be repeated)")
+      ->expected(1)
+      ->take_all()
+      ->type_name("DIR")
+      ->group("Scene");
+}
+
+void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required) {
+  command.add_option("SCENE", options.scene, "Scene file (deft, q_sys or Drake directives), or a model file")
+      ->required(scene_required);
+  command.add_option("--with", options.overlays, "Overlay merged over the scene, later ones win (may be repeated)")
+      ->expected(1)
+      ->take_all()
+      ->type_name("FILE")
+      ->group("Scene");
+  command.add_option("--set", options.settings, "One value of the scene, for example step.h=0.05 (may be repeated)")
+      ->expected(1)
+      ->take_all()
+      ->type_name("KEY=VALUE")
+      ->group("Scene");
+  add_package_path(command, options.package_paths);
+  command.add_option("--h", options.h, "Step length [s], step.h")->type_name("SECONDS")->group("Scene");
+  command.add_option("--model", options.model, "Step model, step.model")->type_name("NAME")->group("Scene");
+  command.add_option("--kappa", options.kappa, "Smoothing [1/J], inf = exact, step.kappa")
+      ->type_name("NUMBER")
+      ->group("Scene");
+  command.add_option("--seed", options.seed, "Seed of everything random")->type_name("N")->group("Scene");
+  command.add_option("--threads", options.threads, "Threads, 0 = one per core; results do not depend on it")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group("Scene");
+}
+
+io::SceneFileOptions scene_file_options(const SceneOptions& options) {
+  io::SceneFileOptions result{options.overlays, options.settings, options.package_paths, DEFT_SCENES_DIR};
+  if (options.h) result.settings.push_back("step.h=" + *options.h);
+  if (options.model) result.settings.push_back("step.model=" + *options.model);
+  if (options.kappa) result.settings.push_back("step.kappa=" + *options.kappa);
+  return result;
+}
+
+scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diagnostics& diagnostics) {
+  scene::Scene scene = io::load_scene(options.scene, scene_file_options(options), diagnostics);
+  print(diagnostics.all(), output);
+  return scene;
+}
+
+void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity == Severity::kError || !output.quiet) fmt::print(stderr, "{}\n", to_string(diagnostic));
+  }
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,48 @@
+#pragma once
+// Options that several commands share, and what they mean.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/io/scene_file.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace deft::cli {
+
+/// --json --quiet -v --version: every command.
+struct OutputOptions {
+  bool json = false;
+  bool quiet = false;
+  int verbosity = 0;
+};
+void add_output_options(CLI::App& command, OutputOptions& options);
+/// Sets the level of log lines on standard error: errors only, warnings, information (-v), everything (-vv).
+void apply(const OutputOptions& options);
+
+/// SCENE, --with --set --package-path --h --model --kappa --seed --threads: commands on one scene.
+struct SceneOptions {
+  std::string scene;
+  std::vector<std::string> overlays, settings, package_paths;
+  std::optional<std::string> h, model, kappa;
+  std::uint64_t seed = 0;
+  int threads = 0;
+};
+void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required);
+/// The same for commands that take several scenes and no overrides of the step.
+void add_package_path(CLI::App& command, std::vector<std::string>& package_paths);
+
+/// The options as io understands them; --h, --model and --kappa are the last settings.
+io::SceneFileOptions scene_file_options(const SceneOptions& options);
+/// Loads the scene; warnings go to standard error and are returned. @throws InputError with every problem.
+scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diagnostics& diagnostics);
+
+/// Diagnostics as lines on standard error, `file:12:5: warning: …`; warnings only when not --quiet.
+void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output);
+
+}  // namespace deft::cli

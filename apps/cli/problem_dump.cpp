@@ -1,0 +1,67 @@
+#include "problem_dump.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "deft/core/log.hpp"
+#include "deft/io/problem_file.hpp"
+#include "statistics.hpp"
+
+namespace deft::cli {
+namespace {
+
+constexpr double kSlowFactor = 3;
+constexpr std::size_t kMinSample = 5;
+
+}  // namespace
+
+ProblemDump::ProblemDump(std::string folder, DumpIf condition, const scene::Scene& scene)
+    : folder_(std::move(folder)),
+      name_(scene.spec().name.empty() ? "problem" : scene.spec().name),
+      condition_(condition),
+      bodies_(scene.names_bodies()) {
+  for (char& c : name_) {
+    if (c == '/') c = '_';
+  }
+  for (const collision::GeometryInfo& geometry : scene.collision_world().geometries())
+    geometries_.push_back(geometry.name);
+  if (folder_.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error)
+    throw InputError({folder_, 0, 0}, fmt::format("--dump-problems: cannot make the folder: {}", error.message()));
+}
+
+bool ProblemDump::wanted(const dynamics::StepResult& result) {
+  switch (condition_) {
+    case DumpIf::kAll:
+      return true;
+    case DumpIf::kFailed:
+      return result.status != solvers::Status::kSolved && result.status != solvers::Status::kNotUnique;
+    case DumpIf::kSlow:
+      solve_us_.push_back(result.solve_us);
+      return solve_us_.size() > kMinSample && result.solve_us > kSlowFactor * percentile(solve_us_, 0.5);
+  }
+  return false;
+}
+
+void ProblemDump::consider(int step, const dynamics::StepResult& result) {
+  if (folder_.empty() || !wanted(result)) return;
+  io::ContactLabels labels;
+  const auto& contacts = result.problem.contacts;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    labels.bodies.emplace_back(bodies_.at(static_cast<std::size_t>(contacts[i].body_a)),
+                               bodies_.at(static_cast<std::size_t>(contacts[i].body_b)));
+    labels.labels.push_back(fmt::format("{}|{}|{:x}", geometries_.at(static_cast<std::size_t>(contacts[i].geometry_a)),
+                                        geometries_.at(static_cast<std::size_t>(contacts[i].geometry_b)),
+                                        contacts[i].id));
+  }
+  const std::string name = fmt::format("{}_{:06}", name_, step);
+  const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
+  io::write_contact_problem(path, name, fmt::format("deft sim, step {}", step), result.program, labels);
+  log::info(fmt::format("step {} ({}) written to {}", step, solvers::to_string(result.status), path));
+  ++written_;
+}
+
+}  // namespace deft::cli
