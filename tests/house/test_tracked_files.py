@@ -8,7 +8,7 @@ REGISTRY = re.compile("|".join(re.escape(a + b) for a, b in [
     ("py", "pi.org"), ("python", "hosted.org"), ("registry.", "npmjs"), ("npm", "js.com"), ("npm", "js.org"), ("yarn", "pkg.com"),
     ("deb.", "debian.org"), ("archive.", "ubuntu.com"), ("crates", ".io"), ("conda", ".anaconda.org")]), re.I)
 MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|opt/wheels)(?:/|\b)(?!\*)|/t" + r"mp/\w+")
-ELSEWHERE = re.compile(r"\b(?:formulations|verified_blocks|scene_files|problem_files|planning_findings|conventions|reproductions|style)\.m" + r"d\b"
+ELSEWHERE = re.compile(r"\b(?:formulations|verified_blocks|scene_files|problem_files|planning_findings|conventions|reproductions|style|solvers|systems|derivatives)\.m" + r"d\b"
                        r"|\b[Ii]ssue\s+#?\d|\b(?:sub)?agents? (?:session|helper)|\bhelper session|\bllm\b|\b[Cc]hat" + r"gpt\b", re.M)
 LIMIT_BYTES = 4_000_000
 
