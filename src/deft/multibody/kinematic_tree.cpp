@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "deft/multibody/spec_checks.hpp"
+#include "deft/multibody/tree_checks.hpp"
 
 namespace deft::multibody {
 namespace {
-
-/// A composite inertia whose least principal moment is below this fraction of the greatest counts as singular.
-constexpr double kSingularInertia = 1e-12;
 
 /// Disjoint sets of bodies, united when something fixes them together.
 class Union {
@@ -69,8 +64,8 @@ class TreeBuilder {
     for (const WeldSpec& weld : spec_.welds) add_weld(weld);
     form_groups();
     hang_groups();
-    check_for_loops();
-    if (hangs_together_) check_free_inertias();
+    check_for_loops(tree_, diagnostics_);
+    if (hangs_together_) check_free_inertias(tree_, diagnostics_);
     return std::move(tree_);
   }
 
@@ -86,8 +81,6 @@ class TreeBuilder {
   void form_groups();
   void hang_groups();
   void hang_group(TreeJoint joint, int child, const RigidTransform& X_CG);
-  void check_for_loops();
-  void check_free_inertias();
 
   std::optional<int> find_link(int m, const std::string& name, const JointSpec& joint, const char* role);
   const Model::FrameOnBody* find_place(const std::string& name, const char* role, const SourceLocation& where);
@@ -373,79 +366,6 @@ void TreeBuilder::hang_groups() {
     if (origin[j] == nullptr) continue;
     tree_.joints[j].parent_group = tree_.bodies[origin[j]->parent].weld_group;
     tree_.joints[j].X_GJ = tree_.X_GB[origin[j]->parent] * origin[j]->X_PJ;
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------- checks
-
-/// Every group must be reached from the world by walking down its joints; those that are not hang on each other in a
-/// loop.
-void TreeBuilder::check_for_loops() {
-  enum Mark { kUnknown, kOnPath, kDone };
-  const auto above = [&](int group) {
-    const int joint = tree_.groups[group].joint;  // none where an error left a gap
-    return joint < 0 ? 0 : tree_.joints[joint].parent_group;
-  };
-  std::vector<Mark> mark(tree_.groups.size(), kUnknown);
-  mark[0] = kDone;
-  for (int start = 0; start < static_cast<int>(tree_.groups.size()); ++start) {
-    std::vector<int> path;
-    int group = start;
-    for (; mark[group] == kUnknown; group = above(group)) {
-      mark[group] = kOnPath;
-      path.push_back(group);
-    }
-    if (mark[group] == kOnPath) {
-      const auto loop_begin = std::find(path.begin(), path.end(), group);
-      std::vector<int> loop;
-      std::transform(loop_begin, path.end(), std::back_inserter(loop), [&](int g) { return tree_.groups[g].joint; });
-      std::sort(loop.begin(), loop.end());
-      std::string names;
-      for (const int j : loop) names += (names.empty() ? "'" : ", '") + tree_.joints[j].name + "'";
-      fail(tree_.joints[loop.back()].where,
-           fmt::format("a kinematic loop: the links that {} move carry each other", names));
-    }
-    for (const int g : path) mark[g] = kDone;
-  }
-}
-
-/// Mass, centre of mass and inertia about it of a group, in the group's frame.
-InertialSpec composite_inertia(const KinematicTree& tree, const RigidGroup& group) {
-  InertialSpec sum;
-  const auto com_of = [&](int b) -> Eigen::Vector3d { return tree.X_GB[b] * tree.inertials[b].p_LCom; };
-  for (const int b : group.bodies) {
-    sum.mass += tree.inertials[b].mass;
-    sum.p_LCom += tree.inertials[b].mass * com_of(b);
-  }
-  if (sum.mass > 0) sum.p_LCom /= sum.mass;
-  for (const int b : group.bodies) {
-    const Eigen::Matrix3d R = tree.X_GB[b].linear();
-    const Eigen::Matrix3d arm = skew(com_of(b) - sum.p_LCom);
-    sum.I_Com_L += R * tree.inertials[b].I_Com_L * R.transpose() - tree.inertials[b].mass * arm * arm;
-  }
-  return sum;
-}
-
-/// What moves freely must have mass and inertia. A joint that moves only massless links is left to those who know
-/// whether its stiffness holds it.
-void TreeBuilder::check_free_inertias() {
-  for (const TreeJoint& joint : tree_.joints) {
-    if (joint.kind != JointKind::kFree) continue;
-    const InertialSpec inertial = composite_inertia(tree_, tree_.groups[joint.child_group]);
-    if (!(inertial.mass > 0)) {
-      diagnostics_.error(
-          joint.where,
-          fmt::format("non-positive mass: '{}' moves freely but weighs {} kg; give it an inertia or weld it",
-                      joint.name, inertial.mass));
-      continue;
-    }
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(inertial.I_Com_L, Eigen::EigenvaluesOnly);
-    if (!(solver.eigenvalues()[0] > kSingularInertia * solver.eigenvalues()[2]))
-      diagnostics_.error(
-          joint.where,
-          fmt::format(
-              "'{}' rotates freely but its inertia is not positive definite: principal moments {}, {}, {} kg m²",
-              joint.name, solver.eigenvalues()[0], solver.eigenvalues()[1], solver.eigenvalues()[2]));
   }
 }
 

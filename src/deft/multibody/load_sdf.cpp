@@ -89,10 +89,10 @@ SdfPose SdfReader::pose(const XMLElement& owner) {
   if (format == "quat_xyzw") {
     const auto v = xml_.numbers(*element, xml_.text(*element), 7);
     const Eigen::Vector4d quat_wxyz(v[6], v[3], v[4], v[5]);
-    if (quat_wxyz.norm() > 0)
-      pose.X = make_transform(rotation_from_quat_wxyz(quat_wxyz), {v[0], v[1], v[2]});
-    else
+    if (quat_wxyz.norm() == 0)
       xml_.error(*element, "the quaternion of <pose> is zero");
+    else if (quat_wxyz.allFinite())
+      pose.X = make_transform(rotation_from_quat_wxyz(quat_wxyz), {v[0], v[1], v[2]});
     return pose;
   }
   if (format != "euler_rpy")
@@ -115,7 +115,7 @@ void SdfReader::list_frames(const XMLElement& model) {
     frames_.add(attribute_or(element, "name", ""), given.relative_to.empty() ? fallback : given.relative_to, given.X,
                 attached_to, xml_.where(element));
   };
-  for_each(model, "link", [&](const XMLElement& link) { add(link, "__model__", attribute_or(link, "name", "")); });
+  for_each(model, "link", [&](const XMLElement& link) { add(link, "__model__", ""); });
   for_each(model, "frame", [&](const XMLElement& frame) {
     const std::string attached_to = attribute_or(frame, "attached_to", "");
     add(frame, attached_to.empty() ? "__model__" : attached_to, attached_to.empty() ? "__model__" : attached_to);
@@ -331,7 +331,7 @@ JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, 
   if (const XMLElement* dynamics = xml_.only_child(*element, "dynamics")) {
     xml_.warn_of_others(*dynamics, {"damping", "friction", "spring_reference", "spring_stiffness"});
     axis.damping = number(*dynamics, "damping", 0.0);
-    for (const char* unused : {"friction", "spring_stiffness"})
+    for (const char* unused : {"friction", "spring_reference", "spring_stiffness"})
       if (number(*dynamics, unused, 0.0) != 0)
         xml_.warning_once(unused, *dynamics, fmt::format("<{}> inside <dynamics> is not read", unused));
   }

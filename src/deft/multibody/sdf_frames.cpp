@@ -47,7 +47,7 @@ std::string SdfFrames::link(const std::string& name, const SourceLocation& where
     if (at == "world") return at;
     const Frame* frame = find(at, where);
     if (frame == nullptr) return "";
-    if (frame->attached_to == at) return at;
+    if (frame->attached_to.empty()) return at;
     at = frame->attached_to;
   }
   diagnostics_.error(where, fmt::format("'{}' is attached to itself", name));

@@ -15,7 +15,7 @@ class SdfFrames {
  public:
   explicit SdfFrames(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  /// @param attached_to  the frame on whose link this one sits: itself for a link, the child for a joint.
+  /// @param attached_to  the frame on whose link this one sits, the child for a joint; empty for a link.
   void add(const std::string& name, const std::string& relative_to, const RigidTransform& X_RF,
            const std::string& attached_to, const SourceLocation& where);
   /// Pose in the model frame at zero joint angles. Unknown and circular references are reported once, at `where` the

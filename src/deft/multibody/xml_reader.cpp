@@ -7,11 +7,14 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 
 namespace deft::multibody {
 namespace {
 
+/// Stands for a number that could not be read: later checks (zero? negative?) do not complain again.
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBlanks = " \t\r\n";
 
 std::string trimmed(const char* text) {
@@ -101,14 +104,14 @@ std::vector<double> XmlReader::numbers(const XMLElement& element, const std::str
     const std::optional<double> value = parse_number(word);
     if (!value || std::isnan(*value) || (std::isinf(*value) && !allow_infinity)) {
       error(element, fmt::format("<{}>: '{}' is not a {}number", element.Name(), word, value ? "finite " : ""));
-      return std::vector<double>(count, 0.0);
+      return std::vector<double>(count, kUnread);
     }
     values.push_back(*value);
   }
   if (values.size() != count) {
     error(element, fmt::format("<{}>: {} number{} expected, {} given", element.Name(), count, count == 1 ? "" : "s",
                                values.size()));
-    values.assign(count, 0.0);
+    values.assign(count, kUnread);
   }
   return values;
 }

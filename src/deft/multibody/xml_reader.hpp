@@ -17,8 +17,7 @@ namespace deft::multibody {
 
 using tinyxml2::XMLElement;
 
-/// One model file being read. Problems go to the diagnostics with the line of the element; readers return defaults
-/// then.
+/// One model file being read. Problems go to the diagnostics with the line of the element; numbers are NaN then.
 class XmlReader {
  public:
   XmlReader(std::string path, const PackageMap& packages, Diagnostics& diagnostics)
