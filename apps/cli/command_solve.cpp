@@ -45,6 +45,7 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   solvers::IpmSettings settings;
   settings.warm_start = false;
   if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   Solved solved{};
   std::vector<double> times_s;
   for (int i = 0; i < options.repeat && !interrupted(); ++i) {

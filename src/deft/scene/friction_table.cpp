@@ -12,7 +12,11 @@ std::uint64_t key(int a, int b) {
   return (static_cast<std::uint64_t>(std::min(a, b)) << 32) | static_cast<std::uint32_t>(std::max(a, b));
 }
 
-double combine(double mu_a, double mu_b) { return mu_a + mu_b > 0 ? 2 * mu_a * mu_b / (mu_a + mu_b) : 0.0; }
+// Equal coefficients come out as they are, without rounding.
+double combine(double mu_a, double mu_b) {
+  if (mu_a == mu_b) return mu_a;
+  return mu_a + mu_b > 0 ? 2 * mu_a * mu_b / (mu_a + mu_b) : 0.0;
+}
 
 double coefficient(const multibody::GeometrySpec& geometry, const std::string& name, const FrictionSpec& friction, Diagnostics& diagnostics) {
   double mu = friction.fallback;

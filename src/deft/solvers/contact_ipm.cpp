@@ -97,6 +97,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
       take_better(best, interior.iterate());
       if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
       if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
+      if (outcome == IpmOutcome::kTimeLimit) return best <= settings.tolerance ? Status::kSolved : Status::kTimeLimit;
       if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
     }
     if (best <= kRoundingSlack * settings.tolerance) return Status::kSolved;
@@ -150,6 +151,7 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
     case IpmOutcome::kConverged: return Status::kSolved;
     case IpmOutcome::kInfeasible: return Status::kInfeasible;
     case IpmOutcome::kUnbounded: return Status::kUnbounded;
+    case IpmOutcome::kTimeLimit: return Status::kTimeLimit;
     default: break;
   }
   const bool close = interior.centrality() <= 1e-6 &&
@@ -161,6 +163,7 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
 Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSettings& settings,
                                     ContactSolution& solution) {
   iterations = 0;
+  interior.start_clock(settings.time_limit_s);
   packed.pack(program);
   x.v.assign(packed.nv, 0.0);
   x.lambda.assign(packed.num_slacks, 0.0);

@@ -356,6 +356,7 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
     }
     if (best_merit_ < kNearTheEnd && unimproved >= 4) return give_up(IpmOutcome::kStalled);
     if (iterations_ >= limits.max_iterations) return give_up(IpmOutcome::kIterationLimit);
+    if (clock_.seconds() > time_limit_s_) return give_up(IpmOutcome::kTimeLimit);
     if (proves_unbounded(program, system)) return IpmOutcome::kUnbounded;
 
     scale(program);

@@ -1,11 +1,14 @@
 #pragma once
 // Mehrotra's primal–dual interior point on a packed program, exact and smoothed. Private to src/deft/solvers.
 
+#include <limits>
+
+#include "deft/core/stopwatch.hpp"
 #include "deft/solvers/kkt_state.hpp"
 
 namespace deft::solvers {
 
-enum class IpmOutcome { kConverged, kInfeasible, kUnbounded, kStalled, kIterationLimit };
+enum class IpmOutcome { kConverged, kInfeasible, kUnbounded, kStalled, kIterationLimit, kTimeLimit };
 
 struct IpmLimits {
   double complementarity = 1e-10;  // exact: largest sᵀλ of a row at the end
@@ -22,6 +25,11 @@ class InteriorPoint {
   void start_cold(const PackedProgram& program, double size = 0.3);
   /// Lifts an iterate of a neighbouring program onto the central path at `mu` (solvers.md in README: "Warm start").
   void start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu);
+  /// From now on runs may take `limit_s` seconds in all, then they end with kTimeLimit.
+  void start_clock(double limit_s) {
+    clock_.restart();
+    time_limit_s_ = limit_s;
+  }
   /// Runs from the current point; may be called again with tighter limits to go on.
   IpmOutcome run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits);
 
@@ -57,6 +65,8 @@ class InteriorPoint {
   double proximal_ = 0;
   double mu_ = 0, excess_ = 0, centrality_ = 0, infeasibility_ = 0, worst_complementarity_ = 0;
   int iterations_ = 0, short_steps_ = 0;
+  Stopwatch clock_;
+  double time_limit_s_ = std::numeric_limits<double>::infinity();
   bool warm_ = false;
 
   std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, ray_z_, scratch_;
