@@ -1,0 +1,41 @@
+"""The README keeps its promises: its example runs as printed, its links lead somewhere, its commands exist."""
+import json
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def text(root):
+    return (root / "README.md").read_text()
+
+
+def test_it_stays_short(text):
+    assert len(text.splitlines()) <= 150
+
+
+def test_its_links_lead_somewhere(root):
+    for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        links = re.findall(r"\]\(([^)#]+)", (root / page).read_text())
+        assert [link for link in links if not link.startswith("http") and not (root / link).exists()] == [], page
+
+
+def test_the_example_pushes_the_box(text, build, tmp_path):
+    (tmp_path / "push.deft.yaml").write_text(re.search(r"```yaml\n(deft: 1\n.*?)```", text, re.S)[1])
+    result = subprocess.run([build / "deft", "sim", "push.deft.yaml", "--out", "out", "--json"], cwd=tmp_path,
+                            capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["status"] == "Completed" and answer["residual_max"] <= 1e-8
+    # The tip ends at x = 0.05 minus the stretch of its spring, friction 0.5 · 0.5 kg · 9.81 m/s² over 500 N/m ≈ 5 mm; the box
+    # is ahead of it by the radius of the tip and half its own length.
+    assert answer["q"]["box/x"] == pytest.approx(0.05 - 0.5 * 0.5 * 9.81 / 500 + 0.02 + 0.05, abs=2e-3)
+    assert {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"} <= {p.name for p in (tmp_path / "out").iterdir()}
+
+
+def test_its_commands_exist(text, build):
+    named = re.findall(r"^\| `(\w+) ", text, re.M) + re.findall(r"^\| `(doctor)`", text, re.M)
+    assert len(named) == 6
+    for command in named:
+        assert subprocess.run([build / "deft", command, "--help"], capture_output=True).returncode == 0, command
