@@ -90,7 +90,7 @@ def test_environment_is_made_once(root, tmp_path):
 
 
 def test_compiler_jobs_fit_the_machine(root, tmp_path):
-    assert 1 <= int(call_function(root, tmp_path, "jobs").stdout) <= len(os.sched_getaffinity(0))
+    assert 1 <= int(call_function(root, tmp_path, "compiler_jobs").stdout) <= len(os.sched_getaffinity(0))
 
 
 def test_ci_runs_the_tests_and_nothing_else(root):
