@@ -100,7 +100,7 @@ def _shapes(row: dict) -> list[Shape]:
     shapes = [Shape("box", r[:3], r[3:], mu) for r in row.get("boxes", [])]
     shapes += [Shape("cylinder", r[:2], r[2:], mu) for r in row.get("cylinders", [])]
     shapes += [_capsule(r[0], np.array(r[1:4], float), np.array(r[4:], float)) for r in row.get("capsules", [])]
-    shapes += [Shape("sphere", r[:1], r[1:], mu) for r in row.get("spheres", [])]
+    shapes += [Shape("sphere", r[:1], r[1:4], r[4] if len(r) > 4 else mu) for r in row.get("spheres", [])]
     if grid := row.get("grid"):
         shapes += [Shape("sphere", [grid["radius"]], [x, y, 0], mu) for x in grid["x"] for y in grid["y"]]
     if corners := row.get("corners"):
