@@ -43,7 +43,7 @@ template <typename T>
 std::vector<T> block(const json& document, const char* name) {
   const auto bytes = from_base64(document["blocks"][name]["data"]);
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   return values;
 }
 

@@ -69,11 +69,25 @@ test('forces can be switched off, split and scaled', () => onPage(openRun(browse
   assert.equal(await countColour(page, kForce), 0);
 }));
 
-test('contact points inside bodies are visible through them', () => onPage(openRun(browser, 'push'), async (page) => {
-  // Seen from above, opaque boxes stand before most of their corners.
+test('forces inside bodies are seen through them', () => onPage(openRun(browser, 'push'), async (page) => {
+  for (const key of ['c', 'p']) await page.keyboard.press(key); // nothing else over the arrows
+  await page.getByRole('tab', {name: 'View'}).click();
+  await showFrame(page, kPushing);
+  const throughSolids = await countColour(page, kForce);
+  await page.getByRole('slider', {name: 'Opacity'}).fill('0.1');
+  await showFrame(page, kPushing);
+  const throughGlass = await countColour(page, kForce);
+  assert.ok(throughSolids > 1000);
+  assert.ok(Math.abs(throughSolids - throughGlass) < 0.02 * throughGlass, `${throughSolids} of ${throughGlass} pixels`);
+}));
+
+test('states are told apart by glyphs', () => onPage(openRun(browser, 'push'), async (page) => {
   await showFrame(page, kPushing);
   const [stick, slide] = [await countColour(page, '#0f9d74'), await countColour(page, '#e0561b')];
   assert.ok(stick > 60 && slide > 40, `${stick} pixels of squares (stick), ${slide} of triangles (slide)`);
+  await page.keyboard.press('p');
+  await showFrame(page, kPushing);
+  assert.ok(await countColour(page, '#0f9d74') < 10);
 }));
 
 test('a gap has a witness segment and a number; a penetration is red', () => onPage(openRun(browser, 'push'), async (page) => {
