@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "deft/collision/coal_guess.hpp"
 #include "deft/collision/convex_hull.hpp"
 #include "deft/collision/shape.hpp"
 
@@ -188,7 +187,6 @@ Shape build_shape(const GeometryDescription& geometry, GeometryInfo& info, Diagn
     face.offset = -INFINITY;
     for (const auto& v : shape.core.vertices) face.offset = std::max(face.offset, face.normal.dot(v));
   }
-  shape.coal_twin = make_coal_shape(shape);
   return shape;
 }
 

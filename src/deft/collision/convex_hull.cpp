@@ -4,7 +4,9 @@
 #include <coal/mesh_loader/loader.h>
 #include <coal/shape/convex.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -15,11 +17,24 @@ namespace {
 
 using Triangle = std::array<int, 3>;
 constexpr double kCoplanar = 1e-7;  // of the extent
+constexpr double kFlat = 1e-5;      // of the extent
 
 double extent(const std::vector<Vector3d>& points) {
   Eigen::AlignedBox3d box;
   for (const auto& p : points) box.extend(p);
   return box.diagonal().norm();
+}
+
+/// The least width of the points over their principal directions. Qhull ends the process on flat input: ask before.
+double thickness(const std::vector<Vector3d>& points) {
+  Vector3d mean = Vector3d::Zero();
+  for (const auto& p : points) mean += p / static_cast<double>(points.size());
+  Matrix3d covariance = Matrix3d::Zero();
+  for (const auto& p : points) covariance += (p - mean) * (p - mean).transpose();
+  const Vector3d n = Eigen::SelfAdjointEigenSolver<Matrix3d>(covariance).eigenvectors().col(0);
+  double low = INFINITY, high = -INFINITY;
+  for (const auto& p : points) low = std::min(low, n.dot(p)), high = std::max(high, n.dot(p));
+  return high - low;
 }
 
 /// Triangles of the hull, counter-clockwise from outside, with indices into `points`.
@@ -154,13 +169,10 @@ Mesh load_mesh(const std::string& path, const Vector3d& scale) {
 Polytope make_convex_hull(const std::vector<Vector3d>& points) {
   const double size = extent(points);
   if (!(size > 0)) throw std::runtime_error("all points coincide");
-  std::vector<Vector3d> hull_points;
-  std::vector<Triangle> triangles;
-  try {
-    triangles = qhull_triangles(points, hull_points);
-  } catch (const std::exception&) {
+  if (thickness(points) < kFlat * size)
     throw std::runtime_error("it is flat: its points have no convex hull of positive volume");
-  }
+  std::vector<Vector3d> hull_points;
+  const std::vector<Triangle> triangles = qhull_triangles(points, hull_points);
   auto outlines = trace_outlines(triangles, group_coplanar(hull_points, triangles));
   // A true vertex belongs to at least three faces.
   std::vector<int> faces_at(hull_points.size(), 0), renumbered(hull_points.size(), -1);
@@ -185,7 +197,6 @@ Polytope make_convex_hull(const std::vector<Vector3d>& points) {
     hull.corners.insert(hull.corners.end(), loop.begin(), loop.end());
   }
   connect_edges(hull);
-  if (volume(hull) < 1e-9 * size * size * size) throw std::runtime_error("it is flat: its convex hull has no volume");
   return hull;
 }
 

@@ -11,6 +11,7 @@ namespace deft::collision {
 namespace {
 
 constexpr double kNear = 1e-6;      // [m] nearer than this the pair is treated as touching
+constexpr double kGuess = 1e-6;     // of the distance: GJK is 1e-3 rad from the normal then
 constexpr double kTie = 1e-10;      // [m] a face wins over what is not better by more than this
 constexpr double kFlatSlab = 1e-8;  // [m] faces tilted by less than this over their size count as parallel
 constexpr double kAnyAngle = 0.5 * std::numbers::pi + 1e-9;
@@ -107,8 +108,7 @@ bool offer_best_face(const PosedShape& a, const PosedShape& b, EndScratch& scrat
   return find_common_point(a, b, TangentFrame(b.centre_W(), best_n), kFlatSlab, scratch, x);
 }
 
-Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, CoalGuess& guess,
-                          EndScratch& scratch) {
+Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, EndScratch& scratch) {
   Best best;
   bool is_local_optimum = offer_best_face(a, b, scratch, best);
   const auto improve_from = [&](const Vector3d& n, double angle) {
@@ -119,10 +119,10 @@ Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkRes
   std::array<Vector3d, 2> starts;
   int count = 0;
   if (gjk.disjoint) starts[count++] = gjk.proximity.n;
-  const auto n = guess.normal(a, b);
+  const auto n = guess_penetration_normal(a, b, gjk);
   if (n) starts[count++] = *n;
   for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[0]);
-  // Coal's normal is near the global optimum as a rule: nothing found may be worse than it.
+  // The expanding polytope's normal is near the global optimum as a rule: nothing found may be worse than it.
   const double bound = n ? separation_along(a, b, *n) : INFINITY;
   if (is_local_optimum && best.p.distance >= bound - kTie) return best.p;
   for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[1]);
@@ -138,10 +138,10 @@ Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkRes
 
 }  // namespace
 
-Proximity curved_distance(const PosedShape& a, const PosedShape& b, CoalGuess& guess, EndScratch& scratch) {
-  const GjkResult gjk = gjk_distance(a, b);
+Proximity curved_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch) {
+  const GjkResult gjk = gjk_distance(a, b, kGuess);
   if (gjk.disjoint && gjk.proximity.distance > kNear) return polish_apart(a, b, gjk.proximity, scratch);
-  return polish_touching(a, b, gjk, guess, scratch);
+  return polish_touching(a, b, gjk, scratch);
 }
 
 }  // namespace deft::collision

@@ -89,7 +89,7 @@ bool reduce_tetrahedron(Simplex& s) {
 
 }  // namespace
 
-GjkResult gjk_distance(const PosedShape& a, const PosedShape& b) {
+GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative_tolerance) {
   constexpr int kMaxIterations = 128;
   const double scale = a.shape->bounding_radius + b.shape->bounding_radius + (a.p_WG - b.p_WG).norm();
   const double touching = 1e-15 * scale;
@@ -106,7 +106,7 @@ GjkResult gjk_distance(const PosedShape& a, const PosedShape& b) {
     if (iteration > 0) {
       // ‖v‖ is an upper, v·w/‖v‖ a lower bound of the distance.
       const double norm = v.norm();
-      if (norm - v.dot(corner.w) / norm <= touching) break;
+      if (norm - v.dot(corner.w) / norm <= std::max(touching, relative_tolerance * norm)) break;
       const bool is_known = std::any_of(simplex.corner.begin(), simplex.corner.begin() + simplex.size,
                                         [&](const Corner& c) { return c.w == corner.w; });
       if (is_known) break;
@@ -115,7 +115,10 @@ GjkResult gjk_distance(const PosedShape& a, const PosedShape& b) {
     if (simplex.size == 1) simplex.weight = {1.0};
     if (simplex.size == 2) reduce_segment(simplex);
     if (simplex.size == 3) reduce_triangle(simplex);
-    if (simplex.size == 4 && reduce_tetrahedron(simplex)) return result;
+    if (simplex.size == 4 && reduce_tetrahedron(simplex)) {
+      for (const auto& c : simplex.corner) result.simplex[result.corners++] = c.w;
+      return result;
+    }
     v = simplex.nearest();
     const double norm = v.norm();
     if (norm <= touching) return result;

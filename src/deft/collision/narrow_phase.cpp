@@ -21,7 +21,7 @@ Proximity polytopes(const PosedShape& a, const PosedShape& b, NarrowScratch& scr
 }
 
 Proximity curved(const PosedShape& a, const PosedShape& b, NarrowScratch& scratch) {
-  Proximity p = curved_distance(a, b, scratch.coal, scratch.ends);
+  Proximity p = curved_distance(a, b, scratch.ends);
   add_radii(a, b, p);
   return p;
 }

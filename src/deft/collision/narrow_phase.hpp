@@ -8,7 +8,6 @@ namespace deft::collision {
 
 struct NarrowScratch {
   EndScratch ends;
-  CoalGuess coal;
 };
 
 /// Signed distance with witness points, radii included, n from B to A, whatever the order of the kinds. Polytope cores

@@ -5,16 +5,11 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "deft/collision/collision_world.hpp"
 #include "deft/math/rotation.hpp"
-
-namespace coal {
-class ShapeBase;
-}
 
 namespace deft::collision {
 
@@ -63,7 +58,6 @@ struct Shape {
   double bounding_radius = 0;           // infinite for a half-space
   Vector3d box_centre = Vector3d::Zero(),
            box_half = Vector3d::Zero();              // bounds in the geometry's frame (with the radius)
-  std::shared_ptr<const coal::ShapeBase> coal_twin;  // of the core
 };
 
 inline bool has_polytope_core(Kind kind) { return kind <= Kind::kHull; }
