@@ -7,7 +7,9 @@
 Between two way points the pads move on a straight line, one knot every 0.4 s, so that steps of 0.1 s and of 0.4 s meet all of
 them. The redundant joint 3 is held at 0. The springs of the joints give way under the weight of the cube by a few
 millimetres; the command ends where the cube lies flat on the stack, so that there the stack carries all of the weight, the
-springs are relaxed and letting go moves nothing.
+springs are relaxed and letting go moves nothing. A step of the simulation moves sticking bodies along the tangents of the
+arcs on which the joints carry them, so the cube creeps in the grip by about (path per step)^2 / (2 x 0.5 m); loaded knots are
+therefore close together.
 """
 import argparse
 import re
@@ -26,23 +28,28 @@ R_WG = np.array([[0, 1, 0], [1, 0, 0], [0, 0, -1]], float)  # gripper: fingers a
 GRASP_HEIGHT = 0.01  # pad centres above the centre of the red cube [m]
 OPEN, TOUCH, SQUEEZE = 0.05, 0.03, 0.01  # finger positions [m]: squeezing commands 20 mm into the cube, 20 N at 1000 N/m
 PICK = np.array([0.55, 0.0, 0.03])  # centre of the red cube at the start [m]
-PLACE = np.array([0.50, -0.2, 0.23 + 0.03])  # its centre on the stack of 0.23 m
+PLACE = np.array([0.45, 0.2, 0.15 + 0.03])  # its centre on the stack of 0.15 m
+CARRY_HEIGHT = PLACE[2] + GRASP_HEIGHT + 0.015  # of the pad centres [m]
+CARRY_STEP = 0.01  # distance between knots while the cube is carried [m]
 
 
 @dataclass
 class WayPoint:
-    """Reach the pad centre p_W [m] and finger position [m] after `duration` [s], a multiple of the knot period."""
+    """Reach the pad centre p_W [m] and finger position [m] after `duration` [s], a multiple of the knot period; 0: as carrying allows."""
 
     duration: float
     p_W: np.ndarray
     finger: float
+
+    def knots_from(self, before: "WayPoint") -> int:
+        """Number of knots on the way here."""
+        return round(self.duration / KNOT_PERIOD_S) or max(1, int(np.ceil(np.linalg.norm(self.p_W - before.p_W) / CARRY_STEP - 1e-9)))
 
 
 def way_points() -> list[WayPoint]:
     """The motion, in the order of its doing."""
     up, hold = np.array([0, 0, 1.0]), np.array([0, 0, GRASP_HEIGHT])
     pick, place = PICK + hold, PLACE + hold
-    carry = 0.33  # height of the pads while carrying [m]
     return [
         WayPoint(0.0, np.array([0.50, 0.1, 0.30]), OPEN),
         WayPoint(2.0, pick + 0.10 * up, OPEN),
@@ -50,16 +57,15 @@ def way_points() -> list[WayPoint]:
         WayPoint(0.8, pick, TOUCH + 0.004),
         WayPoint(0.8, pick, TOUCH),
         WayPoint(0.8, pick, SQUEEZE),
-        WayPoint(0.8, pick + 0.02 * up, SQUEEZE),
-        WayPoint(2.4, np.append(pick[:2], carry), SQUEEZE),
-        WayPoint(2.4, np.append(place[:2], carry), SQUEEZE),
-        WayPoint(1.6, place + 0.01 * up, SQUEEZE),
-        WayPoint(2.4, place, SQUEEZE),
+        WayPoint(0.0, np.append(pick[:2], CARRY_HEIGHT), SQUEEZE),
+        WayPoint(0.0, np.append(place[:2], CARRY_HEIGHT), SQUEEZE),
+        WayPoint(0.0, place + 0.005 * up, SQUEEZE),
+        WayPoint(1.6, place, SQUEEZE),
         WayPoint(0.8, place, TOUCH),
         WayPoint(0.8, place, TOUCH + 0.004),
         WayPoint(0.8, place, OPEN),
         WayPoint(1.6, place + 0.12 * up, OPEN),
-        WayPoint(2.4, place + 0.12 * up, OPEN),
+        WayPoint(2.0, place + 0.12 * up, OPEN),
     ]
 
 
@@ -99,7 +105,7 @@ def joint_knots() -> list[tuple[float, np.ndarray, float]]:
     q = solve(bodies, np.array([0.0, 0.5, 0.0, -1.6, 0.0, 1.0, 1.5]), points[0].p_W)
     knots, t = [(0.0, q, points[0].finger)], 0.0
     for a, b in zip(points, points[1:]):
-        n = round(b.duration / KNOT_PERIOD_S)
+        n = b.knots_from(a)
         for i in range(1, n + 1):
             s, t = i / n, t + KNOT_PERIOD_S
             q = solve(bodies, q, (1 - s) * a.p_W + s * b.p_W)

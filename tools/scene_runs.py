@@ -86,8 +86,8 @@ class SceneRun:
         return [{pairs[i] for i in range(first, last) if force[i] > FORCE_THRESHOLD_N} for first, last in zip(offset[:-1], offset[1:])]
 
     def makes_and_breaks(self, robot: str) -> tuple[bool, bool]:
-        """Whether some pair with a body of the robot comes into contact, and whether one that was in contact comes apart."""
-        steps = [{pair for pair in step if any(name == robot or name.startswith(f"{robot}/") for name in pair)} for step in self.touching_pairs()]
+        """Whether some pair with a body of the robot comes into contact (at the start counts), and whether one comes apart."""
+        steps = [set()] + [{pair for pair in step if any(name == robot or name.startswith(f"{robot}/") for name in pair)} for step in self.touching_pairs()]
         made = any(now - before for before, now in zip(steps, steps[1:]))
         broken = any(before - now for before, now in zip(steps, steps[1:]))
         return made, broken
