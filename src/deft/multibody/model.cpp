@@ -209,10 +209,15 @@ void Model::mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const {
   for (std::size_t b = 1; b < joints.size(); ++b) {
     const TangentMap T_b = tangent_map(joints[b], k.data, b);
     for (std::size_t a = b; a > 0; a = impl_->pinocchio.parents[a]) {
-      const TangentMap T_a = a == b ? T_b : tangent_map(joints[a], k.data, a);
+      if (joints[a].nv == 1 && joints[b].nv == 1) {
+        M(joints[a].v, joints[b].v) = M(joints[b].v, joints[a].v) =
+            k.data.M(joints[a].pinocchio_v, joints[b].pinocchio_v);
+        continue;
+      }
       TangentMap block = k.data.M.block(joints[a].pinocchio_v, joints[b].pinocchio_v, joints[a].nv, joints[b].nv);
-      if (a == b)
+      if (a == b)  // Pinocchio fills the upper triangle only
         block.triangularView<Eigen::StrictlyLower>() = block.transpose().triangularView<Eigen::StrictlyLower>();
+      const TangentMap T_a = a == b ? T_b : tangent_map(joints[a], k.data, a);
       block = T_a.transpose().lazyProduct((block.lazyProduct(T_b)).eval()).eval();
       if (a == b) block = (0.5 * (block + block.transpose())).eval();  // exactly symmetric
       M.block(joints[a].v, joints[b].v, joints[a].nv, joints[b].nv) = block;
