@@ -39,11 +39,20 @@ std::string damaged(std::string text, std::mt19937& random) {
   for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
     const std::size_t at = below(text.size());
     switch (below(5)) {
-      case 0: text.resize(at); break;
-      case 1: text[at] = kBytes[below(kBytes.size())]; break;
-      case 2: text.insert(at, 1, kBytes[below(kBytes.size())]); break;
-      case 3: text.insert(at, text.substr(below(text.size()), below(40))); break;
-      default: text.erase(at, text.find('\n', at) - at);
+      case 0:
+        text.resize(at);
+        break;
+      case 1:
+        text[at] = kBytes[below(kBytes.size())];
+        break;
+      case 2:
+        text.insert(at, 1, kBytes[below(kBytes.size())]);
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size()), below(40)));
+        break;
+      default:
+        text.erase(at, text.find('\n', at) - at);
     }
   }
   return text;
@@ -55,7 +64,7 @@ TEST(SceneFileFuzz, DamagedFilesEndInAReport) {
   std::mt19937 random(20240607);
   const char* rounds = std::getenv("DEFT_FUZZ_ROUNDS");  // more of them for a longer hunt
   int bad = 0, good = 0;
-  for (int i = 0; i < (rounds != nullptr ? std::atoi(rounds) : 300); ++i) {
+  for (int i = 0; i < (rounds != nullptr ? std::atoi(rounds) : 150); ++i) {
     const std::string text = damaged(kScene, random);
     Diagnostics diagnostics;
     std::optional<scene::SceneSpec> spec;

@@ -15,7 +15,8 @@ using Eigen::Vector3d;
 using namespace multibody;
 
 /// Volume, centroid and inertia of a set inside the cube [−half, half]³, by `n` points of the additive recurrence
-/// x_k = k α mod 1, whose α are the powers of 1/g with g⁴ = g + 1: spread evenly, on no grid that faces could align with.
+/// x_k = k α mod 1, whose α are the powers of 1/g with g⁴ = g + 1: spread evenly, on no grid that faces could align
+/// with.
 SolidProperties sampled(const std::function<bool(const Vector3d&)>& inside, double half, int n) {
   SolidProperties sum;
   Matrix3d second = Matrix3d::Zero();
@@ -55,16 +56,20 @@ TEST(SceneFileShapes, SolidsAgreeWithSampledOnes) {
   };
   const Case cases[] = {
       {"sphere", SphereSpec{0.7}, [](const Vector3d& p) { return p.norm() <= 0.7; }},
-      {"box", BoxSpec{{0.5, 1.0, 1.5}}, [](const Vector3d& p) { return (p.cwiseAbs() - Vector3d(0.25, 0.5, 0.75)).maxCoeff() <= 0; }},
-      {"capsule", CapsuleSpec{0.3, 0.9}, [](const Vector3d& p) { return (p - Vector3d(0, 0, std::clamp(p.z(), -0.45, 0.45))).norm() <= 0.3; }},
-      {"cylinder", CylinderSpec{0.4, 1.1}, [](const Vector3d& p) { return p.head<2>().norm() <= 0.4 && std::abs(p.z()) <= 0.55; }},
-      {"ellipsoid", EllipsoidSpec{{0.3, 0.5, 0.8}}, [](const Vector3d& p) { return p.cwiseQuotient(Vector3d(0.3, 0.5, 0.8)).norm() <= 1; }},
+      {"box", BoxSpec{{0.5, 1.0, 1.5}},
+       [](const Vector3d& p) { return (p.cwiseAbs() - Vector3d(0.25, 0.5, 0.75)).maxCoeff() <= 0; }},
+      {"capsule", CapsuleSpec{0.3, 0.9},
+       [](const Vector3d& p) { return (p - Vector3d(0, 0, std::clamp(p.z(), -0.45, 0.45))).norm() <= 0.3; }},
+      {"cylinder", CylinderSpec{0.4, 1.1},
+       [](const Vector3d& p) { return p.head<2>().norm() <= 0.4 && std::abs(p.z()) <= 0.55; }},
+      {"ellipsoid", EllipsoidSpec{{0.3, 0.5, 0.8}},
+       [](const Vector3d& p) { return p.cwiseQuotient(Vector3d(0.3, 0.5, 0.8)).norm() <= 1; }},
       {"prism", kite, in_kite},
   };
   for (const Case& c : cases) {
     const auto exact = solid_properties(c.shape);
     ASSERT_TRUE(exact.has_value()) << c.name;
-    const SolidProperties counted = sampled(c.inside, 0.8, 300000);
+    const SolidProperties counted = sampled(c.inside, 0.8, 1000000);
     EXPECT_NEAR(exact->volume, counted.volume, 1e-3 * counted.volume) << c.name;  // of the sampling
     EXPECT_NEAR((exact->p_GCom - counted.p_GCom).norm(), 0, 1e-3) << c.name;
     EXPECT_NEAR((exact->I_Com_G - counted.I_Com_G).norm(), 0, 2e-3 * counted.I_Com_G.norm()) << c.name;

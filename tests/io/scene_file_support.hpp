@@ -1,5 +1,6 @@
 #pragma once
-// A temporary folder of model and scene files in the published style, and a SceneSpec as text that two readings can be compared by.
+// A temporary folder of model and scene files in the published style, and a SceneSpec as text that two readings can be
+// compared by.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,16 +39,20 @@ class Folder {
 };
 
 inline constexpr const char* kInertial =
-    "<inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial>";
+    "<inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></"
+    "inertia></inertial>";
 
 /// A serial arm in the plane with `joints` revolute joints "joint_0", … about x; its base is a link "base".
 inline std::string arm_sdf(const std::string& name, int joints) {
   std::string text = fmt::format("<sdf version='1.7'><model name='{}'><link name='base'>{}</link>", name, kInertial);
   std::string parent = "base";
   for (int i = 0; i < joints; ++i) {
-    text += fmt::format("<link name='link_{0}'><pose>0 0 {1} 0 0 0</pose>{2}<collision name='c'><geometry><sphere><radius>0.05</radius></sphere></geometry></collision></link>"
-                        "<joint name='joint_{0}' type='revolute'><parent>{3}</parent><child>link_{0}</child><axis><xyz>1 0 0</xyz></axis></joint>",
-                        i, 0.2 * i, kInertial, parent);
+    text += fmt::format(
+        "<link name='link_{0}'><pose>0 0 {1} 0 0 0</pose>{2}<collision "
+        "name='c'><geometry><sphere><radius>0.05</radius></sphere></geometry></collision></link>"
+        "<joint name='joint_{0}' type='revolute'><parent>{3}</parent><child>link_{0}</child><axis><xyz>1 0 "
+        "0</xyz></axis></joint>",
+        i, 0.2 * i, kInertial, parent);
     parent = fmt::format("link_{}", i);
   }
   return text + "</model></sdf>";
@@ -55,9 +60,10 @@ inline std::string arm_sdf(const std::string& name, int joints) {
 
 /// One free ball.
 inline std::string ball_sdf(const std::string& name) {
-  return fmt::format("<sdf version='1.7'><model name='{}'><link name='ball_link'>{}"
-                     "<collision name='c'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model></sdf>",
-                     name, kInertial);
+  return fmt::format(
+      "<sdf version='1.7'><model name='{}'><link name='ball_link'>{}"
+      "<collision name='c'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model></sdf>",
+      name, kInertial);
 }
 
 /// The published layout: models and directives in a package folder, systems in q_sys below it.
@@ -119,7 +125,8 @@ quasistatic_sim_params:
 }
 
 /// Reads; every diagnostic's text goes to `report`, one per line.
-inline std::optional<scene::SceneSpec> read(const std::string& path, const SceneFileOptions& options, std::string& report) {
+inline std::optional<scene::SceneSpec> read(const std::string& path, const SceneFileOptions& options,
+                                            std::string& report) {
   Diagnostics diagnostics;
   auto spec = read_scene_file(path, options, diagnostics);
   report.clear();
@@ -136,7 +143,9 @@ inline scene::SceneSpec read_good(const std::string& path, const SceneFileOption
   return spec.value_or(scene::SceneSpec{});
 }
 
-inline void append(const RigidTransform& X, std::ostream& out) { out << X.matrix().format(Eigen::IOFormat(Eigen::FullPrecision, 0, " ", " ")) << '\n'; }
+inline void append(const RigidTransform& X, std::ostream& out) {
+  out << X.matrix().format(Eigen::IOFormat(Eigen::FullPrecision, 0, " ", " ")) << '\n';
+}
 inline void append(const scene::JointValues& values, std::ostream& out) {
   out << (values.all ? fmt::format("all {}", *values.all) : "");
   for (const double value : values.list) out << ' ' << fmt::format("{}", value);
@@ -151,7 +160,8 @@ inline void append(const scene::ConfigurationSpec& configuration, std::ostream& 
     if (model.position) out << model.position->transpose() << '\n';
     if (model.rotation) out << *model.rotation << '\n';
     if (model.velocity) out << model.velocity->transpose() << '\n';
-    for (const auto& [link, pose] : model.free_bodies) out << link << ' ' << pose.first->transpose() << ' ' << *pose.second << '\n';
+    for (const auto& [link, pose] : model.free_bodies)
+      out << link << ' ' << pose.first->transpose() << ' ' << *pose.second << '\n';
   }
 }
 inline void append(const multibody::ModelSpec& model, std::ostream& out) {
@@ -159,16 +169,21 @@ inline void append(const multibody::ModelSpec& model, std::ostream& out) {
   append(model.X_WModel, out);
   for (const auto& link : model.links) {
     out << "link " << link.name << '\n';
-    if (link.inertial) out << link.inertial->mass << ' ' << link.inertial->p_LCom.transpose() << ' ' << link.inertial->I_Com_L << '\n';
+    if (link.inertial)
+      out << link.inertial->mass << ' ' << link.inertial->p_LCom.transpose() << ' ' << link.inertial->I_Com_L << '\n';
     for (const auto& geometry : link.collisions) {
-      out << geometry.name << ' ' << geometry.shape.index() << ' ' << geometry.mu.value_or(-1) << ' ' << geometry.rgba.value_or(std::array<double, 4>{})[0] << '\n';
+      out << geometry.name << ' ' << geometry.shape.index() << ' ' << geometry.mu.value_or(-1) << ' '
+          << geometry.rgba.value_or(std::array<double, 4>{})[0] << '\n';
       append(geometry.X_LG, out);
     }
   }
   for (const auto& joint : model.joints) {
-    out << "joint " << joint.name << ' ' << static_cast<int>(joint.kind) << ' ' << joint.parent << ' ' << joint.child << '\n';
+    out << "joint " << joint.name << ' ' << static_cast<int>(joint.kind) << ' ' << joint.parent << ' ' << joint.child
+        << '\n';
     append(joint.X_PJ, out);
-    for (const auto& axis : joint.axes) out << axis.coordinate << ' ' << axis.rotational << ' ' << axis.axis_J.transpose() << ' ' << axis.lower << ' ' << axis.upper << '\n';
+    for (const auto& axis : joint.axes)
+      out << axis.coordinate << ' ' << axis.rotational << ' ' << axis.axis_J.transpose() << ' ' << axis.lower << ' '
+          << axis.upper << '\n';
   }
 }
 
@@ -176,7 +191,8 @@ inline void append(const multibody::ModelSpec& model, std::ostream& out) {
 inline std::string text_of(const scene::SceneSpec& spec) {
   std::ostringstream out;
   out.precision(17);
-  out << spec.name << ' ' << spec.is_q_sys << ' ' << spec.gravity_W.transpose() << ' ' << spec.initial << ' ' << static_cast<int>(spec.plane.value_or(scene::Plane::kSpace)) << '\n';
+  out << spec.name << ' ' << spec.is_q_sys << ' ' << spec.gravity_W.transpose() << ' ' << spec.initial << ' '
+      << static_cast<int>(spec.plane.value_or(scene::Plane::kSpace)) << '\n';
   for (const auto& model : spec.world.models) append(model, out);
   for (const auto& weld : spec.world.welds) {
     out << "weld " << weld.parent << ' ' << weld.child << ' ';
@@ -191,13 +207,17 @@ inline std::string text_of(const scene::SceneSpec& spec) {
     append(robot.stiffness, out);
   }
   for (const auto& object : spec.objects) out << "object " << object.name << object.frozen << '\n';
-  for (const auto& group : spec.filter_groups) out << fmt::format("group {} {} {} {}\n", group.name, fmt::join(group.members, ","), fmt::join(group.member_groups, ","), fmt::join(group.ignored, ","));
+  for (const auto& group : spec.filter_groups)
+    out << fmt::format("group {} {} {} {}\n", group.name, fmt::join(group.members, ","),
+                       fmt::join(group.member_groups, ","), fmt::join(group.ignored, ","));
   out << spec.friction.fallback << spec.friction.prefer_static << spec.friction.warn_missing << '\n';
-  for (const auto& pair : spec.friction.pairs) out << pair.between[0] << ' ' << pair.between[1] << ' ' << pair.mu.value_or(-1) << '\n';
+  for (const auto& pair : spec.friction.pairs)
+    out << pair.between[0] << ' ' << pair.between[1] << ' ' << pair.mu.value_or(-1) << '\n';
   const scene::StepSettings& s = spec.step;
-  out << fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.h.value_or(-1), scene::to_string(s.model), scene::to_string(s.dynamics), scene::to_string(s.cone), s.rays, s.kappa,
-                     s.contact_margin, s.unactuated_mass_scale.value_or(-1), s.joint_limits, s.effort_limits, s.robot_gravity, s.compliance, s.uniqueness_check, scene::to_string(s.forces),
-                     s.midpoint_forces, s.gain);
+  out << fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.h.value_or(-1), scene::to_string(s.model),
+                     scene::to_string(s.dynamics), scene::to_string(s.cone), s.rays, s.kappa, s.contact_margin,
+                     s.unactuated_mass_scale.value_or(-1), s.joint_limits, s.effort_limits, s.robot_gravity,
+                     s.compliance, s.uniqueness_check, scene::to_string(s.forces), s.midpoint_forces, s.gain);
   append(s.joint_damping, out);
   for (const auto& configuration : spec.configurations) append(configuration, out);
   append(spec.defaults, out);

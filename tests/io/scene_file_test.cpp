@@ -111,7 +111,8 @@ TEST(SceneFile, BuildsInlineBodiesWithTheirJointsAndCoordinates) {
   for (std::size_t i = 3; i < models.size(); ++i) {
     for (const auto& axis : models[i].joints.at(0).axes) coordinates.push_back(models[i].name + "/" + axis.coordinate);
   }
-  EXPECT_EQ(coordinates, (std::vector<std::string>{"peg/x", "peg/y", "peg/theta", "tip/x", "tip/y", "door/theta", "slider/s"}));
+  EXPECT_EQ(coordinates,
+            (std::vector<std::string>{"peg/x", "peg/y", "peg/theta", "tip/x", "tip/y", "door/theta", "slider/s"}));
   EXPECT_EQ(models[4].joints[0].axes[0].lower, -1);
   EXPECT_EQ(models[4].joints[0].axes[1].lower, -scene::kInfinity);
   EXPECT_EQ(models[5].joints[0].axes[0].axis_J, Eigen::Vector3d::UnitZ());
@@ -153,16 +154,24 @@ TEST(SceneFile, ReadsWhatPublishedParametersReallyHold) {
   const auto margin = [](const scene::StepSettings& s) { return s.contact_margin; };
   const auto kappa = [](const scene::StepSettings& s) { return s.kappa; };
   const auto h = [](const scene::StepSettings& s) { return s.h.value_or(-1); };
-  const auto quasistatic = [](const scene::StepSettings& s) { return s.dynamics == scene::Dynamics::kQuasistatic ? 1.0 : 0.0; };
-  const Case cases[] = {{"unactuated_mass_scale: .NAN", mass, -1}, {"unactuated_mass_scale: null", mass, -1},
-                        {"unactuated_mass_scale:", mass, -1},      {"unactuated_mass_scale: 5", mass, 5},
-                        {"unactuated_mass_scale: 0", mass, 0},     {"contact_detection_tolerance: .inf", margin, scene::kInfinity},
-                        {"log_barrier_weight: 100", kappa, 100},   {"log_barrier_weight: .nan", kappa, scene::kInfinity},
-                        {"h: 0.05", h, 0.05},                      {"is_quasi_dynamic: false", quasistatic, 1},
+  const auto quasistatic = [](const scene::StepSettings& s) {
+    return s.dynamics == scene::Dynamics::kQuasistatic ? 1.0 : 0.0;
+  };
+  const Case cases[] = {{"unactuated_mass_scale: .NAN", mass, -1},
+                        {"unactuated_mass_scale: null", mass, -1},
+                        {"unactuated_mass_scale:", mass, -1},
+                        {"unactuated_mass_scale: 5", mass, 5},
+                        {"unactuated_mass_scale: 0", mass, 0},
+                        {"contact_detection_tolerance: .inf", margin, scene::kInfinity},
+                        {"log_barrier_weight: 100", kappa, 100},
+                        {"log_barrier_weight: .nan", kappa, scene::kInfinity},
+                        {"h: 0.05", h, 0.05},
+                        {"is_quasi_dynamic: false", quasistatic, 1},
                         {"is_quasi_dynamic: True", quasistatic, 0}};
   Folder folder;
   for (const Case& c : cases) {
-    const std::string path = folder.write("system.yml", fmt::format("robots:\nobjects:\nquasistatic_sim_params:\n  {}\n", c.parameter));
+    const std::string path =
+        folder.write("system.yml", fmt::format("robots:\nobjects:\nquasistatic_sim_params:\n  {}\n", c.parameter));
     const scene::SceneSpec spec = read_good(path);
     EXPECT_EQ(c.value(spec.step), c.expected) << c.parameter;
     test::expect_round_trip(spec, folder);
@@ -172,10 +181,11 @@ TEST(SceneFile, ReadsWhatPublishedParametersReallyHold) {
 TEST(SceneFile, WarnsOnceOfPublishedParametersItDoesNotUse) {
   Folder folder;
   std::string report;
-  const auto spec = test::read(folder.write("s.yml", "objects:\nquasistatic_sim_params:\n  mode: 1\n  use_free_solvers: true\n"), {}, report);
+  const auto spec = test::read(
+      folder.write("s.yml", "objects:\nquasistatic_sim_params:\n  mode: 1\n  use_free_solvers: true\n"), {}, report);
   ASSERT_TRUE(spec.has_value());
-  EXPECT_EQ(report, folder.at("s.yml") + ":3:3: warning: quasistatic_sim_params: 'mode' is not used\n" + folder.at("s.yml") +
-                        ":4:3: warning: quasistatic_sim_params: 'use_free_solvers' is not used\n");
+  EXPECT_EQ(report, folder.at("s.yml") + ":3:3: warning: quasistatic_sim_params: 'mode' is not used\n" +
+                        folder.at("s.yml") + ":4:3: warning: quasistatic_sim_params: 'use_free_solvers' is not used\n");
 }
 
 TEST(SceneFile, ReadsBareDirectivesAndModelFiles) {
@@ -198,8 +208,10 @@ TEST(SceneFile, MergedTextReadsBackToTheSameSceneFromAnywhere) {
   test::expect_round_trip(read_good(folder.at("models/planar_hand.yml")), elsewhere);
   test::expect_round_trip(read_good(folder.at("models/arm.sdf")), elsewhere);
   SceneFileOptions options;
-  options.overlays = {folder.write("over.yaml", "name: pushed\nstep: {h: 0.1, kappa: 50}\ninitial: {ball: {position: [0, 0, 1]}}\n"
-                                                "commands: {knots: [{t: 0, arm_left: [0, 1]}]}\ngoals: {up: {ball: {position: [0, 0, 2]}}}\nplan: {nodes: 3}\n")};
+  options.overlays = {folder.write(
+      "over.yaml",
+      "name: pushed\nstep: {h: 0.1, kappa: 50}\ninitial: {ball: {position: [0, 0, 1]}}\n"
+      "commands: {knots: [{t: 0, arm_left: [0, 1]}]}\ngoals: {up: {ball: {position: [0, 0, 2]}}}\nplan: {nodes: 3}\n")};
   options.settings = {"robots.1.Kp=[1, 2]", "step.model=impedance"};
   const scene::SceneSpec overlaid = read_good(folder.at("models/q_sys/planar_hand_ball.yml"), options);
   test::expect_round_trip(overlaid, elsewhere);
@@ -210,7 +222,8 @@ TEST(SceneFile, MergedTextRemembersPackagePaths) {
   Folder folder, elsewhere;
   folder.write("pkg/hands/arm.sdf", test::arm_sdf("arm", 1));
   folder.write("pkg/hands/hand.yml", "directives:\n- add_model: {name: arm, file: package://hands/arm.sdf}\n");
-  const std::string scene = folder.write("scenes/s.yml", "directives:\n- add_directives: {file: package://hands/hand.yml}\n");
+  const std::string scene =
+      folder.write("scenes/s.yml", "directives:\n- add_directives: {file: package://hands/hand.yml}\n");
   SceneFileOptions options;
   options.package_paths = {folder.at("pkg")};
   test::expect_round_trip(read_good(scene, options), elsewhere);
@@ -221,12 +234,15 @@ TEST(SceneFile, OverlaysAndSettingsWinInTheirOrder) {
   test::write_published_files(folder);
   const std::string system = folder.at("models/q_sys/planar_hand_ball.yml");
   SceneFileOptions options;
-  options.overlays = {folder.write("a.yaml", "step: {h: 0.1, rays: 4}\nquasistatic_sim_params: {contact_detection_tolerance: 0.5}\n"), folder.write("b.yaml", "step: {h: 0.2}\n")};
+  options.overlays = {
+      folder.write("a.yaml", "step: {h: 0.1, rays: 4}\nquasistatic_sim_params: {contact_detection_tolerance: 0.5}\n"),
+      folder.write("b.yaml", "step: {h: 0.2}\n")};
   scene::SceneSpec spec = read_good(system, options);
   EXPECT_EQ(spec.step.h, 0.2);
   EXPECT_EQ(spec.step.rays, 4);
   EXPECT_EQ(spec.step.contact_margin, 0.5);
-  options.settings = {"step.h=0.3", "quasistatic_sim_params.nd_per_contact=8", "robots.0.Kp=7", "step={kappa: 20}", "gravity=[0, 0, -1]"};
+  options.settings = {"step.h=0.3", "quasistatic_sim_params.nd_per_contact=8", "robots.0.Kp=7", "step={kappa: 20}",
+                      "gravity=[0, 0, -1]"};
   spec = read_good(system, options);
   EXPECT_EQ(spec.step.h, 0.3);
   EXPECT_EQ(spec.step.rays, 8);
@@ -240,9 +256,12 @@ TEST(SceneFile, OverlaysAndSettingsWinInTheirOrder) {
 TEST(SceneFile, OverlaysApplyToEveryDialect) {
   Folder folder;
   test::write_published_files(folder);
-  const std::string overlay = folder.write("over.yaml", "deft: 1\nstep: {h: 0.25}\nbodies: {crate: {shape: {box: {size: [1, 1, 1]}}, joint: free, mass: 1}}\ninitial: {crate: {position: [0, 0, 3]}}\n");
+  const std::string overlay = folder.write("over.yaml",
+                                           "deft: 1\nstep: {h: 0.25}\nbodies: {crate: {shape: {box: {size: [1, 1, "
+                                           "1]}}, joint: free, mass: 1}}\ninitial: {crate: {position: [0, 0, 3]}}\n");
   const std::string deft = folder.write("own.deft.yaml", "deft: 1\nbodies: {crate: {mass: 5, mu: 0.5}}\n");
-  for (const std::string& scene : {deft, folder.at("models/q_sys/planar_hand_ball.yml"), folder.at("models/planar_hand.yml"), folder.at("models/sphere.sdf")}) {
+  for (const std::string& scene : {deft, folder.at("models/q_sys/planar_hand_ball.yml"),
+                                   folder.at("models/planar_hand.yml"), folder.at("models/sphere.sdf")}) {
     SceneFileOptions options;
     options.overlays = {overlay};
     const scene::SceneSpec spec = read_good(scene, options);
@@ -255,8 +274,9 @@ TEST(SceneFile, OverlaysApplyToEveryDialect) {
 
 TEST(SceneFile, ListsEverySettingWithUnitAndDefault) {
   const std::string help = settings_help();
-  for (const char* expected : {"step.h ", "default none; range: > 0", "[1/J]", "default .inf", "default 0.025", "pyramid, cone", "quasidynamic, quasistatic", "step.unactuated_mass_scale",
-                               "equivalent-contact-point", "even number"}) {
+  for (const char* expected :
+       {"step.h ", "default none; range: > 0", "[1/J]", "default .inf", "default 0.025", "pyramid, cone",
+        "quasidynamic, quasistatic", "step.unactuated_mass_scale", "equivalent-contact-point", "even number"}) {
     EXPECT_NE(help.find(expected), std::string::npos) << expected << '\n' << help;
   }
 }

@@ -51,9 +51,12 @@ TEST(SceneFileYaml, SetsByPathAndIndex) {
 }
 
 TEST(SceneFileYaml, EmittedTextParsesToTheSameTree) {
-  for (const char* text : {"a: 1\n", "{}\n", "[]\n", "x\n", "null\n", "a: ''\nb: \"null\"\nc: '1'\nd: ~\n", "a: 'x: y # z, [q] {w}'\nb: \"tab\\tnew\\nline\\\\ \\\"quoted\\\"\"\n",
-                           "'key: odd': {'a b': [[], {}, [1, [2]]]}\n", "r: !Rpy {deg: [1, 2, 3]}\nl: !List [1]\n", "u: Ångström — κ\n", "- a\n- {b: [1, 2]}\n- - - 3\n", "a: -x\nb: '-'\nc: ---x\n",
-                           "a: |\n  several\n  lines\nb: >\n  folded\n  text\n", "a: .inf\nb: -.INF\nc: 1e-30\n", "y: yes\nn: off\nt: 12:30:00\np: a%b\nq: '@x'\n"}) {
+  for (const char* text : {"a: 1\n", "{}\n", "[]\n", "x\n", "null\n", "a: ''\nb: \"null\"\nc: '1'\nd: ~\n",
+                           "a: 'x: y # z, [q] {w}'\nb: \"tab\\tnew\\nline\\\\ \\\"quoted\\\"\"\n",
+                           "'key: odd': {'a b': [[], {}, [1, [2]]]}\n", "r: !Rpy {deg: [1, 2, 3]}\nl: !List [1]\n",
+                           "u: Ångström — κ\n", "- a\n- {b: [1, 2]}\n- - - 3\n", "a: -x\nb: '-'\nc: ---x\n",
+                           "a: |\n  several\n  lines\nb: >\n  folded\n  text\n", "a: .inf\nb: -.INF\nc: 1e-30\n",
+                           "y: yes\nn: off\nt: 12:30:00\np: a%b\nq: '@x'\n"}) {
     const YamlNode node = parse(text);
     const std::string emitted = emit_yaml(node);
     EXPECT_TRUE(equal_yaml(parse(emitted), node)) << text << "->\n" << emitted;
@@ -74,8 +77,11 @@ TEST(SceneFileYaml, ResolvesAliasesAndDefaults) {
 
 TEST(SceneFileYaml, RefusesWhatWouldNeverEnd) {
   std::string bomb = "a0: &a0 [x, x]\n";
-  for (int i = 1; i < 40; ++i) bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + ", *a" + std::to_string(i - 1) + "]\n";
-  for (const std::string& text : {bomb, std::string("a: &a [*a]\n"), std::string(5000, '['), "a: " + std::string(300, '[') + std::string(300, ']')}) {
+  for (int i = 1; i < 40; ++i)
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + ", *a" +
+            std::to_string(i - 1) + "]\n";
+  for (const std::string& text : {bomb, std::string("a: &a [*a]\n"), std::string(5000, '['),
+                                  "a: " + std::string(300, '[') + std::string(300, ']')}) {
     Diagnostics diagnostics;
     EXPECT_FALSE(parse_yaml(text, "f.yaml", diagnostics).has_value());
     EXPECT_TRUE(diagnostics.has_errors());
@@ -90,7 +96,8 @@ TEST(SceneFileYaml, ReadsNumbersAsYamlAndPeopleWriteThem) {
   EXPECT_EQ(parse_number(".inf"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(parse_number("-inf"), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(*parse_number(".NAN")));
-  for (const char* text : {"", "-", "+", ".", "abc", "1a", "1 2", "--1", "+-1", "0x10", "1e", "nanx", "1e999"}) EXPECT_FALSE(parse_number(text).has_value()) << text;
+  for (const char* text : {"", "-", "+", ".", "abc", "1a", "1 2", "--1", "+-1", "0x10", "1e", "nanx", "1e999"})
+    EXPECT_FALSE(parse_number(text).has_value()) << text;
 }
 
 }  // namespace

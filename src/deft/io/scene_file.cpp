@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
+#include <tuple>
+#include <utility>
 
 #include "deft/io/scene_file_merge.hpp"
 #include "deft/io/scene_file_parts.hpp"
@@ -13,9 +16,10 @@
 namespace deft::io {
 namespace {
 
-constexpr std::array<std::string_view, 19> kSceneKeys{"deft",           "name",    "description", "package_paths", "model_directive", "directives", "bodies",
-                                                      "robots",         "objects", "gravity",     "friction",      "step",            "plane",      "configurations",
-                                                      "initial",        "commands", "goals",      "plan",          "track"};
+constexpr std::array<std::string_view, 19> kSceneKeys{
+    "deft",    "name",    "description", "package_paths", "model_directive", "directives",     "bodies",  "robots",
+    "objects", "gravity", "friction",    "step",          "plane",           "configurations", "initial", "commands",
+    "goals",   "plan",    "track"};
 constexpr std::string_view kWrenches = "wrenches";
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
@@ -25,26 +29,31 @@ std::string default_name(const std::string& path) {
   const std::filesystem::path file(absolute(path));
   std::string stem = file.stem().string();
   if (stem.ends_with(".deft")) stem.resize(stem.size() - 5);
-  return stem == "scene" && file.has_parent_path() && !file.parent_path().filename().empty() ? file.parent_path().filename().string() : stem;
+  return stem == "scene" && file.has_parent_path() && !file.parent_path().filename().empty()
+             ? file.parent_path().filename().string()
+             : stem;
 }
 
 /// Unknown keys are errors; those of a published file itself are warnings, so that it loads unedited.
 void check_keys(const YamlNode& root, bool is_q_sys, const std::string& file, Diagnostics& diagnostics) {
   for (const YamlEntry& entry : root.entries) {
-    const bool known = entry.key == kWrenches || std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
+    const bool known =
+        entry.key == kWrenches || std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
     if (known) continue;
     if (is_q_sys && entry.where.file == file) {
       diagnostics.warning(entry.where, fmt::format("'{}' is not used", entry.key));
     } else {
       const std::vector<std::string> keys(kSceneKeys.begin(), kSceneKeys.end());
-      diagnostics.error(entry.where, fmt::format("a scene has no key '{}'{}", entry.key, did_you_mean(entry.key, keys)));
+      diagnostics.error(entry.where,
+                        fmt::format("a scene has no key '{}'{}", entry.key, did_you_mean(entry.key, keys)));
     }
   }
 }
 
 void check_version(const YamlNode& root, const YamlReader& read) {
   const YamlNode* version = root.find("deft");
-  if (version != nullptr && version->text != "1") read.error(*version, fmt::format("deft: this program reads version 1 of scene files, got {}", describe(*version)));
+  if (version != nullptr && version->text != "1")
+    read.error(*version, fmt::format("deft: this program reads version 1 of scene files, got {}", describe(*version)));
 }
 
 /// Folders given on the command line first, then the scene's own, relative to the file that names them.
@@ -56,7 +65,8 @@ std::vector<std::string> package_paths(const YamlNode& root, const SceneFileOpti
   for (const YamlNode& item : list->items) {
     const auto folder = read.text(item, "package_paths");
     if (!folder) continue;
-    const std::filesystem::path base = item.where.line > 0 ? std::filesystem::path(item.where.file).parent_path() : std::filesystem::path();
+    const std::filesystem::path base =
+        item.where.line > 0 ? std::filesystem::path(item.where.file).parent_path() : std::filesystem::path();
     folders.push_back(absolute((base / *folder).string()));
   }
   return folders;
@@ -79,7 +89,8 @@ void read_settings_keys(const YamlNode& root, SceneReading& scene) {
   const YamlReader& read = scene.read;
   if (const YamlNode* name = root.find("name")) scene.spec.name = read.text(*name, "name").value_or("");
   if (scene.spec.name.find('/') != std::string::npos) read.error(*root.find("name"), "name: must not contain '/'");
-  if (const YamlNode* gravity = root.find("gravity")) scene.spec.gravity_W = read.vector3(*gravity, "gravity").value_or(Eigen::Vector3d::Zero());
+  if (const YamlNode* gravity = root.find("gravity"))
+    scene.spec.gravity_W = read.vector3(*gravity, "gravity").value_or(Eigen::Vector3d::Zero());
   if (const YamlNode* step = root.find("step")) read_settings(*step, read, scene.spec.step);
   if (const YamlNode* plane = root.find("plane")) scene.spec.plane = read_plane(*plane, read);
   for (const std::string_view key : {"plan", "track"}) {
@@ -90,8 +101,11 @@ void read_settings_keys(const YamlNode& root, SceneReading& scene) {
 /// Everything that speaks of models by name.
 void read_named(const YamlNode& root, SceneReading& scene) {
   using Part = void (*)(const YamlNode&, SceneReading&);
-  constexpr std::pair<std::string_view, Part> kParts[] = {{"robots", read_robots},   {"objects", read_objects},   {"friction", read_friction}, {"configurations", read_configurations},
-                                                          {"initial", read_initial}, {"commands", read_commands}, {"goals", read_goals},       {kWrenches, check_wrenches}};
+  constexpr std::pair<std::string_view, Part> kParts[] = {
+      {"robots", read_robots},     {"objects", read_objects},
+      {"friction", read_friction}, {"configurations", read_configurations},
+      {"initial", read_initial},   {"commands", read_commands},
+      {"goals", read_goals},       {kWrenches, check_wrenches}};
   for (const auto& [key, part] : kParts) {
     if (const YamlNode* node = root.find(key)) part(*node, scene);
   }
@@ -99,9 +113,11 @@ void read_named(const YamlNode& root, SceneReading& scene) {
 
 /// The scene as one file that reads back to the same specification from any folder: names of files resolved, every step
 /// setting written out. Stays in its dialect, because that decides conventions (friction).
-std::string merged_text(YamlNode root, bool is_q_sys, const std::vector<std::string>& folders, const SceneReading& scene) {
+std::string merged_text(YamlNode root, bool is_q_sys, const std::vector<std::string>& folders,
+                        const SceneReading& scene) {
   visit_file_names(root, [&](YamlNode& node) {
-    const scene::ModelFiles::Place place = scene.files.find(node.text, node.where.line > 0 ? node.where.file : scene.spec.file);
+    const scene::ModelFiles::Place place =
+        scene.files.find(node.text, node.where.line > 0 ? node.where.file : scene.spec.file);
     if (!place.path.empty()) node.text = place.path;
   });
   YamlNode ordered = make_map();
@@ -115,17 +131,17 @@ std::string merged_text(YamlNode root, bool is_q_sys, const std::vector<std::str
   const Eigen::Vector3d& g = scene.spec.gravity_W;
   root.set("gravity", make_list({make_number(g.x()), make_number(g.y()), make_number(g.z())}));
   root.set("step", write_settings(scene.spec.step));
-  if (is_q_sys && !root.has("model_directive") && !root.has("robots") && !root.has("objects")) root.set("objects", make_list({}));
+  if (is_q_sys && !root.has("model_directive") && !root.has("robots") && !root.has("objects"))
+    root.set("objects", make_list({}));
   for (YamlEntry& entry : root.entries) {
     if (!ordered.has(entry.key)) ordered.entries.push_back(std::move(entry));
   }
   return emit_yaml(ordered);
 }
 
-}  // namespace
-
-std::optional<scene::SceneSpec> read_scene_file(const std::string& path, const SceneFileOptions& options, Diagnostics& diagnostics) {
-  const int errors_before = diagnostics.error_count();
+/// Reads in the order in which parts depend on each other; problems are found in that order too.
+std::optional<scene::SceneSpec> read_in_order(const std::string& path, const SceneFileOptions& options,
+                                              Diagnostics& diagnostics) {
   const auto merged = merge_scene(path, options, diagnostics);
   if (!merged) return std::nullopt;
   const YamlReader read(diagnostics);
@@ -138,28 +154,63 @@ std::optional<scene::SceneSpec> read_scene_file(const std::string& path, const S
   scene.spec.is_q_sys = merged->is_q_sys;
   scene.spec.defaults.name = "defaults";
   scene.spec.defaults.where = {path, 0, 0};
-  if (merged->is_q_sys) scene.spec.friction = {.fallback = 1.0, .prefer_static = true, .warn_missing = false, .pairs = {}};
+  if (merged->is_q_sys)
+    scene.spec.friction = {.fallback = 1.0, .prefer_static = true, .warn_missing = false, .pairs = {}};
 
   check_keys(merged->root, merged->is_q_sys, path, diagnostics);
   check_version(merged->root, read);
   read_settings_keys(merged->root, scene);
   read_world(merged->root, scene);
   read_named(merged->root, scene);
-  if (diagnostics.error_count() > errors_before) return std::nullopt;
+  if (diagnostics.has_errors()) return std::nullopt;
   scene.spec.merged_yaml = merged_text(merged->root, merged->is_q_sys, folders, scene);
   return std::move(scene.spec);
+}
+
+/// Hands on what was found, file by file and from top to bottom as a reader meets it.
+void report_in_reading_order(std::span<const Diagnostic> found, Diagnostics& diagnostics) {
+  std::vector<std::string> files;
+  for (const Diagnostic& entry : found) {
+    if (std::find(files.begin(), files.end(), entry.where.file) == files.end()) files.push_back(entry.where.file);
+  }
+  const auto place = [&](const Diagnostic& entry) {
+    return std::tuple(std::find(files.begin(), files.end(), entry.where.file), entry.where.line, entry.where.column);
+  };
+  std::vector<Diagnostic> sorted(found.begin(), found.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+  for (Diagnostic& entry : sorted) {
+    if (entry.severity == Severity::kError)
+      diagnostics.error(entry.where, std::move(entry.message));
+    else
+      diagnostics.warning(entry.where, std::move(entry.message));
+  }
+}
+
+}  // namespace
+
+std::optional<scene::SceneSpec> read_scene_file(const std::string& path, const SceneFileOptions& options,
+                                                Diagnostics& diagnostics) {
+  Diagnostics found;
+  auto spec = read_in_order(path, options, found);
+  report_in_reading_order(found.all(), diagnostics);
+  return spec;
 }
 
 // ---------------------------------------------------------------------------------------------------- SceneReading
 
 const scene::ModelNames* SceneReading::find_names(const std::string& model) const {
-  const auto found = std::find_if(names.begin(), names.end(), [&](const scene::ModelNames& n) { return n.name == model; });
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const scene::ModelNames& n) { return n.name == model; });
   return found != names.end() ? &*found : nullptr;
 }
 
 std::vector<std::string> SceneReading::model_names() const {
   std::vector<std::string> all;
   for (const multibody::ModelSpec& model : spec.world.models) all.push_back(model.name);
+  for (const std::string& name : unreadable) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  }
   return all;
 }
 
@@ -172,7 +223,8 @@ std::optional<std::string> SceneReading::find_file(const YamlNode& node, std::st
   return std::nullopt;
 }
 
-const multibody::ModelSpec* SceneReading::add_model(const YamlNode& file, const std::string& name, const SourceLocation& name_at) {
+const multibody::ModelSpec* SceneReading::add_model(const YamlNode& file, const std::string& name,
+                                                    const SourceLocation& name_at) {
   const auto path = find_file(file, "model file");
   auto model = path ? files.load(*path, diagnostics) : std::nullopt;
   if (!model) {
@@ -187,13 +239,16 @@ const multibody::ModelSpec* SceneReading::add_model(const YamlNode& file, const 
 
 const multibody::ModelSpec* SceneReading::append_model(multibody::ModelSpec model, const SourceLocation& where) {
   if (model.name.empty() || model.name == "world" || model.name.find('/') != std::string::npos) {
-    diagnostics.error(where, fmt::format("'{}' cannot be the name of a model: 'world' and names with '/' are taken", model.name));
+    diagnostics.error(
+        where, fmt::format("'{}' cannot be the name of a model: 'world' and names with '/' are taken", model.name));
     return nullptr;
   }
-  const auto same = std::find_if(spec.world.models.begin(), spec.world.models.end(), [&](const auto& known) { return known.name == model.name; });
+  const auto same = std::find_if(spec.world.models.begin(), spec.world.models.end(),
+                                 [&](const auto& known) { return known.name == model.name; });
   if (same != spec.world.models.end()) {
     diagnostics.error(where, fmt::format("duplicate model name '{}', first used for {}", model.name,
-                                         same->where.line > 0 ? fmt::format("{}:{}", same->where.file, same->where.line) : same->where.file));
+                                         same->where.line > 0 ? fmt::format("{}:{}", same->where.file, same->where.line)
+                                                              : same->where.file));
     return nullptr;
   }
   spec.world.models.push_back(std::move(model));

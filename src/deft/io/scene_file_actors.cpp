@@ -12,7 +12,8 @@ namespace deft::io {
 namespace {
 
 /// The `name:` of an item that must name a model; reports unknown and repeated names.
-std::optional<std::string> model_name(const YamlNode& item, std::string_view what, std::set<std::string>& seen, SceneReading& scene) {
+std::optional<std::string> model_name(const YamlNode& item, std::string_view what, std::set<std::string>& seen,
+                                      SceneReading& scene) {
   const YamlNode* node = item.find("name");
   if (node == nullptr) {
     scene.read.error(item, fmt::format("{}: each item needs 'name'", what));
@@ -26,12 +27,14 @@ std::optional<std::string> model_name(const YamlNode& item, std::string_view wha
   }
   const bool known = scene.find_names(*name) != nullptr || scene.unreadable.count(*name) > 0;
   if (known) return name;
-  scene.read.error(*node, fmt::format("{}: there is no model '{}'{}", what, *name, did_you_mean(*name, scene.model_names())));
+  scene.read.error(*node,
+                   fmt::format("{}: there is no model '{}'{}", what, *name, did_you_mean(*name, scene.model_names())));
   return std::nullopt;
 }
 
 /// Names whose count a list must have; none while they are uncertain, which skips those checks.
-std::span<const std::string> certain_names(const SceneReading& scene, const std::string& model, const std::vector<std::string>& names) {
+std::span<const std::string> certain_names(const SceneReading& scene, const std::string& model,
+                                           const std::vector<std::string>& names) {
   const bool certain = scene.lengths_known && scene.unreadable.count(model) == 0;
   return certain ? std::span<const std::string>(names) : std::span<const std::string>();
 }
@@ -50,15 +53,30 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   const YamlNode* stiffness = item.find("stiffness");
   if (Kp != nullptr && stiffness != nullptr) read.error(*Kp, "give either stiffness or Kp, not both");
   if (Kp == nullptr && stiffness == nullptr) {
-    read.error(item, fmt::format("robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per joint, or a map by joint", *name));
-  } else if (auto values = read_joint_values(stiffness != nullptr ? *stiffness : *Kp, fmt::format("stiffness of '{}'", *name), read, kPositive, joints)) {
+    read.error(
+        item, fmt::format(
+                  "robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per joint, or a map by joint",
+                  *name));
+  } else if (auto values = read_joint_values(stiffness != nullptr ? *stiffness : *Kp,
+                                             fmt::format("stiffness of '{}'", *name), read, kPositive, joints)) {
     const bool partial = !joints.empty() && !values->by_name.empty() && values->by_name.size() < joints.size();
-    if (partial) read.error(stiffness != nullptr ? *stiffness : *Kp, fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", *name, joints.size(), fmt::join(joints, ", ")));
+    if (partial)
+      read.error(stiffness != nullptr ? *stiffness : *Kp,
+                 fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", *name, joints.size(),
+                             fmt::join(joints, ", ")));
     robot.stiffness = std::move(*values);
   }
-  if (const YamlNode* self = item.find("self_collision")) robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
-  if (const YamlNode* admittance = item.find("admittance")) read_joint_values(*admittance, "admittance", read, kPositive, joints);
+  if (const YamlNode* self = item.find("self_collision"))
+    robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
+  if (const YamlNode* admittance = item.find("admittance"))
+    read_joint_values(*admittance, "admittance", read, kPositive, joints);
   scene.spec.robots.push_back(std::move(robot));
+}
+
+void warn_of_patches(const YamlNode& node, SceneReading& scene) {
+  scene.diagnostics.warning_once(
+      "ellipsoid", node.where,
+      "not available yet: patch friction; the ellipsoid is left out and contacts use mu alone");
 }
 
 void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, SceneReading& scene) {
@@ -68,7 +86,8 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
   pair.where = item.where;
   const YamlNode* between = item.find("between");
   if (between == nullptr || !between->is_list() || between->items.size() != 2) {
-    read.error(between != nullptr ? *between : item, "friction.pairs: 'between' takes a list of two names, of models or links: [hand, \"table::*\"]");
+    read.error(between != nullptr ? *between : item,
+               "friction.pairs: 'between' takes a list of two names, of models or links: [hand, \"table::*\"]");
     return;
   }
   std::vector<std::string> choices = scene.model_names();
@@ -78,13 +97,16 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
     if (!name) return;
     const auto matches = [&](const std::string& body) { return scene::matches_body(*name, body); };
     if (scene.unreadable.empty() && std::none_of(bodies.begin(), bodies.end(), matches)) {
-      read.error(between->items[i], fmt::format("friction.pairs: '{}' matches no body{}", *name, did_you_mean(*name, choices)));
+      read.error(between->items[i],
+                 fmt::format("friction.pairs: '{}' matches no body{}", *name, did_you_mean(*name, choices)));
     }
     pair.between[i] = *name;
   }
   if (const YamlNode* mu = item.find("mu")) pair.mu = read.number(*mu, "friction.pairs mu", kNotNegative);
   if (const YamlNode* ellipsoid = item.find("ellipsoid")) {
-    if (const auto e = read.vector3(*ellipsoid, "friction.pairs ellipsoid", kPositive)) pair.ellipsoid = {e->x(), e->y(), e->z()};
+    if (const auto e = read.vector3(*ellipsoid, "friction.pairs ellipsoid", kPositive))
+      pair.ellipsoid = {e->x(), e->y(), e->z()};
+    warn_of_patches(*ellipsoid, scene);
   }
   if (item.find("mu") == nullptr && item.find("ellipsoid") == nullptr) read.error(item, "friction.pairs: give 'mu'");
   scene.spec.friction.pairs.push_back(pair);
@@ -97,7 +119,8 @@ void read_object_files(const YamlNode& objects, SceneReading& scene) {
   for (const YamlNode& item : objects.items) {
     const YamlNode* file = item.find("file");
     const YamlNode* name = item.find("name");
-    if (file != nullptr && name != nullptr && name->is_scalar() && !name->text.empty()) scene.add_model(*file, name->text, name->where);
+    if (file != nullptr && name != nullptr && name->is_scalar() && !name->text.empty())
+      scene.add_model(*file, name->text, name->where);
   }
 }
 
@@ -118,10 +141,12 @@ void read_objects(const YamlNode& objects, SceneReading& scene) {
     scene::ObjectSpec object;
     object.name = *name;
     object.where = item.find("name")->where;
-    const bool is_robot = std::any_of(scene.spec.robots.begin(), scene.spec.robots.end(), [&](const auto& robot) { return robot.name == *name; });
+    const bool is_robot = std::any_of(scene.spec.robots.begin(), scene.spec.robots.end(),
+                                      [&](const auto& robot) { return robot.name == *name; });
     if (is_robot) read.error(*item.find("name"), fmt::format("'{}' is listed both as robot and as object", *name));
     if (const YamlNode* frozen = item.find("frozen")) object.frozen = read.boolean(*frozen, "frozen").value_or(false);
-    if (const YamlNode* limit_surface = item.find("limit_surface")) read.numbers(*limit_surface, "limit_surface", 3, kPositive);
+    if (const YamlNode* limit_surface = item.find("limit_surface"))
+      read.numbers(*limit_surface, "limit_surface", 3, kPositive);
     scene.spec.objects.push_back(object);
   }
 }
@@ -133,13 +158,17 @@ void read_friction(const YamlNode& friction, SceneReading& scene) {
     if (const auto mu = read.number(*fallback, "friction.default", kNotNegative)) scene.spec.friction.fallback = *mu;
     scene.spec.friction.warn_missing = false;  // asked for
   }
-  if (const YamlNode* ellipsoid = friction.find("ellipsoid")) read.vector3(*ellipsoid, "friction.ellipsoid", kPositive);
+  if (const YamlNode* ellipsoid = friction.find("ellipsoid")) {
+    read.vector3(*ellipsoid, "friction.ellipsoid", kPositive);
+    warn_of_patches(*ellipsoid, scene);
+  }
   if (const YamlNode* axis = friction.find("ellipsoid_axis")) read.vector3(*axis, "friction.ellipsoid_axis");
   const YamlNode* pairs = friction.find("pairs");
   if (pairs == nullptr || !read.list(*pairs, "friction.pairs")) return;
   std::vector<std::string> bodies;
   for (const multibody::ModelSpec& model : scene.spec.world.models) {
-    for (const multibody::LinkSpec& link : model.links) bodies.push_back(model.inline_body ? model.name : model.name + "/" + link.name);
+    for (const multibody::LinkSpec& link : model.links)
+      bodies.push_back(model.inline_body ? model.name : model.name + "/" + link.name);
   }
   for (const YamlNode& item : pairs->items) read_pair(item, bodies, scene);
 }

@@ -17,10 +17,12 @@ using namespace multibody;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr std::array<std::string_view, 13> kBodyKeys{"shape", "shapes", "mass", "com", "inertia", "joint", "pose", "mu", "color", "limits", "limit_surface", "ellipsoid", "description"};
+constexpr std::array<std::string_view, 12> kBodyKeys{"shape",   "shapes", "mass",          "com",
+                                                     "inertia", "joint",  "pose",          "mu",
+                                                     "color",   "limits", "limit_surface", "description"};
 
-/// The joint of a body and the names of its coordinates: x, y, z along the axes, theta about the plane's normal, s and theta
-/// along and about a given axis.
+/// The joint of a body and the names of its coordinates: x, y, z along the axes, theta about the plane's normal, s and
+/// theta along and about a given axis.
 class JointReader {
  public:
   JointReader(const YamlReader& read, JointSpec& joint) : read_(read), joint_(joint) {}
@@ -46,7 +48,8 @@ class JointReader {
 
  private:
   bool fail(const YamlNode& node) {
-    read_.error(node, fmt::format("joint: cannot read {}; valid: free, fixed, {{planar: xy}}, {{translation: xy}}, {{prismatic: [x, y, z]}}, {{revolute: [x, y, z]}}",
+    read_.error(node, fmt::format("joint: cannot read {}; valid: free, fixed, {{planar: xy}}, {{translation: xy}}, "
+                                  "{{prismatic: [x, y, z]}}, {{revolute: [x, y, z]}}",
                                   describe(node)));
     return false;
   }
@@ -63,7 +66,8 @@ class JointReader {
     static constexpr std::array<std::string_view, 3> kPlanes{"xy", "xz", "yz"};
     const auto plane = read_.word(node, "planar", kPlanes);
     if (!plane) return false;
-    for (const char letter : kPlanes[static_cast<std::size_t>(*plane)]) add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
+    for (const char letter : kPlanes[static_cast<std::size_t>(*plane)])
+      add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
     add("theta", true, Vector3d::Unit(2 - *plane));
     return true;
   }
@@ -72,7 +76,8 @@ class JointReader {
     static constexpr std::array<std::string_view, 7> kAxes{"x", "y", "z", "xy", "xz", "yz", "xyz"};
     const auto axes = read_.word(node, "translation", kAxes);
     if (!axes) return false;
-    for (const char letter : kAxes[static_cast<std::size_t>(*axes)]) add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
+    for (const char letter : kAxes[static_cast<std::size_t>(*axes)])
+      add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
     return true;
   }
 
@@ -105,7 +110,8 @@ bool read_limits(const YamlNode& node, const YamlReader& read, JointSpec& joint)
     if (value == nullptr) continue;
     const auto limits = read.numbers(*value, "limits " + axis.coordinate, 2, kAny);
     if (!limits) return false;
-    if ((*limits)[0] > (*limits)[1]) read.error(*value, fmt::format("limits {}: the lower one is above the upper one", axis.coordinate));
+    if ((*limits)[0] > (*limits)[1])
+      read.error(*value, fmt::format("limits {}: the lower one is above the upper one", axis.coordinate));
     axis.lower = (*limits)[0];
     axis.upper = (*limits)[1];
   }
@@ -126,7 +132,8 @@ std::optional<std::array<double, 4>> read_color(const YamlNode& node, const Yaml
   const auto values = node.is_list() ? read.numbers(node, "color", -1, kNotNegative) : std::nullopt;
   if (node.is_list() && !values) return std::nullopt;
   if (!values || values->size() < 3 || values->size() > 4 || *std::max_element(values->begin(), values->end()) > 1) {
-    read.error(node, fmt::format("color: expected [r, g, b] or [r, g, b, a] from 0 to 1, or \"#rrggbb\", got {}", describe(node)));
+    read.error(node, fmt::format("color: expected [r, g, b] or [r, g, b, a] from 0 to 1, or \"#rrggbb\", got {}",
+                                 describe(node)));
     return std::nullopt;
   }
   std::copy(values->begin(), values->end(), rgba.begin());
@@ -219,14 +226,16 @@ void add_shapes(const YamlNode& node, SceneReading& scene, LinkSpec& link) {
   }
 }
 
-/// The one link of the model, its joint and pose. The joint frame and the link frame coincide; a free body has no joint.
+/// The one link of the model, its joint and pose. The joint frame and the link frame coincide; a free body has no
+/// joint.
 void read_body(const YamlNode& node, SceneReading& scene, ModelSpec& model) {
   const YamlReader& read = scene.read;
   if (!read.map(node, fmt::format("body '{}'", model.name), kBodyKeys)) return;
   LinkSpec& link = model.links.front();
   add_shapes(node, scene, link);
   link.inertial = read_inertial(node, read, link);
-  if (const YamlNode* pose = node.find("pose")) model.X_WModel = read.pose(*pose, "pose").value_or(RigidTransform::Identity());
+  if (const YamlNode* pose = node.find("pose"))
+    model.X_WModel = read.pose(*pose, "pose").value_or(RigidTransform::Identity());
   if (const YamlNode* limit_surface = node.find("limit_surface")) check_limit_surface(*limit_surface, read);
   const YamlNode* joint_node = node.find("joint");
   if (joint_node == nullptr) {

@@ -1,4 +1,5 @@
-// Drake model directives: add_model, add_model_instance, add_frame, add_weld, add_collision_filter_group, add_directives.
+// Drake model directives: add_model, add_model_instance, add_frame, add_weld, add_collision_filter_group,
+// add_directives.
 
 #include <fmt/format.h>
 
@@ -12,7 +13,8 @@ namespace {
 
 using multibody::ModelSpec;
 
-constexpr std::array<std::string_view, 6> kDirectives{"add_model", "add_model_instance", "add_frame", "add_weld", "add_collision_filter_group", "add_directives"};
+constexpr std::array<std::string_view, 6> kDirectives{"add_model", "add_model_instance",         "add_frame",
+                                                      "add_weld",  "add_collision_filter_group", "add_directives"};
 
 const std::string kFreePoses = "default_free_body_pose";
 
@@ -35,7 +37,8 @@ class Places {
     for (const multibody::FrameSpec& frame : world.frames) names_.push_back(frame.name);
   }
 
-  /// "world", "hand::palm", "hand/palm", an inline body "ball", or a name that only one model has. Empty if there is none.
+  /// "world", "hand::palm", "hand/palm", an inline body "ball", or a name that only one model has. Empty if there is
+  /// none.
   std::string resolve(const std::string& name) const {
     if (known(name)) return name;
     std::string slashed = name;
@@ -43,14 +46,16 @@ class Places {
     if (known(slashed)) return slashed;
     if (known(name + "::" + name)) return name + "::" + name;
     const auto ends_with_name = [&](const std::string& known_name) { return known_name.ends_with("::" + name); };
-    if (std::count_if(names_.begin(), names_.end(), ends_with_name) == 1) return *std::find_if(names_.begin(), names_.end(), ends_with_name);
+    if (std::count_if(names_.begin(), names_.end(), ends_with_name) == 1)
+      return *std::find_if(names_.begin(), names_.end(), ends_with_name);
     return "";
   }
 
   std::string hint(const std::string& name) const {
     std::string several;
     for (const std::string& known_name : names_) {
-      if (known_name.ends_with("::" + name)) several += (several.empty() ? "; several models have it: " : ", ") + known_name;
+      if (known_name.ends_with("::" + name))
+        several += (several.empty() ? "; several models have it: " : ", ") + known_name;
     }
     return several.empty() ? did_you_mean(name, names_) : several;
   }
@@ -66,14 +71,16 @@ std::string scope_of(const std::string& full_name) {
 }
 
 /// The text behind a key that must be there.
-std::optional<std::string> required_text(const YamlNode& node, std::string_view key, std::string_view what, const YamlReader& read) {
+std::optional<std::string> required_text(const YamlNode& node, std::string_view key, std::string_view what,
+                                         const YamlReader& read) {
   if (const YamlNode* value = node.find(key)) return read.text(*value, fmt::format("{} {}", what, key));
   read.error(node, fmt::format("{} needs '{}'", what, key));
   return std::nullopt;
 }
 
 /// The pose in the world of a frame that no joint can move, by walking up welds, fixed joints and frames.
-std::optional<RigidTransform> fixed_pose(const multibody::MultibodySpec& world, const std::string& full_name, int depth = 0) {
+std::optional<RigidTransform> fixed_pose(const multibody::MultibodySpec& world, const std::string& full_name,
+                                         int depth = 0) {
   if (full_name == "world") return RigidTransform::Identity();
   if (depth > 64) return std::nullopt;  // a loop, which the world's own check reports
   const auto step = [&](const std::string& parent, const RigidTransform& X_PF) -> std::optional<RigidTransform> {
@@ -95,7 +102,8 @@ std::optional<RigidTransform> fixed_pose(const multibody::MultibodySpec& world, 
     for (const multibody::JointSpec& joint : model.joints) {
       if (joint.child != local || joint.kind != multibody::JointKind::kFixed) continue;
       const RigidTransform X_PC = joint.X_PJ * joint.X_CJ.inverse();
-      return joint.parent == "world" ? RigidTransform(model.X_WModel * X_PC) : step(model.name + "::" + joint.parent, X_PC);
+      return joint.parent == "world" ? RigidTransform(model.X_WModel * X_PC)
+                                     : step(model.name + "::" + joint.parent, X_PC);
     }
     for (const multibody::LinkSpec& link : model.links) {
       if (model.is_static && link.name == local) return model.X_WModel * link.X_ML;
@@ -131,7 +139,8 @@ void DirectiveReader::read_list(const YamlNode& list, const std::string& name_sp
   for (const YamlNode& item : list.items) {
     if (!read.map(item, "a directive", kDirectives)) continue;
     if (item.entries.size() != 1) {
-      read.error(item, fmt::format("a directive is one of {}; this item has {} keys", fmt::join(kDirectives, ", "), item.entries.size()));
+      read.error(item, fmt::format("a directive is one of {}; this item has {} keys", fmt::join(kDirectives, ", "),
+                                   item.entries.size()));
       continue;
     }
     const std::string& kind = item.entries[0].key;
@@ -141,13 +150,15 @@ void DirectiveReader::read_list(const YamlNode& list, const std::string& name_sp
     } else if (kind == "add_model_instance") {
       if (!read.map(node, kind, {"name"})) continue;
       const auto name = required_text(node, "name", kind, read);
-      if (name && !instances_.insert(scoped(name_space, *name)).second) read.error(node, fmt::format("duplicate model instance '{}'", scoped(name_space, *name)));
+      if (name && !instances_.insert(scoped(name_space, *name)).second)
+        read.error(node, fmt::format("duplicate model instance '{}'", scoped(name_space, *name)));
     } else if (kind == "add_directives") {
       if (!read.map(node, kind, {"file", "model_namespace"})) continue;
       const YamlNode* inner = node.find("model_namespace");
       const auto inner_name = inner != nullptr ? read.text(*inner, "model_namespace") : std::string();
       if (node.find("file") == nullptr) read.error(node, "add_directives needs 'file'");
-      if (inner_name && node.find("file") != nullptr) read_file(*node.find("file"), inner_name->empty() ? name_space : scoped(name_space, *inner_name));
+      if (inner_name && node.find("file") != nullptr)
+        read_file(*node.find("file"), inner_name->empty() ? name_space : scoped(name_space, *inner_name));
     } else {
       later_.push_back({node, kind, name_space, ""});
     }
@@ -165,10 +176,12 @@ void DirectiveReader::read_add_model(const YamlNode& node, const std::string& na
     scene_.lengths_known = false;
     return;
   }
-  const ModelSpec* model = scene_.add_model(*file, name->empty() ? "" : scoped(name_space, *name), name_node != nullptr ? name_node->where : node.where);
+  const ModelSpec* model = scene_.add_model(*file, name->empty() ? "" : scoped(name_space, *name),
+                                            name_node != nullptr ? name_node->where : node.where);
   if (model == nullptr) return;
   if (const YamlNode* joints = node.find("default_joint_positions")) read_default_joints(*joints, *model);
-  if (const YamlNode* poses = node.find("default_free_body_pose")) later_.push_back({*poses, kFreePoses, name_space, model->name});
+  if (const YamlNode* poses = node.find("default_free_body_pose"))
+    later_.push_back({*poses, kFreePoses, name_space, model->name});
 }
 
 void DirectiveReader::read_default_joints(const YamlNode& node, const ModelSpec& model) {
@@ -180,11 +193,13 @@ void DirectiveReader::read_default_joints(const YamlNode& node, const ModelSpec&
   const std::string what = fmt::format("default_joint_positions of '{}'", model.name);
   if (!read.map(node, what, joints)) return;
   for (const YamlEntry& entry : node.entries) {
-    const auto joint = std::find_if(model.joints.begin(), model.joints.end(), [&](const auto& j) { return j.name == entry.key; });
+    const auto joint =
+        std::find_if(model.joints.begin(), model.joints.end(), [&](const auto& j) { return j.name == entry.key; });
     if (joint == model.joints.end() || entry.value.is_null()) continue;
     std::vector<std::string> coordinates;
     for (const multibody::JointAxisSpec& axis : joint->axes) coordinates.push_back(axis.coordinate);
-    if (joint->kind == multibody::JointKind::kBall) coordinates = {joint->name + "/qw", joint->name + "/qx", joint->name + "/qy", joint->name + "/qz"};
+    if (joint->kind == multibody::JointKind::kBall)
+      coordinates = {joint->name + "/qw", joint->name + "/qx", joint->name + "/qy", joint->name + "/qz"};
     const std::string label = fmt::format("default position of '{}'", joint->name);
     std::optional<std::vector<double>> values;
     if (entry.value.is_scalar() && coordinates.size() == 1) {
@@ -227,7 +242,8 @@ void DirectiveReader::resolve_frame(const Directive& directive) {
   const Places places(scene_.spec.world, true);
   const std::string parent = places.resolve(scoped(directive.name_space, *base_name));
   if (parent.empty()) {
-    if (scene_.unreadable.empty()) read.error(*base, fmt::format("add_frame base_frame '{}' not found{}", *base_name, places.hint(*base_name)));
+    if (scene_.unreadable.empty())
+      read.error(*base, fmt::format("add_frame base_frame '{}' not found{}", *base_name, places.hint(*base_name)));
     return;
   }
   // A frame without a scope of its own belongs to the model of its base.
@@ -250,7 +266,8 @@ void DirectiveReader::resolve_weld(const Directive& directive) {
   const auto end = [&](std::string_view key) {
     const auto name = required_text(node, key, "add_weld", read);
     const std::string full = name ? places.resolve(scoped(directive.name_space, *name)) : "";
-    if (name && full.empty() && scene_.unreadable.empty()) read.error(*node.find(key), fmt::format("add_weld {} '{}' not found{}", key, *name, places.hint(*name)));
+    if (name && full.empty() && scene_.unreadable.empty())
+      read.error(*node.find(key), fmt::format("add_weld {} '{}' not found{}", key, *name, places.hint(*name)));
     return full;
   };
   weld.parent = end("parent");
@@ -268,7 +285,9 @@ void DirectiveReader::resolve_weld(const Directive& directive) {
 void DirectiveReader::resolve_group(const Directive& directive) {
   const YamlReader& read = scene_.read;
   const YamlNode& node = directive.node;
-  if (!read.map(node, "add_collision_filter_group", {"name", "members", "member_groups", "ignored_collision_filter_groups", "model_namespace"})) return;
+  if (!read.map(node, "add_collision_filter_group",
+                {"name", "members", "member_groups", "ignored_collision_filter_groups", "model_namespace"}))
+    return;
   const auto name = required_text(node, "name", "add_collision_filter_group", read);
   const YamlNode* inner = node.find("model_namespace");
   const auto inner_name = inner != nullptr ? read.text(*inner, "model_namespace") : std::string();
@@ -288,10 +307,12 @@ void DirectiveReader::resolve_group(const Directive& directive) {
   names("members", [&](const YamlNode& item, const std::string& member) {
     const std::string full = links.resolve(member);
     if (!full.empty()) group.members.push_back(full);
-    if (full.empty() && scene_.unreadable.empty()) read.error(item, fmt::format("add_collision_filter_group member '{}' not found{}", member, links.hint(member)));
+    if (full.empty() && scene_.unreadable.empty())
+      read.error(item, fmt::format("add_collision_filter_group member '{}' not found{}", member, links.hint(member)));
   });
   names("member_groups", [&](const YamlNode&, const std::string& other) { group.member_groups.push_back(other); });
-  names("ignored_collision_filter_groups", [&](const YamlNode&, const std::string& other) { group.ignored.push_back(other); });
+  names("ignored_collision_filter_groups",
+        [&](const YamlNode&, const std::string& other) { group.ignored.push_back(other); });
   const auto same_name = [&](const auto& known) { return known.name == group.name; };
   auto& groups = scene_.spec.filter_groups;
   if (std::any_of(groups.begin(), groups.end(), same_name)) {
@@ -305,7 +326,8 @@ void DirectiveReader::resolve_free_poses(const Directive& directive) {
   const YamlReader& read = scene_.read;
   const std::string& model_name = directive.model;
   const auto& models = scene_.spec.world.models;
-  const auto model = std::find_if(models.begin(), models.end(), [&](const ModelSpec& m) { return m.name == model_name; });
+  const auto model =
+      std::find_if(models.begin(), models.end(), [&](const ModelSpec& m) { return m.name == model_name; });
   std::vector<std::string_view> links;
   for (const multibody::LinkSpec& link : model->links) links.push_back(link.name);
   if (!read.map(directive.node, fmt::format("{} of '{}'", kFreePoses, model_name), links)) return;
@@ -318,9 +340,13 @@ void DirectiveReader::resolve_free_poses(const Directive& directive) {
       const Places places(scene_.spec.world, true);
       const auto name = read.text(*base, "base_frame");
       const std::string full = name ? places.resolve(scoped(directive.name_space, *name)) : "";
-      if (name && full.empty()) read.error(*base, fmt::format("base_frame '{}' not found{}", *name, places.hint(*name)));
+      if (name && full.empty())
+        read.error(*base, fmt::format("base_frame '{}' not found{}", *name, places.hint(*name)));
       X_WB = full.empty() ? std::nullopt : fixed_pose(scene_.spec.world, full);
-      if (!full.empty() && !X_WB) read.error(*base, fmt::format("base_frame '{}' can move; a default pose is relative to a frame fixed to the world", *name));
+      if (!full.empty() && !X_WB)
+        read.error(
+            *base,
+            fmt::format("base_frame '{}' can move; a default pose is relative to a frame fixed to the world", *name));
     }
     if (!X_WB) continue;
     const RigidTransform X_WL = *X_WB * *X_BL;

@@ -12,7 +12,8 @@
 namespace deft::io {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPublishedKeys{"model_directive", "robots", "objects", "quasistatic_sim_params"};
+constexpr std::array<std::string_view, 4> kPublishedKeys{"model_directive", "robots", "objects",
+                                                         "quasistatic_sim_params"};
 
 bool is_model_file(const std::string& path) {
   return path.ends_with(".urdf") || path.ends_with(".sdf") || path.ends_with(".xml");
@@ -39,7 +40,8 @@ bool is_nan(const YamlNode& node) { return node.is_scalar() && std::isnan(parse_
 /// One published parameter as a key of `step`. @returns false if deft has nothing like it.
 bool convert_parameter(const std::string& key, const YamlNode& value, const YamlReader& read, YamlNode& step) {
   if (key == "is_quasi_dynamic") {
-    if (const auto yes = read.boolean(value, key)) step.set("dynamics", scalar_at(*yes ? "quasidynamic" : "quasistatic", value));
+    if (const auto yes = read.boolean(value, key))
+      step.set("dynamics", scalar_at(*yes ? "quasidynamic" : "quasistatic", value));
   } else if (key == "log_barrier_weight") {
     step.set("kappa", value.is_null() || is_nan(value) ? scalar_at(".inf", value) : value);
   } else if (key == "unactuated_mass_scale" || key == "h") {
@@ -68,7 +70,8 @@ void convert_published_parameters(YamlNode& root, Diagnostics& diagnostics) {
     if (entry.key == "gravity") {
       converted.set("gravity", entry.value);
     } else if (!convert_parameter(entry.key, entry.value, read, step)) {
-      diagnostics.warning_once("quasistatic_sim_params." + entry.key, entry.where, fmt::format("quasistatic_sim_params: '{}' is not used", entry.key));
+      diagnostics.warning_once("quasistatic_sim_params." + entry.key, entry.where,
+                               fmt::format("quasistatic_sim_params: '{}' is not used", entry.key));
     }
   }
   if (!step.entries.empty()) converted.set("step", std::move(step));
@@ -80,7 +83,8 @@ void convert_published_parameters(YamlNode& root, Diagnostics& diagnostics) {
 std::optional<YamlNode> read_map_file(const std::string& path, std::string_view what, Diagnostics& diagnostics) {
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable)) {
-    diagnostics.error({path, 0, 0}, fmt::format("{} not found; tried {}", what, std::filesystem::absolute(path).lexically_normal().string()));
+    diagnostics.error({path, 0, 0}, fmt::format("{} not found; tried {}", what,
+                                                std::filesystem::absolute(path).lexically_normal().string()));
     return std::nullopt;
   }
   auto tree = read_yaml_file(path, diagnostics);
@@ -128,7 +132,8 @@ void apply_setting(const std::string& setting, YamlNode& root, Diagnostics& diag
 
 }  // namespace
 
-std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileOptions& options, Diagnostics& diagnostics) {
+std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileOptions& options,
+                                       Diagnostics& diagnostics) {
   const int errors_before = diagnostics.error_count();
   MergedScene scene;
   if (is_model_file(path)) {
@@ -138,10 +143,13 @@ std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileO
   } else {
     return std::nullopt;
   }
-  const bool published = std::any_of(kPublishedKeys.begin(), kPublishedKeys.end(), [&](std::string_view key) { return scene.root.has(key); });
+  const bool published = std::any_of(kPublishedKeys.begin(), kPublishedKeys.end(),
+                                     [&](std::string_view key) { return scene.root.has(key); });
   scene.is_q_sys = !scene.root.has("deft") && published;
   if (!scene.root.has("deft") && !published && !scene.root.has("directives")) {
-    diagnostics.error({path, 1, 1}, "not a scene: expected 'deft: 1', a published q_sys file (model_directive, robots, objects) or 'directives:'");
+    diagnostics.error(
+        {path, 1, 1},
+        "not a scene: expected 'deft: 1', a published q_sys file (model_directive, robots, objects) or 'directives:'");
     return std::nullopt;
   }
   convert_published_parameters(scene.root, diagnostics);

@@ -16,7 +16,8 @@ struct MergedScene {
 };
 
 /// Reads the scene and its overlays, applies the settings. @returns nothing after an error.
-std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileOptions& options, Diagnostics& diagnostics);
+std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileOptions& options,
+                                       Diagnostics& diagnostics);
 
 /// Calls visit(node) for every scalar of the tree that names a file.
 template <typename Visitor>

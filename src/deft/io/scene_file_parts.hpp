@@ -18,30 +18,32 @@ namespace deft::io {
 
 /// One scene while it is read: the merged tree on one side, the specification on the other.
 struct SceneReading {
-  SceneReading(const scene::ModelFiles& model_files, Diagnostics& problems) : files(model_files), diagnostics(problems), read(problems) {}
+  SceneReading(const scene::ModelFiles& model_files, Diagnostics& problems)
+      : files(model_files), diagnostics(problems), read(problems) {}
 
   const scene::ModelFiles& files;
   Diagnostics& diagnostics;
   const YamlReader read;
   scene::SceneSpec spec;
 
-  std::set<std::string> unreadable;        // models whose file or body failed: no further complaints about their names
-  std::vector<scene::ModelNames> names;    // filled once the world is complete
-  bool lengths_known = true;               // false after errors that change how many coordinates a model has
+  std::set<std::string> unreadable;      // models whose file or body failed: no further complaints about their names
+  std::vector<scene::ModelNames> names;  // filled once the world is complete
+  bool lengths_known = true;             // false after errors that change how many coordinates a model has
 
   /// The names of a model, nullptr if there is none.
   const scene::ModelNames* find_names(const std::string& model) const;
   std::vector<std::string> model_names() const;
   /// The file behind a name written in `node`; reports every path tried if there is none.
   std::optional<std::string> find_file(const YamlNode& node, std::string_view what);
-  /// Loads a model file under a name (empty: the model's own) and appends it to the world. @returns nullptr after an error.
+  /// Loads a model file under a name (empty: the model's own) and appends it to the world. @returns nullptr after an
+  /// error.
   const multibody::ModelSpec* add_model(const YamlNode& file, const std::string& name, const SourceLocation& name_at);
   /// Appends a model to the world, unless its name is taken or bad.
   const multibody::ModelSpec* append_model(multibody::ModelSpec model, const SourceLocation& where);
 };
 
-/// Models, frames, welds and filter groups that directives state. Two passes: models first (add_directives opened, with their
-/// name spaces), then, when inline bodies and objects are there too, everything that refers to names.
+/// Models, frames, welds and filter groups that directives state. Two passes: models first (add_directives opened, with
+/// their name spaces), then, when inline bodies and objects are there too, everything that refers to names.
 class DirectiveReader {
  public:
   explicit DirectiveReader(SceneReading& scene) : scene_(scene) {}
@@ -54,8 +56,8 @@ class DirectiveReader {
 
  private:
   struct Directive {
-    YamlNode node;                         // the value behind add_…
-    std::string kind, name_space, model;   // `model` of a default_free_body_pose
+    YamlNode node;                        // the value behind add_…
+    std::string kind, name_space, model;  // `model` of a default_free_body_pose
   };
   void read_add_model(const YamlNode& node, const std::string& name_space);
   void read_default_joints(const YamlNode& node, const multibody::ModelSpec& model);
@@ -66,8 +68,8 @@ class DirectiveReader {
 
   SceneReading& scene_;
   std::vector<Directive> later_;
-  std::vector<std::string> open_files_;    // of nested add_directives
-  std::set<std::string> instances_;        // add_model_instance
+  std::vector<std::string> open_files_;  // of nested add_directives
+  std::set<std::string> instances_;      // add_model_instance
 };
 
 /// `bodies:` → one inline model each, appended to the world.
@@ -80,7 +82,8 @@ void read_objects(const YamlNode& objects, SceneReading& scene);
 void read_friction(const YamlNode& friction, SceneReading& scene);
 
 /// One placement: `{hand: {joint_1: 0.75}, ball: {position: […]}}`. @param skip  keys that are no models (`tolerance`).
-scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::string& name, std::string_view skip, SceneReading& scene);
+scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::string& name, std::string_view skip,
+                                            SceneReading& scene);
 void read_configurations(const YamlNode& node, SceneReading& scene);
 void read_initial(const YamlNode& node, SceneReading& scene);
 void read_commands(const YamlNode& node, SceneReading& scene);

@@ -45,21 +45,38 @@ template <typename Settings, typename Visitor>
 void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"h", "s", "length of a step; stepping without one is an error", kPositive}, s.h);
   visit(SettingInfo{"model", "", "what a step solves"}, choice(s.model, kModelWords));
-  visit(SettingInfo{"dynamics", "", "quasidynamic: momentum of the objects within a step; quasistatic: none"}, choice(s.dynamics, kDynamicsWords));
+  visit(SettingInfo{"dynamics", "", "quasidynamic: momentum of the objects within a step; quasistatic: none"},
+        choice(s.dynamics, kDynamicsWords));
   visit(SettingInfo{"cone", "", "friction: a pyramid of rays, or the cone itself"}, choice(s.cone, kConeWords));
-  visit(SettingInfo{"rays", "1", "edges of the friction pyramid: 2 in the plane, 4, 6, 8, … in space", {2, true, false, "an even number >= 2"}}, s.rays);
-  visit(SettingInfo{"kappa", "1/J", "weight of the smoothing log barrier; inf (or null) = exact contact", kPositiveOrInfinite}, s.kappa);
-  visit(SettingInfo{"contact_margin", "m", "pairs with a gap below it are contact candidates; inf = every pair", kNotNegativeOrInfinite}, s.contact_margin);
-  visit(SettingInfo{"unactuated_mass_scale", "1", "scales the objects' mass in the step; null = true mass, 0 = objects do not move", kNotNegative},
+  visit(SettingInfo{"rays",
+                    "1",
+                    "edges of the friction pyramid: 2 in the plane, 4, 6, 8, … in space",
+                    {2, true, false, "an even number >= 2"}},
+        s.rays);
+  visit(SettingInfo{"kappa", "1/J", "weight of the smoothing log barrier; inf (or null) = exact contact",
+                    kPositiveOrInfinite},
+        s.kappa);
+  visit(SettingInfo{"contact_margin", "m", "pairs with a gap below it are contact candidates; inf = every pair",
+                    kNotNegativeOrInfinite},
+        s.contact_margin);
+  visit(SettingInfo{"unactuated_mass_scale", "1",
+                    "scales the objects' mass in the step; null = true mass, 0 = objects do not move", kNotNegative},
         s.unactuated_mass_scale);
   visit(SettingInfo{"joint_limits", "", "joint limits are constraints"}, s.joint_limits);
-  visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"}, s.effort_limits);
-  visit(SettingInfo{"robot_gravity", "", "gravity acts on robots too (off: they compensate their own weight)"}, s.robot_gravity);
-  visit(SettingInfo{"joint_damping", "N s/m, N m s/rad", "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative}, s.joint_damping);
+  visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"},
+        s.effort_limits);
+  visit(SettingInfo{"robot_gravity", "", "gravity acts on robots too (off: they compensate their own weight)"},
+        s.robot_gravity);
+  visit(SettingInfo{"joint_damping", "N s/m, N m s/rad",
+                    "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative},
+        s.joint_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
-  visit(SettingInfo{"uniqueness", "", "check: report whether motion and forces are unique"}, choice(s.uniqueness_check, kUniquenessWords));
+  visit(SettingInfo{"uniqueness", "", "check: report whether motion and forces are unique"},
+        choice(s.uniqueness_check, kUniquenessWords));
   visit(SettingInfo{"forces", "", "which of several possible forces are reported"}, choice(s.forces, kForcesWords));
-  visit(SettingInfo{"midpoint_forces", "", "force and reaction act at the midpoint of the gap instead of at each body's surface"}, s.midpoint_forces);
+  visit(SettingInfo{"midpoint_forces", "",
+                    "force and reaction act at the midpoint of the gap instead of at each body's surface"},
+        s.midpoint_forces);
   visit(SettingInfo{"gain", "1", "limit surface: weight of the command; 0 = perfect tracking", kNotNegative}, s.gain);
 }
 
@@ -70,7 +87,8 @@ std::vector<std::string_view> setting_names() {
   return names;
 }
 
-/// Reads one value into its field; null keeps "none" for optional numbers, means inf for kappa, and the default elsewhere.
+/// Reads one value into its field; null keeps "none" for optional numbers, means inf for kappa, and the default
+/// elsewhere.
 class ReadSetting {
  public:
   ReadSetting(const YamlNode& node, const YamlReader& read) : node_(node), read_(read) {}
@@ -96,7 +114,8 @@ class ReadSetting {
     if (value == nullptr) return;
     const auto number = read_.integer(*value, label(info), static_cast<int>(info.range.lower));
     if (number && *number % 2 == 0) field = *number;
-    if (number && *number % 2 != 0) read_.error(*value, fmt::format("{}: must be {}, got {}", label(info), info.range.text, *number));
+    if (number && *number % 2 != 0)
+      read_.error(*value, fmt::format("{}: must be {}, got {}", label(info), info.range.text, *number));
   }
   void operator()(const SettingInfo& info, bool& field) const {
     const YamlNode* value = node_.find(info.name);
@@ -137,7 +156,9 @@ YamlNode value_of(const scene::JointValues& field) {
   return node;
 }
 
-std::string_view range_of(const SettingInfo& info, bool) { return info.range.text == kFinite.text ? "true, false" : info.range.text; }
+std::string_view range_of(const SettingInfo& info, bool) {
+  return info.range.text == kFinite.text ? "true, false" : info.range.text;
+}
 template <typename T>
 std::string range_of(const SettingInfo& info, const T&) {
   return std::string(info.range.text);
@@ -165,8 +186,9 @@ std::string settings_help() {
   const StepSettings defaults;
   visit_settings(defaults, [&](const SettingInfo& info, const auto& field) {
     const YamlNode value = value_of(field);
-    text += fmt::format("step.{:<22} {}{}\n  default {}; range: {}\n", info.name, info.doc, info.unit.empty() ? "" : fmt::format(" [{}]", info.unit),
-                        value.is_null() ? "none" : value.text, range_of(info, field));
+    text += fmt::format("step.{:<22} {}{}\n  default {}; range: {}\n", info.name, info.doc,
+                        info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), value.is_null() ? "none" : value.text,
+                        range_of(info, field));
   });
   return text;
 }
@@ -177,8 +199,8 @@ std::optional<scene::Plane> read_plane(const YamlNode& node, const YamlReader& r
   return static_cast<scene::Plane>(*index);
 }
 
-std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::string_view what, const YamlReader& read, const NumberRange& range,
-                                                    std::span<const std::string> names) {
+std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::string_view what, const YamlReader& read,
+                                                    const NumberRange& range, std::span<const std::string> names) {
   scene::JointValues values;
   values.where = node.where;
   if (node.is_list()) {
@@ -189,7 +211,8 @@ std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::s
     std::vector<std::string_view> keys(names.begin(), names.end());
     if (!names.empty() && !read.map(node, what, keys)) return std::nullopt;
     for (const YamlEntry& entry : node.entries) {
-      if (const auto value = read.number(entry.value, fmt::format("{} {}", what, entry.key), range)) values.by_name[entry.key] = *value;
+      if (const auto value = read.number(entry.value, fmt::format("{} {}", what, entry.key), range))
+        values.by_name[entry.key] = *value;
     }
   } else if (const auto all = read.number(node, what, range)) {
     values.all = all;

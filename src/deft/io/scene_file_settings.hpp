@@ -21,8 +21,9 @@ std::string settings_help();
 /// `plane: xy | xz | yz | space`.
 std::optional<scene::Plane> read_plane(const YamlNode& node, const YamlReader& read);
 
-/// A number for all, a list in order, or a map by name, with the names allowed. An empty `names` means that they are not known yet.
-std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::string_view what, const YamlReader& read, const NumberRange& range,
-                                                    std::span<const std::string> names);
+/// A number for all, a list in order, or a map by name, with the names allowed. An empty `names` means that they are
+/// not known yet.
+std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::string_view what, const YamlReader& read,
+                                                    const NumberRange& range, std::span<const std::string> names);
 
 }  // namespace deft::io

@@ -15,7 +15,8 @@ using Eigen::Matrix3d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-constexpr std::array<std::string_view, 8> kShapeWords{"sphere", "box", "capsule", "cylinder", "ellipsoid", "half_space", "prism", "mesh"};
+constexpr std::array<std::string_view, 8> kShapeWords{"sphere",    "box",        "capsule", "cylinder",
+                                                      "ellipsoid", "half_space", "prism",   "mesh"};
 
 double cross(const Vector2d& a, const Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
 
@@ -26,12 +27,14 @@ const YamlNode* required(const YamlNode& node, std::string_view key, std::string
   return value;
 }
 
-std::optional<double> required_number(const YamlNode& node, std::string_view key, std::string_view what, const NumberRange& range, const YamlReader& read) {
+std::optional<double> required_number(const YamlNode& node, std::string_view key, std::string_view what,
+                                      const NumberRange& range, const YamlReader& read) {
   const YamlNode* value = required(node, key, what, read);
   return value != nullptr ? read.number(*value, fmt::format("{} {}", what, key), range) : std::nullopt;
 }
 
-std::optional<Vector3d> required_vector(const YamlNode& node, std::string_view key, std::string_view what, const NumberRange& range, const YamlReader& read) {
+std::optional<Vector3d> required_vector(const YamlNode& node, std::string_view key, std::string_view what,
+                                        const NumberRange& range, const YamlReader& read) {
   const YamlNode* value = required(node, key, what, read);
   return value != nullptr ? read.vector3(*value, fmt::format("{} {}", what, key), range) : std::nullopt;
 }
@@ -78,7 +81,8 @@ std::optional<ShapeSpec> read_prism(const YamlNode& node, const YamlReader& read
     winding += std::atan2(turn, (b - a).dot(c - b));
   }
   // Convex: every corner turns the same way, and all of them together once around.
-  const bool convex = n >= 3 && (least_turn >= 0 || greatest_turn <= 0) && std::abs(area) > 0 && std::abs(winding) < 2.5 * std::numbers::pi;
+  const bool convex = n >= 3 && (least_turn >= 0 || greatest_turn <= 0) && std::abs(area) > 0 &&
+                      std::abs(winding) < 2.5 * std::numbers::pi;
   if (!convex) {
     read.error(*list, "prism vertices: expected the corners of a convex polygon, in order, at least 3");
     return std::nullopt;
@@ -95,7 +99,8 @@ std::optional<ShapeSpec> read_mesh(const YamlNode& node, const YamlReader& read)
   MeshSpec mesh{*path};
   if (const YamlNode* scale = node.find("scale")) {
     const auto one = scale->is_scalar() ? read.number(*scale, "mesh scale", kPositive) : std::nullopt;
-    const auto three = scale->is_scalar() ? (one ? std::optional(Vector3d::Constant(*one).eval()) : std::nullopt) : read.vector3(*scale, "mesh scale", kPositive);
+    const auto three = scale->is_scalar() ? (one ? std::optional(Vector3d::Constant(*one).eval()) : std::nullopt)
+                                          : read.vector3(*scale, "mesh scale", kPositive);
     if (!three) return std::nullopt;
     mesh.scale = *three;
   }
@@ -147,7 +152,8 @@ SolidProperties prism_solid(const PrismSpec& prism) {
   second -= area * c * c.transpose();
   const double H = prism.height, zz = area * H * H * H / 12;
   SolidProperties solid{area * H, Vector3d(o.x() + c.x(), o.y() + c.y(), 0), Matrix3d::Zero()};
-  solid.I_Com_G << H * second(1, 1) + zz, -H * second(0, 1), 0, -H * second(0, 1), H * second(0, 0) + zz, 0, 0, 0, H * second.trace();
+  solid.I_Com_G << H * second(1, 1) + zz, -H * second(0, 1), 0, -H * second(0, 1), H * second(0, 0) + zz, 0, 0, 0,
+      H * second.trace();
   return solid;
 }
 
@@ -160,7 +166,8 @@ std::span<const std::string_view> shape_words() { return kShapeWords; }
 std::optional<ShapeSpec> read_shape(const YamlNode& node, const YamlReader& read) {
   std::vector<const YamlEntry*> named;
   for (const YamlEntry& entry : node.entries) {
-    if (!entry.value.is_null() && std::find(kShapeWords.begin(), kShapeWords.end(), entry.key) != kShapeWords.end()) named.push_back(&entry);
+    if (!entry.value.is_null() && std::find(kShapeWords.begin(), kShapeWords.end(), entry.key) != kShapeWords.end())
+      named.push_back(&entry);
   }
   if (named.size() != 1) {
     read.error(node, fmt::format("a shape is one of {{{}: …}}", fmt::join(kShapeWords, ": …} {")));
@@ -194,7 +201,8 @@ std::optional<SolidProperties> solid_properties(const ShapeSpec& shape) {
   if (const auto* sphere = std::get_if<SphereSpec>(&shape)) return ellipsoid_solid(Vector3d::Constant(sphere->radius));
   if (const auto* ellipsoid = std::get_if<EllipsoidSpec>(&shape)) return ellipsoid_solid(ellipsoid->radii);
   if (const auto* box = std::get_if<BoxSpec>(&shape)) return box_solid(box->size);
-  if (const auto* cylinder = std::get_if<CylinderSpec>(&shape)) return cylinder_solid(cylinder->radius, cylinder->length);
+  if (const auto* cylinder = std::get_if<CylinderSpec>(&shape))
+    return cylinder_solid(cylinder->radius, cylinder->length);
   if (const auto* capsule = std::get_if<CapsuleSpec>(&shape)) return capsule_solid(capsule->radius, capsule->length);
   if (const auto* prism = std::get_if<PrismSpec>(&shape)) return prism_solid(*prism);
   return std::nullopt;
@@ -211,7 +219,9 @@ std::optional<InertialSpec> solid_inertia(const std::vector<GeometrySpec>& shape
     solids.push_back(*solid);
     volume += solid->volume;
   }
-  const auto weight = [&](std::size_t i) { return volume > 0 ? solids[i].volume / volume : 1.0 / static_cast<double>(solids.size()); };
+  const auto weight = [&](std::size_t i) {
+    return volume > 0 ? solids[i].volume / volume : 1.0 / static_cast<double>(solids.size());
+  };
   for (std::size_t i = 0; i < solids.size(); ++i) inertial.p_LCom += weight(i) * (shapes[i].X_LG * solids[i].p_GCom);
   if (volume <= 0) return inertial;
   for (std::size_t i = 0; i < solids.size(); ++i) {

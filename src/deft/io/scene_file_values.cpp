@@ -17,26 +17,32 @@ using scene::ModelNames;
 constexpr double kQuaternionNormTolerance = 1e-3;
 
 /// Whether a model's own names may be judged: false while errors elsewhere leave them uncertain.
-bool certain(const SceneReading& scene, const std::string& model) { return scene.lengths_known && scene.unreadable.count(model) == 0; }
+bool certain(const SceneReading& scene, const std::string& model) {
+  return scene.lengths_known && scene.unreadable.count(model) == 0;
+}
 
 /// The model that a key names, or nullptr after an error (none for models that could not be read).
 const ModelNames* named_model(const YamlEntry& entry, const std::string& what, SceneReading& scene) {
   const ModelNames* names = scene.find_names(entry.key);
   if (names == nullptr && scene.unreadable.count(entry.key) == 0) {
-    scene.diagnostics.error(entry.where, fmt::format("{}: there is no model '{}'{}", what, entry.key, did_you_mean(entry.key, scene.model_names())));
+    scene.diagnostics.error(entry.where, fmt::format("{}: there is no model '{}'{}", what, entry.key,
+                                                     did_you_mean(entry.key, scene.model_names())));
   }
   return names;
 }
 
 void check_quaternion(const YamlNode& node, const std::vector<double>& list, std::size_t first, SceneReading& scene) {
-  const double norm = std::sqrt(list[first] * list[first] + list[first + 1] * list[first + 1] + list[first + 2] * list[first + 2] + list[first + 3] * list[first + 3]);
+  const double norm = std::sqrt(list[first] * list[first] + list[first + 1] * list[first + 1] +
+                                list[first + 2] * list[first + 2] + list[first + 3] * list[first + 3]);
   if (std::abs(norm - 1) > kQuaternionNormTolerance) {
-    scene.read.error(node, fmt::format("quaternion [qw, qx, qy, qz]: the norm must be 1 to within {}, it is {:.6g}", kQuaternionNormTolerance, norm));
+    scene.read.error(node, fmt::format("quaternion [qw, qx, qy, qz]: the norm must be 1 to within {}, it is {:.6g}",
+                                       kQuaternionNormTolerance, norm));
   }
 }
 
 /// A list of all coordinates, or of the joints without the free base.
-void read_list(const YamlNode& node, const std::string& what, const ModelNames& names, SceneReading& scene, ModelConfiguration& out) {
+void read_list(const YamlNode& node, const std::string& what, const ModelNames& names, SceneReading& scene,
+               ModelConfiguration& out) {
   const auto list = scene.read.numbers(node, what, -1);
   if (!list) return;
   out.joints.list = *list;
@@ -44,8 +50,10 @@ void read_list(const YamlNode& node, const std::string& what, const ModelNames& 
   const std::size_t free = 7 * names.free_links.size();
   const bool whole = list->size() == names.q.size();
   if (!whole && (free == 0 || list->size() != names.q.size() - free)) {
-    scene.read.error(node, fmt::format("{}: expected {}{} numbers ({}), got {}", what, names.q.size(),
-                                       free > 0 && names.q.size() > free ? fmt::format(" or {}", names.q.size() - free) : "", fmt::join(names.q, ", "), list->size()));
+    scene.read.error(node,
+                     fmt::format("{}: expected {}{} numbers ({}), got {}", what, names.q.size(),
+                                 free > 0 && names.q.size() > free ? fmt::format(" or {}", names.q.size() - free) : "",
+                                 fmt::join(names.q, ", "), list->size()));
     return;
   }
   for (std::size_t i = 0; whole && i + 3 < names.q.size(); ++i) {
@@ -53,7 +61,8 @@ void read_list(const YamlNode& node, const std::string& what, const ModelNames& 
   }
 }
 
-void read_map(const YamlNode& node, const std::string& what, const ModelNames& names, SceneReading& scene, ModelConfiguration& out) {
+void read_map(const YamlNode& node, const std::string& what, const ModelNames& names, SceneReading& scene,
+              ModelConfiguration& out) {
   const YamlReader& read = scene.read;
   std::vector<std::string_view> keys(names.q.begin(), names.q.end());
   const bool has_pose = names.floating_base() || !certain(scene, names.name);
@@ -66,12 +75,17 @@ void read_map(const YamlNode& node, const std::string& what, const ModelNames& n
     if (entry.value.is_null()) continue;
     const bool coordinate = std::find(names.q.begin(), names.q.end(), entry.key) != names.q.end();
     if (coordinate) {
-      if (const auto value = read.number(entry.value, fmt::format("{} {}", what, entry.key))) out.joints.by_name[entry.key] = *value;
+      if (const auto value = read.number(entry.value, fmt::format("{} {}", what, entry.key)))
+        out.joints.by_name[entry.key] = *value;
     } else if (entry.key == "velocity") {
-      const auto velocity = read.numbers(entry.value, what + " velocity", certain(scene, names.name) ? static_cast<int>(names.v.size()) : -1);
-      if (velocity) out.velocity = Eigen::Map<const Eigen::VectorXd>(velocity->data(), static_cast<Eigen::Index>(velocity->size()));
+      const auto velocity = read.numbers(entry.value, what + " velocity",
+                                         certain(scene, names.name) ? static_cast<int>(names.v.size()) : -1);
+      if (velocity)
+        out.velocity = Eigen::Map<const Eigen::VectorXd>(velocity->data(), static_cast<Eigen::Index>(velocity->size()));
     } else if (has_pose && std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
       pose.set(entry.key, entry.value);
+    } else if (!certain(scene, names.name)) {
+      read.refuse_quat(entry, what);  // all that can be judged
     }
   }
   if (pose.entries.empty()) return;
@@ -82,7 +96,8 @@ void read_map(const YamlNode& node, const std::string& what, const ModelNames& n
 
 }  // namespace
 
-scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::string& name, std::string_view skip, SceneReading& scene) {
+scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::string& name, std::string_view skip,
+                                            SceneReading& scene) {
   scene::ConfigurationSpec configuration;
   configuration.name = name;
   configuration.where = node.where;
@@ -101,7 +116,8 @@ scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::str
     } else if (const auto all = scene.read.number(entry.value, what)) {
       model.joints.all = all;
       const std::size_t joints = names->q.size() - 7 * names->free_links.size();
-      if (joints == 0 && certain(scene, names->name)) scene.read.error(entry.value, fmt::format("{}: has no joints; give a position and a rotation", what));
+      if (joints == 0 && certain(scene, names->name))
+        scene.read.error(entry.value, fmt::format("{}: has no joints; give a position and a rotation", what));
     }
   }
   return configuration;
@@ -110,13 +126,16 @@ scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::str
 void read_configurations(const YamlNode& node, SceneReading& scene) {
   if (!scene.read.any_map(node, "configurations")) return;
   for (const YamlEntry& entry : node.entries) {
-    if (!entry.value.is_null()) scene.spec.configurations.push_back(read_configuration(entry.value, entry.key, "", scene));
+    if (!entry.value.is_null())
+      scene.spec.configurations.push_back(read_configuration(entry.value, entry.key, "", scene));
   }
 }
 
 void read_initial(const YamlNode& node, SceneReading& scene) {
   auto& configurations = scene.spec.configurations;
-  const auto known = [&](const std::string& name) { return std::any_of(configurations.begin(), configurations.end(), [&](const auto& c) { return c.name == name; }); };
+  const auto known = [&](const std::string& name) {
+    return std::any_of(configurations.begin(), configurations.end(), [&](const auto& c) { return c.name == name; });
+  };
   if (node.is_map()) {
     std::string name = "initial";
     while (known(name)) name += '_';
@@ -139,7 +158,8 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
   const YamlReader& read = scene.read;
   if (!read.map(node, "commands", {"interpolation", "type", "knots"})) return;
   if (const YamlNode* interpolation = node.find("interpolation")) {
-    scene.spec.commands.interpolation = static_cast<scene::Interpolation>(read.word(*interpolation, "commands.interpolation", kInterpolations).value_or(0));
+    scene.spec.commands.interpolation = static_cast<scene::Interpolation>(
+        read.word(*interpolation, "commands.interpolation", kInterpolations).value_or(0));
   }
   if (const YamlNode* type = node.find("type"); type != nullptr && read.word(*type, "commands.type", kTypes) == 1) {
     read.error(*type, "not available yet: velocity commands; give joint targets (type: position)");
@@ -166,12 +186,16 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
       if (std::find(robots.begin(), robots.end(), entry.key) == robots.end()) {
         const bool is_model = names != nullptr || scene.unreadable.count(entry.key) > 0;
         scene.diagnostics.error(entry.where, is_model ? fmt::format("commands: '{}' is not among the robots", entry.key)
-                                                      : fmt::format("commands: there is no robot '{}'{}", entry.key, did_you_mean(entry.key, robots)));
+                                                      : fmt::format("commands: there is no robot '{}'{}", entry.key,
+                                                                    did_you_mean(entry.key, robots)));
         continue;
       }
       const bool judged = names != nullptr && certain(scene, entry.key);
-      const std::span<const std::string> joints = judged ? std::span<const std::string>(names->v) : std::span<const std::string>();
-      if (auto values = read_joint_values(entry.value, fmt::format("command of '{}'", entry.key), read, kFinite, joints)) knot.robots[entry.key] = std::move(*values);
+      const std::span<const std::string> joints =
+          judged ? std::span<const std::string>(names->v) : std::span<const std::string>();
+      if (auto values =
+              read_joint_values(entry.value, fmt::format("command of '{}'", entry.key), read, kFinite, joints))
+        knot.robots[entry.key] = std::move(*values);
     }
     earlier.push_back(std::move(knot));
   }
@@ -187,7 +211,8 @@ void read_goals(const YamlNode& node, SceneReading& scene) {
     const YamlNode* tolerance = entry.value.find("tolerance");
     if (tolerance != nullptr && read.map(*tolerance, "tolerance", {"position", "rotation", "joint"})) {
       const auto set = [&](std::string_view key, double& field) {
-        if (const YamlNode* value = tolerance->find(key)) field = read.number(*value, fmt::format("tolerance {}", key), kNotNegative).value_or(field);
+        if (const YamlNode* value = tolerance->find(key))
+          field = read.number(*value, fmt::format("tolerance {}", key), kNotNegative).value_or(field);
       };
       set("position", goal.tolerance_position_m);
       set("rotation", goal.tolerance_rotation_rad);
@@ -201,7 +226,9 @@ void check_wrenches(const YamlNode& node, SceneReading& scene) {
   const YamlReader& read = scene.read;
   if (!read.list(node, "wrenches")) return;
   for (const YamlNode& item : node.items) {
-    if (!read.map(item, "wrenches", {"body", "force_W", "torque_W", "impulse_W", "angular_impulse_W", "from", "to", "at", "when"})) continue;
+    if (!read.map(item, "wrenches",
+                  {"body", "force_W", "torque_W", "impulse_W", "angular_impulse_W", "from", "to", "at", "when"}))
+      continue;
     if (item.find("body") == nullptr) read.error(item, "wrenches: each item needs 'body'");
     for (const std::string_view key : {"force_W", "torque_W", "impulse_W", "angular_impulse_W"}) {
       if (const YamlNode* value = item.find(key)) read.vector3(*value, key);
@@ -210,12 +237,15 @@ void check_wrenches(const YamlNode& node, SceneReading& scene) {
       if (const YamlNode* value = item.find(key)) read.number(*value, key);
     }
   }
-  const bool second_order = scene.spec.step.model == scene::ModelKind::kStewartTrinkle || scene.spec.step.model == scene::ModelKind::kConvexSecondOrder;
+  const bool second_order = scene.spec.step.model == scene::ModelKind::kStewartTrinkle ||
+                            scene.spec.step.model == scene::ModelKind::kConvexSecondOrder;
   if (node.items.empty()) return;
   if (second_order) {
     read.error(node, "not available yet: wrenches");
   } else {
-    scene.diagnostics.warning(node.where, fmt::format("wrenches act in second-order models; step.model '{}' leaves them out", scene::to_string(scene.spec.step.model)));
+    scene.diagnostics.warning(node.where,
+                              fmt::format("wrenches act in second-order models; step.model '{}' leaves them out",
+                                          scene::to_string(scene.spec.step.model)));
   }
 }
 

@@ -14,8 +14,11 @@ constexpr std::size_t kLineLength = 120;
 
 bool is_plain(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return false;
-  const auto safe = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '/' || c == '+' || c == '-'; };
-  return std::all_of(text.begin(), text.end(), safe) && text != "-" && text.rfind("---", 0) != 0 && text.rfind("...", 0) != 0;
+  const auto safe = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '/' || c == '+' || c == '-';
+  };
+  return std::all_of(text.begin(), text.end(), safe) && text != "-" && text.rfind("---", 0) != 0 &&
+         text.rfind("...", 0) != 0;
 }
 
 std::string quoted(const std::string& text) {
@@ -35,7 +38,9 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-std::string scalar(const std::string& text, bool keep_quotes) { return !keep_quotes && is_plain(text) ? text : quoted(text); }
+std::string scalar(const std::string& text, bool keep_quotes) {
+  return !keep_quotes && is_plain(text) ? text : quoted(text);
+}
 
 std::string tagged(const YamlNode& node) { return node.tag.empty() ? "" : node.tag + " "; }
 
@@ -43,13 +48,16 @@ std::string tagged(const YamlNode& node) { return node.tag.empty() ? "" : node.t
 std::string flow(const YamlNode& node) {
   std::string out;
   switch (node.kind) {
-    case YamlNode::Kind::kNull: return "null";
-    case YamlNode::Kind::kScalar: return tagged(node) + scalar(node.text, node.quoted);
+    case YamlNode::Kind::kNull:
+      return "null";
+    case YamlNode::Kind::kScalar:
+      return tagged(node) + scalar(node.text, node.quoted);
     case YamlNode::Kind::kList:
       for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + flow(item);
       return tagged(node) + '[' + out + ']';
     case YamlNode::Kind::kMap:
-      for (const YamlEntry& entry : node.entries) out += (out.empty() ? "" : ", ") + scalar(entry.key, false) + ": " + flow(entry.value);
+      for (const YamlEntry& entry : node.entries)
+        out += (out.empty() ? "" : ", ") + scalar(entry.key, false) + ": " + flow(entry.value);
       return tagged(node) + '{' + out + '}';
   }
   return out;

@@ -13,9 +13,10 @@ namespace deft::io {
 namespace {
 
 constexpr int kDeepestNesting = 100;
-constexpr int kMostNodes = 2'000'000;  // an alias of aliases of aliases … grows without bound
+constexpr int kMostNodes = 1'000'000;  // an alias of aliases of aliases … grows without bound
 
-/// Copies yaml-cpp's tree into ours; throws InputError at the first problem of the text itself, collects duplicate keys.
+/// Copies yaml-cpp's tree into ours; throws InputError at the first problem of the text itself, collects duplicate
+/// keys.
 class TreeCopy {
  public:
   TreeCopy(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
@@ -23,8 +24,10 @@ class TreeCopy {
   YamlNode node(const YAML::Node& source, int depth) {
     YamlNode copy;
     copy.where = location(source.Mark());
-    if (depth > kDeepestNesting) throw InputError(copy.where, fmt::format("nested deeper than {} levels", kDeepestNesting));
-    if (++count_ > kMostNodes) throw InputError(copy.where, fmt::format("more than {} values (aliases of aliases?)", kMostNodes));
+    if (depth > kDeepestNesting)
+      throw InputError(copy.where, fmt::format("nested deeper than {} levels", kDeepestNesting));
+    if (++count_ > kMostNodes)
+      throw InputError(copy.where, fmt::format("more than {} values (aliases of aliases?)", kMostNodes));
     const std::string& tag = source.Tag();
     if (tag.size() > 1 && tag[0] == '!') copy.tag = tag;
     if (source.IsScalar()) {
@@ -44,7 +47,8 @@ class TreeCopy {
   }
 
  private:
-  void add_entry(YamlNode& map, const YAML::Node& key, const YAML::Node& value, int depth, std::vector<YamlNode>& defaults) {
+  void add_entry(YamlNode& map, const YAML::Node& key, const YAML::Node& value, int depth,
+                 std::vector<YamlNode>& defaults) {
     const SourceLocation where = location(key.Mark());
     if (!key.IsScalar()) {
       diagnostics_.error(where, "a key must be a word or a number");
@@ -54,7 +58,8 @@ class TreeCopy {
     if (key.Scalar() == "<<" && key.Tag() != "!") {
       defaults.push_back(std::move(copy));
     } else if (const YamlEntry* first = map.find_entry(key.Scalar())) {
-      diagnostics_.error(where, fmt::format("duplicate key '{}', first used in line {}", key.Scalar(), first->where.line));
+      diagnostics_.error(where,
+                         fmt::format("duplicate key '{}', first used in line {}", key.Scalar(), first->where.line));
     } else {
       map.entries.push_back({key.Scalar(), where, std::move(copy)});
     }
@@ -87,7 +92,9 @@ const YamlEntry* YamlNode::find_entry(std::string_view key) const {
   return nullptr;
 }
 
-YamlEntry* YamlNode::find_entry(std::string_view key) { return const_cast<YamlEntry*>(std::as_const(*this).find_entry(key)); }
+YamlEntry* YamlNode::find_entry(std::string_view key) {
+  return const_cast<YamlEntry*>(std::as_const(*this).find_entry(key));
+}
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   const YamlEntry* entry = find_entry(key);
@@ -143,14 +150,17 @@ std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& f
   const int errors_before = diagnostics.error_count();
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) throw InputError({file, documents[1].Mark().line + 1, documents[1].Mark().column + 1}, "only one YAML document per file");
+    if (documents.size() > 1)
+      throw InputError({file, documents[1].Mark().line + 1, documents[1].Mark().column + 1},
+                       "only one YAML document per file");
     YamlNode root;
     root.where = {file, 1, 1};
     if (!documents.empty()) root = TreeCopy(file, diagnostics).node(documents[0], 0);
     if (diagnostics.error_count() == errors_before) return root;
   } catch (const YAML::Exception& problem) {
     const bool known = !problem.mark.is_null();
-    diagnostics.error({file, known ? problem.mark.line + 1 : 0, known ? problem.mark.column + 1 : 0}, "YAML: " + problem.msg);
+    diagnostics.error({file, known ? problem.mark.line + 1 : 0, known ? problem.mark.column + 1 : 0},
+                      "YAML: " + problem.msg);
   } catch (const InputError& problem) {
     for (const Diagnostic& diagnostic : problem.diagnostics()) diagnostics.error(diagnostic.where, diagnostic.message);
   }
@@ -201,7 +211,8 @@ std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value)
       std::size_t index = 0;
       const auto [end, problem] = std::from_chars(key.data(), key.data() + key.size(), index);
       const bool is_index = problem == std::errc{} && end == key.data() + key.size() && index < at->items.size();
-      if (!is_index) return fmt::format("'{}' is a list of {}; '{}' is not an index of it", walked, at->items.size(), key);
+      if (!is_index)
+        return fmt::format("'{}' is a list of {}; '{}' is not an index of it", walked, at->items.size(), key);
       at = &at->items[index];
     } else if (at->is_map()) {
       if (!at->has(key)) {
@@ -224,7 +235,9 @@ std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value)
 }
 
 bool equal_yaml(const YamlNode& a, const YamlNode& b) {
-  if (a.kind != b.kind || a.text != b.text || a.tag != b.tag || a.items.size() != b.items.size() || a.entries.size() != b.entries.size()) return false;
+  if (a.kind != b.kind || a.text != b.text || a.tag != b.tag || a.items.size() != b.items.size() ||
+      a.entries.size() != b.entries.size())
+    return false;
   for (std::size_t i = 0; i < a.items.size(); ++i) {
     if (!equal_yaml(a.items[i], b.items[i])) return false;
   }

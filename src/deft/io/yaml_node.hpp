@@ -16,11 +16,11 @@ struct YamlEntry;
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
-  std::string text;                 // kScalar
-  bool quoted = false;              // a scalar in quotes is a string whatever it looks like
-  std::string tag;                  // local tag: "!Rpy"; empty otherwise
-  std::vector<YamlNode> items;      // kList
-  std::vector<YamlEntry> entries;   // kMap, file order, keys unique
+  std::string text;                // kScalar
+  bool quoted = false;             // a scalar in quotes is a string whatever it looks like
+  std::string tag;                 // local tag: "!Rpy"; empty otherwise
+  std::vector<YamlNode> items;     // kList
+  std::vector<YamlEntry> entries;  // kMap, file order, keys unique
   SourceLocation where;
 
   bool is_null() const { return kind == Kind::kNull; }
@@ -42,7 +42,7 @@ struct YamlNode {
 /// One `key: value` of a map.
 struct YamlEntry {
   std::string key;
-  SourceLocation where;             // of the key
+  SourceLocation where;  // of the key
   YamlNode value;
 };
 
@@ -52,8 +52,8 @@ YamlNode make_number(double value);
 YamlNode make_list(std::vector<YamlNode> items);
 YamlNode make_map();
 
-/// Parses one document. Syntax errors, several documents, duplicate keys, nesting deeper than 100 and alias bombs are errors
-/// with line and column. An empty text is null. @returns nothing after an error.
+/// Parses one document. Syntax errors, several documents, duplicate keys, nesting deeper than 100 and alias bombs are
+/// errors with line and column. An empty text is null. @returns nothing after an error.
 std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
 /// Reads and parses a file. @returns nothing after an error (missing, unreadable, not UTF-8 text).
 std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics);

@@ -30,10 +30,14 @@ bool is_random(const std::string& tag) { return tag.rfind("!Uniform", 0) == 0 ||
 
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::kNull: return "nothing";
-    case YamlNode::Kind::kScalar: return fmt::format("'{}'", node.text);
-    case YamlNode::Kind::kList: return fmt::format("a list of {}", node.items.size());
-    case YamlNode::Kind::kMap: return node.tag.empty() ? "a map" : node.tag;
+    case YamlNode::Kind::kNull:
+      return "nothing";
+    case YamlNode::Kind::kScalar:
+      return fmt::format("'{}'", node.text);
+    case YamlNode::Kind::kList:
+      return fmt::format("a list of {}", node.items.size());
+    case YamlNode::Kind::kMap:
+      return node.tag.empty() ? "a map" : node.tag;
   }
   return "";
 }
@@ -45,7 +49,8 @@ std::optional<double> parse_number(std::string_view text) {
   const std::string word = lower_case(digits);
   if (word == ".inf" || word == "inf" || word == "infinity") return negative ? -kInfinity : kInfinity;
   if (word == ".nan" || word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  const bool starts_like_one = !digits.empty() && (std::isdigit(static_cast<unsigned char>(digits[0])) != 0 || digits[0] == '.');
+  const bool starts_like_one =
+      !digits.empty() && (std::isdigit(static_cast<unsigned char>(digits[0])) != 0 || digits[0] == '.');
   double value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (!starts_like_one || problem != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
@@ -61,11 +66,18 @@ bool YamlReader::any_map(const YamlNode& node, std::string_view what) const {
 bool YamlReader::map(const YamlNode& node, std::string_view what, std::span<const std::string_view> keys) const {
   if (!any_map(node, what)) return false;
   for (const YamlEntry& entry : node.entries) {
-    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
-    const bool quat = entry.key == "quat" || entry.key == "quaternion";
-    diagnostics_->error(entry.where, quat ? fmt::format("{}: '{}' does not say its order; write quat_wxyz: [w, x, y, z]", what, entry.key)
-                                          : fmt::format("{} has no key '{}'{}", what, entry.key, did_you_mean(entry.key, as_strings(keys))));
+    const bool known = std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+    if (known || refuse_quat(entry, what)) continue;
+    diagnostics_->error(
+        entry.where, fmt::format("{} has no key '{}'{}", what, entry.key, did_you_mean(entry.key, as_strings(keys))));
   }
+  return true;
+}
+
+bool YamlReader::refuse_quat(const YamlEntry& entry, std::string_view what) const {
+  if (entry.key != "quat" && entry.key != "quaternion") return false;
+  diagnostics_->error(entry.where,
+                      fmt::format("{}: '{}' does not say its order; write quat_wxyz: [w, x, y, z]", what, entry.key));
   return true;
 }
 
@@ -86,9 +98,11 @@ std::optional<double> YamlReader::number(const YamlNode& node, std::string_view 
     error(node, fmt::format("{}: expected a number, got {}", what, describe(node)));
     return std::nullopt;
   }
-  const bool in_range = !std::isnan(*value) && (std::isfinite(*value) || range.infinity_allowed) && (range.lower_allowed ? *value >= range.lower : *value > range.lower);
+  const bool in_range = !std::isnan(*value) && (std::isfinite(*value) || range.infinity_allowed) &&
+                        (range.lower_allowed ? *value >= range.lower : *value > range.lower);
   if (in_range) return value;
-  error(node, std::isnan(*value) ? fmt::format("{}: is not a number (NaN)", what) : fmt::format("{}: must be {}, got {}", what, range.text, node.text));
+  error(node, std::isnan(*value) ? fmt::format("{}: is not a number (NaN)", what)
+                                 : fmt::format("{}: must be {}, got {}", what, range.text, node.text));
   return std::nullopt;
 }
 
@@ -114,7 +128,8 @@ std::optional<std::string> YamlReader::text(const YamlNode& node, std::string_vi
   return std::nullopt;
 }
 
-std::optional<int> YamlReader::word(const YamlNode& node, std::string_view what, std::span<const std::string_view> words) const {
+std::optional<int> YamlReader::word(const YamlNode& node, std::string_view what,
+                                    std::span<const std::string_view> words) const {
   const auto found = node.is_scalar() ? std::find(words.begin(), words.end(), node.text) : words.end();
   if (found != words.end()) return static_cast<int>(found - words.begin());
   const std::vector<std::string> choices = as_strings(words);
@@ -122,14 +137,17 @@ std::optional<int> YamlReader::word(const YamlNode& node, std::string_view what,
   return std::nullopt;
 }
 
-std::optional<std::vector<double>> YamlReader::numbers(const YamlNode& node, std::string_view what, int count, const NumberRange& range) const {
-  if (node.tag == "!DeterministicVector" && node.find("value") != nullptr) return numbers(*node.find("value"), what, count, range);
+std::optional<std::vector<double>> YamlReader::numbers(const YamlNode& node, std::string_view what, int count,
+                                                       const NumberRange& range) const {
+  if (node.tag == "!DeterministicVector" && node.find("value") != nullptr)
+    return numbers(*node.find("value"), what, count, range);
   if (is_random(node.tag)) {
     error(node, fmt::format("{}: {} stands for a random value; deft takes fixed ones", what, node.tag));
     return std::nullopt;
   }
   if (!node.is_list()) {
-    error(node, fmt::format("{}: expected a list of {}numbers, got {}", what, count >= 0 ? fmt::format("{} ", count) : "", describe(node)));
+    error(node, fmt::format("{}: expected a list of {}numbers, got {}", what,
+                            count >= 0 ? fmt::format("{} ", count) : "", describe(node)));
     return std::nullopt;
   }
   if (count >= 0 && static_cast<int>(node.items.size()) != count) {
@@ -144,7 +162,8 @@ std::optional<std::vector<double>> YamlReader::numbers(const YamlNode& node, std
   return values;
 }
 
-std::optional<Eigen::Vector3d> YamlReader::vector3(const YamlNode& node, std::string_view what, const NumberRange& range) const {
+std::optional<Eigen::Vector3d> YamlReader::vector3(const YamlNode& node, std::string_view what,
+                                                   const NumberRange& range) const {
   const auto values = numbers(node, what, 3, range);
   if (!values) return std::nullopt;
   return Eigen::Vector3d(values->data());
@@ -155,12 +174,14 @@ std::optional<Eigen::Matrix3d> YamlReader::quaternion(const YamlNode& node) cons
   if (!wxyz) return std::nullopt;
   const Eigen::Quaterniond quaternion((*wxyz)[0], (*wxyz)[1], (*wxyz)[2], (*wxyz)[3]);
   if (std::abs(quaternion.norm() - 1) <= kQuaternionNormTolerance) return quaternion.normalized().toRotationMatrix();
-  error(node, fmt::format("quat_wxyz: the norm must be 1 to within {}, it is {:.6g}", kQuaternionNormTolerance, quaternion.norm()));
+  error(node, fmt::format("quat_wxyz: the norm must be 1 to within {}, it is {:.6g}", kQuaternionNormTolerance,
+                          quaternion.norm()));
   return std::nullopt;
 }
 
 std::optional<Eigen::Matrix3d> YamlReader::rotation(const YamlNode& node) const {
-  constexpr std::string_view kHint = "write !Rpy {deg: [roll, pitch, yaw]}, !AngleAxis {angle_deg: a, axis: [x, y, z]} or {quat_wxyz: [w, x, y, z]}";
+  constexpr std::string_view kHint =
+      "write !Rpy {deg: [roll, pitch, yaw]}, !AngleAxis {angle_deg: a, axis: [x, y, z]} or {quat_wxyz: [w, x, y, z]}";
   if (is_random(node.tag)) {
     error(node, fmt::format("rotation: {} stands for a random rotation; deft takes fixed ones: {}", node.tag, kHint));
     return std::nullopt;
@@ -172,7 +193,8 @@ std::optional<Eigen::Matrix3d> YamlReader::rotation(const YamlNode& node) const 
     if (!rpy) return std::nullopt;
     return rotation_from_rpy(*rpy * (degrees ? kDegree : 1));
   }
-  if (node.tag == "!AngleAxis" && node.is_map() && map(node, "!AngleAxis", {"angle_deg", "angle_rad", "axis"}) && node.find("axis") != nullptr) {
+  if (node.tag == "!AngleAxis" && node.is_map() && map(node, "!AngleAxis", {"angle_deg", "angle_rad", "axis"}) &&
+      node.find("axis") != nullptr) {
     const YamlNode* degrees = node.find("angle_deg");
     const YamlNode* radians = node.find("angle_rad");
     if ((degrees == nullptr) == (radians == nullptr)) {
@@ -182,16 +204,19 @@ std::optional<Eigen::Matrix3d> YamlReader::rotation(const YamlNode& node) const 
     const auto angle = number(degrees != nullptr ? *degrees : *radians, "angle");
     const auto axis = vector3(*node.find("axis"), "axis");
     if (!angle || !axis) return std::nullopt;
-    if (axis->norm() > 0) return Eigen::AngleAxisd(*angle * (degrees != nullptr ? kDegree : 1), axis->normalized()).toRotationMatrix();
+    if (axis->norm() > 0)
+      return Eigen::AngleAxisd(*angle * (degrees != nullptr ? kDegree : 1), axis->normalized()).toRotationMatrix();
     error(*node.find("axis"), "axis: must not be zero");
     return std::nullopt;
   }
-  if (node.tag.empty() && node.is_map() && node.entries.size() == 1 && node.entries[0].key == "quat_wxyz") return quaternion(node.entries[0].value);
+  if (node.tag.empty() && node.is_map() && node.entries.size() == 1 && node.entries[0].key == "quat_wxyz")
+    return quaternion(node.entries[0].value);
   error(node, fmt::format("rotation: cannot read {}; {}", describe(node), kHint));
   return std::nullopt;
 }
 
-std::optional<Eigen::Isometry3d> YamlReader::pose(const YamlNode& node, std::string_view what, const YamlNode** base_frame) const {
+std::optional<Eigen::Isometry3d> YamlReader::pose(const YamlNode& node, std::string_view what,
+                                                  const YamlNode** base_frame) const {
   static constexpr std::string_view kKeys[] = {"translation", "position", "rotation", "quat_wxyz", "base_frame"};
   if (!map(node, what, std::span(kKeys).first(base_frame != nullptr ? 5 : 4))) return std::nullopt;
   if (base_frame != nullptr) *base_frame = node.find("base_frame");

@@ -19,8 +19,8 @@ namespace deft::io {
 /// Which numbers a field takes.
 struct NumberRange {
   double lower = -std::numeric_limits<double>::infinity();
-  bool lower_allowed = true;         // ≥ lower, otherwise > lower
-  bool infinity_allowed = false;     // `inf` is a value
+  bool lower_allowed = true;      // ≥ lower, otherwise > lower
+  bool infinity_allowed = false;  // `inf` is a value
   std::string_view text = "a finite number";
 };
 inline constexpr NumberRange kFinite{};
@@ -35,11 +35,14 @@ class YamlReader {
 
   void error(const YamlNode& node, std::string message) const { diagnostics_->error(node.where, std::move(message)); }
 
-  /// True for a map; unknown keys are errors at the key, with did-you-mean. @param what  "step", "add_weld", for the message.
+  /// True for a map; unknown keys are errors at the key, with did-you-mean. @param what  "step", "add_weld", for the
+  /// message.
   bool map(const YamlNode& node, std::string_view what, std::span<const std::string_view> keys) const;
   bool map(const YamlNode& node, std::string_view what, std::initializer_list<std::string_view> keys) const {
     return map(node, what, std::span<const std::string_view>(keys.begin(), keys.size()));
   }
+  /// A key `quat` or `quaternion` is an error, because it does not say where w stands. @returns true if it was one.
+  bool refuse_quat(const YamlEntry& entry, std::string_view what) const;
   /// True for a map with any keys.
   bool any_map(const YamlNode& node, std::string_view what) const;
   /// True for a list (null counts as an empty one: `objects:` with nothing behind it).
@@ -54,15 +57,19 @@ class YamlReader {
   /// Index of one of `words`.
   std::optional<int> word(const YamlNode& node, std::string_view what, std::span<const std::string_view> words) const;
   /// A list of `count` numbers; any count if negative.
-  std::optional<std::vector<double>> numbers(const YamlNode& node, std::string_view what, int count, const NumberRange& range = kFinite) const;
-  std::optional<Eigen::Vector3d> vector3(const YamlNode& node, std::string_view what, const NumberRange& range = kFinite) const;
+  std::optional<std::vector<double>> numbers(const YamlNode& node, std::string_view what, int count,
+                                             const NumberRange& range = kFinite) const;
+  std::optional<Eigen::Vector3d> vector3(const YamlNode& node, std::string_view what,
+                                         const NumberRange& range = kFinite) const;
 
-  /// `!Rpy {deg: [r, p, y]}` (or rad), `!AngleAxis {angle_deg, axis}`, `!Identity {}`, {quat_wxyz: [w, x, y, z]}; a quaternion's
-  /// norm must be 1 to 1e-3.
+  /// `!Rpy {deg: [r, p, y]}` (or rad), `!AngleAxis {angle_deg, axis}`, `!Identity {}`, {quat_wxyz: [w, x, y, z]}; a
+  /// quaternion's norm must be 1 to 1e-3.
   std::optional<Eigen::Matrix3d> rotation(const YamlNode& node) const;
   std::optional<Eigen::Matrix3d> quaternion(const YamlNode& node) const;
-  /// {translation | position, rotation | quat_wxyz}, each optional. @param base_frame  where `base_frame:` may be given: filled.
-  std::optional<Eigen::Isometry3d> pose(const YamlNode& node, std::string_view what, const YamlNode** base_frame = nullptr) const;
+  /// {translation | position, rotation | quat_wxyz}, each optional. @param base_frame  where `base_frame:` may be
+  /// given: filled.
+  std::optional<Eigen::Isometry3d> pose(const YamlNode& node, std::string_view what,
+                                        const YamlNode** base_frame = nullptr) const;
 
  private:
   Diagnostics* diagnostics_;

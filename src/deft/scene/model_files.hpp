@@ -13,7 +13,8 @@ namespace deft::scene {
 
 class ModelFiles {
  public:
-  /// @param package_paths  folders searched first;  @param bundled_scenes  what package://deft_scenes names, empty = nothing.
+  /// @param package_paths  folders searched first;  @param bundled_scenes  what package://deft_scenes names, empty =
+  /// nothing.
   ModelFiles(const std::vector<std::string>& package_paths, const std::string& bundled_scenes);
 
   struct Place {
