@@ -1,8 +1,10 @@
 #include "deft/collision/curved_distance.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "deft/collision/feature_newton.hpp"
 #include "deft/collision/gjk.hpp"
@@ -84,13 +86,14 @@ bool try_faces(const PosedShape& a, const PosedShape& b, const Vector3d& n0, dou
   return is_proven;
 }
 
-Proximity polish_apart(const PosedShape& a, const PosedShape& b, const Proximity& rough, EndScratch& scratch) {
+std::optional<Proximity> polish_apart(const PosedShape& a, const PosedShape& b, const Vector3d& guess,
+                                      EndScratch& scratch) {
   Best best;
   for (const double angle : kAngles) {
-    if (try_faces(a, b, rough.n, angle, scratch, best)) return best.p;
-    if (try_features(a, b, rough.n, angle, true, best)) return best.p;
+    if (try_faces(a, b, guess, angle, scratch, best)) return best.p;
+    if (try_features(a, b, guess, angle, true, best)) return best.p;
   }
-  return rough;
+  return std::nullopt;
 }
 
 /// The best face normal, with its witness where the end features meet. @returns false if they do not: then it is not
@@ -108,40 +111,73 @@ bool offer_best_face(const PosedShape& a, const PosedShape& b, EndScratch& scrat
   return find_common_point(a, b, TangentFrame(b.centre_W(), best_n), kFlatSlab, scratch, x);
 }
 
+/// Directions spread evenly over the sphere (Fibonacci lattice).
+Vector3d spread_direction(int k, int count) {
+  const double z = 1 - (2.0 * k + 1) / count, across = std::sqrt(1 - z * z),
+               turn = std::numbers::pi * (1 + std::sqrt(5.0)) * k;
+  return {across * std::cos(turn), across * std::sin(turn), z};
+}
+
+/// The search for the largest s(n) of touching or penetrating cores.
+class PenetrationSearch {
+ public:
+  PenetrationSearch(const PosedShape& a, const PosedShape& b, EndScratch& scratch) : a_(a), b_(b) {
+    is_local_optimum_ = offer_best_face(a, b, scratch, best_);
+  }
+  void improve_from(const Vector3d& n, double angle) {
+    Best found = best_;
+    try_features(a_, b_, n, angle, false, found);
+    if (best_.found && found.p.distance <= best_.p.distance + kTie) return;
+    best_ = found;
+    is_local_optimum_ = found.found;
+  }
+  void improve_everywhere() {
+    constexpr int kDirections = 64, kStarts = 8;
+    std::array<std::pair<double, Vector3d>, kDirections> tried;
+    for (int k = 0; k < kDirections; ++k) {
+      const Vector3d n = spread_direction(k, kDirections);
+      tried[k] = {separation_along(a_, b_, n), n};
+    }
+    std::partial_sort(tried.begin(), tried.begin() + kStarts, tried.end(),
+                      [](const auto& p, const auto& q) { return p.first > q.first; });
+    for (int k = 0; k < kStarts; ++k) improve_from(tried[k].second, kAngles[1]);
+    for_each_face_normal(a_, b_, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) { improve_from(n, kAngles[1]); });
+  }
+  bool is_done(double bound) const { return is_local_optimum_ && best_.p.distance >= bound - kTie; }
+  const Best& best() const { return best_; }
+
+ private:
+  const PosedShape &a_, &b_;
+  Best best_;
+  bool is_local_optimum_ = false;
+};
+
 Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, EndScratch& scratch) {
-  Best best;
-  bool is_local_optimum = offer_best_face(a, b, scratch, best);
-  const auto improve_from = [&](const Vector3d& n, double angle) {
-    Best found = best;
-    try_features(a, b, n, angle, false, found);
-    if (found.p.distance > best.p.distance + kTie || !best.found) best = found, is_local_optimum = found.found;
-  };
-  std::array<Vector3d, 2> starts;
-  int count = 0;
-  if (gjk.disjoint) starts[count++] = gjk.proximity.n;
-  const auto n = guess_penetration_normal(a, b, gjk);
-  if (n) starts[count++] = *n;
-  for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[0]);
-  // The expanding polytope's normal is near the global optimum as a rule: nothing found may be worse than it.
-  const double bound = n ? separation_along(a, b, *n) : INFINITY;
-  if (is_local_optimum && best.p.distance >= bound - kTie) return best.p;
-  for (int k = 0; k < count; ++k) improve_from(starts[k], kAngles[1]);
-  if (is_local_optimum && best.p.distance >= bound - kTie) return best.p;
-  // Rare: search around every face normal and along the centres.
-  for_each_face_normal(a, b, Vector3d::Zero(), kAnyAngle,
-                       [&](const Vector3d& face) { improve_from(face, kAngles[1]); });
-  const Vector3d between = a.centre_W() - b.centre_W();
-  if (between.norm() > 0) improve_from(between.normalized(), kAngles[1]);
-  if (best.found) return best.p;
-  return proximity_along(a, b, n ? *n : Vector3d::UnitZ(), separation_along(a, b, n ? *n : Vector3d::UnitZ()), scratch);
+  PenetrationSearch search(a, b, scratch);
+  const auto guess = guess_penetration(a, b, gjk);
+  // Nothing may be worse than the guess, if that is known to be near the global optimum.
+  const double bound = gjk.disjoint ? 0.0 : guess && guess->is_global ? separation_along(a, b, guess->n) : INFINITY;
+  for (const double angle : kAngles) {
+    if (gjk.disjoint) search.improve_from(gjk.proximity.n, angle);
+    if (guess) search.improve_from(guess->n, angle);
+    if (search.is_done(bound)) return search.best().p;
+  }
+  search.improve_everywhere();
+  if (search.best().found) return search.best().p;
+  const Vector3d n = gjk.disjoint ? gjk.proximity.n : guess ? guess->n : Vector3d::UnitZ();
+  return proximity_along(a, b, n, separation_along(a, b, n), scratch);
 }
 
 }  // namespace
 
 Proximity curved_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch) {
   const GjkResult gjk = gjk_distance(a, b, kGuess);
-  if (gjk.disjoint && gjk.proximity.distance > kNear) return polish_apart(a, b, gjk.proximity, scratch);
-  return polish_touching(a, b, gjk, scratch);
+  if (!gjk.disjoint || gjk.proximity.distance <= kNear) return polish_touching(a, b, gjk, scratch);
+  if (const auto p = polish_apart(a, b, gjk.proximity.n, scratch)) return *p;
+  // Rare: from the best guess that GJK can give, which is returned as it is if even that cannot be polished.
+  const GjkResult fine = gjk_distance(a, b);
+  if (!fine.disjoint) return gjk.proximity;
+  return polish_apart(a, b, fine.proximity.n, scratch).value_or(fine.proximity);
 }
 
 }  // namespace deft::collision

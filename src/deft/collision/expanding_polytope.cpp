@@ -6,7 +6,7 @@
 namespace deft::collision {
 namespace {
 
-constexpr int kMaxVertices = 64;
+constexpr int kMaxVertices = 128;
 constexpr int kMaxFaces = 4 * kMaxVertices;
 constexpr double kRelativeTolerance = 1e-4;  // of the sizes
 
@@ -67,7 +67,7 @@ struct Hull {
 
 }  // namespace
 
-std::optional<Vector3d> guess_penetration_normal(const PosedShape& a, const PosedShape& b, const GjkResult& gjk) {
+std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk) {
   if (gjk.corners != 4) return std::nullopt;
   Hull hull;
   hull.vertex_count = 4;
@@ -86,8 +86,8 @@ std::optional<Vector3d> guess_penetration_normal(const PosedShape& a, const Pose
                                           [](const Face& p, const Face& q) { return p.height < q.height; });
     const Vector3d normal = nearest->normal;
     const Vector3d w = support_core(a, normal) - support_core(b, -normal);
-    // Out of room counts as close enough: the caller certifies.
-    if (normal.dot(w) - nearest->height <= tolerance || !hull.grow(w)) return Vector3d(-normal);
+    if (normal.dot(w) - nearest->height <= tolerance) return PenetrationGuess{.n = -normal, .is_global = true};
+    if (!hull.grow(w)) return PenetrationGuess{.n = -normal};
   }
 }
 

@@ -21,9 +21,15 @@ struct GjkResult {
 /// simplices as in Ericson, Real-Time Collision Detection, ch. 5.
 GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative_tolerance = 0);
 
-/// The normal (from B to A) of least penetration of overlapping cores, to about 1e-2 rad: a start for the polish.
-/// Grows a polytope inside the difference A − B from GJK's tetrahedron; nothing if that is degenerate. No allocation.
+/// A start for the polish of overlapping cores.
+struct PenetrationGuess {
+  Vector3d n = Vector3d::UnitZ();  // from B to A
+  bool is_global = false;          // its s(n) is within 1e-4 of the sizes of the best
+};
+
+/// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's tetrahedron, until
+/// its nearest face is on the surface or its room is used up. Nothing if the tetrahedron is degenerate. No allocation.
 /// Source: van den Bergen 2001 (expanding polytope algorithm), with a fixed number of faces.
-std::optional<Vector3d> guess_penetration_normal(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
+std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
 
 }  // namespace deft::collision
