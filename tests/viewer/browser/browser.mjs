@@ -36,9 +36,10 @@ export function runFile(kind) {
 /** The page without a run, as the build made it. */
 export const emptyPage = () => join(build, 'viewer/deft_viewer.html');
 
-/** Opens a file; `page.faults` collects errors of the console and requests that leave the file. */
-export async function openFile(browser, file, options = {}) {
+/** Opens a file; `page.faults` collects errors of the console and requests that leave the file. `init` runs in the page first. */
+export async function openFile(browser, file, {init, ...options} = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: 'light', ...options});
+  if (init) await context.addInitScript(init);
   const page = await context.newPage();
   page.faults = [];
   page.on('console', (message) => { if (message.type() === 'error') page.faults.push(`console: ${message.text()}`); });

@@ -289,6 +289,18 @@ test('an empty page, a run without steps and one without contacts say what is mi
   });
 });
 
+test('without WebGL the page says so, and plots, contacts and timeline work', () => onPage(openRun(browser, 'push', {init: () => {
+  const original = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function(kind, ...rest) { return kind.startsWith('webgl') ? null : original.call(this, kind, ...rest); };
+}}), async (page) => {
+  await page.getByText('This browser cannot draw in 3-D (no WebGL).').waitFor();
+  await page.getByRole('tab', {name: 'Contacts'}).click();
+  await page.getByRole('slider', {name: 'Time'}).fill(String(kPushing));
+  await page.getByText('9 contacts: 0 open, 5 stick, 4 slide').waitFor();
+  assert.equal((await info(page)).webgl, false);
+  page.faults = page.faults.filter((fault) => !/WebGL/.test(fault)); // the drawing library's own complaint
+}));
+
 test('a dropped run.html or run.json is opened, anything else is refused in words', () => onPage(openFile(browser, emptyPage()), async (page) => {
   await page.getByLabel('Run file').setInputFiles(runFile('failed'));
   await page.waitForFunction(() => window.__deft.info().title === 'failed');

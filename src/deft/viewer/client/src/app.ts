@@ -93,7 +93,8 @@ export class App {
       stage = new Stage(view, this.signal);
     } catch (error) {
       view.append(emptyState('This browser cannot draw in 3-D (no WebGL).',
-        `Switch on hardware acceleration or software WebGL, or use another browser. Plots, contacts and timeline work. (${(error as Error).message})`));
+        'Switch on hardware acceleration or software WebGL, or use another browser. Plots, contacts and timeline work. ' +
+        `(${(error as Error).message})`));
       return null;
     }
     stage.setHome(boundsOfMotion(run), run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));

@@ -200,12 +200,14 @@ export class Bodies {
   private addCollision(group: Group, geometry: Geometry): void {
     if (geometry.shape.type === 'half_space') return;
     const triangles = makeGeometry(geometry.shape, 0.01 * this.radius);
-    const shell = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.25, depthWrite: false}));
-    const back = new Mesh(triangles, new MeshLambertMaterial({color: '#17a2a2', transparent: true, opacity: 0.2, depthWrite: false, side: BackSide}));
+    const glass = {color: '#17a2a2', transparent: true, opacity: 0.22, depthWrite: false};
+    const shell = new Mesh(triangles, new MeshLambertMaterial(glass));
+    const back = new Mesh(triangles, new MeshLambertMaterial({...glass, side: BackSide}));
     const part = new Group();
     part.add(shell, back);
     if (hasEdges(geometry.shape)) {
-      part.add(new LineSegments(new EdgesGeometry(triangles, 12), new LineBasicMaterial({color: '#0e7f7f', transparent: true, opacity: 0.8})));
+      const edge = new LineBasicMaterial({color: '#0e7f7f', transparent: true, opacity: 0.8});
+      part.add(new LineSegments(new EdgesGeometry(triangles, 12), edge));
     }
     setPose(part, geometry.X_BG);
     this.collisions.push(part);

@@ -73,7 +73,8 @@ export class ContactLayer {
     const glass = new MeshBasicMaterial({transparent: true, opacity: 0.25, side: DoubleSide, depthWrite: false});
     const {cone, rays} = run.scene.settings;
     const sides = cone === 'pyramid' ? (run.scene.plane ? 2 : Math.max(3, rays ?? 4)) : 40;
-    this.cones = new Instances(stage.overlay, new CylinderGeometry(1, 0, 1, sides, 1, true).translate(0, 0.5, 0).rotateX(Math.PI / 2), glass, 1);
+    const funnel = new CylinderGeometry(1, 0, 1, sides, 1, true).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+    this.cones = new Instances(stage.overlay, funnel, glass, 1);
     this.rims = sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.012, 6, sides).translate(0, 0, 1), rim, 2);
     this.shafts = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);

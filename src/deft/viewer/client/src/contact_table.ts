@@ -17,8 +17,8 @@ export class ContactTable {
 
   constructor(private readonly run: Run, private readonly player: Player) {
     const head = ['state', 'on · from', 'fₙ [N]', 'fₜ [N]', 'of μfₙ', 'gap [mm]'].map((text) => el('th', {scope: 'col'}, text));
-    this.table = el('table', {}, el('caption', {className: 'hidden'}, 'Contacts of the moment shown'), el('thead', {}, el('tr', {}, ...head)),
-                    this.rows);
+    this.table = el('table', {}, el('caption', {className: 'hidden'}, 'Contacts of the moment shown'),
+      el('thead', {}, el('tr', {}, ...head)), this.rows);
     this.root.append(this.step, this.summary, this.table, this.none);
     player.onChange(() => this.update());
   }
@@ -49,7 +49,8 @@ export class ContactTable {
     const j = frame - 1, {residual, iterations, solve_us, energy, gap_min, unique} = run.steps;
     const loose = [unique[j] & 1 ? '' : 'motion', unique[j] & 2 ? '' : 'forces'].filter(Boolean).join(' and ');
     return [
-      ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', figures(residual[j])], ['iterations', String(iterations[j])],
+      ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', figures(residual[j])],
+      ['iterations', String(iterations[j])],
       ['solve', `${figures(solve_us[j])} µs`], ['energy', `${figures(energy[j])} J`], ['smallest gap', millimetres(gap_min[j])],
       ['unique', loose ? `not the ${loose}` : 'yes'],
     ];

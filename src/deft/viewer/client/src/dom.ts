@@ -46,4 +46,5 @@ export function slider(text: string, min: number, max: number, step: number, val
 
 /** What is missing and how to get it; commands between backticks. */
 export const emptyState = (what: string, how: string): HTMLElement =>
-  el('div', {className: 'empty', role: 'note'}, el('strong', {}, what), el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))));
+  el('div', {className: 'empty', role: 'note'}, el('strong', {}, what),
+     el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))));

@@ -48,7 +48,8 @@ document.addEventListener('drop', (event) => {
 const embedded = document.querySelector('#deft-run')?.textContent?.trim() ?? '';
 if (embedded) open(embedded, 'This page');
 if (!app) {
-  document.querySelector('#app')!.replaceChildren(el('main', {className: 'welcome'}, el('h1', {}, 'deft viewer'),
-    emptyState('No run in this page.', '`deft sim SCENE` writes run.html with the run inside; or drop a run.html or run.json here.'), openButton()));
+  document.querySelector('#app')!.replaceChildren(el('main', {className: 'welcome'},
+    el('h1', {}, 'deft viewer'), emptyState('No run in this page.',
+      '`deft sim SCENE` writes run.html with the run inside; or drop a run.html or run.json here.'), openButton()));
 }
 window.__deft.ready = true;

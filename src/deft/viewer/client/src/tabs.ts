@@ -2,8 +2,10 @@ import {el} from './dom';
 
 /** Panels of which one is seen, after the ARIA tab pattern (arrow keys move between the tabs). */
 export function makeTabs(label: string, panels: [string, HTMLElement][], shown: () => void): HTMLElement {
-  const tabs = panels.map(([name], i) => el('button', {role: 'tab', id: `tab-${i}`, 'aria-controls': `panel-${i}`, onclick: () => select(i)}, name));
-  const bodies = panels.map(([, content], i) => el('div', {role: 'tabpanel', id: `panel-${i}`, 'aria-labelledby': `tab-${i}`, className: 'panel'}, content));
+  const tabs = panels.map(([name], i) =>
+    el('button', {role: 'tab', id: `tab-${i}`, 'aria-controls': `panel-${i}`, onclick: () => select(i)}, name));
+  const bodies = panels.map(([, content], i) =>
+    el('div', {role: 'tabpanel', id: `panel-${i}`, 'aria-labelledby': `tab-${i}`, className: 'panel'}, content));
   const select = (chosen: number) => {
     tabs.forEach((tab, i) => {
       tab.setAttribute('aria-selected', String(i === chosen));

@@ -53,17 +53,22 @@ export class ViewPanel {
 
   private legend(): HTMLElement[] {
     const key = (mark: HTMLElement, text: string) => el('p', {className: 'key'}, mark, text);
-    const line = (colour: string, dashed = false) => el('i', {className: 'line', style: `border-top:4px ${dashed ? 'dashed' : 'solid'} ${colour}`});
+    const line = (colour: string, dashed = false) =>
+      el('i', {className: 'line', style: `border-top:4px ${dashed ? 'dashed' : 'solid'} ${colour}`});
     const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
     const {cone, kappa} = this.run.scene.settings;
     const keys = [
       key(line(hex(kForce)), 'force on the object (on a robot where it touches no object)'),
       key(line(hex(kNormal)), 'normal part'), key(line(hex(kTangential)), 'tangential part'),
       ...kStates.map((s) => key(el('b', {style: `color:${s.colour}`}, s.glyph), s.word)),
-      key(el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}), `friction ${cone === 'pyramid' ? 'pyramid' : 'cone'}, ‖fₜ‖/μfₙ from 0 to 1`),
+      key(el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}),
+          `friction ${cone === 'pyramid' ? 'pyramid' : 'cone'}, ‖fₜ‖/μfₙ from 0 to 1`),
       key(line(hex(kGap)), 'gap between witness points'), key(line(hex(kPenetration)), 'penetration'),
     ];
-    if (isSmoothed(this.run)) keys.splice(1, 0, key(line(hex(kForce), true), `force at a distance (gap > 0.01 mm; κ = ${figures(kappa as number)} 1/J)`));
+    if (isSmoothed(this.run)) {
+      const text = `force at a distance (gap > 0.01 mm; κ = ${figures(kappa as number)} 1/J)`;
+      keys.splice(1, 0, key(line(hex(kForce), true), text));
+    }
     return keys;
   }
 }
