@@ -1,4 +1,5 @@
-// Random contact problems in bulk: every one must be solved and certified. Usage: robustness [--count N] [--jammed N] [--kappa K]
+// Random contact problems in bulk: every one must be solved and certified. Usage: robustness [--count N] [--jammed N]
+// [--kappa K]
 // [--seed S]. Prints the seed, statuses, histograms of residual and time, and the seed index of each failure.
 
 #include <fmt/format.h>
@@ -46,13 +47,15 @@ struct Tally {
   long iterations = 0;
   std::vector<double> times_us;
 
-  void add(std::uint64_t seed, const solvers::ContactProgram& program, const solvers::SolveInfo& info, const solvers::ContactSolution& solution) {
+  void add(std::uint64_t seed, const solvers::ContactProgram& program, const solvers::SolveInfo& info,
+           const solvers::ContactSolution& solution) {
     const double residual = certify(program, solution).max_scaled();
     statuses[static_cast<std::size_t>(info.status)] += 1;
     not_finite += !solution.delta.allFinite();
     const bool ok = info.status == solvers::Status::kSolved && residual <= 1e-8;
     if (!ok && ++failed <= 20) {
-      fmt::print("  seed {}: {} residual {:.1e}, {} velocities, {} contacts, {} iterations\n", seed, solvers::to_string(info.status), residual, program.nv, program.contacts.size(), info.iterations);
+      fmt::print("  seed {}: {} residual {:.1e}, {} velocities, {} contacts, {} iterations\n", seed,
+                 solvers::to_string(info.status), residual, program.nv, program.contacts.size(), info.iterations);
     }
     worst = std::max(worst, residual);
     const int power = residual > 0 ? static_cast<int>(std::ceil(-std::log10(residual))) : 19;
@@ -63,11 +66,16 @@ struct Tally {
 
   void print() {
     std::sort(times_us.begin(), times_us.end());
-    const auto at = [&](double q) { return times_us[static_cast<std::size_t>(q * static_cast<double>(times_us.size() - 1))]; };
+    const auto at = [&](double q) {
+      return times_us[static_cast<std::size_t>(q * static_cast<double>(times_us.size() - 1))];
+    };
     for (int k = 0; k < solvers::kNumStatuses; ++k) {
-      if (statuses[static_cast<std::size_t>(k)]) fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)), statuses[static_cast<std::size_t>(k)]);
+      if (statuses[static_cast<std::size_t>(k)])
+        fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)),
+                   statuses[static_cast<std::size_t>(k)]);
     }
-    fmt::print("  failures {}, not finite {}, worst residual {:.2e}, mean iterations {:.1f}\n  residuals:", failed, not_finite, worst, static_cast<double>(iterations) / static_cast<double>(times_us.size()));
+    fmt::print("  failures {}, not finite {}, worst residual {:.2e}, mean iterations {:.1f}\n  residuals:", failed,
+               not_finite, worst, static_cast<double>(iterations) / static_cast<double>(times_us.size()));
     for (std::size_t k = 0; k < residuals.size(); ++k) {
       if (residuals[k]) fmt::print(" 1e-{}: {}", k, residuals[k]);
     }
@@ -99,14 +107,17 @@ int main(int argc, char** argv) {
     std::array<int, solvers::kNumStatuses> statuses{};
     double slowest = 0;
     for (int i = 0; i < options.jammed; ++i) {
-      const solvers::ContactProgram program = deft::testing::RandomProblems(options.seed + static_cast<std::uint64_t>(i)).next_jammed();
+      const solvers::ContactProgram program =
+          deft::testing::RandomProblems(options.seed + static_cast<std::uint64_t>(i)).next_jammed();
       const solvers::SolveInfo info = solver.solve(program, settings, solution);
       statuses[static_cast<std::size_t>(info.status)] += 1;
       slowest = std::max(slowest, info.solve_us);
       ok = ok && solution.delta.allFinite() && info.status != solvers::Status::kSolved;
     }
     for (int k = 0; k < solvers::kNumStatuses; ++k) {
-      if (statuses[static_cast<std::size_t>(k)]) fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)), statuses[static_cast<std::size_t>(k)]);
+      if (statuses[static_cast<std::size_t>(k)])
+        fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)),
+                   statuses[static_cast<std::size_t>(k)]);
     }
     fmt::print("  slowest {:.0f} µs\n", slowest);
   }

@@ -1,7 +1,8 @@
 #pragma once
-// Random contact problems for tests and benchmarks: small worlds of bodies and joint chains with random contacts between them.
-// Shares: 15 % without any friction, 30 % with a third of the contacts exactly duplicated; 1–200 contacts, 2–150 velocities, 4 or
-// 8 rays or cones, stiffness 1 … 1e5, masses 1e-3 … 1e2 kg, h 1e-3 … 0.4 s, penetrations to 5 mm, lengths of 3–30 cm.
+// Random contact problems for tests and benchmarks: small worlds of bodies and joint chains with random contacts
+// between them. Shares: 15 % without any friction, 30 % with a third of the contacts exactly duplicated; 1–200
+// contacts, 2–150 velocities, 4 or 8 rays or cones, stiffness 1 … 1e5, masses 1e-3 … 1e2 kg, h 1e-3 … 0.4 s,
+// penetrations to 5 mm, lengths of 3–30 cm.
 
 #include <Eigen/Geometry>
 #include <cmath>
@@ -16,19 +17,20 @@ class RandomProblems {
   explicit RandomProblems(std::uint64_t seed) : rng_(seed) {}
 
   struct Limits {
-    int max_bodies = 25;     // six velocities each
+    int max_bodies = 25;  // six velocities each
     int max_contacts = 200;
   };
 
-  /// The next problem; always solvable: every contact can be opened, because some motion δ₀ is drawn first and gaps are chosen such
-  /// that δ₀ satisfies all rows.
+  /// The next problem; always solvable: every contact can be opened, because some motion δ₀ is drawn first and gaps are
+  /// chosen such that δ₀ satisfies all rows.
   solvers::ContactProgram next() { return next(Limits{}); }
   solvers::ContactProgram next(const Limits& limits) {
     solvers::ContactProgram p;
     // Half of the problems small, the others anywhere up to the limits.
     const bool small = chance(0.5);
     const int bodies = integer(0, small ? std::min(3, limits.max_bodies) : limits.max_bodies);
-    const int joints = integer(bodies == 0 ? 2 : 0, small ? 4 : std::max(2, 150 - 6 * bodies > 30 ? 30 : 150 - 6 * bodies));
+    const int joints =
+        integer(bodies == 0 ? 2 : 0, small ? 4 : std::max(2, 150 - 6 * bodies > 30 ? 30 : 150 - 6 * bodies));
     p.nv = joints + 6 * bodies;
     const double h = log_uniform(1e-3, 0.4), stiffness = log_uniform(1, 1e5);
     p.b.resize(p.nv);
@@ -41,10 +43,12 @@ class RandomProblems {
       const double mass = log_uniform(1e-3, 1e2), size = uniform(0.03, 0.3);
       auto Q = p.Q.append(joints + 6 * k, 6);
       const Eigen::Matrix3d R = rotation();
-      const Eigen::Vector3d moments = mass * size * size * Eigen::Vector3d(uniform(0.1, 0.4), uniform(0.1, 0.4), uniform(0.1, 0.4));
+      const Eigen::Vector3d moments =
+          mass * size * size * Eigen::Vector3d(uniform(0.1, 0.4), uniform(0.1, 0.4), uniform(0.1, 0.4));
       Q.topLeftCorner(3, 3) = R * moments.asDiagonal() * R.transpose() / (h * h);
       Q.bottomRightCorner(3, 3) = Eigen::Matrix3d::Identity() * mass / (h * h);
-      p.b.segment(joints + 6 * k, 6) << mass * size * 2 * normal(), mass * size * 2 * normal(), mass * size * 2 * normal(), mass * 5 * normal(), mass * 5 * normal(), mass * (9.81 + normal());
+      p.b.segment(joints + 6 * k, 6) << mass * size * 2 * normal(), mass * size * 2 * normal(),
+          mass * size * 2 * normal(), mass * 5 * normal(), mass * 5 * normal(), mass * (9.81 + normal());
     }
     const double model = uniform(0, 1);
     p.model = model < 0.6 ? solvers::FrictionModel::kPyramid : solvers::FrictionModel::kCone;
@@ -90,10 +94,13 @@ class RandomProblems {
   bool chance(double share) { return uniform(0, 1) < share; }
 
  private:
-  Eigen::Matrix3d rotation() { return Eigen::Quaterniond(Eigen::Vector4d(normal(), normal(), normal(), normal()).normalized()).toRotationMatrix(); }
+  Eigen::Matrix3d rotation() {
+    return Eigen::Quaterniond(Eigen::Vector4d(normal(), normal(), normal(), normal()).normalized()).toRotationMatrix();
+  }
 
   // Contact of a body (or a chain of joints) with another one or the world.
-  void add_contact(solvers::ContactProgram& p, int joints, int bodies, bool no_friction, const Eigen::VectorXd& feasible) {
+  void add_contact(solvers::ContactProgram& p, int joints, int bodies, bool no_friction,
+                   const Eigen::VectorXd& feasible) {
     const Eigen::Matrix3d frame = rotation();  // rows n, t1, t2
     std::vector<int> cols;
     std::vector<Eigen::Vector3d> columns;
@@ -133,10 +140,12 @@ class RandomProblems {
     law.frictionless = frictionless;
     law.mu = no_friction || chance(0.03) ? 0.0 : uniform(0.05, 1.2);
     law.gap = chance(0.3) ? 0.0 : chance(0.5) ? -uniform(0, 5e-3) : uniform(0, 0.02);
-    // Raise the gap until the drawn motion is feasible, by 1 µm at least: without that the rows may have no common interior.
+    // Raise the gap until the drawn motion is feasible, by 1 µm at least: without that the rows may have no common
+    // interior.
     Eigen::Vector3d z = Eigen::Vector3d::Zero();
     for (std::size_t c = 0; c < cols.size(); ++c) z += J.col(static_cast<Eigen::Index>(c)) * feasible[cols[c]];
-    law.gap = std::max(law.gap, (frictionless ? 0.0 : law.mu) * std::hypot(z[1], z[2]) - z[0] + log_uniform(1e-6, 1e-3));
+    law.gap =
+        std::max(law.gap, (frictionless ? 0.0 : law.mu) * std::hypot(z[1], z[2]) - z[0] + log_uniform(1e-6, 1e-3));
     p.contacts.push_back(law);
   }
 

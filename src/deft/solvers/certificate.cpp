@@ -113,7 +113,7 @@ class Judge {
     bounds();
 
     Certificate c;
-    c.E0_J = std::max({metric_.squared(p_.b), violation_energy_, 1e-12});
+    c.E0_J = std::max({metric_.squared(p_.b), violation_energy_, target(), 1e-12});
     const double root = std::sqrt(c.E0_J);
     c.stationarity = std::sqrt(metric_.squared(gradient_)) / root;
     c.stationarity_N = p_.nv > 0 ? gradient_.cwiseAbs().maxCoeff() : 0.0;

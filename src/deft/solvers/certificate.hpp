@@ -6,7 +6,8 @@
 namespace deft::solvers {
 
 /// Scaled residuals r_d = ‖·‖_{Q̃⁻¹}/√E0, r_p = max|·|/(w_i √E0), r_c = max|s·f|/E0 (formulation in README.md), and the
-/// absolute ones in N, m and J. Smoothed: complementarity is |s·f − 1/κ| (rays) or the cone's ‖s∘f − (2/κ)e‖.
+/// absolute ones in N, m and J. Smoothed: complementarity is |s·f − 1/κ| (rays) or the cone's ‖s∘f − (2/κ)e‖,
+/// and E0 is at least the barrier's own energy 1/κ.
 struct Certificate {
   double stationarity = 0.0;
   double primal = 0.0;  // contact, bound, linear and equality rows; also dual cone membership, in the scaled force

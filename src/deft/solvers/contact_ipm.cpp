@@ -13,14 +13,14 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kPolished = 1e-12;           // aim of the semismooth polish
-constexpr double kGoodEnough = 1e-10;         // polish accepted without going on with the interior point
+constexpr double kPolished = 1e-12;    // aim of the semismooth polish
+constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
-constexpr double kRoundingSlack = 10;          // accepted where multipliers of 1e4 and more magnify rounding
+constexpr double kRoundingSlack = 10;    // accepted where multipliers of 1e4 and more magnify rounding
 constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
-constexpr double kLargeStart = 100;           // second start of problems with a thin feasible set
+constexpr double kLargeStart = 100;      // second start of problems with a thin feasible set
 constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
 constexpr double kElasticProof = 1e-14;  // R̂ whose multipliers are long enough to be a Farkas ray
 
@@ -83,8 +83,8 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   } else {
     interior.start_cold(packed);
   }
-  // 2. Interior point to moderate accuracy, polish; if the active set is not clear yet, on to high accuracy. Failing that, once
-  // more from a large start.
+  // 2. Interior point to moderate accuracy, polish; if the active set is not clear yet, on to high accuracy. Failing
+  // that, once more from a large start.
   best = std::numeric_limits<double>::infinity();
   IpmOutcome outcome = IpmOutcome::kStalled;
   for (const double size : {0.0, kLargeStart}) {
@@ -148,11 +148,16 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
   x.v = interior.iterate().v;
   x.lambda = interior.iterate().lambda;
   switch (outcome) {
-    case IpmOutcome::kConverged: return Status::kSolved;
-    case IpmOutcome::kInfeasible: return Status::kInfeasible;
-    case IpmOutcome::kUnbounded: return Status::kUnbounded;
-    case IpmOutcome::kTimeLimit: return Status::kTimeLimit;
-    default: break;
+    case IpmOutcome::kConverged:
+      return Status::kSolved;
+    case IpmOutcome::kInfeasible:
+      return Status::kInfeasible;
+    case IpmOutcome::kUnbounded:
+      return Status::kUnbounded;
+    case IpmOutcome::kTimeLimit:
+      return Status::kTimeLimit;
+    default:
+      break;
   }
   const bool close = interior.centrality() <= 1e-6 &&
                      std::max(interior.stationarity(), interior.infeasibility()) <= settings.tolerance;
@@ -175,6 +180,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSett
     return Status::kInfeasible;
   }
   Status status = packed.smoothed ? solve_smoothed(program, settings) : solve_exact(program, settings);
+  if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
   const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
   if ((failed || status == Status::kInfeasible) && settings.compliance_fallback) {
     const Status verdict = solve_elastic(settings.max_iterations);

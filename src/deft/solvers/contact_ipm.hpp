@@ -15,7 +15,8 @@ struct IpmSettings {
   bool compliance_fallback = true;  // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale
                                     // to tell infeasible from hard
   bool warm_start = true;           // lift the last iterate when contact ids match
-  double time_limit_s = std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
+  double time_limit_s =
+      std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
 };
 
 struct SolveInfo {

@@ -15,8 +15,9 @@ constexpr double kRowRounding = 1e-13;
 constexpr double kPoorStep = 0.1;
 constexpr double kConeRounding = 2e-15;
 constexpr double kNearTheEnd = 1e-7;
-constexpr double kRayLength = 1e6;            // motions this long are tested as rays
-constexpr double kFarkasLength = 30;          // and multipliers this large as proofs
+constexpr double kBarrierRows = 1e-11;  // |rp|/s there, beyond rounding
+constexpr double kRayLength = 1e6;      // motions this long are tested as rays
+constexpr double kFarkasLength = 30;    // and multipliers this large as proofs
 constexpr double kRayTolerance = 1e-8;
 constexpr int kWarmIterations = 14;  // a warm start that needs more was a bad one: start cold
 
@@ -95,7 +96,7 @@ void InteriorPoint::start_warm(const PackedProgram& program, NewtonSystem& syste
 void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) {
   state_.evaluate(program, system, x_);
   double total = 0, weight = 0, excess = 0;
-  centrality_ = infeasibility_ = worst_complementarity_ = 0;
+  centrality_ = infeasibility_ = worst_complementarity_ = row_error_ = 0;
   for (const PackedBlock& block : program.blocks) {
     const int first = block.first_slack;
     for (int k = 0; k < block.slacks; ++k) {
@@ -123,7 +124,11 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       weight += 1;
       excess += std::max(0.0, product - t);
       worst_complementarity_ = std::max(worst_complementarity_, std::abs(product - t));
-      if (t > 0) centrality_ = std::max(centrality_, std::abs(product - t) / t);
+      if (t > 0) {
+        centrality_ = std::max(centrality_, std::abs(product - t) / t);
+        const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(program.g[first + k]);
+        row_error_ = std::max(row_error_, (std::abs(rp_[first + k]) - rounding) / s_[first + k]);
+      }
     }
   }
   mu_ = weight > 0 ? total / weight : 0;
@@ -230,8 +235,8 @@ double InteriorPoint::step_length(const PackedProgram& program, double limit) co
 }
 
 // Farkas: multipliers y in the dual cone with Jᵀy = 0 and gᵀy < 0. Any motion that satisfies the rows is longer than
-// −gᵀy/|Jᵀy|; beyond 1/kRayTolerance times the natural length it does not exist. The multipliers λ/|λ| become such a y when the
-// part of Jᵀλ that the rows can carry is taken out, y = λ − C J H⁻¹Jᵀλ, with the factor at hand.
+// −gᵀy/|Jᵀy|; beyond 1/kRayTolerance times the natural length it does not exist. The multipliers λ/|λ| become such a y
+// when the part of Jᵀλ that the rows can carry is taken out, y = λ − C J H⁻¹Jᵀλ, with the factor at hand.
 bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem& system) {
   double largest = 0;
   for (const double l : x_.lambda) largest = std::max(largest, std::abs(l));
@@ -239,7 +244,8 @@ bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem
   // dl_ holds y, in slack space.
   for (int k = 0; k < program.num_slacks; ++k) dl_[k] = x_.lambda[k] / largest;
   const auto transposed = [&] {
-    for (const PackedBlock& block : program.blocks) rows_of_slacks(program, block, dl_.data() + block.first_slack, y_.data() + block.first_row);
+    for (const PackedBlock& block : program.blocks)
+      rows_of_slacks(program, block, dl_.data() + block.first_slack, y_.data() + block.first_row);
     ray_.assign(program.nv, 0.0);
     system.add_transposed(program, y_, ray_);
   };
@@ -268,19 +274,21 @@ bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem
   transposed();
   double value = 0;
   for (const PackedBlock& block : program.blocks) {
-    for (int k = block.first_slack; k < block.first_slack + block.slacks; ++k) value += dl_[k] * program.g[k] + block.compliance * dl_[k] * dl_[k] * largest;
+    for (int k = block.first_slack; k < block.first_slack + block.slacks; ++k)
+      value += dl_[k] * program.g[k] + block.compliance * dl_[k] * dl_[k] * largest;
   }
   return value < 0 && std::sqrt(program.metric_norm_squared(ray_, scratch_)) <= -kRayTolerance * value;
 }
 
-// A recession direction: no curvature, no row against it, and the energy (smoothed: or the barrier) falls along it.
-bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem& system) {
+bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem& system, const Iterate& x) {
   if (!program.has_singular_blocks) return false;
   double largest = 0;
-  for (const double v : x_.v) largest = std::max(largest, std::abs(v));
+  for (const double v : x.v) largest = std::max(largest, std::abs(v));
   if (largest < (program.smoothed ? 1e3 : kRayLength)) return false;
   ray_.resize(program.nv);
-  for (int i = 0; i < program.nv; ++i) ray_[i] = x_.v[i] / largest;
+  z_.resize(program.num_rows);
+  ray_z_.resize(program.num_slacks);
+  for (int i = 0; i < program.nv; ++i) ray_[i] = x.v[i] / largest;
   system.multiply(program, ray_, z_);
   const double tolerance = program.smoothed ? 1e-2 : 1e-5;
   double opening = 0;
@@ -322,24 +330,28 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
   proximal_ = limits.proximal;
   double previous_residual = std::numeric_limits<double>::infinity();
   best_merit_ = previous_residual;
-  double alpha = 0, previous_infeasibility = previous_residual, last_merit = previous_residual, earlier_merit = previous_residual;
+  double alpha = 0, previous_infeasibility = previous_residual, last_merit = previous_residual,
+         earlier_merit = previous_residual;
   int polished = 0, unimproved = 0;
   for (;; ++iterations_) {
     measure(program, system);
     const double residual = std::max(state_.stationarity, infeasibility_);
     if (!std::isfinite(residual + mu_)) return give_up(IpmOutcome::kStalled);
+    if (proves_unbounded(program, system, x_)) return IpmOutcome::kUnbounded;
     const bool hard_done = excess_ <= limits.complementarity || !(program.has_hard_rows || !program.smoothed);
     if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual)
       return IpmOutcome::kConverged;
     if (program.smoothed && hard_done && residual <= limits.residual && centrality_ <= 1e-9) {
       // Full Newton steps until rounding stops them.
-      if ((centrality_ <= kBarrierCentrality && residual > 0.3 * previous_residual) || polished == 4)
-        return IpmOutcome::kConverged;
+      const bool central = centrality_ <= kBarrierCentrality && row_error_ <= kBarrierRows;
+      if ((central && residual > 0.3 * previous_residual) || polished == 4) return IpmOutcome::kConverged;
       ++polished;
+      proximal_ = 0;
     }
     previous_residual = residual;
     // Rows that close no faster than the proximal term lets them: weaken it.
-    if (alpha > 0.9 && infeasibility_ > kRowRounding && infeasibility_ > 0.3 * previous_infeasibility) proximal_ = std::max(0.1 * proximal_, limits.proximal * 1e-4);
+    if (alpha > 0.9 && infeasibility_ > kRowRounding && infeasibility_ > 0.3 * previous_infeasibility)
+      proximal_ = std::max(0.1 * proximal_, limits.proximal * 1e-4);
     previous_infeasibility = infeasibility_;
     // Near the end rounding takes over: stop when nothing improves any more.
     const double merit = std::max(residual, program.smoothed ? centrality_ : excess_);
@@ -357,7 +369,6 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
     if (best_merit_ < kNearTheEnd && unimproved >= 4) return give_up(IpmOutcome::kStalled);
     if (iterations_ >= limits.max_iterations) return give_up(IpmOutcome::kIterationLimit);
     if (clock_.seconds() > time_limit_s_) return give_up(IpmOutcome::kTimeLimit);
-    if (proves_unbounded(program, system)) return IpmOutcome::kUnbounded;
 
     scale(program);
     system.factor(program, curvature_);
@@ -395,7 +406,8 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
         alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
       }
     }
-    if (unimproved >= 3) alpha = std::min(alpha, unimproved >= 6 ? 0.25 : 0.5);  // full Newton steps may cycle, damped ones descend
+    if (unimproved >= 3)
+      alpha = std::min(alpha, unimproved >= 6 ? 0.25 : 0.5);  // full Newton steps may cycle, damped ones descend
     if (!(alpha > 0)) return give_up(IpmOutcome::kStalled);
     short_steps_ = alpha < 0.05 ? short_steps_ + 1 : 0;
     if (alpha < 1e-12 || short_steps_ > limits.max_short_steps) return give_up(IpmOutcome::kStalled);

@@ -14,14 +14,15 @@ struct IpmLimits {
   double complementarity = 1e-10;  // exact: largest sᵀλ of a row at the end
   double residual = 1e-10;         // rows and stationarity
   int max_iterations = 60;
-  int max_short_steps = 12;        // in a row
-  double proximal = 1e-10;         // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay exact
+  int max_short_steps = 12;  // in a row
+  double proximal =
+      1e-10;  // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay exact
 };
 
 class InteriorPoint {
  public:
-  /// Cold start: centred slacks around the origin; rows that touch get a slack and a multiplier of `size`. Problems with a thin
-  /// feasible set need large multipliers and a large start.
+  /// Cold start: centred slacks around the origin; rows that touch get a slack and a multiplier of `size`. Problems
+  /// with a thin feasible set need large multipliers and a large start.
   void start_cold(const PackedProgram& program, double size = 0.3);
   /// Lifts an iterate of a neighbouring program onto the central path at `mu` (solvers.md in README: "Warm start").
   void start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu);
@@ -36,6 +37,10 @@ class InteriorPoint {
   /// The multipliers of the current point, as a ray, prove that no motion satisfies all rows (artificial compliance
   /// aside).
   bool proves_infeasible(const PackedProgram& program, NewtonSystem& system);
+
+  /// The motion of `x` is so long that it is a recession direction: no curvature, no row against it, and the energy
+  /// (smoothed: or the barrier) falls along it.
+  bool proves_unbounded(const PackedProgram& program, NewtonSystem& system, const Iterate& x);
 
   const Iterate& iterate() const { return x_; }
   const std::vector<double>& slacks() const { return s_; }
@@ -55,7 +60,6 @@ class InteriorPoint {
   double final_target(const PackedProgram& program, const PackedBlock& block) const {
     return block.weight * program.target;
   }
-  bool proves_unbounded(const PackedProgram& program, NewtonSystem& system);
 
   Iterate x_, best_x_;
   std::vector<double> best_s_;
@@ -63,7 +67,7 @@ class InteriorPoint {
   std::vector<double> s_;
   KktState state_;
   double proximal_ = 0;
-  double mu_ = 0, excess_ = 0, centrality_ = 0, infeasibility_ = 0, worst_complementarity_ = 0;
+  double mu_ = 0, excess_ = 0, centrality_ = 0, infeasibility_ = 0, worst_complementarity_ = 0, row_error_ = 0;
   int iterations_ = 0, short_steps_ = 0;
   Stopwatch clock_;
   double time_limit_s_ = std::numeric_limits<double>::infinity();

@@ -249,13 +249,13 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
   // Q̃: zero rows of Q take their entries of M, or the mean of Q's diagonal; a block that is still singular gets the
   // mean added.
   metric_factor.assign(Q_values.begin(), Q_values.end());
+  missing_.assign(nv, 0);
   for (MetricBlock& block : metric) {
-    double* Q = metric_factor.data() + block.first_value;
     for (int r = 0; r < block.size; ++r) {
       bool zero = true;
       for (int c = 0; c < block.size && zero; ++c) zero = Q_values[block.first_value + r * block.ld + c] == 0.0;
       if (!zero) continue;
-      Q[r * block.ld + r] = -1.0;  // marks the row: M or the mean goes here
+      missing_[block.start + r] = 1;  // M or the mean goes here
       block.singular = true;
     }
   }
@@ -266,7 +266,7 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
       MetricBlock& block = metric[metric_at_column_[row]];
       double* Q = metric_factor.data() + block.first_value;
       const int local = column_of[row] - block.start;
-      if (!(Q[local * block.ld + local] == -1.0)) continue;
+      if (!missing_[block.start + local]) continue;
       for (int c = 0; c < program.masses.size(k); ++c) {
         const int col = program.masses.start(k) + c;
         const int local_c = column_of[col] - block.start;
@@ -279,7 +279,7 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
       const int row = program.masses.start(k) + r;
       const MetricBlock& block = metric[metric_at_column_[row]];
       double& diagonal = metric_factor[block.first_value + (column_of[row] - block.start) * (block.ld + 1)];
-      if (diagonal == -1.0 && M(r, r) > 0) diagonal = M(r, r);
+      if (missing_[column_of[row]] && M(r, r) > 0) diagonal = M(r, r);
     }
   }
   const DenseKernels& kernels = dense_kernels();
@@ -287,7 +287,7 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
     double* Q = metric_factor.data() + block.first_value;
     metric_floor.resize(std::max<std::size_t>(metric_floor.size(), block.size));
     for (int r = 0; r < block.size; ++r) {
-      if (Q[r * block.ld + r] == -1.0) Q[r * block.ld + r] = mean;
+      if (missing_[block.start + r] && Q[r * block.ld + r] == 0.0) Q[r * block.ld + r] = mean;
       metric_floor[r] = kSingularPivot * Q[r * block.ld + r];
     }
     scratch_.assign(Q, Q + static_cast<std::size_t>(block.size) * block.ld);
@@ -572,8 +572,8 @@ void PackedProgram::pack_bounds(const ContactProgram& program) {
 void PackedProgram::equilibrate(const ContactProgram& program) {
   b.resize(nv);
   for (int i = 0; i < nv; ++i) b[column_of[i]] = program.b[i];
-  E0 = std::max(energy, metric_norm_squared(b, scratch_));
-  energy = smoothed ? std::max(E0, 1 / program.kappa) : E0;
+  energy = std::max(energy, metric_norm_squared(b, scratch_));
+  if (smoothed) energy = std::max(energy, 1 / program.kappa);  // the barrier is an energy too
   target = smoothed ? 1 / (program.kappa * energy) : 0.0;
   const double root = std::sqrt(energy);
   for (double& x : b) x /= root;
