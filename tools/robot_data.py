@@ -152,7 +152,8 @@ def _chain(template: list[dict], chain: dict) -> list[Body]:
 def _rope(rope: dict) -> list[Body]:
     bodies = []
     for i in range(rope["links"]):
-        row = {"mass": rope["mass"], "inertia": 0.4 * rope["mass"] * rope["radius"] ** 2, "spheres": [[rope["radius"], 0, 0, 0]], "mu": rope["mu"]}
+        row = {"mass": rope["mass"], "inertia": 0.4 * rope["mass"] * rope["radius"] ** 2, "mu": rope["mu"],
+               "com": [0, 0, -rope["pitch"] / 2], "spheres": [[rope["radius"], 0, 0, -rope["pitch"] / 2]]}  # fmt: skip
         if i:
             row |= {"at": [0, 0, -rope["pitch"]], "joint": {"name": f"joint_{i}", "revolute": [1, 0, 0]}}
         bodies.append(_body(f"link_{i}", row, f"link_{i - 1}" if i else None))
