@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "deft/solvers/kernels/isa.hpp"
+
+namespace deft::solvers {
+
+extern const DenseKernels kDenseKernelsBaseline;
+extern const DenseKernels kDenseKernelsAvx2;
+extern const DenseKernels kDenseKernelsAvx512;
+
+namespace {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+std::vector<std::pair<std::string, const DenseKernels*>> available_kernels() {
+  std::vector<std::pair<std::string, const DenseKernels*>> all{{"baseline", &kDenseKernelsBaseline}};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.emplace_back("avx2", &kDenseKernelsAvx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    all.emplace_back("avx512", &kDenseKernelsAvx512);
+  return all;
+}
+
+RowMatrix random_matrix(int rows, int cols, int ld, std::mt19937_64& rng) {
+  std::normal_distribution<double> normal;
+  RowMatrix A = RowMatrix::Zero(rows, ld);
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < cols; ++c) A(r, c) = normal(rng);
+  }
+  return A;
+}
+
+TEST(Kernels, FactorAndSolveAgreeWithEigenAtEverySize) {
+  std::mt19937_64 rng(1);
+  for (const auto& [name, kernels] : available_kernels()) {
+    for (int n : {1, 2, 5, 6, 7, 8, 9, 13, 16, 17, 22, 31, 33, 69, 120}) {
+      const int ld = padded(n);
+      const RowMatrix A = random_matrix(n, n, n, rng);
+      const Eigen::MatrixXd H = A * A.transpose() + Eigen::MatrixXd::Identity(n, n);
+      RowMatrix U = RowMatrix::Zero(n, ld);
+      U.leftCols(n) = H;
+      const std::vector<double> floor(n, 0.0);
+      EXPECT_EQ(kernels->factor(n, ld, U.data(), floor.data()), 0) << name << n;
+      const Eigen::MatrixXd upper = U.leftCols(n).triangularView<Eigen::Upper>();
+      EXPECT_LT((upper.transpose() * upper - H).norm(), 1e-13 * n * H.norm()) << name << n;
+      Eigen::VectorXd x = random_matrix(n, 1, 1, rng), half = x;
+      const Eigen::VectorXd expected = H.llt().solve(x);
+      kernels->solve(n, ld, U.data(), x.data());
+      EXPECT_LT((x - expected).norm(), 1e-10 * expected.norm()) << name << n;
+      const double squared = half.dot(expected);
+      kernels->forward(n, ld, U.data(), half.data());
+      EXPECT_NEAR(half.squaredNorm() / squared, 1.0, 1e-9) << name << n;
+    }
+  }
+}
+
+TEST(Kernels, DirectionsWithoutCurvatureAreCountedAndLeftAlone) {
+  for (const auto& [name, kernels] : available_kernels()) {
+    const int n = 11;
+    RowMatrix U = RowMatrix::Zero(n, padded(n));
+    for (int i = 0; i < n; ++i) U(i, i) = i == 4 ? 0.0 : 2.0;
+    const std::vector<double> floor(n, 1e-12);
+    EXPECT_EQ(kernels->factor(n, padded(n), U.data(), floor.data()), 1) << name;
+    Eigen::VectorXd x = Eigen::VectorXd::Ones(n);
+    kernels->solve(n, padded(n), U.data(), x.data());
+    for (int i = 0; i < n; ++i) EXPECT_NEAR(x[i], i == 4 ? 0.0 : 0.5, 1e-15) << name;
+  }
+}
+
+TEST(Kernels, ProductsAgreeWithEigen) {
+  std::mt19937_64 rng(2);
+  for (const auto& [name, kernels] : available_kernels()) {
+    for (int n : {1, 3, 6, 8, 9, 12, 16, 21}) {
+      for (int rows : {1, 3, 4, 12}) {
+        const int ld = padded(n);
+        const RowMatrix J = random_matrix(rows, n, ld, rng), T = random_matrix(rows, n, ld, rng);
+        const Eigen::VectorXd v = random_matrix(1, n, ld, rng).transpose(), y = random_matrix(rows, 1, 1, rng);
+        Eigen::VectorXd z(rows), out = Eigen::VectorXd::Ones(ld);
+        kernels->multiply(rows, ld, J.data(), v.data(), z.data());
+        EXPECT_LT((z - J * v).norm(), 1e-13) << name;
+        kernels->multiply_transposed(rows, ld, J.data(), y.data(), out.data());
+        EXPECT_LT((out - Eigen::VectorXd::Ones(ld) - J.transpose() * y).norm(), 1e-13) << name;
+        for (bool contiguous : {true, false}) {
+          const int size = 2 * n + 3, ld_H = padded(size);
+          std::vector<int> cols(n);
+          for (int k = 0; k < n; ++k) cols[k] = contiguous ? 2 + k : 1 + 2 * k;
+          std::vector<double> H(size * ld_H + kLane, 0.5);
+          kernels->add_product(rows, n, ld, J.data(), T.data(), cols.data(), contiguous, H.data(), ld_H);
+          const Eigen::MatrixXd expected = J.transpose() * T;
+          for (int a = 0; a < n; ++a) {
+            for (int b = a; b < n; ++b) EXPECT_NEAR(H[cols[a] * ld_H + cols[b]], 0.5 + expected(a, b), 1e-13) << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, TheActiveSetIsOneOfTheAvailableOnes) {
+  bool found = false;
+  for (const auto& [name, kernels] : available_kernels())
+    found = found || (name == active_isa() && kernels == &dense_kernels());
+  EXPECT_TRUE(found) << active_isa();
+}
+
+}  // namespace
+}  // namespace deft::solvers
