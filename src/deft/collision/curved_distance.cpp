@@ -141,7 +141,22 @@ class PenetrationSearch {
     std::partial_sort(tried.begin(), tried.begin() + kStarts, tried.end(),
                       [](const auto& p, const auto& q) { return p.first > q.first; });
     for (int k = 0; k < kStarts; ++k) improve_from(tried[k].second, kAngles[1]);
-    for_each_face_normal(a_, b_, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) { improve_from(n, kAngles[1]); });
+    for_each_face_normal(a_, b_, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) {
+      improve_from(n, kAngles[1]);
+      improve_around(n);
+    });
+  }
+  /// Normals close to a cap's: the azimuth of the rim point turns quickly there, Newton needs starts in all of them.
+  void improve_around(const Vector3d& n) {
+    constexpr int kAzimuths = 8;
+    const TangentFrame frame(Vector3d::Zero(), n);
+    for (const double tilt : {1e-2, 1e-4}) {
+      for (int k = 0; k < kAzimuths; ++k) {
+        const double azimuth = 2 * std::numbers::pi * k / kAzimuths;
+        improve_from((n + tilt * (std::cos(azimuth) * frame.t1 + std::sin(azimuth) * frame.t2)).normalized(),
+                     kAngles[0]);
+      }
+    }
   }
   bool is_done(double bound) const { return is_local_optimum_ && best_.p.distance >= bound - kTie; }
   const Best& best() const { return best_; }

@@ -57,6 +57,37 @@ int set_cylinder_end(const PosedShape& s, const Vector3d& down, double slab, con
   return -1;
 }
 
+bool is_cap(const PosedShape& s, const Piece& piece) {
+  return s.shape->kind == Kind::kCylinder && piece.corners.size() >= 3;
+}
+
+/// Makes the polygon of a cap reach its rim wherever the other piece may touch it: at the azimuths of its corners, of
+/// its middle and of the points of its sides nearest to the cap's centre.
+void refine_cap(const PosedShape& s, const Piece& other, std::vector<double>& azimuths, Piece& cap) {
+  Vector2d centre = Vector2d::Zero(), middle = Vector2d::Zero();
+  for (const auto& x : cap.corners) centre += x / static_cast<double>(cap.corners.size());
+  azimuths.clear();
+  const auto add = [&](const Vector2d& x) { azimuths.push_back(std::atan2(x.y() - centre.y(), x.x() - centre.x())); };
+  for (const auto& x : cap.corners) add(x);
+  const std::size_t n = other.corners.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    const Vector2d &p = other.corners[k], side = other.corners[(k + 1) % n] - p;
+    const double length2 = side.squaredNorm();
+    middle += p / static_cast<double>(n);
+    add(p);
+    if (length2 > 0) add(p + std::clamp(side.dot(centre - p) / length2, 0.0, 1.0) * side);
+  }
+  add(middle);
+  std::sort(azimuths.begin(), azimuths.end());
+  // Corners in the frame's plane: the cap is parallel to it but for the slab.
+  const double r = s.shape->half.x(), height = cap.height(centre);
+  const Vector2d slope = cap.slope;
+  cap.clear();
+  for (const double azimuth : azimuths) cap.add(centre + r * Vector2d(std::cos(azimuth), std::sin(azimuth)), 0, 0);
+  cap.slope = slope;
+  cap.height_at_0 = height - slope.dot(centre);
+}
+
 }  // namespace
 
 int set_end_piece(const PosedShape& s, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece) {
@@ -71,6 +102,8 @@ bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFr
                        EndScratch& scratch, Vector2d& x) {
   set_end_piece(a, true, slab, frame, scratch.a);
   set_end_piece(b, false, slab, frame, scratch.b);
+  if (is_cap(a, scratch.a)) refine_cap(a, scratch.b, scratch.azimuths, scratch.a);
+  if (is_cap(b, scratch.b)) refine_cap(b, scratch.a, scratch.azimuths, scratch.b);
   clip(scratch.a, scratch.b, scratch.clip, scratch.corners);
   if (scratch.corners.empty()) return false;
   x.setZero();

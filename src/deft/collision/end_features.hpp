@@ -9,6 +9,7 @@ struct EndScratch {
   Piece a, b;
   ClipScratch clip;
   std::vector<ClippedCorner> corners;
+  std::vector<double> azimuths;  // of rim points
 };
 
 /// Sets `piece` to the feature of the core within `slab` [m] of its end along frame.n: the lowest for A, the highest
