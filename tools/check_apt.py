@@ -3,7 +3,7 @@
 
 Usage: check_apt.py BUILD_DIR     exit status 0: the list is exact, 1: something is missing or idle
 
-Opened are the headers in ninja's dependency log and the system libraries on the link lines; `dpkg -S` names their packages.
+Opened are the headers in ninja's dependency log, the libraries on the link lines and the CMake files of the packages found; `dpkg -S` names their packages.
 Every one of them must be in the list or among what the list depends on, so that a machine with the list alone can
 build; and every package of the list must own something opened or be one of the TOOLS.
 """
@@ -27,13 +27,15 @@ def listed_packages() -> list[str]:
 
 
 def opened_files(build: Path) -> set[str]:
-    """System headers that the compiler read and system libraries that the linker read."""
+    """System files that CMake, the compiler and the linker read: package configurations, headers, libraries."""
     deps = output_of("ninja", "-C", str(build), "-t", "deps")
     headers = {str(Path(line.strip()).resolve()) for line in deps.splitlines() if line.startswith("    /usr/")}
     libraries = set()
     for line in (build / "build.ninja").read_text().splitlines():
         if line.startswith("  LINK_LIBRARIES ="):
             libraries |= set(re.findall(r"(?:^|\s)(/usr/\S+\.(?:so|a))(?=\s|$)", line))
+        elif line.startswith("build build.ninja"):
+            libraries |= set(re.findall(r"\s(/usr/\S+\.cmake)(?=\s|$)", line))
     return headers | libraries
 
 
