@@ -39,6 +39,31 @@ std::span<const std::string> certain_names(const SceneReading& scene, const std:
   return certain ? std::span<const std::string>(names) : std::span<const std::string>();
 }
 
+/// `stiffness`, or `Kp` as published files say; every joint needs one.
+scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot, std::span<const std::string> joints,
+                                  const YamlReader& read) {
+  const YamlNode* Kp = item.find("Kp");
+  const YamlNode* stiffness = item.find("stiffness");
+  if (Kp != nullptr && stiffness != nullptr) read.error(*Kp, "give either stiffness or Kp, not both");
+  if (stiffness == nullptr) stiffness = Kp;
+  if (stiffness == nullptr) {
+    read.error(item,
+               item.find("admittance") != nullptr
+                   ? fmt::format("not available yet: robot '{}' with an admittance alone; give 'stiffness'", robot)
+                   : fmt::format("robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per "
+                                 "joint, or a map by joint",
+                                 robot));
+    return {};
+  }
+  const auto values = read_joint_values(*stiffness, fmt::format("stiffness of '{}'", robot), read, kPositive, joints);
+  if (!values) return {};
+  if (!joints.empty() && !values->by_name.empty() && values->by_name.size() < joints.size()) {
+    read.error(*stiffness, fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", robot, joints.size(),
+                                       fmt::join(joints, ", ")));
+  }
+  return *values;
+}
+
 void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading& scene) {
   const YamlReader& read = scene.read;
   if (!read.map(item, "robots", {"name", "stiffness", "Kp", "self_collision", "admittance"})) return;
@@ -49,23 +74,7 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   scene::RobotSpec robot;
   robot.name = *name;
   robot.where = item.find("name")->where;
-  const YamlNode* Kp = item.find("Kp");
-  const YamlNode* stiffness = item.find("stiffness");
-  if (Kp != nullptr && stiffness != nullptr) read.error(*Kp, "give either stiffness or Kp, not both");
-  if (Kp == nullptr && stiffness == nullptr) {
-    read.error(
-        item, fmt::format(
-                  "robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per joint, or a map by joint",
-                  *name));
-  } else if (auto values = read_joint_values(stiffness != nullptr ? *stiffness : *Kp,
-                                             fmt::format("stiffness of '{}'", *name), read, kPositive, joints)) {
-    const bool partial = !joints.empty() && !values->by_name.empty() && values->by_name.size() < joints.size();
-    if (partial)
-      read.error(stiffness != nullptr ? *stiffness : *Kp,
-                 fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", *name, joints.size(),
-                             fmt::join(joints, ", ")));
-    robot.stiffness = std::move(*values);
-  }
+  robot.stiffness = read_stiffness(item, *name, joints, read);
   if (const YamlNode* self = item.find("self_collision"))
     robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
   if (const YamlNode* admittance = item.find("admittance"))

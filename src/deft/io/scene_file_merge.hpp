@@ -35,7 +35,6 @@ void visit_file_names(YamlNode& root, Visitor&& visit) {
     for (YamlNode& item : entry->value.items) body(item);
   };
   scalar(root, "model_directive");
-  items(root, "package_paths", visit);
   items(root, "objects", [&](YamlNode& item) { scalar(item, "file"); });
   items(root, "directives", [&](YamlNode& item) {
     for (YamlEntry& directive : item.entries) scalar(directive.value, "file");
