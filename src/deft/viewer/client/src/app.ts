@@ -97,10 +97,11 @@ export class App {
         `(${(error as Error).message})`));
       return null;
     }
-    stage.setHome(boundsOfMotion(run), run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));
+    const box = boundsOfMotion(run);
+    stage.setHome(box, run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));
     const labels = new Labels(view, stage);
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
-    const bodies = new Bodies(run, stage.scene, stage.center, stage.radius);
+    const bodies = new Bodies(run, stage.scene, box, stage.radius);
     stage.onDraw(() => { labels.begin(); layer.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
     [this.stage, this.layer, this.bodies] = [stage, layer, bodies];

@@ -75,8 +75,13 @@ export class Bodies {
   private readonly ghosts = new Group();
   private readonly numBodies: number;
 
-  constructor(private readonly run: Run, private readonly world: ThreeScene, private readonly center: Vector3,
-              private readonly radius: number) {
+  private readonly center: Vector3;
+  private readonly depth: number; // of what moves, across the plane of motion if there is one
+
+  /** `box` holds what moves; `radius` is that of the sphere around it. */
+  constructor(private readonly run: Run, private readonly world: ThreeScene, box: Box3, private readonly radius: number) {
+    this.center = box.getCenter(new Vector3());
+    this.depth = box.getSize(new Vector3())[run.scene.plane === 'yz' ? 'x' : 'y'];
     this.numBodies = run.names.bodies.length;
     const countOfRole: Record<string, number> = {};
     run.names.bodies.forEach((name, index) => {
@@ -214,7 +219,7 @@ export class Bodies {
     group.add(part);
   }
 
-  /** On the first half-space that does not move, else on z = 0. */
+  /** On the first half-space that does not move, else behind a motion in a plane, else on z = 0. */
   private makeGrid(): Grid {
     for (const body of this.run.scene.bodies) {
       if (body.role !== 'world' && body.role !== 'fixed') continue;
@@ -229,6 +234,9 @@ export class Bodies {
         return new Grid(n, n.dot(point.applyMatrix4(X_WB)), this.center, this.radius);
       }
     }
+    const {plane} = this.run.scene;
+    if (plane === 'yz') return new Grid(new Vector3(1, 0, 0), this.center.x - this.depth / 2, this.center, this.radius);
+    if (plane === 'xz') return new Grid(new Vector3(0, -1, 0), -this.center.y - this.depth / 2, this.center, this.radius);
     return new Grid(new Vector3(0, 0, 1), 0, this.center, this.radius);
   }
 }

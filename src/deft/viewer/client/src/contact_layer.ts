@@ -11,10 +11,11 @@ const kTouching = 1e-5;    // [m] above this gap a force is drawn as one at a di
 const kNoGap = 1e-6;       // [m] below this size a gap is not worth a number
 const kConePart = 0.6;       // height of a friction cone over the length of the normal force: the arrow passes through its lid
 const kShaftPixels = 2.4;  // radius of an arrow on screen
-const kGlyphPixels = 17;   // size of a contact point
-const kPlatePixels = 9;    // radius of the plates at the ends of a gap: they reach out from behind the glyph
+const kGlyphPixels = 17;   // size of a contact point; smaller where the bodies are small on screen
+const kNear = 0.35;        // [radii of the objects] gaps up to here are shown at first
+const kPlatePixels = 5;    // radius of the plates at the ends of a gap; of a penetration twice that, to reach out from behind the glyph
 
-export interface ContactOptions {forces: boolean; split: boolean; cones: boolean; gaps: boolean; points: boolean; scale: number}
+export interface ContactOptions {forces: boolean; split: boolean; cones: boolean; gaps: boolean; points: boolean; scale: number; gapLimit: number}
 
 /** A glyph as a sprite: hollow ring (open), square (stick), triangle (slide), each with a light rim. */
 function glyphTexture(state: number): CanvasTexture {
@@ -41,14 +42,15 @@ function glyphTexture(state: number): CanvasTexture {
 class Glyphs {
   private readonly points: Points<BufferGeometry, PointsMaterial>;
   constructor(scene: Scene, state: number) {
-    const material = new PointsMaterial({size: kGlyphPixels, sizeAttenuation: false, map: glyphTexture(state), transparent: true, alphaTest: 0.1,
+    const material = new PointsMaterial({sizeAttenuation: false, map: glyphTexture(state), transparent: true, alphaTest: 0.1,
                                          depthTest: false});
     this.points = new Points(new BufferGeometry(), material);
     this.points.frustumCulled = false;
     this.points.renderOrder = 5;
     scene.add(this.points);
   }
-  show(positions: number[]): void {
+  show(positions: number[], pixels: number): void {
+    this.points.material.size = pixels;
     this.points.geometry.dispose();
     this.points.geometry = new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
     this.points.visible = positions.length > 0;
@@ -57,16 +59,20 @@ class Glyphs {
 
 /** Forces, friction cones, gaps and contact points of one frame, drawn over the bodies. */
 export class ContactLayer {
-  readonly options: ContactOptions = {forces: true, split: false, cones: true, gaps: true, points: true, scale: 1};
+  readonly options: ContactOptions = {forces: true, split: false, cones: true, gaps: true, points: true, scale: 1, gapLimit: 0};
   contacts: Contact[] = [];
   private readonly shafts: Instances;
   private readonly heads: Instances;
   private readonly cones: Instances;
   private readonly rims: Instances | null;
   private readonly glyphs: Glyphs[];
+  /** The largest gap in the run [m]: at most the contact margin. */
+  readonly largestGap: number;
   private readonly metresPerNewton: number;
+  private fine = 1; // 1, or less where the bodies are small on screen: marks shrink with them
 
-  constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels, bodyRadius: number) {
+  constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels,
+              private readonly bodyRadius: number) {
     // `transparent` only puts the arrows after the cones in the drawing order: they are not to be tinted by them.
     const solid = new MeshBasicMaterial({transparent: true});
     const rim = new MeshBasicMaterial({transparent: true, depthWrite: false}); // an arrow behind a rim is not to look dashed
@@ -79,24 +85,31 @@ export class ContactLayer {
     this.shafts = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 3);
     this.glyphs = kStates.map((_, state) => new Glyphs(stage.overlay, state));
+    let largest = 0;
+    for (const gap of run.contacts.gap) if (Number.isFinite(gap)) largest = Math.max(largest, gap);
+    this.largestGap = largest;
+    this.options.gapLimit = Math.min(this.largestGap, kNear * bodyRadius);
     this.metresPerNewton = Math.min(0.42 * stage.radius, 1.3 * bodyRadius) / this.typicalForce();
   }
 
-  setFrame(frame: number): void { this.contacts = readContacts(this.run, frame); }
+  /** Smallest gaps first: where numbers would cover one another, theirs stay. */
+  setFrame(frame: number): void { this.contacts = readContacts(this.run, frame).sort((a, b) => a.gap - b.gap); }
 
   /** Lays everything out for the camera of the moment: widths are constant on the screen. */
   layOut(): void {
     for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.begin();
+    this.fine = Math.min(1, Math.max(0.45, (0.02 * this.bodyRadius) / this.stage.pixelSize(this.stage.center)));
     const positions: number[][] = kStates.map(() => []);
     for (const contact of this.contacts) {
       if (!Number.isFinite(contact.fn + contact.gap)) continue;
       const point = new Vector3(...contact.point);
-      if (this.options.points) positions[contact.state]?.push(...contact.point);
+      const near = contact.gap <= this.options.gapLimit || Math.abs(contact.fn) * this.metresPerNewton > 0.1 * this.bodyRadius;
+      if (this.options.points && near) positions[contact.state]?.push(...contact.point);
       if (this.options.cones) this.addCone(contact, point);
       if (this.options.forces) this.addForces(contact, point);
-      if (this.options.gaps) this.addGap(contact, point);
+      if (this.options.gaps && contact.gap <= this.options.gapLimit) this.addGap(contact, point);
     }
-    this.glyphs.forEach((glyphs, state) => glyphs.show(positions[state]));
+    this.glyphs.forEach((glyphs, state) => glyphs.show(positions[state], kGlyphPixels * this.fine));
     for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.end();
   }
 
@@ -137,7 +150,7 @@ export class ContactLayer {
     const length = axis.length(), pixel = this.stage.pixelSize(from);
     if (length < 3 * pixel) return;
     axis.divideScalar(length);
-    const width = kShaftPixels * pixel;
+    const width = kShaftPixels * this.fine ** 0.5 * pixel;
     const head = Math.min(0.45 * length, 5.5 * width);
     this.heads.add(to.clone().addScaledVector(axis, -head), axis, 2.6 * width, head, colour);
     const shaft = length - head;
@@ -179,7 +192,7 @@ export class ContactLayer {
     const begin = point.clone().addScaledVector(n, -length / 2);
     this.shafts.add(begin, n, 1.1 * pixel, length, colour);
     for (const end of [0, length]) {
-      this.shafts.add(begin.clone().addScaledVector(n, end - 0.5 * pixel), n, kPlatePixels * pixel, pixel, colour);
+      this.shafts.add(begin.clone().addScaledVector(n, end - 0.5 * pixel), n, (gap < 0 ? 2 : 1) * kPlatePixels * pixel, pixel, colour);
     }
     this.labels.add(point, millimetres(gap), gap < 0 ? 'penetration' : 'gap');
   }

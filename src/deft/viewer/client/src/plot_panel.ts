@@ -74,8 +74,8 @@ export class PlotPanel {
     const refill = this.section(0, 'Contact pair', chooser, () => {
       const {gap, fn, ft, product} = pairSeries(this.run, pair);
       return [
-        this.plot('Smallest gap', 'mm', 0.02, [{label: 'gap', colour: hex(kGap), values: gap}]),
-        this.plot('Force', 'N', 0.02, [{label: 'normal', colour: hex(kNormal), values: fn},
+        this.plot('Smallest gap', 'mm', 1e-3, [{label: 'gap', colour: hex(kGap), values: gap}]),
+        this.plot('Force', 'N', 1e-6, [{label: 'normal', colour: hex(kNormal), values: fn},
                                  {label: 'tangential', colour: hex(kTangential), dash: [5, 3], values: ft}]),
         this.plot('Complementarity |gap · fₙ|', 'mJ', 1e-6, [{label: 'gap · normal force', colour: hex(kForce), values: product}]),
       ];

@@ -5,7 +5,7 @@ import {cssColour} from './dom';
 
 Object3D.DEFAULT_UP.set(0, 0, 1);
 
-const kFill = 0.78; // part of the picture that what moves fills at home
+const kFill = 0.86; // part of the picture that what moves fills at home
 
 const kCalm = 250; // [ms] without a change before a software renderer takes the time for a fine picture
 

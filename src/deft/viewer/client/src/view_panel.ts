@@ -6,7 +6,7 @@ import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationGr
 import {isSmoothed, Run} from './run';
 import type {Stage} from './stage';
 
-type Flag = Exclude<keyof ContactOptions, 'scale'>;
+type Flag = Exclude<keyof ContactOptions, 'scale' | 'gapLimit'>;
 
 /** What is drawn, and what it means. */
 export class ViewPanel {
@@ -19,7 +19,8 @@ export class ViewPanel {
       el('section', {}, el('h3', {}, 'Contacts'),
         this.flag('forces', 'Forces'), this.flag('split', 'Split into normal and tangential'), this.flag('cones', 'Friction cones'),
         this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
-        slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`)),
+        slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`),
+        ...this.gapLimit()),
       el('section', {}, el('h3', {}, 'Bodies'),
         choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
                (look) => { bodies.setLook(look as Look); redraw(); }),
@@ -39,6 +40,13 @@ export class ViewPanel {
     const label = checkbox(text, this.layer.options[flag], (on) => { this.layer.options[flag] = on; this.stage.invalidate(); });
     this.boxes.set(flag, label.querySelector('input')!);
     return label;
+  }
+
+  private gapLimit(): HTMLElement[] {
+    const {largestGap, options} = this.layer;
+    if (largestGap <= 0) return [];
+    const set = (x: number) => { options.gapLimit = x; this.stage.invalidate(); };
+    return [slider('Gaps up to', 0, largestGap, largestGap / 100, options.gapLimit, set, (x) => `${figures(1e3 * x, 2)} mm`)];
   }
 
   private goals(bodies: Bodies): HTMLElement[] {
