@@ -124,7 +124,7 @@ void read_rays(const JsonField& root, ContactProgram& program, std::vector<std::
   program.rays = planar ? 2 : 4;
   if (const auto rays = root.find("rays")) {
     const int count = rays->integer(2, kMaxRays);
-    if (count != 2 && count % 4 != 0) rays->fail(fmt::format("must be 2 or a multiple of 4, found {}", count));
+    if (count % 2 != 0) rays->fail(fmt::format("must be even, found {}", count));
     if (!planar) program.rays = count;
   } else if (!program.contacts.empty()) {
     notes.push_back(fmt::format("rays is missing: {} assumed", program.rays));
