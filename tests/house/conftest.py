@@ -19,7 +19,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def build() -> Path:
     """Finished release build: $DEFT_BUILD_DIR, else build/release."""
-    folder = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release"))
+    folder = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release")).resolve()
     assert (folder / "build.ninja").exists(), f"{folder} is no build; run ./run build"
     return folder
 

@@ -28,14 +28,17 @@ def test_the_example_pushes_the_box(text, build, tmp_path):
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["status"] == "Completed" and answer["residual_max"] <= 1e-8
-    # The tip ends at x = 0.05 minus the stretch of its spring, friction 0.5 · 0.5 kg · 9.81 m/s² over 500 N/m ≈ 5 mm; the box
-    # is ahead of it by the radius of the tip and half its own length.
-    assert answer["q"]["box/x"] == pytest.approx(0.05 - 0.5 * 0.5 * 9.81 / 500 + 0.02 + 0.05, abs=2e-3)
+    # By hand. Each step moves the box by d = 7.5 mm; while it slides, the convex model lets it hover by mu d (a known artefact that
+    # vanishes with h), which bends the tip's spring upwards by as much, so that the tip presses the box down. The spring's
+    # forward force F = mu (m g + k mu d) + m d/h² leaves the tip F/k short; the box is ahead by its half length and the radius.
+    m, mu, k, h, d = 0.5, 0.5, 500, 0.1, 0.0075
+    force = mu * (m * 9.81 + k * mu * d) + m * d / h**2
+    assert answer["q"]["box/x"] == pytest.approx(0.05 - force / k + 0.02 + 0.05, abs=1e-4)
     assert {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"} <= {p.name for p in (tmp_path / "out").iterdir()}
 
 
 def test_its_commands_exist(text, build):
-    named = re.findall(r"^\| `(\w+) ", text, re.M) + re.findall(r"^\| `(doctor)`", text, re.M)
+    named = re.findall(r"^\| `(\w+) [A-Z]", text, re.M) + re.findall(r"^\| `(doctor)`", text, re.M)
     assert len(named) == 6
     for command in named:
         assert subprocess.run([build / "deft", command, "--help"], capture_output=True).returncode == 0, command
