@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from scene_runs import deft_json, scene_file
 
 TABLE = yaml.safe_load(Path(__file__).with_name("published_systems.yaml").read_text())
 GHOST_MASS_KG = 1e-5  # bodies between stacked slides weigh 1e-6 kg each
@@ -39,3 +40,11 @@ def test_info_agrees_with_the_table(name, root, deft):
     assert number(settings["contact_margin"]) == expected["margin"]
     assert settings["unactuated_mass_scale"] == expected["scale"]
     assert settings["kappa"] is None
+
+
+def test_a_system_with_an_overlay_moves_as_the_bundled_scene(root, deft, tmp_path):
+    published = root / "scenes" / "published"
+    overlaid = [published / "q_sys" / "ball_grazing_2d.yml", "--with", published / "overlays" / "ball_grazing_2d.yaml"]
+    ends = [deft_json(deft, "sim", *scene, "--out", tmp_path / name)["q"] for name, scene in (("scene", [scene_file("ball_grazing")]), ("system", overlaid))]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-12)
+    assert ends[0]["box/y"] > 0.04

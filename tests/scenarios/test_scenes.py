@@ -37,6 +37,7 @@ SCENES = {
     "plate_pickup": Expected(),
     "rope_pushing": Expected(gap_min_m=-5e-4, broke=False),
     "three_link_arm_box": Expected(),
+    "three_link_arm_box_3d": Expected(),
     "two_spheres_xyz": Expected(broke=False),
     "two_spheres_y": Expected(broke=False),
     "two_spheres_yz": Expected(),
