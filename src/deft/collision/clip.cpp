@@ -14,7 +14,7 @@ double cross(const Vector2d& a, const Vector2d& b) { return a.x() * b.y() - a.y(
 double left_of(const Vector2d& p, const Vector2d& q, const Vector2d& x) {
   const Vector2d side = q - p;
   const double length = side.norm();
-  return length > 0 ? cross(side, x - p) / length : 0.0;
+  return length > kSideTolerance ? cross(side, x - p) / length : 0.0;  // a side that short has no direction
 }
 
 bool contains(const Piece& polygon, const Vector2d& x) {

@@ -15,6 +15,7 @@ namespace {
 constexpr double kNear = 1e-6;      // [m] nearer than this the pair is treated as touching
 constexpr double kGuess = 1e-6;     // of the distance: GJK is 1e-3 rad from the normal then
 constexpr double kTie = 1e-10;      // [m] a face wins over what is not better by more than this
+constexpr double kProven = 1e-9;    // [m] a candidate this close to an upper bound is the optimum
 constexpr double kFlatSlab = 1e-8;  // [m] faces tilted by less than this over their size count as parallel
 constexpr double kAnyAngle = 0.5 * std::numbers::pi + 1e-9;
 constexpr double kAngles[2] = {0.02, 0.5};  // [rad] how wrong the guess may be, first and second try
@@ -158,7 +159,7 @@ class PenetrationSearch {
       }
     }
   }
-  bool is_done(double bound) const { return is_local_optimum_ && best_.p.distance >= bound - kTie; }
+  bool is_local_optimum() const { return is_local_optimum_; }
   const Best& best() const { return best_; }
 
  private:
@@ -169,13 +170,17 @@ class PenetrationSearch {
 
 Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, EndScratch& scratch) {
   PenetrationSearch search(a, b, scratch);
+  const auto reaches = [&](double bound) { return search.is_local_optimum() && search.best().p.distance >= bound; };
   const auto guess = guess_penetration(a, b, gjk);
+  // Flat contacts end here: the best face is as good as anything can be.
+  const double upper_bound = gjk.disjoint ? gjk.proximity.distance : guess ? guess->upper_bound : 0.0;
+  if (reaches(upper_bound - kProven)) return search.best().p;
   // Nothing may be worse than the guess, if that is known to be near the global optimum.
-  const double bound = gjk.disjoint ? 0.0 : guess && guess->is_global ? separation_along(a, b, guess->n) : INFINITY;
+  const double expected = gjk.disjoint ? 0.0 : guess && guess->is_global ? separation_along(a, b, guess->n) : INFINITY;
   for (const double angle : kAngles) {
     if (gjk.disjoint) search.improve_from(gjk.proximity.n, angle);
     if (guess) search.improve_from(guess->n, angle);
-    if (search.is_done(bound)) return search.best().p;
+    if (reaches(expected - kTie)) return search.best().p;
   }
   search.improve_everywhere();
   if (search.best().found) return search.best().p;

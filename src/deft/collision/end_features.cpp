@@ -79,6 +79,8 @@ void refine_cap(const PosedShape& s, const Piece& other, std::vector<double>& az
   }
   add(middle);
   std::sort(azimuths.begin(), azimuths.end());
+  const auto is_twin = [](double p, double q) { return q - p < 1e-6; };
+  azimuths.erase(std::unique(azimuths.begin(), azimuths.end(), is_twin), azimuths.end());
   // Corners in the frame's plane: the cap is parallel to it but for the slab.
   const double r = s.shape->half.x(), height = cap.height(centre);
   const Vector2d slope = cap.slope;

@@ -86,8 +86,9 @@ std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const Pos
                                           [](const Face& p, const Face& q) { return p.height < q.height; });
     const Vector3d normal = nearest->normal;
     const Vector3d w = support_core(a, normal) - support_core(b, -normal);
-    if (normal.dot(w) - nearest->height <= tolerance) return PenetrationGuess{.n = -normal, .is_global = true};
-    if (!hull.grow(w)) return PenetrationGuess{.n = -normal};
+    const PenetrationGuess guess{
+        .n = -normal, .upper_bound = -nearest->height, .is_global = normal.dot(w) - nearest->height <= tolerance};
+    if (guess.is_global || !hull.grow(w)) return guess;
   }
 }
 

@@ -24,7 +24,8 @@ GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative
 /// A start for the polish of overlapping cores.
 struct PenetrationGuess {
   Vector3d n = Vector3d::UnitZ();  // from B to A
-  bool is_global = false;          // its s(n) is within 1e-4 of the sizes of the best
+  double upper_bound = 0;          // of the signed distance
+  bool is_global = false;          // s(n) is within 1e-4 of the sizes of the upper bound
 };
 
 /// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's tetrahedron, until
