@@ -59,6 +59,20 @@ std::vector<std::string> second_copies(const std::vector<Library>& libraries) {
   return doubled;
 }
 
+/// Libraries that are loaded from elsewhere although the prefix has one of that name: LD_LIBRARY_PATH and LD_PRELOAD do
+/// that.
+std::vector<std::string> shadows(const std::vector<Library>& libraries, const fs::path& prefix) {
+  std::vector<std::string> found;
+  for (const Library& library : libraries) {
+    const fs::path loaded = library.path, own = prefix / "lib" / loaded.filename();
+    std::error_code error;
+    if (fs::exists(own, error) && !fs::equivalent(own, loaded, error)) {
+      found.push_back(fmt::format("{} shadows {}", loaded.string(), own.string()));
+    }
+  }
+  return found;
+}
+
 /// The prefix that Pinocchio and its libraries come from.
 std::string prefix_of(const std::vector<Library>& libraries) {
   for (const Library& library : libraries) {
@@ -73,6 +87,7 @@ int run(const OutputOptions& output) {
   const std::string prefix = prefix_of(libraries);
   std::vector<std::string> problems = second_copies(libraries);
   if (prefix.empty()) problems.push_back("Pinocchio is not loaded");
+  for (std::string& shadow : shadows(libraries, prefix)) problems.push_back(std::move(shadow));
   const std::string isa(solvers::active_isa());
 
   if (output.json) {

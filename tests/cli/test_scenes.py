@@ -1,5 +1,10 @@
 """deft info and deft check: the tables to the letter."""
+import os
+import shutil
+import subprocess
+
 import pytest
+from conftest import parse
 
 INFO_KEYS = ["name", "nq", "nv", "nu", "q", "nq_u", "nq_a", "bodies", "robots", "objects", "settings", "contacts"]
 SETTINGS_KEYS = ["gravity", "h", "model", "dynamics", "cone", "rays", "kappa", "contact_margin", "unactuated_mass_scale"]
@@ -113,3 +118,13 @@ def test_doctor_finds_the_libraries_once(deft):
         assert by_name[name]["path"].startswith("/")
     assert by_name["libpinocchio_default"]["path"].startswith(found["prefix"])
     assert deft.run("doctor").stdout.endswith("ok\n")
+
+
+def test_doctor_sees_a_library_that_shadows_the_prefix(deft, tmp_path):
+    library = next(library for library in deft.json("doctor")["libraries"] if library["name"] == "libtinyxml2")
+    copy = tmp_path / library["path"].rsplit("/")[-1]
+    shutil.copy(library["path"], copy)
+    done = subprocess.run([deft.binary, "doctor", "--json"], env={**os.environ, "LD_PRELOAD": str(copy)}, capture_output=True, text=True)
+    found = parse(done.stdout)
+    assert done.returncode == 1 and found["ok"] is False
+    assert f"{copy} shadows {library['path']}" in found["problems"]
