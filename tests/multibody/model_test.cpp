@@ -327,6 +327,9 @@ TEST(Model, RefusesVectorsOfTheWrongSize) {
   Kinematics k = model.make_kinematics();
   VectorXd out;
   EXPECT_THROW(model.update(VectorXd::Zero(3), k), std::invalid_argument);
+  Kinematics empty, other = build({.models = {ball_model("ball")}}).make_kinematics();
+  EXPECT_THROW(model.update(model.default_configuration(), empty), std::invalid_argument);
+  EXPECT_THROW(model.update(model.default_configuration(), other), std::invalid_argument);
   EXPECT_THROW(model.integrate(model.default_configuration(), VectorXd::Zero(model.nq()), out), std::invalid_argument);
   EXPECT_THROW(model.difference(VectorXd::Zero(3), model.default_configuration()), std::invalid_argument);
 }

@@ -68,6 +68,18 @@ TEST_F(PackageMapTest, PrefersGivenPackagePaths) {
   EXPECT_EQ(packages_.resolve("package://hands/palm.sdf", at("here/scene.yaml")).path, at("given/hands/palm.sdf"));
 }
 
+TEST_F(PackageMapTest, FindsFilesOfPackagesThatLostTheirNameLast) {
+  write("models/hand.yml", "");
+  write("models/q_sys/hand_ball.yml", "");
+  write("given/arm.sdf", "");
+  packages_.add_package_path(at("given"));
+  EXPECT_EQ(packages_.resolve("package://lost/hand.yml", at("models/q_sys/hand_ball.yml")).path, at("models/hand.yml"));
+  EXPECT_EQ(packages_.resolve("package://lost/arm.sdf", at("models/hand.yml")).path, at("given/arm.sdf"));
+  write("models/lost/hand.yml", "");  // a folder of the right name wins
+  EXPECT_EQ(packages_.resolve("package://lost/hand.yml", at("models/q_sys/hand_ball.yml")).path,
+            at("models/lost/hand.yml"));
+}
+
 TEST_F(PackageMapTest, ListsEveryPathItTried) {
   packages_.add_package_path(at("given"));
   const Environment ament("AMENT_PREFIX_PATH", at("ament"));

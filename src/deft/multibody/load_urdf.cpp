@@ -1,9 +1,12 @@
 // URDF: https://wiki.ros.org/urdf/XML. What is read and what is not: README.md.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string_view>
 
 #include "deft/multibody/load_model.hpp"
 #include "deft/multibody/xml_reader.hpp"
@@ -12,7 +15,8 @@ namespace deft::multibody {
 namespace {
 
 constexpr const char* kGeometries = "box, sphere, cylinder, capsule, ellipsoid, mesh";
-constexpr const char* kJointTypes = "revolute, continuous, prismatic, fixed, floating, planar";
+constexpr std::array<std::string_view, 6> kJointTypes{"revolute", "continuous", "prismatic",
+                                                      "fixed",    "floating",   "planar"};
 
 using Rgba = std::array<double, 4>;
 
@@ -231,11 +235,11 @@ JointSpec UrdfReader::joint(const XMLElement& element) {
   joint.parent = linked("parent");
   joint.child = linked("child");
   const std::string type = xml_.required_attribute(element, "type");
-  if (std::string(", ").append(kJointTypes).append(",").find(", " + type + ",") == std::string::npos)
-    xml_.error(element,
-               fmt::format("joint '{}': type '{}' is not supported; valid: {}", joint.name, type, kJointTypes));
-  else
+  if (std::find(kJointTypes.begin(), kJointTypes.end(), type) != kJointTypes.end())
     set_axes(element, type, joint);
+  else
+    xml_.error(element, fmt::format("joint '{}': type '{}' is not supported; valid: {}", joint.name, type,
+                                    fmt::join(kJointTypes, ", ")));
   if (const XMLElement* mimic = element.FirstChildElement("mimic"))
     xml_.warning(*mimic, fmt::format("<mimic> is not read: joint '{}' moves on its own", joint.name));
   return joint;

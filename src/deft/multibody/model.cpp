@@ -141,6 +141,8 @@ Kinematics Model::make_kinematics() const {
 
 void Model::update(const Eigen::VectorXd& q, Kinematics& kinematics) const {
   check_size("q", q.size(), nq());
+  if (!kinematics.impl_ || kinematics.impl_->q.size() != impl_->pinocchio.nq)
+    throw std::invalid_argument("the Kinematics is not this model's; make it with make_kinematics()");
   Kinematics::Impl& k = *kinematics.impl_;
   const auto& joints = impl_->pinocchio_joints;
 

@@ -82,7 +82,7 @@ class Model {
   std::span<const ModelInfo> models() const;
   std::span<const CoordinateInfo> coordinates() const;    // size nq
   std::span<const VelocityInfo> velocities() const;       // size nv
-  /// Index of a body by "model/link", "model::link" or an inline body's name; −1 if there is none.
+  /// Index of a body by "model/link", "model::link", an inline body's name or "world"; −1 if there is none.
   int find_body(const std::string& name) const;
   /// Body and fixed offset of a link or frame by scoped name ("model::frame", a world frame, "world").
   struct FrameOnBody { int body = -1; RigidTransform X_BF = RigidTransform::Identity(); };
@@ -92,11 +92,12 @@ class Model {
   Eigen::VectorXd default_configuration() const;
   /// q ⊕ δ; quaternions come out with unit norm. No allocation when `q_next` has the right size.
   void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, Eigen::VectorXd& q_next) const;
-  /// δ with q0 ⊕ δ = q1, rotations by Log.
+  /// δ with q0 ⊕ δ = q1, rotations by Log. @throws std::invalid_argument for a wrong size (as integrate and update do).
   Eigen::VectorXd difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const;
 
   Kinematics make_kinematics() const;
   /// Body poses and joint Jacobians at q. No allocation. Quaternions are normalised first.
+  /// @throws std::invalid_argument for a q of the wrong size, a quaternion without direction, a Kinematics of another model.
   void update(const Eigen::VectorXd& q, Kinematics& kinematics) const;
   /// Velocity indices on which the pose of `body` depends, ascending.
   std::span<const int> columns(int body) const;
@@ -104,9 +105,9 @@ class Model {
   /// Writes into `J` (row-major, leading dimension `ld`). No allocation.
   void point_jacobian(const Kinematics& kinematics, int body, const Eigen::Vector3d& p_W, double* J, int ld) const;
 
-  /// Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
+  /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
   void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
-  /// Generalized force of gravity, size nv [N, N·m].
+  /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the right size.
   void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;
 
  private:

@@ -96,6 +96,14 @@ PackageMap::Result PackageMap::resolve(const std::string& uri, const std::string
   for (const std::string& prefix : folders_of("AMENT_PREFIX_PATH"))
     search.look_at(fs::path(prefix) / "share" / package / rest);
   if (package == "deft_scenes" && !bundled_scenes_.empty()) search.look_at(fs::path(bundled_scenes_) / rest);
+
+  // A package copied without its package.xml under another name: its files as such.
+  if (rest.empty()) return search.take();
+  for (const std::string& folder : package_paths_) search.look_at(fs::absolute(folder) / rest);
+  for (fs::path up = here; !search.found(); up = up.parent_path()) {
+    search.look_at(up / rest);
+    if (up == up.parent_path()) break;
+  }
   return search.take();
 }
 
