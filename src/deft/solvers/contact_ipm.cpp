@@ -13,7 +13,7 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kPolished = 1e-12;    // aim of the semismooth polish
+constexpr double kPolished = 2e-11;  // aim of the semismooth polish: what its regularisation lets it reach
 constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
@@ -42,7 +42,7 @@ struct ContactIpm::Workspace {
   Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings);
   Status solve_elastic(int max_iterations);
   bool take_better(double& best, const Iterate& from);
-  double polish(double& best, int max_factors);
+  double polish(double& best, int max_factors, bool trust_forces = false);
   void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
 };
 
@@ -57,10 +57,10 @@ bool ContactIpm::Workspace::take_better(double& best, const Iterate& from) {
   return true;
 }
 
-double ContactIpm::Workspace::polish(double& best, int max_factors) {
+double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_forces) {
   candidate.v = x.v;
   candidate.lambda = x.lambda;
-  const double error = semismooth.improve(packed, system, kPolished, max_factors, candidate);
+  const double error = semismooth.improve(packed, system, kPolished, max_factors, trust_forces, candidate);
   iterations += semismooth.iterations();
   if (error < best) {
     best = error;
@@ -76,7 +76,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm) {
     memory.recall(program, packed, x);
-    if (polish(best, kWarmFactors) <= kGoodEnough) return Status::kSolved;
+    if (polish(best, kWarmFactors, true) <= kGoodEnough) return Status::kSolved;
     candidate.v = x.v;
     candidate.lambda = x.lambda;
     interior.start_warm(packed, system, candidate, kWarmMu);

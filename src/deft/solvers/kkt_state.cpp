@@ -1,6 +1,5 @@
 #include "deft/solvers/kkt_state.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace deft::solvers {
@@ -26,16 +25,24 @@ void KktState::evaluate(const PackedProgram& program, NewtonSystem& system, cons
 
 double KktState::exact_error(const PackedProgram& program, const Iterate& x) const {
   double error = stationarity;
+  const auto raise = [&error](double value) {
+    if (!(value <= error)) error = value;  // NaN stays
+  };
   for (const PackedBlock& block : program.blocks) {
     const double* s = slack.data() + block.first_slack;
     const double* lambda = x.lambda.data() + block.first_slack;
     if (block.law == Law::kEquality) {
-      error = std::max(error, std::abs(s[0]));
+      raise(std::abs(s[0]));
     } else if (block.law == Law::kCone) {
-      error = std::max({error, tail_norm(block.rows, s) - s[0], tail_norm(block.rows, lambda) - lambda[0],
-                        std::abs(dot(block.rows, s, lambda))});
+      raise(tail_norm(block.rows, s) - s[0]);
+      raise(tail_norm(block.rows, lambda) - lambda[0]);
+      raise(std::abs(dot(block.rows, s, lambda)));
     } else {
-      for (int k = 0; k < block.slacks; ++k) error = std::max({error, -s[k], -lambda[k], std::abs(s[k] * lambda[k])});
+      for (int k = 0; k < block.slacks; ++k) {
+        raise(-s[k]);
+        raise(-lambda[k]);
+        raise(std::abs(s[k] * lambda[k]));
+      }
     }
   }
   return error;

@@ -127,32 +127,6 @@ void energy_gradient(const PackedProgram& program, const std::vector<double>& v,
   }
 }
 
-void slacks_of_rows(const PackedProgram& program, const PackedBlock& block, const double* z, double* out) {
-  if (block.law != Law::kRays || block.rows == 1) {
-    for (int k = 0; k < block.rows; ++k) out[k] = z[k];
-  } else if (block.rows == 2) {
-    out[0] = z[0] + block.mu * z[1];
-    out[1] = z[0] - block.mu * z[1];
-  } else {
-    for (int k = 0; k < block.slacks; ++k)
-      out[k] = z[0] + block.mu * (program.ray_cos[k] * z[1] + program.ray_sin[k] * z[2]);
-  }
-}
-
-void rows_of_slacks(const PackedProgram& program, const PackedBlock& block, const double* lambda, double* out) {
-  if (block.law != Law::kRays || block.rows == 1) {
-    for (int k = 0; k < block.rows; ++k) out[k] = lambda[k];
-  } else if (block.rows == 2) {
-    out[0] = lambda[0] + lambda[1];
-    out[1] = block.mu * (lambda[0] - lambda[1]);
-  } else {
-    double n = 0, t = 0, o = 0;
-    for (int k = 0; k < block.slacks; ++k)
-      n += lambda[k], t += program.ray_cos[k] * lambda[k], o += program.ray_sin[k] * lambda[k];
-    out[0] = n, out[1] = block.mu * t, out[2] = block.mu * o;
-  }
-}
-
 void curvature_of_rays(const PackedProgram& program, const PackedBlock& block, const double* D, BlockCurvature& out) {
   double n = 0, t = 0, o = 0, tt = 0, to = 0, oo = 0;
   for (int k = 0; k < block.slacks; ++k) {

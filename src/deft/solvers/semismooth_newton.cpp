@@ -72,7 +72,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x)
     }
     bool block_changed = false;
     for (int k = 0; k < block.slacks; ++k) {
-      const Pattern pattern = lambda[k] > s[k] ? kActive : kInactive;
+      const Pattern pattern = (first_ ? lambda[k] > 0 : lambda[k] > s[k]) ? kActive : kInactive;
       block_changed = block_changed || active_[first + k] != pattern;
       active_[first + k] = pattern;
       D_[first + k] = pattern == kActive ? 1 / (kRegularisation + block.compliance) : 0.0;
@@ -112,7 +112,7 @@ void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, 
 }
 
 double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
-                                 Iterate& x) {
+                                 bool trust_forces, Iterate& x) {
   curvature_.assign(program.blocks.size(), BlockCurvature{});
   projection_.assign(program.blocks.size(), Arrow{});
   D_.assign(program.num_slacks, 0.0);
@@ -126,7 +126,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   current_.lambda = x.lambda;
   iterations_ = 0;
   int factors = 0, stalled = 0;
-  bool first = true;
+  bool first = true; first_ = trust_forces;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_);
   while (best > tolerance && stalled < kStallSteps) {
@@ -134,7 +134,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
     if (renew && ++factors > max_factors) break;
     if (renew) system.factor(program, curvature_);
     stalled = renew ? 0 : stalled + 1;  // steps on one factor: refinement, as long as it helps
-    first = false;
+    first = false; first_ = false;
     step(program, system, current_);
     ++iterations_;
     state_.evaluate(program, system, current_);

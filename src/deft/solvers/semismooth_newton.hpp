@@ -11,7 +11,7 @@ class SemismoothNewton {
  public:
   /// Improves `x` until the error of KktState::exact_error is below `tolerance`, or it stops improving, in at most
   /// `max_factors` factorisations. @returns the error of the best iterate, which is left in `x`.
-  double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors, Iterate& x);
+  double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors, bool trust_forces, Iterate& x);
   int iterations() const { return iterations_; }
 
  private:
@@ -25,6 +25,7 @@ class SemismoothNewton {
   std::vector<double> D_, q_, y_, z_, rhs_, slacks_;
   std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
   int iterations_ = 0;
+  bool first_ = false;
 };
 
 }  // namespace deft::solvers
