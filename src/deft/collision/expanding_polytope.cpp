@@ -65,13 +65,48 @@ struct Hull {
   }
 };
 
+Vector3d support_difference(const PosedShape& a, const PosedShape& b, const Vector3d& direction) {
+  return support_core(a, direction) - support_core(b, -direction);
+}
+
+/// Completes a point, segment or triangle through the origin to a tetrahedron of the difference. @returns false if it
+/// is flat.
+bool complete_simplex(const PosedShape& a, const PosedShape& b, int corners, std::array<Vector3d, kMaxVertices>& w) {
+  const double flat = 1e-10 * (a.shape->bounding_radius + b.shape->bounding_radius);
+  // Tries directions until one leads away from the span of the corners so far.
+  const auto extend = [&](std::initializer_list<Vector3d> directions, auto distance) {
+    for (const Vector3d& direction : directions) {
+      for (const double sign : {1.0, -1.0}) {
+        w[corners] = support_difference(a, b, sign * direction);
+        if (distance(w[corners]) <= flat) continue;
+        ++corners;
+        return;
+      }
+    }
+  };
+  if (corners == 1)
+    extend({Vector3d::UnitX(), Vector3d::UnitY(), Vector3d::UnitZ()},
+           [&](const Vector3d& x) { return (x - w[0]).norm(); });
+  if (corners == 2) {
+    const Vector3d along = (w[1] - w[0]).normalized();
+    extend({along.cross(Vector3d::UnitX()), along.cross(Vector3d::UnitY()), along.cross(Vector3d::UnitZ())},
+           [&](const Vector3d& x) { return along.cross(x - w[0]).norm(); });
+  }
+  if (corners == 3) {
+    const Vector3d normal = (w[1] - w[0]).cross(w[2] - w[0]).normalized();
+    extend({normal}, [&](const Vector3d& x) { return std::abs(normal.dot(x - w[0])); });
+  }
+  return corners == 4;
+}
+
 }  // namespace
 
 std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk) {
-  if (gjk.corners != 4) return std::nullopt;
+  if (gjk.disjoint || gjk.corners == 0) return std::nullopt;
   Hull hull;
   hull.vertex_count = 4;
-  std::copy(gjk.simplex.begin(), gjk.simplex.end(), hull.vertices.begin());
+  std::copy(gjk.simplex.begin(), gjk.simplex.begin() + gjk.corners, hull.vertices.begin());
+  if (!complete_simplex(a, b, gjk.corners, hull.vertices)) return std::nullopt;
   const double volume = (hull.vertices[1] - hull.vertices[0])
                             .cross(hull.vertices[2] - hull.vertices[0])
                             .dot(hull.vertices[3] - hull.vertices[0]);
@@ -85,7 +120,7 @@ std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const Pos
     const auto nearest = std::min_element(hull.faces.begin(), hull.faces.begin() + hull.face_count,
                                           [](const Face& p, const Face& q) { return p.height < q.height; });
     const Vector3d normal = nearest->normal;
-    const Vector3d w = support_core(a, normal) - support_core(b, -normal);
+    const Vector3d w = support_difference(a, b, normal);
     const PenetrationGuess guess{
         .n = -normal, .upper_bound = -nearest->height, .is_global = normal.dot(w) - nearest->height <= tolerance};
     if (guess.is_global || !hull.grow(w)) return guess;

@@ -115,13 +115,13 @@ GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative
     if (simplex.size == 1) simplex.weight = {1.0};
     if (simplex.size == 2) reduce_segment(simplex);
     if (simplex.size == 3) reduce_triangle(simplex);
-    if (simplex.size == 4 && reduce_tetrahedron(simplex)) {
-      for (const auto& c : simplex.corner) result.simplex[result.corners++] = c.w;
-      return result;
-    }
+    const bool is_inside = simplex.size == 4 && reduce_tetrahedron(simplex);
     v = simplex.nearest();
     const double norm = v.norm();
-    if (norm <= touching) return result;
+    if (is_inside || norm <= touching) {
+      for (int k = 0; k < simplex.size; ++k) result.simplex[result.corners++] = simplex.corner[k].w;
+      return result;
+    }
     if (!(norm < best_norm)) break;  // rounding: no more progress
     best_norm = norm;
     best = simplex;

@@ -28,8 +28,8 @@ struct PenetrationGuess {
   bool is_global = false;          // s(n) is within 1e-4 of the sizes of the upper bound
 };
 
-/// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's tetrahedron, until
-/// its nearest face is on the surface or its room is used up. Nothing if the tetrahedron is degenerate. No allocation.
+/// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's simplex, until
+/// its nearest face is on the surface or its room is used up. Nothing if the difference is flat. No allocation.
 /// Source: van den Bergen 2001 (expanding polytope algorithm), with a fixed number of faces.
 std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
 
