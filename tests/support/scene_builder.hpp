@@ -71,6 +71,7 @@ inline scene::SceneSpec scene_spec(std::vector<ModelSpec> models, const std::vec
   }
   spec.gravity_W.setZero();
   spec.step.h = 0.1;
+  spec.step.contact_margin = 1.0;
   return spec;
 }
 
