@@ -11,7 +11,7 @@ RESIDUAL_MAX = 1e-8  # scaled, as certified
 
 @dataclass
 class Expected:
-    """What a run must show. `made`, `broke`: every robot makes and breaks contact (scenes with a published command end in contact)."""
+    """What a run must show. Every robot makes contact and, if `broke`, lets go again (some published commands end in contact)."""
 
     moved_m: float = 0.005
     moved_deg: float = 5.0
