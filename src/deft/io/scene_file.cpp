@@ -229,7 +229,7 @@ const multibody::ModelSpec* SceneReading::add_model(const YamlNode& file, const 
   auto model = path ? files.load(*path, diagnostics) : std::nullopt;
   if (!model) {
     unreadable.insert(name.empty() && path ? std::filesystem::path(*path).stem().string() : name);
-    lengths_known = lengths_known && !name.empty();
+    models_known = models_known && !name.empty();
     return nullptr;
   }
   if (!name.empty()) model->name = name;

@@ -25,7 +25,7 @@ std::optional<std::string> model_name(const YamlNode& item, std::string_view wha
     scene.read.error(*node, fmt::format("{}: duplicate name '{}'", what, *name));
     return std::nullopt;
   }
-  const bool known = scene.find_names(*name) != nullptr || scene.unreadable.count(*name) > 0;
+  const bool known = scene.may_exist(*name);
   if (known) return name;
   scene.read.error(*node,
                    fmt::format("{}: there is no model '{}'{}", what, *name, did_you_mean(*name, scene.model_names())));
@@ -105,7 +105,7 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
     const auto name = read.text(between->items[i], "between");
     if (!name) return;
     const auto matches = [&](const std::string& body) { return scene::matches_body(*name, body); };
-    if (scene.unreadable.empty() && std::none_of(bodies.begin(), bodies.end(), matches)) {
+    if (scene.all_read() && std::none_of(bodies.begin(), bodies.end(), matches)) {
       read.error(between->items[i],
                  fmt::format("friction.pairs: '{}' matches no body{}", *name, did_you_mean(*name, choices)));
     }

@@ -117,7 +117,7 @@ std::optional<RigidTransform> fixed_pose(const multibody::MultibodySpec& world, 
 void DirectiveReader::read_file(const YamlNode& file, const std::string& name_space) {
   const auto path = scene_.find_file(file, "model directives");
   if (!path) {
-    scene_.lengths_known = false;
+    scene_.models_known = scene_.lengths_known = false;
     return;
   }
   if (std::find(open_files_.begin(), open_files_.end(), *path) != open_files_.end()) {
@@ -125,7 +125,10 @@ void DirectiveReader::read_file(const YamlNode& file, const std::string& name_sp
     return;
   }
   const auto document = read_yaml_file(*path, scene_.diagnostics);
-  if (!document) return;
+  if (!document) {
+    scene_.models_known = scene_.lengths_known = false;
+    return;
+  }
   open_files_.push_back(*path);
   if (scene_.read.map(*document, "a model directives file", {"directives"})) {
     if (const YamlNode* list = document->find("directives")) read_list(*list, name_space);
@@ -173,7 +176,7 @@ void DirectiveReader::read_add_model(const YamlNode& node, const std::string& na
   if (file == nullptr) read.error(node, "add_model needs 'file'");
   const auto name = name_node != nullptr ? read.text(*name_node, "add_model name") : std::string();
   if (file == nullptr || !name) {
-    scene_.lengths_known = false;
+    scene_.models_known = scene_.lengths_known = false;
     return;
   }
   const ModelSpec* model = scene_.add_model(*file, name->empty() ? "" : scoped(name_space, *name),
@@ -242,7 +245,7 @@ void DirectiveReader::resolve_frame(const Directive& directive) {
   const Places places(scene_.spec.world, true);
   const std::string parent = places.resolve(scoped(directive.name_space, *base_name));
   if (parent.empty()) {
-    if (scene_.unreadable.empty())
+    if (scene_.all_read())
       read.error(*base, fmt::format("add_frame base_frame '{}' not found{}", *base_name, places.hint(*base_name)));
     return;
   }
@@ -266,7 +269,7 @@ void DirectiveReader::resolve_weld(const Directive& directive) {
   const auto end = [&](std::string_view key) {
     const auto name = required_text(node, key, "add_weld", read);
     const std::string full = name ? places.resolve(scoped(directive.name_space, *name)) : "";
-    if (name && full.empty() && scene_.unreadable.empty())
+    if (name && full.empty() && scene_.all_read())
       read.error(*node.find(key), fmt::format("add_weld {} '{}' not found{}", key, *name, places.hint(*name)));
     return full;
   };
@@ -307,7 +310,7 @@ void DirectiveReader::resolve_group(const Directive& directive) {
   names("members", [&](const YamlNode& item, const std::string& member) {
     const std::string full = links.resolve(member);
     if (!full.empty()) group.members.push_back(full);
-    if (full.empty() && scene_.unreadable.empty())
+    if (full.empty() && scene_.all_read())
       read.error(item, fmt::format("add_collision_filter_group member '{}' not found{}", member, links.hint(member)));
   });
   names("member_groups", [&](const YamlNode&, const std::string& other) { group.member_groups.push_back(other); });

@@ -28,8 +28,14 @@ struct SceneReading {
 
   std::set<std::string> unreadable;      // models whose file or body failed: no further complaints about their names
   std::vector<scene::ModelNames> names;  // filled once the world is complete
+  bool models_known = true;              // false when a file of directives is missing: any name may be right
   bool lengths_known = true;             // false after errors that change how many coordinates a model has
 
+  /// Whether a name may be called unknown: not while files of models or directives are missing.
+  bool all_read() const { return models_known && unreadable.empty(); }
+  bool may_exist(const std::string& model) const {
+    return !models_known || unreadable.count(model) > 0 || find_names(model) != nullptr;
+  }
   /// The names of a model, nullptr if there is none.
   const scene::ModelNames* find_names(const std::string& model) const;
   std::vector<std::string> model_names() const;

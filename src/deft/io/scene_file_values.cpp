@@ -24,7 +24,7 @@ bool certain(const SceneReading& scene, const std::string& model) {
 /// The model that a key names, or nullptr after an error (none for models that could not be read).
 const ModelNames* named_model(const YamlEntry& entry, const std::string& what, SceneReading& scene) {
   const ModelNames* names = scene.find_names(entry.key);
-  if (names == nullptr && scene.unreadable.count(entry.key) == 0) {
+  if (!scene.may_exist(entry.key)) {
     scene.diagnostics.error(entry.where, fmt::format("{}: there is no model '{}'{}", what, entry.key,
                                                      did_you_mean(entry.key, scene.model_names())));
   }
@@ -184,7 +184,7 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
       for (const scene::RobotSpec& robot : scene.spec.robots) robots.push_back(robot.name);
       const ModelNames* names = scene.find_names(entry.key);
       if (std::find(robots.begin(), robots.end(), entry.key) == robots.end()) {
-        const bool is_model = names != nullptr || scene.unreadable.count(entry.key) > 0;
+        const bool is_model = scene.may_exist(entry.key);
         scene.diagnostics.error(entry.where, is_model ? fmt::format("commands: '{}' is not among the robots", entry.key)
                                                       : fmt::format("commands: there is no robot '{}'{}", entry.key,
                                                                     did_you_mean(entry.key, robots)));
