@@ -260,6 +260,30 @@ test('collision shapes, opacity, frames and goals change the picture', () => onP
   await changes('top view', () => page.getByRole('button', {name: 'Top'}).click());
 }));
 
+test('a double click on a body brings the camera to it', () => onPage(openRun(browser, 'push'), async (page) => {
+  for (const key of ['f', 'c', 'p']) await page.keyboard.press(key);
+  await page.keyboard.press('3');
+  await showFrame(page, 0);
+  const box = await page.locator('.view').boundingBox();
+  const teal = async () => {  // the second box, #2f9e8f in the light of the scene: green and blue well above red
+    const pixels = await viewPixels(page), width = Math.round(box.width);
+    let count = 0, x = 0, y = 0;
+    for (let i = 0; i < pixels.length; i += 4) {
+      if (pixels[i + 1] - pixels[i] < 60 || pixels[i + 2] - pixels[i] < 40) continue;
+      ++count;
+      x += (i / 4) % width;
+      y += Math.floor(i / 4 / width);
+    }
+    return {count, x: x / count, y: y / count};
+  };
+  const before = await teal();
+  await page.mouse.dblclick(box.x + before.x, box.y + before.y);
+  await showFrame(page, 0);
+  const after = await teal();
+  assert.ok(after.count > 1.5 * before.count, `${before.count} pixels before, ${after.count} after`);
+  assert.ok(Math.hypot(after.x - box.width / 2, after.y - box.height / 2) < 40, 'in the middle');
+}));
+
 test('light and dark follow the system and the toggle', async () => {
   const brightness = async (page) => { const p = await viewPixels(page); return p[4 * 20 * 900 + 1]; };
   await onPage(openRun(browser, 'push', {colorScheme: 'dark'}), async (page) => {

@@ -72,7 +72,7 @@ export class ContactLayer {
   private fine = 1; // 1, or less where the bodies are small on screen: marks shrink with them
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels,
-              private readonly bodyRadius: number) {
+              readonly bodyRadius: number) {
     // `transparent` only puts the arrows after the cones in the drawing order: they are not to be tinted by them.
     const solid = new MeshBasicMaterial({transparent: true});
     const rim = new MeshBasicMaterial({transparent: true, depthWrite: false}); // an arrow behind a rim is not to look dashed

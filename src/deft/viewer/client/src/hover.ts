@@ -20,7 +20,7 @@ export function describe(run: Run, c: Contact): [string, string][] {
   return lines;
 }
 
-/** A tooltip for the force, or else the body, under the pointer. */
+/** A tooltip for the force, or else the body, under the pointer; a double click brings the camera to the body. */
 export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: ContactLayer, bodies: Bodies): void {
   const tip = el('div', {className: 'tooltip', role: 'tooltip', hidden: true});
   host.append(tip);
@@ -44,16 +44,16 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
     }
     return best;
   };
-  const bodyUnder = (pointer: Vector2): string | null => {
+  const bodyUnder = (pointer: Vector2): {name: string; point: Vector3} | null => {
     caster.setFromCamera(new Vector2((2 * pointer.x) / host.clientWidth - 1, 1 - (2 * pointer.y) / host.clientHeight), stage.camera);
-    const solid = caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
+    const hit = caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
       let shown = h.object instanceof Mesh;
       h.object.traverseAncestors((parent) => { shown &&= parent.visible; });
       return shown && h.object.visible;
     });
-    let node = solid?.object ?? null;
+    let node = hit?.object ?? null;
     while (node && node.userData.body === undefined) node = node.parent;
-    return node?.name ?? null;
+    return hit && node ? {name: node.name, point: hit.point} : null;
   };
   const show = (pointer: Vector2, ...content: (Node | string)[]): void => {
     tip.replaceChildren(...content);
@@ -73,8 +73,12 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
       show(pointer, el('strong', {}, `on ${names[contact.on]} from ${names[contact.from]}`), el('table', {}, ...rows));
       return;
     }
-    const name = bodyUnder(pointer);
-    if (name) show(pointer, name); else tip.hidden = true;
+    const body = bodyUnder(pointer);
+    if (body) show(pointer, body.name); else tip.hidden = true;
+  });
+  stage.canvas.addEventListener('dblclick', (event) => {
+    const body = bodyUnder(new Vector2(event.offsetX, event.offsetY));
+    if (body) stage.lookAt(body.point, layer.bodyRadius);
   });
   stage.canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
 }

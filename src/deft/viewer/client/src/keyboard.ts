@@ -35,8 +35,8 @@ export function helpDialog(bindings: Key[]): HTMLDialogElement {
   const rows = bindings.map((b) => el('tr', {}, el('th', {scope: 'row'}, el('kbd', {}, b.shown)), el('td', {}, b.text)));
   const dialog = el('dialog', {className: 'help', 'aria-label': 'Keyboard'},
     el('h2', {}, 'Keyboard'), el('table', {}, ...rows),
-    el('p', {className: 'hint'}, 'Mouse: drag turns, right-drag moves, wheel zooms; hover a force or a body for its values. ' +
-      'Drop another run.html or run.json on the page to open it.'),
+    el('p', {className: 'hint'}, 'Mouse: drag turns, right-drag moves, wheel zooms; hover a force or a body for its values, ' +
+      'double-click a body to go there. Drop another run.html or run.json on the page to open it.'),
     el('form', {method: 'dialog'}, el('button', {autofocus: true}, 'Close')));
   return dialog;
 }

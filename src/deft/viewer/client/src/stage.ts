@@ -177,6 +177,16 @@ export class Stage {
     this.invalidate();
   }
 
+  /** Brings the camera to a point, from where it looks now, so that a body of that radius fills most of the picture. */
+  lookAt(point: Vector3, radius: number): void {
+    const direction = this.camera.position.clone().sub(this.controls.target).normalize();
+    const distance = (1.6 * Math.min(radius, this.focus.radius)) / Math.tan(MathUtils.degToRad(this.camera.fov / 2));
+    this.controls.target.copy(point);
+    this.camera.position.copy(point).addScaledVector(direction, distance);
+    this.controls.update();
+    this.invalidate();
+  }
+
   /** Turns the camera about its target [rad] and scales its distance. */
   orbit(left: number, up: number, zoom: number): void {
     const offset = this.camera.position.clone().sub(this.controls.target);
