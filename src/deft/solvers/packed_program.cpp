@@ -16,6 +16,8 @@ namespace {
 constexpr double kNoFriction = 1e-12;      // below it a contact is one row
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
 constexpr double kSingularPivot = 1e-12;   // relative pivot below which a block of Q counts as singular
+constexpr int kSmallBlock = 8;             // blocks of Q up to this size get an explicit inverse factor
+constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
 constexpr double kProximal = 1e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("contact program: " + what); }
@@ -249,6 +251,7 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
   // Q̃: zero rows of Q take their entries of M, or the mean of Q's diagonal; a block that is still singular gets the
   // mean added.
   metric_factor.assign(Q_values.begin(), Q_values.end());
+  metric_inverse_.resize(Q_values.size());
   missing_.assign(nv, 0);
   for (MetricBlock& block : metric) {
     for (int r = 0; r < block.size; ++r) {
@@ -300,6 +303,16 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
       if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0)
         fail(fmt::format("Q is not positive semidefinite in the block of size {} at packed column {}", block.size,
                          block.start));
+    }
+    if (block.size <= kSmallBlock) {
+      double* inverse = metric_inverse_.data() + block.first_value;
+      for (int j = 0; j < block.size; ++j) {
+        for (int i = j; i < block.size; ++i) {
+          double value = i == j;
+          for (int k = j; k < i; ++k) value -= Q[k * block.ld + i] * inverse[k * block.ld + j];
+          inverse[i * block.ld + j] = value / Q[i * block.ld + i];
+        }
+      }
     }
     has_singular_blocks = has_singular_blocks || block.singular;
     if (!block.singular) continue;
@@ -365,7 +378,10 @@ void PackedProgram::begin_group(const RowBlocks& J, int i, int rows) {
   for (std::size_t k = 0; k < block_cols.size(); ++k) {
     const int local = column_of[block_cols[k]] - offset;
     while (cols[group.first_col + position] != local) ++position;
-    for (int r = 0; r < rows; ++r) values[first + static_cast<std::size_t>(r) * group.ld + position] = source(r, k);
+    for (int r = 0; r < rows; ++r) {
+      const double value = source(r, k);
+      values[first + static_cast<std::size_t>(r) * group.ld + position] = std::abs(value) > kNegligible ? value : 0.0;
+    }
   }
 }
 
@@ -376,9 +392,14 @@ double PackedProgram::row_norm_squared(const RowGroup& group, const double* row)
   for (int position = 0; position < group.num_cols;) {
     const MetricBlock& block = metric[metric_of_packed_[cols[group.first_col + position] + offset]];
     const double* U = metric_factor.data() + block.first_value;
-    if (block.size == 1) {
-      const double x = row[position] / U[0];
-      total += x * x;
+    if (block.size <= kSmallBlock) {
+      // Rows of U⁻ᵀ, precomputed: independent products, no divisions.
+      const double* inverse = metric_inverse_.data() + block.first_value;
+      for (int i = 0; i < block.size; ++i) {
+        double y = 0.0;
+        for (int j = 0; j <= i; ++j) y += inverse[i * block.ld + j] * row[position + j];
+        total += y * y;
+      }
     } else {
       scratch_.assign(row + position, row + position + block.size);
       dense_kernels().forward(block.size, block.ld, U, scratch_.data());

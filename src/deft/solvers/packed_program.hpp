@@ -113,7 +113,7 @@ struct PackedProgram {
 
   std::vector<int> parent_, island_of_root_, island_of_column_, size_at_column_, merged_cols_, representative_, table_;
   std::vector<int> metric_at_column_, metric_of_packed_;
-  std::vector<double> scratch_;
+  std::vector<double> scratch_, metric_inverse_;
   std::vector<char> missing_;
 };
 

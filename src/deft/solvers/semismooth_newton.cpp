@@ -126,7 +126,8 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   current_.lambda = x.lambda;
   iterations_ = 0;
   int factors = 0, stalled = 0;
-  bool first = true; first_ = trust_forces;
+  bool first = true;
+  first_ = trust_forces;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_);
   while (best > tolerance && stalled < kStallSteps) {
@@ -134,7 +135,8 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
     if (renew && ++factors > max_factors) break;
     if (renew) system.factor(program, curvature_);
     stalled = renew ? 0 : stalled + 1;  // steps on one factor: refinement, as long as it helps
-    first = false; first_ = false;
+    first = false;
+    first_ = false;
     step(program, system, current_);
     ++iterations_;
     state_.evaluate(program, system, current_);

@@ -11,7 +11,8 @@ class SemismoothNewton {
  public:
   /// Improves `x` until the error of KktState::exact_error is below `tolerance`, or it stops improving, in at most
   /// `max_factors` factorisations. @returns the error of the best iterate, which is left in `x`.
-  double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors, bool trust_forces, Iterate& x);
+  double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
+                 bool trust_forces, Iterate& x);
   int iterations() const { return iterations_; }
 
  private:
