@@ -61,7 +61,7 @@ bool try_features(const PosedShape& a, const PosedShape& b, const Vector3d& n0, 
     for (int j = 0; j < list_b.count; ++j) {
       // Penetrating, a normal that neither curvature nor an edge holds in two directions is no maximum of s(n).
       if (!first_is_enough && list_a.items[i].stiffness() + list_b.items[j].stiffness() < 2) continue;
-      const auto p = polish(a, list_a.items[i], b, list_b.items[j], n0);
+      const auto p = polish(a, list_a.items[i], b, list_b.items[j], n0, 3 * angle);
       if (!p || (first_is_enough && p->distance < 0)) continue;
       best.offer(*p);
       if (first_is_enough) return true;
@@ -107,9 +107,17 @@ bool offer_best_face(const PosedShape& a, const PosedShape& b, EndScratch& scrat
     if (s > best_s + kTie) best_s = s, best_n = n;
   });
   if (best_s == -INFINITY) return false;
-  best.offer(proximity_along(a, b, best_n, best_s, scratch));
+  const TangentFrame frame(b.centre_W(), best_n);
   Vector2d x;
-  return find_common_point(a, b, TangentFrame(b.centre_W(), best_n), kFlatSlab, scratch, x);
+  if (!find_common_point(a, b, frame, kFlatSlab, scratch, x)) {
+    best.offer(proximity_along(a, b, best_n, best_s, scratch));
+    return false;
+  }
+  Proximity p{.distance = best_s, .n = best_n};
+  p.p_B = frame.at(x, frame.height(support_core(b, best_n)));
+  p.p_A = p.p_B + best_s * best_n;
+  best.offer(p);
+  return true;
 }
 
 /// Directions spread evenly over the sphere (Fibonacci lattice).
@@ -133,7 +141,7 @@ class PenetrationSearch {
     is_local_optimum_ = found.found;
   }
   void improve_everywhere() {
-    constexpr int kDirections = 64, kStarts = 8;
+    constexpr int kDirections = 64, kStarts = 8, kAscents = 3;
     std::array<std::pair<double, Vector3d>, kDirections> tried;
     for (int k = 0; k < kDirections; ++k) {
       const Vector3d n = spread_direction(k, kDirections);
@@ -142,22 +150,27 @@ class PenetrationSearch {
     std::partial_sort(tried.begin(), tried.begin() + kStarts, tried.end(),
                       [](const auto& p, const auto& q) { return p.first > q.first; });
     for (int k = 0; k < kStarts; ++k) improve_from(tried[k].second, kAngles[1]);
-    for_each_face_normal(a_, b_, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) {
-      improve_from(n, kAngles[1]);
-      improve_around(n);
-    });
+    for_each_face_normal(a_, b_, Vector3d::Zero(), kAnyAngle, [&](const Vector3d& n) { improve_from(n, kAngles[1]); });
+    for (int k = 0; k < kAscents; ++k) improve_from(climb(tried[k].second), kAngles[0]);
+    if (best_.found) improve_from(climb(best_.p.n), kAngles[0]);
   }
-  /// Normals close to a cap's: the azimuth of the rim point turns quickly there, Newton needs starts in all of them.
-  void improve_around(const Vector3d& n) {
-    constexpr int kAzimuths = 8;
-    const TangentFrame frame(Vector3d::Zero(), n);
-    for (const double tilt : {1e-2, 1e-4}) {
-      for (int k = 0; k < kAzimuths; ++k) {
-        const double azimuth = 2 * std::numbers::pi * k / kAzimuths;
-        improve_from((n + tilt * (std::cos(azimuth) * frame.t1 + std::sin(azimuth) * frame.t2)).normalized(),
-                     kAngles[0]);
+  /// Follows s(n) uphill by trying neighbours at shrinking steps: slow, but rims that are almost in a plane defeat
+  /// Newton's method from farther away.
+  Vector3d climb(Vector3d n) const {
+    double s = separation_along(a_, b_, n);
+    for (double step = 0.2; step > 1e-8;) {
+      const TangentFrame frame(Vector3d::Zero(), n);
+      Vector3d best = n;
+      for (int k = 0; k < 8; ++k) {
+        const double azimuth = 0.25 * std::numbers::pi * k;
+        const Vector3d m = (n + step * (std::cos(azimuth) * frame.t1 + std::sin(azimuth) * frame.t2)).normalized();
+        const double value = separation_along(a_, b_, m);
+        if (value > s) s = value, best = m;
       }
+      if (best == n) step *= 0.4;
+      n = best;
     }
+    return n;
   }
   bool is_local_optimum() const { return is_local_optimum_; }
   const Best& best() const { return best_; }

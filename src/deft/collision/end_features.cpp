@@ -61,11 +61,27 @@ bool is_cap(const PosedShape& s, const Piece& piece) {
   return s.shape->kind == Kind::kCylinder && piece.corners.size() >= 3;
 }
 
+Vector2d centre_of(const Piece& piece) {
+  Vector2d sum = Vector2d::Zero();
+  for (const auto& x : piece.corners) sum += x;
+  return sum / static_cast<double>(piece.corners.size());
+}
+
+/// The middle of the overlap along the line of the centres.
+bool find_common_point_of_discs(const Vector2d& centre_a, double r_a, const Vector2d& centre_b, double r_b,
+                                Vector2d& x) {
+  const Vector2d offset = centre_b - centre_a;
+  const double distance = offset.norm();
+  if (distance > r_a + r_b) return false;
+  const double middle = 0.5 * (std::max(-r_a, distance - r_b) + std::min(r_a, distance + r_b));
+  x = centre_a + (distance > 0 ? Vector2d(middle / distance * offset) : Vector2d::Zero());
+  return true;
+}
+
 /// Makes the polygon of a cap reach its rim wherever the other piece may touch it: at the azimuths of its corners, of
 /// its middle and of the points of its sides nearest to the cap's centre.
 void refine_cap(const PosedShape& s, const Piece& other, std::vector<double>& azimuths, Piece& cap) {
-  Vector2d centre = Vector2d::Zero(), middle = Vector2d::Zero();
-  for (const auto& x : cap.corners) centre += x / static_cast<double>(cap.corners.size());
+  const Vector2d centre = centre_of(cap);
   azimuths.clear();
   const auto add = [&](const Vector2d& x) { azimuths.push_back(std::atan2(x.y() - centre.y(), x.x() - centre.x())); };
   for (const auto& x : cap.corners) add(x);
@@ -73,11 +89,10 @@ void refine_cap(const PosedShape& s, const Piece& other, std::vector<double>& az
   for (std::size_t k = 0; k < n; ++k) {
     const Vector2d &p = other.corners[k], side = other.corners[(k + 1) % n] - p;
     const double length2 = side.squaredNorm();
-    middle += p / static_cast<double>(n);
     add(p);
     if (length2 > 0) add(p + std::clamp(side.dot(centre - p) / length2, 0.0, 1.0) * side);
   }
-  add(middle);
+  add(centre_of(other));
   std::sort(azimuths.begin(), azimuths.end());
   const auto is_twin = [](double p, double q) { return q - p < 1e-6; };
   azimuths.erase(std::unique(azimuths.begin(), azimuths.end(), is_twin), azimuths.end());
@@ -104,6 +119,10 @@ bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFr
                        EndScratch& scratch, Vector2d& x) {
   set_end_piece(a, true, slab, frame, scratch.a);
   set_end_piece(b, false, slab, frame, scratch.b);
+  if (is_cap(a, scratch.a) && is_cap(b, scratch.b)) {
+    return find_common_point_of_discs(centre_of(scratch.a), a.shape->half.x(), centre_of(scratch.b), b.shape->half.x(),
+                                      x);
+  }
   if (is_cap(a, scratch.a)) refine_cap(a, scratch.b, scratch.azimuths, scratch.a);
   if (is_cap(b, scratch.b)) refine_cap(b, scratch.a, scratch.azimuths, scratch.b);
   clip(scratch.a, scratch.b, scratch.clip, scratch.corners);

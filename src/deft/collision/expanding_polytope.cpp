@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxVertices = 128;
 constexpr int kMaxFaces = 4 * kMaxVertices;
-constexpr double kRelativeTolerance = 1e-4;  // of the sizes
+constexpr double kRelativeTolerance = 1e-5;  // of the sizes
 
 struct Face {
   std::array<int, 3> v;

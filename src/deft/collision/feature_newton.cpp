@@ -127,7 +127,7 @@ void list_features(const PosedShape& s, const Vector3d& m, double angle, Feature
 }
 
 std::optional<Proximity> polish(const PosedShape& a, const Feature& fa, const PosedShape& b, const Feature& fb,
-                                const Vector3d& guess) {
+                                const Vector3d& guess, double cone) {
   constexpr int kMaxIterations = 20;
   if (is_line(fa) && is_line(fb) && fa.e.cross(fb.e).norm() < kParallel) {
     const auto p = parallel_lines(fa, fb, guess);
@@ -162,6 +162,7 @@ std::optional<Proximity> polish(const PosedShape& a, const Feature& fa, const Po
     const Unknowns step = J.partialPivLu().solve(-F);
     if (!step.allFinite()) return std::nullopt;
     n += step.head<3>();
+    if (n.dot(guess) < std::cos(cone) * n.norm()) return std::nullopt;
     d += step[3];
     if (is_line(fa)) t_a += step[row_a];
     if (is_line(fb)) t_b += step[row_b];

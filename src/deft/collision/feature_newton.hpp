@@ -39,8 +39,9 @@ void list_features(const PosedShape& posed, const Vector3d& m, double angle, Fea
 
 /// Solves  p_A(−n, t_A) − p_B(n, t_B) = d n,  ½(nᵀn − 1) = 0,  n·e_A = 0,  n·e_B = 0  for (n, d, t_A, t_B) from the
 /// guess n.
-/// @returns nothing if it does not converge, leaves a line, or s(n) ≠ d (to 1e-12 m).
+/// @returns nothing if it does not converge, leaves a line, or s(n) ≠ d (to 1e-12 m),
+/// or if n turns by more than `cone` [rad] from the guess.
 std::optional<Proximity> polish(const PosedShape& a, const Feature& feature_a, const PosedShape& b,
-                                const Feature& feature_b, const Vector3d& n);
+                                const Feature& feature_b, const Vector3d& n, double cone);
 
 }  // namespace deft::collision
