@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <numbers>
 #include <set>
 
@@ -137,7 +139,7 @@ TEST_P(CubeTilt, ChangesTheContactSetContinuously) {
         scene.X[1].translation() = t.offset + Vector3d(0, 0, top + 0.03 + gap);
       };
       const Change coarse = sweep_tilt(scene, axis, 0.01, 0.02, place);
-      if (getenv("DEFT_PRINT_WORST"))
+      if (std::getenv("DEFT_PRINT_WORST"))
         std::printf("%s gap %g: h %.2e n %.2e deg, counts %zu..%zu\n", t.name, gap, coarse.h, coarse.normal / kDegree,
                     *coarse.counts.begin(), *coarse.counts.rbegin());
       EXPECT_LT(coarse.h, 2e-5);
@@ -366,7 +368,7 @@ TEST(ContactSet, OfAStandingCylinderChangesContinuously) {
           scene.X[1].linear() = tilt;
           scene.X[1].translation() = Vector3d(0.003, 0.002, top + 0.035 + gap);
         });
-        if (getenv("DEFT_PRINT_WORST"))
+        if (std::getenv("DEFT_PRINT_WORST"))
           std::printf("cylinder top %g gap %g: h %.2e n %.2e deg, counts %zu..%zu\n", top, gap, change.h,
                       change.normal / kDegree, *change.counts.begin(), *change.counts.rbegin());
         EXPECT_LT(change.h, 2e-5);

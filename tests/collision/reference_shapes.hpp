@@ -4,8 +4,10 @@
 
 #include <Eigen/Geometry>
 #include <cmath>
+#include <fstream>
 #include <numbers>
 #include <random>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -182,6 +184,23 @@ inline Body prism(int sides, double radius, double height) {
   b.face_normals.push_back(Vector3d::UnitZ());
   b.face_normals.push_back(-Vector3d::UnitZ());
   b.spec = spec;
+  return b;
+}
+
+/// A convex OBJ file, read without the engine (which holds single precision numbers, as its loader does).
+inline Body mesh(const std::string& path) {
+  Body b{.spec = multibody::MeshSpec{path}, .name = "mesh"};
+  std::ifstream file(path);
+  std::string kind;
+  double x, y, z;
+  while (file >> kind >> x >> y >> z) {
+    if (kind == "v") {
+      b.vertices.emplace_back(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
+    } else {
+      const auto corner = [&](double index) { return b.vertices[static_cast<std::size_t>(index) - 1]; };
+      b.face_normals.push_back((corner(y) - corner(x)).cross(corner(z) - corner(x)).normalized());
+    }
+  }
   return b;
 }
 
