@@ -13,7 +13,7 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kPolished = 2e-11;    // aim of the semismooth polish: what its regularisation lets it reach
+constexpr double kPolished = 1e-14;    // aim of the semismooth polish; it stops earlier when refinement stops paying
 constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end

@@ -10,6 +10,8 @@ namespace {
 // error it leaves in the rows shrinks by this factor per step.
 constexpr double kRegularisation = 1e-7;
 constexpr int kStallSteps = 3;
+constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
+constexpr double kRefinementGain = 0.1;
 
 enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
 
@@ -142,12 +144,14 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
     state_.evaluate(program, system, current_);
     const double error = state_.exact_error(program, current_);
     if (!std::isfinite(error)) break;
+    const bool pays = error < kRefinementGain * best;
     if (error < best) {
       if (error < 0.5 * best) stalled = 0;
       best = error;
       x.v = current_.v;
       x.lambda = current_.lambda;
     }
+    if (!renew && !pays && best <= kRounding) break;
   }
   return best;
 }
