@@ -132,6 +132,23 @@ TEST(Assemble, LeavesOutFrozenObjectsAndPairsThatCannotMove) {
   }
 }
 
+TEST(Assemble, LeavesOutAContactThatJointsHoldOpen) {
+  // A puck that slides in the plane z = 0 on a floor that it touches, beside a wall.
+  const auto puck = test::body("puck", multibody::JointKind::kAxes, {test::slide("x", Vector3d::UnitX()), test::slide("y", Vector3d::UnitY())},
+                               multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 1, 0.5);
+  const scene::Scene scene = test::build(test::scene_spec({puck, test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), -0.1}, 0.5),
+                                                           test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d::UnitX(), -0.2}, 0.5)}));
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(0.15, state);
+  ContactProblem problem;
+  Assembler(scene).assemble(state, {}, problem);
+  ASSERT_EQ(state.contacts.size(), 8u) << "four corners on the floor, four against the wall";
+  ASSERT_EQ(problem.contacts.size(), 4u);
+  EXPECT_EQ(problem.J.size(), 4);
+  for (const Contact& contact : problem.contacts) EXPECT_NEAR(std::abs(contact.n_W.x()), 1, 1e-15);
+}
+
 TEST(Assemble, MidpointForcesActAtOnePoint) {
   const scene::Scene scene = test::build(mixed_world());
   scene::SceneState state = scene.make_state();

@@ -7,6 +7,26 @@
 namespace deft::contact {
 namespace {
 
+/// Entries of J_n are about 1 (slides) or a lever arm [m]: below this they are rounding.
+constexpr double kNoNormalMotion = 1e-12;
+
+/// Witness points and frame of a contact.
+Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, const AssembleOptions& options) {
+  Contact contact;
+  contact.body_a = pair.body_a;
+  contact.body_b = pair.body_b;
+  contact.geometry_a = pair.geometry_a;
+  contact.geometry_b = pair.geometry_b;
+  contact.p_WA = options.midpoint_forces ? Eigen::Vector3d(0.5 * (pair.p_WA + pair.p_WB)) : pair.p_WA;
+  contact.p_WB = options.midpoint_forces ? contact.p_WA : pair.p_WB;
+  contact.n_W = pair.nhat_BA_W;
+  tangents(contact.n_W, plane, contact.t1_W, contact.t2_W);
+  contact.gap = pair.gap;
+  contact.weight = pair.weight;
+  contact.id = pair.id;
+  return contact;
+}
+
 /// Adds sign · [n t₁ t₂]ᵀ J_v of one body to the contact's block; both column lists ascend.
 void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::span<const int> body_cols, const double* J, std::span<const int> cols,
               RowBlocks::Block& block) {
@@ -70,22 +90,7 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
     std::erase_if(cols_, [&](int c) { return frozen_[c] != 0; });
     if (cols_.empty()) continue;  // neither body can move
 
-    Contact& contact = problem.contacts.emplace_back();
-    contact.body_a = pair.body_a;
-    contact.body_b = pair.body_b;
-    contact.geometry_a = pair.geometry_a;
-    contact.geometry_b = pair.geometry_b;
-    contact.p_WA = options.midpoint_forces ? Eigen::Vector3d(0.5 * (pair.p_WA + pair.p_WB)) : pair.p_WA;
-    contact.p_WB = options.midpoint_forces ? contact.p_WA : pair.p_WB;
-    contact.n_W = pair.nhat_BA_W;
-    tangents(contact.n_W, plane, contact.t1_W, contact.t2_W);
-    contact.gap = pair.gap;
-    const scene::PairFriction friction = scene_->friction(pair.geometry_a, pair.geometry_b);
-    contact.mu = friction.mu;
-    contact.ellipsoid = friction.ellipsoid;
-    contact.weight = pair.weight;
-    contact.id = pair.id;
-
+    Contact contact = make_contact(pair, plane, options);
     RowBlocks::Block block = problem.J.append(rows, cols_);
     Eigen::Matrix3d frame_rows;
     frame_rows << contact.n_W.transpose(), contact.t1_W.transpose(), contact.t2_W.transpose();
@@ -97,6 +102,14 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
       model.point_jacobian(state.kinematics, pair.body_b, contact.p_WB, J_b_.data(), static_cast<int>(cols_b.size()));
       add_body(frame_rows, rows, -1.0, cols_b, J_b_.data(), cols_, block);
     }
+    if (block.row(0).cwiseAbs().maxCoeff() <= kNoNormalMotion) {
+      problem.J.pop_back();  // the joints hold the bodies along the normal: this contact can transmit nothing
+      continue;
+    }
+    const scene::PairFriction friction = scene_->friction(pair.geometry_a, pair.geometry_b);
+    contact.mu = friction.mu;
+    contact.ellipsoid = friction.ellipsoid;
+    problem.contacts.push_back(contact);
   }
 }
 

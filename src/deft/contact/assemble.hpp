@@ -16,7 +16,8 @@ void tangents(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Vector3d& t
 
 /// Fills contacts and J (rows n, t₁(, t₂)) of `problem` from state.contacts; Q and b are left to the step model.
 /// Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈ φ + J_n δ.
-/// Columns of frozen objects are left out. No allocation once grown.
+/// Columns of frozen objects are left out, and so are contacts whose normal row vanishes: joints hold both bodies along the normal
+/// (a planar puck on its table), so that no force follows from the motion. No allocation once grown.
 class Assembler {
  public:
   explicit Assembler(const scene::Scene& scene);

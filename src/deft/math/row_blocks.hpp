@@ -29,6 +29,13 @@ class RowBlocks {
     return block(size() - 1);
   }
 
+  /// Removes the last block. @pre there is one.
+  void pop_back() {
+    cols_.resize(entries_.back().first_col);
+    values_.resize(entries_.back().first_value);
+    entries_.pop_back();
+  }
+
   int rows(int i) const { return entries_[i].rows; }
   std::span<const int> cols(int i) const { return {cols_.data() + entries_[i].first_col, static_cast<std::size_t>(entries_[i].num_cols)}; }
   Block block(int i) { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
