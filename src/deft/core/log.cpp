@@ -52,6 +52,7 @@ struct Outlets {
     screen->set_level(spdlog::level::info);
     all->add_sink(screen);
     logger.set_level(spdlog::level::trace);  // the sinks decide
+    logger.flush_on(spdlog::level::info);    // a killed program keeps its lines
   }
 };
 
