@@ -40,6 +40,7 @@ struct ClippedCorner {
   int feature_a = 0, feature_b = 0;
 };
 
+/// Scratch of `clip`: the polygon before and after each cut. One per thread; grows, then allocates no more.
 struct ClipScratch {
   struct Corner {
     Vector2d x;
@@ -54,10 +55,13 @@ struct ClipScratch {
 /// 1e-12 m of each other count as meeting. Method: Sutherland–Hodgman.
 void clip(const Piece& a, const Piece& b, ClipScratch& scratch, std::vector<ClippedCorner>& corners);
 
+/// Feature numbers of a polytope's parts: vertices count from 0, then its edges, then its faces.
 int vertex_feature(const Polytope&, int vertex);
 int edge_feature(const Polytope& p, int edge);
 int face_feature(const Polytope& p, int face);
 
+/// Sets `piece` to one vertex, edge or face of a posed core, projected along frame.n with its height above the frame.
+/// `posed` needs its world vertices. No allocation once the piece has grown.
 void set_vertex_piece(const PosedShape& posed, int vertex, const TangentFrame& frame, Piece& piece);
 void set_edge_piece(const PosedShape& posed, int edge, const TangentFrame& frame, Piece& piece);
 void set_face_piece(const PosedShape& posed, int face, const TangentFrame& frame, Piece& piece);

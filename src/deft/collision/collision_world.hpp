@@ -14,6 +14,7 @@
 
 namespace deft::collision {
 
+/// One collision geometry before it is built: shape, body, and its pose in the body frame.
 struct GeometryDescription {
   std::string name;                            // "hand/link_3#collision_0"
   int body = -1;                               // 0 = world
@@ -45,6 +46,7 @@ class CollisionWorkspace {
   std::unique_ptr<Impl> impl_;
 };
 
+/// All collision geometries of a scene; immutable, shared by threads, each with a workspace of its own.
 class CollisionWorld {
  public:
   /// @param allowed  allowed[i * n + j] != 0 when geometries i and j of n may touch (symmetric; the filter is made by `scene`).

@@ -8,6 +8,7 @@
 
 namespace deft::collision {
 
+/// The vertices of a mesh file [m], and the volume that its triangles enclose [m³].
 struct Mesh {
   std::vector<Vector3d> vertices;
   double volume = 0;  // |Σ a·(b × c)|/6 over the triangles: the enclosed volume of a closed, oriented mesh
@@ -22,6 +23,7 @@ Mesh load_mesh(const std::string& path, const Vector3d& scale);
 /// @throws std::runtime_error if the points lie in a plane.
 Polytope make_convex_hull(const std::vector<Vector3d>& points);
 
+/// Volume of a polytope [m³], by cones from its first vertex to its faces.
 double volume(const Polytope& polytope);
 
 }  // namespace deft::collision

@@ -5,6 +5,7 @@
 
 namespace deft::collision {
 
+/// Scratch of this file's functions; one per thread.
 struct EndScratch {
   Piece a, b;
   ClipScratch clip;

@@ -8,6 +8,7 @@
 
 namespace deft::collision {
 
+/// Answer of gjk_distance.
 struct GjkResult {
   bool disjoint = false;  // false: the cores touch or overlap (to rounding)
   Proximity proximity;    // if disjoint: of the cores, radii not included
@@ -25,7 +26,7 @@ GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative
 struct PenetrationGuess {
   Vector3d n = Vector3d::UnitZ();  // from B to A
   double upper_bound = 0;          // of the signed distance
-  bool is_global = false;          // s(n) is within 1e-5 of the sizes of the upper bound
+  bool is_global = false;          // s(n) is within 1e-4 of the sizes of the upper bound, 1e-5 as a rule
 };
 
 /// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's simplex, until

@@ -6,6 +6,7 @@
 
 namespace deft::collision {
 
+/// Scratch of find_proximity; one per thread.
 struct NarrowScratch {
   EndScratch ends;
 };

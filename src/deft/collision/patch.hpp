@@ -9,6 +9,7 @@
 
 namespace deft::collision {
 
+/// One contact point of a pair: witness points [m, world], unit normal from B to A, its own gap [m], the features that made it.
 struct PatchPoint {
   Vector3d p_A = Vector3d::Zero(), p_B = Vector3d::Zero(), n = Vector3d::UnitZ();
   double gap = 0;
@@ -16,6 +17,7 @@ struct PatchPoint {
   int feature_a = 0, feature_b = 0;
 };
 
+/// Scratch and result of find_patch; one per thread.
 struct PatchScratch {
   std::vector<Piece> pieces_a, pieces_b;
   ClipScratch clip;

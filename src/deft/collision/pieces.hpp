@@ -16,6 +16,7 @@ inline constexpr int kRimPoints = 16;
 std::array<Vector3d, 2> side_line(const PosedShape& cylinder, const Vector3d& direction);
 Vector3d rim_point(const PosedShape& cylinder, int cap, int k);
 
+/// Sets `piece` to the rim polygon of cap 0 (−z) or 1 (+z), projected along frame.n.
 void set_cap_piece(const PosedShape& cylinder, int cap, const TangentFrame& frame, Piece& piece);
 /// A segment between two points; seen end-on it becomes the end that is farther along sign · n. `features`: of both
 /// ends, of the whole.

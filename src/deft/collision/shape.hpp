@@ -42,10 +42,12 @@ struct Polytope {
 /// Fills `edges` and `corner_edges` from the faces. @throws std::invalid_argument if an edge does not belong to exactly
 /// two faces.
 void connect_edges(Polytope& polytope);
+/// The box of half sizes `half` [m]: 8 vertices, 12 edges, 6 faces.
 Polytope make_box_polytope(const Vector3d& half);
 /// A convex polygon (counter-clockwise) extruded to ±half_height along z.
 Polytope make_prism_polytope(const std::vector<Eigen::Vector2d>& polygon, double half_height);
 
+/// A built geometry in its own frame; lengths in m.
 struct Shape {
   Kind kind = Kind::kSphere;
   double radius = 0;                    // added around the core: sphere, capsule
@@ -60,6 +62,7 @@ struct Shape {
            box_half = Vector3d::Zero();              // bounds in the geometry's frame (with the radius)
 };
 
+/// Whether the core is a polytope (a point and a segment count).
 inline bool has_polytope_core(Kind kind) { return kind <= Kind::kHull; }
 
 /// Builds the shape of a description, reporting what is wrong with it; `info` gets kind, hull vertices and volumes.

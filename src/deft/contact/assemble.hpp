@@ -6,6 +6,7 @@
 
 namespace deft::contact {
 
+/// How forces are placed; a choice of `step:` in scene files.
 struct AssembleOptions {
   bool midpoint_forces = false;   // force and reaction at the common midpoint; default: each at its own body's witness point
 };

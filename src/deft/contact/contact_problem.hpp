@@ -26,6 +26,8 @@ struct Contact {
   std::uint64_t id = 0;
 };
 
+/// The program of one step without its law of friction:  minimise ½ δᵀQδ + bᵀδ [J] over δ ∈ R^nv subject to contacts with
+/// linearised gaps φ + J_n δ [m]. Units of δ: rad and m.
 struct ContactProblem {
   int nv = 0;
   std::vector<Contact> contacts;

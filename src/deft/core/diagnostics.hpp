@@ -16,8 +16,10 @@ struct SourceLocation {
   int column = 0;
 };
 
+/// Errors stop the reading once all are collected; warnings do not.
 enum class Severity { kError, kWarning };
 
+/// One thing that is wrong or suspicious, and where.
 struct Diagnostic {
   Severity severity = Severity::kError;
   SourceLocation where;

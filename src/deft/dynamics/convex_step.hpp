@@ -10,6 +10,7 @@
 
 namespace deft::dynamics {
 
+/// The step of this file's head. One object per thread: it keeps scratch and the last solution for warm starts.
 class ConvexStep final : public StepModel {
  public:
   /// @throws InputError when the scene has no step length or asks for an option that this model does not have.

@@ -17,6 +17,7 @@ struct RolloutEnd {
   bool interrupted = false;
 };
 
+/// How far to simulate, from which time [s], and whom to tell.
 struct RolloutOptions {
   int steps = 0;
   double t0 = 0;

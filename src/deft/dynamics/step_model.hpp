@@ -28,6 +28,8 @@ struct StepResult {
   double solve_us = 0, step_us = 0;
 };
 
+/// A discrete-time contact model: (q, u) → q⁺. Every model obeys the same conditions (no penetration beyond the
+/// linearisation, forces in their cones, statuses instead of exceptions).
 class StepModel {
  public:
   virtual ~StepModel() = default;

@@ -8,6 +8,7 @@
 
 namespace deft::dynamics {
 
+/// What a contact does in a step: no force, force inside its cone, force on its boundary with sliding.
 enum class ContactState : unsigned char { kOpen = 0, kStick = 1, kSlide = 2 };
 
 /// One contact of one step, at the end of the step. Force on body a in the world frame; −force on b.
@@ -23,6 +24,7 @@ struct ContactRecord {
   ContactState state = ContactState::kOpen;
 };
 
+/// Statistics and certificate of one step.
 struct StepRecord {
   int status = 0;                                // index into Trajectory::status_words
   double residual = 0;                           // max of the scaled residuals of the certificate

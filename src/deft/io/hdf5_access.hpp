@@ -11,6 +11,7 @@
 
 namespace deft::io::hdf5 {
 
+/// The one lock of the HDF5 library in this process.
 std::mutex& library_mutex();
 
 /// Owns one HDF5 identifier.
@@ -84,6 +85,7 @@ struct Values {
 template <typename T>
 Values<T> read_values(hid_t file, const std::string& path);
 
+/// Writes an attribute of an object: a text, a list of texts, or numbers. @throws std::runtime_error with HDF5's reason.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& texts);
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::int32_t>& numbers);

@@ -27,6 +27,7 @@ void copy_rows(const dynamics::Trajectory& trajectory, int first_step, bool with
 /// kSingleWriter: HDF5's single-writer mode: after a kill it holds all flushed rows, readers ask for SWMR.
 enum class RunFormat { kWhole, kSingleWriter };
 
+/// A run.h5 that is being written; rows are appended and never changed.
 class RunFile {
  public:
   /// Creates the file with its attributes and empty datasets; sizes come from `start`. @throws std::runtime_error.

@@ -10,6 +10,7 @@
 
 namespace deft::io {
 
+/// One entry of a sparse matrix, indices from 0.
 struct MatrixEntry {
   int row = 0, col = 0;
   double value = 0;

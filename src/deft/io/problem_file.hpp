@@ -10,6 +10,7 @@
 
 namespace deft::io {
 
+/// A problem file of kind `contact`, read and checked.
 struct ContactProblemFile {
   std::string name, source;
   solvers::ContactProgram program;

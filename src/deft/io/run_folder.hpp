@@ -47,6 +47,7 @@ class RunWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// A run as it was read back.
 struct Run {
   RunHeader header;
   dynamics::Trajectory trajectory;

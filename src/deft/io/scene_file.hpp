@@ -11,6 +11,7 @@
 
 namespace deft::io {
 
+/// What the command line adds to a scene file.
 struct SceneFileOptions {
   std::vector<std::string> overlays;       // --with FILE, later ones win
   std::vector<std::string> settings;       // --set key.path=YAML, after the overlays

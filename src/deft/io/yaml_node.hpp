@@ -13,6 +13,7 @@ namespace deft::io {
 
 struct YamlEntry;
 
+/// One value: null, scalar text, list or map, with the place where it was written.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
@@ -46,6 +47,7 @@ struct YamlEntry {
   YamlNode value;
 };
 
+/// Nodes without a place, for values that the program itself writes.
 YamlNode make_scalar(std::string text, bool quoted = false);
 /// Shortest text that reads back as the same number; infinities as .inf.
 YamlNode make_number(double value);

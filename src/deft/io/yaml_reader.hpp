@@ -29,6 +29,7 @@ inline constexpr NumberRange kNotNegative{0, true, false, ">= 0"};
 inline constexpr NumberRange kPositiveOrInfinite{0, false, true, "> 0 or inf"};
 inline constexpr NumberRange kNotNegativeOrInfinite{0, true, true, ">= 0 or inf"};
 
+/// Reads values of the wanted type, or reports at the value's place what it is instead and what is valid.
 class YamlReader {
  public:
   explicit YamlReader(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}

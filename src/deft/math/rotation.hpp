@@ -31,6 +31,7 @@ Eigen::Vector4d quat_wxyz_from_rotation(const Eigen::Matrix3d& R);
 Eigen::Matrix3d rotation_from_rpy(const Eigen::Vector3d& rpy);
 Eigen::Vector3d rpy_from_rotation(const Eigen::Matrix3d& R);
 
+/// The pose with rotation R and translation p [m].
 inline RigidTransform make_transform(const Eigen::Matrix3d& R, const Eigen::Vector3d& p) {
   RigidTransform X = RigidTransform::Identity();
   X.linear() = R;

@@ -18,6 +18,7 @@
 
 namespace deft::multibody {
 
+/// A body of the built model, for look-ups and reports.
 struct BodyInfo {
   std::string name;             // "hand/link_3", inline body "ball", "world"
   std::string link;             // link name in its model
@@ -27,12 +28,14 @@ struct BodyInfo {
   double mass = 0;
 };
 
+/// One entry of q.
 struct CoordinateInfo {
   std::string name;             // "ball/qw", "hand/joint_1", "tip/x"
   std::string unit;             // "rad", "m", "1"
   double lower = -kInfinity, upper = kInfinity;
 };
 
+/// One entry of a velocity or displacement.
 struct VelocityInfo {
   std::string name;             // "ball/wx" … "ball/vz", "hand/joint_1", "tip/x"
   std::string unit;             // of a displacement: "rad" or "m"
@@ -42,6 +45,7 @@ struct VelocityInfo {
   double damping = 0;
 };
 
+/// A model of the world: where its entries are in q and in velocities.
 struct ModelInfo {
   std::string name;
   int first_q = 0, nq = 0, first_v = 0, nv = 0;
@@ -67,6 +71,7 @@ class Kinematics {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The built world of models; immutable, shared by threads, each with Kinematics of its own.
 class Model {
  public:
   /// Builds the world. Every problem (unknown or cyclic weld, duplicate name, non-positive mass with free motion, bad inertia, …)

@@ -40,8 +40,10 @@ struct ModelTables {
   pinocchio::Model pinocchio;
 };
 
+/// Inside of Model.
 struct Model::Impl : ModelTables {};
 
+/// Inside of Kinematics: Pinocchio's data and what is derived from it at q.
 struct Kinematics::Impl {
   explicit Impl(const pinocchio::Model& model) : data(model), q(model.nq) {}
   pinocchio::Data data;

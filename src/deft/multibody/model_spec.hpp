@@ -16,12 +16,14 @@ namespace deft::multibody {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// <inertial>: mass, centre of mass and inertia of a link.
 struct InertialSpec {
   double mass = 0;                                            // [kg]
   Eigen::Vector3d p_LCom = Eigen::Vector3d::Zero();           // [m], link frame
   Eigen::Matrix3d I_Com_L = Eigen::Matrix3d::Zero();          // about the centre of mass, link axes [kg m²]
 };
 
+/// A collision or visual geometry of a link, at X_LG in the link frame.
 struct GeometrySpec {
   std::string name;
   RigidTransform X_LG = RigidTransform::Identity();
@@ -32,6 +34,7 @@ struct GeometrySpec {
   SourceLocation where;
 };
 
+/// A link (a body) of a model.
 struct LinkSpec {
   std::string name;
   std::optional<InertialSpec> inertial;
@@ -52,6 +55,7 @@ struct JointAxisSpec {
 
 enum class JointKind { kFixed, kAxes, kBall, kFree };         // kAxes: the axes one after the other (revolute, prismatic, planar, …)
 
+/// A joint between two links:  X_PC = X_PJ · motion · X_CJ⁻¹.
 struct JointSpec {
   std::string name;
   JointKind kind = JointKind::kFixed;
@@ -62,6 +66,7 @@ struct JointSpec {
   SourceLocation where;
 };
 
+/// A named frame at a fixed pose X_AF in what it is attached to.
 struct FrameSpec {
   std::string name;
   std::string attached_to;                                    // link or frame of the same model (in MultibodySpec: scoped name or "world")
@@ -89,6 +94,7 @@ struct WeldSpec {
   SourceLocation where;
 };
 
+/// The world as directives assemble it.
 struct MultibodySpec {
   std::vector<ModelSpec> models;                              // declaration order
   std::vector<WeldSpec> welds;

@@ -11,6 +11,7 @@
 
 namespace deft::multibody {
 
+/// Collects the frames of a model, then answers for their poses; each reference is followed once.
 class SdfFrames {
  public:
   explicit SdfFrames(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}

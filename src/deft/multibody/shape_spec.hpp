@@ -12,7 +12,7 @@ struct SphereSpec { double radius = 0; };                               // radiu
 struct BoxSpec { Eigen::Vector3d size; };                               // full edge lengths
 struct CapsuleSpec { double radius = 0, length = 0; };                  // along z, length of the cylindrical part
 struct CylinderSpec { double radius = 0, length = 0; };                 // along z
-struct EllipsoidSpec { Eigen::Vector3d radii; };
+struct EllipsoidSpec { Eigen::Vector3d radii; };                        // half axes along x, y, z
 struct HalfSpaceSpec { Eigen::Vector3d normal; double offset = 0; };    // solid where normal·x ≤ offset
 struct PrismSpec { std::vector<Eigen::Vector2d> vertices; double height = 0; };  // convex polygon in xy, extruded by ±height/2 along z
 struct MeshSpec { std::string path; Eigen::Vector3d scale{1, 1, 1}; };  // resolved file path (STL, OBJ, DAE)

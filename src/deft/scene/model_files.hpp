@@ -11,6 +11,7 @@
 
 namespace deft::scene {
 
+/// Look-up and reading of model files; keeps the package paths.
 class ModelFiles {
  public:
   /// @param package_paths  folders searched first;  @param bundled_scenes  what package://deft_scenes names, empty =

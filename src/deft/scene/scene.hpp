@@ -47,6 +47,7 @@ struct SceneState {
   std::span<const RigidTransform> X_WB() const { return kinematics.X_WB; }
 };
 
+/// The immutable world: models, geometries, friction, commands, settings. Shared by threads, each with a SceneState.
 class Scene {
  public:
   /// Builds and checks. Every problem goes to `diagnostics`. @throws InputError with all of them if there is any error.

@@ -26,6 +26,7 @@ struct JointValues {
   SourceLocation where;
 };
 
+/// An entry of `robots:`.
 struct RobotSpec {
   std::string name;                               // model name
   JointValues stiffness;                          // [N/m, N·m/rad] > 0
@@ -33,6 +34,7 @@ struct RobotSpec {
   SourceLocation where;
 };
 
+/// An entry of `objects:`.
 struct ObjectSpec {
   std::string name;
   bool frozen = false;                            // δ_u = 0
@@ -54,17 +56,21 @@ struct ConfigurationSpec {
   SourceLocation where;
 };
 
+/// An entry of `goals:`: coordinates to reach, and how nearly.
 struct GoalSpec {
   ConfigurationSpec target;                       // what is not named is free
   double tolerance_position_m = 0.01, tolerance_rotation_rad = 0.1, tolerance_joint = 0.1;
 };
 
+/// `commands:`. Linear: a step takes the command at its end; hold: the last knot at or before its start.
 enum class Interpolation { kLinear, kHold };
+/// Joint targets at one time [s].
 struct KnotSpec {
   double t = 0;
   std::map<std::string, JointValues> robots;      // missing joints keep their last value
   SourceLocation where;
 };
+/// What the robots are told to do over time.
 struct CommandSpec {
   Interpolation interpolation = Interpolation::kLinear;
   std::vector<KnotSpec> knots;                    // ascending t
@@ -93,6 +99,7 @@ struct FilterGroupSpec {
   SourceLocation where;
 };
 
+/// Words of `step:` and `plane:`; what each means is in the README of the room that implements it.
 enum class ModelKind { kConvex, kPerfectTracking, kImpedance, kLimitSurface, kStewartTrinkle, kConvexSecondOrder, kEquivalentContactPoint };
 enum class Dynamics { kQuasidynamic, kQuasistatic };
 enum class Cone { kPyramid, kCone };
@@ -127,6 +134,7 @@ struct StepSettings {
   double gain = 0;                                // limit surface: c
 };
 
+/// A whole scene, checked for form; Scene::build checks the rest.
 struct SceneSpec {
   std::string name;
   std::string file;                               // of the scene, for messages and relative paths

@@ -40,6 +40,7 @@ struct Arrow {
   }
 };
 
+/// |x1| of x = (x0; x1).
 inline double tail_norm(int rows, const double* x) {
   double total = 0;
   for (int k = 1; k < rows; ++k) total += x[k] * x[k];
@@ -62,6 +63,7 @@ inline double cone_root_det(int rows, const double* x) {
   return std::sqrt(x[0] - tail) * std::sqrt(x[0] + tail);
 }
 
+/// aᵀb over `rows` entries.
 inline double dot(int rows, const double* a, const double* b) {
   double total = 0;
   for (int k = 0; k < rows; ++k) total += a[k] * b[k];

@@ -9,6 +9,7 @@
 
 namespace deft::solvers {
 
+/// Settings of ContactIpm.
 struct IpmSettings {
   double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
   int max_iterations = 60;          // then IterationLimit
@@ -19,6 +20,7 @@ struct IpmSettings {
       std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
 };
 
+/// What one solve did.
 struct SolveInfo {
   Status status = Status::kNumericalFailure;
   int iterations = 0;

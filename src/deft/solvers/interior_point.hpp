@@ -8,8 +8,10 @@
 
 namespace deft::solvers {
 
+/// Why an interior-point run ended.
 enum class IpmOutcome { kConverged, kInfeasible, kUnbounded, kStalled, kIterationLimit, kTimeLimit };
 
+/// When an interior-point run ends; scaled units of PackedProgram.
 struct IpmLimits {
   double complementarity = 1e-10;  // exact: largest sᵀλ of a row at the end
   double residual = 1e-10;         // rows and stationarity
@@ -19,12 +21,13 @@ struct IpmLimits {
       1e-10;  // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay exact
 };
 
+/// The iteration with its point and scratch; one per thread, no allocation when sizes repeat.
 class InteriorPoint {
  public:
   /// Cold start: centred slacks around the origin; rows that touch get a slack and a multiplier of `size`. Problems
   /// with a thin feasible set need large multipliers and a large start.
   void start_cold(const PackedProgram& program, double size = 0.3);
-  /// Lifts an iterate of a neighbouring program onto the central path at `mu` (solvers.md in README: "Warm start").
+  /// Lifts an iterate of a neighbouring program onto the central path at `mu` (README.md: "Warm start").
   void start_warm(const PackedProgram& program, NewtonSystem& system, const Iterate& x, double mu);
   /// From now on runs may take `limit_s` seconds in all, then they end with kTimeLimit.
   void start_clock(double limit_s) {

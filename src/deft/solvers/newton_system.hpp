@@ -14,6 +14,7 @@ struct BlockCurvature {
   double C[kMaxConeRows * kMaxConeRows] = {};
 };
 
+/// Newton matrix and factor with their scratch; one per thread.
 class NewtonSystem {
  public:
   /// H ← Q + JᵀCJ and its factor. @returns the number of directions without curvature, which the solve leaves alone.

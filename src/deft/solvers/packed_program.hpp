@@ -54,6 +54,7 @@ struct MetricBlock {
   bool singular = false;        // Q̃ differs from Q here
 };
 
+/// The packed program: data of one solve, constant while iterating.
 struct PackedProgram {
   int nv = 0, num_rows = 0, num_slacks = 0;
   double energy = 1.0, E0 = 1.0;  // E of the scaling [J]; E0 of the certificate

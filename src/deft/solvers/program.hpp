@@ -21,6 +21,7 @@
 
 namespace deft::solvers {
 
+/// Shape of the friction constraint: linear rays, or the second-order cone.
 enum class FrictionModel { kPyramid, kCone };
 
 /// The scalar data of one contact; its rows are the block of the same index in ContactProgram::J.
@@ -40,6 +41,7 @@ struct LinearRows {
   std::vector<double> rhs;
 };
 
+/// The program of this file's head.
 struct ContactProgram {
   int nv = 0;
   BlockDiagonal Q;    // symmetric positive semidefinite

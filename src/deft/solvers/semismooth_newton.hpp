@@ -7,6 +7,7 @@
 
 namespace deft::solvers {
 
+/// The iteration with its scratch; one per thread.
 class SemismoothNewton {
  public:
   /// Improves `x` until the error of KktState::exact_error is below `tolerance`, or it stops improving, in at most

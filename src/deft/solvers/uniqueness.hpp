@@ -7,6 +7,7 @@
 
 namespace deft::solvers {
 
+/// Rank tests at a solution; scratch is kept between calls.
 class Uniqueness {
  public:
   /// True unless another motion has the same energy: none of the directions without curvature and without a loaded row

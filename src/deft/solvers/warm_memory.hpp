@@ -10,6 +10,7 @@
 
 namespace deft::solvers {
 
+/// Memory of one solver object; holds no pointers into the program.
 class WarmMemory {
  public:
   void clear() { valid_ = false; }

@@ -9,6 +9,7 @@ namespace deft::solvers {
 inline constexpr int kLane = 8;
 constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
 
+/// The kernels of one instruction set. None allocates; all may be called from many threads.
 struct DenseKernels {
   /// H = UᵀU in place, upper triangle only, n ≤ ld. Pivots that fall below `floor[i]` mean a direction without
   /// curvature up to rounding: they are replaced by a huge one, which freezes that direction. @returns the number of
