@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kMaxVertices = 128;
 constexpr int kMaxFaces = 4 * kMaxVertices;
-constexpr double kRelativeTolerance = 1e-5;  // of the sizes
+constexpr double kConverged = 1e-5;  // of the sizes: between s(n) and its bound
+constexpr double kGlobal = 1e-4;     // what still counts as near the optimum when the room is used up
 
 struct Face {
   std::array<int, 3> v;
@@ -115,15 +116,15 @@ std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const Pos
   for (const auto& f : kFaces) {
     if (!hull.add_face(f[0], f[1], f[2])) return std::nullopt;
   }
-  const double tolerance = kRelativeTolerance * (a.shape->bounding_radius + b.shape->bounding_radius);
+  const double size = a.shape->bounding_radius + b.shape->bounding_radius;
   while (true) {
     const auto nearest = std::min_element(hull.faces.begin(), hull.faces.begin() + hull.face_count,
                                           [](const Face& p, const Face& q) { return p.height < q.height; });
     const Vector3d normal = nearest->normal;
     const Vector3d w = support_difference(a, b, normal);
-    const PenetrationGuess guess{
-        .n = -normal, .upper_bound = -nearest->height, .is_global = normal.dot(w) - nearest->height <= tolerance};
-    if (guess.is_global || !hull.grow(w)) return guess;
+    const double excess = normal.dot(w) - nearest->height;
+    const PenetrationGuess guess{.n = -normal, .upper_bound = -nearest->height, .is_global = excess <= kGlobal * size};
+    if (excess <= kConverged * size || !hull.grow(w)) return guess;
   }
 }
 
