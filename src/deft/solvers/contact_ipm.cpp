@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/interior_point.hpp"
@@ -40,7 +41,7 @@ struct ContactIpm::Workspace {
   Status solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
   Status solve_exact(const ContactProgram& program, const IpmSettings& settings);
   Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings);
-  Status solve_elastic(int max_iterations);
+  bool solve_elastic(int max_iterations, bool proven);
   bool take_better(double& best, const Iterate& from);
   double polish(double& best, int max_factors, bool trust_forces = false);
   void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
@@ -105,29 +106,30 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
 
-// A jammed program has no solution without compliance. With a little of it, it has one: that motion is returned, and
-// its multipliers, made long by still less compliance, are the proof.
-Status ContactIpm::Workspace::solve_elastic(int max_iterations) {
-  Status status = Status::kNumericalFailure;
+// A jammed program has no solution without compliance; with a little of it, it has one. Without any (and without the
+// proximal term that holds them back) the multipliers grow until they are the proof. @returns whether the program is
+// infeasible (`proven` already, or proven here); x is then the elastic motion.
+bool ContactIpm::Workspace::solve_elastic(int max_iterations, bool proven) {
   IpmLimits limits{.complementarity = 1e-9, .residual = 1e-9, .max_iterations = 2 * max_iterations};
   packed.set_extra_compliance(kElastic);
   interior.start_cold(packed);
-  const IpmOutcome outcome = interior.run(packed, system, limits);
+  const bool converged = interior.run(packed, system, limits) == IpmOutcome::kConverged;
   iterations += interior.iterations();
-  if (outcome == IpmOutcome::kConverged) {
-    x.v = interior.iterate().v;
-    x.lambda = interior.iterate().lambda;
-  }
   packed.set_extra_compliance(0.0);
-  limits.proximal = 0;
-  limits.max_short_steps = limits.max_iterations;
-  interior.start_cold(packed, kLargeStart);
-  const IpmOutcome proof = interior.run(packed, system, limits);
-  iterations += interior.iterations();
-  if (proof == IpmOutcome::kInfeasible ||
-      (proof != IpmOutcome::kUnbounded && interior.proves_infeasible(packed, system)))
-    status = Status::kInfeasible;
-  return status;
+  candidate.v = interior.iterate().v;
+  candidate.lambda = interior.iterate().lambda;
+  if (!proven) {
+    limits.proximal = 0;
+    limits.max_short_steps = limits.max_iterations;
+    interior.start_cold(packed, kLargeStart);
+    proven = interior.run(packed, system, limits) == IpmOutcome::kInfeasible;
+    iterations += interior.iterations();
+  }
+  if (proven && converged) {
+    std::swap(x.v, candidate.v);
+    std::swap(x.lambda, candidate.lambda);
+  }
+  return proven;
 }
 
 Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings) {
@@ -183,8 +185,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSett
   if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
   const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
   if ((failed || status == Status::kInfeasible) && settings.compliance_fallback) {
-    const Status verdict = solve_elastic(settings.max_iterations);
-    if (failed && verdict == Status::kInfeasible) status = verdict;
+    if (solve_elastic(settings.max_iterations, !failed)) status = Status::kInfeasible;
   }
   state.evaluate(packed, system, x);
   const bool use_interior = packed.smoothed && status == Status::kSolved;
@@ -231,6 +232,9 @@ SolveInfo ContactIpm::solve(const ContactProgram& program, const IpmSettings& se
   const Stopwatch watch;
   SolveInfo info;
   info.status = work_->solve(program, settings, solution);
+  // Data beyond the range of double precision may overflow on the way: never call that solved.
+  const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;
+  if (claimed && !solution.delta.allFinite()) info.status = Status::kNumericalFailure;
   info.iterations = work_->iterations;
   info.solve_us = watch.microseconds();
   return info;

@@ -27,7 +27,7 @@ struct SolveInfo {
   double solve_us = 0.0;
 };
 
-/// Owns all scratch; sized on first use, no allocation when the sizes repeat. One object per thread.
+/// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of uniqueness). One object per thread.
 class ContactIpm {
  public:
   ContactIpm();
