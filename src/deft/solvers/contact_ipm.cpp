@@ -19,9 +19,11 @@ constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with 
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
-constexpr double kRoundingSlack = 10;    // accepted where multipliers of 1e4 and more magnify rounding
-constexpr double kWarmMu = 1e-4;         // exact warm starts are lifted to it
-constexpr double kLargeStart = 100;      // second start of problems with a thin feasible set
+constexpr double kRoundingSlack = 10;  // accepted where multipliers of 1e4 and more magnify rounding
+constexpr double kWarmMu = 1e-4;       // exact warm starts are lifted to it
+constexpr double kLargeStart = 100;    // second start of problems with a thin feasible set
+// Sizes of the cold starts that are tried in turn, 0: the usual one (or the warm one).
+constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3};
 constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
 constexpr double kElasticProof = 1e-14;  // R̂ whose multipliers are long enough to be a Farkas ray
 
@@ -88,7 +90,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   // that, once more from a large start.
   best = std::numeric_limits<double>::infinity();
   IpmOutcome outcome = IpmOutcome::kStalled;
-  for (const double size : {0.0, kLargeStart}) {
+  for (const double size : kStarts) {
     if (size > 0) interior.start_cold(packed, size);
     for (IpmLimits limits : {kLoose, kTight}) {
       limits.max_iterations = settings.max_iterations;
