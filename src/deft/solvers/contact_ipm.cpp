@@ -16,8 +16,9 @@ namespace {
 
 constexpr double kPolished = 1e-14;    // aim of the semismooth polish; it stops earlier when refinement stops paying
 constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
-constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};    // where the first polish starts
-constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12};  // where the interior point alone would end
+constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
+constexpr IpmLimits kTight{
+    .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
 constexpr double kRoundingSlack = 10;  // accepted where multipliers of 1e4 and more magnify rounding
 constexpr double kWarmMu = 1e-4;       // exact warm starts are lifted to it
