@@ -124,6 +124,11 @@ def test_outcomes_have_words_and_exit_codes(solve):
     assert result["status"] == "NotUnique" and result["solution"]["motion_unique"] is False
 
 
+@pytest.mark.parametrize("change", [{"b": [1e200, 0, 2]}, {"bounds": {"lower": [1e300, 0, 0], "upper": ["inf", 0, 0]}}])
+def test_overflow_is_a_numerical_failure_and_prints_no_nan(solve, change):
+    assert solve(example() | change, code=3)["status"] == "NumericalFailure"
+
+
 def test_a_time_limit_is_a_status(deft, problems):
     process = deft.start("solve", problems / "pick_place_grasp_cone" / "010.json.gz", "--time-limit", 0, "--json")
     result = parse(process.communicate()[0])

@@ -347,6 +347,13 @@ const std::vector<Malformed> kMalformed{
        d["Q"] = {{"rows", 3}, {"cols", 3}};
      },
      "field 'Q': error: needs either 'data'"},
+    {"contacts of nothing",
+     [](json& d) {
+       d["nv"] = 0;
+       d["b"] = json::array();
+       d["Q_blocks"] = json::array();
+     },
+     "field 'contacts': error: has contacts, but nv is 0"},
     {"contacts not a list", [](json& d) { d["contacts"] = 3; }, "field 'contacts': error: must be a list, not 3"},
     {"contact not an object", [](json& d) { d["contacts"][0] = 3; },
      "field 'contacts[0]': error: must be an object, not 3"},

@@ -194,6 +194,7 @@ ContactProblemFile read_contact_problem(const std::string& path) {
 
   read_model(root, program);
   const JsonField contacts = root.at("contacts");
+  if (program.nv == 0 && contacts.list_size() > 0) contacts.fail("has contacts, but nv is 0: there is nothing to move");
   for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), program.model, program);
   read_rays(root, program, file.notes);
   if (const auto bounds = root.find("bounds")) read_bounds(*bounds, program);
