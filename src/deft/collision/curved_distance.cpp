@@ -205,7 +205,12 @@ Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkRes
 
 Proximity curved_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch) {
   const GjkResult gjk = gjk_distance(a, b, kGuess);
-  if (!gjk.disjoint || gjk.proximity.distance <= kNear) return polish_touching(a, b, gjk, scratch);
+  if (!gjk.disjoint || gjk.proximity.distance <= kNear) {
+    if (a.shape->kind == Kind::kBox) {
+      if (const PosedShape* near = cut_box(a, b, scratch.cut)) return polish_touching(*near, b, gjk_distance(*near, b, kGuess), scratch);
+    }
+    return polish_touching(a, b, gjk, scratch);
+  }
   if (const auto p = polish_apart(a, b, gjk.proximity.n, scratch)) return *p;
   // Rare: from the best guess that GJK can give, which is returned as it is if even that cannot be polished.
   const GjkResult fine = gjk_distance(a, b);

@@ -1,6 +1,7 @@
 #pragma once
 // What of a core is at its end along a normal, and where the ends of two cores meet.
 
+#include "deft/collision/box_cut.hpp"
 #include "deft/collision/clip.hpp"
 
 namespace deft::collision {
@@ -11,6 +12,7 @@ struct EndScratch {
   ClipScratch clip;
   std::vector<ClippedCorner> corners;
   std::vector<double> azimuths;  // of rim points
+  BoxCut cut;
 };
 
 /// Sets `piece` to the feature of the core within `slab` [m] of its end along frame.n: the lowest for A, the highest
