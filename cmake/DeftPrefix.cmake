@@ -19,7 +19,6 @@ find_package(coal CONFIG REQUIRED)
 find_package(tinyxml2 CONFIG REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
-find_package(TBB REQUIRED)
 find_package(yaml-cpp REQUIRED)
 if(NOT TARGET yaml-cpp)  # from version 0.8 the target has a namespace
   add_library(yaml-cpp INTERFACE IMPORTED)

@@ -29,7 +29,6 @@ using dynamics::Trajectory;
 using solvers::Status;
 
 constexpr int kMaxSteps = 100'000'000;
-constexpr double kCertified = 1e-8;  // scaled residual above which a step that calls itself solved is warned of
 
 struct SimOptions {
   OutputOptions output;
@@ -68,14 +67,6 @@ Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::*time_
   std::vector<double> values;
   for (const StepRecord& step : steps) values.push_back(step.*time_us);
   return {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
-}
-
-int count_uncertified(const Trajectory& motion) {
-  const auto doubtful = [](const StepRecord& step) {
-    const auto status = static_cast<Status>(step.status);
-    return (status == Status::kSolved || status == Status::kNotUnique) && !(step.residual <= kCertified);
-  };
-  return static_cast<int>(std::count_if(motion.steps.begin(), motion.steps.end(), doubtful));
 }
 
 Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const std::vector<std::string>& files) {
@@ -188,10 +179,6 @@ int run(const SimOptions& options) {
   const Json summary = summarise(end, motion, files);
   write_page(file("run.html"), header, motion);
   io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
-  if (const int doubtful = count_uncertified(motion); doubtful > 0) {
-    log::warning(fmt::format("{} steps are called solved but their certificate is above {:g}; see /steps/residual",
-                             doubtful, kCertified));
-  }
   log::info(fmt::format("{} after {} steps", summary["status"].get<std::string>(), motion.num_steps()));
   log::stop_file();
   if (options.output.json)

@@ -48,7 +48,7 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   Solved solved{};
   std::vector<double> times_s;
-  for (int i = 0; i < options.repeat && !interrupted(); ++i) {
+  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
     const solvers::SolveInfo info = solver.solve(program, settings, solved.solution);
     solved.status = info.status;
     solved.iterations = info.iterations;
@@ -56,6 +56,7 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   }
   solved.time_s = percentile(times_s, 0.5);
   solved.certificate = solvers::certify(program, solved.solution);
+  solved.status = solvers::confirmed(solved.status, solved.certificate, settings.tolerance);
   return solved;
 }
 

@@ -139,11 +139,26 @@ TEST(ConvexStep, DampingAndGravityOfRobotsAreOptional) {
   scene::SceneSpec spec = two_spheres();
   spec.step.joint_damping.all = 20;
   EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 * 500 / (500 + 20 / 0.1), kExact);
+  spec.step.joint_damping = {.by_name = {{"y", 20}}};
+  EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 * 500 / (500 + 20 / 0.1), kExact) << "by name";
+  spec.step.joint_damping = {.list = {1, 2}};
+  EXPECT_THROW(one_step(spec, VectorXd::Constant(1, 0.04)), InputError);
   spec.step.joint_damping = {};
   spec.gravity_W = {0, 10, 0};  // away from the finger, so that the ball stays out of the way
   EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04, kExact) << "compensated by default";
   spec.step.robot_gravity = true;
   EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 + 10.0 / 500, kExact);
+}
+
+TEST(ConvexStep, AStepThatTheCertificateDoesNotConfirmIsAFailure) {
+  solvers::Certificate certificate;
+  certificate.primal = 2 * solvers::kCertified;
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kNotUnique, certificate), solvers::Status::kNumericalFailure);
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kUnbounded, certificate), solvers::Status::kUnbounded);
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved) << "as asked";
+  certificate.primal = scene::kInfinity;
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
 }
 
 TEST(ConvexStep, RejectsWrongSizesAndMissingStepLength) {

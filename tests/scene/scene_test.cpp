@@ -138,6 +138,8 @@ TEST(Scene, InfersThePlaneOfMotion) {
   SceneSpec two_rays = ball_and_finger();
   two_rays.step.rays = 2;
   EXPECT_NE(test::build_errors(two_rays).find("step.rays"), std::string::npos);
+  two_rays.plane = Plane::kSpace;
+  EXPECT_NE(test::build_errors(two_rays).find("step.rays"), std::string::npos) << "stated or inferred";
 }
 
 TEST(Scene, InterpolatesCommandsAtTheEndOfTheStepAndHoldsOutside) {

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/scene/configuration.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -15,6 +14,28 @@ double required_step_length(const scene::Scene& scene) {
   const auto& h = scene.spec().step.h;
   if (!h) throw InputError({scene.spec().file, 0, 0}, "step.h is missing: stepping needs a step length in seconds (step: {h: 0.1}, or --h 0.1)");
   return *h;
+}
+
+/// One value per command: a number for all, a list over the joints of all robots, or a map by "joint" or "robot/joint".
+Eigen::VectorXd joint_damping(const scene::JointValues& values, const scene::Scene& scene) {
+  Eigen::VectorXd damping = Eigen::VectorXd::Constant(scene.nu(), values.all.value_or(0.0));
+  const std::vector<std::string> names = scene.names_u();
+  if (!values.list.empty()) {
+    if (static_cast<int>(values.list.size()) != scene.nu()) {
+      throw InputError(values.where, fmt::format("step.joint_damping: {} values expected (one per robot joint), the list has {}", scene.nu(), values.list.size()));
+    }
+    damping = Eigen::Map<const Eigen::VectorXd>(values.list.data(), scene.nu());
+  }
+  for (const auto& [name, value] : values.by_name) {
+    bool found = false;
+    for (int i = 0; i < scene.nu(); ++i) {
+      if (names[i] != name && !names[i].ends_with("/" + name)) continue;
+      damping(i) = value;
+      found = true;
+    }
+    if (!found) throw InputError(values.where, fmt::format("step.joint_damping: there is no robot joint '{}'{}", name, did_you_mean(name, names)));
+  }
+  return damping;
 }
 
 void check_size(const char* what, const Eigen::VectorXd& v, int expected) {
@@ -27,16 +48,14 @@ void check_size(const char* what, const Eigen::VectorXd& v, int expected) {
 ConvexStep::ConvexStep(const scene::Scene& scene)
     : scene_(&scene), settings_(scene.spec().step), h_(required_step_length(scene)), stiffness_min_(0), assembler_(scene), state_(scene.make_state()),
       M_(scene.nv(), scene.nv()), tau_gravity_(scene.nv()) {
-  if (settings_.effort_limits) throw InputError({scene.spec().file, 0, 0}, "not available yet: step.effort_limits: true");
-  Diagnostics diagnostics;
-  damping_ = Eigen::VectorXd::Zero(scene.nu());
+  const SourceLocation where{scene.spec().file, 0, 0};
+  if (settings_.effort_limits) throw InputError(where, "not available yet: step.effort_limits: true");
+  if (settings_.forces == scene::Forces::kLeastNorm) throw InputError(where, "not available yet: step.forces: least_norm; valid: any");
+  damping_ = joint_damping(settings_.joint_damping, scene);
   for (const scene::Robot& robot : scene.robots()) {
     const double smallest = robot.stiffness.minCoeff();
     stiffness_min_ = stiffness_min_ > 0 ? std::min(stiffness_min_, smallest) : smallest;
-    damping_.segment(robot.first_u, robot.nu) = scene::resolve_joint_values(settings_.joint_damping, scene.model(), robot.model, Eigen::VectorXd::Zero(robot.nu),
-                                                                            fmt::format("step.joint_damping of '{}'", robot.name), diagnostics);
   }
-  diagnostics.throw_if_errors();
 }
 
 double ConvexStep::mass_factor(const scene::Object& object) const {
@@ -133,21 +152,24 @@ void ConvexStep::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepRe
   fill_energy(q, u, result.problem);
   make_program(q, result.problem, result.program);
   const solvers::SolveInfo info = solver_.solve(result.program, solver_settings_, result.solution);
-  result.status = info.status;
   result.iterations = info.iterations;
   result.solve_us = info.solve_us;
+
+  // The certificate judges what was solved, from the raw program; a solution that it does not confirm is none.
+  const double until_solved_us = watch.microseconds();
+  result.certificate = solvers::certify(result.program, result.solution);
+  const Stopwatch after;
+  result.status = solvers::confirmed(info.status, result.certificate);
   result.delta = result.solution.delta;
-  if (info.status != solvers::Status::kSolved && info.status != solvers::Status::kNotUnique) result.delta.setZero(scene_->nv());  // a failed step moves nothing
+  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());  // a failed step moves nothing
 
   // s = 0: the objects stay where they are.
   if (settings_.unactuated_mass_scale && *settings_.unactuated_mass_scale == 0) {
     for (const scene::Object& object : scene_->objects()) result.delta.segment(object.first_v, object.nv).setZero();
   }
   scene_->model().integrate(q, result.delta, result.q_next);
-  result.step_us = watch.microseconds();
+  result.step_us = until_solved_us + after.microseconds();
 
-  // The certificate judges what was solved, from the raw program.
-  result.certificate = solvers::certify(result.program, result.solution);
   result.energy = 0;
   for (int k = 0; k < result.program.Q.num_blocks(); ++k) {
     const auto d = result.solution.delta.segment(result.program.Q.start(k), result.program.Q.size(k));

@@ -77,8 +77,6 @@ StepRecord record_step(const StepResult& result) {
   return record;
 }
 
-bool usable(solvers::Status status) { return status == solvers::Status::kSolved || status == solvers::Status::kNotUnique; }
-
 }  // namespace
 
 Trajectory start_trajectory(const scene::Scene& scene, const Eigen::VectorXd& q0, double t0) {
@@ -128,7 +126,7 @@ RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOpt
     trajectory.X_WB.push_back(poses(next.X_WB()));
     trajectory.t.push_back(options.t0 + (k + 1) * model.h());
 
-    if (!usable(result.status)) {
+    if (!solvers::usable(result.status)) {
       if (options.on_step) options.on_step(k, result, trajectory);
       end.status = result.status;
       return end;

@@ -8,7 +8,7 @@
 
 namespace deft::dynamics {
 
-/// What a contact does in a step: no force, force inside its cone, force on its boundary with sliding.
+/// What a contact does in a step: no force; force, and material points that stay together within 1e-7 m; force, and points that slide.
 enum class ContactState : unsigned char { kOpen = 0, kStick = 1, kSlide = 2 };
 
 /// One contact of one step, at the end of the step. Force on body a in the world frame; −force on b.

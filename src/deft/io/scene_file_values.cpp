@@ -237,16 +237,7 @@ void check_wrenches(const YamlNode& node, SceneReading& scene) {
       if (const YamlNode* value = item.find(key)) read.number(*value, key);
     }
   }
-  const bool second_order = scene.spec.step.model == scene::ModelKind::kStewartTrinkle ||
-                            scene.spec.step.model == scene::ModelKind::kConvexSecondOrder;
-  if (node.items.empty()) return;
-  if (second_order) {
-    read.error(node, "not available yet: wrenches");
-  } else {
-    scene.diagnostics.warning(node.where,
-                              fmt::format("wrenches act in second-order models; step.model '{}' leaves them out",
-                                          scene::to_string(scene.spec.step.model)));
-  }
+  if (!node.items.empty()) read.error(node, "not available yet: wrenches");
 }
 
 }  // namespace deft::io

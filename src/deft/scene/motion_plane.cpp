@@ -28,6 +28,18 @@ bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& 
   return true;
 }
 
+/// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding when the normal is
+/// along an axis (the tangents swap there).
+void check_rays_in_space(const SceneSpec& spec, Diagnostics& diagnostics) {
+  if (spec.step.cone != Cone::kPyramid || spec.step.rays % 4 == 0) return;
+  const SourceLocation where{spec.file, 0, 0};
+  if (spec.step.rays == 2) {
+    diagnostics.error(where, "step.rays: 2 rays are for motion in a plane, but bodies of this scene move in space; use 4 or 8");
+  } else {
+    diagnostics.warning(where, fmt::format("step.rays: {} is no multiple of 4: in space the step then depends on rounding at vertical normals", spec.step.rays));
+  }
+}
+
 }  // namespace
 
 Eigen::Vector3d plane_normal(Plane plane) {
@@ -46,21 +58,20 @@ Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const E
   const auto planar = [&](Plane plane) { return moves_in_plane(model, kinematics, plane == Plane::kYZ ? 0 : plane == Plane::kXZ ? 1 : 2); };
 
   if (spec.plane) {
-    if (*spec.plane != Plane::kSpace && !planar(*spec.plane)) {
+    if (*spec.plane == Plane::kSpace) {
+      check_rays_in_space(spec, diagnostics);
+    } else if (!planar(*spec.plane)) {
       diagnostics.error({spec.file, 0, 0}, "plane: some body can leave the stated plane (a joint moves or turns it out of it)");
     }
     return *spec.plane;
   }
-  if (spec.is_q_sys && spec.step.rays != 2) return Plane::kSpace;
-  if (model.nv() > 0) {
+  if (model.nv() > 0 && !(spec.is_q_sys && spec.step.rays != 2)) {
     // One-dimensional scenes move in two planes at once: yz first, as in the published scenes.
     for (Plane plane : {Plane::kYZ, Plane::kXY, Plane::kXZ}) {
       if (planar(plane)) return plane;
     }
   }
-  if (spec.step.cone == Cone::kPyramid && spec.step.rays == 2 && model.nv() > 0) {
-    diagnostics.error({spec.file, 0, 0}, "step.rays: 2 rays are for motion in a plane, but bodies of this scene move in space; use 4 or 8");
-  }
+  if (model.nv() > 0) check_rays_in_space(spec, diagnostics);
   return Plane::kSpace;
 }
 

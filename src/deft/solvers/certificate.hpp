@@ -2,6 +2,7 @@
 // The judge of a solution: residuals recomputed from the raw program by code that shares nothing with the solvers.
 
 #include "deft/solvers/program.hpp"
+#include "deft/solvers/status.hpp"
 
 namespace deft::solvers {
 
@@ -18,6 +19,16 @@ struct Certificate {
   double E0_J = 0.0;
   double max_scaled() const;
 };
+
+/// Largest scaled residual of a solution that counts as one.
+inline constexpr double kCertified = 1e-8;
+
+/// The status that a solver's claim is worth: Solved and NotUnique become NumericalFailure when the certificate does not confirm them
+/// to max(kCertified, tolerance).
+inline Status confirmed(Status claimed, const Certificate& certificate, double tolerance = kCertified) {
+  const double limit = tolerance > kCertified ? tolerance : kCertified;
+  return usable(claimed) && !(certificate.max_scaled() <= limit) ? Status::kNumericalFailure : claimed;
+}
 
 /// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May
 /// allocate.

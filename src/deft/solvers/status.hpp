@@ -17,6 +17,9 @@ enum class Status {
 };
 inline constexpr int kNumStatuses = 8;
 
+/// Whether the solution may be used: Solved, or one of several (NotUnique).
+inline bool usable(Status status) { return status == Status::kSolved || status == Status::kNotUnique; }
+
 /// The word of problem files and reports: "Solved", "NotUnique", "Infeasible", …
 std::string_view to_string(Status status);
 /// One sentence for people, for example "A proof that no motion satisfies all constraints was found."
