@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <string>
 
 #include "deft/solvers/certificate.hpp"
 #include "support/allocation_counter.hpp"
@@ -220,6 +221,72 @@ TEST(ContactIpm, WarmSolvesOfTheSameSizesDoNotAllocate) {
   }
 }
 
+double scaled_distance(const ContactProgram& p, const Eigen::VectorXd& error, double E0) {
+  double squared = 0;
+  for (int k = 0; k < p.Q.num_blocks(); ++k) {
+    const auto part = error.segment(p.Q.start(k), p.Q.size(k));
+    squared += part.dot(p.Q.block(k) * part);
+  }
+  return std::sqrt(squared / E0);
+}
+
+// One screened and one full solve: same motion and layout, a certificate, and force only where the slack is closed.
+void expect_screening_does_not_matter(const ContactProgram& p, ContactIpm& screened, ContactIpm& full,
+                                      const IpmSettings& settings) {
+  ContactSolution x, y;
+  IpmSettings without = settings;
+  without.screening = false;
+  ASSERT_EQ(screened.solve(p, settings, x).status, Status::kSolved);
+  ASSERT_EQ(full.solve(p, without, y).status, Status::kSolved);
+  const Certificate certificate = certify(p, x);
+  EXPECT_LE(certificate.max_scaled(), 1e-8);
+  EXPECT_LE(scaled_distance(p, x.delta - y.delta, certificate.E0_J), 1e-9);
+  ASSERT_EQ(x.slack.size(), y.slack.size());
+  ASSERT_EQ(x.ray_multipliers.size(), y.ray_multipliers.size());
+  const double length = std::max(1e-3, y.delta.cwiseAbs().maxCoeff());
+  for (std::size_t k = 0; k < x.slack.size(); ++k) EXPECT_NEAR(x.slack[k], y.slack[k], 1e-6 * length);
+  for (std::size_t i = 0; i < x.gap.size(); ++i) EXPECT_NEAR(x.gap[i], y.gap[i], 1e-6 * length);
+  EXPECT_EQ(x.motion_unique, y.motion_unique);
+  EXPECT_EQ(x.forces_unique, y.forces_unique);
+}
+
+TEST(ContactIpm, ScreeningDoesNotChangeTheAnswer) {
+  for (const IpmSettings& settings : {IpmSettings{.warm_start = false}, IpmSettings{}}) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      ContactIpm screened, full;
+      for (int step = 0; step < 6; ++step) {
+        SCOPED_TRACE(std::to_string(seed) + " " + std::to_string(step));
+        expect_screening_does_not_matter(step_of_sequence(seed, step), screened, full, settings);
+      }
+    }
+  }
+}
+
+TEST(ContactIpm, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
+  // Ten planes below a point, of which the first is the nearest; the warm guess is at rest, then the load is 1e6 times.
+  for (FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
+    ContactProgram p = deft::testing::diagonal_program({1, 1, 1}, {0, 0, 1e-6});
+    p.model = model;
+    for (int i = 0; i < 10; ++i) {
+      const std::vector<int> cols{0, 1, 2};
+      auto J = p.J.append(3, cols);
+      J.row(0) << 0, 0, 1;
+      J.row(1) << 1, 0, 0;
+      J.row(2) << 0, 1, 0;
+      p.contacts.push_back({.gap = 0.1 + 0.05 * i, .mu = 0.5, .id = static_cast<std::uint64_t>(i + 1)});
+    }
+    ContactIpm solver;
+    ContactSolution x;
+    ASSERT_EQ(solver.solve(p, {}, x).status, Status::kSolved);
+    EXPECT_NEAR(x.delta[2], -1e-6, 1e-12);
+    p.b[2] = 1;
+    ASSERT_EQ(solver.solve(p, {}, x).status, Status::kSolved);
+    EXPECT_NEAR(x.delta[2], -0.1, 1e-9);
+    EXPECT_NEAR(x.force[0][0], 0.9, 1e-8);
+    EXPECT_NEAR(x.gap[9], 0.45, 1e-9);
+  }
+}
+
 TEST(ContactIpm, IslandsAndColumnOrderDoNotMatter) {
   // Two copies of one problem, columns interleaved: each half must move as the problem alone.
   const ContactProgram alone = deft::testing::point_on_plane({0.4, 0.2, -1}, -0.01, 0.3, FrictionModel::kCone);
@@ -250,6 +317,42 @@ TEST(ContactIpm, SolvesTheEmptyProgramAndOneWithoutContacts) {
   const ContactProgram free = deft::testing::diagonal_program({2, 4}, {1, -2});
   EXPECT_EQ(solver.solve(free, {}, x).status, Status::kSolved);
   EXPECT_NEAR((x.delta - Eigen::Vector2d(-0.5, 0.5)).norm(), 0, 1e-12);
+}
+
+TEST(ContactIpm, WithoutUnknownsContactsAreOpenOrInfeasible) {
+  for (FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
+    for (double kappa : {double(INFINITY), 1e3}) {
+      ContactProgram p;
+      p.b.resize(0);
+      p.model = model;
+      p.kappa = kappa;
+      p.J.append(3, {});
+      p.contacts.push_back({.gap = 0.2, .mu = 0.5});
+      ContactIpm solver;
+      ContactSolution x;
+      EXPECT_EQ(to_string(solver.solve(p, {}, x).status), "Solved");
+      EXPECT_EQ(x.delta.size(), 0);
+      EXPECT_EQ(x.gap[0], 0.2);
+      p.contacts[0].gap = -0.1;
+      EXPECT_EQ(to_string(solver.solve(p, {}, x).status), "Infeasible");
+      EXPECT_EQ(x.delta.size(), 0);
+    }
+  }
+}
+
+TEST(ContactIpm, AVanishingBarrierIsNone) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ContactProgram p = RandomProblems(seed).next({.max_bodies = 2, .max_contacts = 8});
+    ContactIpm solver;
+    ContactSolution exact, x;
+    ASSERT_EQ(solver.solve(p, {.warm_start = false}, exact).status, Status::kSolved) << seed;
+    const double E0 = certify(p, exact).E0_J;
+    for (double kappa : {1e34, 1e100, 1e300}) {
+      p.kappa = kappa / E0;
+      ASSERT_EQ(to_string(solver.solve(p, {.warm_start = false}, x).status), "Solved") << seed << " " << kappa;
+      EXPECT_LE(scaled_distance(p, x.delta - exact.delta, E0), 1e-9) << seed;
+    }
+  }
 }
 
 }  // namespace

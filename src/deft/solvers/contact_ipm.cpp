@@ -6,6 +6,7 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/interior_point.hpp"
+#include "deft/solvers/screening.hpp"
 #include "deft/solvers/semismooth_newton.hpp"
 #include "deft/solvers/uniqueness.hpp"
 #include "deft/solvers/unpack.hpp"
@@ -14,8 +15,11 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kPolished = 1e-14;    // aim of the semismooth polish; it stops earlier when refinement stops paying
-constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
+constexpr double kPolished = 1e-14;      // aim of the semismooth polish; it stops earlier when refinement stops paying
+constexpr double kWarmPolished = 1e-12;  // aim along a sequence, where the last digits are not worth a step
+constexpr double kFlatPolished = 1e-16;  // aim of the polish where Q is singular
+constexpr double kFlatGood = 4e-15;      // the same where Q is singular: far below ε (packed_program.cpp), or any point of the flat face passes
+constexpr double kGoodEnough = 1e-10;    // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
 constexpr IpmLimits kTight{
     .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
@@ -38,12 +42,14 @@ struct ContactIpm::Workspace {
   KktState state;
   Uniqueness uniqueness;
   WarmMemory memory;
+  Screening screening;
   Iterate x, candidate;
   int iterations = 0;
 
   Status solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
-  Status solve_exact(const ContactProgram& program, const IpmSettings& settings);
-  Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings);
+  Status solve_kept(const ContactProgram& program, const IpmSettings& settings, bool warm);
+  Status solve_exact(const ContactProgram& program, const IpmSettings& settings, bool warm);
+  Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings, bool warm);
   bool solve_elastic(int max_iterations, bool proven);
   bool take_better(double& best, const Iterate& from);
   double polish(double& best, int max_factors, bool trust_forces = false);
@@ -64,7 +70,8 @@ bool ContactIpm::Workspace::take_better(double& best, const Iterate& from) {
 double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_forces) {
   candidate.v = x.v;
   candidate.lambda = x.lambda;
-  const double error = semismooth.improve(packed, system, kPolished, max_factors, trust_forces, candidate);
+  const double aim = packed.has_singular_blocks ? kFlatPolished : trust_forces ? kWarmPolished : kPolished;
+  const double error = semismooth.improve(packed, system, aim, max_factors, trust_forces, candidate);
   iterations += semismooth.iterations();
   if (error < best) {
     best = error;
@@ -74,13 +81,13 @@ double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_f
   return best;
 }
 
-Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const IpmSettings& settings) {
+Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const IpmSettings& settings, bool warm) {
   double best = std::numeric_limits<double>::infinity();
-  const bool warm = settings.warm_start && memory.valid_for(program);
+  const double good_enough = packed.has_singular_blocks ? kFlatGood : kGoodEnough;
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm) {
     memory.recall(program, packed, x);
-    if (polish(best, kWarmFactors, true) <= kGoodEnough) return Status::kSolved;
+    if (polish(best, kWarmFactors, true) <= good_enough) return Status::kSolved;
     candidate.v = x.v;
     candidate.lambda = x.lambda;
     interior.start_warm(packed, system, candidate, kWarmMu);
@@ -102,7 +109,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
       if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
       if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
       if (outcome == IpmOutcome::kTimeLimit) return best <= settings.tolerance ? Status::kSolved : Status::kTimeLimit;
-      if (best < 1e-3 && polish(best, kPolishFactors) <= kGoodEnough) return Status::kSolved;
+      if (best < 1e-3 && polish(best, kPolishFactors) <= good_enough) return Status::kSolved;
     }
     if (best <= kRoundingSlack * settings.tolerance) return Status::kSolved;
   }
@@ -135,9 +142,9 @@ bool ContactIpm::Workspace::solve_elastic(int max_iterations, bool proven) {
   return proven;
 }
 
-Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings) {
+Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings, bool warm) {
   IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
-  if (settings.warm_start && memory.valid_for(program)) {
+  if (warm) {
     memory.recall(program, packed, candidate);
     interior.start_warm(packed, system, candidate, packed.has_hard_rows ? kWarmMu : packed.target);
   } else {
@@ -170,43 +177,62 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
 
-Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSettings& settings,
-                                    ContactSolution& solution) {
-  iterations = 0;
-  interior.start_clock(settings.time_limit_s);
-  packed.pack(program);
+// Solves for the contacts that the screening keeps.
+Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const IpmSettings& settings, bool warm) {
+  packed.pack(program, screening.kept());
+  if (packed.has_singular_blocks && !screening.keeps_all()) {  // a contact far away may be what holds the motion
+    screening.keep_all();
+    packed.pack(program, screening.kept());
+  }
   x.v.assign(packed.nv, 0.0);
   x.lambda.assign(packed.num_slacks, 0.0);
-  solution.motion_unique = solution.forces_unique = true;
-  if (packed.lower_above_upper || packed.rigid_violation) {
-    state.evaluate(packed, system, x);
-    finish(program, state.slack, solution);
-    memory.clear();
-    return Status::kInfeasible;
+  Status status = Status::kInfeasible;
+  if (!packed.lower_above_upper && !packed.rigid_violation) {
+    warm = warm && memory.valid_for(program);
+    status = packed.smoothed ? solve_smoothed(program, settings, warm) : solve_exact(program, settings, warm);
+    if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
+    const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
+    const bool fallback = settings.compliance_fallback && screening.keeps_all();
+    if (fallback && (failed || status == Status::kInfeasible) && solve_elastic(settings.max_iterations, !failed))
+      status = Status::kInfeasible;
   }
-  Status status = packed.smoothed ? solve_smoothed(program, settings) : solve_exact(program, settings);
-  if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
-  const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
-  if ((failed || status == Status::kInfeasible) && settings.compliance_fallback) {
-    if (solve_elastic(settings.max_iterations, !failed)) status = Status::kInfeasible;
+  if (status == Status::kSolved) {
+    memory.store(program, packed, x);
+  } else {
+    memory.clear();
+  }
+  return status;
+}
+
+Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSettings& settings,
+                                    ContactSolution& solution) {
+  check(program);
+  iterations = 0;
+  interior.start_clock(settings.time_limit_s);
+  const bool warm = settings.warm_start && memory.valid_for(program);
+  screening.keep_all();
+  if (settings.screening) screening.start(program, warm ? memory.motion() : std::span<const double>());
+  Status status = solve_kept(program, settings, warm);
+  // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
+  while (!screening.keeps_all() && status != Status::kTimeLimit) {
+    if (status != Status::kSolved) {
+      screening.keep_all();
+    } else if (screening.holds(program, memory.motion())) {
+      break;
+    }
+    status = solve_kept(program, settings, true);
   }
   state.evaluate(packed, system, x);
-  const bool use_interior = packed.smoothed && status == Status::kSolved;
-  const std::vector<double>& slack = use_interior ? interior.slacks() : state.slack;
-  if (status != Status::kSolved) {
-    finish(program, slack, solution);
-    memory.clear();
-    return status;
-  }
-  memory.store(program, packed, x);
-  if (!packed.smoothed) {
+  solution.motion_unique = solution.forces_unique = true;
+  if (status == Status::kSolved && !packed.smoothed) {
     if (packed.has_singular_blocks && !uniqueness.motion_unique(packed, x, state.slack)) {
       solution.motion_unique = false;
       status = Status::kNotUnique;
     }
     solution.forces_unique = uniqueness.forces_unique(packed, x, state.slack);
   }
-  finish(program, slack, solution);
+  const bool use_interior = packed.smoothed && status == Status::kSolved;
+  finish(program, use_interior ? interior.slacks() : state.slack, solution);
   return status;
 }
 

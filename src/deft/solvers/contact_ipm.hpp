@@ -16,6 +16,7 @@ struct IpmSettings {
   bool compliance_fallback = true;  // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale
                                     // to tell infeasible from hard
   bool warm_start = true;           // lift the last iterate when contact ids match
+  bool screening = true;            // exact solves leave out contacts that stay open, and prove that they do
   double time_limit_s =
       std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
 };
@@ -27,7 +28,8 @@ struct SolveInfo {
   double solve_us = 0.0;
 };
 
-/// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of uniqueness). One object per thread.
+/// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of
+/// uniqueness). One object per thread.
 class ContactIpm {
  public:
   ContactIpm();

@@ -17,8 +17,9 @@ constexpr double kNoFriction = 1e-12;      // below it a contact is one row
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
 constexpr double kSingularPivot = 1e-12;   // relative pivot below which a block of Q counts as singular
 constexpr int kSmallBlock = 8;             // blocks of Q up to this size get an explicit inverse factor
+constexpr double kExact = 1e30;        // κE0 beyond which the barrier is below all rounding
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
-constexpr double kProximal = 1e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
+constexpr double kProximal = 4e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("contact program: " + what); }
 
@@ -60,6 +61,8 @@ void check_blocks(const BlockDiagonal& Q, int nv, const char* name) {
     if (!all_finite(block.data(), block.size())) fail(fmt::format("{} block {}: a value is not finite", name, k));
   }
 }
+
+}  // namespace
 
 void check(const ContactProgram& p) {
   if (p.nv < 0) fail(fmt::format("nv = {} must not be negative", p.nv));
@@ -114,6 +117,8 @@ void check(const ContactProgram& p) {
   }
 }
 
+namespace {
+
 bool same_contact(const ContactProgram& p, int i, int j) {
   const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
   if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.compliance != b.compliance ||
@@ -128,8 +133,8 @@ bool same_contact(const ContactProgram& p, int i, int j) {
 
 }  // namespace
 
-void PackedProgram::pack(const ContactProgram& program) {
-  check(program);
+void PackedProgram::pack(const ContactProgram& program, const std::vector<char>& kept) {
+  kept_ = &kept;
   nv = program.nv;
   smoothed = std::isfinite(program.kappa);
   num_rows = num_slacks = 0;
@@ -171,6 +176,7 @@ void PackedProgram::find_islands(const ContactProgram& program) {
   }
   for (const RowBlocks* J : {&program.J, &program.linear.rows, &program.equality.rows}) {
     for (int i = 0; i < J->size(); ++i) {
+      if (J == &program.J && !is_packed(i)) continue;
       const auto block_cols = J->cols(i);
       for (std::size_t k = 1; k < block_cols.size(); ++k) join(block_cols[0], block_cols[k]);
     }
@@ -327,6 +333,7 @@ void PackedProgram::find_duplicates(const ContactProgram& program) {
   const std::size_t table_size = std::bit_ceil(static_cast<std::size_t>(2 * n + 1));
   table_.assign(table_size, -1);
   for (int i = 0; i < n; ++i) {
+    if (!is_packed(i)) continue;
     const auto block = program.J.block(i);
     std::uint64_t hash = std::bit_cast<std::uint64_t>(program.contacts[i].gap) * 0x9E3779B97F4A7C15u;
     for (Eigen::Index k = 0; k < block.size(); k += 3)
@@ -388,7 +395,7 @@ void PackedProgram::begin_group(const RowBlocks& J, int i, int rows) {
 // |row|² in the metric of Q̃⁻¹; the group's columns are whole metric blocks.
 double PackedProgram::row_norm_squared(const RowGroup& group, const double* row) {
   double total = 0.0;
-  const int offset = islands[group.island].start;
+  const int offset = islands.empty() ? 0 : islands[group.island].start;
   for (int position = 0; position < group.num_cols;) {
     const MetricBlock& block = metric[metric_of_packed_[cols[group.first_col + position] + offset]];
     const double* U = metric_factor.data() + block.first_value;
@@ -452,6 +459,7 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
   const int n = static_cast<int>(program.contacts.size());
   block_of_contact.assign(n, -1);
   for (int i = 0; i < n; ++i) {
+    if (!is_packed(i)) continue;
     if (representative_[i] != i) {
       const int shared = block_of_contact[representative_[i]];
       block_of_contact[i] = shared;
@@ -466,6 +474,8 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
     if (law.frictionless || raw_rows == 1 || law.mu < kNoFriction) {
       block.rows = block.slacks = 1;
       block.weight = law.frictionless ? 1 : pyramid ? (raw_rows == 2 ? 2 : rays) : 2;
+      // Without friction the n_d rays of a pyramid coincide and share the force: f = n_d β, so the compliance per force is R/n_d.
+      if (pyramid && !law.frictionless && raw_rows > 1) block.compliance /= block.weight;
     } else if (raw_rows == 2) {
       // One tangent: a cone is the two rays ±t, and log(s_n² − s_t²) the sum of their logs.
       block.rows = block.slacks = 2;
@@ -595,6 +605,7 @@ void PackedProgram::equilibrate(const ContactProgram& program) {
   for (int i = 0; i < nv; ++i) b[column_of[i]] = program.b[i];
   energy = std::max(energy, metric_norm_squared(b, scratch_));
   if (smoothed) energy = std::max(energy, 1 / program.kappa);  // the barrier is an energy too
+  if (program.kappa * energy > kExact) smoothed = has_hard_rows = false;
   target = smoothed ? 1 / (program.kappa * energy) : 0.0;
   const double root = std::sqrt(energy);
   for (double& x : b) x /= root;

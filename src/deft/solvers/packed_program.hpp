@@ -54,6 +54,9 @@ struct MetricBlock {
   bool singular = false;        // Q̃ differs from Q here
 };
 
+/// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
+void check(const ContactProgram& program);
+
 /// The packed program: data of one solve, constant while iterating.
 struct PackedProgram {
   int nv = 0, num_rows = 0, num_slacks = 0;
@@ -83,9 +86,10 @@ struct PackedProgram {
   // Where results go: block of each contact (−1: dropped), linear row, equality, and bound (nv each, −1: none).
   std::vector<int> block_of_contact, block_of_linear, block_of_equality, block_of_lower, block_of_upper;
 
-  /// Fills everything from `program`; allocates only while sizes grow.
-  /// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
-  void pack(const ContactProgram& program);
+  /// Fills everything from a checked `program`; allocates only while sizes grow. `kept` (size of its contacts, or
+  /// empty: all) says which contacts are packed; the others have no block.
+  /// @throws std::invalid_argument if Q is not positive semidefinite.
+  void pack(const ContactProgram& program, const std::vector<char>& kept);
 
   /// Sets the artificial compliance of all inequality blocks (elastic mode: jammed problems become solvable).
   void set_extra_compliance(double R);
@@ -99,6 +103,7 @@ struct PackedProgram {
   double sin_of(const PackedBlock& block, int k) const { return block.slacks == 2 ? 0.0 : ray_sin[k]; }
 
  private:
+  bool is_packed(int contact) const { return kept_->empty() || (*kept_)[contact]; }
   void find_islands(const ContactProgram& program);
   void pack_metric(const ContactProgram& program);
   void pack_contacts(const ContactProgram& program);
@@ -116,6 +121,7 @@ struct PackedProgram {
   std::vector<int> metric_at_column_, metric_of_packed_;
   std::vector<double> scratch_, metric_inverse_;
   std::vector<char> missing_;
+  const std::vector<char>* kept_ = nullptr;  // while packing
 };
 
 }  // namespace deft::solvers

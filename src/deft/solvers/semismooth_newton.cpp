@@ -8,10 +8,13 @@ namespace {
 
 // Proximal weight on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
 // error it leaves in the rows shrinks by this factor per step.
-constexpr double kRegularisation = 1e-7;
+constexpr double kRegularisation = 1e-8;
 constexpr int kStallSteps = 3;
 constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
 constexpr double kRefinementGain = 0.1;
+constexpr double kSettled = 1e-9;   // below it a factor is kept as long as the pattern holds, cones included
+constexpr double kHopeless = 0.03;  // above it an error that grows tenfold ends the attempt
+constexpr double kHopelessGrowth = 10;
 
 enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
 
@@ -43,7 +46,7 @@ Pattern project(int rows, const double* u, double* projected, Arrow& derivative)
 }  // namespace
 
 // Fills q and, where the pattern changed, D, C. @returns true if the factor must be renewed.
-bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x) {
+bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x, bool settled) {
   bool changed = false;
   for (std::size_t i = 0; i < program.blocks.size(); ++i) {
     const PackedBlock& block = program.blocks[i];
@@ -59,17 +62,21 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x)
       continue;
     }
     if (block.law == Law::kCone) {
-      double u[kMaxConeRows], projected[kMaxConeRows];
+      double u[kMaxConeRows] = {}, projected[kMaxConeRows];
       for (int k = 0; k < block.rows; ++k) u[k] = lambda[k] - s[k];
       Arrow derivative;
       const Pattern pattern = project(block.rows, u, projected, derivative);
-      changed = changed || active_[first] != pattern || pattern == kBoundary;
+      const bool renew = active_[first] != pattern || (pattern == kBoundary && !settled);
       active_[first] = pattern;
       for (int k = 0; k < block.rows; ++k) projected[k] -= lambda[k];
-      derivative.map([&](double p) { return 1 / denominator(p, block.compliance); }).apply(block.rows, projected, q);
-      projection_[i] = derivative.map([&](double p) { return p / denominator(p, block.compliance); });
-      curvature_[i].zero = pattern == kInactive;
-      projection_[i].to_matrix(block.rows, curvature_[i].C);
+      if (renew) {
+        changed = true;
+        inverse_[i] = derivative.map([&](double p) { return 1 / denominator(p, block.compliance); });
+        projection_[i] = derivative.map([&](double p) { return p / denominator(p, block.compliance); });
+        curvature_[i].zero = pattern == kInactive;
+        projection_[i].to_matrix(block.rows, curvature_[i].C);
+      }
+      inverse_[i].apply(block.rows, projected, q);
       continue;
     }
     bool block_changed = false;
@@ -117,6 +124,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
                                  bool trust_forces, Iterate& x) {
   curvature_.assign(program.blocks.size(), BlockCurvature{});
   projection_.assign(program.blocks.size(), Arrow{});
+  inverse_.assign(program.blocks.size(), Arrow{1, 1, 1, {1, 0, 0}});  // of inactive cones
   D_.assign(program.num_slacks, 0.0);
   q_.resize(program.num_slacks);
   slacks_.resize(program.num_slacks);
@@ -131,9 +139,9 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   bool first = true;
   first_ = trust_forces;
   state_.evaluate(program, system, current_);
-  double best = state_.exact_error(program, current_);
+  double best = state_.exact_error(program, current_), last = best;
   while (best > tolerance && stalled < kStallSteps) {
-    const bool renew = linearise(program, current_) || first;
+    const bool renew = linearise(program, current_, last <= kSettled) || first;
     if (renew && ++factors > max_factors) break;
     if (renew) system.factor(program, curvature_);
     stalled = renew ? 0 : stalled + 1;  // steps on one factor: refinement, as long as it helps
@@ -143,7 +151,8 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
     ++iterations_;
     state_.evaluate(program, system, current_);
     const double error = state_.exact_error(program, current_);
-    if (!std::isfinite(error)) break;
+    if (!std::isfinite(error) || (trust_forces && error > kHopeless && error > kHopelessGrowth * best)) break;
+    last = error;
     const bool pays = error < kRefinementGain * best;
     if (error < best) {
       if (error < 0.5 * best) stalled = 0;

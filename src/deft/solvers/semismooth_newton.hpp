@@ -17,13 +17,13 @@ class SemismoothNewton {
   int iterations() const { return iterations_; }
 
  private:
-  bool linearise(const PackedProgram& program, const Iterate& x);
+  bool linearise(const PackedProgram& program, const Iterate& x, bool settled);
   void step(const PackedProgram& program, NewtonSystem& system, Iterate& x);
 
   KktState state_;
   Iterate current_;
   std::vector<BlockCurvature> curvature_;
-  std::vector<Arrow> projection_;  // per block: eigenvalues c of C (cones)
+  std::vector<Arrow> projection_, inverse_;  // per cone block: eigenvalues of C, and of 1/(1 − p + p(ρ + R))
   std::vector<double> D_, q_, y_, z_, rhs_, slacks_;
   std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
   int iterations_ = 0;

@@ -5,11 +5,11 @@
 namespace deft::solvers {
 namespace {
 
-double normal_row(const ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+double row_value(const ContactProgram& program, int i, int row, const Eigen::VectorXd& delta) {
   const auto cols = program.J.cols(i);
   const auto block = program.J.block(i);
   double total = 0;
-  for (std::size_t k = 0; k < cols.size(); ++k) total += block(0, k) * delta[cols[k]];
+  for (std::size_t k = 0; k < cols.size(); ++k) total += block(row, k) * delta[cols[k]];
   return total;
 }
 
@@ -36,7 +36,7 @@ class Unpacker {
     const bool pyramid = program_.model == FrictionModel::kPyramid;
     auto& force = solution_.force[i];
     force = {0, 0, 0, 0};
-    if (b < 0) return immovable(i);
+    if (b < 0) return without_block(i);
     const PackedBlock& block = packed_.blocks[b];
     if (block.law == Law::kCone) {
       for (int k = 0; k < rows; ++k) {
@@ -77,9 +77,13 @@ class Unpacker {
     for (int k = 1; k < rows; ++k) solution_.slack.push_back(0.0);
   }
 
-  // Nothing moves it: its force acts on nobody and follows from its gap alone.
-  void immovable(int i) const {
+  // Left out as open, or nothing moves it: then its force acts on nobody and follows from its gap alone.
+  void without_block(int i) const {
     const ContactLaw& law = program_.contacts[i];
+    const double gap = law.gap + row_value(program_, i, 0, solution_.delta);
+    double slide[3] = {};
+    for (int k = 1; k < (law.frictionless ? 1 : program_.J.rows(i)); ++k)
+      slide[k - 1] = law.offset[k - 1] + row_value(program_, i, k, solution_.delta);
     const int rows = law.frictionless ? 1 : program_.J.rows(i);
     const double weight = packed_.smoothed ? 1 / program_.kappa : 0.0;
     auto& force = solution_.force[i];
@@ -88,7 +92,7 @@ class Unpacker {
       const PackedBlock shape{.rows = rows, .slacks = rays};
       for (int k = 0; k < rays; ++k) {
         const double c = rows == 1 ? 0.0 : packed_.cos_of(shape, k), s_k = rows == 1 ? 0.0 : packed_.sin_of(shape, k);
-        const double slack = law.gap + law.mu * (c * law.offset[0] + s_k * law.offset[1]);
+        const double slack = gap + law.mu * (c * slide[0] + s_k * slide[1]);
         const double beta = weight > 0 ? weight / slack : 0.0;
         force[0] += beta, force[1] += law.mu * c * beta, force[2] += law.mu * s_k * beta;
         solution_.slack.push_back(slack);
@@ -96,13 +100,13 @@ class Unpacker {
       }
       return;
     }
-    double tangent[3] = {}, squared = law.gap * law.gap;
+    double tangent[3] = {}, squared = gap * gap;
     for (int k = 1; k < rows; ++k) {
-      tangent[k - 1] = law.mu * law.ellipsoid[k - 1] * law.offset[k - 1];
+      tangent[k - 1] = law.mu * law.ellipsoid[k - 1] * slide[k - 1];
       squared -= tangent[k - 1] * tangent[k - 1];
     }
-    solution_.slack.push_back(law.gap);
-    force[0] = weight > 0 ? (law.frictionless ? 1 : 2) * weight * law.gap / squared : 0.0;
+    solution_.slack.push_back(gap);
+    force[0] = weight > 0 ? (law.frictionless ? 1 : 2) * weight * gap / squared : 0.0;
     for (int k = 1; k < rows; ++k) {
       solution_.slack.push_back(tangent[k - 1]);
       if (weight > 0) force[k] = -2 * weight * tangent[k - 1] / squared * law.mu * law.ellipsoid[k - 1];
@@ -132,7 +136,7 @@ void unpack(const ContactProgram& program, const PackedProgram& packed, const It
   solution.slack.clear();
   for (int i = 0; i < n; ++i) {
     unpacker.contact(i);
-    solution.gap[i] = program.contacts[i].gap + normal_row(program, i, solution.delta);
+    solution.gap[i] = program.contacts[i].gap + row_value(program, i, 0, solution.delta);
   }
   solution.linear_multipliers.resize(packed.block_of_linear.size());
   for (std::size_t i = 0; i < packed.block_of_linear.size(); ++i)

@@ -3,6 +3,7 @@
 // src/deft/solvers.
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@ class WarmMemory {
   void clear() { valid_ = false; }
   bool valid_for(const ContactProgram& program) const {
     return valid_ && static_cast<int>(delta_.size()) == program.nv;
+  }
+  /// The motion remembered [rad, m], empty without any.
+  std::span<const double> motion() const {
+    return valid_ ? std::span<const double>(delta_) : std::span<const double>();
   }
   /// Remembers `x`, whose multipliers belong to `packed`.
   void store(const ContactProgram& program, const PackedProgram& packed, const Iterate& x);
