@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <Eigen/Dense>
 
@@ -184,6 +185,43 @@ bool cone_has_a_ray(const MatrixXd& A) {
   return false;
 }
 
+/// What cones demand of a flat direction z of island k. Loaded inside the dual cone (sticking): Jz = 0. Loaded on its boundary: s stays on
+/// the one ray (λ_n, −λ_t) that is complementary to λ, the cone is curved across it. Touching without load: Jz inside the cone (space: a
+/// polygonal cone inside it; with spin its normal row).
+void add_cones(const PackedProgram& program, int k, const Iterate& x, const std::vector<double>& slack, MatrixXd& S, std::vector<VectorXd>& open_rows) {
+  constexpr int kFacets = 16;
+  for (const RowGroup& group : program.groups) {
+    if (group.island != k) continue;
+    for (int b = group.first_block; b < group.first_block + group.num_blocks; ++b) {
+      const PackedBlock& block = program.blocks[b];
+      if (block.law != Law::kCone) continue;
+      MatrixXd J = MatrixXd::Zero(block.rows, S.cols());
+      for (int r = 0; r < block.rows; ++r) {
+        const double* row = program.values.data() + group.first_value + static_cast<std::size_t>(block.first_row + r - group.first_row) * group.ld;
+        for (int c = 0; c < group.num_cols; ++c) J(r, program.cols[group.first_col + c]) += row[c];
+      }
+      const double* lambda = x.lambda.data() + block.first_slack;
+      const double tail = tail_norm(block.rows, lambda);
+      if (lambda[0] > kLoaded && lambda[0] - tail > 1e-8 * lambda[0]) {
+        S += J.transpose() * J;
+      } else if (lambda[0] > kLoaded) {
+        VectorXd ray = -Eigen::Map<const VectorXd>(lambda, block.rows);
+        ray[0] = lambda[0];
+        ray.normalize();
+        const VectorXd along = J.transpose() * ray;
+        S += J.transpose() * J - along * along.transpose();
+      } else if (slack[block.first_slack] < kTouching && block.rows == 3) {
+        for (int f = 0; f < kFacets; ++f) {
+          const double angle = 2 * std::numbers::pi * f / kFacets;
+          open_rows.push_back(J.transpose() * Eigen::Vector3d(std::cos(std::numbers::pi / kFacets), -std::cos(angle), -std::sin(angle)));
+        }
+      } else if (slack[block.first_slack] < kTouching) {
+        open_rows.push_back(J.row(0).transpose());
+      }
+    }
+  }
+}
+
 }  // namespace
 
 bool Uniqueness::motion_unique(const PackedProgram& program, const Iterate& x, const std::vector<double>& slack) const {
@@ -203,33 +241,13 @@ bool Uniqueness::motion_unique(const PackedProgram& program, const Iterate& x, c
     if (!singular) continue;
     std::vector<VectorXd> open_rows;
     for_each_slack_row(program, static_cast<int>(k), [&](const PackedBlock& block, int s, const VectorXd& row) {
-      const double* lambda = x.lambda.data() + block.first_slack;
       if (block.law == Law::kEquality || (block.law == Law::kRays && loaded(block, x, slack, s, kLoaded))) {
         S += row * row.transpose();
-      } else if (block.law == Law::kCone && lambda[0] > kLoaded && lambda[0] > slack[block.first_slack]) {
-        // All rows inside the cone; on its boundary the combination along λ, here one row at a time of the rank-1 sum.
-        if (lambda[0] - tail_norm(block.rows, lambda) > 1e-8 * lambda[0]) S += row * row.transpose();
-      } else if (s == 0 || block.law == Law::kRays) {
+      } else if (block.law == Law::kRays) {
         if (slack[block.first_slack + s] < kTouching) open_rows.push_back(row);
       }
     });
-    // Sliding cones: the one row λᵀJ.
-    for (const RowGroup& group : program.groups) {
-      if (group.island != static_cast<int>(k)) continue;
-      for (int b = group.first_block; b < group.first_block + group.num_blocks; ++b) {
-        const PackedBlock& block = program.blocks[b];
-        const double* lambda = x.lambda.data() + block.first_slack;
-        if (block.law != Law::kCone || !(lambda[0] > kLoaded)) continue;
-        VectorXd row = VectorXd::Zero(island.size);
-        for (int r = 0; r < block.rows; ++r) {
-          const double* J = program.values.data() + group.first_value +
-                            static_cast<std::size_t>(block.first_row + r - group.first_row) * group.ld;
-          for (int c = 0; c < group.num_cols; ++c)
-            row[program.cols[group.first_col + c]] += lambda[r] / lambda[0] * J[c];
-        }
-        S += row * row.transpose();
-      }
-    }
+    add_cones(program, static_cast<int>(k), x, slack, S, open_rows);
     // In coordinates where Q̃ is the identity.
     const auto to_metric = [&](VectorXd& v) {
       for (const MetricBlock& block : program.metric) {
