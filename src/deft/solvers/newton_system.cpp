@@ -42,10 +42,13 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
       for (int r = 0; r < block.rows; ++r) {
         double* T = T_scratch_.data() + static_cast<std::size_t>(rows + r) * group.ld;
         const double* C = curvature[k].C + r * block.rows;
-        for (int j = 0; j < group.ld; ++j) {
-          double total = 0;
-          for (int i = 0; i < block.rows; ++i) total += C[i] * J[static_cast<std::size_t>(i) * group.ld + j];
-          T[j] = total;
+        for (int j = 0; j < group.ld; j += kLane) {  // lanes of known length become vectors
+          double total[kLane] = {};
+          for (int i = 0; i < block.rows; ++i) {
+            const double* row = J + static_cast<std::size_t>(i) * group.ld + j;
+            for (int lane = 0; lane < kLane; ++lane) total[lane] += C[i] * row[lane];
+          }
+          std::copy(total, total + kLane, T + j);
         }
       }
       rows += block.rows;

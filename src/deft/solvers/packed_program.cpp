@@ -17,7 +17,7 @@ constexpr double kNoFriction = 1e-12;      // below it a contact is one row
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
 constexpr double kSingularPivot = 1e-12;   // relative pivot below which a block of Q counts as singular
 constexpr int kSmallBlock = 8;             // blocks of Q up to this size get an explicit inverse factor
-constexpr double kExact = 1e30;        // κE0 beyond which the barrier is below all rounding
+constexpr double kExact = 1e20;        // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
 constexpr double kProximal = 4e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
 
@@ -474,7 +474,8 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
     if (law.frictionless || raw_rows == 1 || law.mu < kNoFriction) {
       block.rows = block.slacks = 1;
       block.weight = law.frictionless ? 1 : pyramid ? (raw_rows == 2 ? 2 : rays) : 2;
-      // Without friction the n_d rays of a pyramid coincide and share the force: f = n_d β, so the compliance per force is R/n_d.
+      // Without friction the n_d rays of a pyramid coincide and share the force: f = n_d β, so the compliance per force
+      // is R/n_d.
       if (pyramid && !law.frictionless && raw_rows > 1) block.compliance /= block.weight;
     } else if (raw_rows == 2) {
       // One tangent: a cone is the two rays ±t, and log(s_n² − s_t²) the sum of their logs.

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kWorthIt = 6;  // contacts
 // How far a column may move beyond the guess: a share of its free motion |b_k|/Q_kk, of which contacts usually leave
 // little, and of the guess itself. Only speed depends on them.
-constexpr double kFreeCold = 1.0, kFreeWarm = 1e-3, kOfGuess = 0.5;
+constexpr double kFreeCold = 1.0, kFreeWarm = 1e-3, kOfGuess = 0.3;
 constexpr double kTouching = 1e-9;  // slack over reach below which a contact counts as closed
 constexpr int kRounds = 2;
 

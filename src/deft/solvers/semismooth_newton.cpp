@@ -6,9 +6,9 @@
 namespace deft::solvers {
 namespace {
 
-// Proximal weight on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
-// error it leaves in the rows shrinks by this factor per step.
-constexpr double kRegularisation = 1e-8;
+// Proximal weight ρ on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
+// error it leaves in the rows shrinks by about 1e3 ρ per step. Along a sequence a smaller one is worth its rounding.
+constexpr double kRegularisation = 1e-8, kWarmRegularisation = 1e-9;
 constexpr int kStallSteps = 3;
 constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
 constexpr double kRefinementGain = 0.1;
@@ -18,8 +18,8 @@ constexpr double kHopelessGrowth = 10;
 
 enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
 
-// Eigenvalue p of the projection's derivative: (1 − p + p(ρ + R)) dλ = r − p E J dv.
-double denominator(double p, double compliance) { return 1 - p + p * (kRegularisation + compliance); }
+// Eigenvalue p of the projection's derivative: (1 − p + pR) dλ = r − p E J dv.
+double denominator(double p, double R) { return 1 - p + p * R; }
 
 // u = λ − s, its projection on the cone, and the projection's derivative.
 Pattern project(int rows, const double* u, double* projected, Arrow& derivative) {
@@ -45,7 +45,8 @@ Pattern project(int rows, const double* u, double* projected, Arrow& derivative)
 
 }  // namespace
 
-// Fills q and, where the pattern changed, D, C. @returns true if the factor must be renewed.
+// Fills q and, where the pattern changed (or a cone bends, unless the iterate is `settled`), D, C. @returns true if the
+// factor must be renewed.
 bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x, bool settled) {
   bool changed = false;
   for (std::size_t i = 0; i < program.blocks.size(); ++i) {
@@ -55,10 +56,10 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
     const double* s = state_.slack.data() + first;
     double* q = q_.data() + first;
     if (block.law == Law::kEquality) {
-      q[0] = -s[0] / kRegularisation;
+      q[0] = -s[0] / rho_;
       changed = changed || curvature_[i].zero;
       curvature_[i].zero = false;
-      curvature_[i].C[0] = 1 / kRegularisation;
+      curvature_[i].C[0] = 1 / rho_;
       continue;
     }
     if (block.law == Law::kCone) {
@@ -71,8 +72,9 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
       for (int k = 0; k < block.rows; ++k) projected[k] -= lambda[k];
       if (renew) {
         changed = true;
-        inverse_[i] = derivative.map([&](double p) { return 1 / denominator(p, block.compliance); });
-        projection_[i] = derivative.map([&](double p) { return p / denominator(p, block.compliance); });
+        const double R = rho_ + block.compliance;
+        inverse_[i] = derivative.map([&](double p) { return 1 / denominator(p, R); });
+        projection_[i] = derivative.map([&](double p) { return p / denominator(p, R); });
         curvature_[i].zero = pattern == kInactive;
         projection_[i].to_matrix(block.rows, curvature_[i].C);
       }
@@ -84,7 +86,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
       const Pattern pattern = (first_ ? lambda[k] > 0 : lambda[k] > s[k]) ? kActive : kInactive;
       block_changed = block_changed || active_[first + k] != pattern;
       active_[first + k] = pattern;
-      D_[first + k] = pattern == kActive ? 1 / (kRegularisation + block.compliance) : 0.0;
+      D_[first + k] = pattern == kActive ? 1 / (rho_ + block.compliance) : 0.0;
       q[k] = pattern == kActive ? -s[k] * D_[first + k] : -lambda[k];
     }
     if (block_changed) curvature_of_rays(program, block, D_.data() + first, curvature_[i]);
@@ -113,7 +115,7 @@ void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, 
       projection_[i].apply(block.rows, slack, bent);
       for (int k = 0; k < block.rows; ++k) x.lambda[first + k] += q_[first + k] - bent[k];
     } else if (block.law == Law::kEquality) {
-      x.lambda[first] += q_[first] - slack[0] / kRegularisation;
+      x.lambda[first] += q_[first] - slack[0] / rho_;
     } else {
       for (int k = 0; k < block.slacks; ++k) x.lambda[first + k] += q_[first + k] - D_[first + k] * slack[k];
     }
@@ -138,6 +140,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   int factors = 0, stalled = 0;
   bool first = true;
   first_ = trust_forces;
+  rho_ = trust_forces ? kWarmRegularisation : kRegularisation;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_), last = best;
   while (best > tolerance && stalled < kStallSteps) {

@@ -28,6 +28,7 @@ class SemismoothNewton {
   std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
   int iterations_ = 0;
   bool first_ = false;
+  double rho_ = 0;  // proximal weight on the multipliers
 };
 
 }  // namespace deft::solvers
