@@ -85,7 +85,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const I
   double best = std::numeric_limits<double>::infinity();
   const double good_enough = packed.has_singular_blocks ? kFlatGood : kGoodEnough;
   // 1. Along a sequence the active set of the last solution is often the next one.
-  if (warm) {
+  if (warm && !packed.has_singular_blocks) {
     memory.recall(program, packed, x);
     if (polish(best, kWarmFactors, true) <= good_enough) return Status::kSolved;
     candidate.v = x.v;
