@@ -36,6 +36,7 @@ struct SimOptions {
   std::optional<double> duration_s;
   std::optional<int> steps;
   std::string out;
+  std::string from;  // never filled: both options that would are for later
   bool force = false;
   std::string dump_folder;
   DumpIf dump_if = DumpIf::kAll;
@@ -201,6 +202,9 @@ Command add_sim(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(0, kMaxSteps))
       ->excludes(duration);
+  const auto later = [](const std::string& value) { return fmt::format("'{}' is not available yet", value); };
+  command->add_option("--from", options->from, "Start from a run (not available yet)")->type_name("RUN[@t]")->check(later);
+  command->add_option("--controller", options->from, "A controller (not available yet)")->check(later);
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command->add_flag("--force", options->force, "Replace the run in a folder that is not empty");
   command
