@@ -1,4 +1,4 @@
-// The page is built from code; these are the only helpers for it.
+// The page is built from code; these are the only functions for it.
 
 type Props = Record<string, unknown>;
 
