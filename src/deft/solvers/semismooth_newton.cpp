@@ -9,6 +9,8 @@ namespace {
 // Proximal weight ρ on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
 // error it leaves in the rows shrinks by about 1e3 ρ per step. Along a sequence a smaller one is worth its rounding.
 constexpr double kRegularisation = 1e-8, kWarmRegularisation = 1e-9;
+// Where Q is singular the flat directions have the stiffness ε of packed_program.cpp: 1/ρ must not drown it in rounding.
+constexpr double kFlatRegularisation = 1e-5;
 constexpr int kStallSteps = 3;
 constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
 constexpr double kRefinementGain = 0.1;
@@ -140,7 +142,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   int factors = 0, stalled = 0;
   bool first = true;
   first_ = trust_forces;
-  rho_ = trust_forces ? kWarmRegularisation : kRegularisation;
+  rho_ = trust_forces ? kWarmRegularisation : program.has_singular_blocks ? kFlatRegularisation : kRegularisation;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_), last = best;
   while (best > tolerance && stalled < kStallSteps) {
