@@ -19,17 +19,6 @@ struct InfoOptions {
   bool settings = false;
 };
 
-const char* word(scene::ModelKind model) {
-  constexpr const char* kWords[] = {"convex",
-                                    "perfect-tracking",
-                                    "impedance",
-                                    "limit-surface",
-                                    "stewart-trinkle",
-                                    "convex-second-order",
-                                    "equivalent-contact-point"};
-  return kWords[static_cast<int>(model)];
-}
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Json coordinates(const Scene& scene) {
@@ -74,9 +63,9 @@ Json settings(const Scene& scene) {
   const scene::StepSettings& step = scene.spec().step;
   return {{"gravity", numbers(scene.spec().gravity_W)},
           {"h", number(step.h)},
-          {"model", word(step.model)},
-          {"dynamics", step.dynamics == scene::Dynamics::kQuasistatic ? "quasistatic" : "quasidynamic"},
-          {"cone", step.cone == scene::Cone::kCone ? "cone" : "pyramid"},
+          {"model", to_string(step.model)},
+          {"dynamics", to_string(step.dynamics)},
+          {"cone", to_string(step.cone)},
           {"rays", scene.plane() == scene::Plane::kSpace ? step.rays : 2},
           {"kappa", step.kappa == scene::kInfinity ? Json(nullptr) : number(step.kappa)},
           {"contact_margin", number(step.contact_margin)},

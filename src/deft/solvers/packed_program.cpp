@@ -1,12 +1,9 @@
 #include "deft/solvers/packed_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
 #include "deft/solvers/kernels/isa.hpp"
 
@@ -15,109 +12,8 @@ namespace {
 
 constexpr double kNoFriction = 1e-12;      // below it a contact is one row
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
-constexpr double kSingularPivot = 1e-12;   // relative pivot below which a block of Q counts as singular
-constexpr int kSmallBlock = 8;             // blocks of Q up to this size get an explicit inverse factor
 constexpr double kExact = 1e20;        // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
-constexpr double kProximal = 4e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
-
-[[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("contact program: " + what); }
-
-// Σ x·0 is 0 exactly when every x is finite; independent sums keep the adds pipelined.
-bool all_finite(const double* x, std::size_t n) {
-  double sum[8] = {};
-  std::size_t k = 0;
-  for (; k + 8 <= n; k += 8) {
-    for (int lane = 0; lane < 8; ++lane) sum[lane] += x[k + lane] * 0.0;
-  }
-  for (; k < n; ++k) sum[0] += x[k] * 0.0;
-  double total = 0.0;
-  for (double value : sum) total += value;
-  return total == 0.0;
-}
-
-void check_rows(const RowBlocks& J, int nv, const char* name) {
-  for (int i = 0; i < J.size(); ++i) {
-    const auto cols = J.cols(i);
-    for (std::size_t k = 0; k < cols.size(); ++k) {
-      if (cols[k] < 0 || cols[k] >= nv)
-        fail(fmt::format("{}[{}]: column {} is outside 0 … {}", name, i, cols[k], nv - 1));
-      if (k > 0 && cols[k] <= cols[k - 1]) fail(fmt::format("{}[{}]: columns must ascend", name, i));
-    }
-    const auto block = J.block(i);
-    if (!all_finite(block.data(), block.size())) fail(fmt::format("{}[{}]: a value is not finite", name, i));
-  }
-}
-
-void check_blocks(const BlockDiagonal& Q, int nv, const char* name) {
-  int end = 0;
-  for (int k = 0; k < Q.num_blocks(); ++k) {
-    if (Q.start(k) < end || Q.size(k) < 1 || Q.start(k) + Q.size(k) > nv) {
-      fail(fmt::format("{} block {} on [{}, {}) overlaps its predecessor or leaves 0 … {}", name, k, Q.start(k),
-                       Q.start(k) + Q.size(k), nv - 1));
-    }
-    end = Q.start(k) + Q.size(k);
-    const auto block = Q.block(k);
-    if (!all_finite(block.data(), block.size())) fail(fmt::format("{} block {}: a value is not finite", name, k));
-  }
-}
-
-}  // namespace
-
-void check(const ContactProgram& p) {
-  if (p.nv < 0) fail(fmt::format("nv = {} must not be negative", p.nv));
-  if (p.b.size() != p.nv) fail(fmt::format("b has size {}, expected nv = {}", p.b.size(), p.nv));
-  if (!all_finite(p.b.data(), p.b.size())) fail("b: a value is not finite");
-  check_blocks(p.Q, p.nv, "Q");
-  check_blocks(p.masses, p.nv, "masses");
-  if (static_cast<int>(p.contacts.size()) != p.J.size()) {
-    fail(fmt::format("{} contacts but {} row blocks in J", p.contacts.size(), p.J.size()));
-  }
-  if (!(p.kappa > 0)) fail(fmt::format("kappa = {} must be positive (infinity: exact)", p.kappa));
-  if (p.model == FrictionModel::kPyramid && (p.rays < 2 || p.rays % 2 != 0))
-    fail(fmt::format("rays = {} must be even and at least 2", p.rays));
-  check_rows(p.J, p.nv, "J");
-  check_rows(p.linear.rows, p.nv, "linear");
-  check_rows(p.equality.rows, p.nv, "equality");
-  for (const auto* rows : {&p.linear, &p.equality}) {
-    const char* name = rows == &p.linear ? "linear" : "equality";
-    if (static_cast<int>(rows->rhs.size()) != rows->rows.size())
-      fail(fmt::format("{}: {} right-hand sides for {} rows", name, rows->rhs.size(), rows->rows.size()));
-    for (int i = 0; i < rows->rows.size(); ++i) {
-      if (rows->rows.rows(i) != 1) fail(fmt::format("{}[{}] must be one row", name, i));
-      if (!std::isfinite(rows->rhs[i])) fail(fmt::format("{}[{}]: the right-hand side is not finite", name, i));
-    }
-  }
-  for (const auto* bound : {&p.lower, &p.upper}) {
-    const char* name = bound == &p.lower ? "lower" : "upper";
-    if (bound->size() != 0 && bound->size() != p.nv)
-      fail(fmt::format("{} has size {}, expected 0 or nv = {}", name, bound->size(), p.nv));
-    for (int i = 0; i < bound->size(); ++i) {
-      if (std::isnan((*bound)[i])) fail(fmt::format("{}[{}] is not a number", name, i));
-    }
-  }
-  for (std::size_t i = 0; i < p.contacts.size(); ++i) {
-    const ContactLaw& c = p.contacts[i];
-    const int rows = p.J.rows(static_cast<int>(i));
-    if (rows < 1 || rows > 4) fail(fmt::format("contact {} has {} rows, expected 1 to 4 (n, t1, t2, spin)", i, rows));
-    if (!std::isfinite(c.gap)) fail(fmt::format("contact {}: the gap is not finite", i));
-    if (!(c.mu >= 0) || !std::isfinite(c.mu))
-      fail(fmt::format("contact {}: mu = {} must be finite and not negative", i, c.mu));
-    if (!(c.compliance >= 0) || !std::isfinite(c.compliance))
-      fail(fmt::format("contact {}: compliance = {} must be finite and not negative", i, c.compliance));
-    for (int k = 0; k < 3; ++k) {
-      if (!(c.ellipsoid[k] >= 0) || !std::isfinite(c.ellipsoid[k]))
-        fail(fmt::format("contact {}: ellipsoid[{}] = {} must be finite and not negative", i, k, c.ellipsoid[k]));
-      if (!std::isfinite(c.offset[k])) fail(fmt::format("contact {}: offset[{}] is not finite", i, k));
-      if (p.model == FrictionModel::kPyramid && k < rows - 1 && c.ellipsoid[k] != 1)
-        fail(fmt::format("contact {}: an ellipsoid needs the cone model", i));
-    }
-    if (rows == 4 && p.model == FrictionModel::kPyramid && !c.frictionless)
-      fail(fmt::format("contact {}: a spin row needs the cone model", i));
-  }
-}
-
-namespace {
 
 bool same_contact(const ContactProgram& p, int i, int j) {
   const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
@@ -210,123 +106,6 @@ void PackedProgram::find_islands(const ContactProgram& program) {
   }
 }
 
-void PackedProgram::pack_metric(const ContactProgram& program) {
-  // Partition of the columns: blocks of Q, then of `masses`, single columns elsewhere.
-  metric.clear();
-  Q_values.clear();
-  metric_at_column_.assign(nv, -1);
-  size_at_column_.assign(nv, 0);
-  for (int k = 0; k < program.Q.num_blocks(); ++k) {
-    for (int i = 0; i < program.Q.size(k); ++i)
-      size_at_column_[program.Q.start(k) + i] = i == 0 ? program.Q.size(k) : -1;
-  }
-  for (int k = 0; k < program.masses.num_blocks(); ++k) {
-    const int start = program.masses.start(k), size = program.masses.size(k);
-    bool free = true;
-    for (int i = 0; i < size; ++i) free = free && size_at_column_[start + i] == 0;
-    for (int i = 0; free && i < size; ++i) size_at_column_[start + i] = i == 0 ? size : -1;
-  }
-  double trace = 0.0;
-  for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
-  const double mean = trace > 0 ? trace / nv : 1.0;
-
-  int next_Q = 0;
-  for (int i = 0; i < nv; ++i) {
-    if (size_at_column_[i] < 0) continue;
-    MetricBlock block;
-    block.size = std::max(1, size_at_column_[i]);
-    block.start = column_of[i];
-    block.island = island_of_column_[i];
-    block.ld = padded(block.size);
-    block.first_value = Q_values.size();
-    for (int k = 0; k < block.size; ++k) metric_at_column_[i + k] = static_cast<int>(metric.size());
-    Q_values.resize(block.first_value + static_cast<std::size_t>(block.size) * block.ld, 0.0);
-    if (next_Q < program.Q.num_blocks() && program.Q.start(next_Q) == i) {
-      const auto source = program.Q.block(next_Q++);
-      double* Q = Q_values.data() + block.first_value;
-      for (int r = 0; r < block.size; ++r) {
-        for (int c = 0; c < block.size; ++c) Q[r * block.ld + c] = 0.5 * (source(r, c) + source(c, r));
-      }
-    }
-    metric.push_back(block);
-  }
-
-  metric_of_packed_.resize(nv);
-  for (int i = 0; i < nv; ++i) metric_of_packed_[column_of[i]] = metric_at_column_[i];
-
-  // Q̃: zero rows of Q take their entries of M, or the mean of Q's diagonal; a block that is still singular gets the
-  // mean added.
-  metric_factor.assign(Q_values.begin(), Q_values.end());
-  metric_inverse_.resize(Q_values.size());
-  missing_.assign(nv, 0);
-  for (MetricBlock& block : metric) {
-    for (int r = 0; r < block.size; ++r) {
-      bool zero = true;
-      for (int c = 0; c < block.size && zero; ++c) zero = Q_values[block.first_value + r * block.ld + c] == 0.0;
-      if (!zero) continue;
-      missing_[block.start + r] = 1;  // M or the mean goes here
-      block.singular = true;
-    }
-  }
-  for (int k = 0; k < program.masses.num_blocks(); ++k) {
-    const auto M = program.masses.block(k);
-    for (int r = 0; r < program.masses.size(k); ++r) {
-      const int row = program.masses.start(k) + r;
-      MetricBlock& block = metric[metric_at_column_[row]];
-      double* Q = metric_factor.data() + block.first_value;
-      const int local = column_of[row] - block.start;
-      if (!missing_[block.start + local]) continue;
-      for (int c = 0; c < program.masses.size(k); ++c) {
-        const int col = program.masses.start(k) + c;
-        const int local_c = column_of[col] - block.start;
-        if (metric_at_column_[col] != metric_at_column_[row] || c == r) continue;
-        const double diagonal_Q = Q_values[block.first_value + local_c * block.ld + local_c];
-        if (diagonal_Q == 0.0) Q[local * block.ld + local_c] = 0.5 * (M(r, c) + M(c, r));
-      }
-    }
-    for (int r = 0; r < program.masses.size(k); ++r) {
-      const int row = program.masses.start(k) + r;
-      const MetricBlock& block = metric[metric_at_column_[row]];
-      double& diagonal = metric_factor[block.first_value + (column_of[row] - block.start) * (block.ld + 1)];
-      if (missing_[column_of[row]] && M(r, r) > 0) diagonal = M(r, r);
-    }
-  }
-  const DenseKernels& kernels = dense_kernels();
-  for (MetricBlock& block : metric) {
-    double* Q = metric_factor.data() + block.first_value;
-    metric_floor.resize(std::max<std::size_t>(metric_floor.size(), block.size));
-    for (int r = 0; r < block.size; ++r) {
-      if (missing_[block.start + r] && Q[r * block.ld + r] == 0.0) Q[r * block.ld + r] = mean;
-      metric_floor[r] = kSingularPivot * Q[r * block.ld + r];
-    }
-    scratch_.assign(Q, Q + static_cast<std::size_t>(block.size) * block.ld);
-    if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0) {
-      block.singular = true;
-      std::copy(scratch_.begin(), scratch_.end(), Q);
-      for (int r = 0; r < block.size; ++r) Q[r * block.ld + r] += mean;
-      std::copy(Q, Q + static_cast<std::size_t>(block.size) * block.ld, scratch_.begin());
-      for (int r = 0; r < block.size; ++r) metric_floor[r] = 0.0;
-      if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0)
-        fail(fmt::format("Q is not positive semidefinite in the block of size {} at packed column {}", block.size,
-                         block.start));
-    }
-    if (block.size <= kSmallBlock) {
-      double* inverse = metric_inverse_.data() + block.first_value;
-      for (int j = 0; j < block.size; ++j) {
-        for (int i = j; i < block.size; ++i) {
-          double value = i == j;
-          for (int k = j; k < i; ++k) value -= Q[k * block.ld + i] * inverse[k * block.ld + j];
-          inverse[i * block.ld + j] = value / Q[i * block.ld + i];
-        }
-      }
-    }
-    has_singular_blocks = has_singular_blocks || block.singular;
-    if (!block.singular) continue;
-    double* Q_block = Q_values.data() + block.first_value;
-    for (std::size_t k = 0; k < scratch_.size(); ++k) Q_block[k] += kProximal * (scratch_[k] - Q_block[k]);
-  }
-}
-
 void PackedProgram::find_duplicates(const ContactProgram& program) {
   const int n = static_cast<int>(program.contacts.size());
   representative_.resize(n);
@@ -390,31 +169,6 @@ void PackedProgram::begin_group(const RowBlocks& J, int i, int rows) {
       values[first + static_cast<std::size_t>(r) * group.ld + position] = std::abs(value) > kNegligible ? value : 0.0;
     }
   }
-}
-
-// |row|² in the metric of Q̃⁻¹; the group's columns are whole metric blocks.
-double PackedProgram::row_norm_squared(const RowGroup& group, const double* row) {
-  double total = 0.0;
-  const int offset = islands.empty() ? 0 : islands[group.island].start;
-  for (int position = 0; position < group.num_cols;) {
-    const MetricBlock& block = metric[metric_of_packed_[cols[group.first_col + position] + offset]];
-    const double* U = metric_factor.data() + block.first_value;
-    if (block.size <= kSmallBlock) {
-      // Rows of U⁻ᵀ, precomputed: independent products, no divisions.
-      const double* inverse = metric_inverse_.data() + block.first_value;
-      for (int i = 0; i < block.size; ++i) {
-        double y = 0.0;
-        for (int j = 0; j <= i; ++j) y += inverse[i * block.ld + j] * row[position + j];
-        total += y * y;
-      }
-    } else {
-      scratch_.assign(row + position, row + position + block.size);
-      dense_kernels().forward(block.size, block.ld, U, scratch_.data());
-      for (int k = 0; k < block.size; ++k) total += scratch_[k] * scratch_[k];
-    }
-    position += block.size;
-  }
-  return total;
 }
 
 // Appends `block`, whose rows were just written; `norm_squared` is the mean of |row|² in the metric of Q̃⁻¹. The
@@ -618,22 +372,6 @@ void PackedProgram::set_extra_compliance(double R) {
     if (block.law != Law::kEquality) block.compliance += R - extra_compliance;
   }
   extra_compliance = R;
-}
-
-double PackedProgram::metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const {
-  double total = 0.0;
-  for (const MetricBlock& block : metric) {
-    const double* U = metric_factor.data() + block.first_value;
-    if (block.size == 1) {
-      const double y = x[block.start] / U[0];
-      total += y * y;
-      continue;
-    }
-    scratch.assign(x.begin() + block.start, x.begin() + block.start + block.size);
-    dense_kernels().forward(block.size, block.ld, U, scratch.data());
-    for (double y : scratch) total += y * y;
-  }
-  return total;
 }
 
 }  // namespace deft::solvers
