@@ -14,7 +14,7 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "support/random_problems.hpp"
 
 namespace {
@@ -87,9 +87,9 @@ struct Tally {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  solvers::ContactIpm solver;
+  solvers::ContactSolver solver;
   solvers::ContactSolution solution;
-  solvers::IpmSettings settings;
+  solvers::SolverSettings settings;
   settings.warm_start = false;
   fmt::print("{} random problems, seeds {} …, kappa {}\n", options.count, options.seed, options.kappa);
   Tally tally;

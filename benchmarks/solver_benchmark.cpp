@@ -10,7 +10,7 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "support/problem_reader.hpp"
 
@@ -31,8 +31,8 @@ struct Row {
 
 Row measure(const std::vector<RealProblem>& sequence, bool warm, int repeats) {
   Row row;
-  solvers::ContactIpm solver;
-  solvers::IpmSettings settings;
+  solvers::ContactSolver solver;
+  solvers::SolverSettings settings;
   settings.warm_start = warm;
   solvers::ContactSolution solution;
   std::vector<double> times;
@@ -66,13 +66,19 @@ Row measure(const std::vector<RealProblem>& sequence, bool warm, int repeats) {
 
 int main(int argc, char** argv) {
   const std::string data = DEFT_SOURCE_DIR "/benchmarks/data/problems";
-  const int repeats = argc > 2 && std::strcmp(argv[1], "--repeat") == 0 ? std::max(1, std::stoi(argv[2])) : 20;
+  int repeats = 20;
+  std::string only;  // a part of the name of the sequences to run
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--repeat") == 0) repeats = std::max(1, std::stoi(argv[i + 1]));
+    if (std::strcmp(argv[i], "--only") == 0) only = argv[i + 1];
+  }
   fmt::print("deft contact solver, kernels: {}; {} repeats of 40 steps\n", solvers::active_isa(), repeats);
   fmt::print("{:24} {:5} {:>6} {:>12} {:>12} {:>9} {:>9} {:>6}\n", "sequence", "start", "failed", "certificate",
              "energy error", "p50 µs", "p95 µs", "its");
   int failed = 0;
   for (const char* folder : {"planar_hand_pyr", "planar_hand_cone", "allegro_pyr", "allegro_cone",
                              "pick_place_grasp_pyr", "pick_place_grasp_cone"}) {
+    if (std::string(folder).find(only) == std::string::npos) continue;
     const auto sequence = benchmarks::read_sequence(data, folder);
     for (bool warm : {false, true}) {
       const Row row = measure(sequence, warm, repeats);

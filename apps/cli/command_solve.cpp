@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "deft/io/problem_file.hpp"
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -36,14 +36,22 @@ struct Solved {
   Status status;
   double time_s;
   int iterations;
+  solvers::SolveMethod method;
   solvers::Certificate certificate;
   solvers::ContactSolution solution;
 };
 
+/// Word of the command line for a method.
+std::string_view name_of(solvers::SolveMethod method) {
+  return method == solvers::SolveMethod::kActiveSet ? "active-set" : "ipm";
+}
+
 /// Solves `repeat` times from scratch; the time is the median.
-Solved solve(const solvers::ContactProgram& program, const SolveOptions& options, solvers::ContactIpm& solver) {
-  solvers::IpmSettings settings;
+Solved solve(const solvers::ContactProgram& program, const SolveOptions& options, solvers::ContactSolver& solver) {
+  solvers::SolverSettings settings;
   settings.warm_start = false;
+  if (options.solver == "ipm") settings.method = solvers::SolveMethod::kInteriorPoint;
+  if (options.solver == "active-set") settings.method = solvers::SolveMethod::kActiveSet;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   Solved solved{};
@@ -52,6 +60,7 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
     const solvers::SolveInfo info = solver.solve(program, settings, solved.solution);
     solved.status = info.status;
     solved.iterations = info.iterations;
+    solved.method = info.method;
     times_s.push_back(1e-6 * info.solve_us);
   }
   solved.time_s = percentile(times_s, 0.5);
@@ -84,7 +93,7 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
   fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
              program.model == solvers::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
-  fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
+  fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations, 1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
              c.primal, c.complementarity);
   fmt::print("              {:.2e} N  {:.2e} m  {:.2e} J\n", c.stationarity_N, c.primal_m, c.complementarity_J);
@@ -119,14 +128,14 @@ struct Total {
 
 int run_one(const SolveOptions& options) {
   const io::ContactProblemFile file = io::read_contact_problem(options.files[0]);
-  solvers::ContactIpm solver;
+  solvers::ContactSolver solver;
   const Solved solved = solve(file.program, options, solver);
   if (!options.output.quiet) {
     for (const std::string& note : file.notes) fmt::print(stderr, "{}: warning: {}\n", options.files[0], note);
   }
   if (options.output.json) {
     fmt::print("{}\n", io::contact_result_json(file, solved.status, solved.time_s, solved.iterations,
-                                               solved.certificate, solved.solution, "ipm"));
+                                               solved.certificate, solved.solution, name_of(solved.method)));
   } else {
     print_one(file, solved);
   }
@@ -136,7 +145,7 @@ int run_one(const SolveOptions& options) {
 /// One line each. With --json the whole is one object that has one line per file.
 int run_many(const SolveOptions& options) {
   Total total;
-  solvers::ContactIpm solver;
+  solvers::ContactSolver solver;
   Progress progress(!options.output.quiet && options.output.json);
   if (options.output.json) fmt::print("{{\"results\":[");
   const char* separator = "\n";
@@ -149,7 +158,7 @@ int run_many(const SolveOptions& options) {
       total.add(solved);
       if (options.output.json) {
         line = io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
-                                       solved.solution, "ipm");
+                                       solved.solution, name_of(solved.method));
       } else {
         line = fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name,
                            solvers::to_string(solved.status), solved.iterations, 1e6 * solved.time_s,
@@ -187,10 +196,10 @@ int run(const SolveOptions& options) {
 
 /// Names of solvers that exist, and those the page of problem files names for later.
 std::string check_solver(const std::string& name) {
-  if (name == "auto" || name == "ipm") return "";
-  const std::set<std::string> later{"active-set", "lemke", "newton", "bnb"};
-  if (later.count(name) > 0) return fmt::format("'{}' is not available yet; available: auto, ipm", name);
-  return fmt::format("unknown solver '{}'; valid: auto, ipm", name);
+  if (name == "auto" || name == "ipm" || name == "active-set") return "";
+  const std::set<std::string> later{"lemke", "newton", "bnb"};
+  if (later.count(name) > 0) return fmt::format("'{}' is not available yet; available: auto, ipm, active-set", name);
+  return fmt::format("unknown solver '{}'; valid: auto, ipm, active-set", name);
 }
 
 }  // namespace
@@ -199,10 +208,10 @@ Command add_solve(CLI::App& app) {
   CLI::App* command = app.add_subcommand("solve", "Solve problem files and judge the solutions");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
-  command->add_option("--solver", options->solver, "auto or ipm (interior point)")
+  command->add_option("--solver", options->solver, "auto, ipm (interior point) or active-set (interior point where it does not apply)")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
-  command->add_option("--uniqueness", options->uniqueness, "off or check; the interior point always says")
+  command->add_option("--uniqueness", options->uniqueness, "off or check; both methods always say")
       ->type_name("HOW")
       ->check(CLI::IsMember({"off", "check"}));
   command

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "support/contact_programs.hpp"
 
 namespace deft::solvers {
@@ -14,7 +14,7 @@ using deft::testing::diagonal_program;
 using deft::testing::point_on_plane;
 
 ContactSolution solve(const ContactProgram& program, Status expected = Status::kSolved) {
-  ContactIpm solver;
+  ContactSolver solver;
   ContactSolution solution;
   const SolveInfo info = solver.solve(program, {}, solution);
   EXPECT_EQ(to_string(info.status), to_string(expected));

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "support/contact_programs.hpp"
 
 namespace deft::solvers {
@@ -18,8 +18,8 @@ using deft::testing::add_linear;
 using deft::testing::diagonal_program;
 using deft::testing::point_on_plane;
 
-Status status_of(const ContactProgram& program, ContactSolution* out = nullptr, IpmSettings settings = {}) {
-  ContactIpm solver;
+Status status_of(const ContactProgram& program, ContactSolution* out = nullptr, SolverSettings settings = {}) {
+  ContactSolver solver;
   ContactSolution solution;
   const SolveInfo info = solver.solve(program, settings, solution);
   EXPECT_TRUE(solution.delta.allFinite());
@@ -154,7 +154,7 @@ TEST(Status, BadInputIsRefusedWithItsPlace) {
   const auto message_of = [&](auto spoil) -> std::string {
     ContactProgram p = good;
     spoil(p);
-    ContactIpm solver;
+    ContactSolver solver;
     ContactSolution x;
     try {
       solver.solve(p, {}, x);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "support/contact_programs.hpp"
 
 namespace deft::solvers {
@@ -18,7 +18,7 @@ struct Answer {
 };
 
 Answer solve(const ContactProgram& program) {
-  ContactIpm solver;
+  ContactSolver solver;
   Answer answer;
   answer.status = solver.solve(program, {}, answer.solution).status;
   answer.residual = certify(program, answer.solution).max_scaled();

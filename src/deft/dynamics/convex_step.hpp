@@ -6,7 +6,7 @@
 
 #include "deft/contact/assemble.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 
 namespace deft::dynamics {
 
@@ -36,8 +36,8 @@ class ConvexStep final : public StepModel {
   Eigen::VectorXd damping_;          // D_a per robot joint, size nu
   contact::Assembler assembler_;
   scene::SceneState state_;
-  solvers::ContactIpm solver_;
-  solvers::IpmSettings solver_settings_;
+  solvers::ContactSolver solver_;
+  solvers::SolverSettings solver_settings_;
   Eigen::MatrixXd M_;
   Eigen::VectorXd tau_gravity_;
 };

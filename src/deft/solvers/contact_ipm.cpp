@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "deft/core/stopwatch.hpp"
 #include "deft/solvers/interior_point.hpp"
 #include "deft/solvers/screening.hpp"
 #include "deft/solvers/semismooth_newton.hpp"
@@ -18,8 +17,9 @@ namespace {
 constexpr double kPolished = 1e-14;      // aim of the semismooth polish; it stops earlier when refinement stops paying
 constexpr double kWarmPolished = 1e-12;  // aim along a sequence, where the last digits are not worth a step
 constexpr double kFlatPolished = 1e-16;  // aim of the polish where Q is singular
-constexpr double kFlatGood = 4e-15;      // the same where Q is singular: far below ε (packed_program.cpp), or any point of the flat face passes
-constexpr double kGoodEnough = 1e-10;    // polish accepted without going on with the interior point
+constexpr double kFlatGood =
+    4e-15;  // the same where Q is singular: far below ε (packed_program.cpp), or any point of the flat face passes
+constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
 constexpr IpmLimits kTight{
     .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
@@ -41,15 +41,16 @@ struct ContactIpm::Workspace {
   SemismoothNewton semismooth;
   KktState state;
   Uniqueness uniqueness;
-  WarmMemory memory;
+  WarmMemory* memory = nullptr;
   Screening screening;
   Iterate x, candidate;
   int iterations = 0;
 
-  Status solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
-  Status solve_kept(const ContactProgram& program, const IpmSettings& settings, bool warm);
-  Status solve_exact(const ContactProgram& program, const IpmSettings& settings, bool warm);
-  Status solve_smoothed(const ContactProgram& program, const IpmSettings& settings, bool warm);
+  Status solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory_of_sequence,
+               ContactSolution& solution);
+  Status solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm);
+  Status solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm);
+  Status solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm);
   bool solve_elastic(int max_iterations, bool proven);
   bool take_better(double& best, const Iterate& from);
   double polish(double& best, int max_factors, bool trust_forces = false);
@@ -81,12 +82,12 @@ double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_f
   return best;
 }
 
-Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const IpmSettings& settings, bool warm) {
+Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm) {
   double best = std::numeric_limits<double>::infinity();
-  const double good_enough = packed.has_singular_blocks ? kFlatGood : kGoodEnough;
+  const double good_enough = packed.has_singular_blocks ? kFlatGood : std::min(kGoodEnough, settings.tolerance);
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm && !packed.has_singular_blocks) {
-    memory.recall(program, packed, x);
+    memory->recall(program, packed, x);
     if (polish(best, kWarmFactors, true) <= good_enough) return Status::kSolved;
     candidate.v = x.v;
     candidate.lambda = x.lambda;
@@ -142,10 +143,10 @@ bool ContactIpm::Workspace::solve_elastic(int max_iterations, bool proven) {
   return proven;
 }
 
-Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const IpmSettings& settings, bool warm) {
+Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm) {
   IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
   if (warm) {
-    memory.recall(program, packed, candidate);
+    memory->recall(program, packed, candidate);
     interior.start_warm(packed, system, candidate, packed.has_hard_rows ? kWarmMu : packed.target);
   } else {
     interior.start_cold(packed);
@@ -178,7 +179,7 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
 }
 
 // Solves for the contacts that the screening keeps.
-Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const IpmSettings& settings, bool warm) {
+Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm) {
   packed.pack(program, screening.kept());
   if (packed.has_singular_blocks && !screening.keeps_all()) {  // a contact far away may be what holds the motion
     screening.keep_all();
@@ -188,7 +189,7 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const Ip
   x.lambda.assign(packed.num_slacks, 0.0);
   Status status = Status::kInfeasible;
   if (!packed.lower_above_upper && !packed.rigid_violation) {
-    warm = warm && memory.valid_for(program);
+    warm = warm && memory->valid_for(program);
     status = packed.smoothed ? solve_smoothed(program, settings, warm) : solve_exact(program, settings, warm);
     if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
     const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
@@ -197,27 +198,27 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const Ip
       status = Status::kInfeasible;
   }
   if (status == Status::kSolved) {
-    memory.store(program, packed, x);
+    memory->store(program, packed, x);
   } else {
-    memory.clear();
+    memory->clear();
   }
   return status;
 }
 
-Status ContactIpm::Workspace::solve(const ContactProgram& program, const IpmSettings& settings,
-                                    ContactSolution& solution) {
-  check(program);
+Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverSettings& settings,
+                                    WarmMemory& memory_of_sequence, ContactSolution& solution) {
+  memory = &memory_of_sequence;
   iterations = 0;
   interior.start_clock(settings.time_limit_s);
-  const bool warm = settings.warm_start && memory.valid_for(program);
+  const bool warm = memory->valid_for(program);
   screening.keep_all();
-  if (settings.screening) screening.start(program, warm ? memory.motion() : std::span<const double>());
+  if (settings.screening) screening.start(program, warm ? memory->motion() : std::span<const double>());
   Status status = solve_kept(program, settings, warm);
   // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
   while (!screening.keeps_all() && status != Status::kTimeLimit) {
     if (status != Status::kSolved) {
       screening.keep_all();
-    } else if (screening.holds(program, memory.motion())) {
+    } else if (screening.holds(program, memory->motion())) {
       break;
     }
     status = solve_kept(program, settings, true);
@@ -249,26 +250,15 @@ void ContactIpm::Workspace::finish(const ContactProgram& program, const std::vec
   unpack(program, packed, x, slack, solution);
 }
 
-ContactIpm::ContactIpm() : work_(new Workspace) {}
-ContactIpm::~ContactIpm() { delete work_; }
-ContactIpm::ContactIpm(ContactIpm&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {}
-ContactIpm& ContactIpm::operator=(ContactIpm&& other) noexcept {
-  std::swap(work_, other.work_);
-  return *this;
-}
+ContactIpm::ContactIpm() : work_(std::make_unique<Workspace>()) {}
+ContactIpm::~ContactIpm() = default;
 
-SolveInfo ContactIpm::solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution) {
-  const Stopwatch watch;
+SolveInfo ContactIpm::solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory,
+                            ContactSolution& solution) {
   SolveInfo info;
-  info.status = work_->solve(program, settings, solution);
-  // Data beyond the range of double precision may overflow on the way: never call that solved.
-  const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;
-  if (claimed && !solution.delta.allFinite()) info.status = Status::kNumericalFailure;
+  info.status = work_->solve(program, settings, memory, solution);
   info.iterations = work_->iterations;
-  info.solve_us = watch.microseconds();
   return info;
 }
-
-void ContactIpm::forget() { work_->memory.clear(); }
 
 }  // namespace deft::solvers

@@ -1,32 +1,14 @@
 #pragma once
-// Primal–dual interior point for the contact program: exact and smoothed, pyramid and cone, one code.
+// Primal–dual interior point for the contact program: exact and smoothed, pyramid and cone, one code. Private to
+// src/deft/solvers.
 
-#include <cstdint>
-#include <limits>
+#include <memory>
 
-#include "deft/solvers/program.hpp"
-#include "deft/solvers/status.hpp"
+#include "deft/solvers/contact_solver.hpp"
 
 namespace deft::solvers {
 
-/// Settings of ContactIpm.
-struct IpmSettings {
-  double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
-  int max_iterations = 60;          // then IterationLimit
-  bool compliance_fallback = true;  // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale
-                                    // to tell infeasible from hard
-  bool warm_start = true;           // lift the last iterate when contact ids match
-  bool screening = true;            // exact solves leave out contacts that stay open, and prove that they do
-  double time_limit_s =
-      std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
-};
-
-/// What one solve did.
-struct SolveInfo {
-  Status status = Status::kNumericalFailure;
-  int iterations = 0;
-  double solve_us = 0.0;
-};
+class WarmMemory;
 
 /// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of
 /// uniqueness). One object per thread.
@@ -34,18 +16,16 @@ class ContactIpm {
  public:
   ContactIpm();
   ~ContactIpm();
-  ContactIpm(ContactIpm&&) noexcept;
-  ContactIpm& operator=(ContactIpm&&) noexcept;
 
-  /// Solves `program`. Warm-starts from the last solve of this object when enabled (`forget` drops it).
-  /// @returns status and statistics; `solution` always holds the best iterate. @throws std::invalid_argument on
-  /// inconsistent sizes or NaN.
-  SolveInfo solve(const ContactProgram& program, const IpmSettings& settings, ContactSolution& solution);
-  void forget();
+  /// Solves a checked `program`, from the solution in `memory` if it is valid for it, and stores its own there (or
+  /// clears it).
+  /// @returns status and iterations; `solution` always holds the best iterate.
+  SolveInfo solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory,
+                  ContactSolution& solution);
 
  private:
   struct Workspace;
-  Workspace* work_;
+  std::unique_ptr<Workspace> work_;
 };
 
 }  // namespace deft::solvers

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numbers>
 
 #include "deft/solvers/kernels/isa.hpp"
+#include "deft/solvers/ray_layout.hpp"
 
 namespace deft::solvers {
 namespace {
 
-constexpr double kNoFriction = 1e-12;      // below it a contact is one row
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
 constexpr double kExact = 1e20;        // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
+
+}  // namespace
 
 bool same_contact(const ContactProgram& p, int i, int j) {
   const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
@@ -26,8 +27,6 @@ bool same_contact(const ContactProgram& p, int i, int j) {
   const auto block = p.J.block(i), block_j = p.J.block(j);
   return std::equal(block.data(), block.data() + block.size(), block_j.data());
 }
-
-}  // namespace
 
 void PackedProgram::pack(const ContactProgram& program, const std::vector<char>& kept) {
   kept_ = &kept;
@@ -199,16 +198,7 @@ void PackedProgram::remove_last_block() {
 
 void PackedProgram::pack_contacts(const ContactProgram& program) {
   energy = kSmallestEnergy;
-  const bool pyramid = program.model == FrictionModel::kPyramid;
-  const int rays = program.rays;
-  ray_cos.resize(rays);
-  ray_sin.resize(rays);
-  for (int k = 0; k < rays; ++k) {
-    // Quarter turns are exact, so that symmetric problems stay symmetric.
-    const double angle = 2 * std::numbers::pi * k / rays;
-    ray_cos[k] = 4 * k == rays || 4 * k == 3 * rays ? 0.0 : 2 * k == rays ? -1.0 : std::cos(angle);
-    ray_sin[k] = 2 * k == rays || k == 0 ? 0.0 : 4 * k == 3 * rays ? -1.0 : std::sin(angle);
-  }
+  ray_directions(program.rays, ray_cos, ray_sin);
   find_duplicates(program);
   const int n = static_cast<int>(program.contacts.size());
   block_of_contact.assign(n, -1);
@@ -222,31 +212,20 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
     }
     const ContactLaw& law = program.contacts[i];
     const int raw_rows = program.J.rows(i);
-    PackedBlock block;
-    block.compliance = law.compliance;
-    double slide = 0.0;  // |offset| seen by the friction constraint
-    if (law.frictionless || raw_rows == 1 || law.mu < kNoFriction) {
-      block.rows = block.slacks = 1;
-      block.weight = law.frictionless ? 1 : pyramid ? (raw_rows == 2 ? 2 : rays) : 2;
-      // Without friction the n_d rays of a pyramid coincide and share the force: f = n_d β, so the compliance per force
-      // is R/n_d.
-      if (pyramid && !law.frictionless && raw_rows > 1) block.compliance /= block.weight;
-    } else if (raw_rows == 2) {
-      // One tangent: a cone is the two rays ±t, and log(s_n² − s_t²) the sum of their logs.
-      block.rows = block.slacks = 2;
-      block.mu = law.mu * law.ellipsoid[0];
-      if (!pyramid) block.compliance *= 2;
-      slide = std::abs(law.offset[0]) * block.mu;
-    } else if (pyramid) {
-      block.rows = 3;
-      block.slacks = rays;
-      block.mu = law.mu;
-      slide = law.mu * std::hypot(law.offset[0], law.offset[1]);
-    } else {
+    const RayLayout layout = ray_layout(program, i);
+    PackedBlock block{.rows = layout.rows,
+                      .slacks = layout.slacks,
+                      .mu = layout.mu,
+                      .weight = layout.weight,
+                      .compliance = layout.compliance};
+    if (layout.slacks == 0) {
       block.law = Law::kCone;
       block.rows = block.slacks = raw_rows;
       block.weight = 2;
     }
+    double slide = 0.0;  // |offset| seen by the friction constraint
+    if (block.law == Law::kRays && block.rows > 1)
+      slide = block.mu * std::hypot(law.offset[0], block.rows > 2 ? law.offset[1] : 0.0);
     begin_group(program.J, i, block.rows);
     RowGroup& group = groups.back();
     double* rows = values.data() + values.size() - static_cast<std::size_t>(block.rows) * group.ld;

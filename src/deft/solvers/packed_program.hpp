@@ -57,6 +57,9 @@ struct MetricBlock {
 /// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
 void check(const ContactProgram& program);
 
+/// Contacts i and j have the same rows and the same law.
+bool same_contact(const ContactProgram& program, int i, int j);
+
 /// The packed program: data of one solve, constant while iterating.
 struct PackedProgram {
   int nv = 0, num_rows = 0, num_slacks = 0;

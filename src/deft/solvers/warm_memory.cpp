@@ -5,25 +5,55 @@
 
 namespace deft::solvers {
 
-void WarmMemory::append(const PackedProgram& packed, int block, double scale, std::uint64_t id, const Iterate& x) {
+void WarmMemory::open(std::span<const double> delta) {
+  delta_.assign(delta.begin(), delta.end());
+  lambda_.clear();
+  contacts_.clear();
+  others_.clear();
+}
+
+void WarmMemory::add(std::uint64_t id, std::span<const double> lambda) {
   auto& list = id == 0 ? others_ : contacts_;
-  if (block < 0) {
-    list.push_back({id, 0, 0});
-    return;
+  list.push_back({id, static_cast<int>(lambda_.size()), static_cast<int>(lambda.size())});
+  lambda_.insert(lambda_.end(), lambda.begin(), lambda.end());
+}
+
+void WarmMemory::close() {
+  sorted_.clear();
+  valid_ = true;
+}
+
+std::span<const double> WarmMemory::find(std::uint64_t id, std::size_t& guess) {
+  const Remembered* found = guess < contacts_.size() && contacts_[guess].id == id ? &contacts_[guess] : nullptr;
+  if (found == nullptr) {
+    if (sorted_.size() < contacts_.size()) {  // the order of contacts has changed for the first time
+      sorted_.clear();
+      for (std::size_t k = 0; k < contacts_.size(); ++k) sorted_.emplace_back(contacts_[k].id, static_cast<int>(k));
+      std::sort(sorted_.begin(), sorted_.end());
+    }
+    const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::uint64_t, int>{id, 0});
+    if (at == sorted_.end() || at->first != id) return {};
+    found = &contacts_[at->second];
   }
-  const PackedBlock& b = packed.blocks[block];
-  list.push_back({id, static_cast<int>(lambda_.size()), b.slacks});
-  for (int k = 0; k < b.slacks; ++k)
-    lambda_.push_back(x.lambda[b.first_slack + k] * scale / (b.scale * b.multiplicity));
+  guess = static_cast<std::size_t>(found - contacts_.data()) + 1;
+  return {lambda_.data() + found->first, static_cast<std::size_t>(found->count)};
+}
+
+void WarmMemory::append(const PackedProgram& packed, int block, double scale, std::uint64_t id, const Iterate& x) {
+  scaled_.clear();
+  if (block >= 0) {
+    const PackedBlock& b = packed.blocks[block];
+    for (int k = 0; k < b.slacks; ++k)
+      scaled_.push_back(x.lambda[b.first_slack + k] * scale / (b.scale * b.multiplicity));
+  }
+  add(id, scaled_);
 }
 
 void WarmMemory::store(const ContactProgram& program, const PackedProgram& packed, const Iterate& x) {
   const double root = std::sqrt(packed.energy);
-  delta_.resize(program.nv);
-  for (int i = 0; i < program.nv; ++i) delta_[i] = root * x.v[packed.column_of[i]];
-  lambda_.clear();
-  contacts_.clear();
-  others_.clear();
+  scaled_.resize(program.nv);
+  for (int i = 0; i < program.nv; ++i) scaled_[i] = root * x.v[packed.column_of[i]];
+  open(scaled_);
   for (std::size_t i = 0; i < program.contacts.size(); ++i) {
     if (program.contacts[i].id != 0) append(packed, packed.block_of_contact[i], root, program.contacts[i].id, x);
   }
@@ -31,23 +61,14 @@ void WarmMemory::store(const ContactProgram& program, const PackedProgram& packe
        {&packed.block_of_linear, &packed.block_of_equality, &packed.block_of_lower, &packed.block_of_upper}) {
     for (int block : *list) append(packed, block, root, 0, x);
   }
-  sorted_.clear();
-  for (std::size_t k = 0; k < contacts_.size(); ++k) sorted_.emplace_back(contacts_[k].id, static_cast<int>(k));
-  std::sort(sorted_.begin(), sorted_.end());
-  valid_ = true;
+  close();
 }
 
-const WarmMemory::Remembered* WarmMemory::find(std::uint64_t id, std::size_t guess) {
-  if (guess < contacts_.size() && contacts_[guess].id == id) return &contacts_[guess];
-  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::uint64_t, int>{id, 0});
-  return at != sorted_.end() && at->first == id ? &contacts_[at->second] : nullptr;
-}
-
-void WarmMemory::add(const Remembered& from, const PackedProgram& packed, int block, Iterate& x) const {
-  if (block < 0 || packed.blocks[block].slacks != from.count) return;
+void WarmMemory::add_scaled(std::span<const double> lambda, const PackedProgram& packed, int block, Iterate& x) {
+  if (block < 0 || packed.blocks[block].slacks != static_cast<int>(lambda.size())) return;
   const PackedBlock& b = packed.blocks[block];
   const double scale = b.scale / std::sqrt(packed.energy);
-  for (int k = 0; k < from.count; ++k) x.lambda[b.first_slack + k] += lambda_[from.first + k] * scale;
+  for (std::size_t k = 0; k < lambda.size(); ++k) x.lambda[b.first_slack + k] += lambda[k] * scale;
 }
 
 void WarmMemory::recall(const ContactProgram& program, const PackedProgram& packed, Iterate& x) {
@@ -57,11 +78,8 @@ void WarmMemory::recall(const ContactProgram& program, const PackedProgram& pack
   x.lambda.assign(packed.num_slacks, 0.0);
   std::size_t guess = 0;
   for (std::size_t i = 0; i < program.contacts.size(); ++i) {
-    if (program.contacts[i].id == 0) continue;
-    if (const Remembered* from = find(program.contacts[i].id, guess)) {
-      guess = static_cast<std::size_t>(from - contacts_.data()) + 1;
-      add(*from, packed, packed.block_of_contact[i], x);
-    }
+    if (program.contacts[i].id != 0)
+      add_scaled(find(program.contacts[i].id, guess), packed, packed.block_of_contact[i], x);
   }
   std::size_t count = 0;
   const auto lists = {&packed.block_of_linear, &packed.block_of_equality, &packed.block_of_lower,
@@ -70,7 +88,10 @@ void WarmMemory::recall(const ContactProgram& program, const PackedProgram& pack
   if (count != others_.size()) return;
   std::size_t at = 0;
   for (const auto* list : lists) {
-    for (int block : *list) add(others_[at++], packed, block, x);
+    for (int block : *list) {
+      const Remembered& from = others_[at++];
+      add_scaled({lambda_.data() + from.first, static_cast<std::size_t>(from.count)}, packed, block, x);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // The last solution in physical units, found again by contact id when the next program comes. Private to
 // src/deft/solvers.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -27,17 +28,33 @@ class WarmMemory {
   /// The remembered solution in the scaling of `packed`; contacts without a partner start without force.
   void recall(const ContactProgram& program, const PackedProgram& packed, Iterate& x);
 
+  /// The same by hand, in physical units: the motion, then each contact that has an id, then every linear row,
+  /// equality, lower and upper bound in this order (one multiplier or none each), then `close`.
+  void open(std::span<const double> delta);
+  void add(std::uint64_t id, std::span<const double> lambda);
+  void close();
+  /// Multipliers of a contact, per slack [N], empty where nothing is remembered. `guess` is where the search begins: 0
+  /// at first, then as the last call left it.
+  std::span<const double> find(std::uint64_t id, std::size_t& guess);
+  /// Multiplier of the k-th linear row, equality, lower or upper bound in the order of `open`, 0 where nothing is
+  /// remembered.
+  double other(std::size_t k) const { return others_[k].count == 0 ? 0.0 : lambda_[others_[k].first]; }
+  std::size_t num_others() const { return others_.size(); }
+  /// How many multipliers are not zero.
+  int num_loaded() const {
+    return static_cast<int>(std::count_if(lambda_.begin(), lambda_.end(), [](double x) { return x != 0; }));
+  }
+
  private:
   struct Remembered {
     std::uint64_t id;
     int first, count;  // into lambda_
   };
   void append(const PackedProgram& packed, int block, double scale, std::uint64_t id, const Iterate& x);
-  const Remembered* find(std::uint64_t id, std::size_t guess);
-  void add(const Remembered& from, const PackedProgram& packed, int block, Iterate& x) const;
+  static void add_scaled(std::span<const double> lambda, const PackedProgram& packed, int block, Iterate& x);
 
   bool valid_ = false;
-  std::vector<double> delta_, lambda_;
+  std::vector<double> delta_, lambda_, scaled_;
   std::vector<Remembered> contacts_, others_;
   std::vector<std::pair<std::uint64_t, int>> sorted_;
 };

@@ -19,6 +19,10 @@ struct DenseKernels {
   void (*solve)(int n, int ld, const double* U, double* x);
   /// x ← U⁻ᵀ x (forward substitution only): |x| is then the norm in the metric of the inverse.
   void (*forward)(int n, int ld, const double* U, double* x);
+  /// x ← U⁻¹ x (backward substitution only).
+  void (*backward)(int n, int ld, const double* U, double* x);
+  /// (a, b) ← (c a + s b, c b − s a), a and b of length n.
+  void (*rotate)(int n, double c, double s, double* a, double* b);
   /// z = J v, J rows × ld, v padded to ld with zeros.
   void (*multiply)(int rows, int ld, const double* J, const double* v, double* z);
   /// out += Jᵀ y, out padded to ld.

@@ -1,4 +1,4 @@
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 
 #include <gtest/gtest.h>
 
@@ -108,12 +108,12 @@ class DualGradient {
   std::vector<int> sizes_;
 };
 
-TEST(ContactIpm, AgreesWithAProjectedGradientOnTheDual) {
+TEST(ContactSolver, AgreesWithAProjectedGradientOnTheDual) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     const ContactProgram p = RandomProblems(seed).next({.max_bodies = 1, .max_contacts = 3});
     if (p.nv > 10) continue;
-    ContactIpm solver;
+    ContactSolver solver;
     ContactSolution x;
     ASSERT_EQ(solver.solve(p, {}, x).status, Status::kSolved) << seed;
     DualGradient oracle(p);
@@ -127,8 +127,8 @@ TEST(ContactIpm, AgreesWithAProjectedGradientOnTheDual) {
   EXPECT_GE(compared, 40);
 }
 
-TEST(ContactIpm, SolvesAndCertifiesRandomProblems) {
-  ContactIpm solver;
+TEST(ContactSolver, SolvesAndCertifiesRandomProblems) {
+  ContactSolver solver;
   ContactSolution x;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     const ContactProgram p = RandomProblems(seed).next({.max_bodies = 4, .max_contacts = 20});
@@ -138,8 +138,8 @@ TEST(ContactIpm, SolvesAndCertifiesRandomProblems) {
   }
 }
 
-TEST(ContactIpm, SolvesAndCertifiesSmoothedRandomProblems) {
-  ContactIpm solver;
+TEST(ContactSolver, SolvesAndCertifiesSmoothedRandomProblems) {
+  ContactSolver solver;
   ContactSolution x;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     ContactProgram p = RandomProblems(seed).next({.max_bodies = 4, .max_contacts = 20});
@@ -150,8 +150,8 @@ TEST(ContactIpm, SolvesAndCertifiesSmoothedRandomProblems) {
   }
 }
 
-TEST(ContactIpm, JammedProblemsGetAStatus) {
-  ContactIpm solver;
+TEST(ContactSolver, JammedProblemsGetAStatus) {
+  ContactSolver solver;
   ContactSolution x;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const SolveInfo info = solver.solve(RandomProblems(seed).next_jammed(), {}, x);
@@ -178,10 +178,10 @@ ContactProgram step_of_sequence(std::uint64_t seed, int step) {
   return p;
 }
 
-TEST(ContactIpm, AWarmStartDoesNotChangeTheAnswer) {
+TEST(ContactSolver, AWarmStartDoesNotChangeTheAnswer) {
   for (double kappa : {double(INFINITY), 1e3}) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      ContactIpm warm, cold;
+      ContactSolver warm, cold;
       ContactSolution x, y;
       for (int step = 0; step < 8; ++step) {
         ContactProgram p = step_of_sequence(seed, step);
@@ -200,11 +200,11 @@ TEST(ContactIpm, AWarmStartDoesNotChangeTheAnswer) {
   }
 }
 
-TEST(ContactIpm, WarmSolvesOfTheSameSizesDoNotAllocate) {
+TEST(ContactSolver, WarmSolvesOfTheSameSizesDoNotAllocate) {
   if (!kCountsAllocations) GTEST_SKIP() << "a sanitizer owns malloc";
   for (double kappa : {double(INFINITY), 1e3}) {
     for (std::uint64_t seed : {3u, 5u, 8u, 11u}) {
-      ContactIpm solver;
+      ContactSolver solver;
       ContactSolution x;
       ContactProgram p = RandomProblems(seed).next({.max_bodies = 3, .max_contacts = 12});
       for (std::size_t i = 0; i < p.contacts.size(); ++i) p.contacts[i].id = i + 1;
@@ -212,7 +212,7 @@ TEST(ContactIpm, WarmSolvesOfTheSameSizesDoNotAllocate) {
       p.upper = Eigen::VectorXd::Constant(p.nv, 10);
       p.kappa = kappa;
       for (bool warm_start : {true, false}) {
-        const IpmSettings settings{.warm_start = warm_start};
+        const SolverSettings settings{.warm_start = warm_start};
         for (int warm_up = 0; warm_up < 3; ++warm_up) ASSERT_EQ(solver.solve(p, settings, x).status, Status::kSolved);
         p.b *= 1.01;
         EXPECT_EQ(testing_support::allocations_during([&] { solver.solve(p, settings, x); }), 0) << seed;
@@ -231,10 +231,10 @@ double scaled_distance(const ContactProgram& p, const Eigen::VectorXd& error, do
 }
 
 // One screened and one full solve: same motion and layout, a certificate, and force only where the slack is closed.
-void expect_screening_does_not_matter(const ContactProgram& p, ContactIpm& screened, ContactIpm& full,
-                                      const IpmSettings& settings) {
+void expect_screening_does_not_matter(const ContactProgram& p, ContactSolver& screened, ContactSolver& full,
+                                      const SolverSettings& settings) {
   ContactSolution x, y;
-  IpmSettings without = settings;
+  SolverSettings without = settings;
   without.screening = false;
   ASSERT_EQ(screened.solve(p, settings, x).status, Status::kSolved);
   ASSERT_EQ(full.solve(p, without, y).status, Status::kSolved);
@@ -250,10 +250,10 @@ void expect_screening_does_not_matter(const ContactProgram& p, ContactIpm& scree
   EXPECT_EQ(x.forces_unique, y.forces_unique);
 }
 
-TEST(ContactIpm, ScreeningDoesNotChangeTheAnswer) {
-  for (const IpmSettings& settings : {IpmSettings{.warm_start = false}, IpmSettings{}}) {
+TEST(ContactSolver, ScreeningDoesNotChangeTheAnswer) {
+  for (const SolverSettings& settings : {SolverSettings{.warm_start = false}, SolverSettings{}}) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      ContactIpm screened, full;
+      ContactSolver screened, full;
       for (int step = 0; step < 6; ++step) {
         SCOPED_TRACE(std::to_string(seed) + " " + std::to_string(step));
         expect_screening_does_not_matter(step_of_sequence(seed, step), screened, full, settings);
@@ -262,7 +262,7 @@ TEST(ContactIpm, ScreeningDoesNotChangeTheAnswer) {
   }
 }
 
-TEST(ContactIpm, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
+TEST(ContactSolver, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
   // Ten planes below a point, of which the first is the nearest; the warm guess is at rest, then the load is 1e6 times.
   for (FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
     ContactProgram p = deft::testing::diagonal_program({1, 1, 1}, {0, 0, 1e-6});
@@ -275,7 +275,7 @@ TEST(ContactIpm, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
       J.row(2) << 0, 1, 0;
       p.contacts.push_back({.gap = 0.1 + 0.05 * i, .mu = 0.5, .id = static_cast<std::uint64_t>(i + 1)});
     }
-    ContactIpm solver;
+    ContactSolver solver;
     ContactSolution x;
     ASSERT_EQ(solver.solve(p, {}, x).status, Status::kSolved);
     EXPECT_NEAR(x.delta[2], -1e-6, 1e-12);
@@ -287,7 +287,7 @@ TEST(ContactIpm, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
   }
 }
 
-TEST(ContactIpm, IslandsAndColumnOrderDoNotMatter) {
+TEST(ContactSolver, IslandsAndColumnOrderDoNotMatter) {
   // Two copies of one problem, columns interleaved: each half must move as the problem alone.
   const ContactProgram alone = deft::testing::point_on_plane({0.4, 0.2, -1}, -0.01, 0.3, FrictionModel::kCone);
   ContactProgram both = deft::testing::diagonal_program({1, 1, 1, 1, 1, 1}, {-0.4, -0.4, -0.2, -0.2, 1, 1});
@@ -297,7 +297,7 @@ TEST(ContactIpm, IslandsAndColumnOrderDoNotMatter) {
     both.J.append(3, cols) = alone.J.block(0);
     both.contacts.push_back(alone.contacts[0]);
   }
-  ContactIpm solver;
+  ContactSolver solver;
   ContactSolution x, y;
   ASSERT_EQ(solver.solve(alone, {}, x).status, Status::kSolved);
   ASSERT_EQ(solver.solve(both, {}, y).status, Status::kSolved);
@@ -309,8 +309,8 @@ TEST(ContactIpm, IslandsAndColumnOrderDoNotMatter) {
   }
 }
 
-TEST(ContactIpm, SolvesTheEmptyProgramAndOneWithoutContacts) {
-  ContactIpm solver;
+TEST(ContactSolver, SolvesTheEmptyProgramAndOneWithoutContacts) {
+  ContactSolver solver;
   ContactSolution x;
   ContactProgram empty;
   EXPECT_EQ(solver.solve(empty, {}, x).status, Status::kSolved);
@@ -319,7 +319,7 @@ TEST(ContactIpm, SolvesTheEmptyProgramAndOneWithoutContacts) {
   EXPECT_NEAR((x.delta - Eigen::Vector2d(-0.5, 0.5)).norm(), 0, 1e-12);
 }
 
-TEST(ContactIpm, WithoutUnknownsContactsAreOpenOrInfeasible) {
+TEST(ContactSolver, WithoutUnknownsContactsAreOpenOrInfeasible) {
   for (FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
     for (double kappa : {double(INFINITY), 1e3}) {
       ContactProgram p;
@@ -328,7 +328,7 @@ TEST(ContactIpm, WithoutUnknownsContactsAreOpenOrInfeasible) {
       p.kappa = kappa;
       p.J.append(3, {});
       p.contacts.push_back({.gap = 0.2, .mu = 0.5});
-      ContactIpm solver;
+      ContactSolver solver;
       ContactSolution x;
       EXPECT_EQ(to_string(solver.solve(p, {}, x).status), "Solved");
       EXPECT_EQ(x.delta.size(), 0);
@@ -340,10 +340,10 @@ TEST(ContactIpm, WithoutUnknownsContactsAreOpenOrInfeasible) {
   }
 }
 
-TEST(ContactIpm, AVanishingBarrierIsNone) {
+TEST(ContactSolver, AVanishingBarrierIsNone) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ContactProgram p = RandomProblems(seed).next({.max_bodies = 2, .max_contacts = 8});
-    ContactIpm solver;
+    ContactSolver solver;
     ContactSolution exact, x;
     ASSERT_EQ(solver.solve(p, {.warm_start = false}, exact).status, Status::kSolved) << seed;
     const double E0 = certify(p, exact).E0_J;

@@ -1,0 +1,82 @@
+#pragma once
+// Dual active-set method for the exact polyhedral contact program. Private to src/deft/solvers.
+
+#include <cstdint>
+#include <vector>
+
+#include "deft/solvers/constraint_rows.hpp"
+#include "deft/solvers/delassus_factor.hpp"
+#include "deft/solvers/metric_inverse.hpp"
+
+namespace deft::solvers {
+
+/// How an active-set solve ended. kGaveUp says nothing about the program: it may be infeasible, degenerate or just
+/// long.
+enum class ActiveSetOutcome { kSolved, kNotApplicable, kGaveUp };
+
+/// Rows g_rᵀδ + c_r ≥ 0 (rays, bounds, linear rows) and equalities; δ(λ) = Q⁻¹(Gᵀλ − b), slacks s = Wλ + d with W =
+/// GQ⁻¹Gᵀ + R. The dual max −½λᵀWλ − dᵀλ over λ ≥ 0 is climbed on a set A of independent rows: to the maximum on A, or
+/// to the first multiplier that becomes zero, whose row then leaves; at the maximum the violated rows join, the worst
+/// of each contact. A violated row that depends on A moves the multipliers along the null vector until one becomes
+/// zero. The dual value never falls. (D. Goldfarb, A. Idnani, Math. Program. 27 (1983); the dual view: D. Arnström, A.
+/// Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per thread; no allocation when sizes repeat.
+class ContactActiveSet {
+ public:
+  /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero; stores
+  /// the solution there. Not applicable to cones in space, smoothed programs, singular Q, or very many columns or rows.
+  ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution);
+  /// Rows that joined or left in the last solve.
+  int iterations() const { return iterations_; }
+
+ private:
+  struct Row {
+    RowName name;
+    std::span<const int> cols;
+    double offset = 0, compliance = 0;  // c_r, R_r
+    double norm = 0;                    // √W_rr
+    std::uint64_t touches = 0;          // blocks of Q, modulo 64
+    int slot = 0;                       // of g and z = Q⁻¹g
+    bool free = false;                  // an equality
+    double lambda = 0;
+  };
+  struct Violation {
+    RowName name;
+    double scaled = 0;  // −s/(norm √E0)
+  };
+
+  void prepare();
+  Row make_row(const RowName& name);
+  double* g(const Row& row) { return g_.data() + static_cast<std::size_t>(row.slot) * width_; }
+  double* z(const Row& row) { return z_.data() + static_cast<std::size_t>(row.slot) * ld_; }
+  bool independent(const Row& row);
+  bool admit(const Row& row);
+  void leave(int k);
+  bool recall(WarmMemory* memory);
+  bool climb();
+  bool exchange(const Row& row);
+  void move();
+  void find_violated();
+  bool let_in_violated();
+  bool refine();
+  bool optimise();
+  double stationarity();
+  void add_directions(int contact, std::uint64_t closed, std::uint64_t loaded);
+  void gather_closed();
+  bool forces_unique();
+
+  ConstraintRows constraints_;
+  MetricInverse inverse_;
+  DelassusFactor factor_;
+  int ld_ = 0, width_ = 0;  // of z and g
+  double root_E0_ = 0;
+  int iterations_ = 0, limit_ = 0;
+  std::vector<Row> rows_;        // A, in the order of the factor
+  std::vector<int> free_slots_;  // the last one is that of the row on trial
+  std::vector<double> g_, z_, w_, target_;
+  std::vector<double> free_motion_, delta_;  // −Q⁻¹b, δ; padded with zeros
+  std::vector<double> residual_, scaled_residual_;
+  std::vector<Violation> violations_;
+  std::vector<RowName> closed_, loose_;
+};
+
+}  // namespace deft::solvers

@@ -1,0 +1,60 @@
+#include "deft/solvers/contact_solver.hpp"
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/solvers/contact_active_set.hpp"
+#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/packed_program.hpp"
+#include "deft/solvers/warm_memory.hpp"
+
+namespace deft::solvers {
+
+namespace {
+
+// Measured on the sequences of benchmarks/data: the active set costs its rows squared per change of a row, and needs
+// few changes from a neighbouring solution; from nothing it needs about three changes per column.
+constexpr int kMostRowsWarm = 30, kMostColumnsCold = 30;
+
+}  // namespace
+
+struct ContactSolver::Workspace {
+  ContactActiveSet active_set;
+  ContactIpm interior;
+  WarmMemory memory;
+
+  bool active_set_pays(const ContactProgram& program) const {
+    return memory.valid_for(program) ? memory.num_loaded() <= kMostRowsWarm : program.nv <= kMostColumnsCold;
+  }
+};
+
+ContactSolver::ContactSolver() : work_(std::make_unique<Workspace>()) {}
+ContactSolver::~ContactSolver() = default;
+ContactSolver::ContactSolver(ContactSolver&&) noexcept = default;
+ContactSolver& ContactSolver::operator=(ContactSolver&&) noexcept = default;
+
+SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettings& settings,
+                               ContactSolution& solution) {
+  const Stopwatch watch;
+  SolveInfo info;
+  check(program);
+  if (!settings.warm_start) work_->memory.clear();
+  ActiveSetOutcome outcome = ActiveSetOutcome::kNotApplicable;
+  if (settings.method == SolveMethod::kActiveSet ||
+      (settings.method == SolveMethod::kAuto && work_->active_set_pays(program)))
+    outcome = work_->active_set.solve(program, work_->memory, solution);
+  if (outcome == ActiveSetOutcome::kSolved) {
+    info.status = Status::kSolved;
+    info.method = SolveMethod::kActiveSet;
+  } else {
+    info = work_->interior.solve(program, settings, work_->memory, solution);
+  }
+  if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
+  // Data beyond the range of double precision may overflow on the way: never call that solved.
+  const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;
+  if (claimed && !solution.delta.allFinite()) info.status = Status::kNumericalFailure;
+  info.solve_us = watch.microseconds();
+  return info;
+}
+
+void ContactSolver::forget() { work_->memory.clear(); }
+
+}  // namespace deft::solvers

@@ -1,0 +1,58 @@
+#pragma once
+// The solver of contact programs: a dual active set where it pays, an interior point for the rest.
+
+#include <limits>
+#include <memory>
+
+#include "deft/solvers/program.hpp"
+#include "deft/solvers/status.hpp"
+
+namespace deft::solvers {
+
+/// Which method solves. kAuto: the active set for exact polyhedral programs with Q ≻ 0 of moderate size, the interior
+/// point for all others and where the active set gives up. kActiveSet asks for the same, with the interior point for
+/// what it cannot do.
+enum class SolveMethod { kAuto, kActiveSet, kInteriorPoint };
+
+/// Settings of ContactSolver.
+struct SolverSettings {
+  SolveMethod method = SolveMethod::kAuto;
+  double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
+  int max_iterations = 60;          // then IterationLimit
+  bool compliance_fallback = true;  // a jammed exact problem is solved again with R = 1e-8 of each contact's own scale
+                                    // to tell infeasible from hard
+  bool warm_start = true;           // start from the last solution, found by contact ids
+  bool screening = true;            // exact solves leave out contacts that stay open, and prove that they do
+  double time_limit_s =
+      std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
+};
+
+/// What one solve did.
+struct SolveInfo {
+  Status status = Status::kNumericalFailure;
+  SolveMethod method = SolveMethod::kInteriorPoint;  // the one whose answer this is
+  int iterations = 0;                                // of all methods tried
+  double solve_us = 0.0;
+};
+
+/// Solves contact programs one after the other. Owns all scratch; sized on first use, no allocation when the sizes
+/// repeat (a singular Q costs some in the test of uniqueness). One object per thread.
+class ContactSolver {
+ public:
+  ContactSolver();
+  ~ContactSolver();
+  ContactSolver(ContactSolver&&) noexcept;
+  ContactSolver& operator=(ContactSolver&&) noexcept;
+
+  /// Solves `program`. Warm-starts from the last solution of this object when enabled (`forget` drops it).
+  /// @returns status and statistics; `solution` always holds the best iterate. @throws std::invalid_argument on
+  /// inconsistent sizes or NaN.
+  SolveInfo solve(const ContactProgram& program, const SolverSettings& settings, ContactSolution& solution);
+  void forget();
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> work_;
+};
+
+}  // namespace deft::solvers

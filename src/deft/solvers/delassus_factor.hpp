@@ -1,0 +1,40 @@
+#pragma once
+// Cholesky factor of the Delassus matrix of a changing set of rows. Private to src/deft/solvers.
+
+#include <vector>
+
+namespace deft::solvers {
+
+/// W_AA = UᵀU of the rows in A (W = GQ⁻¹Gᵀ + R), and y = U⁻ᵀ a of a right-hand side a that grows and shrinks with A, so
+/// that W_AA λ = a costs one back-substitution. Rows join at the end and leave anywhere (P. Gill, G. Golub, W. Murray,
+/// M. Saunders, Math. Comp. 28 (1974)); W_AA stays regular because dependent rows are refused.
+class DelassusFactor {
+ public:
+  /// Empties A and makes room for `capacity` rows; allocates only while the capacity grows.
+  void clear(int capacity);
+  int size() const { return n_; }
+
+  /// Looks at a row whose products with A are w (size(); zeros before `first`), with itself w_rr. @returns whether it
+  /// is independent of A, up to rounding. Then `append` may follow, otherwise `null_direction`.
+  bool independent(const double* w, int first, double w_rr);
+  /// The row looked at last joins A with its right-hand side. @pre it is independent and A is not full.
+  void append(double rhs);
+  bool full() const { return n_ == capacity_; }
+  /// Removes row k of A.
+  void remove(int k);
+  /// λ = W_AA⁻¹ a, size() values.
+  void solve(double* lambda) const;
+  /// x ← W_AA⁻¹ x.
+  void solve_for(double* x) const;
+  /// p = −W_AA⁻¹ w of the row looked at last: how the multipliers of A move when its own grows by one.
+  void null_direction(double* p) const;
+  /// The right-hand side becomes zero.
+  void clear_rhs();
+
+ private:
+  int n_ = 0, capacity_ = 0, ld_ = 0, first_ = 0;
+  double rest_ = 0;  // |row|² outside the span of A
+  std::vector<double> U_, y_, column_;
+};
+
+}  // namespace deft::solvers

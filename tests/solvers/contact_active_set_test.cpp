@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "deft/solvers/certificate.hpp"
+#include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/delassus_factor.hpp"
+#include "support/random_problems.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using deft::testing::RandomProblems;
+
+double energy_distance(const ContactProgram& p, const Eigen::VectorXd& a, const Eigen::VectorXd& b, double E0) {
+  const Eigen::VectorXd difference = a - b;
+  double squared = 0;
+  for (int k = 0; k < p.Q.num_blocks(); ++k) {
+    const Eigen::VectorXd part = difference.segment(p.Q.start(k), p.Q.size(k));
+    squared += part.dot(p.Q.block(k) * part);
+  }
+  return std::sqrt(squared / E0);
+}
+
+TEST(ContactActiveSet, AgreesWithTheInteriorPointColdAndWarm) {
+  constexpr int kProblems = 1200;
+  int active = 0, polyhedral = 0;
+  ContactSolver one, other;
+  ContactSolution solution, reference;
+  for (int i = 0; i < kProblems; ++i) {
+    RandomProblems random(7000 + i);
+    ContactProgram program = random.next({.max_bodies = 8, .max_contacts = 40});
+    for (std::size_t k = 0; k < program.contacts.size(); ++k) program.contacts[k].id = k + 1;
+    one.forget();
+    other.forget();
+    polyhedral += program.model == FrictionModel::kPyramid;
+    for (int warm = 0; warm < 3; ++warm) {
+      const SolveInfo info = one.solve(program, {.method = SolveMethod::kActiveSet, .tolerance = 1e-13}, solution);
+      ASSERT_EQ(info.status, Status::kSolved) << "problem " << i << ", solve " << warm;
+      const Certificate certificate = certify(program, solution);
+      EXPECT_LE(certificate.max_scaled(), 1e-9) << "problem " << i;
+      active += warm == 0 && info.method == SolveMethod::kActiveSet;
+      ASSERT_EQ(other.solve(program, {.method = SolveMethod::kInteriorPoint, .tolerance = 1e-13}, reference).status,
+                Status::kSolved);
+      EXPECT_LE(energy_distance(program, solution.delta, reference.delta, certificate.E0_J), 1e-9)
+          << "problem " << i << ", solve " << warm;
+      for (int c = 0; c < program.nv; ++c) program.b[c] *= 1 + 0.02 * random.normal();
+      for (ContactLaw& law : program.contacts) law.gap += 1e-5 * std::abs(random.normal());
+    }
+  }
+  EXPECT_GE(active, polyhedral * 97 / 100) << "of " << polyhedral << " programs";
+}
+
+// A box of unit mass on four corners, some of them lifted a little, and pushed sideways.
+ContactProgram table(RandomProblems& random, double push) {
+  ContactProgram p;
+  p.nv = 6;
+  p.Q.append(0, 6) = Eigen::Matrix<double, 6, 6>::Identity();
+  p.b.resize(6);
+  p.b << random.normal() * 0.01, random.normal() * 0.01, 0, push, 0, 1;
+  p.rays = random.chance(0.5) ? 4 : 8;
+  const std::vector<int> cols{0, 1, 2, 3, 4, 5};
+  for (int k = 0; k < 4; ++k) {
+    const Eigen::Vector3d arm(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, random.chance(0.5) ? -0.5 : 0.0);
+    auto J = p.J.append(3, cols);
+    for (int axis = 0; axis < 3; ++axis) {
+      const Eigen::Vector3d e = Eigen::Vector3d::Unit(axis), lever = e.cross(arm);
+      for (int r = 0; r < 3; ++r) {
+        J(r, axis) = lever[(r + 2) % 3];
+        J(r, 3 + axis) = e[(r + 2) % 3];
+      }
+    }
+    p.contacts.push_back({.gap = random.chance(0.3) ? 0.05 : 0.0, .mu = random.chance(0.3) ? 0.0 : 0.5});
+  }
+  return p;
+}
+
+TEST(ContactActiveSet, SaysAsTheInteriorPointWhetherForcesAreUnique) {
+  int unique = 0;
+  ContactSolution solution, reference;
+  for (int i = 0; i < 400; ++i) {
+    RandomProblems random(90 + i);
+    const ContactProgram program = table(random, random.chance(0.5) ? 0.0 : random.uniform(0, 1));
+    ASSERT_EQ(ContactSolver().solve(program, {.method = SolveMethod::kActiveSet}, solution).method,
+              SolveMethod::kActiveSet);
+    ASSERT_EQ(ContactSolver().solve(program, {.method = SolveMethod::kInteriorPoint}, reference).status,
+              Status::kSolved);
+    EXPECT_EQ(solution.forces_unique, reference.forces_unique) << "table " << i;
+    unique += reference.forces_unique;
+  }
+  EXPECT_GT(unique, 20);
+  EXPECT_LT(unique, 380);
+}
+
+TEST(DelassusFactor, FollowsRowsThatJoinAndLeave) {
+  RandomProblems random(3);
+  constexpr int n = 12;
+  Eigen::MatrixXd G(40, n);
+  for (Eigen::Index k = 0; k < G.size(); ++k) G.data()[k] = random.normal();
+  for (int r = 1; r < 40; r += 7) G.row(r) = 2 * G.row(r - 1);  // dependent
+  const Eigen::MatrixXd W = G * G.transpose();
+  const Eigen::VectorXd a = W.col(3) + Eigen::VectorXd::Ones(40);
+  DelassusFactor factor;
+  factor.clear(n);
+  std::vector<int> rows;
+  int refused = 0;
+  for (int step = 0; step < 1000; ++step) {
+    if (!rows.empty() && (factor.full() || random.chance(0.45))) {
+      const int k = random.integer(0, factor.size() - 1);
+      factor.remove(k);
+      rows.erase(rows.begin() + k);
+    } else {
+      const int r = random.integer(0, 39);
+      if (std::find(rows.begin(), rows.end(), r) != rows.end()) continue;
+      std::vector<double> w;
+      for (const int other : rows) w.push_back(W(other, r));
+      if (factor.independent(w.data(), 0, W(r, r))) {
+        factor.append(a[r]);
+        rows.push_back(r);
+      } else {
+        ++refused;
+        Eigen::VectorXd p(factor.size()), combination = G.row(r);
+        factor.null_direction(p.data());
+        for (int k = 0; k < factor.size(); ++k) combination += p[k] * G.row(rows[k]);
+        EXPECT_LE(combination.norm(), 1e-9);
+      }
+    }
+    const int size = factor.size();
+    Eigen::MatrixXd W_AA(size, size);
+    Eigen::VectorXd a_A(size), lambda(size);
+    for (int k = 0; k < size; ++k) {
+      a_A[k] = a[rows[k]];
+      for (int j = 0; j < size; ++j) W_AA(k, j) = W(rows[k], rows[j]);
+    }
+    factor.solve(lambda.data());
+    EXPECT_LE((W_AA * lambda - a_A).norm(), 1e-8 * (1 + a_A.norm())) << "step " << step;
+    factor.solve_for(a_A.data());
+    EXPECT_LE((a_A - lambda).norm(), 1e-7 * (1 + lambda.norm()));
+  }
+  EXPECT_GE(refused, 3);
+}
+
+}  // namespace
+}  // namespace deft::solvers
