@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run every test suite of a build and count: one line per suite, then `N passed, N failed` alone on the last line.
 
-Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--programs] [--jobs N]
+Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--without SUITE]... [--jobs N]
 
 A suite is a GoogleTest executable (BUILD_DIR/tests/test_ROOM), a pytest folder (tests/NAME with test_*.py) or the node
 tests (*.test.mjs, .js or .ts anywhere below tests/NAME). A suite that crashes, hangs, runs no test, or ends with an error that no test
@@ -139,20 +139,18 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     parser.add_argument("logs", type=Path)
     parser.add_argument("--only", action="append", default=[], metavar="SUITE", help="run this suite alone (may be repeated)")
-    parser.add_argument("--programs", action="store_true", help="only the GoogleTest executables")
+    parser.add_argument("--without", action="append", default=[], metavar="SUITE", help="leave this suite out (may be repeated)")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="suites that run at the same time")
     options = parser.parse_args()
     build, logs = options.build.resolve(), options.logs.resolve()
     logs.mkdir(parents=True, exist_ok=True)
 
     suites = find_suites(build, logs)
-    unknown = set(options.only) - {s.name.split()[0] for s in suites}
+    unknown = {*options.only, *options.without} - {s.name.split()[0] for s in suites}
     if unknown:
         parser.error(f"no suite named {', '.join(sorted(unknown))}; there are: {', '.join(sorted({s.name.split()[0] for s in suites}))}")
-    suites = [s for s in suites if not options.only or s.name.split()[0] in options.only]
-    if options.programs:
-        suites = [s for s in suites if s.count is count_gtest]
-    environment = {**os.environ, "DEFT_BUILD_DIR": str(build), "DEFT_CLI": str(build / "deft"), "PYTHONDONTWRITEBYTECODE": "1"}
+    suites = [s for s in suites if (not options.only or s.name.split()[0] in options.only) and s.name.split()[0] not in options.without]
+    environment = {**os.environ, "DEFT_BUILD_DIR": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in [n for n in environment if n.startswith("GTEST_")]:
         del environment[name]
 

@@ -1,4 +1,4 @@
-"""Runs the finished program as people do: $DEFT_BIN, else build/release/deft."""
+"""Runs the finished program as people do: the one in $DEFT_BUILD_DIR, else build/release."""
 import json
 import os
 import subprocess
@@ -39,8 +39,8 @@ class Deft:
 
 @pytest.fixture
 def deft(tmp_path) -> Deft:
-    binary = Path(os.environ.get("DEFT_BIN", ROOT / "build" / "release" / "deft")).resolve()
-    assert binary.exists(), f"{binary} is missing; run ./run build or set DEFT_BIN"
+    binary = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release")).resolve() / "deft"
+    assert binary.exists(), f"{binary} is missing; run ./run build or set DEFT_BUILD_DIR"
     return Deft(binary, tmp_path)
 
 
