@@ -9,6 +9,7 @@
 #include "deft/collision/broad_phase.hpp"
 #include "deft/collision/closed_forms.hpp"
 #include "deft/collision/narrow_phase.hpp"
+#include "deft/collision/pair_motion.hpp"
 #include "deft/collision/patch.hpp"
 
 namespace deft::collision {
@@ -23,6 +24,29 @@ std::uint64_t make_id(int geometry_a, int geometry_b, int feature_a, int feature
           std::uint64_t(feature_a))
              << kFeatureBits |
          std::uint64_t(feature_b);
+}
+
+constexpr std::uint64_t kFeatureMask = (std::uint64_t{1} << kFeatureBits) - 1;
+
+/// A contact as find_patch made it, with A and B exchanged if asked.
+PatchPoint to_point(const ContactPair& c, bool is_swapped) {
+  const int feature_a = static_cast<int>(c.id >> kFeatureBits & kFeatureMask), feature_b = static_cast<int>(c.id & kFeatureMask);
+  PatchPoint p{.p_A = c.p_WA, .p_B = c.p_WB, .n = c.nhat_BA_W, .gap = c.gap, .feature_a = feature_a, .feature_b = feature_b};
+  if (!is_swapped) return p;
+  std::swap(p.p_A, p.p_B);
+  std::swap(p.feature_a, p.feature_b);
+  p.n = -p.n;
+  return p;
+}
+
+ContactMotion swapped(const ContactMotion& m) {
+  const auto exchange = [](const auto& map) {
+    auto result = map;
+    result.template leftCols<6>() = map.template rightCols<6>();
+    result.template rightCols<6>() = map.template leftCols<6>();
+    return result;
+  };
+  return {.dn = -exchange(m.dn), .dp_A = exchange(m.dp_B), .dp_B = exchange(m.dp_A), .dgap = exchange(m.dgap), .kink = m.kink};
 }
 
 /// Bounding spheres farther apart than the margin (a half-space is its own bound).
@@ -170,6 +194,29 @@ void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double 
       contact.weight = point.area;
       contacts.push_back(contact);
     }
+  }
+}
+
+void CollisionWorld::find_motions(std::span<const RigidTransform> X_WB, std::span<const ContactPair> contacts,
+                                  CollisionWorkspace& workspace, std::vector<ContactMotion>& motions) const {
+  motions.clear();
+  impl_->check_poses(X_WB);
+  auto& w = *workspace.impl_;
+  w.posed.resize(impl_->shapes.size());
+  ++w.stamp;
+  for (std::size_t first = 0, last; first < contacts.size(); first = last) {
+    const int i = contacts[first].geometry_a, j = contacts[first].geometry_b;
+    impl_->set_pose(i, X_WB, w.posed[i]);
+    impl_->set_pose(j, X_WB, w.posed[j]);
+    const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
+    const PosedShape &a = w.with_core(is_swapped ? j : i), &b = w.with_core(is_swapped ? i : j);
+    w.patch.points.clear();
+    for (last = first; last < contacts.size() && contacts[last].geometry_a == i && contacts[last].geometry_b == j; ++last) {
+      w.patch.points.push_back(to_point(contacts[last], is_swapped));
+    }
+    collision::find_motions(a, b, find_proximity(a, b, w.narrow), w.patch.points, motions);
+    if (!is_swapped) continue;
+    for (std::size_t k = first; k < last; ++k) motions[k] = swapped(motions[k]);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "deft/collision/contact_motion.hpp"
 #include "deft/collision/contact_pair.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/math/rotation.hpp"
@@ -63,6 +64,12 @@ class CollisionWorld {
   /// All contact points with gap < margin [m] at body poses X_WB, ordered by (geometry_a, geometry_b, feature). `contacts` is cleared.
   /// Flat contacts give every vertex of the clipped face polygons. No allocation once the workspace has grown.
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const;
+
+  /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about as much as
+  /// finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's should be given, or a
+  /// parallel pair may be judged differently.
+  void find_motions(std::span<const RigidTransform> X_WB, std::span<const ContactPair> contacts, CollisionWorkspace& workspace,
+                    std::vector<ContactMotion>& motions) const;
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;

@@ -8,8 +8,6 @@ namespace deft::collision {
 namespace {
 
 constexpr double kEdgeOn = 1e-6;  // faces steeper than this against n are seen as lines, which their neighbours contain
-constexpr int kCapVertices = kRimPoints + 1;
-constexpr int kRimEdge = 2 * kCapVertices, kSideLine = kRimEdge + 2 * kRimPoints, kCap = kSideLine + 1;
 
 Piece& next_piece(std::vector<Piece>& pool, int& count) {
   if (count == static_cast<int>(pool.size())) pool.emplace_back();
@@ -29,11 +27,11 @@ void set_cap_piece(const PosedShape& s, int cap, const TangentFrame& frame, Piec
   const Vector3d axis = s.R_WG.col(2);
   const double facing = axis.dot(frame.n);
   piece.clear();
-  piece.feature = kCap + cap;
+  piece.feature = kCapFeature + cap;
   for (int i = 0; i < kRimPoints; ++i) {
     const int k = facing > 0 ? i : kRimPoints - 1 - i;
     const int side = facing > 0 ? k : (k + kRimPoints - 1) % kRimPoints;
-    piece.add(frame.across(rim_point(s, cap, k)), kCapVertices * cap + k, kRimEdge + kRimPoints * cap + side);
+    piece.add(frame.across(rim_point(s, cap, k)), kCapVertices * cap + k, kRimEdgeFeature + kRimPoints * cap + side);
   }
   piece.slope = Vector2d(-axis.dot(frame.t1) / facing, -axis.dot(frame.t2) / facing);
   piece.height_at_0 = frame.height(rim_point(s, cap, 0)) - piece.slope.dot(frame.across(rim_point(s, cap, 0)));
@@ -71,12 +69,16 @@ Vector3d rim_point(const PosedShape& s, int cap, int k) {
   return s.p_WG + s.R_WG * Vector3d(r * kCircle[k].x(), r * kCircle[k].y(), cap == 0 ? -h : h);
 }
 
-std::array<Vector3d, 2> side_line(const PosedShape& s, const Vector3d& direction) {
+SideLine side_line_scale(double sine) {
   static const double kFull = std::sin(0.5 * std::numbers::pi / 180), kInner = std::cos(std::numbers::pi / kRimPoints);
+  const double t = std::min(sine / kFull, 1.0);
+  return {kInner + (1 - kInner) * t * t * (3 - 2 * t), (1 - kInner) * 6 * t * (1 - t) / kFull};
+}
+
+std::array<Vector3d, 2> side_line(const PosedShape& s, const Vector3d& direction) {
   const Vector3d local = s.R_WG.transpose() * direction;
   const double tilt = std::hypot(local.x(), local.y());
-  const double t = std::min(tilt / kFull, 1.0);
-  const double scale = s.shape->half.x() * (kInner + (1 - kInner) * t * t * (3 - 2 * t));
+  const double scale = s.shape->half.x() * side_line_scale(tilt).scale;
   const Vector2d u = tilt > 0 ? Vector2d(local.x() / tilt, local.y() / tilt) : Vector2d(1, 0);
   const double h = s.shape->half.z();
   return {s.p_WG + s.R_WG * Vector3d(scale * u.x(), scale * u.y(), -h),
@@ -111,7 +113,7 @@ int collect_pieces(const PosedShape& s, double sign, const TangentFrame& frame, 
         drop_if_far();
       }
       const auto line = side_line(s, sign * frame.n);
-      set_segment_piece(line[0], line[1], {kRimPoints, kCapVertices + kRimPoints, kSideLine}, sign, frame,
+      set_segment_piece(line[0], line[1], {kRimPoints, kCapVertices + kRimPoints, kSideLineFeature}, sign, frame,
                         next_piece(pool, count));
       drop_if_far();
       break;

@@ -135,6 +135,10 @@ Kinematics Model::make_kinematics() const {
   kinematics.impl_->J.setZero(6, nv());
   kinematics.impl_->mass.resize(impl_->pinocchio_joints.size());
   kinematics.impl_->moment_W.resize(impl_->pinocchio_joints.size());
+  kinematics.impl_->inertia.resize(impl_->pinocchio_joints.size());
+  kinematics.impl_->turned.setZero(6, nv());
+  kinematics.impl_->A.setZero(6, static_cast<Eigen::Index>(impl_->pinocchio_joints.size()));
+  kinematics.impl_->P.setZero(6, static_cast<Eigen::Index>(impl_->pinocchio_joints.size()));
   kinematics.X_WB.assign(impl_->bodies.size(), RigidTransform::Identity());
   return kinematics;
 }

@@ -115,6 +115,17 @@ class Model {
   /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the right size.
   void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;
 
+  // Derivatives along world tangents: column i is d/dε at q ⊕ ε e_i. README.md derives them. All at the q of the last update.
+
+  /// The velocity columns S_c = [ω_W; v_O] of all coordinates, v_O the velocity of the point that passes the world origin, 6 × nv.
+  const Eigen::Matrix<double, 6, Eigen::Dynamic>& spatial_columns(const Kinematics& kinematics) const;
+  /// Indices i, ascending, whose displacement carries column c along:  ∂S_c/∂q_i = S_i × S_c for these and 0 for all others.
+  std::span<const int> movers(int column) const;
+  /// ∂(M(q) y)/∂q for a fixed y of size nv, in the units of M y per rad or m, nv × nv. No allocation when `out` has the right size.
+  void inertia_derivative(Kinematics& kinematics, const Eigen::VectorXd& y, Eigen::MatrixXd& out) const;
+  /// ∂/∂q of gravity_force, nv × nv. No allocation when `out` has the right size.
+  void gravity_derivative(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::MatrixXd& out) const;
+
  private:
   Model();
   struct Impl;

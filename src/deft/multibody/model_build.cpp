@@ -148,6 +148,24 @@ class PinocchioBuilder {
   std::vector<std::vector<int>> carried_;  // joints on each group
 };
 
+/// A column moves with every joint that carries its own; the axes of a free body through its origin also with that origin.
+void list_movers(ModelTables& tables) {
+  tables.movers.resize(tables.velocities.size());
+  tables.column_joint.resize(tables.velocities.size());
+  const auto& joints = tables.pinocchio_joints;
+  for (std::size_t j = 1; j < joints.size(); ++j) {
+    for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) {
+      std::vector<int>& movers = tables.movers[c];
+      tables.column_joint[c] = static_cast<int>(j);
+      for (std::size_t a = tables.pinocchio.parents[j]; a > 0; a = tables.pinocchio.parents[a])
+        for (int i = 0; i < joints[a].nv; ++i) movers.push_back(joints[a].v + i);
+      if (joints[j].kind == JointKind::kFree && c < joints[j].v + 3)
+        for (int i = 3; i < 6; ++i) movers.push_back(joints[j].v + i);
+      std::sort(movers.begin(), movers.end());
+    }
+  }
+}
+
 }  // namespace
 
 ModelTables build_tables(const KinematicTree& tree) {
@@ -159,6 +177,7 @@ ModelTables build_tables(const KinematicTree& tree) {
   list_coordinates(tree, tables);
   tables.default_q = default_configuration(tree, tables);
   PinocchioBuilder(tree, tables).add_group(0, 0);
+  list_movers(tables);
   return tables;
 }
 

@@ -35,6 +35,8 @@ struct ModelTables {
   std::vector<JointPlace> joints;                // deft's order
   std::vector<PinocchioJoint> pinocchio_joints;  // Pinocchio's order; [0] is the universe, unused
   std::vector<std::vector<int>> columns;         // per group: velocity indices its pose depends on, ascending
+  std::vector<std::vector<int>> movers;          // per velocity: the indices that carry its column along, ascending
+  std::vector<int> column_joint;                 // per velocity: its Pinocchio joint
   std::unordered_map<std::string, Model::FrameOnBody> places;
   Eigen::VectorXd default_q;
   pinocchio::Model pinocchio;
@@ -42,6 +44,13 @@ struct ModelTables {
 
 /// Inside of Model.
 struct Model::Impl : ModelTables {};
+
+/// Mass, first moment and moment of inertia about the world origin: I [ω; v] = [I_O ω + mc × v; m v − mc × ω].
+struct SpatialInertia {
+  double m = 0;
+  Eigen::Vector3d mc = Eigen::Vector3d::Zero();
+  Eigen::Matrix3d I_O = Eigen::Matrix3d::Zero();
+};
 
 /// Inside of Kinematics: Pinocchio's data and what is derived from it at q.
 struct Kinematics::Impl {
@@ -51,6 +60,9 @@ struct Kinematics::Impl {
   Eigen::Matrix<double, 6, Eigen::Dynamic> J;  // deft's columns [ω_W; velocity of the point at the world origin]
   std::vector<double> mass;                    // outboard of each Pinocchio joint, its own group included
   std::vector<Eigen::Vector3d> moment_W;       // mass × centre of mass of the same
+  std::vector<SpatialInertia> inertia;         // of everything outboard of each Pinocchio joint
+  Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
+  Eigen::Matrix<double, 6, Eigen::Dynamic> A, P;  // per Pinocchio joint: Σ S_c y_c of what carries it, Σ I A of what it carries
 };
 
 /// Coordinates, Pinocchio's model and the maps between the two.

@@ -1,0 +1,176 @@
+// Derivatives of gaps, normals and witness points against sixth-order differences, for every pair of shapes.
+
+#include "deft/collision/contact_motion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "deft/collision/collision_world.hpp"
+#include "reference_shapes.hpp"
+#include "support/differences.hpp"
+
+namespace deft::collision {
+namespace {
+
+using namespace reference;
+using Twist = Eigen::Matrix<double, 6, 1>;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kStep = 1e-4;        // sizes are 0.1 m and more: truncation (1e-3)⁶
+constexpr double kTolerance = 1e-7;   // witness points are exact to 1e-12 m: noise 1e-12/1e-4
+
+/// Two geometries on bodies 1 and 2.
+struct Pair {
+  CollisionWorld world;
+  CollisionWorkspace workspace;
+  std::vector<RigidTransform> X{3, RigidTransform::Identity()};
+
+  Pair(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b) : world(make(a, b)), workspace(world.make_workspace()) {}
+
+  std::vector<ContactPair> find(const std::vector<RigidTransform>& poses, double margin) {
+    std::vector<ContactPair> contacts;
+    world.find_contacts(poses, margin, workspace, contacts);
+    return contacts;
+  }
+
+ private:
+  static CollisionWorld make(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b) {
+    Diagnostics diagnostics;
+    return CollisionWorld::build({{.name = "a", .body = 1, .shape = a}, {.name = "b", .body = 2, .shape = b}}, {1, 1, 1, 1}, diagnostics);
+  }
+};
+
+VectorXd numbers(const ContactPair& c) {
+  VectorXd x(10);
+  x << c.nhat_BA_W, c.p_WA, c.p_WB, c.gap;
+  return x;
+}
+
+MatrixXd numbers(const ContactMotion& m) {
+  MatrixXd x(10, 12);
+  x << m.dn, m.dp_A, m.dp_B, m.dgap;
+  return x;
+}
+
+/// Differences of one contact per twist of either body at the world origin; nothing if it is not there at every point.
+std::optional<MatrixXd> differences(Pair& pair, const ContactPair& contact, double margin, double step) {
+  MatrixXd result(10, 12);
+  for (int i = 0; i < 12; ++i) {
+    bool is_kept = true;
+    result.col(i) = test::difference(
+        [&](double s) -> VectorXd {
+          std::vector<RigidTransform> X = pair.X;
+          RigidTransform& moved = X[1 + i / 6];
+          if (i % 6 < 3)
+            moved = make_transform(exp_so3(s * Vector3d::Unit(i % 3)), Vector3d::Zero()) * moved;
+          else
+            moved.translation() += s * Vector3d::Unit(i % 3);
+          const auto contacts = pair.find(X, margin);
+          const auto found = std::find_if(contacts.begin(), contacts.end(), [&](const ContactPair& c) { return c.id == contact.id; });
+          if (found != contacts.end()) return numbers(*found);
+          is_kept = false;
+          return VectorXd::Zero(10);
+        },
+        step);
+    if (!is_kept) return std::nullopt;
+  }
+  return result;
+}
+
+/// Columns from twists at the world origin instead of at the witness points.
+MatrixXd at_origin(const MatrixXd& map, const ContactPair& c) {
+  MatrixXd result = map;
+  result.middleCols(0, 3) -= map.middleCols(3, 3) * skew(c.p_WA);
+  result.middleCols(6, 3) -= map.middleCols(9, 3) * skew(c.p_WB);
+  return result;
+}
+
+struct Tally {
+  int checked = 0, kinks = 0, left = 0;
+  double worst = 0;
+};
+
+/// Every contact of the pair at its pose. `left` counts contacts whose features change within the stencil, which two step lengths
+/// show.
+void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
+  const auto contacts = pair.find(pair.X, margin);
+  std::vector<ContactMotion> motions;
+  pair.world.find_motions(pair.X, contacts, pair.workspace, motions);
+  ASSERT_EQ(motions.size(), contacts.size());
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    if (motions[k].kink != Kink::kNone) {
+      ++tally.kinks;
+      continue;
+    }
+    const auto wide = differences(pair, contacts[k], margin + 0.1, 2 * kStep), narrow = differences(pair, contacts[k], margin + 0.1, kStep);
+    if (!wide || !narrow || test::relative_error(*wide, *narrow) > 1e-5) {
+      ++tally.left;
+      continue;
+    }
+    const double error = test::relative_error(at_origin(numbers(motions[k]), contacts[k]), *narrow);
+    EXPECT_LT(error, kTolerance) << what << " contact " << k << " of " << contacts.size() << " id " << std::hex << contacts[k].id;
+    tally.worst = std::max(tally.worst, error);
+    ++tally.checked;
+  }
+}
+
+std::vector<Body> bodies() {
+  return {sphere(0.1), capsule(0.06, 0.3), box({0.3, 0.24, 0.2}), prism(5, 0.15, 0.3), cylinder(0.12, 0.26), ellipsoid({0.1, 0.16, 0.22})};
+}
+
+TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
+  const auto shapes = bodies();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (std::size_t j = 0; j < shapes.size(); ++j) {
+      Random random(17 * i + j);
+      Pair pair(shapes[i].spec, shapes[j].spec);
+      Tally tally;
+      for (int trial = 0; trial < 12; ++trial) {
+        const double gap = trial % 3 == 0 ? -uniform(random, 1e-3, 4e-3) : uniform(random, 1e-3, 2e-2);
+        const auto [x_a, m_a] = shapes[i].random_surface_point(random);
+        const auto [x_b, m_b] = shapes[j].random_surface_point(random);
+        const Matrix3d R_B = random_rotation(random);
+        const Vector3d n = R_B * m_b, p_B(uniform(random, -0.3, 0.3), 0.2, -0.1);
+        const Matrix3d R_A = random_rotation_taking(m_a, -n, random);
+        pair.X[2] = make_transform(R_B, p_B);
+        pair.X[1] = make_transform(R_A, p_B + R_B * x_b + gap * n - R_A * x_a);
+        check(pair, std::max(gap, 0.0) + 0.01, shapes[i].name + " – " + shapes[j].name + " trial " + std::to_string(trial), tally);
+      }
+      RecordProperty(shapes[i].name + "_" + shapes[j].name, std::to_string(tally.worst));
+      if (std::getenv("DEFT_SHOW")) printf("%-10s %-10s checked %3d kinks %3d left %3d worst %.1e\n", shapes[i].name.c_str(), shapes[j].name.c_str(), tally.checked, tally.kinks, tally.left, tally.worst);
+      EXPECT_GE(tally.checked, 8) << shapes[i].name << " – " << shapes[j].name;
+      EXPECT_LE(tally.left, tally.checked / 4) << shapes[i].name << " – " << shapes[j].name;
+    }
+  }
+}
+
+TEST(ContactMotion, FollowsDifferencesOnHalfSpacesInBothOrders) {
+  const multibody::HalfSpaceSpec ground{Vector3d(1, 2, 3).normalized(), 0.05};
+  const auto shapes = bodies();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (const bool is_first : {false, true}) {
+      Random random(i + 100);
+      Pair pair(is_first ? multibody::ShapeSpec(ground) : shapes[i].spec, is_first ? shapes[i].spec : multibody::ShapeSpec(ground));
+      Tally tally;
+      for (int trial = 0; trial < 6; ++trial) {
+        const Matrix3d R = random_rotation(random);
+        const RigidTransform X_ground = make_transform(random_rotation(random), {0.1, -0.2, 0.3});
+        const Vector3d n = X_ground.linear() * ground.normal;
+        const double gap = uniform(random, -0.004, 0.02);
+        const double height = ground.offset + n.dot(X_ground.translation()) + gap + shapes[i].support(-(R.transpose() * n));
+        pair.X[is_first ? 1 : 2] = X_ground;
+        pair.X[is_first ? 2 : 1] = make_transform(R, height * n + n.unitOrthogonal() * 0.3);
+        check(pair, 0.03, shapes[i].name + " on ground, trial " + std::to_string(trial), tally);
+      }
+      EXPECT_GE(tally.checked, 6) << shapes[i].name;
+      EXPECT_EQ(tally.kinks, 0) << shapes[i].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deft::collision
