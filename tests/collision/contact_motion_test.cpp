@@ -2,6 +2,7 @@
 
 #include "deft/collision/contact_motion.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +21,8 @@ using Twist = Eigen::Matrix<double, 6, 1>;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kStep = 1e-4;        // sizes are 0.1 m and more: truncation (1e-3)⁶
-constexpr double kTolerance = 1e-7;   // witness points are exact to 1e-12 m: noise 1e-12/1e-4
+constexpr double kStep = 2e-5;       // short, so that features stay the same; sizes are 0.1 m: no truncation
+constexpr double kTolerance = 1e-7;  // witness points are exact to 1e-13 … 1e-12 m: noise up to 1e-12/2e-5
 
 /// Two geometries on bodies 1 and 2.
 struct Pair {
@@ -94,8 +95,8 @@ struct Tally {
   double worst = 0;
 };
 
-/// Every contact of the pair at its pose. `left` counts contacts whose features change within the stencil, which two step lengths
-/// show.
+/// Every contact of the pair at its pose. `left` counts contacts whose features change within the stencil: they vanish, or two
+/// steps disagree.
 void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
   const auto contacts = pair.find(pair.X, margin);
   std::vector<ContactMotion> motions;
@@ -106,12 +107,16 @@ void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
       ++tally.kinks;
       continue;
     }
-    const auto wide = differences(pair, contacts[k], margin + 0.1, 2 * kStep), narrow = differences(pair, contacts[k], margin + 0.1, kStep);
-    if (!wide || !narrow || test::relative_error(*wide, *narrow) > 1e-5) {
+    // Three step lengths: a short one keeps the features and suits normals that turn fast, a long one drowns the rounding of steep
+    // faces.
+    const auto narrow = differences(pair, contacts[k], margin + 0.1, kStep), half = differences(pair, contacts[k], margin + 0.1, 0.3 * kStep);
+    if (!narrow || test::relative_error(*half, *narrow) > 1e-5) {
       ++tally.left;
       continue;
     }
-    const double error = test::relative_error(at_origin(numbers(motions[k]), contacts[k]), *narrow);
+    const MatrixXd motion = at_origin(numbers(motions[k]), contacts[k]);
+    double error = std::min(test::relative_error(motion, *narrow), test::relative_error(motion, *half));
+    if (const auto wide = differences(pair, contacts[k], margin + 0.1, 10 * kStep)) error = std::min(error, test::relative_error(motion, *wide));
     EXPECT_LT(error, kTolerance) << what << " contact " << k << " of " << contacts.size() << " id " << std::hex << contacts[k].id;
     tally.worst = std::max(tally.worst, error);
     ++tally.checked;
@@ -129,7 +134,7 @@ TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
       Random random(17 * i + j);
       Pair pair(shapes[i].spec, shapes[j].spec);
       Tally tally;
-      for (int trial = 0; trial < 12; ++trial) {
+      for (int trial = 0; trial < 20; ++trial) {
         const double gap = trial % 3 == 0 ? -uniform(random, 1e-3, 4e-3) : uniform(random, 1e-3, 2e-2);
         const auto [x_a, m_a] = shapes[i].random_surface_point(random);
         const auto [x_b, m_b] = shapes[j].random_surface_point(random);
@@ -140,8 +145,7 @@ TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
         pair.X[1] = make_transform(R_A, p_B + R_B * x_b + gap * n - R_A * x_a);
         check(pair, std::max(gap, 0.0) + 0.01, shapes[i].name + " – " + shapes[j].name + " trial " + std::to_string(trial), tally);
       }
-      RecordProperty(shapes[i].name + "_" + shapes[j].name, std::to_string(tally.worst));
-      if (std::getenv("DEFT_SHOW")) printf("%-10s %-10s checked %3d kinks %3d left %3d worst %.1e\n", shapes[i].name.c_str(), shapes[j].name.c_str(), tally.checked, tally.kinks, tally.left, tally.worst);
+      RecordProperty(shapes[i].name + "_" + shapes[j].name, fmt::format("{} contacts, worst {:.1e}", tally.checked, tally.worst));
       EXPECT_GE(tally.checked, 8) << shapes[i].name << " – " << shapes[j].name;
       EXPECT_LE(tally.left, tally.checked / 4) << shapes[i].name << " – " << shapes[j].name;
     }

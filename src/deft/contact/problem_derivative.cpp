@@ -1,0 +1,197 @@
+#include "deft/contact/problem_derivative.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "deft/scene/motion_plane.hpp"
+
+namespace deft::contact {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Map = Eigen::Matrix<double, 3, 12>;
+using Vector6 = Eigen::Matrix<double, 6, 1>;
+using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+
+constexpr double kTie = 1e-6;  // components of a normal this close are equal
+
+Vector6 cross_twist(const Vector6& s, const Vector6& t) {
+  Vector6 r;
+  r.head<3>() = s.head<3>().cross(t.head<3>());
+  r.tail<3>() = s.head<3>().cross(t.tail<3>()) + s.tail<3>().cross(t.head<3>());
+  return r;
+}
+
+/// t = e × n normalised: dt = (1 − ttᵀ)[e] dn/|e × n|.
+Matrix3d unit_cross_rate(const Vector3d& e, const Vector3d& n) {
+  const Vector3d raw = e.cross(n);
+  const double length = raw.norm();
+  const Vector3d t = raw / length;
+  return (Matrix3d::Identity() - t * t.transpose()) * skew(e) / length;
+}
+
+bool has_frame_tie(const Vector3d& n) {
+  Vector3d sizes = n.cwiseAbs();
+  std::sort(sizes.data(), sizes.data() + 3);
+  return sizes(1) - sizes(0) < kTie && sizes(1) > kTie;  // along an axis the rays of both choices coincide
+}
+
+/// One side of a contact: its columns, where they stand in the contact's list, and its part of ζ = Z dq.
+struct Side {
+  std::span<const int> cols;
+  std::vector<int> at;
+  Columns S;  // its columns about the world origin
+};
+
+}  // namespace
+
+void tangent_rates(const Vector3d& n, scene::Plane plane, Matrix3d& T1, Matrix3d& T2) {
+  if (plane != scene::Plane::kSpace && scene::plane_normal(plane).cross(n).norm() > 1e-6) {
+    T1 = unit_cross_rate(scene::plane_normal(plane), n);
+    T2.setZero();
+    return;
+  }
+  int axis = 0;
+  for (int j = 1; j < 3; ++j) {
+    if (std::abs(n(j)) < std::abs(n(axis))) axis = j;
+  }
+  T1 = unit_cross_rate(Vector3d::Unit(axis), n);
+  T2 = skew(n) * T1 - skew(Vector3d::Unit(axis).cross(n).normalized());
+  if (plane != scene::Plane::kSpace) T2.setZero();
+}
+
+RowDifferentiator::RowDifferentiator(const scene::Scene& scene)
+    : scene_(&scene), frozen_(scene.nv(), 0), workspace_(scene.collision_world().make_workspace()), carried_(6, scene.nv()) {
+  for (const scene::Object& object : scene.objects()) {
+    if (object.frozen) std::fill_n(frozen_.begin() + object.first_v, object.nv, 1);
+  }
+}
+
+RowDifferentiator::BodyMotion RowDifferentiator::body_motion(const Columns& S, int body, const Eigen::VectorXd& delta) const {
+  const auto cols = scene_->model().columns(body);
+  BodyMotion motion{.V = Vector6::Zero(), .D = Columns::Zero(6, static_cast<Eigen::Index>(cols.size()))};
+  for (const int c : cols) {
+    const Vector6 part = S.col(c) * delta(c);
+    motion.V += part;
+    for (const int i : scene_->model().movers(c)) {
+      const auto at = std::lower_bound(cols.begin(), cols.end(), i) - cols.begin();
+      motion.D.col(at) += cross_twist(S.col(i), part);
+    }
+  }
+  return motion;
+}
+
+void RowDifferentiator::differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem,
+                                      const Eigen::VectorXd& delta, std::span<const std::array<double, 4>> force, ContactProblemDerivative& out) {
+  if (force.size() != problem.contacts.size() || delta.size() != problem.nv) {
+    throw std::invalid_argument("row derivatives: one force per contact and one entry of delta per velocity are needed");
+  }
+  const multibody::Model& model = scene_->model();
+  const Columns& S = model.spatial_columns(state.kinematics);
+  scene_->collision_world().find_motions(state.kinematics.X_WB, state.contacts, workspace_, motions_);
+  out.ds.clear();
+  out.dtau.clear();
+  out.turn.clear();
+  out.dtau_shape.clear();
+  out.shape.clear();
+  out.kinks.clear();
+  out.frame_ties.clear();
+  out.dtau_columns.clear();
+  carried_.setZero();
+
+  std::size_t found = 0;
+  for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
+    const Contact& contact = problem.contacts[k];
+    while (found < state.contacts.size() && state.contacts[found].id != contact.id) ++found;
+    if (found == state.contacts.size()) throw std::invalid_argument("row derivatives: the state lacks a contact of the problem");
+    const collision::ContactPair& pair = state.contacts[found];
+    const collision::ContactMotion& motion = motions_[found++];
+
+    // Columns of both bodies and ζ = Z dq.
+    Side sides[2] = {{.cols = model.columns(pair.body_a)}, {.cols = model.columns(pair.body_b)}};
+    std::vector<int> cols;
+    std::set_union(sides[0].cols.begin(), sides[0].cols.end(), sides[1].cols.begin(), sides[1].cols.end(), std::back_inserter(cols));
+    const Eigen::Index n_cols = static_cast<Eigen::Index>(cols.size());
+    Eigen::Matrix<double, 12, Eigen::Dynamic> Z = Eigen::Matrix<double, 12, Eigen::Dynamic>::Zero(12, n_cols);
+    for (int x = 0; x < 2; ++x) {
+      const Vector3d& p = x == 0 ? pair.p_WA : pair.p_WB;
+      sides[x].S.resize(6, static_cast<Eigen::Index>(sides[x].cols.size()));
+      for (std::size_t c = 0; c < sides[x].cols.size(); ++c) {
+        const int v = sides[x].cols[c];
+        sides[x].at.push_back(static_cast<int>(std::lower_bound(cols.begin(), cols.end(), v) - cols.begin()));
+        sides[x].S.col(c) = S.col(v);
+        Z.col(sides[x].at.back()).segment<3>(6 * x) = S.col(v).head<3>();
+        Z.col(sides[x].at.back()).segment<3>(6 * x + 3) = S.col(v).tail<3>() + S.col(v).head<3>().cross(p);
+      }
+    }
+    const BodyMotion A = body_motion(S, pair.body_a, delta), B = body_motion(S, pair.body_b, delta);
+    const auto velocity = [](const BodyMotion& m, const Vector3d& p) -> Vector3d { return m.V.tail<3>() + m.V.head<3>().cross(p); };
+
+    // Where the forces act, the frame, and what the force in the world is.
+    const Map dp_A = options.midpoint_forces ? Map(0.5 * (motion.dp_A + motion.dp_B)) : motion.dp_A;
+    const Map dp_B = options.midpoint_forces ? dp_A : motion.dp_B;
+    Matrix3d T1, T2;
+    tangent_rates(contact.n_W, scene_->plane(), T1, T2);
+    const Map dt1 = T1 * motion.dn, dt2 = T2 * motion.dn;
+    const std::array<double, 4>& f = force[k];
+    const Vector3d F = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
+
+    // Rows s = φe₁ + E(v_A − v_B), and the spin n·(ω_A − ω_B).
+    const int rows = problem.J.rows(static_cast<int>(k));
+    ContactProblemDerivative::ShapeMaps& shape = out.shape.emplace_back();
+    const Vector3d u = velocity(A, contact.p_WA) - velocity(B, contact.p_WB), w = A.V.head<3>() - B.V.head<3>();
+    const Map du = skew(A.V.head<3>()) * dp_A - skew(B.V.head<3>()) * dp_B;
+    shape.ds.row(0) = motion.dgap + contact.n_W.transpose() * du + u.transpose() * motion.dn;
+    shape.ds.row(1) = contact.t1_W.transpose() * du + u.transpose() * dt1;
+    if (rows > 2) shape.ds.row(2) = contact.t2_W.transpose() * du + u.transpose() * dt2;
+    if (rows > 3) shape.ds.row(3) = w.transpose() * motion.dn;
+    RowBlocks::Block ds = out.ds.append(rows, cols);
+    ds = shape.ds.topRows(rows) * Z;
+    for (int x = 0; x < 2; ++x) {
+      const Columns& D = x == 0 ? A.D : B.D;
+      const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
+      for (Eigen::Index c = 0; c < D.cols(); ++c) {
+        const Vector3d v = (x == 0 ? 1.0 : -1.0) * (D.col(c).tail<3>() + D.col(c).head<3>().cross(p));
+        const int at = sides[x].at[c];
+        ds(0, at) += contact.n_W.dot(v);
+        ds(1, at) += contact.t1_W.dot(v);
+        if (rows > 2) ds(2, at) += contact.t2_W.dot(v);
+        if (rows > 3) ds(3, at) += (x == 0 ? 1.0 : -1.0) * contact.n_W.dot(D.col(c).head<3>());
+      }
+    }
+
+    // Generalised forces: wrenches [p × F + f₄ n; F] about the world origin.
+    shape.turn = f[0] * motion.dn + f[1] * dt1 + f[2] * dt2;
+    RowBlocks::Block turn = out.turn.append(3, cols);
+    turn = shape.turn * Z;
+    RowBlocks::Block dtau_shape = out.dtau_shape.append(12, cols);
+    for (int x = 0; x < 2; ++x) {
+      const double sign = x == 0 ? 1.0 : -1.0;
+      const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
+      Eigen::Matrix<double, 6, 12> wrench;
+      wrench.topRows<3>() = sign * (skew(p) * shape.turn - skew(F) * (x == 0 ? dp_A : dp_B) + f[3] * motion.dn);
+      wrench.bottomRows<3>() = sign * shape.turn;
+      Vector6 total;
+      total << sign * (p.cross(F) + f[3] * contact.n_W), sign * F;
+      for (std::size_t c = 0; c < sides[x].cols.size(); ++c) {
+        if (frozen_[sides[x].cols[c]] != 0) continue;
+        dtau_shape.col(sides[x].at[c]) += wrench.transpose() * sides[x].S.col(c);
+        carried_.col(sides[x].cols[c]) += total;
+      }
+    }
+    RowBlocks::Block dtau = out.dtau.append(static_cast<int>(n_cols), cols);
+    dtau = dtau_shape.transpose() * Z;
+    out.kinks.push_back(motion.kink);
+    out.frame_ties.push_back(scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
+  }
+
+  for (int c = 0; c < problem.nv; ++c) {
+    if (carried_.col(c).isZero(0)) continue;
+    for (const int i : model.movers(c)) {
+      out.dtau_columns.push_back({c, i, cross_twist(S.col(i), S.col(c)).dot(carried_.col(c))});
+    }
+  }
+}
+
+}  // namespace deft::contact
