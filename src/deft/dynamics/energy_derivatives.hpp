@@ -1,0 +1,38 @@
+#pragma once
+// Derivatives of the energy's gradient Qδ + b at fixed δ, one function per term of the convex step.
+
+#include "deft/dynamics/step_model.hpp"
+
+namespace deft::dynamics {
+
+/// Where the derivatives are taken.
+struct EnergyPoint {
+  const scene::Scene& scene;
+  scene::SceneState& state;      // updated at q
+  const StepResult& result;      // for Q and b
+  const Eigen::VectorXd& u;      // joint targets, size nu
+  const Eigen::VectorXd& delta;  // δ, size nv
+  double h;                      // [s]
+};
+
+/// What the rule of `unactuated_mass_scale` makes of an object's mass:  M_u ← M_u · min(K_a) h²/(s · max diag M_u).
+struct MassRule {
+  bool applies = false;
+  int largest = -1;   // velocity index of the largest diagonal entry
+  int softest = -1;   // command of the smallest stiffness
+  double factor = 1;
+};
+MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);
+
+/// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale), gravity.
+void energy_configuration_jacobian(const EnergyPoint& at, Eigen::MatrixXd& out);
+/// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, size nu.
+Eigen::VectorXd command_stiffness(const scene::Scene& scene);
+/// ∂(Qδ + b)/∂h.
+Eigen::VectorXd energy_step_length_rate(const EnergyPoint& at);
+/// ∂(Qδ + b)/∂m of an object whose inertia grows with its mass.
+Eigen::VectorXd energy_mass_rate(const EnergyPoint& at, int object);
+/// ∂(Qδ + b)/∂K of the joint of one command.
+Eigen::VectorXd energy_stiffness_rate(const EnergyPoint& at, int command);
+
+}  // namespace deft::dynamics
