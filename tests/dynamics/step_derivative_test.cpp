@@ -54,14 +54,11 @@ ModelSpec lopsided_body(const std::string& name, const ShapeSpec& shape, const R
 }
 
 /// Three hinges with skew axes, the last link carrying `shape`; the second one a slide if asked.
-ModelSpec arm(const std::string& name, const ShapeSpec& shape, const RigidTransform& X_WBase, bool with_slide = false) {
+ModelSpec arm(const std::string& name, const ShapeSpec& shape, bool with_slide = false) {
   ModelSpec model;
   model.name = name;
   model.links.push_back({.name = "base"});
-  RigidTransform X = X_WBase;
-  std::string parent = "world";
   const Vector3d axes[] = {Vector3d(0.2, 0.1, 1).normalized(), Vector3d(1, 0.3, -0.2).normalized(), Vector3d(0.1, 1, 0.4).normalized()};
-  model.links.clear();
   for (int k = 0; k < 3; ++k) {
     LinkSpec link = lopsided(fmt::format("link{}", k), shape, pose({0.2, -0.1, 0.4}, {0.02, 0.01, 0.03}));
     if (k < 2) link.collisions.clear();
@@ -69,10 +66,10 @@ ModelSpec arm(const std::string& name, const ShapeSpec& shape, const RigidTransf
     JointSpec joint;
     joint.name = fmt::format("joint{}", k);
     joint.kind = JointKind::kAxes;
-    joint.parent = k == 0 ? "" : fmt::format("link{}", k - 1);
+    joint.parent = k == 0 ? "base" : fmt::format("link{}", k - 1);
     joint.child = link.name;
     joint.axes = {{.coordinate = joint.name, .rotational = !(with_slide && k == 1), .axis_J = axes[k]}};
-    joint.X_PJ = k == 0 ? X_WBase : pose({0.3, 0.2, -0.1}, {0.05, 0.12, 0.1});
+    joint.X_PJ = pose({0.3, 0.2, -0.1}, {0.05, 0.12, 0.1});
     model.joints.push_back(joint);
   }
   return model;
@@ -170,7 +167,8 @@ Errors compare(Bench& bench, double eta) {
 
 /// A free body against the last link of an arm.
 scene::SceneSpec arm_and_body(const ShapeSpec& on_arm, const ShapeSpec& body, const RigidTransform& X_WBody) {
-  scene::SceneSpec spec = test::scene_spec({arm("arm", on_arm, pose({0.1, -0.2, 0.3}, {0, 0, 0})), lopsided_body("body", body, X_WBody)}, {{"arm", 80}});
+  scene::SceneSpec spec = test::scene_spec({arm("arm", on_arm), lopsided_body("body", body, X_WBody)}, {{"arm", 80}});
+  spec.world.welds.push_back({.parent = "world", .child = "arm::base", .X_PC = pose({0.1, -0.2, 0.3}, {0, 0, 0})});
   spec.gravity_W = {0.5, -1, -9};
   spec.step.h = 0.1;
   spec.step.kappa = 300;

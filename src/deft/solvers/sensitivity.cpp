@@ -317,7 +317,7 @@ void Sensitivity::factor_system(const ContactProgram& program) {
   row_scale_ = S.diagonal().cwiseSqrt().cwiseInverse();
   S = (row_scale_.asDiagonal() * S * row_scale_.asDiagonal()).eval();
   S_factor_.setThreshold(kDependent);
-  S_factor_.compute(S);
+  if (m > 0) S_factor_.compute(S);
   // Rows without slack and multiplier: a kink unless the held rows imply them.
   std::erase_if(implied_, [&](const Implied& implied) {
     const VectorXd x = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * implied.row);
