@@ -30,7 +30,8 @@ struct Pair {
   CollisionWorkspace workspace;
   std::vector<RigidTransform> X{3, RigidTransform::Identity()};
 
-  Pair(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b) : world(make(a, b)), workspace(world.make_workspace()) {}
+  Pair(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b)
+      : world(make(a, b)), workspace(world.make_workspace()) {}
 
   std::vector<ContactPair> find(const std::vector<RigidTransform>& poses, double margin) {
     std::vector<ContactPair> contacts;
@@ -41,7 +42,8 @@ struct Pair {
  private:
   static CollisionWorld make(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b) {
     Diagnostics diagnostics;
-    return CollisionWorld::build({{.name = "a", .body = 1, .shape = a}, {.name = "b", .body = 2, .shape = b}}, {1, 1, 1, 1}, diagnostics);
+    return CollisionWorld::build({{.name = "a", .body = 1, .shape = a}, {.name = "b", .body = 2, .shape = b}},
+                                 {1, 1, 1, 1}, diagnostics);
   }
 };
 
@@ -71,7 +73,8 @@ std::optional<MatrixXd> differences(Pair& pair, const ContactPair& contact, doub
           else
             moved.translation() += s * Vector3d::Unit(i % 3);
           const auto contacts = pair.find(X, margin);
-          const auto found = std::find_if(contacts.begin(), contacts.end(), [&](const ContactPair& c) { return c.id == contact.id; });
+          const auto found =
+              std::find_if(contacts.begin(), contacts.end(), [&](const ContactPair& c) { return c.id == contact.id; });
           if (found != contacts.end()) return numbers(*found);
           is_kept = false;
           return VectorXd::Zero(10);
@@ -95,8 +98,8 @@ struct Tally {
   double worst = 0;
 };
 
-/// Every contact of the pair at its pose. `left` counts contacts whose features change within the stencil: they vanish, or two
-/// steps disagree.
+/// Every contact of the pair at its pose. `left` counts contacts whose features change within the stencil: they vanish,
+/// or two steps disagree.
 void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
   const auto contacts = pair.find(pair.X, margin);
   std::vector<ContactMotion> motions;
@@ -107,24 +110,28 @@ void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
       ++tally.kinks;
       continue;
     }
-    // Three step lengths: a short one keeps the features and suits normals that turn fast, a long one drowns the rounding of steep
-    // faces.
-    const auto narrow = differences(pair, contacts[k], margin + 0.1, kStep), half = differences(pair, contacts[k], margin + 0.1, 0.3 * kStep);
+    // Three step lengths: a short one keeps the features and suits normals that turn fast, a long one drowns the
+    // rounding of steep faces.
+    const auto narrow = differences(pair, contacts[k], margin + 0.1, kStep),
+               half = differences(pair, contacts[k], margin + 0.1, 0.3 * kStep);
     if (!narrow || test::relative_error(*half, *narrow) > 1e-5) {
       ++tally.left;
       continue;
     }
     const MatrixXd motion = at_origin(numbers(motions[k]), contacts[k]);
     double error = std::min(test::relative_error(motion, *narrow), test::relative_error(motion, *half));
-    if (const auto wide = differences(pair, contacts[k], margin + 0.1, 10 * kStep)) error = std::min(error, test::relative_error(motion, *wide));
-    EXPECT_LT(error, kTolerance) << what << " contact " << k << " of " << contacts.size() << " id " << std::hex << contacts[k].id;
+    if (const auto wide = differences(pair, contacts[k], margin + 0.1, 10 * kStep))
+      error = std::min(error, test::relative_error(motion, *wide));
+    EXPECT_LT(error, kTolerance) << what << " contact " << k << " of " << contacts.size() << " id " << std::hex
+                                 << contacts[k].id;
     tally.worst = std::max(tally.worst, error);
     ++tally.checked;
   }
 }
 
 std::vector<Body> bodies() {
-  return {sphere(0.1), capsule(0.06, 0.3), box({0.3, 0.24, 0.2}), prism(5, 0.15, 0.3), cylinder(0.12, 0.26), ellipsoid({0.1, 0.16, 0.22})};
+  return {sphere(0.1),         capsule(0.06, 0.3),   box({0.3, 0.24, 0.2}),
+          prism(5, 0.15, 0.3), cylinder(0.12, 0.26), ellipsoid({0.1, 0.16, 0.22})};
 }
 
 TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
@@ -143,9 +150,11 @@ TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
         const Matrix3d R_A = random_rotation_taking(m_a, -n, random);
         pair.X[2] = make_transform(R_B, p_B);
         pair.X[1] = make_transform(R_A, p_B + R_B * x_b + gap * n - R_A * x_a);
-        check(pair, std::max(gap, 0.0) + 0.01, shapes[i].name + " – " + shapes[j].name + " trial " + std::to_string(trial), tally);
+        check(pair, std::max(gap, 0.0) + 0.01,
+              shapes[i].name + " – " + shapes[j].name + " trial " + std::to_string(trial), tally);
       }
-      RecordProperty(shapes[i].name + "_" + shapes[j].name, fmt::format("{} contacts, worst {:.1e}", tally.checked, tally.worst));
+      RecordProperty(shapes[i].name + "_" + shapes[j].name,
+                     fmt::format("{} contacts, worst {:.1e}", tally.checked, tally.worst));
       EXPECT_GE(tally.checked, 8) << shapes[i].name << " – " << shapes[j].name;
       EXPECT_LE(tally.left, tally.checked / 4) << shapes[i].name << " – " << shapes[j].name;
     }
@@ -158,14 +167,16 @@ TEST(ContactMotion, FollowsDifferencesOnHalfSpacesInBothOrders) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     for (const bool is_first : {false, true}) {
       Random random(i + 100);
-      Pair pair(is_first ? multibody::ShapeSpec(ground) : shapes[i].spec, is_first ? shapes[i].spec : multibody::ShapeSpec(ground));
+      Pair pair(is_first ? multibody::ShapeSpec(ground) : shapes[i].spec,
+                is_first ? shapes[i].spec : multibody::ShapeSpec(ground));
       Tally tally;
       for (int trial = 0; trial < 6; ++trial) {
         const Matrix3d R = random_rotation(random);
         const RigidTransform X_ground = make_transform(random_rotation(random), {0.1, -0.2, 0.3});
         const Vector3d n = X_ground.linear() * ground.normal;
         const double gap = uniform(random, -0.004, 0.02);
-        const double height = ground.offset + n.dot(X_ground.translation()) + gap + shapes[i].support(-(R.transpose() * n));
+        const double height =
+            ground.offset + n.dot(X_ground.translation()) + gap + shapes[i].support(-(R.transpose() * n));
         pair.X[is_first ? 1 : 2] = X_ground;
         pair.X[is_first ? 2 : 1] = make_transform(R, height * n + n.unitOrthogonal() * 0.3);
         check(pair, 0.03, shapes[i].name + " on ground, trial " + std::to_string(trial), tally);

@@ -32,7 +32,8 @@ LinkSpec lopsided(const std::string& name, const ShapeSpec& shape, const RigidTr
   const Matrix3d R = rotation_from_rpy({0.3, -0.4, 0.9});
   LinkSpec link;
   link.name = name;
-  link.inertial = multibody::InertialSpec{mass, {0.02, -0.01, 0.018}, mass * R * Vector3d(0.002, 0.003, 0.004).asDiagonal() * R.transpose()};
+  link.inertial = multibody::InertialSpec{
+      mass, {0.02, -0.01, 0.018}, mass * R * Vector3d(0.002, 0.003, 0.004).asDiagonal() * R.transpose()};
   multibody::GeometrySpec geometry;
   geometry.name = "shape";
   geometry.shape = shape;
@@ -58,7 +59,8 @@ ModelSpec arm(const std::string& name, const ShapeSpec& shape, bool with_slide =
   ModelSpec model;
   model.name = name;
   model.links.push_back({.name = "base"});
-  const Vector3d axes[] = {Vector3d(0.2, 0.1, 1).normalized(), Vector3d(1, 0.3, -0.2).normalized(), Vector3d(0.1, 1, 0.4).normalized()};
+  const Vector3d axes[] = {Vector3d(0.2, 0.1, 1).normalized(), Vector3d(1, 0.3, -0.2).normalized(),
+                           Vector3d(0.1, 1, 0.4).normalized()};
   for (int k = 0; k < 3; ++k) {
     LinkSpec link = lopsided(fmt::format("link{}", k), shape, pose({0.2, -0.1, 0.4}, {0.02, 0.01, 0.03}));
     if (k < 2) link.collisions.clear();
@@ -90,7 +92,8 @@ struct Bench {
   void step() { model.step(q, u, result); }
 };
 
-/// One number per output of a step: q⁺ as a displacement from the nominal one, forces in the contact frame, forces in the world.
+/// One number per output of a step: q⁺ as a displacement from the nominal one, forces in the contact frame, forces in
+/// the world.
 VectorXd outputs(Bench& bench, const VectorXd& q, const VectorXd& u, const StepResult& nominal) {
   StepResult result;
   bench.model.reset();
@@ -112,7 +115,8 @@ VectorXd outputs(Bench& bench, const VectorXd& q, const VectorXd& u, const StepR
 }
 
 /// The Jacobian of StepDerivative in the same order of rows.
-MatrixXd stacked(const MatrixXd& dq_next, const MatrixXd& dforce, const MatrixXd& dforce_W, const StepDerivative& d, const StepResult& result) {
+MatrixXd stacked(const MatrixXd& dq_next, const MatrixXd& dforce, const MatrixXd& dforce_W, const StepDerivative& d,
+                 const StepResult& result) {
   MatrixXd all(dq_next.rows() + dforce.rows() + dforce_W.rows(), dq_next.cols());
   Eigen::Index row = dq_next.rows();
   all.topRows(row) = dq_next;
@@ -136,7 +140,8 @@ Errors compare(Bench& bench, double eta) {
   bench.differentiator.linearize(bench.q, bench.u, bench.result);
   StepDerivative d;
   bench.differentiator.jacobians(d);
-  EXPECT_FALSE(bench.differentiator.is_kink()) << (bench.differentiator.kinks().empty() ? "" : bench.differentiator.kinks()[0]);
+  EXPECT_FALSE(bench.differentiator.is_kink())
+      << (bench.differentiator.kinks().empty() ? "" : bench.differentiator.kinks()[0]);
   const int nv = bench.scene.nv(), nu = bench.scene.nu();
   MatrixXd by_q, by_u;
   for (int i = 0; i < nv; ++i) {
@@ -151,11 +156,13 @@ Errors compare(Bench& bench, double eta) {
     by_q.col(i) = column;
   }
   for (int i = 0; i < nu; ++i) {
-    const VectorXd column = test::difference([&](double s) { return outputs(bench, bench.q, bench.u + s * VectorXd::Unit(nu, i), bench.result); }, eta);
+    const VectorXd column = test::difference(
+        [&](double s) { return outputs(bench, bench.q, bench.u + s * VectorXd::Unit(nu, i), bench.result); }, eta);
     by_u.conservativeResize(column.size(), nu);
     by_u.col(i) = column;
   }
-  const MatrixXd q_side = stacked(d.A, d.dforce_dq, d.dforce_W_dq, d, bench.result), u_side = stacked(d.B, d.dforce_du, d.dforce_W_du, d, bench.result);
+  const MatrixXd q_side = stacked(d.A, d.dforce_dq, d.dforce_W_dq, d, bench.result),
+                 u_side = stacked(d.B, d.dforce_du, d.dforce_W_du, d, bench.result);
   const Eigen::Index forces = by_q.rows() - nv;
   Errors e;
   e.A = test::relative_error(q_side.topRows(nv), by_q.topRows(nv));
@@ -177,12 +184,15 @@ scene::SceneSpec arm_and_body(const ShapeSpec& on_arm, const ShapeSpec& body, co
 
 TEST(StepDerivative, SphereAgainstSphereOnAnArm) {
   for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
-    scene::SceneSpec spec = arm_and_body(multibody::SphereSpec{0.05}, multibody::SphereSpec{0.06}, pose({0.4, 0.2, 0.7}, {0.25, 0.35, 0.3}));
+    scene::SceneSpec spec = arm_and_body(multibody::SphereSpec{0.05}, multibody::SphereSpec{0.06},
+                                         pose({0.4, 0.2, 0.7}, {0.25, 0.35, 0.3}));
     spec.step.cone = cone;
     Bench bench(spec);
     bench.u << 0.1, -0.15, 0.2;
     const Errors e = compare(bench, 2e-4);
-    EXPECT_LT(e.largest(), kTolerance) << fmt::format("A {:.1e} B {:.1e} fq {:.1e} fu {:.1e} turn {} contacts {}", e.A, e.B, e.force_q, e.force_u, bench.result.delta.transpose().norm(), bench.result.problem.contacts.size());
+    EXPECT_LT(e.largest(), kTolerance) << fmt::format("A {:.1e} B {:.1e} fq {:.1e} fu {:.1e} turn {} contacts {}", e.A,
+                                                      e.B, e.force_q, e.force_u, bench.result.delta.transpose().norm(),
+                                                      bench.result.problem.contacts.size());
   }
 }
 

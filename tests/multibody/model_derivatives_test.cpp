@@ -14,7 +14,8 @@ constexpr double kTolerance = 1e-11;  // relative to the largest entry
 /// A free ball, a hand (two fingers, a ball joint) on a free palm, and another on an arm of a slide and a hinge.
 MultibodySpec mixed_world() {
   ModelSpec arm{.name = "arm", .links = {heavy_link("base"), heavy_link("slider"), heavy_link("upper")}};
-  arm.joints = {one_axis("elbow", "slider", "upper", true, {0, 1, 0}), one_axis("rail", "base", "slider", false, {1, 1, 0})};
+  arm.joints = {one_axis("elbow", "slider", "upper", true, {0, 1, 0}),
+                one_axis("rail", "base", "slider", false, {1, 1, 0})};
   arm.joints[0].X_PJ = pose({0.2, 0, 0.1}, {0, 0, 0.4});
   MultibodySpec spec;
   spec.models = {ball_model("ball"), hand_model("hand"), arm, hand_model("tool")};

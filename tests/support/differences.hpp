@@ -5,7 +5,8 @@
 
 namespace deft::test {
 
-/// f'(0) of a vector-valued f(ε):  (45 (f₁ − f₋₁) − 9 (f₂ − f₋₂) + f₃ − f₋₃)/(60 η). Truncation O(η⁶), rounding ≈ 1e-16 |f|/η.
+/// f'(0) of a vector-valued f(ε):  (45 (f₁ − f₋₁) − 9 (f₂ − f₋₂) + f₃ − f₋₃)/(60 η). Truncation O(η⁶), rounding ≈ 1e-16
+/// |f|/η.
 template <typename Function>
 Eigen::VectorXd difference(const Function& f, double eta) {
   const auto pair = [&](int k) -> Eigen::VectorXd { return f(k * eta) - f(-k * eta); };

@@ -18,8 +18,8 @@ enum class Kink : std::uint8_t {
 /// One word: "none", "parallel", "border", "degenerate", "upright".
 std::string_view to_string(Kink kink);
 
-/// Linear maps from ζ = (θ_A, η_A, θ_B, η_B): angular velocity of A, velocity of A's material point at p_WA, the same of B at
-/// p_WB, all in the world. Where `kink` is set they are those of one side.
+/// Linear maps from ζ = (θ_A, η_A, θ_B, η_B): angular velocity of A, velocity of A's material point at p_WA, the same
+/// of B at p_WB, all in the world. Where `kink` is set they are those of one side.
 struct ContactMotion {
   using Map = Eigen::Matrix<double, 3, 12>;
   Map dn = Map::Zero(), dp_A = Map::Zero(), dp_B = Map::Zero();  // of nhat_BA_W, p_WA, p_WB

@@ -34,7 +34,8 @@ Curvature polytope_curvature(const PosedShape& s, const Vector3d& m, const Vecto
     make_face(m, c);
     const auto& face = core.faces[f];
     for (int k = 0; k < face.count; ++k) {
-      const Vector3d &p = s.vertices[core.corners[face.first + k]], &q = s.vertices[core.corners[face.first + (k + 1) % face.count]];
+      const Vector3d &p = s.vertices[core.corners[face.first + k]],
+                     &q = s.vertices[core.corners[face.first + (k + 1) % face.count]];
       if (s.normals[f].cross(q - p).normalized().dot(x - p) < kAtEnd) c.kink = Kink::kBorder;
     }
     return c;
@@ -84,7 +85,8 @@ Curvature ellipsoid_curvature(const PosedShape& s, const Vector3d& m) {
   return c;
 }
 
-/// The farthest side line of a cylinder as pieces.hpp defines it: u turns with the normal and, nearly upright, the radius shrinks.
+/// The farthest side line of a cylinder as pieces.hpp defines it: u turns with the normal and, nearly upright, the
+/// radius shrinks.
 FlatFeature side_feature(const PosedShape& s, const Vector3d& m, int dimension) {
   const Vector3d axis = s.R_WG.col(2);
   const SideLine line = side_line_scale(axis.cross(m).norm());
@@ -135,11 +137,13 @@ FlatFeature flat_feature(const PosedShape& s, int feature, const Vector3d& m) {
   const Polytope& core = s.shape->core;
   if (s.shape->kind == Kind::kHalfSpace) return {.dimension = 2, .direction = world_plane(s).n};
   if (s.shape->kind == Kind::kCylinder) {
-    if (feature >= kCapFeature) return {.dimension = 2, .direction = (feature == kCapFeature ? -1.0 : 1.0) * s.R_WG.col(2)};
+    if (feature >= kCapFeature)
+      return {.dimension = 2, .direction = (feature == kCapFeature ? -1.0 : 1.0) * s.R_WG.col(2)};
     if (feature == kSideLineFeature) return side_feature(s, m, 1);
     if (feature >= kRimEdgeFeature) {
       const int cap = (feature - kRimEdgeFeature) / kRimPoints, k = (feature - kRimEdgeFeature) % kRimPoints;
-      return {.dimension = 1, .direction = (rim_point(s, cap, (k + 1) % kRimPoints) - rim_point(s, cap, k)).normalized()};
+      return {.dimension = 1,
+              .direction = (rim_point(s, cap, (k + 1) % kRimPoints) - rim_point(s, cap, k)).normalized()};
     }
     return feature % kCapVertices == kRimPoints ? side_feature(s, m, 0) : FlatFeature{};
   }

@@ -6,21 +6,21 @@
 
 namespace deft::collision {
 
-/// Radii of curvature on the tangent plane: the Hessian of the support function at the outward normal. 0 is a corner; directions
-/// of infinite radius (along an edge, in a face) are listed instead.
+/// Radii of curvature on the tangent plane: the Hessian of the support function at the outward normal. 0 is a corner;
+/// directions of infinite radius (along an edge, in a face) are listed instead.
 struct Curvature {
-  Matrix3d R = Matrix3d::Zero();     // finite radii [m], world; zero along the normal and along flat directions
-  int flat = 0;                      // number of infinite radii
-  std::array<Vector3d, 2> along{};   // their directions, unit, world
+  Matrix3d R = Matrix3d::Zero();    // finite radii [m], world; zero along the normal and along flat directions
+  int flat = 0;                     // number of infinite radii
+  std::array<Vector3d, 2> along{};  // their directions, unit, world
   Kink kink = Kink::kNone;
 
   /// Adds the radius of the layer around a core.
   void offset(double radius, const Vector3d& normal);
 };
 
-/// Curvature of the posed core (without its radius) where its outward unit normal is m and the witness point of the core is x.
-/// The feature is read off m: a face, an edge, a side line or a cap within 1e-9 rad of being perpendicular to it. `x` only tells
-/// whether that feature ends there (kBorder). `posed` needs its vertices and normals.
+/// Curvature of the posed core (without its radius) where its outward unit normal is m and the witness point of the
+/// core is x. The feature is read off m: a face, an edge, a side line or a cap within 1e-9 rad of being perpendicular
+/// to it. `x` only tells whether that feature ends there (kBorder). `posed` needs its vertices and normals.
 Curvature core_curvature(const PosedShape& posed, const Vector3d& m, const Vector3d& x);
 
 /// Curvatures of a point and of a straight line.

@@ -13,9 +13,9 @@ namespace {
 
 using Map = ContactMotion::Map;
 
-constexpr double kFlatGap = 1e-8;       // [m] points whose gap is the smallest up to this carry parallel features
-constexpr double kGrazing = 1e-9;       // features that meet at a smaller sine have no crossing
-constexpr double kOnBorder = 1e-9;      // [m] as close as clipped points are merged
+constexpr double kFlatGap = 1e-8;   // [m] points whose gap is the smallest up to this carry parallel features
+constexpr double kGrazing = 1e-9;   // features that meet at a smaller sine have no crossing
+constexpr double kOnBorder = 1e-9;  // [m] as close as clipped points are merged
 
 /// Columns of ζ at the reference points p_A, p_B.
 struct Reference {
@@ -36,7 +36,8 @@ struct Reference {
 
 /// The same map in terms of velocities at other points: η(old) = η(new) + θ × (old − new).
 template <typename Derived>
-void change_reference(const Vector3d& old_A, const Vector3d& old_B, const Reference& now, Eigen::MatrixBase<Derived>& map) {
+void change_reference(const Vector3d& old_A, const Vector3d& old_B, const Reference& now,
+                      Eigen::MatrixBase<Derived>& map) {
   map.template middleCols<3>(0) -= map.template middleCols<3>(3) * skew(old_A - now.p_A);
   map.template middleCols<3>(6) -= map.template middleCols<3>(9) * skew(old_B - now.p_B);
 }
@@ -48,7 +49,8 @@ struct Crossing {
   Kink kink = Kink::kNone;
 };
 
-Crossing cross_features(const FlatFeature& A, const FlatFeature& B, const Vector3d& n, double D, const Map& dn, const Map& v_A, const Map& v_B) {
+Crossing cross_features(const FlatFeature& A, const FlatFeature& B, const Vector3d& n, double D, const Map& dn,
+                        const Map& v_A, const Map& v_B) {
   Crossing c;
   c.kink = A.kink != Kink::kNone ? A.kink : B.kink;
   if (A.dimension == 1 && B.dimension == 1) {
@@ -92,7 +94,8 @@ bool is_on_border(const PosedShape& s, int feature, const Vector3d& x) {
   if (s.shape->kind == Kind::kHalfSpace || s.shape->kind == Kind::kCylinder || face < 0) return false;
   const auto& f = core.faces[face];
   for (int k = 0; k < f.count; ++k) {
-    const Vector3d &p = s.vertices[core.corners[f.first + k]], &q = s.vertices[core.corners[f.first + (k + 1) % f.count]];
+    const Vector3d &p = s.vertices[core.corners[f.first + k]],
+                   &q = s.vertices[core.corners[f.first + (k + 1) % f.count]];
     if (s.normals[face].cross(q - p).normalized().dot(x - p) < kOnBorder) return true;
   }
   return false;
@@ -112,19 +115,22 @@ ContactMotion clipped_motion(const PosedShape& a, const PosedShape& b, const Pat
   motion.dp_B = c.dX_B + r_B * dn;
   motion.dgap = c.dD;
   motion.kink = c.kink;
-  if (motion.kink == Kink::kNone && (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B))) motion.kink = Kink::kBorder;
+  if (motion.kink == Kink::kNone && (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B)))
+    motion.kink = Kink::kBorder;
   return motion;
 }
 
 /// Nearest points with these curvatures of the cores.
-ContactMotion nearest_motion(const PosedShape& a, const PosedShape& b, const Vector3d& n, double gap, Curvature A, Curvature B) {
+ContactMotion nearest_motion(const PosedShape& a, const PosedShape& b, const Vector3d& n, double gap, Curvature A,
+                             Curvature B) {
   A.offset(a.shape->radius, n);
   B.offset(b.shape->radius, n);
   return witness_motion(n, gap, A, B);
 }
 
 ContactMotion nearest_motion(const PosedShape& a, const PosedShape& b, const Proximity& w) {
-  const Curvature A = core_curvature(a, -w.n, w.p_A + a.shape->radius * w.n), B = core_curvature(b, w.n, w.p_B - b.shape->radius * w.n);
+  const Curvature A = core_curvature(a, -w.n, w.p_A + a.shape->radius * w.n),
+                  B = core_curvature(b, w.n, w.p_B - b.shape->radius * w.n);
   return nearest_motion(a, b, w.n, w.distance, A, B);
 }
 
@@ -140,18 +146,20 @@ ContactMotion capsule_motion(const PosedShape& a, const PosedShape& b, const Pat
     }
     return line_curvature(along);
   };
-  return nearest_motion(a, b, p.n, p.gap, curvature(a, p.feature_a, p.p_A + a.shape->radius * p.n), curvature(b, p.feature_b, p.p_B - b.shape->radius * p.n));
+  return nearest_motion(a, b, p.n, p.gap, curvature(a, p.feature_a, p.p_A + a.shape->radius * p.n),
+                        curvature(b, p.feature_b, p.p_B - b.shape->radius * p.n));
 }
 
-/// The normal of a pair whose flat features lie in each other. It turns with the face over which all corners of the flat part are
-/// vertices of the other body; if there is none, the answer depends on the direction.
-Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, const PosedShape& a, const PosedShape& b, std::span<const PatchPoint> points,
-                    Kink& kink) {
+/// The normal of a pair whose flat features lie in each other. It turns with the face over which all corners of the
+/// flat part are vertices of the other body; if there is none, the answer depends on the direction.
+Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, const PosedShape& a, const PosedShape& b,
+                    std::span<const PatchPoint> points, Kink& kink) {
   double deepest = INFINITY;
   for (const PatchPoint& p : points) deepest = std::min(deepest, p.gap);
   const auto carries_all = [&](const PosedShape& s, bool is_a) {
     return std::all_of(points.begin(), points.end(), [&](const PatchPoint& p) {
-      return p.gap > deepest + kFlatGap || flat_feature(s, is_a ? p.feature_a : p.feature_b, is_a ? Vector3d(-n) : n).dimension == 2;
+      return p.gap > deepest + kFlatGap ||
+             flat_feature(s, is_a ? p.feature_a : p.feature_b, is_a ? Vector3d(-n) : n).dimension == 2;
     });
   };
   const bool by_A = A.flat == 2 && carries_all(a, true), by_B = B.flat == 2 && carries_all(b, false);
@@ -162,8 +170,8 @@ Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, c
 
 }  // namespace
 
-void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& witness, std::span<const PatchPoint> points,
-                  std::vector<ContactMotion>& motions) {
+void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& witness,
+                  std::span<const PatchPoint> points, std::vector<ContactMotion>& motions) {
   const bool is_capsules = a.shape->kind == Kind::kCapsule && b.shape->kind == Kind::kCapsule;
   // The normal of the pair, as a map of velocities at the nearest points.
   ContactMotion nearest = nearest_motion(a, b, witness);

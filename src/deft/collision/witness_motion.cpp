@@ -101,7 +101,8 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
   hold(A, a);
   if (!B_first) hold(B, b);
   const Matrix2d S = gap * Matrix2d::Identity() + R_A + R_B;
-  const PlaneMap Y = solve_normal(S, v + R_A * a + R_B * b, {held.data(), static_cast<std::size_t>(count)}, motion.kink);
+  const PlaneMap Y =
+      solve_normal(S, v + R_A * a + R_B * b, {held.data(), static_cast<std::size_t>(count)}, motion.kink);
 
   // Slides over the bodies; along flat directions they follow from α_A − α_B = φ dn − v.
   PlaneMap slide_A = R_A * (a - Y), slide_B = R_B * (Y - b);
@@ -111,7 +112,8 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
     slide_A = slide_B - v + gap * Y;
   } else if (B.flat == 2) {
     slide_B = slide_A + v - gap * Y;
-  } else if (const Vector2d e_A = E.transpose() * A.along[0], e_B = E.transpose() * B.along[0]; std::abs(cross(e_A, e_B)) >= kParallelSine) {
+  } else if (const Vector2d e_A = E.transpose() * A.along[0], e_B = E.transpose() * B.along[0];
+             std::abs(cross(e_A, e_B)) >= kParallelSine) {
     const PlaneMap open = gap * Y - v - slide_A + slide_B;
     const double sine = cross(e_A, e_B);
     slide_A += e_A / sine * (e_B.y() * open.row(0) - e_B.x() * open.row(1));

@@ -62,13 +62,17 @@ void tangent_rates(const Vector3d& n, scene::Plane plane, Matrix3d& T1, Matrix3d
 }
 
 RowDifferentiator::RowDifferentiator(const scene::Scene& scene)
-    : scene_(&scene), frozen_(scene.nv(), 0), workspace_(scene.collision_world().make_workspace()), carried_(6, scene.nv()) {
+    : scene_(&scene),
+      frozen_(scene.nv(), 0),
+      workspace_(scene.collision_world().make_workspace()),
+      carried_(6, scene.nv()) {
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) std::fill_n(frozen_.begin() + object.first_v, object.nv, 1);
   }
 }
 
-RowDifferentiator::BodyMotion RowDifferentiator::body_motion(const Columns& S, int body, const Eigen::VectorXd& delta) const {
+RowDifferentiator::BodyMotion RowDifferentiator::body_motion(const Columns& S, int body,
+                                                             const Eigen::VectorXd& delta) const {
   const auto cols = scene_->model().columns(body);
   BodyMotion motion{.V = Vector6::Zero(), .D = Columns::Zero(6, static_cast<Eigen::Index>(cols.size()))};
   for (const int c : cols) {
@@ -82,10 +86,12 @@ RowDifferentiator::BodyMotion RowDifferentiator::body_motion(const Columns& S, i
   return motion;
 }
 
-void RowDifferentiator::differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem,
-                                      const Eigen::VectorXd& delta, std::span<const std::array<double, 4>> force, ContactProblemDerivative& out) {
+void RowDifferentiator::differentiate(const scene::SceneState& state, const AssembleOptions& options,
+                                      const ContactProblem& problem, const Eigen::VectorXd& delta,
+                                      std::span<const std::array<double, 4>> force, ContactProblemDerivative& out) {
   if (force.size() != problem.contacts.size() || delta.size() != problem.nv) {
-    throw std::invalid_argument("row derivatives: one force per contact and one entry of delta per velocity are needed");
+    throw std::invalid_argument(
+        "row derivatives: one force per contact and one entry of delta per velocity are needed");
   }
   const multibody::Model& model = scene_->model();
   const Columns& S = model.spatial_columns(state.kinematics);
@@ -104,14 +110,16 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
   for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
     const Contact& contact = problem.contacts[k];
     while (found < state.contacts.size() && state.contacts[found].id != contact.id) ++found;
-    if (found == state.contacts.size()) throw std::invalid_argument("row derivatives: the state lacks a contact of the problem");
+    if (found == state.contacts.size())
+      throw std::invalid_argument("row derivatives: the state lacks a contact of the problem");
     const collision::ContactPair& pair = state.contacts[found];
     const collision::ContactMotion& motion = motions_[found++];
 
     // Columns of both bodies and ζ = Z dq.
     Side sides[2] = {{.cols = model.columns(pair.body_a)}, {.cols = model.columns(pair.body_b)}};
     std::vector<int> cols;
-    std::set_union(sides[0].cols.begin(), sides[0].cols.end(), sides[1].cols.begin(), sides[1].cols.end(), std::back_inserter(cols));
+    std::set_union(sides[0].cols.begin(), sides[0].cols.end(), sides[1].cols.begin(), sides[1].cols.end(),
+                   std::back_inserter(cols));
     const Eigen::Index n_cols = static_cast<Eigen::Index>(cols.size());
     Eigen::Matrix<double, 12, Eigen::Dynamic> Z = Eigen::Matrix<double, 12, Eigen::Dynamic>::Zero(12, n_cols);
     for (int x = 0; x < 2; ++x) {
@@ -126,7 +134,9 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
       }
     }
     const BodyMotion A = body_motion(S, pair.body_a, delta), B = body_motion(S, pair.body_b, delta);
-    const auto velocity = [](const BodyMotion& m, const Vector3d& p) -> Vector3d { return m.V.tail<3>() + m.V.head<3>().cross(p); };
+    const auto velocity = [](const BodyMotion& m, const Vector3d& p) -> Vector3d {
+      return m.V.tail<3>() + m.V.head<3>().cross(p);
+    };
 
     // Where the forces act, the frame, and what the force in the world is.
     const Map dp_A = options.midpoint_forces ? Map(0.5 * (motion.dp_A + motion.dp_B)) : motion.dp_A;

@@ -9,29 +9,31 @@
 
 namespace deft::contact {
 
-/// Derivatives of a ContactProblem along world tangents at fixed δ and forces f (per contact (f_n, f_t1, f_t2, f_spin)).
-/// Contact i of the problem has block i everywhere; its columns are all velocities on which either body depends (frozen ones too).
+/// Derivatives of a ContactProblem along world tangents at fixed δ and forces f (per contact (f_n, f_t1, f_t2,
+/// f_spin)). Contact i of the problem has block i everywhere; its columns are all velocities on which either body
+/// depends (frozen ones too).
 struct ContactProblemDerivative {
   /// One entry of a sparse matrix.
   struct Entry {
     int row, col;
     double value;
   };
-  /// Maps from ζ = (θ_A, η_A, θ_B, η_B), displacements of the two shapes over their bodies: turns and shifts at the witness points
-  /// p_WA, p_WB, in the world.
+  /// Maps from ζ = (θ_A, η_A, θ_B, η_B), displacements of the two shapes over their bodies: turns and shifts at the
+  /// witness points p_WA, p_WB, in the world.
   struct ShapeMaps {
     Eigen::Matrix<double, 4, 12> ds = Eigen::Matrix<double, 4, 12>::Zero();
     Eigen::Matrix<double, 3, 12> turn = Eigen::Matrix<double, 3, 12>::Zero();
   };
 
-  RowBlocks ds;                      // ∂(φe₁ + J_iδ)/∂q, rows as in J
-  RowBlocks dtau;                    // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies held: square, row k belongs to cols(i)[k]
-  std::vector<Entry> dtau_columns;   // what the turning columns add to Σ ∂(Jᵀf)/∂q: (S_i × S_c)·wrench on what c carries
-  RowBlocks turn;                    // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
-  std::vector<ShapeMaps> shape;      // the same for the shapes alone
-  RowBlocks dtau_shape;              // 12 × columns: transposed map ζ → J_iᵀf_i
+  RowBlocks ds;    // ∂(φe₁ + J_iδ)/∂q, rows as in J
+  RowBlocks dtau;  // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies held: square, row k belongs to cols(i)[k]
+  std::vector<Entry> dtau_columns;  // what the turning columns add to Σ ∂(Jᵀf)/∂q: (S_i × S_c)·wrench on what c carries
+  RowBlocks turn;  // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
+  std::vector<ShapeMaps> shape;  // the same for the shapes alone
+  RowBlocks dtau_shape;          // 12 × columns: transposed map ζ → J_iᵀf_i
   std::vector<collision::Kink> kinks;
-  std::vector<char> frame_ties;      // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend on them)
+  std::vector<char>
+      frame_ties;  // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend on them)
 };
 
 /// The derivative of the tangents of `tangents` with respect to n:  dt₁ = T₁ dn, dt₂ = T₂ dn.
@@ -42,10 +44,12 @@ class RowDifferentiator {
  public:
   explicit RowDifferentiator(const scene::Scene& scene);
   /// @param state    at the configuration of `problem`, with the contacts from which it was assembled.
-  /// @param options  as in the assembly.  @param delta  [rad, m], size nv.  @param force  per contact of the problem [N, N·m].
+  /// @param options  as in the assembly.  @param delta  [rad, m], size nv.  @param force  per contact of the problem
+  /// [N, N·m].
   /// @throws std::invalid_argument if the state does not hold a contact of the problem, or sizes differ.
-  void differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem, const Eigen::VectorXd& delta,
-                     std::span<const std::array<double, 4>> force, ContactProblemDerivative& out);
+  void differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem,
+                     const Eigen::VectorXd& delta, std::span<const std::array<double, 4>> force,
+                     ContactProblemDerivative& out);
 
  private:
   /// Twist of a body per step and its derivative by column, about the world origin.
@@ -53,7 +57,8 @@ class RowDifferentiator {
     Eigen::Matrix<double, 6, 1> V;
     Eigen::Matrix<double, 6, Eigen::Dynamic> D;
   };
-  BodyMotion body_motion(const Eigen::Matrix<double, 6, Eigen::Dynamic>& S, int body, const Eigen::VectorXd& delta) const;
+  BodyMotion body_motion(const Eigen::Matrix<double, 6, Eigen::Dynamic>& S, int body,
+                         const Eigen::VectorXd& delta) const;
 
   const scene::Scene* scene_;
   std::vector<char> frozen_;

@@ -18,8 +18,8 @@ struct EnergyPoint {
 /// What the rule of `unactuated_mass_scale` makes of an object's mass:  M_u ← M_u · min(K_a) h²/(s · max diag M_u).
 struct MassRule {
   bool applies = false;
-  int largest = -1;   // velocity index of the largest diagonal entry
-  int softest = -1;   // command of the smallest stiffness
+  int largest = -1;  // velocity index of the largest diagonal entry
+  int softest = -1;  // command of the smallest stiffness
   double factor = 1;
 };
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);

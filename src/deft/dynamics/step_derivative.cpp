@@ -14,7 +14,8 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be the model
+constexpr double kGradientShare =
+    1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be the model
 
 /// First velocity index of each rotation: free bodies and ball joints have three velocities without a coordinate.
 std::vector<int> rotation_blocks(const multibody::Model& model) {
@@ -28,26 +29,34 @@ std::vector<int> rotation_blocks(const multibody::Model& model) {
   return blocks;
 }
 
-EnergyPoint energy_point(const scene::Scene& scene, scene::SceneState& state, const StepResult& result, const VectorXd& u) {
+EnergyPoint energy_point(const scene::Scene& scene, scene::SceneState& state, const StepResult& result,
+                         const VectorXd& u) {
   return {scene, state, result, u, result.solution.delta, *scene.spec().step.h};
 }
 
 }  // namespace
 
 StepDifferentiator::StepDifferentiator(const scene::Scene& scene)
-    : scene_(&scene), state_(scene.make_state()), rows_(scene), stiffness_(command_stiffness(scene)), rotations_(rotation_blocks(scene.model())) {
+    : scene_(&scene),
+      state_(scene.make_state()),
+      rows_(scene),
+      stiffness_(command_stiffness(scene)),
+      rotations_(rotation_blocks(scene.model())) {
   const auto& s = scene.spec().step.unactuated_mass_scale;
   objects_stay_ = s && *s == 0;
 }
 
-void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const StepResult& result, const DerivativeOptions& options) {
+void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const StepResult& result,
+                                   const DerivativeOptions& options) {
   if (q.size() != scene_->nq() || u.size() != scene_->nu() || result.problem.nv != scene_->nv()) {
     throw std::invalid_argument("step derivative: q, u and the result must be of this scene");
   }
   if (!solvers::usable(result.status)) {
-    throw std::invalid_argument(fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
+    throw std::invalid_argument(
+        fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
   }
-  if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient)) throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
+  if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
+    throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
   options_ = options;
   result_ = result;
   u_ = u;
@@ -62,16 +71,18 @@ void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const S
 void StepDifferentiator::take_solution() {
   sensitivity_.factor(result_.program, result_.solution, result_.certificate.E0_J);
   if (!options_.configuration) return;
-  rows_.differentiate(state_, {.midpoint_forces = scene_->spec().step.midpoint_forces}, result_.problem, result_.solution.delta, result_.solution.force,
-                      contacts_);
+  rows_.differentiate(state_, {.midpoint_forces = scene_->spec().step.midpoint_forces}, result_.problem,
+                      result_.solution.delta, result_.solution.force, contacts_);
   energy_configuration_jacobian(energy_point(*scene_, state_, result_, u_), energy_q_);
   // Kinks of the geometry count where a force depends on them.
   kinks_.clear();
   const bool pyramid = result_.program.model == solvers::FrictionModel::kPyramid;
   for (std::size_t i = 0; i < contacts_.kinks.size(); ++i) {
     if (result_.solution.force[i][0] == 0) continue;
-    if (contacts_.kinks[i] != collision::Kink::kNone) kinks_.push_back(fmt::format("contact {}: {}", i, collision::to_string(contacts_.kinks[i])));
-    if (pyramid && contacts_.frame_ties[i] != 0 && result_.problem.contacts[i].mu > 0) kinks_.push_back(fmt::format("contact {}: frame", i));
+    if (contacts_.kinks[i] != collision::Kink::kNone)
+      kinks_.push_back(fmt::format("contact {}: {}", i, collision::to_string(contacts_.kinks[i])));
+    if (pyramid && contacts_.frame_ties[i] != 0 && result_.problem.contacts[i].mu > 0)
+      kinks_.push_back(fmt::format("contact {}: frame", i));
   }
 }
 
@@ -82,7 +93,8 @@ bool StepDifferentiator::smooth() {
   program.kappa = 1 / mu;
   solvers::ContactSolution solution;
   solver_.forget();
-  if (solver_.solve(program, {}, solution).status != solvers::Status::kSolved) return false;  // the one-sided derivative stays
+  if (solver_.solve(program, {}, solution).status != solvers::Status::kSolved)
+    return false;  // the one-sided derivative stays
   result_.program = std::move(program);
   result_.solution = std::move(solution);
   is_smoothed_ = true;
@@ -92,7 +104,9 @@ bool StepDifferentiator::smooth() {
 
 std::vector<std::string> StepDifferentiator::kinks() const {
   std::vector<std::string> all = kinks_;
-  if (is_smoothed_) all.push_back(fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / result_.program.kappa));
+  if (is_smoothed_)
+    all.push_back(
+        fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / result_.program.kappa));
   if (!is_smoothed_ && sensitivity_.is_kink()) all.push_back("strict complementarity fails: one-sided");
   if (!sensitivity_.is_unique()) all.push_back("the motion is not unique: least motion");
   return all;
@@ -101,7 +115,10 @@ std::vector<std::string> StepDifferentiator::kinks() const {
 // ------------------------------------------------------------------------------------------------------- directions
 
 solvers::ProgramChange StepDifferentiator::no_change(Eigen::Index columns) const {
-  return {.gradient = MatrixXd::Zero(scene_->nv(), columns), .rows = MatrixXd::Zero(sensitivity_.num_rows(), columns), .lower = {}, .upper = {}};
+  return {.gradient = MatrixXd::Zero(scene_->nv(), columns),
+          .rows = MatrixXd::Zero(sensitivity_.num_rows(), columns),
+          .lower = {},
+          .upper = {}};
 }
 
 void StepDifferentiator::change_along(const MatrixXd& dq, const MatrixXd& du, solvers::ProgramChange& change) const {
@@ -145,7 +162,8 @@ MatrixXd StepDifferentiator::advance(const MatrixXd* dq, const MatrixXd& ddelta)
   if (objects_stay_) {
     for (const scene::Object& object : scene_->objects()) moved.middleRows(object.first_v, object.nv).setZero();
   }
-  for (const int v : rotations_) moved.middleRows(v, 3) = left_jacobian_so3(result_.delta.segment<3>(v)) * moved.middleRows(v, 3);
+  for (const int v : rotations_)
+    moved.middleRows(v, 3) = left_jacobian_so3(result_.delta.segment<3>(v)) * moved.middleRows(v, 3);
   if (dq == nullptr) return moved;
   MatrixXd kept = *dq;
   for (const int v : rotations_) kept.middleRows(v, 3) = exp_so3(result_.delta.segment<3>(v)) * dq->middleRows(v, 3);
@@ -169,7 +187,8 @@ MatrixXd StepDifferentiator::to_world(const MatrixXd& dforce) const {
   const auto& contacts = result_.problem.contacts;
   MatrixXd world(3 * static_cast<Eigen::Index>(contacts.size()), dforce.cols());
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const int row = sensitivity_.first_row(static_cast<int>(i)), rows = std::min(3, result_.program.J.rows(static_cast<int>(i)));
+    const int row = sensitivity_.first_row(static_cast<int>(i)),
+              rows = std::min(3, result_.program.J.rows(static_cast<int>(i)));
     Eigen::Matrix3d E;
     E << contacts[i].n_W, contacts[i].t1_W, contacts[i].t2_W;
     world.middleRows(3 * i, 3) = E.leftCols(rows) * dforce.middleRows(row, rows);
@@ -198,12 +217,14 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
   out.dforce_W_dq = world.leftCols(nv);
   for (int i = 0; i < contacts_.turn.size(); ++i) {
     const auto cols = contacts_.turn.cols(i);
-    for (std::size_t c = 0; c < cols.size(); ++c) out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += contacts_.turn.block(i).col(c);
+    for (std::size_t c = 0; c < cols.size(); ++c)
+      out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += contacts_.turn.block(i).col(c);
   }
 }
 
 VectorXd StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd* dforce) {
-  if (!options_.configuration && dq.size() > 0) throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
+  if (!options_.configuration && dq.size() > 0)
+    throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
   solvers::SolutionChange change_of;
   solve([&](solvers::ProgramChange& change) { change_along(dq, du, change); }, change_of);
   if (dforce != nullptr) *dforce = change_of.force;
@@ -227,7 +248,8 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
     const auto cols = contacts_.ds.cols(i);
     VectorXd local(cols.size());
     for (std::size_t c = 0; c < cols.size(); ++c) local(c) = g(cols[c]);
-    const VectorXd back = contacts_.ds.block(i).transpose() * weights.rows.col(0).segment(sensitivity_.first_row(i), contacts_.ds.rows(i)) -
+    const VectorXd back = contacts_.ds.block(i).transpose() *
+                              weights.rows.col(0).segment(sensitivity_.first_row(i), contacts_.ds.rows(i)) -
                           contacts_.dtau.block(i).transpose() * local;
     for (std::size_t c = 0; c < cols.size(); ++c) q_bar(cols[c]) += back(c);
   }
@@ -239,7 +261,8 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
 // ------------------------------------------------------------------------------------------------------- parameters
 
 /// Motion of one shape of a contact at its witness point: a turn about the body's origin, or a shift.
-Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::Contact& contact, int side, int axis) const {
+Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::Contact& contact, int side,
+                                                                 int axis) const {
   Eigen::Matrix<double, 12, 1> zeta = Eigen::Matrix<double, 12, 1>::Zero();
   zeta(6 * side + axis) = 1;
   if (axis >= 3) return zeta;
@@ -251,7 +274,8 @@ Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::
   return zeta;
 }
 
-void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change, MatrixXd& direct) {
+void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
+                                       MatrixXd& direct) {
   const auto& program = result_.program;
   const EnergyPoint at = energy_point(*scene_, state_, result_, u_);
   auto gradient = change.gradient.col(column);
@@ -277,7 +301,8 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
       // f = … /κ at fixed slack; with compliance the slack holds R f too, and C takes that along.
       if (!std::isfinite(program.kappa)) break;
       for (std::size_t i = 0; i < program.contacts.size(); ++i) {
-        if (program.contacts[i].compliance > 0) throw std::invalid_argument("step derivative: kappa of contacts with compliance is not available");
+        if (program.contacts[i].compliance > 0)
+          throw std::invalid_argument("step derivative: kappa of contacts with compliance is not available");
         add_force(static_cast<int>(i), -force(i) / program.kappa);
       }
       if (result_.solution.bound_multipliers.size() > 0) gradient += result_.solution.bound_multipliers / program.kappa;
@@ -303,14 +328,16 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
       }
       break;
     case Parameter::Kind::kOffset:
-      if (!options_.configuration) throw std::invalid_argument("step derivative: linearize with options.configuration for offsets of geometries");
+      if (!options_.configuration)
+        throw std::invalid_argument("step derivative: linearize with options.configuration for offsets of geometries");
       for (std::size_t i = 0; i < program.contacts.size(); ++i) {
         const contact::Contact& contact = result_.problem.contacts[i];
         const int rows = program.J.rows(static_cast<int>(i));
         for (int side = 0; side < 2; ++side) {
           if ((side == 0 ? contact.geometry_a : contact.geometry_b) != parameter.index) continue;
           const Eigen::Matrix<double, 12, 1> zeta = offset_of_shape(contact, side, parameter.second);
-          change.rows.col(column).segment(sensitivity_.first_row(static_cast<int>(i)), rows) += contacts_.shape[i].ds.topRows(rows) * zeta;
+          change.rows.col(column).segment(sensitivity_.first_row(static_cast<int>(i)), rows) +=
+              contacts_.shape[i].ds.topRows(rows) * zeta;
           const auto cols = contacts_.dtau_shape.cols(static_cast<int>(i));
           const VectorXd tau = contacts_.dtau_shape.block(static_cast<int>(i)).transpose() * zeta;
           for (std::size_t c = 0; c < cols.size(); ++c) gradient(cols[c]) -= tau(c);

@@ -1,5 +1,6 @@
 #pragma once
-// Derivatives of a convex step: Jacobians, products with them and with their transposes that never form them, and parameters.
+// Derivatives of a convex step: Jacobians, products with them and with their transposes that never form them, and
+// parameters.
 //
 // All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u.
 
@@ -16,14 +17,16 @@ namespace deft::dynamics {
 /// How derivatives are taken.
 struct DerivativeOptions {
   bool configuration = true;  // false: only ∂/∂u, which needs no geometry
-  /// Barrier weight 1/κ [J] ≥ 0 at which the gradient is taken where an exact step has none; 0: 1e-6 of the step's energy scale.
+  /// Barrier weight 1/κ [J] ≥ 0 at which the gradient is taken where an exact step has none; 0: 1e-6 of the step's
+  /// energy scale.
   double mu_gradient = 0;
 };
 
-/// The Jacobians of one step. Contacts in the order of StepResult::problem; their rows (n, t₁(, t₂)(, spin)) are stacked.
+/// The Jacobians of one step. Contacts in the order of StepResult::problem; their rows (n, t₁(, t₂)(, spin)) are
+/// stacked.
 struct StepDerivative {
-  Eigen::MatrixXd A, B;                      // nv × nv, nv × nu
-  Eigen::MatrixXd dforce_dq, dforce_du;      // Σ rows × nv, × nu: (f_n, f_t1, f_t2, f_spin) in the contact frame [N, N·m]
+  Eigen::MatrixXd A, B;                  // nv × nv, nv × nu
+  Eigen::MatrixXd dforce_dq, dforce_du;  // Σ rows × nv, × nu: (f_n, f_t1, f_t2, f_spin) in the contact frame [N, N·m]
   Eigen::MatrixXd dforce_W_dq, dforce_W_du;  // 3 per contact: force on A in the world
   std::vector<int> first_row;                // of each contact in dforce_dq, dforce_du
 };
@@ -36,8 +39,9 @@ struct Parameter {
     kFriction,    // μ of the pair of geometries (index, second)
     kMass,        // of object `index` [kg], its inertia in proportion
     kStiffness,   // of command `index` [N/m, N·m/rad]
-    kOffset       // of geometry `index` over its body: second = 0, 1, 2 turn [rad] about the world's axes through the geometry's
-                  };
+    kOffset       // of geometry `index` over its body: second = 0, 1, 2 turn [rad] about the world's axes through the
+                  // geometry's
+  };
   Kind kind = Kind::kStepLength;
   int index = 0, second = 0;
 };
@@ -47,20 +51,23 @@ class StepDifferentiator {
  public:
   explicit StepDifferentiator(const scene::Scene& scene);
 
-  /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is to be good
-  /// for. @throws std::invalid_argument if the step failed or the sizes are wrong.
-  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result, const DerivativeOptions& options = {});
+  /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
+  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong.
+  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {});
 
   /// Every Jacobian. Without `options.configuration` those of q stay empty.
   void jacobians(StepDerivative& out);
   /// A dq + B du, size nv, and what the contact forces do (contact frame), if asked.
   Eigen::VectorXd forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd* dforce = nullptr);
   /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
-  void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar, Eigen::VectorXd& u_bar);
+  void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
+                Eigen::VectorXd& u_bar);
   /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration`.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
-  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one line each.
+  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one
+  /// line each.
   bool is_kink() const { return is_smoothed_ || sensitivity_.is_kink() || !kinks_.empty(); }
   bool is_smoothed() const { return is_smoothed_; }
   std::vector<std::string> kinks() const;
@@ -74,7 +81,8 @@ class StepDifferentiator {
   void solve(const Make& make, solvers::SolutionChange& result);
   void take_solution();
   bool smooth();
-  void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change, Eigen::MatrixXd& direct);
+  void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
+                     Eigen::MatrixXd& direct);
   Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis) const;
   Eigen::MatrixXd advance(const Eigen::MatrixXd* dq, const Eigen::MatrixXd& ddelta) const;
   Eigen::MatrixXd advance_transposed(const Eigen::MatrixXd& w, bool through_delta) const;
@@ -86,9 +94,9 @@ class StepDifferentiator {
   solvers::ContactIpm solver_;
   solvers::Sensitivity sensitivity_;
   contact::ContactProblemDerivative contacts_;
-  Eigen::MatrixXd energy_q_;          // ∂(Qδ + b)/∂q
-  Eigen::VectorXd stiffness_;         // per command
-  std::vector<int> rotations_;        // first velocity index of each rotation block
+  Eigen::MatrixXd energy_q_;    // ∂(Qδ + b)/∂q
+  Eigen::VectorXd stiffness_;   // per command
+  std::vector<int> rotations_;  // first velocity index of each rotation block
   StepResult result_;
   Eigen::VectorXd u_;
   DerivativeOptions options_;

@@ -31,8 +31,9 @@ Vector6 times(const SpatialInertia& I, const Vector6& s) {
 SpatialInertia in_world(const pinocchio::SE3& X_WJ, const pinocchio::Inertia& inertia) {
   const pinocchio::Inertia world = X_WJ.act(inertia);
   const Eigen::Vector3d& c = world.lever();
-  return {world.mass(), world.mass() * c,
-          world.inertia().matrix() + world.mass() * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose())};
+  return {
+      world.mass(), world.mass() * c,
+      world.inertia().matrix() + world.mass() * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose())};
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ void Model::inertia_derivative(Kinematics& kinematics, const Eigen::VectorXd& y,
   for (int c = 0; c < nv(); ++c) {
     const std::size_t j = impl_->column_joint[c];
     for (const int i : impl_->movers[c]) {
-      if (impl_->column_joint[i] != static_cast<int>(j)) out(c, i) = -k.J.col(c).dot(times(k.inertia[j], k.turned.col(i)));
+      if (impl_->column_joint[i] != static_cast<int>(j))
+        out(c, i) = -k.J.col(c).dot(times(k.inertia[j], k.turned.col(i)));
     }
   }
 }
@@ -122,7 +124,8 @@ void Model::gravity_derivative(Kinematics& kinematics, const Eigen::Vector3d& gr
     Vector6 weight;
     weight << k.moment_W[j].cross(gravity_W), k.mass[j] * gravity_W;
     for (const int i : impl_->movers[c]) {
-      if (impl_->column_joint[i] != static_cast<int>(j)) out(c, i) = k.J.col(c).head<3>().dot(shift(i, j).cross(gravity_W));
+      if (impl_->column_joint[i] != static_cast<int>(j))
+        out(c, i) = k.J.col(c).head<3>().dot(shift(i, j).cross(gravity_W));
       out(c, i) += cross_twist(k.J.col(i), k.J.col(c)).dot(weight);
     }
   }

@@ -34,13 +34,18 @@ int count_rays(const ContactProgram& program, int i) {
 class Sensitivity::Builder {
  public:
   Builder(Sensitivity& s, const ContactProgram& program, const ContactSolution& solution, double energy_J)
-      : s_(s), program_(program), solution_(solution), root_(std::sqrt(energy_J)), smoothed_(std::isfinite(program.kappa)) {}
+      : s_(s),
+        program_(program),
+        solution_(solution),
+        root_(std::sqrt(energy_J)),
+        smoothed_(std::isfinite(program.kappa)) {}
 
   void build() {
     fill_metric();
     s_.H_.setZero(program_.nv, program_.nv);
     for (int k = 0; k < program_.Q.num_blocks(); ++k)
-      s_.H_.block(program_.Q.start(k), program_.Q.start(k), program_.Q.size(k), program_.Q.size(k)) = program_.Q.block(k);
+      s_.H_.block(program_.Q.start(k), program_.Q.start(k), program_.Q.size(k), program_.Q.size(k)) =
+          program_.Q.block(k);
     const double* beta = solution_.ray_multipliers.data();
     for (std::size_t i = 0; i < program_.contacts.size(); ++i) {
       add_contact(static_cast<int>(i), beta);
@@ -198,7 +203,8 @@ class Sensitivity::Builder {
     if (z_t > 0) {
       const Eigen::VectorXd along = z.tail(tangents) / z_t;
       a.tail(tangents) = -along;
-      N.bottomRightCorner(tangents, tangents) = y(0) / z_t * (Small::Identity(tangents, tangents) - along * along.transpose());
+      N.bottomRightCorner(tangents, tangents) =
+          y(0) / z_t * (Small::Identity(tangents, tangents) - along * along.transpose());
     }
     term.C = scaling * compliant(N, R) * scaling;
     const Eigen::VectorXd row = D.cwiseProduct(a);
@@ -228,7 +234,8 @@ class Sensitivity::Builder {
   }
 
   void add_bound(int v) {
-    const double low = program_.lower.size() > 0 ? program_.lower(v) : -INFINITY, up = program_.upper.size() > 0 ? program_.upper(v) : INFINITY;
+    const double low = program_.lower.size() > 0 ? program_.lower(v) : -INFINITY,
+                 up = program_.upper.size() > 0 ? program_.upper(v) : INFINITY;
     if (!std::isfinite(low) && !std::isfinite(up)) return;
     const double m = solution_.bound_multipliers(v), s_low = solution_.delta(v) - low, s_up = up - solution_.delta(v);
     Bound bound{.index = v};
@@ -288,7 +295,8 @@ void Sensitivity::factor(const ContactProgram& program, const ContactSolution& s
 }
 
 void Sensitivity::factor_system(const ContactProgram& program) {
-  // Where H is singular, penalties on the held rows change nothing in the answer; what they leave free gets the least motion.
+  // Where H is singular, penalties on the held rows change nothing in the answer; what they leave free gets the least
+  // motion.
   const auto is_definite = [&] {
     const double largest = H_.size() > 0 ? H_.diagonal().maxCoeff() : 1.0;
     scale_ = (H_.diagonal().array() > 1e-300 * largest).select(H_.diagonal().cwiseSqrt().cwiseInverse(), 1.0);
@@ -326,7 +334,8 @@ void Sensitivity::factor_system(const ContactProgram& program) {
       const VectorXd y = row_scale_.asDiagonal() * S_factor_.solve(row_scale_.asDiagonal() * (G_ * x));
       rest -= G_.transpose() * y;
     }
-    const double left = rest.cwiseAbs2().cwiseQuotient(metric_).sum(), all = implied.row.cwiseAbs2().cwiseQuotient(metric_).sum();
+    const double left = rest.cwiseAbs2().cwiseQuotient(metric_).sum(),
+                 all = implied.row.cwiseAbs2().cwiseQuotient(metric_).sum();
     const bool is_free = left > kAgree * kAgree * all;
     kink_ |= is_free;
     return is_free;
@@ -334,7 +343,9 @@ void Sensitivity::factor_system(const ContactProgram& program) {
 }
 
 bool Sensitivity::solve_system(const MatrixXd& p, const MatrixXd& r, MatrixXd& x, MatrixXd& y) const {
-  const auto H_solve = [&](const MatrixXd& rhs) -> MatrixXd { return scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * rhs); };
+  const auto H_solve = [&](const MatrixXd& rhs) -> MatrixXd {
+    return scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * rhs);
+  };
   y.setZero(G_.rows(), p.cols());
   if (G_.rows() == 0) {
     x = H_solve(p);
@@ -348,7 +359,8 @@ bool Sensitivity::solve_system(const MatrixXd& p, const MatrixXd& r, MatrixXd& x
   x += W_ * y;
   // Redundant rows must be served by the others.
   const MatrixXd left = row_scale_.asDiagonal() * (G_ * x + r);
-  const double size = (row_scale_.asDiagonal() * r).cwiseAbs().maxCoeff() + (row_scale_.asDiagonal() * Gx).cwiseAbs().maxCoeff();
+  const double size =
+      (row_scale_.asDiagonal() * r).cwiseAbs().maxCoeff() + (row_scale_.asDiagonal() * Gx).cwiseAbs().maxCoeff();
   return !(left.cwiseAbs().maxCoeff() > kAgree * size);
 }
 
@@ -382,7 +394,8 @@ void Sensitivity::solve(const ContactProgram& program, const ProgramChange& chan
     auto ds = rates.middleRows(term.first_row, term.C.rows());
     ds = change.rows.middleRows(term.first_row, term.C.rows());
     for (std::size_t c = 0; c < cols.size(); ++c) ds += block.col(c) * result.delta.row(cols[c]);
-    result.force.middleRows(term.first_row, term.C.rows()) = -term.C * ds + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
+    result.force.middleRows(term.first_row, term.C.rows()) =
+        -term.C * ds + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
   }
   for (const Implied& implied : implied_) {
     const Term& term = terms_[implied.contact];
@@ -393,7 +406,8 @@ void Sensitivity::solve(const ContactProgram& program, const ProgramChange& chan
   }
 }
 
-void Sensitivity::solve_transposed(const ContactProgram& program, const MatrixXd& delta, const MatrixXd& force, ProgramChange& result) const {
+void Sensitivity::solve_transposed(const ContactProgram& program, const MatrixXd& delta, const MatrixXd& force,
+                                   ProgramChange& result) const {
   const Eigen::Index k = delta.cols();
   const bool has_force = force.size() > 0;
   MatrixXd p = delta, r = MatrixXd::Zero(G_.rows(), k), x, y;
@@ -415,7 +429,8 @@ void Sensitivity::solve_transposed(const ContactProgram& program, const MatrixXd
     MatrixXd Jx = MatrixXd::Zero(term.C.rows(), k);
     for (std::size_t c = 0; c < cols.size(); ++c) Jx += block.col(c) * x.row(cols[c]);
     if (has_force) Jx += force.middleRows(term.first_row, term.C.rows());
-    result.rows.middleRows(term.first_row, term.C.rows()) = -term.C * Jx + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
+    result.rows.middleRows(term.first_row, term.C.rows()) =
+        -term.C * Jx + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
   }
   result.lower = MatrixXd::Zero(nv_, k);
   result.upper = MatrixXd::Zero(nv_, k);

@@ -12,8 +12,8 @@ namespace deft::solvers {
 
 /// Changes of a program's data at fixed δ and f, one column per direction; all rows of contacts stacked.
 struct ProgramChange {
-  Eigen::MatrixXd gradient;  // of Qδ + b − Σ Jᵀf, nv × k [N, N·m]
-  Eigen::MatrixXd rows;      // of φe₁ + Jδ + (0, o), Σ rows × k [m, rad]
+  Eigen::MatrixXd gradient;      // of Qδ + b − Σ Jᵀf, nv × k [N, N·m]
+  Eigen::MatrixXd rows;          // of φe₁ + Jδ + (0, o), Σ rows × k [m, rad]
   Eigen::MatrixXd lower, upper;  // of the bounds, nv × k, or empty: they stand still
 };
 
@@ -23,11 +23,13 @@ struct SolutionChange {
   Eigen::MatrixXd force;  // Σ rows × k: (f_n, f_t1, f_t2, f_spin) along the raw rows
 };
 
-/// The derivative of the solution of a ContactProgram with respect to its data (README.md). Exact programs: by the active rows and
-/// the curvature of sliding cones, valid under strict complementarity, which is tested. Smoothed programs: always.
+/// The derivative of the solution of a ContactProgram with respect to its data (README.md). Exact programs: by the
+/// active rows and the curvature of sliding cones, valid under strict complementarity, which is tested. Smoothed
+/// programs: always.
 class Sensitivity {
  public:
-  /// Factors at a solution. `solution` must be converged: an error ε in it is an error of about ε/λ_min in the derivative.
+  /// Factors at a solution. `solution` must be converged: an error ε in it is an error of about ε/λ_min in the
+  /// derivative.
   /// @param energy_J  natural energy of the program (Certificate::E0_J), against which weak activity is judged.
   /// @throws std::invalid_argument if the sizes do not belong together.
   void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J);
@@ -44,7 +46,8 @@ class Sensitivity {
   /// The derivative of the solution along `change`. Sets is_kink when redundant active rows do not move together.
   void solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result);
   /// Its transpose: weights on δ (nv × k) and on forces (Σ rows × k, or empty) to weights on the data.
-  void solve_transposed(const ContactProgram& program, const Eigen::MatrixXd& delta, const Eigen::MatrixXd& force, ProgramChange& result) const;
+  void solve_transposed(const ContactProgram& program, const Eigen::MatrixXd& delta, const Eigen::MatrixXd& force,
+                        ProgramChange& result) const;
 
  private:
   using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 4, 4>;
@@ -77,8 +80,8 @@ class Sensitivity {
   std::vector<Term> terms_;
   std::vector<Bound> bounds_;
   std::vector<Implied> implied_;
-  Eigen::VectorXd metric_;            // diagonal of Q̃
-  Eigen::MatrixXd H_, G_, W_;         // stiffness, held rows, D H⁻¹ D Gᵀ
+  Eigen::VectorXd metric_;                       // diagonal of Q̃
+  Eigen::MatrixXd H_, G_, W_;                    // stiffness, held rows, D H⁻¹ D Gᵀ
   Eigen::VectorXd scale_, row_scale_, penalty_;  // D; of S; on held rows where H is singular
   Eigen::LDLT<Eigen::MatrixXd> H_factor_;
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> S_factor_;
