@@ -9,7 +9,7 @@
 
 #include "deft/contact/problem_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/sensitivity.hpp"
 
 namespace deft::dynamics {
@@ -91,7 +91,7 @@ class StepDifferentiator {
   const scene::Scene* scene_;
   scene::SceneState state_;
   contact::RowDifferentiator rows_;
-  solvers::ContactIpm solver_;
+  solvers::ContactSolver solver_;
   solvers::Sensitivity sensitivity_;
   contact::ContactProblemDerivative contacts_;
   Eigen::MatrixXd energy_q_;    // ∂(Qδ + b)/∂q
