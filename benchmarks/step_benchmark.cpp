@@ -38,11 +38,13 @@ void measure(const std::string& path, int repeat) {
   Eigen::VectorXd u;
   for (int r = 0; r < repeat; ++r) {
     model->reset();
-    Eigen::VectorXd q = scene.initial_configuration();
+    deft::dynamics::State state{.q = scene.initial_configuration(), .v = scene.initial_velocity()};
     for (int k = 0; k < steps; ++k) {
-      scene.command(k * model->h(), model->h(), u);
-      model->step(q, u, result);
-      q = result.q_next;
+      state.t = k * model->h();
+      scene.command(state.t, model->h(), u);
+      model->step(state, u, result);
+      state.q = result.q_next;
+      state.v = result.v_next;
       step_us.push_back(result.step_us);
       solve_us.push_back(result.solve_us);
       contacts.push_back(static_cast<double>(result.problem.contacts.size()));

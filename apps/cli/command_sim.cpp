@@ -140,7 +140,7 @@ int run(const SimOptions& options) {
   const scene::Scene scene = load(options.scene, options.output, diagnostics);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const int steps = count_steps(options, scene, model->h());
-  const Eigen::VectorXd q0 = scene.initial_configuration();
+  const dynamics::State start = dynamics::initial_state(*model);
 
   // The run folder: what does not change first.
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
@@ -148,7 +148,7 @@ int run(const SimOptions& options) {
   start_log(file("deft.log"), options, scene, diagnostics.all(), steps, model->h());
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
   const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
-  Trajectory motion = dynamics::start_trajectory(scene, q0, 0);
+  Trajectory motion = dynamics::start_trajectory(*model, start);
   io::RunWriter writer(folder, header, motion);
   ProblemDump dump(options.dump_folder, options.dump_if, scene);
 
@@ -167,7 +167,7 @@ int run(const SimOptions& options) {
       }
       return !interrupted();
     };
-    end = dynamics::rollout(*model, q0, {steps, 0, on_step}, motion);
+    end = dynamics::rollout(*model, start, {steps, on_step}, motion);
   }
   // A signal during the last step interrupts nothing.
   if (motion.num_steps() == steps && end.interrupted) end = {.completed = true};

@@ -106,6 +106,24 @@ def test_a_later_model_is_refused_by_name(deft, pushed_ball):
     assert "available" in deft.run("sim", pushed_ball, "--model", "stewart-trinkle", code=2).stderr
 
 
+def test_models_of_second_order_keep_velocities(deft, falling_ball, tmp_path):
+    falling_ball.write_text(falling_ball.read_text() + "initial: {ball: {velocity: [0, 0, 1, 2, 0, 3]}}\n")
+    summary = deft.json("sim", falling_ball, "--model", "convex-second-order", "--steps", 10, "--out", "run")
+    # Semi-implicit: the velocity of a step counts for the whole of it.
+    assert summary["q"]["ball/x"] == pytest.approx(2, rel=1e-12)
+    assert summary["q"]["ball/z"] == pytest.approx(3 - 9.81 * 0.01 * 55, rel=1e-12)
+    assert summary["q"]["ball/qz"] == pytest.approx(np.sin(0.5), rel=1e-12)
+    with h5py.File(tmp_path / "run" / "run.h5") as run:
+        v, z, energy = run["v"][:], run["q"][:, 6], run["steps/energy"][:]
+        assert v.shape == (11, 6) and list(v[0]) == [0, 0, 1, 2, 0, 3]
+        assert np.allclose(v[:, 5], 3 - 9.81 * 0.1 * np.arange(11), atol=1e-12)
+        kinetic = 0.5 * 2 * (4 + v[1:, 5] ** 2) + 0.5 * (0.4 * 2 * 0.01) * 1
+        assert np.allclose(energy, kinetic + 2 * 9.81 * z[1:], atol=1e-9)
+    assert deft.json("sim", falling_ball, "--steps", 1, "--out", "first")["status"] == "Completed"
+    with h5py.File(tmp_path / "first" / "run.h5") as run:
+        assert "v" not in run
+
+
 def test_what_nothing_carries_is_unbounded(deft, falling_ball):
     summary = deft.json("sim", falling_ball, "--steps", 5, "--set", "step.dynamics=quasistatic", "--out", "run", code=1)
     assert summary["status"] == "Unbounded" and summary["statuses"] == {"Unbounded": 1}

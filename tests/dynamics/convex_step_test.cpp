@@ -188,8 +188,8 @@ TEST(ConvexStep, ABoxBelowTheFrictionAngleRestsForTenMinutes) {
   for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
     const scene::Scene scene = test::build(box_on_slope(std::atan(0.45), 0.0, cone));
     const auto model = make_step_model(scene);
-    Trajectory trajectory = start_trajectory(scene, scene.initial_configuration(), 0);
-    ASSERT_TRUE(rollout(*model, scene.initial_configuration(), {.steps = 6000}, trajectory).completed);
+    Trajectory trajectory = start_trajectory(*model, initial_state(*model));
+    ASSERT_TRUE(rollout(*model, initial_state(*model), {.steps = 6000}, trajectory).completed);
     double drift = 0;
     for (std::size_t i = 0; i < trajectory.q.back().size(); ++i) drift = std::max(drift, std::abs(trajectory.q.back()[i] - trajectory.q[0][i]));
     EXPECT_LT(drift, 1e-9) << "cone " << static_cast<int>(cone);

@@ -60,6 +60,7 @@ void add_step(Trajectory& motion) {
   motion.t.push_back(0.1 * (k + 1));
   motion.q.emplace_back(motion.names_q.size(), s);
   motion.u.emplace_back(motion.names_u.size(), -s);
+  if (!motion.v.empty()) motion.v.emplace_back(motion.names_v.size(), 3 * s);
   motion.X_WB.emplace_back(motion.names_bodies.size(), std::array<double, 7>{1, 0, 0, 0, s, 2 * s, 3 * s});
   for (int c = 0; c < k % 4; ++c) {
     ContactRecord contact;
@@ -102,6 +103,7 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.u_index_q, b.u_index_q);
   EXPECT_EQ(a.t, b.t);
   EXPECT_EQ(a.q, b.q);
+  EXPECT_EQ(a.v, b.v);
   EXPECT_EQ(a.u, b.u);
   EXPECT_EQ(a.X_WB, b.X_WB);
   EXPECT_EQ(a.contact_offset, b.contact_offset);
@@ -136,6 +138,7 @@ const RunHeader kHeader{"ball", "deft: 1\n", "{\"name\": \"ball\"}", "0.1.0"};
 
 TEST_F(RunFolder, GivesBackEverythingThatWasWritten) {
   Trajectory motion = start_of(7, 2, 3);
+  motion.v = {{0.1, 0.2}};
   {
     RunWriter writer(path(), kHeader, motion);
     for (int k = 0; k < 300; ++k) {

@@ -79,7 +79,12 @@ StepRecord record_step(const StepResult& result) {
 
 }  // namespace
 
-Trajectory start_trajectory(const scene::Scene& scene, const Eigen::VectorXd& q0, double t0) {
+State initial_state(const StepModel& model) {
+  return {.q = model.scene().initial_configuration(), .v = model.scene().initial_velocity(), .t = 0};
+}
+
+Trajectory start_trajectory(const StepModel& model, const State& start) {
+  const scene::Scene& scene = model.scene();
   Trajectory trajectory;
   trajectory.names_q = scene.names_q();
   trajectory.names_v = scene.names_v();
@@ -87,25 +92,27 @@ Trajectory start_trajectory(const scene::Scene& scene, const Eigen::VectorXd& q0
   trajectory.names_bodies = scene.names_bodies();
   for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
   trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
-  trajectory.t.push_back(t0);
-  trajectory.q.push_back(to_vector(q0));
+  trajectory.t.push_back(start.t);
+  trajectory.q.push_back(to_vector(start.q));
+  if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
   scene::SceneState state = scene.make_state();
-  scene.update(q0, state);
+  scene.update(start.q, state);
   trajectory.X_WB.push_back(poses(state.X_WB()));
   return trajectory;
 }
 
-RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOptions& options, Trajectory& trajectory) {
+RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& options, Trajectory& trajectory) {
   const scene::Scene& scene = model.scene();
   RolloutEnd end;
   scene::SceneState start = scene.make_state(), next = scene.make_state();
-  scene.update(q0, start);
+  scene.update(from.q, start);
   StepResult result;
-  Eigen::VectorXd q = q0, u(scene.nu());
+  State state = from;
+  Eigen::VectorXd u(scene.nu());
   for (int k = 0; k < options.steps; ++k) {
-    const double t = options.t0 + k * model.h();
-    scene.command(t, model.h(), u);
-    model.step(q, u, result);
+    state.t = from.t + k * model.h();
+    scene.command(state.t, model.h(), u);
+    model.step(state, u, result);
 
     // The true gaps are those of the geometry at the end of the step.
     scene.update(result.q_next, next);
@@ -123,8 +130,9 @@ RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOpt
     trajectory.steps.push_back(step);
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));
+    if (model.second_order()) trajectory.v.push_back(to_vector(result.v_next));
     trajectory.X_WB.push_back(poses(next.X_WB()));
-    trajectory.t.push_back(options.t0 + (k + 1) * model.h());
+    trajectory.t.push_back(from.t + (k + 1) * model.h());
 
     if (!solvers::usable(result.status)) {
       if (options.on_step) options.on_step(k, result, trajectory);
@@ -135,7 +143,8 @@ RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOpt
       end.interrupted = true;
       return end;
     }
-    q = result.q_next;
+    state.q = result.q_next;
+    state.v = result.v_next;
     std::swap(start, next);
   }
   end.completed = true;

@@ -7,8 +7,8 @@
 
 namespace deft::dynamics {
 
-/// Names, time 0 and the start configuration; no steps yet.
-Trajectory start_trajectory(const scene::Scene& scene, const Eigen::VectorXd& q0, double t0);
+/// Names and the start of a roll-out; no steps yet. Velocities are recorded for models of second order only.
+Trajectory start_trajectory(const StepModel& model, const State& start);
 
 /// What ended a roll-out.
 struct RolloutEnd {
@@ -17,15 +17,17 @@ struct RolloutEnd {
   bool interrupted = false;
 };
 
-/// How far to simulate, from which time [s], and whom to tell.
+/// How far to simulate, and whom to tell.
 struct RolloutOptions {
   int steps = 0;
-  double t0 = 0;
   /// Called after each step with the index of the step; return false to stop (Ctrl-C).
   std::function<bool(int step, const StepResult&, const Trajectory&)> on_step;
 };
 
-/// Simulates the scene's commands from q0, appending to a Trajectory. Stops at the first step that is not Solved or NotUnique.
-RolloutEnd rollout(StepModel& model, const Eigen::VectorXd& q0, const RolloutOptions& options, Trajectory& trajectory);
+/// The initial configuration of the model's scene, with its velocity, at time 0.
+State initial_state(const StepModel& model);
+
+/// Simulates the scene's commands from `start`, appending to a Trajectory. Stops at the first step that is not Solved or NotUnique.
+RolloutEnd rollout(StepModel& model, const State& start, const RolloutOptions& options, Trajectory& trajectory);
 
 }  // namespace deft::dynamics

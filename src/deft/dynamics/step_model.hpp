@@ -1,5 +1,5 @@
 #pragma once
-// The one interface of all step models: (q, u) → q⁺ with contacts, forces, status and certificate.
+// The one interface of all step models: (q, v, u) → (q⁺, v⁺) with contacts, forces, status and certificate.
 
 #include <Eigen/Core>
 #include <memory>
@@ -14,36 +14,50 @@
 
 namespace deft::dynamics {
 
+/// Where a step starts. Models of first order ignore the velocity.
+struct State {
+  Eigen::VectorXd q;    // configuration, size nq
+  Eigen::VectorXd v{};  // velocity, size nv ([ω_W, v_W] of free bodies, joint rates); empty: at rest
+  double t = 0;         // [s], tells which external wrenches act
+};
+
 /// One step, at its end.
 struct StepResult {
   solvers::Status status = solvers::Status::kNumericalFailure;
-  Eigen::VectorXd q_next;                        // q ⊕ δ
-  Eigen::VectorXd delta;                         // [rad, m], size nv
-  contact::ContactProblem problem;               // the contacts at the start of the step, with Q and b
-  solvers::ContactProgram program;               // what was solved
-  solvers::ContactSolution solution;             // forces, linearised gaps, multipliers
+  Eigen::VectorXd q_next;             // q ⊕ δ
+  Eigen::VectorXd v_next;             // δ/h, size nv; empty for models of first order
+  Eigen::VectorXd delta;              // [rad, m], size nv
+  contact::ContactProblem problem;    // the contacts at the start of the step, with Q and b
+  solvers::ContactProgram program;    // what was solved
+  solvers::ContactSolution solution;  // forces, linearised gaps, multipliers
   solvers::Certificate certificate;
   int iterations = 0;
-  double energy = 0;                             // ½δᵀQδ + bᵀδ [J]
+  double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
   double solve_us = 0, step_us = 0;
 };
 
-/// A discrete-time contact model: (q, u) → q⁺. Every model obeys the same conditions (no penetration beyond the
-/// linearisation, forces in their cones, statuses instead of exceptions).
+/// A discrete-time contact model: (q, v, u) → (q⁺, v⁺). Every model obeys the same conditions (no penetration beyond
+/// the linearisation, forces in their cones, statuses instead of exceptions).
 class StepModel {
  public:
   virtual ~StepModel() = default;
-  /// Advances by one step of length h(). Keeps scratch and warm starts: one object per thread. The certificate allocates.
-  /// @param q  configuration, size nq.  @param u  joint targets at the end of the step, size nu.
+  /// Advances by one step of length h(). Keeps scratch and warm starts: one object per thread. The certificate
+  /// allocates.
+  /// @param u  joint targets at the end of the step, size nu.
   /// @throws std::invalid_argument on wrong sizes or NaN. Failures to solve are statuses.
-  virtual void step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) = 0;
+  virtual void step(const State& start, const Eigen::VectorXd& u, StepResult& result) = 0;
+  /// The same from rest at time 0.
+  void step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) { step(State{.q = q}, u, result); }
+  /// Whether velocities are part of the state.
+  virtual bool second_order() const { return false; }
   /// Forgets warm starts.
   virtual void reset() = 0;
   virtual double h() const = 0;
   virtual const scene::Scene& scene() const = 0;
 };
 
-/// The step model named by the scene's settings. @throws InputError when h is missing or the model is not available yet.
+/// The step model named by the scene's settings. @throws InputError when h is missing or the model is not available
+/// yet.
 std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene);
 
 }  // namespace deft::dynamics

@@ -31,7 +31,7 @@ struct StepRecord {
   double residual_stationarity = 0, residual_primal = 0, residual_complementarity = 0;
   int iterations = 0;
   double solve_us = 0, step_us = 0;
-  double energy = 0;                             // ½δᵀQδ + bᵀδ [J]
+  double energy = 0;                             // ½δᵀQδ + bᵀδ; second order: kinetic + potential [J]
   double gap_min_linearised = 0;                 // min over contacts of φ + J_n δ [m]
   double gap_min = 0;                            // min true gap over all pairs at the end of the step [m]
   bool motion_unique = true, forces_unique = true;
@@ -43,6 +43,7 @@ struct Trajectory {
   std::vector<std::string> status_words;
   std::vector<double> t;                                    // [T+1] s
   std::vector<std::vector<double>> q;                       // [T+1][nq]
+  std::vector<std::vector<double>> v;                       // [T+1][nv]; empty for models of first order
   std::vector<std::vector<double>> u;                       // [T][nu]: joint targets
   std::vector<int> u_index_q;                               // [nu]: index in q of the coordinate that each command drives
   std::vector<std::vector<std::array<double, 7>>> X_WB;     // [T+1][bodies]: quat_wxyz, p

@@ -137,7 +137,7 @@ hdf5::Handle open_for_reading(const std::string& path) {
 }  // namespace
 
 void RunRows::clear() {
-  for (std::vector<double>* column : {&t, &q, &u, &X_WB}) column->clear();
+  for (std::vector<double>* column : {&t, &q, &v, &u, &X_WB}) column->clear();
   offset.clear();
   contacts.clear();
   steps.clear();
@@ -147,6 +147,7 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   const auto copy_state = [&](std::size_t k) {
     rows.t.push_back(trajectory.t[k]);
     rows.q.insert(rows.q.end(), trajectory.q[k].begin(), trajectory.q[k].end());
+    if (!trajectory.v.empty()) rows.v.insert(rows.v.end(), trajectory.v[k].begin(), trajectory.v[k].end());
     for (const auto& pose : trajectory.X_WB[k]) rows.X_WB.insert(rows.X_WB.end(), pose.begin(), pose.end());
     rows.offset.push_back(static_cast<std::int64_t>(trajectory.contact_offset[k]));
   };
@@ -167,7 +168,7 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
 struct RunFile::Impl {
   hdf5::Handle file;
   RunFormat format;
-  std::vector<hdf5::Column<double>> states;  // q, u, X_WB
+  std::vector<hdf5::Column<double>> states;  // q, u, X_WB and, of second order, v
   std::vector<hdf5::Column<std::int64_t>> offset;
   Columns<double> contact_numbers, step_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
@@ -221,6 +222,7 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   run.states.emplace_back(file, "/q", std::vector<hsize_t>{start.names_q.size()});
   run.states.emplace_back(file, "/u", std::vector<hsize_t>{start.names_u.size()});
   run.states.emplace_back(file, "/X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
+  if (!start.v.empty()) run.states.emplace_back(file, "/v", std::vector<hsize_t>{start.names_v.size()});
   run.offset.emplace_back(file, "/contacts/offset", std::vector<hsize_t>{});
   create_columns(file, kContactNumbers, run.contact_numbers);
   create_columns(file, kContactIndices, run.contact_indices);
@@ -242,6 +244,7 @@ void RunFile::append(const RunRows& rows) {
   impl_->states[0].append(rows.q);
   impl_->states[1].append(rows.u);
   impl_->states[2].append(rows.X_WB);
+  if (impl_->states.size() > 3) impl_->states[3].append(rows.v);
   append_columns(rows.contacts, kContactNumbers, impl_->contact_numbers);
   append_columns(rows.contacts, kContactIndices, impl_->contact_indices);
   append_columns(rows.contacts, kContactStates, impl_->contact_states);
@@ -287,12 +290,15 @@ Run read_run_file(const std::string& path) {
     return values;
   };
   const hdf5::Values<double> t = numbers("/t"), q = numbers("/q"), u = numbers("/u");
+  const hdf5::Values<double> v = hdf5::read_values<double>(file, "/v");
   const hdf5::Values<double> X_WB = hdf5::read_values<double>(file, "/X_WB");
   const hdf5::Values<std::int64_t> offset = hdf5::read_values<std::int64_t>(file, "/contacts/offset");
-  const std::size_t nq = motion.names_q.size(), nu = motion.names_u.size(), bodies = motion.names_bodies.size();
+  const std::size_t nq = motion.names_q.size(), nv = motion.names_v.size(), nu = motion.names_u.size(),
+                    bodies = motion.names_bodies.size();
   std::size_t states = times_set(t.data);
   const auto limit = [&](std::size_t available) { states = std::min(states, available); };
   if (nq > 0) limit(q.data.size() / nq);
+  if (v.found && nv > 0) limit(v.data.size() / nv);
   if (nu > 0) limit(u.data.size() / nu + 1);
   if (X_WB.found && bodies > 0) limit(X_WB.data.size() / (7 * bodies));
   if (offset.found) limit(offset.data.size());
@@ -314,6 +320,7 @@ Run read_run_file(const std::string& path) {
   motion.steps.resize(states - 1);
   motion.t.assign(t.data.begin(), t.data.begin() + static_cast<std::ptrdiff_t>(states));
   motion.q = unflatten(q.data, states, nq);
+  if (v.found) motion.v = unflatten(v.data, states, nv);
   motion.u = unflatten(u.data, states - 1, nu);
   motion.X_WB.resize(states);
   for (std::size_t k = 0; X_WB.found && k < states; ++k) {

@@ -45,7 +45,7 @@ template <typename Settings, typename Visitor>
 void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"h", "s", "length of a step; stepping without one is an error", kPositive}, s.h);
   visit(SettingInfo{"model", "", "what a step solves"}, choice(s.model, kModelWords));
-  visit(SettingInfo{"dynamics", "", "quasidynamic: momentum of the objects within a step; quasistatic: none"},
+  visit(SettingInfo{"dynamics", "", "quasidynamic: momentum of the objects within a step; quasistatic: none (model convex)"},
         choice(s.dynamics, kDynamicsWords));
   visit(SettingInfo{"cone", "", "friction: a pyramid of rays, or the cone itself"}, choice(s.cone, kConeWords));
   visit(SettingInfo{"rays",
@@ -60,7 +60,7 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     kNotNegativeOrInfinite},
         s.contact_margin);
   visit(SettingInfo{"unactuated_mass_scale", "1",
-                    "scales the objects' mass in the step; null = true mass, 0 = objects do not move", kNotNegative},
+                    "scales the objects' mass in the step; null = true mass, 0 = objects do not move (model convex)", kNotNegative},
         s.unactuated_mass_scale);
   visit(SettingInfo{"joint_limits", "", "joint limits are constraints"}, s.joint_limits);
   visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"},

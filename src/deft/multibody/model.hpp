@@ -114,6 +114,12 @@ class Model {
   void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
   /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the right size.
   void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;
+  /// At the q of the last update. Velocity-dependent forces C(q, v)v of  M v̇ + C v = τ  (Coriolis, centrifugal, gyroscopic) in deft's
+  /// velocity coordinates, size nv [N, N·m]. @param v  size nv. @throws std::invalid_argument for a wrong size. No allocation when
+  /// `bias` has the right size.
+  void bias_force(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::VectorXd& bias) const;
+  /// At the q of the last update. Energy −Σ m gᵀc [J] of what the joints of model `index` carry directly (their own links). No allocation.
+  double gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W, int index) const;
 
   // Derivatives along world tangents: column i is d/dε at q ⊕ ε e_i. README.md derives them. All at the q of the last update.
 

@@ -176,6 +176,7 @@ ModelTables build_tables(const KinematicTree& tree) {
   tables.X_JB = tree.X_GB;
   list_coordinates(tree, tables);
   tables.default_q = default_configuration(tree, tables);
+  tables.pinocchio.gravity.setZero();  // weights are added where they act (gravity_force)
   PinocchioBuilder(tree, tables).add_group(0, 0);
   list_movers(tables);
   return tables;

@@ -54,9 +54,10 @@ struct SpatialInertia {
 
 /// Inside of Kinematics: Pinocchio's data and what is derived from it at q.
 struct Kinematics::Impl {
-  explicit Impl(const pinocchio::Model& model) : data(model), q(model.nq) {}
+  explicit Impl(const pinocchio::Model& model) : data(model), q(model.nq), v(model.nv), a(model.nv) {}
   pinocchio::Data data;
   Eigen::VectorXd q;                           // Pinocchio's, quaternions normalised
+  Eigen::VectorXd v, a;                        // Pinocchio's, scratch of bias_force
   Eigen::Matrix<double, 6, Eigen::Dynamic> J;  // deft's columns [ω_W; velocity of the point at the world origin]
   std::vector<double> mass;                    // outboard of each Pinocchio joint, its own group included
   std::vector<Eigen::Vector3d> moment_W;       // mass × centre of mass of the same

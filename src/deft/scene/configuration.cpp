@@ -135,6 +135,22 @@ Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const
   return q;
 }
 
+Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model, Diagnostics& diagnostics) {
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
+  for (const multibody::ModelInfo& info : model.models()) {
+    const auto found = configuration.models.find(info.name);
+    if (found == configuration.models.end() || !found->second.velocity) continue;
+    const Eigen::VectorXd& velocity = *found->second.velocity;
+    if (velocity.size() != info.nv || !velocity.allFinite()) {
+      diagnostics.error(found->second.where, fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", info.name, info.nv,
+                                                         info.floating_base ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
+    } else {
+      v.segment(info.first_v, info.nv) = velocity;
+    }
+  }
+  return v;
+}
+
 const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ConfigurationSpec& configuration : spec.configurations) {

@@ -23,7 +23,7 @@ struct Scene::Impl {
   std::vector<int> actuated, command_coordinates;
   FrictionTable friction;
   Plane plane = Plane::kSpace;
-  Eigen::VectorXd q_default, q_initial;
+  Eigen::VectorXd q_default, q_initial, v_initial;
   CommandTable commands;
 };
 
@@ -177,9 +177,13 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
 
   s.q_default = make_configuration(s.spec.defaults, model, model.default_configuration(), diagnostics);
   s.q_initial = s.q_default;
+  s.v_initial.setZero(model.nv());
   if (!s.spec.initial.empty()) {
     const ConfigurationSpec* initial = find_configuration(s.spec, s.spec.initial, diagnostics);
-    if (initial) s.q_initial = make_configuration(*initial, model, s.q_default, diagnostics);
+    if (initial) {
+      s.q_initial = make_configuration(*initial, model, s.q_default, diagnostics);
+      s.v_initial = make_velocity(*initial, model, diagnostics);
+    }
   }
   for (const ConfigurationSpec& configuration : s.spec.configurations) {
     if (configuration.name != s.spec.initial) make_configuration(configuration, model, s.q_default, diagnostics);
@@ -245,6 +249,7 @@ Eigen::VectorXd Scene::configuration(const std::string& name) const {
 }
 
 Eigen::VectorXd Scene::initial_configuration() const { return impl_->q_initial; }
+Eigen::VectorXd Scene::initial_velocity() const { return impl_->v_initial; }
 
 Eigen::VectorXd Scene::goal_configuration(const GoalSpec& goal) const {
   Diagnostics diagnostics;

@@ -76,6 +76,8 @@ class Scene {
   /// The configuration of that name, with what it leaves out from the defaults. @throws InputError for an unknown name.
   Eigen::VectorXd configuration(const std::string& name) const;
   Eigen::VectorXd initial_configuration() const;
+  /// Velocity that the initial configuration states, size nv; 0 where it states none.
+  Eigen::VectorXd initial_velocity() const;
   /// The initial configuration with what the goal names at its target.
   Eigen::VectorXd goal_configuration(const GoalSpec& goal) const;
   /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No allocation.

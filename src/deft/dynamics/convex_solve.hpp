@@ -1,0 +1,51 @@
+#pragma once
+// What all convex step models share: contacts of a configuration, the program of an energy over them, its solution and
+// the certificate that judges it.
+
+#include "deft/contact/assemble.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/solvers/contact_solver.hpp"
+
+namespace deft::dynamics {
+
+/// @returns step.h. @throws InputError if the scene has none.
+double required_step_length(const scene::Scene& scene);
+
+/// Checks the start of a step. @throws std::invalid_argument on wrong sizes or entries that are not finite.
+void check_start(const scene::Scene& scene, const State& start, const Eigen::VectorXd& u);
+
+/// One value of `step.joint_damping` per command [N s/m, N·m·s/rad]: a number for all, a list over the joints of all
+/// robots, or a map by "joint" or "robot/joint". @throws InputError for wrong lengths and names.
+Eigen::VectorXd joint_damping(const scene::Scene& scene);
+
+/// Contacts, program, solution, certificate. One object per thread: it keeps scratch and the last solution for warm
+/// starts.
+class ConvexSolve {
+ public:
+  explicit ConvexSolve(const scene::Scene& scene);
+
+  /// Kinematics and contacts at q; fills result.problem but for Q and b.
+  void find_contacts(const Eigen::VectorXd& q, StepResult& result);
+  /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits; fills everything of `result` but q_next, v_next, energy and
+  /// step_us. A solution that the certificate does not confirm is none; a failed step moves nothing (δ = 0).
+  /// @returns the time that certifying took [µs], which is no part of a step.
+  double solve(StepResult& result);
+
+  void forget() { solver_.forget(); }
+  scene::SceneState& state() { return state_; }
+
+ private:
+  void make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const;
+  void set_joint_limits(solvers::ContactProgram& program) const;
+
+  const scene::Scene* scene_;
+  contact::Assembler assembler_;
+  scene::SceneState state_;
+  solvers::ContactSolver solver_;
+  solvers::SolverSettings solver_settings_;
+};
+
+/// ½δᵀQδ + bᵀδ [J].
+double quadratic_energy(const solvers::ContactProgram& program, const Eigen::VectorXd& delta);
+
+}  // namespace deft::dynamics

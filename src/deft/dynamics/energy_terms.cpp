@@ -1,0 +1,122 @@
+#include "deft/dynamics/energy_terms.hpp"
+
+#include <algorithm>
+
+namespace deft::dynamics {
+namespace {
+
+const multibody::Model& model_of(const StepStart& start) { return start.scene.model(); }
+
+/// Frozen objects stay where they are: no force acts on them.
+void clear_frozen(const StepStart& start, contact::ContactProblem& problem) {
+  for (const scene::Object& object : start.scene.objects()) {
+    if (object.frozen) problem.b.segment(object.first_v, object.nv).setZero();
+  }
+}
+
+}  // namespace
+
+EnergyLayout::EnergyLayout(std::vector<Range> blocks, int nv) : blocks_(std::move(blocks)), block_of_(nv, -1) {
+  for (int k = 0; k < num_blocks(); ++k) std::fill_n(block_of_.begin() + blocks_[k].start, blocks_[k].size, k);
+}
+
+void EnergyLayout::clear(contact::ContactProblem& problem) const {
+  problem.Q.clear();
+  problem.masses.clear();
+  problem.b.setZero(static_cast<Eigen::Index>(block_of_.size()));
+  for (const Range& range : blocks_) problem.Q.append(range.start, range.size);
+}
+
+void EnergyLayout::add_diagonal(contact::ContactProblem& problem, int velocity, double value) const {
+  const int k = block_of_[velocity], i = velocity - blocks_[k].start;
+  problem.Q.block(k)(i, i) += value;
+}
+
+EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects) {
+  std::vector<EnergyLayout::Range> blocks;
+  for (const scene::Robot& robot : scene.robots()) {
+    for (int i = 0; i < robot.nu; ++i) blocks.push_back({robot.first_v + i, 1});
+  }
+  for (const scene::Object& object : scene.objects()) {
+    if (with_objects || object.frozen) blocks.push_back({object.first_v, object.nv});
+  }
+  std::sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  return {std::move(blocks), scene.nv()};
+}
+
+EnergyLayout second_order_layout(const scene::Scene& scene) {
+  // Inertia couples the velocities on which the pose of a body depends; ranges that overlap are one block.
+  const multibody::Model& model = scene.model();
+  std::vector<int> last(scene.nv());
+  for (int i = 0; i < scene.nv(); ++i) last[i] = i;
+  for (std::size_t body = 0; body < model.bodies().size(); ++body) {
+    const auto cols = model.columns(static_cast<int>(body));
+    if (!cols.empty()) last[cols.front()] = std::max(last[cols.front()], cols.back());
+  }
+  std::vector<EnergyLayout::Range> blocks;
+  for (int start = 0; start < scene.nv();) {
+    int end = start;
+    for (int i = start; i <= end; ++i) end = std::max(end, last[i]);
+    blocks.push_back({start, end - start + 1});
+    start = end + 1;
+  }
+  return {std::move(blocks), scene.nv()};
+}
+
+void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
+  for (const scene::Robot& robot : start.scene.robots()) {
+    for (int i = 0; i < robot.nu; ++i) {
+      const double K = robot.stiffness(i);
+      layout.add_diagonal(problem, robot.first_v + i, K);
+      problem.b(robot.first_v + i) -= K * (start.u(robot.first_u + i) - start.q()(robot.first_q + i));
+    }
+  }
+}
+
+void add_joint_damping(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                       contact::ContactProblem& problem) {
+  for (const scene::Robot& robot : start.scene.robots()) {
+    for (int i = 0; i < robot.nu; ++i)
+      layout.add_diagonal(problem, robot.first_v + i, damping(robot.first_u + i) / start.h);
+  }
+}
+
+void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratch, contact::ContactProblem& problem) {
+  model_of(start).gravity_force(start.state.kinematics, start.scene.spec().gravity_W, scratch);
+  for (const scene::Object& object : start.scene.objects()) {
+    if (!object.frozen) problem.b.segment(object.first_v, object.nv) -= scratch.segment(object.first_v, object.nv);
+  }
+  if (!on_robots) return;
+  for (const scene::Robot& robot : start.scene.robots())
+    problem.b.segment(robot.first_v, robot.nu) -= scratch.segment(robot.first_v, robot.nu);
+}
+
+void add_object_inertia(const StepStart& start, std::span<const double> factors, bool quasistatic,
+                        const EnergyLayout& layout, contact::ContactProblem& problem) {
+  const auto objects = start.scene.objects();
+  for (std::size_t k = 0; k < objects.size(); ++k) {
+    const scene::Object& object = objects[k];
+    const auto inertia =
+        start.M.block(object.first_v, object.first_v, object.nv, object.nv) * (factors[k] / (start.h * start.h));
+    if (quasistatic && !object.frozen) {
+      problem.masses.append(object.first_v, object.nv) = inertia;
+    } else {
+      problem.Q.block(layout.block_of(object.first_v)) += inertia;
+    }
+  }
+}
+
+void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
+                  contact::ContactProblem& problem) {
+  for (int k = 0; k < layout.num_blocks(); ++k) {
+    const auto [first, size] = layout.block(k);
+    const auto M = start.M.block(first, first, size, size);
+    problem.Q.block(k) += M / (start.h * start.h);
+    problem.b.segment(first, size).noalias() -= M * start.v.segment(first, size) / start.h;
+  }
+  model_of(start).bias_force(start.state.kinematics, start.v, scratch);
+  problem.b += scratch;
+  clear_frozen(start, problem);
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,72 @@
+#pragma once
+// The energy ½δᵀQδ + bᵀδ [J] of a step as a sum of terms, one function each. A step model lays out the blocks of Q and
+// adds the terms it consists of.
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "deft/contact/contact_problem.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::dynamics {
+
+/// What terms may look at: the start of a step, updated kinematics, the mass matrix there.
+struct StepStart {
+  const scene::Scene& scene;
+  scene::SceneState& state;  // at q
+  const Eigen::VectorXd& v;  // size nv; empty for models of first order
+  const Eigen::VectorXd& u;  // joint targets, size nu
+  double t = 0, h = 0;       // [s]
+  const Eigen::MatrixXd& M;  // mass matrix at q, nv × nv [kg, kg m, kg m²]
+  const Eigen::VectorXd& q() const { return state.q; }
+};
+
+/// The blocks of Q: consecutive ranges of velocities, ascending, and where each velocity is in them.
+class EnergyLayout {
+ public:
+  struct Range {
+    int start = 0, size = 0;
+  };
+  EnergyLayout() = default;
+  EnergyLayout(std::vector<Range> blocks, int nv);
+  /// Q = 0 in these blocks, b = 0, no masses. No allocation once grown.
+  void clear(contact::ContactProblem& problem) const;
+  int num_blocks() const { return static_cast<int>(blocks_.size()); }
+  const Range& block(int k) const { return blocks_[k]; }
+  int block_of(int velocity) const { return block_of_[velocity]; }
+  /// Adds to one diagonal entry. @pre a block holds `velocity`.
+  void add_diagonal(contact::ContactProblem& problem, int velocity, double value) const;
+
+ private:
+  std::vector<Range> blocks_;
+  std::vector<int> block_of_;  // −1: in no block
+};
+
+/// One block per robot joint (their inertia does not count) and one per object (`with_objects`; frozen ones always).
+EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects);
+/// One block per group of velocities that inertia couples: those of one kinematic tree.
+EnergyLayout second_order_layout(const scene::Scene& scene);
+
+/// Springs of the robots, ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a).
+void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
+
+/// Damping D_a of the robots' joints over the step, ½δ_aᵀ(D_a/h)δ_a:  Q += D_a/h.  @param damping  per command [N s/m,
+/// N·m·s/rad].
+void add_joint_damping(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                       contact::ContactProblem& problem);
+
+/// Weight of the objects and, if asked, of the robots:  b −= τ_gravity. Frozen objects have none.
+void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratch, contact::ContactProblem& problem);
+
+/// Objects that start from rest, ½δᵀ(M_u/h²)δ: `factors` (one per object) scale M_u. Quasistatic: kept as `masses`,
+/// unless frozen.
+void add_object_inertia(const StepStart& start, std::span<const double> factors, bool quasistatic,
+                        const EnergyLayout& layout, contact::ContactProblem& problem);
+
+/// Inertia of everything in motion, ½h²‖δ/h − v‖²_M/h² and the velocity-dependent forces:  Q += M/h²,  b −= M v/h −
+/// C(q, v)v.
+void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
+                  contact::ContactProblem& problem);
+
+}  // namespace deft::dynamics
