@@ -116,6 +116,38 @@ TEST(Assemble, TangentRowsMoveTheMaterialPointsApart) {
   }
 }
 
+TEST(Assemble, APatchSpinsAboutItsNormalAndFollowsItsAxis) {
+  scene::SceneSpec spec = mixed_world();
+  spec.friction.ellipsoid = std::array{1.0, 0.5, 0.02};
+  spec.friction.ellipsoid_axis = Vector3d(0, 0.6, 0.8);
+  const scene::Scene scene = test::build(spec);
+  scene::SceneState state = scene.make_state(), moved = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(10.0, state);
+  ContactProblem problem;
+  Assembler(scene).assemble(state, {}, problem);
+  ASSERT_EQ(problem.contacts.size(), 3u);
+  const double eps = 1e-6;
+  Eigen::VectorXd direction(scene.nv()), q_step;
+  for (int i = 0; i < scene.nv(); ++i) direction(i) = std::sin(1 + i);
+  scene.model().integrate(state.q, eps * direction, q_step);
+  scene.update(q_step, moved);
+  const auto rate = [&](int body) -> Vector3d { return log_so3(moved.X_WB()[body].linear() * state.X_WB()[body].linear().transpose()) / eps; };
+  for (int i = 0; i < 3; ++i) {
+    const Contact& contact = problem.contacts[i];
+    ASSERT_EQ(problem.J.rows(i), 4);
+    EXPECT_NEAR(contact.t1_W.dot(contact.n_W), 0, 1e-14);
+    EXPECT_NEAR(contact.t2_W.dot(spec.friction.ellipsoid_axis), 0, 1e-14) << "t₁ is all of the axis in the plane";
+    EXPECT_GT(contact.t1_W.dot(spec.friction.ellipsoid_axis), 0);
+    double spin = 0;
+    for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c) spin += problem.J.block(i)(3, static_cast<int>(c)) * direction(problem.J.cols(i)[c]);
+    EXPECT_NEAR(spin, contact.n_W.dot(rate(contact.body_a) - rate(contact.body_b)), 1e-5);
+  }
+  Vector3d t1 = Vector3d::UnitX(), t2 = Vector3d::UnitY();
+  EXPECT_FALSE(patch_tangents(Vector3d::UnitZ(), Vector3d(0, 0, 2), t1, t2));
+  EXPECT_EQ(t1, Vector3d::UnitX());
+}
+
 TEST(Assemble, LeavesOutFrozenObjectsAndPairsThatCannotMove) {
   scene::SceneSpec spec = mixed_world();
   spec.objects.push_back({.name = "ball", .frozen = true});

@@ -114,8 +114,8 @@ void expect_equal(const ContactProgram& a, const ContactProgram& b) {
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
     EXPECT_EQ(a.J.rows(static_cast<int>(i)), b.J.rows(static_cast<int>(i)));
     const auto &x = a.contacts[i], &y = b.contacts[i];
-    EXPECT_EQ(std::tie(x.gap, x.mu, x.frictionless, x.ellipsoid, x.offset, x.compliance),
-              std::tie(y.gap, y.mu, y.frictionless, y.ellipsoid, y.offset, y.compliance));
+    EXPECT_EQ(std::tie(x.gap, x.mu, x.frictionless, x.cone, x.ellipsoid, x.offset, x.compliance),
+              std::tie(y.gap, y.mu, y.frictionless, y.cone, y.ellipsoid, y.offset, y.compliance));
   }
   EXPECT_EQ(std::tie(a.model, a.rays, a.kappa, a.hard), std::tie(b.model, b.rays, b.kappa, b.hard));
   EXPECT_EQ(a.lower, b.lower);
@@ -170,6 +170,22 @@ TEST_F(ProblemFile, ReadsEveryFieldOfAContactProblem) {
   EXPECT_EQ(dense(program.equality.rows, 3), (Eigen::Matrix<double, 1, 3>() << 1, 0, 2).finished());
   EXPECT_EQ(program.equality.rhs, std::vector<double>{9});
   EXPECT_TRUE(file.notes.empty());
+}
+
+TEST_F(ProblemFile, AContactMayBeAConeAmongPyramids) {
+  json document = cone_example();
+  document["model"] = "pyramid";
+  document["rays"] = 4;
+  json& contact = document["contacts"][0];
+  contact["spin"] = row({0, 2}, {0.1, 0.2});
+  contact["ellipsoid"] = {1, 2, 0.03};
+  contact["cone"] = true;
+  const ContactProgram program = read(document).program;
+  EXPECT_EQ(program.model, FrictionModel::kPyramid);
+  EXPECT_TRUE(program.contacts[0].cone);
+  EXPECT_EQ(program.J.rows(0), 4);
+  write_contact_problem(path("again.json"), "again", "", program, {});
+  expect_equal(program, read_contact_problem(path("again.json")).program);
 }
 
 TEST_F(ProblemFile, GivesBackWhatItWroteBitForBitPackedOrNot) {
@@ -374,12 +390,12 @@ const std::vector<Malformed> kMalformed{
     {"three tangents", [](json& d) { d["contacts"][0]["tangents"].push_back(row({}, {})); },
      "field 'contacts[0].tangents': error: has 3 rows"},
     {"spin of a pyramid", [](json& d) { d["contacts"][0]["spin"] = row({0}, {1}); },
-     "field 'contacts[0].spin': error: is for the model 'cone' only"},
+     "field 'contacts[0].spin': error: is for the model 'cone', or a contact with 'cone': true, only"},
     {"ellipsoid of a pyramid",
      [](json& d) {
        d["contacts"][0]["ellipsoid"] = {1, 1, 1};
      },
-     "field 'contacts[0].ellipsoid': error: is for the model 'cone' only"},
+     "field 'contacts[0].ellipsoid': error: is for the model 'cone', or a contact with 'cone': true, only"},
     {"ellipsoid too short",
      [](json& d) {
        d["model"] = "cone";

@@ -95,6 +95,45 @@ TEST(SceneFile, ReadsEveryKeyOfItsOwnDialect) {
   EXPECT_EQ(spec.goals[1].tolerance_joint, 0.3);
 }
 
+TEST(SceneFile, ReadsFrictionOfPatchesWrenchesAndEffortLimits) {
+  const test::Folder folder;
+  const scene::SceneSpec spec = read_good(folder.write("scene.yaml", R"(deft: 1
+bodies:
+  ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free, mu: 0.5}
+  cart: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {translation: xy}, mu: 0.5}
+robots: [{name: cart, stiffness: 10, effort_limit: [inf, 3]}]
+friction:
+  ellipsoid: [1, 0.5, 0.02]
+  ellipsoid_axis: [0, 2, 0]
+  pairs:
+  - {between: [ball, cart], frictionless: true}
+  - {between: [cart, cart], ellipsoid: [1, 2, 3]}
+step: {effort_limits: true}
+wrenches:
+- {body: ball, force_W: [1, 2, 3], torque_W: [4, 5, 6], from: 0.5, to: 2}
+- {body: cart, force_W: [1, 0, 0]}
+- {body: ball, impulse_W: [7, 8, 9], angular_impulse_W: [1, 0, 1], at: 0.25}
+)"));
+  EXPECT_EQ(spec.friction.ellipsoid, (std::array<double, 3>{1, 0.5, 0.02}));
+  EXPECT_EQ(spec.friction.ellipsoid_axis, Eigen::Vector3d::UnitY());
+  EXPECT_TRUE(spec.friction.pairs.at(0).frictionless);
+  EXPECT_EQ(spec.friction.pairs.at(1).ellipsoid, (std::array<double, 3>{1, 2, 3}));
+  EXPECT_EQ(spec.robots.at(0).effort_limit.list, (std::vector<double>{scene::kInfinity, 3}));
+  ASSERT_EQ(spec.wrenches.size(), 3u);
+  EXPECT_EQ(spec.wrenches[0].force_W, Eigen::Vector3d(1, 2, 3));
+  EXPECT_EQ(spec.wrenches[0].torque_W, Eigen::Vector3d(4, 5, 6));
+  EXPECT_EQ(std::pair(spec.wrenches[0].from, spec.wrenches[0].to), std::pair(0.5, 2.0));
+  EXPECT_EQ(std::pair(spec.wrenches[1].from, spec.wrenches[1].to), std::pair(0.0, scene::kInfinity));
+  EXPECT_TRUE(spec.wrenches[2].impulse);
+  EXPECT_EQ(spec.wrenches[2].force_W, Eigen::Vector3d(7, 8, 9));
+  EXPECT_EQ(spec.wrenches[2].from, 0.25);
+  Diagnostics diagnostics;
+  const scene::Scene scene = scene::Scene::build(spec, diagnostics);
+  EXPECT_EQ(scene.wrenches().size(), 3u);
+  EXPECT_TRUE(scene.friction(0, 1).frictionless);
+  EXPECT_EQ(scene.robots()[0].effort_limit[1], 3);
+}
+
 TEST(SceneFile, BuildsInlineBodiesWithTheirJointsAndCoordinates) {
   const scene::SceneSpec spec = read_good(deft_folder().write("everything.deft.yaml", kDeftScene));
   const auto& models = spec.world.models;

@@ -145,5 +145,27 @@ TEST(Certificate, NeverReturnsNaN) {
   }
 }
 
+TEST(Certificate, ScalesOfRowsAreTheirNormsInTheMetric) {
+  ContactProgram p = testing::diagonal_program({4, 1}, {6, 1});
+  testing::add_contact(p, Eigen::RowVector2d(2, 0), {.gap = -5, .frictionless = true});
+  testing::add_linear(p.linear, Eigen::RowVector2d(0, 3), -1);
+  testing::add_linear(p.equality, Eigen::RowVector2d(1, 1), 0);
+  p.lower = Eigen::Vector2d(-1, 2);
+  const RowScales w = row_scales(p);
+  EXPECT_DOUBLE_EQ(w.contacts[0], 1);
+  EXPECT_DOUBLE_EQ(w.linear[0], 3);
+  EXPECT_DOUBLE_EQ(w.equality[0], std::sqrt(1.25));
+  EXPECT_DOUBLE_EQ(w.bounds[0], 0.5);
+  EXPECT_DOUBLE_EQ(w.bounds[1], 1);
+  EXPECT_DOUBLE_EQ(w.E0_J, 25) << "penetration outweighs b: 6²/4 + 1 = 10";
+  ContactSolution zero;
+  zero.delta = Eigen::Vector2d::Zero();
+  zero.force.resize(1);
+  zero.linear_multipliers = zero.equality_multipliers = Eigen::VectorXd::Zero(1);
+  zero.bound_multipliers = Eigen::Vector2d::Zero();
+  zero.ray_multipliers = {0};
+  EXPECT_DOUBLE_EQ(certify(p, zero).E0_J, w.E0_J) << "the certificate's own";
+}
+
 }  // namespace
 }  // namespace deft::solvers

@@ -27,7 +27,27 @@ Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, con
   return contact;
 }
 
-/// Adds sign · [n t₁ t₂]ᵀ J_v of one body to the contact's block; both column lists ascend.
+/// The friction of the pair; patches turn the tangents to their ellipsoid.
+void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& axis_W, scene::Plane plane, Contact& contact) {
+  contact.mu = friction.mu;
+  contact.frictionless = friction.frictionless;
+  contact.patch = friction.patch;
+  contact.ellipsoid = friction.ellipsoid;
+  if (!friction.patch) return;
+  Eigen::Vector3d along = contact.t1_W, across = contact.t2_W;
+  const bool turned = patch_tangents(contact.n_W, axis_W, along, across);
+  if (plane == scene::Plane::kSpace) {
+    contact.t1_W = along;
+    contact.t2_W = across;
+  } else if (turned) {
+    // Slides by s t alone: |diag(e_t, e_o)(s t)| = s √((e_t t·along)² + (e_o t·across)²).
+    contact.ellipsoid = {std::hypot(friction.ellipsoid[0] * contact.t1_W.dot(along), friction.ellipsoid[1] * contact.t1_W.dot(across)), 1, 1};
+  } else {
+    contact.ellipsoid = {friction.ellipsoid[0], 1, 1};
+  }
+}
+
+/// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to the contact's block; both column lists ascend.
 void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::span<const int> body_cols, const double* J, std::span<const int> cols,
               RowBlocks::Block& block) {
   const std::size_t k = body_cols.size();
@@ -38,6 +58,9 @@ void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::spa
     const double vx = J[3 * k + c], vy = J[4 * k + c], vz = J[5 * k + c];
     for (int r = 0; r < rows; ++r) {
       block(r, static_cast<Eigen::Index>(at)) += sign * (frame_rows(r, 0) * vx + frame_rows(r, 1) * vy + frame_rows(r, 2) * vz);
+    }
+    if (block.rows() == 4) {
+      block(3, static_cast<Eigen::Index>(at)) += sign * (frame_rows(0, 0) * J[c] + frame_rows(0, 1) * J[k + c] + frame_rows(0, 2) * J[2 * k + c]);
     }
   }
 }
@@ -61,6 +84,15 @@ void tangents(const Eigen::Vector3d& n, scene::Plane plane, Eigen::Vector3d& t1,
   t1 = Eigen::Vector3d::Unit(axis).cross(n).normalized();
   t2 = n.cross(t1);
   if (plane != scene::Plane::kSpace) t2.setZero();
+}
+
+bool patch_tangents(const Eigen::Vector3d& n, const Eigen::Vector3d& axis, Eigen::Vector3d& t1, Eigen::Vector3d& t2) {
+  const Eigen::Vector3d along = axis - n.dot(axis) * n;
+  const double length = along.norm();
+  if (length <= 1e-6) return false;
+  t1 = along / length;
+  t2 = n.cross(t1);
+  return true;
 }
 
 Assembler::Assembler(const scene::Scene& scene) : scene_(&scene), frozen_(scene.nv(), 0) {
@@ -91,7 +123,9 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
     if (cols_.empty()) continue;  // neither body can move
 
     Contact contact = make_contact(pair, plane, options);
-    RowBlocks::Block block = problem.J.append(rows, cols_);
+    set_friction(scene_->friction(pair.geometry_a, pair.geometry_b), scene_->spec().friction.ellipsoid_axis, plane, contact);
+    const bool spins = contact.patch && plane == scene::Plane::kSpace;
+    RowBlocks::Block block = problem.J.append(spins ? 4 : rows, cols_);
     Eigen::Matrix3d frame_rows;
     frame_rows << contact.n_W.transpose(), contact.t1_W.transpose(), contact.t2_W.transpose();
     if (!cols_a.empty()) {
@@ -106,9 +140,6 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
       problem.J.pop_back();  // the joints hold the bodies along the normal: this contact can transmit nothing
       continue;
     }
-    const scene::PairFriction friction = scene_->friction(pair.geometry_a, pair.geometry_b);
-    contact.mu = friction.mu;
-    contact.ellipsoid = friction.ellipsoid;
     problem.contacts.push_back(contact);
   }
 }

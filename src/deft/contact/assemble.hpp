@@ -15,8 +15,13 @@ struct AssembleOptions {
 /// Plane: t₁ = plane normal × n normalised, t₂ = 0; a normal along the plane's own normal gives some unit tangent (its rows vanish).
 void tangents(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Vector3d& t1_W, Eigen::Vector3d& t2_W);
 
-/// Fills contacts and J (rows n, t₁(, t₂)) of `problem` from state.contacts; Q and b are left to the step model.
-/// Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈ φ + J_n δ.
+/// Tangents of a patch: t₁ the projection of `axis` on the contact plane, t₂ = n × t₁. @returns false (and leaves them) where the axis
+/// is normal to the plane.
+bool patch_tangents(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Vector3d& t1_W, Eigen::Vector3d& t2_W);
+
+/// Fills contacts and J (rows n, t₁(, t₂), of patches in space also spin) of `problem` from state.contacts; Q and b are left to the step model.
+/// Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈ φ + J_n δ; spin: n·(ω_A − ω_B).
+/// A patch in a plane of motion keeps one tangent t, scaled by √((e_t t·a)² + (e_o t·(n × a))²), a the ellipsoid's axis.
 /// Columns of frozen objects are left out, and so are contacts whose normal row vanishes: joints hold both bodies along the normal
 /// (a planar puck on its table), so that no force follows from the motion. No allocation once grown.
 class Assembler {

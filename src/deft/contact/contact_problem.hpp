@@ -21,7 +21,9 @@ struct Contact {
   Eigen::Vector3d n_W, t1_W, t2_W;               // in the plane t2_W is unused (zero)
   double gap = 0;                                // φ [m]
   double mu = 0;
-  std::array<double, 3> ellipsoid{1, 1, 1};
+  bool frictionless = false;                     // only the normal row of J counts
+  bool patch = false;                            // friction ellipsoid: t₁ along its axis, in space with a spin row
+  std::array<double, 3> ellipsoid{1, 1, 1};      // e_t, e_o [-], e_r [m]; scales rows t₁, t₂, spin
   double weight = 1;                             // share of this point in its patch
   std::uint64_t id = 0;
 };
@@ -31,7 +33,7 @@ struct Contact {
 struct ContactProblem {
   int nv = 0;
   std::vector<Contact> contacts;
-  RowBlocks J;                                   // per contact rows n, t₁(, t₂): relative velocity of A against B at the witness points, per column
+  RowBlocks J;                                   // per contact rows n, t₁(, t₂)(, spin): relative velocity of A against B at the witness points (spin: n·(ω_A − ω_B)), per column
   BlockDiagonal Q;                               // [N/m, N·m/rad, …]
   Eigen::VectorXd b;                             // [N, N·m]
   BlockDiagonal masses;                          // M_u/h² where Q is zero (quasistatic)

@@ -23,6 +23,7 @@ void ConvexSecondOrderStep::fill_energy(const State& start, const Eigen::VectorX
   add_springs(at, layout_, problem);
   add_joint_damping(at, damping_, layout_, problem);
   add_gravity(at, scene_->spec().step.robot_gravity, scratch_, problem);
+  add_wrenches(at, jacobian_, problem);
   add_momentum(at, scratch_, layout_, problem);
 }
 
@@ -31,7 +32,7 @@ void ConvexSecondOrderStep::step(const State& start, const Eigen::VectorXd& u, S
   const Stopwatch watch;
   solve_.find_contacts(start.q, result);
   fill_energy(start, u, result.problem);
-  const double certifying_us = solve_.solve(result);
+  const double certifying_us = solve_.solve(u, result);
   scene_->model().integrate(start.q, result.delta, result.q_next);
   if (solvers::usable(result.status)) {
     result.v_next = result.delta / h_;
@@ -53,8 +54,11 @@ double ConvexSecondOrderStep::total_energy(const StepResult& result, const Eigen
   }
   for (const scene::Robot& robot : scene_->robots()) {
     if (scene_->spec().step.robot_gravity) energy += model.gravity_energy(end_.kinematics, gravity_W, robot.model);
-    const auto stretch = u.segment(robot.first_u, robot.nu) - result.q_next.segment(robot.first_q, robot.nu);
-    energy += 0.5 * stretch.cwiseAbs2().dot(robot.stiffness);
+    const bool saturate = scene_->spec().step.effort_limits;
+    for (int i = 0; i < robot.nu; ++i) {
+      const double limit = saturate ? robot.effort_limit(i) : scene::kInfinity;
+      energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - result.q_next(robot.first_q + i));
+    }
   }
   return energy;
 }

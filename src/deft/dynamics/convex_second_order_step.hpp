@@ -37,6 +37,7 @@ class ConvexSecondOrderStep final : public StepModel {
   Eigen::VectorXd at_rest_;  // v = 0
   Eigen::MatrixXd M_;
   Eigen::VectorXd scratch_;
+  std::vector<double> jacobian_;
 };
 
 }  // namespace deft::dynamics

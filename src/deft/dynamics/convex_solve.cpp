@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/solvers/least_norm.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -66,12 +68,12 @@ double quadratic_energy(const solvers::ContactProgram& program, const Eigen::Vec
   return energy;
 }
 
-ConvexSolve::ConvexSolve(const scene::Scene& scene) : scene_(&scene), assembler_(scene), state_(scene.make_state()) {
-  const scene::StepSettings& settings = scene.spec().step;
-  const SourceLocation where{scene.spec().file, 0, 0};
-  if (settings.effort_limits) throw InputError(where, "not available yet: step.effort_limits: true");
-  if (settings.forces == scene::Forces::kLeastNorm)
-    throw InputError(where, "not available yet: step.forces: least_norm; valid: any");
+ConvexSolve::ConvexSolve(const scene::Scene& scene)
+    : scene_(&scene), assembler_(scene), effort_limits_(scene), state_(scene.make_state()) {}
+
+void ConvexSolve::forget() {
+  solver_.forget();
+  effort_limits_.forget();
 }
 
 void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
@@ -84,6 +86,8 @@ void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
 void ConvexSolve::make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const {
   const scene::StepSettings& settings = scene_->spec().step;
   program.nv = problem.nv;
+  program.linear.rows.clear();
+  program.linear.rhs.clear();
   program.Q = problem.Q;
   program.b = problem.b;
   program.J = problem.J;
@@ -97,6 +101,9 @@ void ConvexSolve::make_program(const contact::ContactProblem& problem, solvers::
     solvers::ContactLaw& law = program.contacts.emplace_back();
     law.gap = contact.gap;
     law.mu = contact.mu;
+    law.frictionless = contact.frictionless;
+    law.cone = contact.patch;
+    law.ellipsoid = contact.ellipsoid;
     law.compliance = settings.compliance;
     law.id = contact.id;
   }
@@ -124,17 +131,60 @@ void ConvexSolve::set_joint_limits(solvers::ContactProgram& program) const {
   }
 }
 
-double ConvexSolve::solve(StepResult& result) {
-  make_program(result.problem, result.program);
+void ConvexSolve::solve_program(StepResult& result) {
   const solvers::SolveInfo info = solver_.solve(result.program, solver_settings_, result.solution);
-  result.iterations = info.iterations;
-  result.solve_us = info.solve_us;
+  result.status = info.status;
+  result.iterations += info.iterations;
+  result.solve_us += info.solve_us;
+}
 
-  const Stopwatch watch;
+// Exact programs: only springs that are overloaded without saturation get it, those of the last step first. What is
+// added changes nothing where the spring pulls less than its limit, so the end of the loop is the solution with all of
+// them.
+void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result) {
+  const bool smoothed = std::isfinite(result.program.kappa);
+  for (int round = 0; round <= 2 * effort_limits_.count(); ++round) {
+    make_program(result.problem, result.program);
+    effort_limits_.extend(state_.q, u, result.program);
+    solve_program(result);
+    if (smoothed || !solvers::usable(result.status)) return;
+    if (!effort_limits_.add_overloaded(state_.q, u, result.solution.delta)) {
+      effort_limits_.drop_unused(state_.q, u, result.solution.delta);
+      return;
+    }
+  }
+  result.status = solvers::Status::kIterationLimit;
+}
+
+void ConvexSolve::certify(StepResult& result) const {
   result.certificate = solvers::certify(result.program, result.solution);
+  const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && !result.solution.forces_unique;
+  if (choose && solvers::usable(result.status)) {
+    solvers::ContactSolution selected = result.solution;
+    if (solvers::select_least_norm(result.program, selected)) {
+      const solvers::Certificate certificate = solvers::certify(result.program, selected);
+      if (certificate.max_scaled() <= solvers::kCertified) {
+        result.solution = std::move(selected);
+        result.certificate = certificate;
+      }
+    }
+  }
+  result.status = solvers::confirmed(result.status, result.certificate);
+}
+
+double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
+  result.iterations = 0;
+  result.solve_us = 0;
+  if (effort_limits_.none()) {
+    make_program(result.problem, result.program);
+    solve_program(result);
+  } else {
+    solve_with_effort_limits(u, result);
+  }
+  const Stopwatch watch;
+  certify(result);
   const double certifying_us = watch.microseconds();
-  result.status = solvers::confirmed(info.status, result.certificate);
-  result.delta = result.solution.delta;
+  result.delta = result.solution.delta.head(scene_->nv());
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   return certifying_us;
 }

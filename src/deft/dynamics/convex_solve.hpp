@@ -3,6 +3,7 @@
 // the certificate that judges it.
 
 #include "deft/contact/assemble.hpp"
+#include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact_solver.hpp"
 
@@ -26,20 +27,26 @@ class ConvexSolve {
 
   /// Kinematics and contacts at q; fills result.problem but for Q and b.
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
-  /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits; fills everything of `result` but q_next, v_next, energy and
-  /// step_us. A solution that the certificate does not confirm is none; a failed step moves nothing (δ = 0).
-  /// @returns the time that certifying took [µs], which is no part of a step.
-  double solve(StepResult& result);
+  /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs if the scene asks for them; fills
+  /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
+  /// none; a failed step moves nothing (δ = 0). With `forces: least_norm` the multipliers are those of least norm.
+  /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
+  double solve(const Eigen::VectorXd& u, StepResult& result);
 
-  void forget() { solver_.forget(); }
+  void forget();
   scene::SceneState& state() { return state_; }
 
  private:
   void make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const;
   void set_joint_limits(solvers::ContactProgram& program) const;
+  void solve_program(StepResult& result);
+  void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
+  /// Selects and certifies multipliers.
+  void certify(StepResult& result) const;
 
   const scene::Scene* scene_;
   contact::Assembler assembler_;
+  EffortLimits effort_limits_;
   scene::SceneState state_;
   solvers::ContactSolver solver_;
   solvers::SolverSettings solver_settings_;

@@ -39,6 +39,7 @@ void ConvexStep::fill_energy(const State& start, const Eigen::VectorXd& u, conta
   add_joint_damping(at, damping_, layout_, problem);
   add_object_inertia(at, mass_factors_, settings.dynamics == scene::Dynamics::kQuasistatic, layout_, problem);
   add_gravity(at, settings.robot_gravity, scratch_, problem);
+  add_wrenches(at, jacobian_, problem);
 }
 
 void ConvexStep::step(const State& start, const Eigen::VectorXd& u, StepResult& result) {
@@ -46,7 +47,7 @@ void ConvexStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   const Stopwatch watch;
   solve_.find_contacts(start.q, result);
   fill_energy(start, u, result.problem);
-  const double certifying_us = solve_.solve(result);
+  const double certifying_us = solve_.solve(u, result);
 
   // s = 0: the objects stay where they are.
   const auto& s = scene_->spec().step.unactuated_mass_scale;

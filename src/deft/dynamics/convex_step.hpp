@@ -37,6 +37,7 @@ class ConvexStep final : public StepModel {
   std::vector<double> mass_factors_;  // one per object
   Eigen::MatrixXd M_;
   Eigen::VectorXd scratch_;
+  std::vector<double> jacobian_;
 };
 
 }  // namespace deft::dynamics

@@ -91,6 +91,21 @@ void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratc
     problem.b.segment(robot.first_v, robot.nu) -= scratch.segment(robot.first_v, robot.nu);
 }
 
+void add_wrenches(const StepStart& start, std::vector<double>& scratch, contact::ContactProblem& problem) {
+  for (const scene::Wrench& wrench : start.scene.wrenches()) {
+    const double share = wrench.share(start.t, start.h);
+    if (share == 0) continue;
+    const auto cols = model_of(start).columns(wrench.body);
+    const auto n = static_cast<Eigen::Index>(cols.size());
+    scratch.resize(6 * cols.size());
+    model_of(start).point_jacobian(start.state.kinematics, wrench.body, start.state.X_WB()[wrench.body].translation(),
+                                   scratch.data(), static_cast<int>(n));
+    const Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor>> J(scratch.data(), 6, n);
+    for (Eigen::Index c = 0; c < n; ++c)
+      problem.b(cols[c]) -= share * (J.col(c).head<3>().dot(wrench.torque_W) + J.col(c).tail<3>().dot(wrench.force_W));
+  }
+}
+
 void add_object_inertia(const StepStart& start, std::span<const double> factors, bool quasistatic,
                         const EnergyLayout& layout, contact::ContactProblem& problem) {
   const auto objects = start.scene.objects();

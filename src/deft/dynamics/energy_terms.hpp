@@ -59,6 +59,9 @@ void add_joint_damping(const StepStart& start, const Eigen::VectorXd& damping, c
 /// Weight of the objects and, if asked, of the robots:  b −= τ_gravity. Frozen objects have none.
 void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratch, contact::ContactProblem& problem);
 
+/// External wrenches, their mean over the step at each body's origin:  b −= J_ωᵀ torque + J_vᵀ force.
+void add_wrenches(const StepStart& start, std::vector<double>& scratch, contact::ContactProblem& problem);
+
 /// Objects that start from rest, ½δᵀ(M_u/h²)δ: `factors` (one per object) scale M_u. Quasistatic: kept as `masses`,
 /// unless frozen.
 void add_object_inertia(const StepStart& start, std::span<const double> factors, bool quasistatic,

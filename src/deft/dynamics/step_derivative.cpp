@@ -29,6 +29,21 @@ std::vector<int> rotation_blocks(const multibody::Model& model) {
   return blocks;
 }
 
+/// What derivatives do not know yet. @throws std::invalid_argument.
+void check_available(const scene::Scene& scene, const StepResult& result) {
+  const auto refuse = [](const char* what) { throw std::invalid_argument(fmt::format("step derivative: not available yet: {}", what)); };
+  if (result.v_next.size() > 0) refuse("models of second order");
+  if (result.program.nv != result.problem.nv) refuse("springs that saturate (step.effort_limits)");
+  for (const contact::Contact& contact : result.problem.contacts) {
+    if (contact.patch) refuse("patch friction (ellipsoid)");
+  }
+  for (const scene::Wrench& wrench : scene.wrenches()) {
+    const int model = scene.model().bodies()[wrench.body].model;
+    const multibody::ModelInfo& info = scene.model().models()[model];
+    if (!info.floating_base || info.nv != 6) refuse("wrenches on bodies with joints");
+  }
+}
+
 EnergyPoint energy_point(const scene::Scene& scene, scene::SceneState& state, const StepResult& result,
                          const VectorXd& u) {
   return {scene, state, result, u, result.solution.delta, *scene.spec().step.h};
@@ -55,6 +70,7 @@ void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const S
     throw std::invalid_argument(
         fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
   }
+  check_available(*scene_, result);
   if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
     throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
   options_ = options;

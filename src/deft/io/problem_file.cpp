@@ -54,8 +54,11 @@ std::string checked_kind(const JsonField& root) {
 }
 
 /// The force law and the rows n, t₁, t₂, spin of one contact.
-void read_contact(const JsonField& field, FrictionModel model, ContactProgram& program) {
+void read_contact(const JsonField& field, ContactProgram& program) {
   ContactLaw law;
+  const std::optional<JsonField> cone = field.find("cone");
+  law.cone = cone && cone->boolean();
+  const FrictionModel model = law.cone ? FrictionModel::kCone : program.model;
   law.gap = field.at("gap").number();
   const std::optional<JsonField> frictionless = field.find("frictionless");
   law.frictionless = frictionless && frictionless->boolean();
@@ -77,14 +80,14 @@ void read_contact(const JsonField& field, FrictionModel model, ContactProgram& p
   }
   for (std::size_t k = 0; k < num_tangents; ++k) rows.push_back(read_row(tangents->element(k), program.nv));
   const std::optional<JsonField> spin = field.find("spin");
-  if (spin && model == FrictionModel::kPyramid) spin->fail("is for the model 'cone' only");
+  if (spin && model == FrictionModel::kPyramid) spin->fail("is for the model 'cone', or a contact with 'cone': true, only");
   if (spin) rows.push_back(read_row(*spin, program.nv));
   if (law.frictionless) rows.resize(1);
 
   // The scales belong to the rows in their order, so that one tangent and spin use the first two places of the law.
   const std::size_t tangential = rows.size() - 1;
   if (const auto ellipsoid = field.find("ellipsoid")) {
-    if (model == FrictionModel::kPyramid) ellipsoid->fail("is for the model 'cone' only");
+    if (model == FrictionModel::kPyramid) ellipsoid->fail("is for the model 'cone', or a contact with 'cone': true, only");
     const std::vector<double> e = ellipsoid->numbers();
     if (e.size() > 3 || e.size() < tangential) {
       ellipsoid->fail(
@@ -195,7 +198,7 @@ ContactProblemFile read_contact_problem(const std::string& path) {
   read_model(root, program);
   const JsonField contacts = root.at("contacts");
   if (program.nv == 0 && contacts.list_size() > 0) contacts.fail("has contacts, but nv is 0: there is nothing to move");
-  for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), program.model, program);
+  for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), program);
   read_rays(root, program, file.notes);
   if (const auto bounds = root.find("bounds")) read_bounds(*bounds, program);
   if (const auto linear = root.find("linear")) read_linear(*linear, "G", "g", program.nv, program.linear);

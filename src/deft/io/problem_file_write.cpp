@@ -76,7 +76,8 @@ Json contact(const ContactProgram& program, int i) {
     result["tangents"] = tangents;
     if (tangential == 3) result["spin"] = row(program.J, i, 3, "a spin row");
   }
-  if (program.model == FrictionModel::kCone && law.ellipsoid != std::array<double, 3>{1, 1, 1})
+  if (law.cone) result["cone"] = true;
+  if (is_cone(program, i) && law.ellipsoid != std::array<double, 3>{1, 1, 1})
     result["ellipsoid"] = list(law.ellipsoid, "an ellipsoid");
   const std::span<const double> offset(law.offset.data(), law.frictionless ? 0 : static_cast<std::size_t>(tangential));
   if (std::any_of(offset.begin(), offset.end(), [](double o) { return o != 0; }))

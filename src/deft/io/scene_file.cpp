@@ -16,11 +16,10 @@
 namespace deft::io {
 namespace {
 
-constexpr std::array<std::string_view, 19> kSceneKeys{
+constexpr std::array<std::string_view, 20> kSceneKeys{
     "deft",    "name",    "description", "package_paths", "model_directive", "directives",     "bodies",  "robots",
     "objects", "gravity", "friction",    "step",          "plane",           "configurations", "initial", "commands",
-    "goals",   "plan",    "track"};
-constexpr std::string_view kWrenches = "wrenches";
+    "goals",   "plan",    "track",       "wrenches"};
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
@@ -38,7 +37,7 @@ std::string default_name(const std::string& path) {
 void check_keys(const YamlNode& root, bool is_q_sys, const std::string& file, Diagnostics& diagnostics) {
   for (const YamlEntry& entry : root.entries) {
     const bool known =
-        entry.key == kWrenches || std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
+        std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
     if (known) continue;
     if (is_q_sys && entry.where.file == file) {
       diagnostics.warning(entry.where, fmt::format("'{}' is not used", entry.key));
@@ -105,7 +104,7 @@ void read_named(const YamlNode& root, SceneReading& scene) {
       {"robots", read_robots},     {"objects", read_objects},
       {"friction", read_friction}, {"configurations", read_configurations},
       {"initial", read_initial},   {"commands", read_commands},
-      {"goals", read_goals},       {kWrenches, check_wrenches}};
+      {"goals", read_goals},       {"wrenches", read_wrenches}};
   for (const auto& [key, part] : kParts) {
     if (const YamlNode* node = root.find(key)) part(*node, scene);
   }

@@ -66,7 +66,7 @@ scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot
 
 void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(item, "robots", {"name", "stiffness", "Kp", "self_collision", "admittance"})) return;
+  if (!read.map(item, "robots", {"name", "stiffness", "Kp", "effort_limit", "self_collision", "admittance"})) return;
   const auto name = model_name(item, "robots", seen, scene);
   if (!name) return;
   const scene::ModelNames* names = scene.find_names(*name);
@@ -75,6 +75,11 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   robot.name = *name;
   robot.where = item.find("name")->where;
   robot.stiffness = read_stiffness(item, *name, joints, read);
+  if (const YamlNode* effort = item.find("effort_limit")) {
+    const std::string what = fmt::format("effort_limit of '{}'", *name);
+    robot.effort_limit =
+        read_joint_values(*effort, what, read, kNotNegativeOrInfinite, joints).value_or(scene::JointValues{});
+  }
   if (const YamlNode* self = item.find("self_collision"))
     robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
   if (const YamlNode* admittance = item.find("admittance"))
@@ -82,15 +87,16 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   scene.spec.robots.push_back(std::move(robot));
 }
 
-void warn_of_patches(const YamlNode& node, SceneReading& scene) {
-  scene.diagnostics.warning_once(
-      "ellipsoid", node.where,
-      "not available yet: patch friction; the ellipsoid is left out and contacts use mu alone");
+std::optional<std::array<double, 3>> read_ellipsoid(const YamlNode& node, std::string_view what,
+                                                    const YamlReader& read) {
+  const auto e = read.vector3(node, what, kPositive);
+  if (!e) return std::nullopt;
+  return std::array<double, 3>{e->x(), e->y(), e->z()};
 }
 
 void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(item, "friction.pairs", {"between", "mu", "ellipsoid"})) return;
+  if (!read.map(item, "friction.pairs", {"between", "mu", "ellipsoid", "frictionless"})) return;
   scene::FrictionPairSpec pair;
   pair.where = item.where;
   const YamlNode* between = item.find("between");
@@ -112,12 +118,12 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
     pair.between[i] = *name;
   }
   if (const YamlNode* mu = item.find("mu")) pair.mu = read.number(*mu, "friction.pairs mu", kNotNegative);
-  if (const YamlNode* ellipsoid = item.find("ellipsoid")) {
-    if (const auto e = read.vector3(*ellipsoid, "friction.pairs ellipsoid", kPositive))
-      pair.ellipsoid = {e->x(), e->y(), e->z()};
-    warn_of_patches(*ellipsoid, scene);
-  }
-  if (item.find("mu") == nullptr && item.find("ellipsoid") == nullptr) read.error(item, "friction.pairs: give 'mu'");
+  if (const YamlNode* ellipsoid = item.find("ellipsoid"))
+    pair.ellipsoid = read_ellipsoid(*ellipsoid, "friction.pairs ellipsoid", read);
+  if (const YamlNode* frictionless = item.find("frictionless"))
+    pair.frictionless = read.boolean(*frictionless, "friction.pairs frictionless").value_or(false);
+  if (item.find("mu") == nullptr && item.find("ellipsoid") == nullptr && item.find("frictionless") == nullptr)
+    read.error(item, "friction.pairs: give 'mu', 'ellipsoid' or 'frictionless'");
   scene.spec.friction.pairs.push_back(pair);
 }
 
@@ -167,11 +173,13 @@ void read_friction(const YamlNode& friction, SceneReading& scene) {
     if (const auto mu = read.number(*fallback, "friction.default", kNotNegative)) scene.spec.friction.fallback = *mu;
     scene.spec.friction.warn_missing = false;  // asked for
   }
-  if (const YamlNode* ellipsoid = friction.find("ellipsoid")) {
-    read.vector3(*ellipsoid, "friction.ellipsoid", kPositive);
-    warn_of_patches(*ellipsoid, scene);
+  if (const YamlNode* ellipsoid = friction.find("ellipsoid"))
+    scene.spec.friction.ellipsoid = read_ellipsoid(*ellipsoid, "friction.ellipsoid", read);
+  if (const YamlNode* axis = friction.find("ellipsoid_axis")) {
+    const auto direction = read.vector3(*axis, "friction.ellipsoid_axis");
+    if (direction && direction->norm() == 0) read.error(*axis, "friction.ellipsoid_axis: must not be zero");
+    if (direction && direction->norm() > 0) scene.spec.friction.ellipsoid_axis = direction->normalized();
   }
-  if (const YamlNode* axis = friction.find("ellipsoid_axis")) read.vector3(*axis, "friction.ellipsoid_axis");
   const YamlNode* pairs = friction.find("pairs");
   if (pairs == nullptr || !read.list(*pairs, "friction.pairs")) return;
   std::vector<std::string> bodies;

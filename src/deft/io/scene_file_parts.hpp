@@ -94,6 +94,6 @@ void read_configurations(const YamlNode& node, SceneReading& scene);
 void read_initial(const YamlNode& node, SceneReading& scene);
 void read_commands(const YamlNode& node, SceneReading& scene);
 void read_goals(const YamlNode& node, SceneReading& scene);
-void check_wrenches(const YamlNode& node, SceneReading& scene);
+void read_wrenches(const YamlNode& node, SceneReading& scene);
 
 }  // namespace deft::io

@@ -222,22 +222,4 @@ void read_goals(const YamlNode& node, SceneReading& scene) {
   }
 }
 
-void check_wrenches(const YamlNode& node, SceneReading& scene) {
-  const YamlReader& read = scene.read;
-  if (!read.list(node, "wrenches")) return;
-  for (const YamlNode& item : node.items) {
-    if (!read.map(item, "wrenches",
-                  {"body", "force_W", "torque_W", "impulse_W", "angular_impulse_W", "from", "to", "at", "when"}))
-      continue;
-    if (item.find("body") == nullptr) read.error(item, "wrenches: each item needs 'body'");
-    for (const std::string_view key : {"force_W", "torque_W", "impulse_W", "angular_impulse_W"}) {
-      if (const YamlNode* value = item.find(key)) read.vector3(*value, key);
-    }
-    for (const std::string_view key : {"from", "to", "at"}) {
-      if (const YamlNode* value = item.find(key)) read.number(*value, key);
-    }
-  }
-  if (!node.items.empty()) read.error(node, "not available yet: wrenches");
-}
-
 }  // namespace deft::io

@@ -53,6 +53,7 @@ bool matches_body(const std::string& pattern, const std::string& name) {
 
 FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries,
                              Diagnostics& diagnostics) {
+  ellipsoid_ = spec.friction.ellipsoid;
   // The same walk over the models that listed the geometries.
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
     for (const multibody::LinkSpec& link : model_spec.links) {
@@ -79,11 +80,20 @@ FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& mode
       diagnostics.error(pair.where, fmt::format("friction.pairs: mu {} must be finite and not negative", *pair.mu));
       continue;
     }
+    if (pair.frictionless && (pair.mu.value_or(0) > 0 || pair.ellipsoid)) {
+      diagnostics.error(pair.where, "friction.pairs: a frictionless pair has neither mu nor ellipsoid");
+      continue;
+    }
     for (int a : members[0]) {
       for (int b : members[1]) {
         PairFriction value = this->pair(a, b);
         if (pair.mu) value.mu = *pair.mu;
-        if (pair.ellipsoid) value.ellipsoid = *pair.ellipsoid;
+        if (pair.ellipsoid) {
+          value.patch = true;
+          value.ellipsoid = *pair.ellipsoid;
+        }
+        if (pair.mu || pair.ellipsoid) value.frictionless = false;
+        if (pair.frictionless) value = {.frictionless = true};
         overrides_[key(a, b)] = value;
       }
     }
@@ -95,6 +105,10 @@ PairFriction FrictionTable::pair(int a, int b) const {
     if (const auto found = overrides_.find(key(a, b)); found != overrides_.end()) return found->second;
   }
   PairFriction value;
+  if (ellipsoid_) {
+    value.patch = true;
+    value.ellipsoid = *ellipsoid_;
+  }
   value.mu = combine(mu_[a], mu_[b]);
   return value;
 }

@@ -21,6 +21,7 @@ class FrictionTable {
 
  private:
   std::vector<double> mu_;
+  std::optional<std::array<double, 3>> ellipsoid_;  // of pairs that state none
   std::unordered_map<std::uint64_t, PairFriction> overrides_;
 };
 

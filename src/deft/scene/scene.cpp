@@ -11,6 +11,7 @@
 #include "deft/scene/configuration.hpp"
 #include "deft/scene/friction_table.hpp"
 #include "deft/scene/motion_plane.hpp"
+#include "deft/scene/wrench_table.hpp"
 
 namespace deft::scene {
 
@@ -22,6 +23,7 @@ struct Scene::Impl {
   std::vector<Object> objects;
   std::vector<int> actuated, command_coordinates;
   FrictionTable friction;
+  std::vector<Wrench> wrenches;
   Plane plane = Plane::kSpace;
   Eigen::VectorXd q_default, q_initial, v_initial;
   CommandTable commands;
@@ -76,6 +78,12 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     if ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite()) {
       diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
                         fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
+    }
+    robot.effort_limit.resize(info.nv);
+    for (int i = 0; i < info.nv; ++i) robot.effort_limit(i) = model.velocities()[info.first_v + i].effort_limit;
+    robot.effort_limit = resolve_joint_values(robot_spec.effort_limit, model, index, robot.effort_limit, fmt::format("effort_limit of '{}'", info.name), diagnostics);
+    if (!(robot.effort_limit.array() >= 0).all()) {
+      diagnostics.error(robot_spec.effort_limit.where, fmt::format("robot '{}': effort_limit must not be negative", info.name));
     }
     robots.push_back(std::move(robot));
   }
@@ -138,6 +146,21 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
   }
 }
 
+/// Limits that are asked for but stated nowhere.
+void check_effort_limits(const SceneSpec& spec, std::span<const Robot> robots, Diagnostics& diagnostics) {
+  const auto limited = [](const Robot& robot) { return !robot.effort_limit.array().isInf().all(); };
+  if (!spec.step.effort_limits || std::any_of(robots.begin(), robots.end(), limited)) return;
+  diagnostics.warning({spec.file, 0, 0}, "step.effort_limits: no robot joint has an effort limit; give them in the model file or as robots: [{effort_limit: …}]");
+}
+
+/// A polygon that quarter turns do not map to itself makes the step depend on the choice of the tangents, which at vertical
+/// normals is one of rounding.
+void check_rays(const SceneSpec& spec, Plane plane, Diagnostics& diagnostics) {
+  if (spec.step.cone != Cone::kPyramid || plane != Plane::kSpace || spec.step.rays % 4 == 0) return;
+  diagnostics.warning({spec.file, 0, 0},
+                      fmt::format("step.rays: {} is not a multiple of 4: in space the friction of horizontal contacts then depends on rounding", spec.step.rays));
+}
+
 std::vector<collision::GeometryDescription> describe_geometries(const SceneSpec& spec, const multibody::Model& model) {
   std::vector<collision::GeometryDescription> geometries;
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
@@ -195,6 +218,9 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
 
   std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
   s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
+  s.wrenches = resolve_wrenches(s.spec.wrenches, model, s.objects, diagnostics);
+  check_rays(s.spec, s.plane, diagnostics);
+  check_effort_limits(s.spec, s.robots, diagnostics);
   std::vector<unsigned char> allowed = allowed_pairs(s.spec, model, geometries, diagnostics);
   diagnostics.throw_if_errors();
   s.collision_world = collision::CollisionWorld::build(std::move(geometries), std::move(allowed), diagnostics);
@@ -214,6 +240,7 @@ std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }
 Plane Scene::plane() const { return impl_->plane; }
 PairFriction Scene::friction(int geometry_a, int geometry_b) const { return impl_->friction.pair(geometry_a, geometry_b); }
+std::span<const Wrench> Scene::wrenches() const { return impl_->wrenches; }
 
 std::vector<std::string> Scene::names_q() const {
   std::vector<std::string> names;

@@ -22,6 +22,7 @@ struct Robot {
   int model = -1;
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
   Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu
+  Eigen::VectorXd effort_limit;                        // [N, N·m] ≥ 0, infinity: none; size nu
 };
 /// A movable model that no robot actuates.
 struct Object {
@@ -35,7 +36,19 @@ struct Object {
 /// Friction of one pair of geometries.
 struct PairFriction {
   double mu = 0;
-  std::array<double, 3> ellipsoid{1, 1, 1};
+  bool frictionless = false;                           // one row
+  bool patch = false;                                  // friction ellipsoid, with torsion in space
+  std::array<double, 3> ellipsoid{1, 1, 1};            // e_t, e_o [-], e_r [m]
+};
+
+/// An external force and torque on a body [N, N·m], or an impulse [N·s, N·m·s].
+struct Wrench {
+  int body = -1;
+  Eigen::Vector3d force_W, torque_W;                   // torque about the body's origin
+  double from = 0, to = 0;                             // [s]
+  bool impulse = false;                                // acts in the step that starts at or before `from`
+  /// The share of [t, t + h] in which it acts, as a factor for the mean over the step; for an impulse 1/h or 0.
+  double share(double t, double h) const;
 };
 
 /// Everything that moves with q; one per thread.
@@ -72,6 +85,7 @@ class Scene {
   std::vector<std::string> names_bodies() const;
   Plane plane() const;
   PairFriction friction(int geometry_a, int geometry_b) const;
+  std::span<const Wrench> wrenches() const;
 
   /// The configuration of that name, with what it leaves out from the defaults. @throws InputError for an unknown name.
   Eigen::VectorXd configuration(const std::string& name) const;

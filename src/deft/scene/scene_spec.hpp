@@ -30,6 +30,7 @@ struct JointValues {
 struct RobotSpec {
   std::string name;                               // model name
   JointValues stiffness;                          // [N/m, N·m/rad] > 0
+  JointValues effort_limit;                       // [N, N·m] >= 0 or inf; empty: the model file's
   bool self_collision = false;
   SourceLocation where;
 };
@@ -80,14 +81,26 @@ struct CommandSpec {
 struct FrictionPairSpec {
   std::array<std::string, 2> between;             // "model", "model::link", "hand::*"
   std::optional<double> mu;
-  std::optional<std::array<double, 3>> ellipsoid; // later models
+  std::optional<std::array<double, 3>> ellipsoid; // e_t, e_o [-], e_r [m] > 0: patch friction
+  bool frictionless = false;                      // one row, whatever the coefficients
   SourceLocation where;
 };
 struct FrictionSpec {
   double fallback = 0.5;                          // geometry without a coefficient (warned of by name); 1.0 for q_sys files
   bool prefer_static = false;                     // q_sys files: static coefficient; otherwise dynamic
   bool warn_missing = true;
+  std::optional<std::array<double, 3>> ellipsoid; // of every pair that states none; none: no patch friction
+  Eigen::Vector3d ellipsoid_axis{1, 0, 0};        // e_t acts along it, projected on the contact plane
   std::vector<FrictionPairSpec> pairs;
+};
+
+/// An entry of `wrenches:`: a force and torque at a body's origin while `from` ≤ t ≤ `to`, or an impulse at one time.
+struct WrenchSpec {
+  std::string body;
+  Eigen::Vector3d force_W{0, 0, 0}, torque_W{0, 0, 0};  // [N, N·m]; impulses [N·s, N·m·s]
+  double from = 0, to = kInfinity;                // [s]
+  bool impulse = false;                           // acts in the step that starts at or before `from`
+  SourceLocation where;
 };
 
 /// add_collision_filter_group.
@@ -145,6 +158,7 @@ struct SceneSpec {
   std::vector<FilterGroupSpec> filter_groups;
   Eigen::Vector3d gravity_W{0, 0, -9.81};         // [m/s²]
   FrictionSpec friction;
+  std::vector<WrenchSpec> wrenches;
   StepSettings step;
   std::optional<Plane> plane;                     // none: inferred
   std::vector<ConfigurationSpec> configurations;

@@ -153,13 +153,13 @@ class Judge {
       gradient_ -= f[r] * row;
     }
     Share& share = begin(norm_squared, -law.gap);
-    if (p_.model == FrictionModel::kCone && !law.frictionless) return cone(law, rows, z, f, share);
-    rays(law, rows, z, f, share, first_ray);
+    const bool as_cone = is_cone(p_, i);
+    if (as_cone && !law.frictionless) return cone(law, rows, z, f, share);
+    rays(law, rows, z, f, as_cone, share, first_ray);
   }
 
-  void rays(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, Share& share,
+  void rays(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, bool cone_model, Share& share,
             std::size_t& first_ray) {
-    const bool cone_model = p_.model == FrictionModel::kCone;
     const int n = law.frictionless || rows == 1 ? 1 : rows == 2 ? 2 : p_.rays;
     // A row without any tangent in a pyramid program carries the weight of one ray pair of the plane at most: see
     // README.
@@ -283,11 +283,42 @@ bool finite(const ContactSolution& x) {
   return ok;
 }
 
+/// √ of the mean of |row|² in the metric over the first `rows` rows of a block.
+double row_scale(const Metric& metric, const RowBlocks& J, int i, int rows, int nv) {
+  double total = 0;
+  for (int r = 0; r < rows; ++r) total += metric.squared(dense_row(J, i, r, nv)) / rows;
+  return total > 0 ? std::sqrt(total) : 1.0;
+}
+
 double no_nan(double x) { return std::isnan(x) ? kInfinity : x; }
 
 }  // namespace
 
 double Certificate::max_scaled() const { return std::max({stationarity, primal, complementarity}); }
+
+RowScales row_scales(const ContactProgram& program) {
+  const Metric metric(program);
+  RowScales w;
+  w.E0_J = std::max(metric.squared(program.b), 1e-12);
+  const auto add = [&](std::vector<double>& list, double scale, double violation) {
+    list.push_back(scale);
+    if (violation > 0) w.E0_J = std::max(w.E0_J, violation * violation / (scale * scale));
+  };
+  for (int i = 0; i < program.J.size(); ++i) {
+    const ContactLaw& law = program.contacts[i];
+    add(w.contacts, row_scale(metric, program.J, i, law.frictionless ? 1 : program.J.rows(i), program.nv), -law.gap);
+  }
+  for (int i = 0; i < program.linear.rows.size(); ++i)
+    add(w.linear, row_scale(metric, program.linear.rows, i, 1, program.nv), program.linear.rhs[i]);
+  for (int i = 0; i < program.equality.rows.size(); ++i)
+    add(w.equality, row_scale(metric, program.equality.rows, i, 1, program.nv), std::abs(program.equality.rhs[i]));
+  for (int i = 0; i < program.nv; ++i) {
+    const double lower = program.lower.size() ? program.lower[i] : -kInfinity;
+    const double upper = program.upper.size() ? program.upper[i] : kInfinity;
+    add(w.bounds, std::sqrt(metric.squared(VectorXd::Unit(program.nv, i))), std::max(lower, -upper));
+  }
+  return w;
+}
 
 Certificate certify(const ContactProgram& program, const ContactSolution& solution) {
   if (!complete(program, solution) || !finite(solution)) {

@@ -34,4 +34,12 @@ inline Status confirmed(Status claimed, const Certificate& certificate, double t
 /// allocate.
 Certificate certify(const ContactProgram& program, const ContactSolution& solution);
 
+/// The scales w of README.md, one per contact, linear row, equality row and velocity (the row of a bound); 1 where nothing
+/// moves the row. In metres (radians) of displacement per √J.
+struct RowScales {
+  std::vector<double> contacts, linear, equality, bounds;
+  double E0_J = 0;  // the energy scale of an exact program
+};
+RowScales row_scales(const ContactProgram& program);
+
 }  // namespace deft::solvers

@@ -98,10 +98,10 @@ void check(const ContactProgram& p) {
       if (!(c.ellipsoid[k] >= 0) || !std::isfinite(c.ellipsoid[k]))
         fail(fmt::format("contact {}: ellipsoid[{}] = {} must be finite and not negative", i, k, c.ellipsoid[k]));
       if (!std::isfinite(c.offset[k])) fail(fmt::format("contact {}: offset[{}] is not finite", i, k));
-      if (p.model == FrictionModel::kPyramid && k < rows - 1 && c.ellipsoid[k] != 1)
+      if (!is_cone(p, static_cast<int>(i)) && k < rows - 1 && c.ellipsoid[k] != 1)
         fail(fmt::format("contact {}: an ellipsoid needs the cone model", i));
     }
-    if (rows == 4 && p.model == FrictionModel::kPyramid && !c.frictionless)
+    if (rows == 4 && !is_cone(p, static_cast<int>(i)) && !c.frictionless)
       fail(fmt::format("contact {}: a spin row needs the cone model", i));
   }
 }

@@ -176,7 +176,6 @@ void ConstraintRows::store(const double* delta, WarmMemory& memory) const {
 
 void ConstraintRows::unpack(const double* delta, ContactSolution& solution) const {
   const ContactProgram& program = *program_;
-  const bool pyramid = program.model == FrictionModel::kPyramid;
   const int n = static_cast<int>(layouts_.size());
   solution.delta = Eigen::Map<const Eigen::VectorXd>(delta, program.nv);
   solution.force.resize(n);
@@ -185,6 +184,7 @@ void ConstraintRows::unpack(const double* delta, ContactSolution& solution) cons
   solution.slack.clear();
   for (int i = 0; i < n; ++i) {
     const RayLayout& layout = layouts_[i];
+    const bool pyramid = !is_cone(program, i);
     const double* value = values_.data() + 3 * i;
     const double* lambda = lambda_[0].data() + first_ray_[i];
     auto& force = solution.force[i];

@@ -18,7 +18,7 @@ constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that r
 
 bool same_contact(const ContactProgram& p, int i, int j) {
   const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
-  if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.compliance != b.compliance ||
+  if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.cone != b.cone || a.compliance != b.compliance ||
       a.ellipsoid != b.ellipsoid || a.offset != b.offset || p.J.rows(i) != p.J.rows(j)) {
     return false;
   }

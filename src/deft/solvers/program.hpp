@@ -29,7 +29,8 @@ struct ContactLaw {
   double gap = 0.0;                          // φ [m]
   double mu = 0.0;                           // friction coefficient
   bool frictionless = false;                 // one row, barrier weight 1
-  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]; scales the tangential rows (cone model only)
+  bool cone = false;                         // a cone in a program of pyramids too
+  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]; scales the tangential rows (cones only)
   std::array<double, 3> offset{0, 0, 0};     // o: tangential rows are J_t δ + o [m, m, rad]
   double compliance = 0.0;                   // R ≥ 0 [m/N]: slack s = Jδ + φ + R y, y the scaled multiplier
   std::uint64_t id = 0;                      // identity across steps, for warm starts; 0 = none
@@ -58,6 +59,11 @@ struct ContactProgram {
   BlockDiagonal masses;  // optional M_u/h² of blocks where Q is zero: regularises the certificate's metric Q̃
 };
 
+/// Whether contact i is a second-order cone (its tangential rows need not be more than one); otherwise a pyramid, or one row.
+inline bool is_cone(const ContactProgram& program, int i) {
+  return program.model == FrictionModel::kCone || program.contacts[static_cast<std::size_t>(i)].cone;
+}
+
 /// What a solver returns, besides its status. Sizes follow the program; all forces act along the raw (unscaled) rows.
 struct ContactSolution {
   Eigen::VectorXd delta;                     // δ, size nv
@@ -68,7 +74,7 @@ struct ContactSolution {
   Eigen::VectorXd linear_multipliers;    // ≥ 0, size of `linear`
   Eigen::VectorXd equality_multipliers;  // size of `equality`
   std::vector<double>
-      ray_multipliers;  // pyramid: β_j per contact in order (1 for frictionless), slack·β = 1/κ when smoothed
+      ray_multipliers;  // pyramids: β_j per contact in order (1 for frictionless), slack·β = 1/κ when smoothed; cones none
   std::vector<double>
       slack;  // the solver's slacks in the order of ray_multipliers (pyramid); cone: (s_n, s_t…) per contact, flat
   bool motion_unique = true;

@@ -12,7 +12,7 @@ constexpr double kNoFriction = 1e-12;  // below it a contact is one row
 
 RayLayout ray_layout(const ContactProgram& program, int i) {
   const ContactLaw& law = program.contacts[i];
-  const bool pyramid = program.model == FrictionModel::kPyramid;
+  const bool pyramid = !is_cone(program, i);
   const int raw_rows = program.J.rows(i);
   RayLayout out;
   out.compliance = law.compliance;

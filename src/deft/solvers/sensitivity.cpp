@@ -49,7 +49,7 @@ class Sensitivity::Builder {
     const double* beta = solution_.ray_multipliers.data();
     for (std::size_t i = 0; i < program_.contacts.size(); ++i) {
       add_contact(static_cast<int>(i), beta);
-      if (program_.model == FrictionModel::kPyramid) beta += count_rays(program_, static_cast<int>(i));
+      if (!is_cone(program_, static_cast<int>(i))) beta += count_rays(program_, static_cast<int>(i));
     }
     for (int v = 0; v < program_.nv; ++v) add_bound(v);
     for (int i = 0; i < program_.linear.rows.size(); ++i) add_linear(i);
@@ -102,7 +102,7 @@ class Sensitivity::Builder {
     s(0) += program_.contacts[i].gap;
     for (int r = 1; r < rows; ++r) s(r) += program_.contacts[i].offset[r - 1];
 
-    if (program_.model == FrictionModel::kPyramid || program_.contacts[i].frictionless || rows == 1)
+    if (!is_cone(program_, i) || program_.contacts[i].frictionless || rows == 1)
       add_rays(i, s, beta, term);
     else
       add_cone(i, s, term);
@@ -118,7 +118,7 @@ class Sensitivity::Builder {
     const int rows = program_.J.rows(i);
     const bool single = law.frictionless || rows == 1;
     const int rays = single ? 1 : count_rays(program_, i);
-    const bool has_beta = program_.model == FrictionModel::kPyramid;
+    const bool has_beta = !is_cone(program_, i);
     Eigen::Matrix<double, 4, Eigen::Dynamic> held(4, rays);
     int count = 0;
     for (int j = 0; j < rays; ++j) {

@@ -33,7 +33,7 @@ class Unpacker {
     const int b = packed_.block_of_contact[i];
     const ContactLaw& law = program_.contacts[i];
     const int rows = program_.J.rows(i);
-    const bool pyramid = program_.model == FrictionModel::kPyramid;
+    const bool pyramid = !is_cone(program_, i);
     auto& force = solution_.force[i];
     force = {0, 0, 0, 0};
     if (b < 0) return without_block(i);
@@ -87,7 +87,7 @@ class Unpacker {
     const int rows = law.frictionless ? 1 : program_.J.rows(i);
     const double weight = packed_.smoothed ? 1 / program_.kappa : 0.0;
     auto& force = solution_.force[i];
-    if (program_.model == FrictionModel::kPyramid) {
+    if (!is_cone(program_, i)) {
       const int rays = rows == 1 ? 1 : rows == 2 ? 2 : program_.rays;
       const PackedBlock shape{.rows = rows, .slacks = rays};
       for (int k = 0; k < rays; ++k) {

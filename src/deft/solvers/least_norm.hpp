@@ -1,0 +1,17 @@
+#pragma once
+// Of all multipliers that hold a given motion: those of least norm, the same from every solver.
+
+#include "deft/solvers/program.hpp"
+
+namespace deft::solvers {
+
+/// Replaces the multipliers of an exact solution by those of least Σ w_i²|λ_i|², the limit of compliance R_i = r w_i²,
+/// r → 0⁺: λ are the rays' β, a cone's (f_n, f_t/(μe)), the multipliers of bounds and linear rows; w_i are the scales
+/// of row_scales. The motion stays. Smoothed programs and contacts with compliance have only one set of multipliers,
+/// which stays too.
+/// @returns whether the selection succeeded; if not, `solution` is as it was. Rays: exact. Cones: to rounding, unless
+/// the only possible forces lie on the boundary of a sticking cone. Allocates; safe to call from many threads.
+/// @throws std::invalid_argument if `solution` does not belong to `program`.
+bool select_least_norm(const ContactProgram& program, ContactSolution& solution);
+
+}  // namespace deft::solvers

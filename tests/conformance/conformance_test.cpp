@@ -1,0 +1,269 @@
+// The laws that every step model obeys, on random worlds and on the bundled scenes. A later model joins kModels.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "conformance/laws.hpp"
+#include "conformance/random_scene.hpp"
+#include "deft/dynamics/rollout.hpp"
+#include "deft/io/scene_file.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using test::RandomScenes;
+
+constexpr scene::ModelKind kModels[] = {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder};
+
+/// Where everything is at the end of a step, by name; of second order with velocities.
+std::map<std::string, Eigen::Matrix4d> poses(const scene::Scene& scene, const VectorXd& q) {
+  scene::SceneState state = scene.make_state();
+  scene.update(q, state);
+  std::map<std::string, Eigen::Matrix4d> all;
+  const auto names = scene.names_bodies();
+  for (std::size_t i = 0; i < names.size(); ++i) all[names[i]] = state.X_WB()[i].matrix();
+  return all;
+}
+
+/// Two steps, so that second-order models start the second one in motion.
+StepResult two_steps(const scene::Scene& scene, const VectorXd& u) {
+  const auto model = make_step_model(scene);
+  StepResult result;
+  State state{.q = scene.initial_configuration()};
+  for (int k = 0; k < 2; ++k) {
+    state.t = k * model->h();
+    model->step(state, u, result);
+    state.q = result.q_next;
+    state.v = result.v_next;
+  }
+  return result;
+}
+
+double largest_difference(const std::map<std::string, Eigen::Matrix4d>& a,
+                          const std::map<std::string, Eigen::Matrix4d>& b,
+                          const RigidTransform& X = RigidTransform::Identity()) {
+  double worst = 0;
+  for (const auto& [name, pose] : a) {
+    if (name != "world") worst = std::max(worst, (X.matrix() * pose - b.at(name)).cwiseAbs().maxCoeff());
+  }
+  return worst;
+}
+
+TEST(Conformance, RandomScenesObeyTheLawsOfContact) {
+  RandomScenes random(1);
+  for (int k = 0; k < 500; ++k) {
+    scene::SceneSpec spec = random.next();
+    const VectorXd u = random.command();
+    for (const scene::ModelKind kind : kModels) {
+      spec.step.model = kind;
+      for (const double kappa : {scene::kInfinity, 1e3}) {
+        spec.step.kappa = kappa;
+        SCOPED_TRACE("scene " + std::to_string(k) + " model " + std::string(to_string(kind)) + " kappa " +
+                     std::to_string(kappa));
+        test::expect_contact_laws(two_steps(test::build(spec), u), std::isinf(kappa));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Conformance, ARigidMotionOfTheWorldMovesTheStepWithIt) {
+  RandomScenes random(2);
+  int compared = 0;
+  for (int k = 0; k < 150; ++k) {
+    scene::SceneSpec spec = random.next();
+    spec.step.cone = scene::Cone::kCone;  // a pyramid turns with its tangents only
+    const VectorXd u = random.command();
+    const RigidTransform X = make_transform(random.rotation(), {random.normal(), random.normal(), random.normal()});
+    for (const scene::ModelKind kind : kModels) {
+      spec.step.model = kind;
+      const scene::Scene here = test::build(spec), there = test::build(test::moved(spec, X));
+      const StepResult a = two_steps(here, u), b = two_steps(there, u);
+      ASSERT_EQ(a.status, b.status) << k;
+      EXPECT_LT(largest_difference(poses(here, a.q_next), poses(there, b.q_next), X), 1e-7)
+          << "scene " << k << " " << to_string(kind);
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 300);
+}
+
+TEST(Conformance, NamesAndOrderOfBodiesDoNotMatter) {
+  RandomScenes random(3);
+  for (int k = 0; k < 150; ++k) {
+    scene::SceneSpec spec = random.next();
+    const VectorXd u = random.command();
+    scene::SceneSpec reversed = spec;
+    std::reverse(reversed.world.models.begin(), reversed.world.models.end());
+    for (const scene::ModelKind kind : kModels) {
+      spec.step.model = reversed.step.model = kind;
+      const scene::Scene a = test::build(spec), b = test::build(reversed);
+      // Reversing the order swaps A and B of a pair, so that normals and the pyramid's first tangent turn around: the
+      // same polygon.
+      EXPECT_LT(largest_difference(poses(a, two_steps(a, u).q_next), poses(b, two_steps(b, u).q_next)), 1e-7)
+          << "scene " << k << " " << to_string(kind);
+    }
+  }
+}
+
+/// Σ of the barrier's weights: the smoothed motion is at most that over κ above the least energy.
+double barrier_weight(const solvers::ContactProgram& program) {
+  double sum = 0;
+  for (int i = 0; i < program.J.size(); ++i) {
+    sum += program.contacts[i].frictionless ? 1
+           : solvers::is_cone(program, i)   ? 2
+           : program.J.rows(i) == 2         ? 2
+                                            : program.rays;
+  }
+  for (const auto* bound : {&program.lower, &program.upper})
+    sum += static_cast<double>(bound->array().isFinite().count());
+  return sum;
+}
+
+TEST(Conformance, SmoothedStepsConvergeToTheExactOneAsFastAsTheirBarrierSays) {
+  RandomScenes random(4);
+  for (int k = 0; k < 150; ++k) {
+    scene::SceneSpec spec = random.next();
+    const VectorXd u = random.command();
+    for (const scene::ModelKind kind : kModels) {
+      spec.step.model = kind;
+      const auto step = [&](double kappa) {
+        spec.step.kappa = kappa;
+        const scene::Scene scene = test::build(spec);
+        const auto model = make_step_model(scene);
+        StepResult result;
+        model->step(State{.q = scene.initial_configuration()}, u, result);
+        EXPECT_EQ(result.status, solvers::Status::kSolved) << k;
+        return result;
+      };
+      const StepResult exact = step(scene::kInfinity);
+      for (const double kappa : {1e2, 1e4, 1e6}) {
+        const StepResult smoothed = step(kappa);
+        const VectorXd difference = smoothed.delta - exact.delta;
+        double energy = 0;
+        for (int j = 0; j < exact.program.Q.num_blocks(); ++j) {
+          const auto d = difference.segment(exact.program.Q.start(j), exact.program.Q.size(j));
+          energy += 0.5 * d.dot(exact.program.Q.block(j) * d);
+        }
+        // ½‖δ_κ − δ‖²_Q ≤ E(δ_κ) − E(δ) ≤ Σ weights/κ.
+        EXPECT_LE(energy, barrier_weight(exact.program) / kappa + 1e-9) << "scene " << k << " kappa " << kappa;
+      }
+    }
+  }
+}
+
+TEST(Conformance, AStepFromRestWithoutPenetrationLowersTheEnergy) {
+  RandomScenes random(5);
+  for (int k = 0; k < 300; ++k) {
+    const scene::Scene scene = test::build(random.next());
+    const auto model = make_step_model(scene);
+    StepResult result;
+    model->step(scene.initial_configuration(), random.command(), result);
+    double deepest = 0;
+    for (const auto& contact : result.problem.contacts) deepest = std::min(deepest, contact.gap);
+    // Not to move is allowed then, and has energy 0.
+    if (deepest >= 0) {
+      EXPECT_LE(result.energy, 1e-12) << k;
+    }
+  }
+}
+
+TEST(Conformance, SecondOrderBodiesLeftAloneLoseEnergy) {
+  RandomScenes random(6);
+  for (int k = 0; k < 60; ++k) {
+    scene::SceneSpec spec = random.next();
+    spec.step.model = scene::ModelKind::kConvexSecondOrder;
+    spec.step.h = 0.005;
+    spec.wrenches.clear();
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    StepResult result;
+    State state{.q = scene.initial_configuration()};
+    const VectorXd u = VectorXd::Zero(3);
+    double last = scene::kInfinity, scale = 0;
+    for (int step = 0; step < 40; ++step) {
+      model->step(state, u, result);
+      ASSERT_TRUE(solvers::usable(result.status)) << k;
+      scale = std::max(scale, std::abs(result.energy));
+      // Explicit gyroscopic forces and the curvature of contact may add a little, of second order in h.
+      EXPECT_LE(result.energy, last + 1e-4 * scale + 1e-9) << "scene " << k << " step " << step;
+      last = result.energy;
+      state = {.q = result.q_next, .v = result.v_next, .t = (step + 1) * 0.005};
+    }
+  }
+}
+
+TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamic) {
+  // A row of balls on a line, pushed: Q_u = M/h² vanishes as h grows, and the motion becomes the quasistatic one.
+  std::vector<multibody::ModelSpec> models;
+  for (int i = 0; i < 4; ++i) {
+    models.push_back(test::body(i == 0 ? "finger" : "ball" + std::to_string(i), multibody::JointKind::kAxes,
+                                {test::slide("x", Vector3d::UnitX())}, multibody::SphereSpec{0.1}, 1 + i, 0.004, 0.5,
+                                test::at(0.21 * i, 0, 0)));
+  }
+  scene::SceneSpec spec = test::scene_spec(models, {{"finger", 500}});
+  const auto step = [&](scene::Dynamics dynamics, double h) {
+    spec.step.dynamics = dynamics;
+    spec.step.h = h;
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    StepResult result;
+    model->step(scene.initial_configuration(), VectorXd::Constant(1, 0.06), result);
+    EXPECT_TRUE(solvers::usable(result.status));
+    return result.delta;
+  };
+  const VectorXd limit = step(scene::Dynamics::kQuasistatic, 1);
+  EXPECT_NEAR(limit[3], 0.03, 1e-8);
+  double last = 1;
+  for (const double h : {1.0, 10.0, 100.0}) {
+    const double difference = (step(scene::Dynamics::kQuasidynamic, h) - limit).norm();
+    EXPECT_LT(difference, 0.02 * last) << h;
+    last = difference;
+  }
+}
+
+TEST(Conformance, BundledScenesObeyTheLawsOfContact) {
+  int scenes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(DEFT_SOURCE_DIR) + "/scenes")) {
+    const auto file = entry.path() / "scene.deft.yaml";
+    if (!std::filesystem::exists(file)) continue;
+    ++scenes;
+    for (const char* settings : {"{model: convex}", "{model: convex, cone: cone}", "{model: convex, kappa: 1000}",
+                                 "{model: convex-second-order, h: 0.005}"}) {
+      SCOPED_TRACE(file.string() + " " + settings);
+      io::SceneFileOptions options;
+      options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
+      const std::string overlay = settings;
+      for (std::size_t at = 1; at < overlay.size() - 1;) {  // "{a: b, c: d}" → step.a=b, step.c=d
+        const std::size_t end = std::min(overlay.find(',', at), overlay.size() - 1), colon = overlay.find(':', at);
+        options.settings.push_back("step." + overlay.substr(at, colon - at) + "=" +
+                                   overlay.substr(colon + 2, end - colon - 2));
+        at = end + 2;
+      }
+      Diagnostics diagnostics;
+      const scene::Scene scene = io::load_scene(file.string(), options, diagnostics);
+      const auto model = make_step_model(scene);
+      const bool exact = std::isinf(scene.spec().step.kappa);
+      State state = initial_state(*model);
+      StepResult result;
+      VectorXd u(scene.nu());
+      for (int k = 0; k < 12; ++k) {
+        state.t = k * model->h();
+        scene.command(state.t, model->h(), u);
+        model->step(state, u, result);
+        test::expect_contact_laws(result, exact);
+        if (HasFatalFailure()) return;
+        state.q = result.q_next;
+        state.v = result.v_next;
+      }
+    }
+  }
+  EXPECT_GE(scenes, 20);
+}
+
+}  // namespace
+}  // namespace deft::dynamics
