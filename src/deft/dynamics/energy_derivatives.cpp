@@ -106,8 +106,10 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
   if (object.frozen) return rate;
   const auto& s = at.scene.spec().step.unactuated_mass_scale;
   const bool cancels = s && *s != 0 && at.scene.nu() > 0;
-  // Gravity is all of b on objects; it and M grow in proportion.
-  rate.segment(object.first_v, object.nv) = at.result.problem.b.segment(object.first_v, object.nv) / object.mass;
+  // Weight and M grow in proportion; external wrenches do not.
+  VectorXd weight;
+  at.scene.model().gravity_force(at.state.kinematics, at.scene.spec().gravity_W, weight);
+  rate.segment(object.first_v, object.nv) = -weight.segment(object.first_v, object.nv) / object.mass;
   if (!cancels) rate.segment(object.first_v, object.nv) += inertial_force(at, object) / object.mass;
   return rate;
 }
