@@ -67,10 +67,11 @@ Row measure(const std::vector<RealProblem>& sequence, bool warm, int repeats) {
 int main(int argc, char** argv) {
   const std::string data = DEFT_SOURCE_DIR "/benchmarks/data/problems";
   int repeats = 20;
-  std::string only;  // a part of the name of the sequences to run
+  std::string only, start;  // a part of the name of the sequences to run; "cold" or "warm" alone
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--repeat") == 0) repeats = std::max(1, std::stoi(argv[i + 1]));
     if (std::strcmp(argv[i], "--only") == 0) only = argv[i + 1];
+    if (std::strcmp(argv[i], "--start") == 0) start = argv[i + 1];
   }
   fmt::print("deft contact solver, kernels: {}; {} repeats of 40 steps\n", solvers::active_isa(), repeats);
   fmt::print("{:24} {:5} {:>6} {:>12} {:>12} {:>9} {:>9} {:>6}\n", "sequence", "start", "failed", "certificate",
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
     if (std::string(folder).find(only) == std::string::npos) continue;
     const auto sequence = benchmarks::read_sequence(data, folder);
     for (bool warm : {false, true}) {
+      if (!start.empty() && start != (warm ? "warm" : "cold")) continue;
       const Row row = measure(sequence, warm, repeats);
       failed += row.failed;
       fmt::print("{:24} {:5} {:6} {:12.1e} {:12.1e} {:9.1f} {:9.1f} {:6.1f}\n", folder, warm ? "warm" : "cold",

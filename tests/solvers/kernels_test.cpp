@@ -45,7 +45,8 @@ TEST(Kernels, FactorAndSolveAgreeWithEigenAtEverySize) {
       U.leftCols(n) = H;
       const std::vector<double> floor(n, 0.0);
       EXPECT_EQ(kernels->factor(n, ld, U.data(), floor.data()), 0) << name << n;
-      const Eigen::MatrixXd upper = U.leftCols(n).triangularView<Eigen::Upper>();
+      Eigen::MatrixXd upper = U.leftCols(n).triangularView<Eigen::Upper>();
+      upper.diagonal() = upper.diagonal().cwiseInverse().eval();
       EXPECT_LT((upper.transpose() * upper - H).norm(), 1e-13 * n * H.norm()) << name << n;
       Eigen::VectorXd x = random_matrix(n, 1, 1, rng), half = x;
       const Eigen::VectorXd expected = H.llt().solve(x);

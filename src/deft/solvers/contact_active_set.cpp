@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "deft/solvers/kernels/dense_kernels.hpp"
+#include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers {
 namespace {
@@ -38,8 +38,7 @@ void ContactActiveSet::prepare() {
   limit_ = kIterationsPerColumn * nv + kFewIterations;
   factor_.clear(kMaxRows);
   rows_.clear();
-  free_slots_.clear();
-  for (int slot = kMaxRows; slot >= 0; --slot) free_slots_.push_back(slot);
+  empty_set();
   g_.resize(std::max(g_.size(), static_cast<std::size_t>(kMaxRows + 1) * width_));
   z_.resize(std::max(z_.size(), static_cast<std::size_t>(kMaxRows + 1) * ld_));
   w_.resize(kMaxRows);
@@ -84,36 +83,47 @@ ContactActiveSet::Row ContactActiveSet::make_row(const RowName& name) {
   return row;
 }
 
-bool ContactActiveSet::independent(const Row& row) {
+// g_otherᵀ Q⁻¹ g_row.
+double ContactActiveSet::product(const Row& other, const Row& row) {
+  if (!(other.touches & row.touches)) return 0.0;
+  const double* g = this->g(other);
   const double* z = this->z(row);
+  const int* cols = other.cols.data();
+  double total = 0;
+  for (std::size_t k = 0; k < other.cols.size(); ++k) total += g[k] * z[cols[k]];
+  return total;
+}
+
+// −(c + g δ₀), what W_AA λ must be for a slack of zero.
+double ContactActiveSet::right_hand_side(const Row& row) {
+  double rhs = -row.offset;
+  const double* g = this->g(row);
+  for (std::size_t k = 0; k < row.cols.size(); ++k) rhs -= g[k] * free_motion_[row.cols[k]];
+  return rhs;
+}
+
+bool ContactActiveSet::independent(const Row& row) {
   const int n = factor_.size();
   int first = n;
   for (int a = 0; a < n; ++a) {
-    const Row& other = rows_[a];
-    double product = 0;
-    if (other.touches & row.touches) {
-      const double* g = this->g(other);
-      const int* cols = other.cols.data();
-      const std::size_t count = other.cols.size();
-      for (std::size_t k = 0; k < count; ++k) product += g[k] * z[cols[k]];
-      if (first == n && product != 0) first = a;
-    }
-    w_[a] = product;
+    w_[a] = product(rows_[a], row);
+    if (first == n && w_[a] != 0) first = a;
   }
   return row.norm > 0 && factor_.independent(w_.data(), first, row.norm * row.norm);
+}
+
+void ContactActiveSet::join(const Row& row) {
+  free_slots_.pop_back();
+  rows_.push_back(row);
+  constraints_.set_active(row.name, true);
+  ++iterations_;
 }
 
 // Lets the row join A unless it depends on A.
 bool ContactActiveSet::admit(const Row& row) {
   if (factor_.full() || !independent(row)) return false;
-  double rhs = -row.offset;
-  const double* g = this->g(row);
-  for (std::size_t k = 0; k < row.cols.size(); ++k) rhs -= g[k] * free_motion_[row.cols[k]];
-  factor_.append(rhs);
-  free_slots_.pop_back();
-  rows_.push_back(row);
-  constraints_.set_active(row.name, true);
-  ++iterations_;
+  factor_.append(right_hand_side(row));
+  join(row);
   return true;
 }
 
@@ -125,16 +135,40 @@ void ContactActiveSet::leave(int k) {
   ++iterations_;
 }
 
-// The rows that carried force last time, with their multipliers. @returns false where an equality depends on others.
+void ContactActiveSet::empty_set() {
+  for (const Row& row : rows_) constraints_.set_active(row.name, false);
+  rows_.clear();
+  free_slots_.clear();
+  for (int slot = kMaxRows; slot >= 0; --slot) free_slots_.push_back(slot);
+}
+
+// The rows that carried force last time, with their multipliers: all at once, or one by one where they depend on each
+// other.
+// @returns false where an equality depends on others.
 bool ContactActiveSet::recall(WarmMemory* memory) {
-  bool possible = true;
-  constraints_.recall(memory, [&](const RowName& name, double lambda) {
-    Row row = make_row(name);
-    if (!row.free && !(lambda * row.norm > kLoaded * root_E0_)) return;
-    row.lambda = lambda;
-    if (!admit(row) && row.free) possible = false;
-  });
-  return possible;
+  recalled_.clear();
+  constraints_.recall(memory, [&](const RowName& name, double lambda) { recalled_.push_back({name, lambda}); });
+  if (recalled_.size() <= static_cast<std::size_t>(kMaxRows)) {
+    int n = 0;
+    for (const Remembered& old : recalled_) {
+      Row row = make_row(old.name);
+      if (!row.free && !(old.lambda * row.norm > kLoaded * root_E0_)) continue;
+      row.lambda = old.lambda;
+      for (int a = 0; a < n; ++a) factor_.entry(a, n) = product(rows_[a], row);
+      factor_.entry(n, n) = row.norm * row.norm;
+      target_[n++] = right_hand_side(row);
+      join(row);
+    }
+    if (factor_.factorise(n, target_.data())) return true;
+    empty_set();
+  }
+  for (const Remembered& old : recalled_) {
+    Row row = make_row(old.name);
+    row.lambda = old.lambda;
+    if (!row.free && !(row.lambda * row.norm > kLoaded * root_E0_)) continue;
+    if (!admit(row) && row.free) return false;
+  }
+  return true;
 }
 
 // To the maximum of the dual on A, dropping the rows whose multipliers want to be negative. @returns false at the
@@ -187,10 +221,11 @@ bool ContactActiveSet::exchange(const Row& row) {
 // δ = Q⁻¹(Gᵀλ − b).
 void ContactActiveSet::move() {
   std::copy(free_motion_.begin(), free_motion_.begin() + ld_, delta_.begin());
-  for (const Row& row : rows_) {
-    const double* z = this->z(row);
-    for (int c = 0; c < ld_; ++c) delta_[c] += row.lambda * z[c];
-  }
+  int end = 0;
+  for (const Row& row : rows_) end = std::max(end, row.slot + 1);
+  by_slot_.assign(end, 0.0);
+  for (const Row& row : rows_) by_slot_[row.slot] = row.lambda;
+  dense_kernels().multiply_transposed(end, ld_, z_.data(), by_slot_.data(), delta_.data());
 }
 
 // The rows outside A that δ violates by more than rounding; of each contact the worst one.

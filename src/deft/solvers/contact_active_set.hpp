@@ -44,11 +44,20 @@ class ContactActiveSet {
     double scaled = 0;  // −s/(norm √E0)
   };
 
+  struct Remembered {
+    RowName name;
+    double lambda = 0;
+  };
+
   void prepare();
+  void empty_set();
   Row make_row(const RowName& name);
   double* g(const Row& row) { return g_.data() + static_cast<std::size_t>(row.slot) * width_; }
   double* z(const Row& row) { return z_.data() + static_cast<std::size_t>(row.slot) * ld_; }
+  double product(const Row& other, const Row& row);
+  double right_hand_side(const Row& row);
   bool independent(const Row& row);
+  void join(const Row& row);
   bool admit(const Row& row);
   void leave(int k);
   bool recall(WarmMemory* memory);
@@ -72,7 +81,8 @@ class ContactActiveSet {
   int iterations_ = 0, limit_ = 0;
   std::vector<Row> rows_;        // A, in the order of the factor
   std::vector<int> free_slots_;  // the last one is that of the row on trial
-  std::vector<double> g_, z_, w_, target_;
+  std::vector<Remembered> recalled_;
+  std::vector<double> g_, z_, w_, target_, by_slot_;
   std::vector<double> free_motion_, delta_;  // −Q⁻¹b, δ; padded with zeros
   std::vector<double> residual_, scaled_residual_;
   std::vector<Violation> violations_;

@@ -19,10 +19,22 @@ void DelassusFactor::clear(int capacity) {
   if (capacity > capacity_) {
     capacity_ = capacity;
     ld_ = padded(capacity);
-    U_.resize(static_cast<std::size_t>(capacity_) * ld_);
+    U_.resize(static_cast<std::size_t>(capacity_) * ld_ + kLane);
     y_.resize(capacity_);
     column_.resize(ld_);
+    floor_.resize(capacity_);
   }
+}
+
+bool DelassusFactor::factorise(int n, const double* rhs) {
+  const DenseKernels& kernels = dense_kernels();
+  for (int k = 0; k < n; ++k) floor_[k] = kDependent * entry(k, k);
+  n_ = 0;
+  if (kernels.factor(n, ld_, U_.data(), floor_.data()) > 0) return false;
+  n_ = n;
+  std::copy(rhs, rhs + n, y_.begin());
+  kernels.forward(n, ld_, U_.data(), y_.data());
+  return true;
 }
 
 bool DelassusFactor::independent(const double* w, int first, double w_rr) {
@@ -36,27 +48,28 @@ bool DelassusFactor::independent(const double* w, int first, double w_rr) {
 }
 
 void DelassusFactor::append(double rhs) {
-  const double root = std::sqrt(rest_);
-  for (int k = 0; k < n_; ++k) U_[static_cast<std::size_t>(k) * ld_ + n_] = column_[k];
-  U_[static_cast<std::size_t>(n_) * (ld_ + 1)] = root;
+  const double reciprocal = 1 / std::sqrt(rest_);
+  for (int k = 0; k < n_; ++k) entry(k, n_) = column_[k];
+  entry(n_, n_) = reciprocal;
   for (int k = first_; k < n_; ++k) rhs -= column_[k] * y_[k];
-  y_[n_++] = rhs / root;
+  y_[n_++] = rhs * reciprocal;
 }
 
 void DelassusFactor::remove(int k) {
   const DenseKernels& kernels = dense_kernels();
   for (int r = 0; r < n_; ++r) {
-    double* row = U_.data() + static_cast<std::size_t>(r) * ld_;
+    double* row = &entry(r, 0);
     const int from = std::max(r, k + 1);
     std::copy(row + from, row + n_, row + from - 1);
   }
   --n_;
-  for (int i = k; i < n_; ++i) {  // row i + 1 has an entry left of the diagonal
-    double* a = U_.data() + static_cast<std::size_t>(i) * ld_;
+  for (int i = k; i < n_; ++i) {  // row i + 1 has an entry left of the diagonal, the reciprocal of its old pivot
+    double* a = &entry(i, i);
     double* b = a + ld_;
-    const double length = std::sqrt(a[i] * a[i] + b[i] * b[i]);
-    const double c = a[i] / length, s = b[i] / length;
-    kernels.rotate(n_ - i, c, s, a + i, b + i);
+    const double below = 1 / *b, reciprocal = 1 / std::sqrt(*a * *a + below * below);
+    const double c = *a * reciprocal, s = below * reciprocal;
+    *a = reciprocal;
+    kernels.rotate(n_ - i - 1, c, s, a + 1, b + 1);
     kernels.rotate(1, c, s, &y_[i], &y_[i + 1]);
   }
 }

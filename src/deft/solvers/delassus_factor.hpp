@@ -14,6 +14,12 @@ class DelassusFactor {
   void clear(int capacity);
   int size() const { return n_; }
 
+  /// For a whole set at once: `entry` (k, r), k ≤ r, is the product of rows k and r; then `factorise`.
+  double& entry(int k, int r) { return U_[static_cast<std::size_t>(k) * ld_ + r]; }
+  /// A becomes the n ≤ capacity rows whose products `entry` has, with their right-hand sides. @returns false, with A
+  /// empty, where they are not independent.
+  bool factorise(int n, const double* rhs);
+
   /// Looks at a row whose products with A are w (size(); zeros before `first`), with itself w_rr. @returns whether it
   /// is independent of A, up to rounding. Then `append` may follow, otherwise `null_direction`.
   bool independent(const double* w, int first, double w_rr);
@@ -33,8 +39,8 @@ class DelassusFactor {
 
  private:
   int n_ = 0, capacity_ = 0, ld_ = 0, first_ = 0;
-  double rest_ = 0;  // |row|² outside the span of A
-  std::vector<double> U_, y_, column_;
+  double rest_ = 0;                             // |row|² outside the span of A
+  std::vector<double> U_, y_, column_, floor_;  // the diagonal of U as reciprocals
 };
 
 }  // namespace deft::solvers

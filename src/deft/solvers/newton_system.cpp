@@ -9,19 +9,86 @@ namespace {
 
 // A pivot this much smaller than the diagonal entry it came from is rounding noise.
 constexpr double kNoise = 2e-16;
+// Columns of an island from which sparse tiles beat the dense factor.
+constexpr int kSparseFrom = 150;
 
 }  // namespace
 
+// Where each island is factored.
+void NewtonSystem::place_islands(const PackedProgram& program) {
+  sparse_of_island_.assign(program.islands.size(), -1);
+  first_value_.resize(program.islands.size());
+  std::size_t size = 0;
+  int count = 0;
+  for (std::size_t k = 0; k < program.islands.size(); ++k) {
+    const Island& island = program.islands[k];
+    first_value_[k] = size;
+    if (island.size < kSparseFrom) {
+      size += static_cast<std::size_t>(island.size) * island.ld;
+    } else {
+      sparse_of_island_[k] = count++;
+    }
+  }
+  H_.assign(size + kLane, 0.0);  // kernels may add zeros to one register beyond the end
+  if (static_cast<int>(sparse_.size()) < count) sparse_.resize(count);
+  for (std::size_t k = 0; k < program.islands.size(); ++k) {
+    if (sparse_of_island_[k] >= 0) start_sparse(program, static_cast<int>(k));
+  }
+}
+
+// Tiles: blocks of Q, neighbouring single columns together, large blocks in pieces. Tiles are coupled by blocks of Q and by rows.
+void NewtonSystem::start_sparse(const PackedProgram& program, int k) {
+  const Island& island = program.islands[k];
+  tile_sizes_.clear();
+  tile_pairs_.clear();
+  tile_of_column_.resize(island.size);
+  bool open = false;  // the last tile takes single columns
+  int column = 0;
+  for (const MetricBlock& block : program.metric) {
+    if (block.island != k) continue;
+    const int first_tile = static_cast<int>(tile_sizes_.size());
+    for (int done = 0; done < block.size;) {
+      const int size = std::min(kLane, block.size - done);
+      if (block.size == 1 && open && tile_sizes_.back() < kLane) {
+        ++tile_sizes_.back();
+      } else {
+        tile_sizes_.push_back(size);
+      }
+      const int tile = static_cast<int>(tile_sizes_.size()) - 1;
+      for (int i = 0; i < size; ++i) tile_of_column_[column++] = tile;
+      for (int other = first_tile; other < tile; ++other) tile_pairs_.emplace_back(other, tile);
+      done += size;
+    }
+    open = block.size == 1;
+  }
+  for (const RowGroup& group : program.groups) {
+    if (group.island != k) continue;
+    const int* cols = program.cols.data() + group.first_col;
+    for (int i = 0; i < group.num_cols; ++i) {
+      const int tile = tile_of_column_[cols[i]];
+      if (i > 0 && tile == tile_of_column_[cols[i - 1]]) continue;
+      for (int j = i + 1; j < group.num_cols; ++j) {
+        const int other = tile_of_column_[cols[j]];
+        if (other != tile && other != tile_of_column_[cols[j - 1]]) tile_pairs_.emplace_back(std::min(tile, other), std::max(tile, other));
+      }
+    }
+  }
+  sparse(k)->start(tile_sizes_, tile_pairs_);
+}
+
 int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCurvature>& curvature) {
   const DenseKernels& kernels = dense_kernels();
-  std::size_t size = kLane;  // kernels may add zeros to one register beyond the end
-  for (const Island& island : program.islands) size += static_cast<std::size_t>(island.size) * island.ld;
-  H_.assign(size, 0.0);
+  place_islands(program);
   for (const MetricBlock& block : program.metric) {
     const Island& island = program.islands[block.island];
     const int offset = block.start - island.start;
-    double* H = H_.data() + island.first_value;
     const double* Q = program.Q_values.data() + block.first_value;
+    while (static_cast<int>(range_.size()) < island.size) range_.push_back(static_cast<int>(range_.size()));
+    if (TileCholesky* tiles = sparse(block.island)) {
+      tiles->add(block.size, range_.data() + offset, Q, block.ld);
+      continue;
+    }
+    double* H = H_.data() + first_value_[block.island];
     for (int r = 0; r < block.size; ++r) {
       for (int c = r; c < block.size; ++c)
         H[static_cast<std::size_t>(offset + r) * island.ld + offset + c] = Q[r * block.ld + c];
@@ -31,44 +98,54 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
     const Island& island = program.islands[group.island];
     J_scratch_.resize(std::max(J_scratch_.size(), static_cast<std::size_t>(group.num_rows) * group.ld));
     T_scratch_.resize(J_scratch_.size());
+    const double* values = program.values.data() + group.first_value;
+    const double* J_loaded = values;  // the rows with curvature: those of the program unless there are gaps
     int rows = 0;
     for (int k = group.first_block; k < group.first_block + group.num_blocks; ++k) {
       const PackedBlock& block = program.blocks[k];
       if (curvature[k].zero) continue;
-      const double* J = program.values.data() + group.first_value +
-                        static_cast<std::size_t>(block.first_row - group.first_row) * group.ld;
-      std::copy(J, J + static_cast<std::size_t>(block.rows) * group.ld,
-                J_scratch_.data() + static_cast<std::size_t>(rows) * group.ld);
-      for (int r = 0; r < block.rows; ++r) {
-        double* T = T_scratch_.data() + static_cast<std::size_t>(rows + r) * group.ld;
-        const double* C = curvature[k].C + r * block.rows;
-        for (int j = 0; j < group.ld; j += kLane) {  // lanes of known length become vectors
-          double total[kLane] = {};
-          for (int i = 0; i < block.rows; ++i) {
-            const double* row = J + static_cast<std::size_t>(i) * group.ld + j;
-            for (int lane = 0; lane < kLane; ++lane) total[lane] += C[i] * row[lane];
-          }
-          std::copy(total, total + kLane, T + j);
-        }
+      const std::size_t at = static_cast<std::size_t>(rows) * group.ld;
+      const double* J = values + static_cast<std::size_t>(block.first_row - group.first_row) * group.ld;
+      if (J_loaded == values && J != values + at) {
+        std::copy(values, values + at, J_scratch_.data());
+        J_loaded = J_scratch_.data();
       }
+      if (J_loaded != values) std::copy(J, J + static_cast<std::size_t>(block.rows) * group.ld, J_scratch_.data() + at);
+      kernels.weigh(block.rows, group.ld, curvature[k].C, J, T_scratch_.data() + at);
       rows += block.rows;
     }
     if (rows == 0) continue;
-    kernels.add_product(rows, group.num_cols, group.ld, J_scratch_.data(), T_scratch_.data(),
-                        program.cols.data() + group.first_col, group.contiguous, H_.data() + island.first_value,
-                        island.ld);
+    const int* cols = program.cols.data() + group.first_col;
+    if (TileCholesky* tiles = sparse(group.island)) {
+      local_.assign(static_cast<std::size_t>(group.num_cols) * group.ld + kLane, 0.0);
+      kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), range_.data(), true, local_.data(), group.ld);
+      tiles->add(group.num_cols, cols, local_.data(), group.ld);
+      continue;
+    }
+    kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), cols, group.contiguous,
+                        H_.data() + first_value_[group.island], island.ld);
   }
   for (std::size_t i = 0; i < program.unit_cols.size(); ++i) {
     const BlockCurvature& c = curvature[program.first_unit_block + i];
     if (c.zero) continue;
-    const Island& island = program.islands[program.island_of_packed[program.unit_cols[i]]];
+    const int k = program.island_of_packed[program.unit_cols[i]];
+    const Island& island = program.islands[k];
     const int local = program.unit_cols[i] - island.start;
-    H_[island.first_value + static_cast<std::size_t>(local) * (island.ld + 1)] +=
-        program.unit_values[i] * c.C[0] * program.unit_values[i];
+    const double value = program.unit_values[i] * c.C[0] * program.unit_values[i];
+    if (TileCholesky* tiles = sparse(k)) {
+      tiles->add_diagonal(local, value);
+    } else {
+      H_[first_value_[k] + static_cast<std::size_t>(local) * (island.ld + 1)] += value;
+    }
   }
   int flat = 0;
-  for (const Island& island : program.islands) {
-    double* H = H_.data() + island.first_value;
+  for (std::size_t k = 0; k < program.islands.size(); ++k) {
+    const Island& island = program.islands[k];
+    if (TileCholesky* tiles = sparse(static_cast<int>(k))) {
+      flat += tiles->factor(kNoise);
+      continue;
+    }
+    double* H = H_.data() + first_value_[k];
     floor_.resize(std::max<std::size_t>(floor_.size(), island.size));
     for (int i = 0; i < island.size; ++i) floor_[i] = kNoise * H[static_cast<std::size_t>(i) * (island.ld + 1)];
     flat += kernels.factor(island.size, island.ld, H, floor_.data());
@@ -76,14 +153,17 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
   return flat;
 }
 
-void NewtonSystem::solve(const PackedProgram& program, std::vector<double>& x) const {
+void NewtonSystem::solve(const PackedProgram& program, std::vector<double>& x) {
   const DenseKernels& kernels = dense_kernels();
-  for (const Island& island : program.islands) {
-    if (island.size == 1) {
-      const double u = H_[island.first_value];
-      x[island.start] /= u * u;
+  for (std::size_t k = 0; k < program.islands.size(); ++k) {
+    const Island& island = program.islands[k];
+    if (TileCholesky* tiles = sparse(static_cast<int>(k))) {
+      tiles->solve(x.data() + island.start);
+    } else if (island.size == 1) {
+      const double u = H_[first_value_[k]];
+      x[island.start] *= u * u;
     } else {
-      kernels.solve(island.size, island.ld, H_.data() + island.first_value, x.data() + island.start);
+      kernels.solve(island.size, island.ld, H_.data() + first_value_[k], x.data() + island.start);
     }
   }
 }

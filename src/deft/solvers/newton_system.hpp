@@ -5,6 +5,7 @@
 
 #include "deft/solvers/arrow.hpp"
 #include "deft/solvers/packed_program.hpp"
+#include "deft/solvers/tile_cholesky.hpp"
 
 namespace deft::solvers {
 
@@ -14,13 +15,13 @@ struct BlockCurvature {
   double C[kMaxConeRows * kMaxConeRows] = {};
 };
 
-/// Newton matrix and factor with their scratch; one per thread.
+/// Newton matrix and factor with their scratch: dense for small islands, in sparse tiles for large ones; one per thread.
 class NewtonSystem {
  public:
   /// H ← Q + JᵀCJ and its factor. @returns the number of directions without curvature, which the solve leaves alone.
   int factor(const PackedProgram& program, const std::vector<BlockCurvature>& curvature);
   /// x ← H⁻¹x, packed order.
-  void solve(const PackedProgram& program, std::vector<double>& x) const;
+  void solve(const PackedProgram& program, std::vector<double>& x);
 
   /// z = J v.
   void multiply(const PackedProgram& program, const std::vector<double>& v, std::vector<double>& z);
@@ -28,6 +29,15 @@ class NewtonSystem {
   void add_transposed(const PackedProgram& program, const std::vector<double>& y, std::vector<double>& out);
 
  private:
+  void place_islands(const PackedProgram& program);
+  void start_sparse(const PackedProgram& program, int island);
+  TileCholesky* sparse(int island) { return sparse_of_island_[island] < 0 ? nullptr : &sparse_[sparse_of_island_[island]]; }
+
+  std::vector<int> sparse_of_island_;     // index into sparse_, −1: dense
+  std::vector<std::size_t> first_value_;  // into H_, of dense islands
+  std::vector<TileCholesky> sparse_;
+  std::vector<int> tile_sizes_, tile_of_column_, range_;
+  std::vector<std::pair<int, int>> tile_pairs_;
   std::vector<double> H_, floor_, J_scratch_, T_scratch_, local_;
 };
 

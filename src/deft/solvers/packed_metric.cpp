@@ -124,7 +124,7 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
         for (int i = j; i < block.size; ++i) {
           double value = i == j;
           for (int k = j; k < i; ++k) value -= Q[k * block.ld + i] * inverse[k * block.ld + j];
-          inverse[i * block.ld + j] = value / Q[i * block.ld + i];
+          inverse[i * block.ld + j] = value * Q[i * block.ld + i];
         }
       }
     }
@@ -165,7 +165,7 @@ double PackedProgram::metric_norm_squared(const std::vector<double>& x, std::vec
   for (const MetricBlock& block : metric) {
     const double* U = metric_factor.data() + block.first_value;
     if (block.size == 1) {
-      const double y = x[block.start] / U[0];
+      const double y = x[block.start] * U[0];
       total += y * y;
       continue;
     }

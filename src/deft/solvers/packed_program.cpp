@@ -88,13 +88,10 @@ void PackedProgram::find_islands(const ContactProgram& program) {
     column_of[i] = islands[island_of_root_[r]].size++;  // position inside the island, made absolute below
   }
   int start = 0;
-  std::size_t first_value = 0;
   for (Island& island : islands) {
     island.start = start;
     island.ld = padded(island.size);
-    island.first_value = first_value;
     start += island.size;
-    first_value += static_cast<std::size_t>(island.size) * island.ld;
   }
   island_of_column_.resize(nv);
   island_of_packed.resize(nv);

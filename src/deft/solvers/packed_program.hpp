@@ -44,7 +44,6 @@ struct RowGroup {
 /// A connected component of columns: its own dense Newton matrix.
 struct Island {
   int start = 0, size = 0, ld = 0;  // columns start … start+size−1 in packed order
-  std::size_t first_value = 0;      // into NewtonSystem's storage
 };
 
 /// A block of Q̂ and the Cholesky factor of the same block of Q̃ (formulation: README.md, "Scales").

@@ -11,7 +11,7 @@ constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
 
 /// The kernels of one instruction set. None allocates; all may be called from many threads.
 struct DenseKernels {
-  /// H = UᵀU in place, upper triangle only, n ≤ ld. Pivots that fall below `floor[i]` mean a direction without
+  /// H = UᵀU in place, upper triangle only, n ≤ ld; the diagonal of U holds the reciprocals of its entries. Pivots that fall below `floor[i]` mean a direction without
   /// curvature up to rounding: they are replaced by a huge one, which freezes that direction. @returns the number of
   /// such pivots.
   int (*factor)(int n, int ld, double* H, const double* floor);
@@ -27,10 +27,21 @@ struct DenseKernels {
   void (*multiply)(int rows, int ld, const double* J, const double* v, double* z);
   /// out += Jᵀ y, out padded to ld.
   void (*multiply_transposed)(int rows, int ld, const double* J, const double* y, double* out);
+  /// T = C J, C rows × rows, J and T rows × ld.
+  void (*weigh)(int rows, int ld, const double* C, const double* J, double* T);
   /// H(cols, cols) += JᵀT, upper triangle, J and T rows × ld of which `n` columns count; `contiguous` says that cols[k]
   /// = cols[0] + k and that H may be written (with zeros) up to padded(n) columns after cols[0].
   void (*add_product)(int rows, int n, int ld, const double* J, const double* T, const int* cols, bool contiguous,
                       double* H, int ld_H);
+
+  // Square tiles of kLane rows, row-major and contiguous (tile_cholesky.hpp).
+  /// One step of UᵀU by tiles: each of `count` tiles ← U⁻ᵀ tile with the factored `diagonal`; then for all pairs a ≤ b of them the tile that couples
+  /// rows[a] with rows[b] −= tile_aᵀ tile_b: diagonals[rows[a]] where a = b, otherwise the next one of `targets` in `all`.
+  void (*eliminate_tile)(int count, const double* diagonal, double* tiles, const int* rows, const int* targets, double* diagonals, double* all);
+  /// x[rows[a]] −= tile_aᵀ y for all tiles; x in pieces of kLane.
+  void (*forward_tiles)(int count, const double* tiles, const int* rows, const double* y, double* x);
+  /// y −= Σ tile_a x[rows[a]].
+  void (*backward_tiles)(int count, const double* tiles, const int* rows, const double* x, double* y);
 };
 
 }  // namespace deft::solvers

@@ -1,0 +1,147 @@
+#include "deft/solvers/tile_cholesky.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <numeric>
+
+#include "deft/solvers/certificate.hpp"
+#include "deft/solvers/contact_solver.hpp"
+#include "support/random_problems.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using deft::testing::RandomProblems;
+
+TEST(TileCholesky, SolvesAsADenseFactorDoes) {
+  RandomProblems random(11);
+  TileCholesky factor;
+  for (int round = 0; round < 40; ++round) {
+    std::vector<int> sizes, first{0};
+    const int tiles = random.integer(1, 30);
+    for (int t = 0; t < tiles; ++t) {
+      sizes.push_back(random.integer(1, 8));
+      first.push_back(first.back() + sizes.back());
+    }
+    std::vector<std::pair<int, int>> pairs;
+    const int edges = random.integer(0, 3 * tiles);
+    for (int e = 0; e < edges && tiles > 1; ++e) {
+      const int a = random.integer(0, tiles - 1), b = random.integer(0, tiles - 1);
+      if (a != b) pairs.emplace_back(std::min(a, b), std::max(a, b));
+    }
+    const auto coupled = pairs;
+    Eigen::MatrixXd H = Eigen::MatrixXd::Zero(first.back(), first.back());
+    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with the pattern kept
+      factor.start(sizes, pairs);
+      H.setZero();
+      const auto add = [&](const std::vector<int>& cols) {
+        const int n = static_cast<int>(cols.size());
+        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> J(n + 1, n), S;
+        for (Eigen::Index k = 0; k < J.size(); ++k) J.data()[k] = random.normal();
+        S = J.transpose() * J;
+        factor.add(n, cols.data(), S.data(), n);
+        for (int r = 0; r < n; ++r) {
+          for (int c = 0; c < n; ++c) H(cols[r], cols[c]) += S(r, c);
+        }
+      };
+      const auto columns = [&](int t) {
+        std::vector<int> cols(sizes[t]);
+        std::iota(cols.begin(), cols.end(), first[t]);
+        return cols;
+      };
+      for (int t = 0; t < tiles; ++t) add(columns(t));
+      for (const auto& [a, b] : coupled) {
+        std::vector<int> cols = columns(a);
+        const std::vector<int> more = columns(b);
+        cols.insert(cols.end(), more.begin(), more.end());
+        add(cols);
+      }
+      factor.add_diagonal(0, 2.5);
+      H(0, 0) += 2.5;
+      Eigen::VectorXd b(first.back());
+      for (double& x : b) x = random.normal();
+      Eigen::VectorXd x = b;
+      EXPECT_EQ(factor.factor(1e-16), 0);
+      factor.solve(x.data());
+      EXPECT_LE((H * x - b).norm(), 1e-9 * b.norm()) << "round " << round;
+    }
+  }
+}
+
+// Boxes in a cubic heap, each resting on the one below and leaning on its neighbour, four points a face.
+ContactProgram heap(int side) {
+  ContactProgram p;
+  const int boxes = side * side * side;
+  p.nv = 6 * boxes;
+  p.b = Eigen::VectorXd::Zero(p.nv);
+  for (int k = 0; k < boxes; ++k) {
+    p.Q.append(6 * k, 6) = Eigen::Matrix<double, 6, 6>::Identity() * (1 + 0.1 * (k % 7));
+    p.b[6 * k + 5] = 10 * (1 + 0.1 * (k % 7));
+  }
+  const auto touch = [&](int below, int above, int axis) {  // `below` −1: the ground; normal along `axis`, from below to above
+    for (int corner = 0; corner < 4; ++corner) {
+      std::vector<int> cols;
+      for (const int body : {below, above}) {
+        for (int i = 0; body >= 0 && i < 6; ++i) cols.push_back(6 * body + i);
+      }
+      auto J = p.J.append(3, cols);
+      int at = 0;
+      for (const int body : {below, above}) {
+        if (body < 0) continue;
+        const double sign = body == above ? 1 : -1;
+        Eigen::Vector3d arm;
+        arm[axis] = -0.5 * sign;
+        arm[(axis + 1) % 3] = corner & 1 ? 0.5 : -0.5;
+        arm[(axis + 2) % 3] = corner & 2 ? 0.5 : -0.5;
+        for (int r = 0; r < 3; ++r) {
+          const Eigen::Vector3d row = sign * Eigen::Vector3d::Unit((axis + r) % 3);
+          J.block(r, at, 1, 3) = arm.cross(row).transpose();
+          J.block(r, at + 3, 1, 3) = row.transpose();
+        }
+        at += 6;
+      }
+      p.contacts.push_back({.gap = axis == 2 ? 0.0 : 1e-3, .mu = 0.5, .id = p.contacts.size() + 1});
+    }
+  };
+  const auto box = [&](int x, int y, int z) { return x + side * (y + side * z); };
+  for (int z = 0; z < side; ++z) {
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        touch(z == 0 ? -1 : box(x, y, z - 1), box(x, y, z), 2);
+        if (x > 0) touch(box(x - 1, y, z), box(x, y, z), 0);
+        if (y > 0) touch(box(x, y - 1, z), box(x, y, z), 1);
+      }
+    }
+  }
+  return p;
+}
+
+TEST(SparseIslands, AHeapOfBoxesRestsAndStaysSolvedWhenPushed) {
+  ContactProgram program = heap(4);  // one island of 384 columns
+  for (const FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
+    program.model = model;
+    ContactSolver solver;
+    ContactSolution solution;
+    for (int step = 0; step < 3; ++step) {
+      program.b[0 * 6 + 3] = 3.0 * step;
+      program.b[40 * 6 + 4] = -2.0 * step;
+      const SolveInfo info = solver.solve(program, {}, solution);
+      EXPECT_EQ(info.status, Status::kSolved) << "step " << step;
+      EXPECT_LE(certify(program, solution).max_scaled(), 1e-8);
+      double carried = 0;  // by the ground
+      for (std::size_t i = 0; i < program.contacts.size(); ++i) {
+        if (program.J.cols(static_cast<int>(i)).size() == 6) carried += solution.force[i][0];
+      }
+      double weight = 0;
+      for (int k = 0; k < 64; ++k) weight += program.b[6 * k + 5];
+      if (step == 0) {
+        EXPECT_LE(solution.delta.norm(), 1e-9);
+        EXPECT_NEAR(carried / weight, 1.0, 1e-8);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deft::solvers
