@@ -1,199 +1,180 @@
-// A, B, ∂force/∂q, ∂force/∂u of whole steps against sixth-order differences of the solver.
+// A, B, ∂force/∂q, ∂force/∂u of whole steps against sixth-order differences of the solver: pairs of shapes, joints,
+// barriers.
 
-#include "deft/dynamics/step_derivative.hpp"
+#include <map>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-
-#include "deft/dynamics/convex_step.hpp"
-#include "support/differences.hpp"
-#include "support/scene_builder.hpp"
+#include "derivative_bench.hpp"
 
 namespace deft::dynamics {
 namespace {
 
-using Eigen::Matrix3d;
-using Eigen::MatrixXd;
-using Eigen::Vector3d;
-using Eigen::VectorXd;
-using multibody::JointKind;
-using multibody::JointSpec;
-using multibody::LinkSpec;
-using multibody::ModelSpec;
-using multibody::ShapeSpec;
+using namespace collision::reference;
 
-constexpr double kTolerance = 1e-7;
-
-/// A link with a lopsided inertia, its centre of mass off the origin, and one shape.
-LinkSpec lopsided(const std::string& name, const ShapeSpec& shape, const RigidTransform& X_LG, double mass = 0.8) {
-  const Matrix3d R = rotation_from_rpy({0.3, -0.4, 0.9});
-  LinkSpec link;
-  link.name = name;
-  link.inertial = multibody::InertialSpec{
-      mass, {0.02, -0.01, 0.018}, mass * R * Vector3d(0.002, 0.003, 0.004).asDiagonal() * R.transpose()};
-  multibody::GeometrySpec geometry;
-  geometry.name = "shape";
-  geometry.shape = shape;
-  geometry.X_LG = X_LG;
-  geometry.mu = 0.6;
-  link.collisions.push_back(geometry);
-  return link;
-}
-
-RigidTransform pose(const Vector3d& rpy, const Vector3d& p) { return make_transform(rotation_from_rpy(rpy), p); }
-
-ModelSpec lopsided_body(const std::string& name, const ShapeSpec& shape, const RigidTransform& X_WB) {
-  ModelSpec model;
-  model.name = name;
-  model.inline_body = true;
-  model.links.push_back(lopsided(name, shape, pose({0.1, 0.2, -0.3}, {0.01, -0.02, 0.005})));
-  model.X_WModel = X_WB;
-  return model;
-}
-
-/// Three hinges with skew axes, the last link carrying `shape`; the second one a slide if asked.
-ModelSpec arm(const std::string& name, const ShapeSpec& shape, bool with_slide = false) {
-  ModelSpec model;
-  model.name = name;
-  model.links.push_back({.name = "base"});
-  const Vector3d axes[] = {Vector3d(0.2, 0.1, 1).normalized(), Vector3d(1, 0.3, -0.2).normalized(),
-                           Vector3d(0.1, 1, 0.4).normalized()};
-  for (int k = 0; k < 3; ++k) {
-    LinkSpec link = lopsided(fmt::format("link{}", k), shape, pose({0.2, -0.1, 0.4}, {0.02, 0.01, 0.03}));
-    if (k < 2) link.collisions.clear();
-    model.links.push_back(link);
-    JointSpec joint;
-    joint.name = fmt::format("joint{}", k);
-    joint.kind = JointKind::kAxes;
-    joint.parent = k == 0 ? "base" : fmt::format("link{}", k - 1);
-    joint.child = link.name;
-    joint.axes = {{.coordinate = joint.name, .rotational = !(with_slide && k == 1), .axis_J = axes[k]}};
-    joint.X_PJ = pose({0.3, 0.2, -0.1}, {0.05, 0.12, 0.1});
-    model.joints.push_back(joint);
-  }
-  return model;
-}
-
-/// A step model, its differentiator, and differences of it.
-struct Bench {
-  scene::Scene scene;
-  ConvexStep model;
-  StepDifferentiator differentiator;
-  VectorXd q, u;
-  StepResult result;
-
-  explicit Bench(const scene::SceneSpec& spec) : scene(test::build(spec)), model(scene), differentiator(scene) {
-    q = scene.initial_configuration();
-    u = VectorXd::Zero(scene.nu());
-  }
-  void step() { model.step(q, u, result); }
-};
-
-/// One number per output of a step: q⁺ as a displacement from the nominal one, forces in the contact frame, forces in
-/// the world.
-VectorXd outputs(Bench& bench, const VectorXd& q, const VectorXd& u, const StepResult& nominal) {
-  StepResult result;
-  bench.model.reset();
-  bench.model.step(q, u, result);
-  EXPECT_EQ(result.status, solvers::Status::kSolved);
-  EXPECT_EQ(result.problem.contacts.size(), nominal.problem.contacts.size());
-  // Log at the nominal q⁺: the tangent there.
-  const VectorXd moved = bench.scene.model().difference(nominal.q_next, result.q_next);
-  std::vector<double> all(moved.begin(), moved.end());
-  for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
-    EXPECT_EQ(result.problem.contacts[i].id, nominal.problem.contacts[i].id);
-    const auto& c = result.problem.contacts[i];
-    const auto& f = result.solution.force[i];
-    for (int r = 0; r < result.program.J.rows(static_cast<int>(i)); ++r) all.push_back(f[r]);
-    const Vector3d F = f[0] * c.n_W + f[1] * c.t1_W + f[2] * c.t2_W;
-    all.insert(all.end(), F.begin(), F.end());
-  }
-  return Eigen::Map<VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
-}
-
-/// The Jacobian of StepDerivative in the same order of rows.
-MatrixXd stacked(const MatrixXd& dq_next, const MatrixXd& dforce, const MatrixXd& dforce_W, const StepDerivative& d,
-                 const StepResult& result) {
-  MatrixXd all(dq_next.rows() + dforce.rows() + dforce_W.rows(), dq_next.cols());
-  Eigen::Index row = dq_next.rows();
-  all.topRows(row) = dq_next;
-  for (std::size_t i = 0; i < d.first_row.size(); ++i) {
-    const int rows = result.program.J.rows(static_cast<int>(i));
-    all.middleRows(row, rows) = dforce.middleRows(d.first_row[i], rows);
-    all.middleRows(row + rows, 3) = dforce_W.middleRows(3 * i, 3);
-    row += rows + 3;
-  }
-  return all;
-}
-
-struct Errors {
-  double A = 0, B = 0, force_q = 0, force_u = 0;
-  double largest() const { return std::max(std::max(A, B), std::max(force_q, force_u)); }
-};
-
-Errors compare(Bench& bench, double eta) {
-  bench.step();
-  EXPECT_EQ(bench.result.status, solvers::Status::kSolved);
-  bench.differentiator.linearize(bench.q, bench.u, bench.result);
-  StepDerivative d;
-  bench.differentiator.jacobians(d);
-  EXPECT_FALSE(bench.differentiator.is_kink())
-      << (bench.differentiator.kinks().empty() ? "" : bench.differentiator.kinks()[0]);
-  const int nv = bench.scene.nv(), nu = bench.scene.nu();
-  MatrixXd by_q, by_u;
-  for (int i = 0; i < nv; ++i) {
-    const VectorXd column = test::difference(
-        [&](double s) {
-          VectorXd q;
-          bench.scene.model().integrate(bench.q, s * VectorXd::Unit(nv, i), q);
-          return outputs(bench, q, bench.u, bench.result);
-        },
-        eta);
-    by_q.conservativeResize(column.size(), nv);
-    by_q.col(i) = column;
-  }
-  for (int i = 0; i < nu; ++i) {
-    const VectorXd column = test::difference(
-        [&](double s) { return outputs(bench, bench.q, bench.u + s * VectorXd::Unit(nu, i), bench.result); }, eta);
-    by_u.conservativeResize(column.size(), nu);
-    by_u.col(i) = column;
-  }
-  const MatrixXd q_side = stacked(d.A, d.dforce_dq, d.dforce_W_dq, d, bench.result),
-                 u_side = stacked(d.B, d.dforce_du, d.dforce_W_du, d, bench.result);
-  const Eigen::Index forces = by_q.rows() - nv;
-  Errors e;
-  e.A = test::relative_error(q_side.topRows(nv), by_q.topRows(nv));
-  if (forces > 0) e.force_q = test::relative_error(q_side.bottomRows(forces), by_q.bottomRows(forces));
-  if (nu > 0) e.B = test::relative_error(u_side.topRows(nv), by_u.topRows(nv));
-  if (nu > 0 && forces > 0) e.force_u = test::relative_error(u_side.bottomRows(forces), by_u.bottomRows(forces));
-  return e;
-}
-
-/// A free body against the last link of an arm.
-scene::SceneSpec arm_and_body(const ShapeSpec& on_arm, const ShapeSpec& body, const RigidTransform& X_WBody) {
-  scene::SceneSpec spec = test::scene_spec({arm("arm", on_arm), lopsided_body("body", body, X_WBody)}, {{"arm", 80}});
-  spec.world.welds.push_back({.parent = "world", .child = "arm::base", .X_PC = pose({0.1, -0.2, 0.3}, {0, 0, 0})});
-  spec.gravity_W = {0.5, -1, -9};
-  spec.step.h = 0.1;
-  spec.step.kappa = 300;
+/// The last link of a three-joint arm (robot) against a free body; the body's shape touches the arm's with `gap`.
+scene::SceneSpec arm_and_body(const collision::reference::Body& on_arm, const collision::reference::Body& on_body,
+                              double gap, Random& random, const std::string& joints = "hhh") {
+  scene::SceneSpec alone = derivative_scene({arm("arm", joints, on_arm.spec)}, {});
+  weld(alone, "arm", pose({0.1, -0.2, 0.3}, Vector3d::Zero()));
+  const scene::Scene arm_only = test::build(alone);
+  scene::SceneState state = arm_only.make_state();
+  arm_only.update(arm_only.initial_configuration(), state);
+  const RigidTransform X_WG =
+      state.X_WB()[arm_only.model().find_body("arm::link2")] * pose({0.2, -0.1, 0.4}, {0.02, 0.01, 0.03});
+  scene::SceneSpec spec =
+      derivative_scene({arm("arm", joints, on_arm.spec),
+                        lopsided_body("body", on_body.spec, touching(on_body, on_arm, X_WG, gap, random))},
+                       {{"arm", 80}});
+  weld(spec, "arm", pose({0.1, -0.2, 0.3}, Vector3d::Zero()));
   return spec;
 }
 
-TEST(StepDerivative, SphereAgainstSphereOnAnArm) {
-  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
-    scene::SceneSpec spec = arm_and_body(multibody::SphereSpec{0.05}, multibody::SphereSpec{0.06},
-                                         pose({0.4, 0.2, 0.7}, {0.25, 0.35, 0.3}));
-    spec.step.cone = cone;
-    Bench bench(spec);
-    bench.u << 0.1, -0.15, 0.2;
-    const Errors e = compare(bench, 2e-4);
-    EXPECT_LT(e.largest(), kTolerance) << fmt::format("A {:.1e} B {:.1e} fq {:.1e} fu {:.1e} turn {} contacts {}", e.A,
-                                                      e.B, e.force_q, e.force_u, bench.result.delta.transpose().norm(),
-                                                      bench.result.problem.contacts.size());
+std::vector<collision::reference::Body> shapes() {
+  return {sphere(0.05),        capsule(0.03, 0.12), box({0.12, 0.1, 0.08}),
+          prism(5, 0.06, 0.1), cylinder(0.05, 0.1), ellipsoid({0.04, 0.06, 0.08})};
+}
+
+TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
+  const auto all = shapes();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      int checked = 0, kinks = 0, left = 0;
+      double worst = 0;
+      for (int trial = 0; trial < 6; ++trial) {
+        Random random(100 * i + 10 * j + trial);
+        scene::SceneSpec spec = arm_and_body(all[i], all[j], uniform(random, 1e-3, 4e-3), random);
+        spec.step.cone = trial % 2 == 0 ? scene::Cone::kPyramid : scene::Cone::kCone;
+        const std::string what = fmt::format("{} – {} trial {}", all[i].name, all[j].name, trial);
+        Bench bench(spec);
+        bench.differentiate();
+        if (bench.differentiator.is_kink()) {
+          ++kinks;
+          continue;
+        }
+        const auto by_q = bench.errors(false), by_u = bench.errors(true);
+        if (!by_q || !by_u) {
+          ++left;
+          continue;
+        }
+        ++checked;
+        EXPECT_LT(by_q->largest(), kTolerance)
+            << what << fmt::format(": A {:.1e}, ∂f/∂q {:.1e}", by_q->motion, by_q->force);
+        EXPECT_LT(by_u->largest(), kTolerance)
+            << what << fmt::format(": B {:.1e}, ∂f/∂u {:.1e}", by_u->motion, by_u->force);
+        worst = std::max({worst, by_q->largest(), by_u->largest()});
+      }
+      RecordProperty(all[i].name + "_" + all[j].name,
+                     fmt::format("{} steps, {} kinks, {} left, worst {:.1e}", checked, kinks, left, worst));
+      EXPECT_GE(checked, 2) << all[i].name << " – " << all[j].name;
+    }
   }
+}
+
+TEST(StepDerivative, FollowsDifferencesForEveryKindOfJoint) {
+  Random random(7);
+  for (const char* joints : {"hhh", "shh", "hsh", "hhs", "sss"}) {
+    Bench(arm_and_body(box({0.12, 0.1, 0.08}), ellipsoid({0.04, 0.06, 0.08}), 2e-3, random, joints)).check(joints);
+  }
+  // Objects with joints of their own, a ball among them, against a robot; both hang on the world.
+  for (const char* joints : {"hhb", "bhh", "hbh"}) {
+    Random same(11);
+    scene::SceneSpec spec = arm_and_body(sphere(0.05), capsule(0.03, 0.12), 2e-3, same);
+    spec.world.models.push_back(arm("chain", joints, multibody::SphereSpec{0.05}));
+    weld(spec, "chain", pose({0.1, -0.2, 0.3}, {0.14, 0.0, 0.02}));
+    spec.step.contact_margin = 0.1;
+    Bench bench(spec);
+    ASSERT_NO_FATAL_FAILURE(bench.check(joints));
+    EXPECT_GE(bench.result.problem.contacts.size(), 2u);
+  }
+}
+
+TEST(StepDerivative, FollowsDifferencesForEveryKindOfPair) {
+  Random random(3);
+  const auto rod = capsule(0.03, 0.12);
+  // Two robots, both moving; robot and world; two free bodies; a robot touching itself.
+  scene::SceneSpec two_arms =
+      derivative_scene({arm("left", "hhh", rod.spec), arm("right", "hhh", rod.spec)}, {{"left", 80}, {"right", 120}});
+  weld(two_arms, "left", pose({0.1, -0.2, 0.3}, {0, 0, 0}));
+  weld(two_arms, "right", pose({0.15, -0.25, 0.4}, {0.07, 0.02, 0.01}));
+  two_arms.step.contact_margin = 0.1;
+  Bench links(two_arms);
+  ASSERT_NO_FATAL_FAILURE(links.check("link – link"));
+  EXPECT_GE(links.result.problem.contacts.size(), 1u);
+
+  scene::SceneSpec wall = derivative_scene(
+      {arm("arm", "hhh", box({0.1, 0.08, 0.06}).spec),
+       test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d(-1, -0.4, 0.2).normalized(), -0.2}, 0.7)},
+      {{"arm", 80}});
+  weld(wall, "arm", pose({0.1, -0.2, 0.3}, {0, 0, 0}));
+  wall.step.contact_margin = 1;
+  Bench world(wall);
+  ASSERT_NO_FATAL_FAILURE(world.check("link – world"));
+  EXPECT_EQ(world.result.problem.contacts.size(), 8u);
+
+  const auto brick = box({0.12, 0.1, 0.08});
+  const RigidTransform X = pose({0.4, 0.2, 0.7}, {0.25, 0.35, 0.3});
+  for (int trial = 0; trial < 2; ++trial) {
+    scene::SceneSpec free = derivative_scene(
+        {lopsided_body("a", brick.spec, X), lopsided_body("b", rod.spec, touching(rod, brick, X, 2e-3, random))}, {});
+    Bench bench(free);
+    ASSERT_NO_FATAL_FAILURE(bench.check(fmt::format("free – free {}", trial)));
+    EXPECT_GE(bench.result.problem.contacts.size(), 1u);
+  }
+
+  scene::SceneSpec self = derivative_scene({arm("arm", "hhhh", multibody::SphereSpec{0.06}, true)}, {{"arm", 80}});
+  self.robots[0].self_collision = true;
+  weld(self, "arm", pose({0.1, -0.2, 0.3}, {0, 0, 0}));
+  self.step.contact_margin = 0.5;
+  Bench itself(self);
+  ASSERT_NO_FATAL_FAILURE(itself.check("self"));
+  EXPECT_GE(itself.result.problem.contacts.size(), 2u);
+}
+
+TEST(StepDerivative, FollowsDifferencesAtEveryBarrierAndWithoutOne) {
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    for (const double kappa : {10.0, 100.0, 1e4, scene::kInfinity}) {
+      for (const double gap : {2e-3, -2e-3, -1e-2}) {
+        Random random(5);
+        scene::SceneSpec spec = arm_and_body(sphere(0.05), ellipsoid({0.04, 0.06, 0.08}), gap, random);
+        spec.step.kappa = kappa;
+        spec.step.cone = cone;
+        Bench(spec).check(fmt::format("kappa {} gap {} cone {}", kappa, gap, static_cast<int>(cone)));
+      }
+    }
+  }
+}
+
+TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
+  const auto variant = [](const std::string& what, const auto& change) {
+    Random random(12);
+    scene::SceneSpec spec = arm_and_body(cylinder(0.05, 0.1), box({0.12, 0.1, 0.08}), 1e-3, random);
+    change(spec);
+    Bench(spec).check(what);
+  };
+  variant("plain", [](scene::SceneSpec&) {});
+  variant("midpoint", [](scene::SceneSpec& spec) { spec.step.midpoint_forces = true; });
+  variant("robot gravity", [](scene::SceneSpec& spec) { spec.step.robot_gravity = true; });
+  variant("damping", [](scene::SceneSpec& spec) { spec.step.joint_damping.all = 7; });
+  variant("mass rule", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 3; });
+  variant("objects stay", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 0; });
+  variant("frozen", [](scene::SceneSpec& spec) { spec.objects.push_back({.name = "body", .frozen = true}); });
+  variant("six rays", [](scene::SceneSpec& spec) { spec.step.rays = 6; });
+  variant("compliant", [](scene::SceneSpec& spec) { spec.step.compliance = 1e-4; });
+  variant("compliant cone", [](scene::SceneSpec& spec) {
+    spec.step.compliance = 1e-4;
+    spec.step.cone = scene::Cone::kCone;
+  });
+  variant("frictionless", [](scene::SceneSpec& spec) {
+    for (auto& model : spec.world.models)
+      for (auto& link : model.links)
+        for (auto& geometry : link.collisions) geometry.mu = 0;
+  });
+  variant("limits", [](scene::SceneSpec& spec) {
+    for (auto& joint : spec.world.models[0].joints) joint.axes[0].lower = -0.01, joint.axes[0].upper = 0.02;
+  });
+  variant("exact limits", [](scene::SceneSpec& spec) {
+    spec.step.kappa = scene::kInfinity;
+    spec.world.models[0].joints[0].axes[0].upper = 0.02;
+  });
 }
 
 }  // namespace

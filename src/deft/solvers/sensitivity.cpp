@@ -401,8 +401,10 @@ void Sensitivity::solve(const ContactProgram& program, const ProgramChange& chan
     const Term& term = terms_[implied.contact];
     const auto rows = term.C.rows();
     const MatrixXd moves = implied.e.head(rows).transpose() * rates.middleRows(term.first_row, rows);
-    const MatrixXd before = implied.e.head(rows).transpose() * change.rows.middleRows(term.first_row, rows);
-    if (moves.cwiseAbs().maxCoeff() > kAgree * before.cwiseAbs().maxCoeff()) kink_ = true;
+    const double size =
+        (implied.e.head(rows).transpose() * change.rows.middleRows(term.first_row, rows)).cwiseAbs().maxCoeff() +
+        (implied.row.cwiseAbs().transpose() * result.delta.cwiseAbs()).maxCoeff();
+    if (moves.cwiseAbs().maxCoeff() > kAgree * size) kink_ = true;
   }
 }
 

@@ -1,0 +1,255 @@
+// Derivatives of exact steps, kinks, products and parameters.
+
+#include "derivative_bench.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+/// A brick on the floor, turned about the vertical, that a finger on two slides pushes; exact.
+scene::SceneSpec pushed_brick(scene::Cone cone) {
+  const auto finger =
+      test::body("finger", JointKind::kAxes, {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())},
+                 multibody::SphereSpec{0.03}, 0.3, 0.001, 0.6, test::at(-0.13, 0.013, 0.055));
+  scene::SceneSpec spec =
+      test::scene_spec({finger,
+                        test::free_body("brick", multibody::BoxSpec{{0.2, 0.16, 0.1}}, 0.7, 0.002, 0.6,
+                                        pose({0, 0, 0.3}, {0.005, 0, 0.05})),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)},
+                       {{"finger", 300}});
+  spec.gravity_W = {0, 0, -9.81};
+  spec.step.cone = cone;
+  spec.step.contact_margin = 0.05;
+  return spec;
+}
+
+TEST(ExactStepDerivative, OfABrickThatSlidesOnFourCornersFollowsDifferences) {
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    for (const scene::Dynamics dynamics : {scene::Dynamics::kQuasidynamic, scene::Dynamics::kQuasistatic}) {
+      scene::SceneSpec spec = pushed_brick(cone);
+      spec.step.dynamics = dynamics;
+      Bench bench(spec);
+      bench.u << 0.06, 0.01;
+      bench.differentiate();
+      const auto kinks = bench.differentiator.kinks();
+      EXPECT_FALSE(bench.differentiator.is_kink()) << (kinks.empty() ? "" : kinks[0]);
+      EXPECT_GT(bench.result.delta.segment<2>(5).norm(), 0.01) << "it slides";
+      // Four corners carry in ways that the motion does not tell: compare motions only.
+      const auto by_q = bench.errors(false), by_u = bench.errors(true);
+      ASSERT_TRUE(by_q && by_u);
+      const std::string what = fmt::format("cone {} dynamics {}", static_cast<int>(cone), static_cast<int>(dynamics));
+      EXPECT_LT(by_q->motion, kTolerance) << what;
+      EXPECT_LT(by_u->motion, kTolerance) << what;
+    }
+  }
+}
+
+/// A ball between a finger and a wall: every force is unique.
+scene::SceneSpec squeezed_ball(double kappa, scene::Cone cone) {
+  const auto finger = test::body(
+      "finger", JointKind::kAxes,
+      {test::slide("x", Vector3d::UnitX()), test::slide("y", Vector3d::UnitY()), test::slide("z", Vector3d::UnitZ())},
+      multibody::SphereSpec{0.03}, 0.3, 0.001, 0.6, test::at(-0.12, 0.013, 0.031));
+  scene::SceneSpec spec = derivative_scene(
+      {finger, lopsided_body("ball", multibody::SphereSpec{0.08}, pose({0.2, 0.4, -0.3}, {0.01, -0.004, 0.003})),
+       test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d(-1, 0.2, 0.1).normalized(), -0.1}, 0.7)},
+      {{"finger", 300}});
+  spec.step.kappa = kappa;
+  spec.step.cone = cone;
+  spec.gravity_W = {0.3, 0.2, -2};
+  return spec;
+}
+
+TEST(ExactStepDerivative, OfStickingAndSlidingContactsFollowsDifferences) {
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    int sticking = 0, sliding = 0;
+    for (const Vector3d& target :
+         {Vector3d(0.05, 0, 0), Vector3d(0.05, 0.03, 0.01), Vector3d(0.06, -0.02, 0.07), Vector3d(0.03, 0.08, 0)}) {
+      Bench bench(squeezed_ball(scene::kInfinity, cone));
+      bench.u = target;
+      bench.check(fmt::format("cone {} target {} {} {}", static_cast<int>(cone), target.x(), target.y(), target.z()));
+      for (std::size_t i = 0; i < bench.result.solution.force.size(); ++i) {
+        const auto& f = bench.result.solution.force[i];
+        if (f[0] > 0.1) (bench.result.solution.gap[i] > 1e-6 ? sliding : sticking) += 1;
+      }
+    }
+    EXPECT_GT(sticking, 0);
+    EXPECT_GT(sliding, 0);
+  }
+}
+
+TEST(ExactStepDerivative, IsTheLimitOfSmoothedOnes) {
+  Bench exact(squeezed_ball(scene::kInfinity, scene::Cone::kCone));
+  exact.u << 0.05, 0.03, 0.01;
+  exact.differentiate();
+  double last = 1;
+  for (const double kappa : {1e6, 1e8, 1e10}) {
+    Bench smooth(squeezed_ball(kappa, scene::Cone::kCone));
+    smooth.u = exact.u;
+    smooth.differentiate();
+    const double error = test::relative_error(smooth.derivative.A, exact.derivative.A);
+    EXPECT_LT(error, 0.3 * last) << kappa;
+    last = error;
+  }
+  EXPECT_LT(last, 1e-4);
+}
+
+TEST(StepDerivativeProducts, AreThoseOfTheJacobians) {
+  for (const double kappa : {300.0, scene::kInfinity}) {
+    Bench bench(squeezed_ball(kappa, scene::Cone::kPyramid));
+    bench.u << 0.05, 0.03, 0.01;
+    bench.differentiate();
+    const StepDerivative& d = bench.derivative;
+    const auto kinks = bench.differentiator.kinks();
+    EXPECT_TRUE(kinks.empty()) << kappa << ": " << kinks[0];
+    const int nv = bench.scene.nv(), nu = bench.scene.nu(), rows = static_cast<int>(d.dforce_dq.rows());
+    const VectorXd dq = VectorXd::LinSpaced(nv, -1, 1.7), du = VectorXd::LinSpaced(nu, 0.3, -0.8);
+    VectorXd force;
+    const VectorXd moved = bench.differentiator.forward(dq, du, &force);
+    EXPECT_LT(test::relative_error(moved, d.A * dq + d.B * du), 1e-12);
+    EXPECT_LT(test::relative_error(force, d.dforce_dq * dq + d.dforce_du * du), 1e-12);
+    const VectorXd w = VectorXd::LinSpaced(nv, 2, -1), w_force = 1e-3 * VectorXd::LinSpaced(rows, -1, 1);
+    VectorXd q_bar, u_bar;
+    bench.differentiator.backward(w, w_force, q_bar, u_bar);
+    EXPECT_LT(test::relative_error(q_bar, d.A.transpose() * w + d.dforce_dq.transpose() * w_force), 1e-11) << kappa;
+    EXPECT_LT(test::relative_error(u_bar, d.B.transpose() * w + d.dforce_du.transpose() * w_force), 1e-11) << kappa;
+    // Without the configuration: the same B, nothing of A.
+    StepDerivative inputs;
+    bench.differentiator.linearize(bench.q, bench.u, bench.result, {.configuration = false});
+    bench.differentiator.jacobians(inputs);
+    EXPECT_EQ(inputs.A.size(), 0);
+    EXPECT_LT(test::relative_error(inputs.B, d.B), 1e-13) << kappa;
+    EXPECT_THROW(bench.differentiator.forward(dq, du), std::invalid_argument);
+  }
+}
+
+TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
+  Bench bench(squeezed_ball(300, scene::Cone::kCone));
+  bench.differentiate();
+  StepResult failed = bench.result;
+  failed.status = solvers::Status::kInfeasible;
+  EXPECT_THROW(bench.differentiator.linearize(bench.q, bench.u, failed), std::invalid_argument);
+  EXPECT_THROW(bench.differentiator.linearize(bench.q, VectorXd(), bench.result), std::invalid_argument);
+  EXPECT_THROW(bench.differentiator.linearize(bench.q, bench.u, bench.result, {.mu_gradient = -1}),
+               std::invalid_argument);
+}
+
+/// q⁺ of the step of `spec` against that of `bench`, and its forces.
+VectorXd outcome(const scene::SceneSpec& spec, const Bench& bench) {
+  const scene::Scene scene = test::build(spec);
+  ConvexStep model(scene);
+  StepResult result;
+  model.step(bench.q, bench.u, result);
+  const VectorXd shift = scene.model().difference(bench.result.q_next, result.q_next);
+  std::vector<double> all(shift.begin(), shift.end());
+  for (std::size_t i = 0; i < result.solution.force.size(); ++i)
+    all.insert(all.end(), result.solution.force[i].begin(),
+               result.solution.force[i].begin() + result.program.J.rows(static_cast<int>(i)));
+  return Eigen::Map<VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
+}
+
+TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
+  for (const double kappa : {300.0, scene::kInfinity}) {
+    for (const bool with_rule : {false, true}) {
+      scene::SceneSpec spec = squeezed_ball(kappa, scene::Cone::kPyramid);
+      spec.step.joint_damping.all = 4;
+      if (with_rule) spec.step.unactuated_mass_scale = 2;
+      spec.robots[0].stiffness = {.list = {300, 350, 400}};
+      Bench bench(spec);
+      bench.u << 0.05, 0.03, 0.01;
+      bench.differentiate();
+      struct Row {
+        const char* name;
+        Parameter parameter;
+        double step;
+        std::function<void(scene::SceneSpec&, double)> change;
+      };
+      const auto shape_of = [](scene::SceneSpec& s, int model) -> multibody::GeometrySpec& {
+        return s.world.models[model].links[0].collisions[0];
+      };
+      const auto turned = [&](scene::SceneSpec& s, int axis, double e) {
+        // About the world's axes through the body's origin: in the body frame at q.
+        const Matrix3d R_WB = rotation_from_quat_wxyz(bench.q.segment<4>(3));
+        auto& X = shape_of(s, 1).X_LG;
+        X = make_transform(exp_so3(R_WB.transpose() * (e * Vector3d::Unit(axis))), Vector3d::Zero()) * X;
+      };
+      const auto shifted = [&](scene::SceneSpec& s, int axis, double e) {
+        shape_of(s, 1).X_LG.translation() +=
+            rotation_from_quat_wxyz(bench.q.segment<4>(3)).transpose() * (e * Vector3d::Unit(axis));
+      };
+      std::vector<Row> rows{
+          {"h", {Parameter::Kind::kStepLength}, 1e-5, [](scene::SceneSpec& s, double e) { *s.step.h += e; }},
+          {"mass",
+           {Parameter::Kind::kMass, 0},
+           1e-4,
+           [](scene::SceneSpec& s, double e) {
+             auto& inertial = *s.world.models[1].links[0].inertial;
+             inertial.I_Com_L *= 1 + e / inertial.mass;
+             inertial.mass += e;
+           }},
+          {"softest spring",
+           {Parameter::Kind::kStiffness, 0},
+           0.05,
+           [](scene::SceneSpec& s, double e) { s.robots[0].stiffness.list[0] += e; }},
+          {"spring",
+           {Parameter::Kind::kStiffness, 1},
+           0.05,
+           [](scene::SceneSpec& s, double e) { s.robots[0].stiffness.list[1] += e; }},
+          {"turn", {Parameter::Kind::kOffset, 1, 1}, 3e-5, [&](scene::SceneSpec& s, double e) { turned(s, 1, e); }},
+          {"shift", {Parameter::Kind::kOffset, 1, 3}, 1e-5, [&](scene::SceneSpec& s, double e) { shifted(s, 0, e); }},
+          {"shift z", {Parameter::Kind::kOffset, 1, 5}, 1e-5, [&](scene::SceneSpec& s, double e) { shifted(s, 2, e); }},
+          {"friction",
+           {Parameter::Kind::kFriction, 0, 1},
+           1e-4,
+           [](scene::SceneSpec& s, double e) {
+             // μ₁ = μ₂ = μ of the pair: 2μ₁μ₂/(μ₁ + μ₂) = μ.
+             s.friction.pairs = {{.between = {"finger", "ball"}, .mu = 0.6 + e}};
+           }},
+      };
+      if (std::isfinite(kappa))
+        rows.push_back(
+            {"kappa", {Parameter::Kind::kKappa}, 0.3, [](scene::SceneSpec& s, double e) { s.step.kappa += e; }});
+      std::vector<Parameter> parameters;
+      for (const Row& row : rows) parameters.push_back(row.parameter);
+      MatrixXd dq_next, dforce;
+      bench.differentiator.parameters(parameters, dq_next, dforce);
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const VectorXd expected = test::difference(
+            [&](double e) {
+              scene::SceneSpec changed = spec;
+              rows[k].change(changed, e);
+              return outcome(changed, bench);
+            },
+            rows[k].step);
+        const std::string what = fmt::format("{} kappa {} rule {}", rows[k].name, kappa, with_rule);
+        EXPECT_LT(test::relative_error(dq_next.col(k), expected.head(bench.scene.nv())), 1e-7) << what;
+        EXPECT_LT(test::relative_error(dforce.col(k), expected.tail(dforce.rows())), 1e-7) << what;
+      }
+    }
+  }
+}
+
+TEST(StepDerivativeKinks, AreFlaggedWhereAContactIsAboutToTouch) {
+  // A finger that comes to rest exactly at the ball: pushing on moves it, pulling back does not.
+  const auto on_line = [](const char* name, double y) {
+    return test::body(name, JointKind::kAxes, {test::slide("y", Vector3d::UnitY())}, multibody::SphereSpec{0.1}, 1,
+                      0.004, 0.8, test::at(0, y, 0));
+  };
+  Bench bench(test::scene_spec({on_line("finger", 0), on_line("ball", 0.25)}, {{"finger", 500}}));
+  bench.u << 0.05;
+  bench.differentiate({.mu_gradient = 1e-6});
+  EXPECT_TRUE(bench.differentiator.is_kink());
+  EXPECT_TRUE(bench.differentiator.is_smoothed());
+  ASSERT_FALSE(bench.differentiator.kinks().empty());
+  // Between the two one-sided derivatives.
+  EXPECT_GT(bench.derivative.B(1, 0), 0.01);
+  EXPECT_LT(bench.derivative.B(1, 0), 500 / (500 + 1 / 0.01) - 0.01);
+  for (const double u : {0.045, 0.055}) {
+    bench.u << u;
+    bench.differentiate();
+    EXPECT_FALSE(bench.differentiator.is_kink());
+    EXPECT_NEAR(bench.derivative.B(1, 0), u < 0.05 ? 0.0 : 500 / (500 + 1 / 0.01), 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace deft::dynamics
