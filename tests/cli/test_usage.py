@@ -1,7 +1,7 @@
 """What every command shares: help, version, usage errors, errors in files."""
 import pytest
 
-COMMANDS = ["info", "check", "sim", "solve", "view", "doctor"]
+COMMANDS = ["info", "check", "sim", "linearize", "solve", "view", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -38,13 +38,13 @@ def test_usage_errors_end_with_2_and_a_hint(deft, arguments, hint):
     assert "error: " in done.stderr and hint in done.stderr
 
 
-@pytest.mark.parametrize("command", ["info", "sim", "solve", "view", "check"])
+@pytest.mark.parametrize("command", ["info", "sim", "linearize", "solve", "view", "check"])
 def test_a_missing_file_ends_with_2_and_its_name(deft, command):
     done = deft.run(command, "no_such_file", code=2)
     assert "no_such_file" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", ["info", "sim"])
+@pytest.mark.parametrize("command", ["info", "sim", "linearize"])
 def test_errors_of_a_scene_have_file_line_and_column(deft, pushed_ball, command):
     text = pushed_ball.read_text().replace("gravity", "grvity") + "grvity: [0, 0, -9.81]\n"
     pushed_ball.write_text(text)

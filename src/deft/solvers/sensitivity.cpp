@@ -171,16 +171,17 @@ class Sensitivity::Builder {
     for (int k = 0; k < rows; ++k) y(k) = D(k) > 0 ? solution_.force[i][k] / D(k) : 0.0;
     const double R = law.compliance;
     const Small scaling = D.asDiagonal();
+    const Eigen::VectorXd z = D.cwiseProduct(s.head(rows)) + R * y;
     if (smoothed_) {
-      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y), P(y) = 2 yyᵀ − det(y) diag(1, −1, …).
+      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y), P(y) = 2 yyᵀ − det(y) diag(1, −1, …). Near the border of the cone y_n −
+      // ‖y_t‖ is rounding; it is 2/κ over z_n + ‖z_t‖.
       Small P = 2 * y * y.transpose();
-      const double det = y(0) * y(0) - y.tail(tangents).squaredNorm();
+      const double det = (y(0) + y.tail(tangents).norm()) * (2 / program_.kappa) / (z(0) + z.tail(tangents).norm());
       P(0, 0) -= det;
       P.diagonal().tail(tangents).array() += det;
       term.C = scaling * compliant(0.5 * program_.kappa * P, R) * scaling;
       return;
     }
-    const Eigen::VectorXd z = D.cwiseProduct(s.head(rows)) + R * y;
     const double z_t = z.tail(tangents).norm(), y_t = y.tail(tangents).norm();
     const VectorXd normal = wide(program_.J.cols(i), program_.J.block(i).row(0).transpose());
     const double w = width(normal);

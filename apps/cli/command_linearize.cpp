@@ -1,0 +1,164 @@
+// deft linearize SCENE: one step at the start configuration under the first command, with its derivatives.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "deft/dynamics/step_derivative.hpp"
+#include "json.hpp"
+#include "options.hpp"
+
+namespace deft::cli {
+namespace {
+
+using dynamics::StepDerivative;
+using dynamics::StepResult;
+
+struct LinearizeOptions {
+  OutputOptions output;
+  SceneOptions scene;
+  double mu_gradient = 0;
+};
+
+int exit_code(solvers::Status status) {
+  if (solvers::usable(status)) return kDone;
+  return status == solvers::Status::kInfeasible || status == solvers::Status::kUnbounded ? kNotReached
+                                                                                         : kNumericalFailure;
+}
+
+/// A list of rows.
+Json matrix(const Eigen::Ref<const Eigen::MatrixXd>& values) {
+  Json rows = Json::array();
+  for (Eigen::Index r = 0; r < values.rows(); ++r) rows.push_back(numbers(Eigen::VectorXd(values.row(r))));
+  return rows;
+}
+
+/// Per contact its rows of a stacked matrix.
+Json by_contact(const Eigen::MatrixXd& stacked, const StepDerivative& derivative, const StepResult& step, bool world) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < derivative.first_row.size(); ++i) {
+    const Eigen::Index first = world ? 3 * static_cast<Eigen::Index>(i) : derivative.first_row[i];
+    list.push_back(matrix(stacked.middleRows(first, world ? 3 : step.program.J.rows(static_cast<int>(i)))));
+  }
+  return list;
+}
+
+Json contacts(const scene::Scene& scene, const StepResult& step) {
+  const std::vector<std::string> names = scene.names_bodies();
+  Json list = Json::array();
+  for (std::size_t i = 0; i < step.problem.contacts.size(); ++i) {
+    const contact::Contact& contact = step.problem.contacts[i];
+    const auto& f = step.solution.force[i];
+    const Eigen::Vector3d point = 0.5 * (contact.p_WA + contact.p_WB);
+    const Eigen::Vector3d force_W = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
+    const auto rows = static_cast<std::size_t>(step.program.J.rows(static_cast<int>(i)));
+    list.push_back({{"a", names[static_cast<std::size_t>(contact.body_a)]},
+                    {"b", names[static_cast<std::size_t>(contact.body_b)]},
+                    {"gap", number(contact.gap)},
+                    {"gap_next", number(step.solution.gap[i])},
+                    {"normal", numbers(contact.n_W)},
+                    {"tangents", {numbers(contact.t1_W), numbers(contact.t2_W)}},
+                    {"point", numbers(point)},
+                    {"mu", number(contact.mu)},
+                    {"force", numbers(std::vector<double>(f.begin(), f.begin() + rows))},
+                    {"force_W", numbers(force_W)}});
+  }
+  return list;
+}
+
+Json describe(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& step,
+              const StepDerivative* derivative, const std::vector<std::string>& kinks, bool is_kink) {
+  Json result{{"names_q", scene.names_q()},
+              {"names_v", scene.names_v()},
+              {"names_u", scene.names_u()},
+              {"q", numbers(q)},
+              {"u", numbers(u)},
+              {"q_next", derivative != nullptr ? numbers(step.q_next) : Json(nullptr)}};
+  if (derivative != nullptr) {
+    result["A"] = matrix(derivative->A);
+    result["B"] = matrix(derivative->B);
+    result["dforce_dq"] = by_contact(derivative->dforce_dq, *derivative, step, false);
+    result["dforce_du"] = by_contact(derivative->dforce_du, *derivative, step, false);
+    result["dforce_W_dq"] = by_contact(derivative->dforce_W_dq, *derivative, step, true);
+    result["dforce_W_du"] = by_contact(derivative->dforce_W_du, *derivative, step, true);
+    result["contacts"] = contacts(scene, step);
+  } else {
+    for (const char* key : {"A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts"})
+      result[key] = nullptr;
+  }
+  result["kink"] = is_kink;
+  result["kinks"] = kinks;
+  result["status"] = solvers::to_string(step.status);
+  return result;
+}
+
+void print_matrix(const char* name, const Json& rows, const Json& row_names, const Json& column_names) {
+  fmt::print("\n{}\n  {:<20}", name, "");
+  for (const Json& column : column_names) fmt::print(" {:>14}", column.get<std::string>());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    fmt::print("\n  {:<20}", row_names[r].get<std::string>());
+    for (const Json& value : rows[r]) fmt::print(" {:>14.6g}", value.is_number() ? value.get<double>() : std::nan(""));
+  }
+  fmt::print("\n");
+}
+
+void print_for_people(const Json& result) {
+  fmt::print("{}  nv {}  nu {}\n", result["status"].get<std::string>(), result["names_v"].size(),
+             result["names_u"].size());
+  if (result["A"].is_null()) return;
+  print_matrix("A = ∂q⁺/∂q (world tangents)", result["A"], result["names_v"], result["names_v"]);
+  print_matrix("B = ∂q⁺/∂u", result["B"], result["names_v"], result["names_u"]);
+  fmt::print("\ncontacts\n");
+  for (const Json& contact : result["contacts"]) {
+    fmt::print("  {:<24} {:<24} gap {:.6g} m  force {} N\n", contact["a"].get<std::string>(),
+               contact["b"].get<std::string>(), contact["gap"].get<double>(), contact["force"].dump());
+  }
+  for (const Json& kink : result["kinks"]) fmt::print("kink: {}\n", kink.get<std::string>());
+}
+
+int run(const LinearizeOptions& options) {
+  apply(options.output);
+  Diagnostics diagnostics;
+  const scene::Scene scene = load(options.scene, options.output, diagnostics);
+  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
+  const Eigen::VectorXd q = scene.initial_configuration();
+  Eigen::VectorXd u(scene.nu());
+  scene.command(0, model->h(), u);
+
+  StepResult step;
+  model->step(q, u, step);
+  Json result;
+  if (solvers::usable(step.status)) {
+    dynamics::StepDifferentiator differentiator(scene);
+    StepDerivative derivative;
+    differentiator.linearize(q, u, step, {.mu_gradient = options.mu_gradient});
+    differentiator.jacobians(derivative);
+    result = describe(scene, q, u, step, &derivative, differentiator.kinks(), differentiator.is_kink());
+  } else {
+    result = describe(scene, q, u, step, nullptr, {}, false);
+    if (!options.output.json) fmt::print(stderr, "{}\n", solvers::sentence(step.status));
+  }
+  if (options.output.json)
+    print_json(result);
+  else
+    print_for_people(result);
+  return exit_code(step.status);
+}
+
+}  // namespace
+
+Command add_linearize(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("linearize", "One step at the start and its derivatives by configuration and command");
+  const auto options = std::make_shared<LinearizeOptions>();
+  add_scene_options(*command, options->scene, true);
+  command
+      ->add_option("--mu-gradient", options->mu_gradient,
+                   "Barrier weight [J] of the gradient where an exact step has none (0: 1e-6 of its energy)")
+      ->type_name("JOULE")
+      ->check(CLI::Range(0.0, 1e12));
+  add_output_options(*command, options->output);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,63 @@
+"""deft linearize: keys, shapes, and derivatives that agree with differences of the program's own steps."""
+import numpy as np
+import pytest
+
+KEYS = ["names_q", "names_v", "names_u", "q", "u", "q_next", "A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts", "kink",
+        "kinks", "status"]
+STEP = 1e-4
+
+
+def linearize(deft, scene, hand=(-0.14, 0.01, 0.1), target=(-0.1, 0.02, 0.1), code=0, kappa=100, more=()):
+    settings = [f"configurations.start.hand={list(hand)}", f"commands.knots=[{{t: 0, hand: {list(target)}}}]", *more]
+    arguments = [part for setting in settings for part in ("--set", setting)]
+    return deft.json("linearize", scene, "--kappa", kappa, *arguments, code=code)
+
+
+def test_keys_and_shapes_are_those_of_its_page(deft, pushed_ball):
+    result = linearize(deft, pushed_ball)
+    assert list(result) == KEYS
+    nv, nu, contacts = 9, 3, len(result["contacts"])
+    assert (result["status"], result["kink"], result["kinks"]) == ("Solved", False, [])
+    assert len(result["names_v"]) == nv and result["names_u"] == ["hand/x", "hand/y", "hand/z"]
+    assert np.shape(result["A"]) == (nv, nv) and np.shape(result["B"]) == (nv, nu)
+    assert contacts >= 2 and np.shape(result["dforce_dq"]) == (contacts, 3, nv) and np.shape(result["dforce_W_du"]) == (contacts, 3, nu)
+    for contact in result["contacts"]:
+        frame = np.array([contact["normal"], *contact["tangents"]])
+        assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+        assert np.allclose(frame.T @ contact["force"], contact["force_W"], atol=1e-12)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_derivatives_agree_with_differences(deft, pushed_ball, axis):
+    result = linearize(deft, pushed_ball)
+    shift = STEP * np.eye(3)[axis]
+    hand, target = np.array([-0.14, 0.01, 0.1]), np.array([-0.1, 0.02, 0.1])
+
+    def outcome(at, to):
+        moved = linearize(deft, pushed_ball, at.tolist(), to.tolist())
+        q = dict(zip(moved["names_q"], moved["q_next"]))
+        return np.array([q[name] for name in ("ball/x", "ball/y", "ball/z", "hand/x", "hand/y", "hand/z")]), np.array([c["force"] for c in moved["contacts"]])
+
+    rows = [result["names_v"].index(name) for name in ("ball/vx", "ball/vy", "ball/vz", "hand/x", "hand/y", "hand/z")]
+    (q_plus, f_plus), (q_minus, f_minus) = outcome(hand, target + shift), outcome(hand, target - shift)
+    assert np.allclose(np.array(result["B"])[rows, axis], (q_plus - q_minus) / (2 * STEP), atol=1e-4)
+    assert np.allclose(np.array(result["dforce_du"])[:, :, axis], (f_plus - f_minus) / (2 * STEP), rtol=1e-3, atol=1e-2)
+    column = result["names_v"].index(f"hand/{'xyz'[axis]}")
+    (q_plus, f_plus), (q_minus, f_minus) = outcome(hand + shift, target), outcome(hand - shift, target)
+    assert np.allclose(np.array(result["A"])[rows, column], (q_plus - q_minus) / (2 * STEP), atol=1e-4)
+    assert np.allclose(np.array(result["dforce_dq"])[:, :, column], (f_plus - f_minus) / (2 * STEP), rtol=1e-3, atol=1e-2)
+
+
+def test_a_finger_that_comes_to_rest_at_the_ball_is_a_kink(deft, pushed_ball):
+    result = linearize(deft, pushed_ball, (-0.2, 0, 0.1), (-0.15, 0, 0.1), kappa="inf")
+    assert result["kink"] and "complementarity" in result["kinks"][0]
+
+
+def test_a_step_that_fails_has_no_derivative(deft, falling_ball):
+    result = deft.json("linearize", falling_ball, "--set", "step.dynamics=quasistatic", code=1)
+    assert result["status"] == "Unbounded" and result["A"] is None and result["contacts"] is None
+
+
+def test_people_get_tables(deft, pushed_ball):
+    text = deft.run("linearize", pushed_ball, "--kappa", 100).stdout
+    assert "A = " in text and "hand/x" in text and "contacts" in text
