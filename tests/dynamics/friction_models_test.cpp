@@ -167,6 +167,46 @@ TEST(FrictionModels, PyramidsPatchesAndFrictionlessContactsShareAScene) {
   }
 }
 
+TEST(FrictionModels, RecordsTellTheGapThatSlidingOpens) {
+  for (const char* kind : {"pyramid", "cone", "patch"}) {
+    scene::SceneSpec spec =
+        under_gravity({test::free_body("box", BoxSpec{{0.2, 0.2, 0.02}}, 1, 2e-3, 0.5, at(0, 0, 0.01))});
+    spec.gravity_W = {7, 6, -10};
+    if (kind == std::string("cone")) spec.step.cone = scene::Cone::kCone;
+    if (kind == std::string("patch")) spec.friction.ellipsoid = std::array{0.9, 0.7, 0.02};
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    Trajectory motion = start_trajectory(*model, initial_state(*model));
+    ASSERT_TRUE(rollout(*model, initial_state(*model), {.steps = 1}, motion).completed) << kind;
+    int loaded = 0;
+    for (const ContactRecord& contact : motion.contacts) {
+      EXPECT_GT(contact.boundary_gap, 1e-4) << kind;
+      if (contact.state == ContactState::kOpen) continue;
+      EXPECT_EQ(contact.state, ContactState::kSlide);
+      EXPECT_NEAR(contact.gap, contact.boundary_gap, 1e-10) << kind << ": all of the gap of a loaded contact";
+      ++loaded;
+    }
+    EXPECT_GE(loaded, 1) << kind;
+  }
+}
+
+TEST(FrictionModels, FourCornersCarryAQuarterEachUnlessAnyForceWillDo) {
+  scene::SceneSpec spec =
+      under_gravity({test::free_body("box", BoxSpec{{0.3, 0.2, 0.1}}, 2, 2e-3, 0.5, at(0, 0, 0.05))});
+  spec.step.contact_margin = 0.02;
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    spec.step.cone = cone;
+    spec.step.forces = scene::Forces::kLeastNorm;
+    const StepResult least = one_step(test::build(spec));
+    EXPECT_TRUE(least.forces_least_norm);
+    EXPECT_FALSE(least.solution.forces_unique);
+    ASSERT_EQ(least.solution.force.size(), 4u);
+    for (const auto& f : least.solution.force) EXPECT_NEAR(f[0], 5, 1e-9);
+    spec.step.forces = scene::Forces::kAny;
+    EXPECT_FALSE(one_step(test::build(spec)).forces_least_norm);
+  }
+}
+
 TEST(FrictionModels, WrongOnesAreReported) {
   scene::SceneSpec spec = under_gravity({test::free_body("box", BoxSpec{{0.1, 0.1, 0.1}}, 1, 2e-3, 0.5)});
   spec.friction.pairs = {pair("box", 0.5, std::nullopt, true)};

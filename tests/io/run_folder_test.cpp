@@ -70,6 +70,7 @@ void add_step(Trajectory& motion) {
     contact.normal_W = {0, s, 1};
     contact.gap = 1e-3 * s;
     contact.gap_start = 2e-3 * s;
+    contact.boundary_gap = 3e-3 * s;
     contact.force_W = {4 * s, 5 * s, 6 * s};
     contact.torque_W = {7 * s, 8 * s, 9 * s};
     contact.mu = 0.5 + s;
@@ -91,6 +92,7 @@ void add_step(Trajectory& motion) {
   step.gap_min = k % 3 == 0 ? std::numeric_limits<double>::infinity() : 6e-3 * s;
   step.motion_unique = k % 2 == 0;
   step.forces_unique = k % 3 == 0;
+  step.forces_least_norm = k % 5 == 0;
   motion.steps.push_back(step);
 }
 
@@ -110,18 +112,18 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   ASSERT_EQ(a.contacts.size(), b.contacts.size());
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
     const ContactRecord &x = a.contacts[i], &y = b.contacts[i];
-    EXPECT_EQ(std::tie(x.a, x.b, x.point_W, x.normal_W, x.gap, x.gap_start, x.force_W, x.torque_W, x.mu, x.state),
-              std::tie(y.a, y.b, y.point_W, y.normal_W, y.gap, y.gap_start, y.force_W, y.torque_W, y.mu, y.state));
+    EXPECT_EQ(std::tie(x.a, x.b, x.point_W, x.normal_W, x.gap, x.gap_start, x.boundary_gap, x.force_W, x.torque_W, x.mu, x.state),
+              std::tie(y.a, y.b, y.point_W, y.normal_W, y.gap, y.gap_start, y.boundary_gap, y.force_W, y.torque_W, y.mu, y.state));
   }
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (std::size_t i = 0; i < a.steps.size(); ++i) {
     const StepRecord &x = a.steps[i], &y = b.steps[i];
     EXPECT_EQ(std::tie(x.status, x.residual, x.residual_stationarity, x.residual_primal, x.residual_complementarity,
                        x.iterations, x.solve_us, x.step_us, x.energy, x.gap_min, x.gap_min_linearised, x.motion_unique,
-                       x.forces_unique),
+                       x.forces_unique, x.forces_least_norm),
               std::tie(y.status, y.residual, y.residual_stationarity, y.residual_primal, y.residual_complementarity,
                        y.iterations, y.solve_us, y.step_us, y.energy, y.gap_min, y.gap_min_linearised, y.motion_unique,
-                       y.forces_unique));
+                       y.forces_unique, y.forces_least_norm));
   }
 }
 

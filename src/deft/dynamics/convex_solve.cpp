@@ -158,6 +158,7 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
 
 void ConvexSolve::certify(StepResult& result) const {
   result.certificate = solvers::certify(result.program, result.solution);
+  result.forces_least_norm = result.solution.forces_unique;
   const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && !result.solution.forces_unique;
   if (choose && solvers::usable(result.status)) {
     solvers::ContactSolution selected = result.solution;
@@ -166,6 +167,7 @@ void ConvexSolve::certify(StepResult& result) const {
       if (certificate.max_scaled() <= solvers::kCertified) {
         result.solution = std::move(selected);
         result.certificate = certificate;
+        result.forces_least_norm = true;
       }
     }
   }

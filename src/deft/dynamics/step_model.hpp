@@ -31,6 +31,7 @@ struct StepResult {
   solvers::ContactProgram program;    // what was solved
   solvers::ContactSolution solution;  // forces, linearised gaps, multipliers
   solvers::Certificate certificate;
+  bool forces_least_norm = false;                // the multipliers are the only ones, or those of least norm
   int iterations = 0;
   double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
   double solve_us = 0, step_us = 0;

@@ -47,6 +47,7 @@ constexpr std::array kContactNumbers{
     vector<ContactRecord, &ContactRecord::torque_W>("/contacts/torque_W"),
     contact_number<&ContactRecord::gap>("/contacts/gap"),
     contact_number<&ContactRecord::gap_start>("/contacts/gap_start"),
+    contact_number<&ContactRecord::boundary_gap>("/contacts/boundary_gap"),
     contact_number<&ContactRecord::mu>("/contacts/mu"),
 };
 constexpr std::array kContactIndices{
@@ -73,6 +74,7 @@ constexpr std::array kStepIndices{
 constexpr std::array kStepFlags{
     scalar<StepRecord, std::uint8_t, &StepRecord::motion_unique>("/steps/motion_unique"),
     scalar<StepRecord, std::uint8_t, &StepRecord::forces_unique>("/steps/forces_unique"),
+    scalar<StepRecord, std::uint8_t, &StepRecord::forces_least_norm>("/steps/forces_least_norm"),
 };
 
 template <typename T>

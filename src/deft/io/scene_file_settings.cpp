@@ -73,7 +73,7 @@ void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
   visit(SettingInfo{"uniqueness", "", "check: report whether motion and forces are unique"},
         choice(s.uniqueness_check, kUniquenessWords));
-  visit(SettingInfo{"forces", "", "which of several possible forces are reported"}, choice(s.forces, kForcesWords));
+  visit(SettingInfo{"forces", "", "which of several possible forces are reported: those of least norm, or any (faster)"}, choice(s.forces, kForcesWords));
   visit(SettingInfo{"midpoint_forces", "",
                     "force and reaction act at the midpoint of the gap instead of at each body's surface"},
         s.midpoint_forces);

@@ -142,7 +142,7 @@ struct StepSettings {
   JointValues joint_damping;                      // [N s/m, N·m·s/rad]; empty = 0
   double compliance = 0;                          // R [m/N]
   bool uniqueness_check = false;
-  Forces forces = Forces::kAny;
+  Forces forces = Forces::kLeastNorm;             // which of several possible ones are reported
   bool midpoint_forces = false;                   // force and reaction at the common midpoint instead of at each body's own witness
   double gain = 0;                                // limit surface: c
 };

@@ -1,171 +1,23 @@
-// min ½|λ|²  subject to  Aᵀλ = g,  λ ∈ K, with A the scaled rows that the motion leaves closed, K the product of their
-// cones (half-lines, second-order cones, lines) and g what the given multipliers add up to. Its dual has no
-// constraints,
-//
-//   max_z  gᵀz − ½|P_K(Az)|²,   λ = P_K(Az),
-//
-// and the gradient of the dual is the residual of the balance. Newton's method (semismooth) with a line search on it;
-// between rows that share no velocity, directly or through others, the problem falls apart.
-
 #include "deft/solvers/least_norm.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
 
-#include "deft/solvers/arrow.hpp"
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/least_norm_newton.hpp"
 
 namespace deft::solvers {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using Kind = GeneratorKind;
 
-constexpr double kClosed = 1e-9;  // scaled slack below which a row may carry force
-constexpr double kSliding =
-    1e-6;  // scaled slide above which its direction is that of the slack, below that of the force
-constexpr double kBalanced = 1e-13;  // residual over |g| at which Newton's method stops
-constexpr double kNear = 1e-6;       // residual below which a step that does not halve it is the last one
-constexpr double kAccepted = 1e-9;  // residual over |g| that counts as success
-constexpr double kRegular = 1e-13;   // weight on directions of z that no row sees
-constexpr int kMaxSteps = 100, kMaxHalvings = 40;
-
-enum class Kind { kLine, kRay, kCone };
-
-/// One multiplier (line, ray) or the multipliers of one cone: rows of A, already scaled.
-struct Generator {
-  Kind kind = Kind::kRay;
-  std::vector<int> cols;
-  MatrixXd rows;
-  VectorXd given;   // λ of the solution
-  VectorXd lambda;  // of least norm
-};
-
-/// Projection on a cone and its derivative there.
-VectorXd project(const VectorXd& x) {
-  const double tail = x.tail(x.size() - 1).norm();
-  if (tail <= x[0]) return x;
-  if (tail <= -x[0]) return VectorXd::Zero(x.size());
-  VectorXd out = x;
-  out[0] = 0.5 * (x[0] + tail);
-  out.tail(x.size() - 1) *= out[0] / tail;
-  return out;
-}
-MatrixXd projection_slope(const VectorXd& x) {
-  const int rows = static_cast<int>(x.size());
-  MatrixXd D = MatrixXd::Identity(rows, rows);
-  const double tail = x.tail(rows - 1).norm();
-  if (tail <= x[0]) return D;
-  if (tail <= -x[0]) return MatrixXd::Zero(rows, rows);
-  Arrow slope{.plus = 1, .minus = 0, .perp = 0.5 * (x[0] + tail) / tail};
-  tail_direction(rows, x.data(), slope.u);
-  slope.to_matrix(rows, D.data());
-  return D;
-}
-
-VectorXd project(Kind kind, const VectorXd& x) {
-  if (kind == Kind::kLine) return x;
-  return kind == Kind::kRay ? VectorXd(x.cwiseMax(0.0)) : project(x);
-}
-MatrixXd slope(Kind kind, const VectorXd& x) {
-  if (kind == Kind::kCone) return projection_slope(x);
-  return MatrixXd::Constant(1, 1, kind == Kind::kLine || x[0] > 0 ? 1.0 : 0.0);
-}
-
-/// The multipliers of one island of generators; `cols` are its velocities, in units of `scale` each.
-class Island {
- public:
-  Island(std::vector<Generator*> generators, std::vector<int> cols, const std::vector<double>& scale)
-      : generators_(std::move(generators)), cols_(std::move(cols)), g_(VectorXd::Zero(cols_.size())) {
-    for (const Generator* generator : generators_) {
-      MatrixXd A = MatrixXd::Zero(generator->rows.rows(), g_.size());
-      for (std::size_t c = 0; c < generator->cols.size(); ++c) {
-        const auto at = std::lower_bound(cols_.begin(), cols_.end(), generator->cols[c]) - cols_.begin();
-        A.col(at) = generator->rows.col(static_cast<Eigen::Index>(c)) * scale[generator->cols[c]];
-      }
-      const VectorXd share = A.transpose() * generator->given;
-      size_ += share.squaredNorm();
-      g_ += share;
-      A_.push_back(std::move(A));
-    }
-  }
-
-  /// Newton's method from z = 0. @returns whether the forces balance.
-  bool solve() {
-    const double size = std::sqrt(size_);  // of the forces, which may cancel
-    VectorXd z = VectorXd::Zero(g_.size());
-    evaluate(z);
-    double error = residual_.norm();
-    for (int step = 0; step < kMaxSteps && error > kBalanced * size; ++step) {
-      const VectorXd direction = newton_direction(z, step == 0);
-      if (!search(direction, z)) break;
-      const double next = residual_.norm();
-      const bool stalled = error <= kNear * size && next >= 0.5 * error;
-      error = next;
-      if (stalled) break;
-    }
-    for (std::size_t i = 0; i < generators_.size(); ++i) generators_[i]->lambda = lambda_[i];
-    return error <= kAccepted * size;
-  }
-
- private:
-  /// λ, the residual g − Aᵀλ and the dual's value at z.
-  void evaluate(const VectorXd& z) {
-    lambda_.resize(A_.size());
-    residual_ = g_;
-    value_ = g_.dot(z);
-    for (std::size_t i = 0; i < A_.size(); ++i) {
-      lambda_[i] = project(generators_[i]->kind, A_[i] * z);
-      residual_.noalias() -= A_[i].transpose() * lambda_[i];
-      value_ -= 0.5 * lambda_[i].squaredNorm();
-    }
-  }
-
-  VectorXd newton_direction(const VectorXd& z, bool first) const {
-    MatrixXd H = MatrixXd::Zero(g_.size(), g_.size());
-    for (std::size_t i = 0; i < A_.size(); ++i) {
-      // At the apex every cone counts as inside: the first step is the least-norm solution without cones.
-      if (first) {
-        H.noalias() += A_[i].transpose() * A_[i];
-      } else {
-        H.noalias() += A_[i].transpose() * slope(generators_[i]->kind, A_[i] * z) * A_[i];
-      }
-    }
-    H.diagonal().array() += kRegular * std::max(H.trace(), 1e-300) / static_cast<double>(H.rows());
-    const Eigen::LDLT<MatrixXd> factor(H);
-    return factor.solve(residual_);
-  }
-
-  /// Moves z along the direction, halving until the dual rises enough. @returns whether it did.
-  bool search(const VectorXd& direction, VectorXd& z) {
-    const double value = value_, rise = residual_.dot(direction), error = residual_.norm();
-    if (!(rise > 0)) return false;
-    double length = 1;
-    for (int k = 0; k < kMaxHalvings; ++k, length *= 0.5) {
-      const VectorXd next = z + length * direction;
-      evaluate(next);
-      // Near the end the values differ by rounding only; there the residual decides.
-      if (value_ >= value + 1e-4 * length * rise || residual_.norm() <= 0.9 * error) {
-        z = next;
-        return true;
-      }
-    }
-    evaluate(z);
-    return false;
-  }
-
-  std::vector<Generator*> generators_;
-  std::vector<int> cols_;
-  VectorXd g_, residual_;
-  std::vector<MatrixXd> A_;
-  std::vector<VectorXd> lambda_;
-  double value_ = 0, size_ = 0;
-};
+constexpr double kClosed = 1e-9;   // scaled slack below which a row may carry force
+constexpr double kSliding = 1e-6;  // scaled slide above which its direction is the slack's, below that the force's
 
 /// The rows that the motion leaves closed, and where their multipliers go.
 class Selection {
@@ -199,7 +51,7 @@ class Selection {
     for (int i = 0; i < p_.nv; ++i) cols[root(i)].push_back(i);
     for (Generator& generator : generators_) members[root(generator.cols.front())].push_back(&generator);
     for (int i = 0; i < p_.nv; ++i) {
-      if (!members[i].empty() && !Island(std::move(members[i]), std::move(cols[i]), w_.bounds).solve()) return false;
+      if (!members[i].empty() && !find_shortest(std::move(members[i]), std::move(cols[i]), w_.bounds)) return false;
     }
     return true;
   }
@@ -208,7 +60,7 @@ class Selection {
   void store(ContactSolution& out) const {
     for (std::size_t k = 0; k < generators_.size(); ++k) {
       const Target& target = targets_[k];
-      const VectorXd change = (generators_[k].lambda - generators_[k].given) / target.scale;
+      const VectorXd change = (generators_[k].shortest - generators_[k].given) / target.scale;
       switch (target.of) {
         case Target::kContact:
           for (int r = 0; r < 4; ++r) out.force[target.index][r] += target.force.row(r).dot(change);
