@@ -242,9 +242,10 @@ void ContactIpm::Workspace::finish(const ContactProgram& program, const std::vec
   if (!packed.smoothed) {
     // Multipliers a rounding error below zero.
     for (const PackedBlock& block : packed.blocks) {
+      double* lambda = x.lambda.data() + block.first_slack;
+      if (block.law == Law::kCone && lambda[0] < 0) std::fill_n(lambda, block.slacks, 0.0);
       if (block.law != Law::kRays) continue;
-      for (int k = 0; k < block.slacks; ++k)
-        x.lambda[block.first_slack + k] = std::max(0.0, x.lambda[block.first_slack + k]);
+      for (int k = 0; k < block.slacks; ++k) lambda[k] = std::max(0.0, lambda[k]);
     }
   }
   unpack(program, packed, x, slack, solution);
