@@ -118,6 +118,16 @@ void TileCholesky::add_diagonal(int column, double value) {
   diagonal_[static_cast<std::size_t>(position_[t]) * kArea + (column - first_column_[t]) * (kTile + 1)] += value;
 }
 
+void TileCholesky::remember() {
+  kept_diagonal_ = diagonal_;
+  kept_tiles_ = tiles_;
+}
+
+void TileCholesky::recall() {
+  diagonal_ = kept_diagonal_;
+  tiles_ = kept_tiles_;
+}
+
 int TileCholesky::factor(double noise) {
   const DenseKernels& kernels = dense_kernels();
   const int n = num_tiles();

@@ -20,6 +20,9 @@ class TileCholesky {
   void add(int n, const int* cols, const double* values, int ld);
   /// H(column, column) += value.
   void add_diagonal(int column, double value);
+  /// Keeps the values added so far; `recall` brings them back after a factorisation.
+  void remember();
+  void recall();
   /// Factors; pivots below `noise` times the diagonal entry they come from are frozen as in DenseKernels::factor. @returns how many.
   int factor(double noise);
   /// x ← H⁻¹x.
@@ -39,7 +42,7 @@ class TileCholesky {
   std::vector<int> first_, rows_;          // off-diagonal tiles of each position: their row positions, ascending
   std::vector<std::size_t> first_target_;  // into targets_, per position
   std::vector<int> targets_;               // tile updated by the pair (a, b), a < b, of a position's tiles
-  std::vector<double> diagonal_, tiles_, floor_, x_;
+  std::vector<double> diagonal_, tiles_, floor_, x_, kept_diagonal_, kept_tiles_;
 };
 
 }  // namespace deft::solvers

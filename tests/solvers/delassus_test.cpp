@@ -1,0 +1,144 @@
+#include "deft/solvers/delassus.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "deft/solvers/certificate.hpp"
+#include "deft/solvers/contact_solver.hpp"
+#include "support/random_problems.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using deft::testing::RandomProblems;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// W = JQ⁻¹Jᵀ and q = φe₁ + o − JQ⁻¹b of a cone program whose contacts all have three rows.
+DelassusProgram in_force_space(const ContactProgram& p) {
+  MatrixXd Q = MatrixXd::Zero(p.nv, p.nv);
+  for (int k = 0; k < p.Q.num_blocks(); ++k) Q.block(p.Q.start(k), p.Q.start(k), p.Q.size(k), p.Q.size(k)) = p.Q.block(k);
+  const int n = static_cast<int>(p.contacts.size());
+  MatrixXd J = MatrixXd::Zero(3 * n, p.nv);
+  DelassusProgram out;
+  out.q = VectorXd::Zero(3 * n);
+  for (int i = 0; i < n; ++i) {
+    const auto cols = p.J.cols(i);
+    for (std::size_t k = 0; k < cols.size(); ++k) {
+      for (int r = 0; r < 3; ++r) J(3 * i + r, cols[k]) = p.J.block(i)(r, static_cast<Eigen::Index>(k));
+    }
+    out.q[3 * i] = p.contacts[i].gap;
+    out.mu.push_back(p.contacts[i].frictionless ? 0.0 : p.contacts[i].mu);
+  }
+  const Eigen::LLT<MatrixXd> llt(Q);
+  out.q -= J * llt.solve(p.b);
+  const MatrixXd W = J * llt.solve(J.transpose());
+  out.W = W.sparseView();
+  return out;
+}
+
+TEST(Delassus, TheAssociatedLawIsThatOfTheConvexProgram) {
+  DelassusSolver solver;
+  int compared = 0, accurate = 0;
+  for (int i = 0; i < 150; ++i) {
+    ContactProgram program = RandomProblems(500 + i).next({.max_bodies = 5, .max_contacts = 25});
+    program.model = FrictionModel::kCone;
+    ContactSolution reference;
+    if (ContactSolver().solve(program, {.tolerance = 1e-13}, reference).status != Status::kSolved) continue;
+    const DelassusProgram problem = in_force_space(program);
+    DelassusSolution solution;
+    const DelassusInfo info = solver.solve(problem, {}, solution);
+    ASSERT_EQ(info.status, Status::kSolved) << "problem " << i;
+    const double residual = certify(problem, solution).max_scaled();
+    EXPECT_LE(residual, 2e-6) << "problem " << i;
+    accurate += residual <= 1e-8;  // the others are nearly jammed, with forces 1e5 times the natural ones
+    double largest = 1e-9;
+    for (const double gap : reference.gap) largest = std::max(largest, std::abs(gap));
+    for (std::size_t k = 0; k < program.contacts.size(); ++k)
+      EXPECT_NEAR(solution.u[3 * static_cast<Eigen::Index>(k)], reference.gap[k], 3e-6 * largest) << "problem " << i;
+    ++compared;
+  }
+  EXPECT_GE(compared, 140);
+  EXPECT_GE(accurate, compared - 3);
+}
+
+// A unit mass on the ground that slides with speed v in direction (cos a, sin a) and is pressed down with the momentum p.
+DelassusProgram sliding_mass(double v, double a, double p, double mu, int dim) {
+  DelassusProgram out;
+  out.dim = dim;
+  out.W.resize(dim, dim);
+  out.W.setIdentity();
+  out.q.resize(dim);
+  out.q[0] = -p;
+  out.q[1] = v * std::cos(a);
+  if (dim == 3) out.q[2] = v * std::sin(a);
+  out.mu = {mu};
+  return out;
+}
+
+TEST(Delassus, CoulombFrictionSlowsWithoutSeparation) {
+  for (const int dim : {2, 3}) {
+    for (const double mu : {0.0, 0.1, 0.5, 0.9}) {
+      DelassusProgram program = sliding_mass(3.0, dim == 2 ? 0.0 : 0.7, 2.0, mu, dim);
+      program.law = SlidingLaw::kCoulomb;
+      DelassusSolution solution;
+      ASSERT_EQ(DelassusSolver().solve(program, {.tolerance = 1e-11}, solution).status, Status::kSolved) << mu;
+      EXPECT_NEAR(solution.r[0], 2.0, 1e-8);
+      EXPECT_NEAR(solution.u[0], 0.0, 1e-8);
+      EXPECT_NEAR(solution.u.tail(dim - 1).norm(), 3.0 - mu * 2.0, 1e-8);
+      EXPECT_NEAR(solution.r.tail(dim - 1).dot(program.q.tail(dim - 1)), -mu * 2.0 * 3.0, 1e-8);
+      EXPECT_LE(certify(program, solution).max_scaled(), 1e-8);
+      // The associated law lets it rise by μ‖u_t‖.
+      program.law = SlidingLaw::kAssociated;
+      ASSERT_EQ(DelassusSolver().solve(program, {}, solution).status, Status::kSolved);
+      EXPECT_NEAR(solution.u[0], mu * solution.u.tail(dim - 1).norm(), 1e-8);
+    }
+  }
+}
+
+TEST(Delassus, CoulombSticksInsideTheCone) {
+  DelassusProgram program = sliding_mass(0.5, 2.0, 2.0, 0.5, 3);
+  program.law = SlidingLaw::kCoulomb;
+  DelassusSolution solution;
+  ASSERT_EQ(DelassusSolver().solve(program, {}, solution).status, Status::kSolved);
+  EXPECT_LE(solution.u.norm(), 1e-8);
+}
+
+TEST(Delassus, CoulombSolvesRandomHeaps) {
+  int solved = 0;
+  for (int i = 0; i < 60; ++i) {
+    ContactProgram base = RandomProblems(900 + i).next({.max_bodies = 6, .max_contacts = 20});
+    base.model = FrictionModel::kCone;
+    DelassusProgram program = in_force_space(base);
+    program.law = SlidingLaw::kCoulomb;
+    DelassusSolution solution;
+    const DelassusInfo info = DelassusSolver().solve(program, {.max_iterations = 2000}, solution);
+    const double residual = certify(program, solution).max_scaled();
+    if (info.status == Status::kSolved) {
+      EXPECT_LE(residual, 1e-8) << "problem " << i;
+      ++solved;
+    }
+  }
+  EXPECT_GE(solved, 54);
+}
+
+TEST(Delassus, AContactThatNothingOpensIsInfeasible) {
+  DelassusProgram program = sliding_mass(0.0, 0.0, 1.0, 0.5, 3);
+  program.W.setZero();
+  DelassusSolution solution;
+  EXPECT_EQ(DelassusSolver().solve(program, {}, solution).status, Status::kInfeasible);
+}
+
+TEST(Delassus, BadInputIsRefused) {
+  DelassusSolution solution;
+  DelassusProgram program = sliding_mass(1, 0, 1, 0.5, 3);
+  program.mu[0] = -1;
+  EXPECT_THROW(DelassusSolver().solve(program, {}, solution), std::invalid_argument);
+  program = sliding_mass(1, 0, 1, 0.5, 3);
+  program.q.conservativeResize(2);
+  EXPECT_THROW(DelassusSolver().solve(program, {}, solution), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace deft::solvers
