@@ -61,3 +61,8 @@ def test_a_step_that_fails_has_no_derivative(deft, falling_ball):
 def test_people_get_tables(deft, pushed_ball):
     text = deft.run("linearize", pushed_ball, "--kappa", 100).stdout
     assert "A = " in text and "hand/x" in text and "contacts" in text
+
+
+def test_models_without_derivatives_say_so(deft, pushed_ball):
+    message = deft.run("linearize", pushed_ball, "--model", "convex-second-order", code=2).stderr
+    assert "not available yet: derivatives of models of second order" in message

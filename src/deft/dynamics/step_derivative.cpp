@@ -29,9 +29,11 @@ std::vector<int> rotation_blocks(const multibody::Model& model) {
   return blocks;
 }
 
-/// What derivatives do not know yet. @throws std::invalid_argument.
+/// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
-  const auto refuse = [](const char* what) { throw std::invalid_argument(fmt::format("step derivative: not available yet: {}", what)); };
+  const auto refuse = [&](const char* what) {
+    throw InputError({scene.spec().file, 0, 0}, fmt::format("not available yet: derivatives of {}", what));
+  };
   if (result.v_next.size() > 0) refuse("models of second order");
   if (result.program.nv != result.problem.nv) refuse("springs that saturate (step.effort_limits)");
   for (const contact::Contact& contact : result.problem.contacts) {

@@ -52,7 +52,8 @@ class StepDifferentiator {
   explicit StepDifferentiator(const scene::Scene& scene);
 
   /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
-  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong.
+  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for what has no
+  /// derivative yet: models of second order, saturating springs, patches, wrenches on bodies with joints.
   void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
 
