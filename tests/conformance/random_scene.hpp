@@ -30,6 +30,8 @@ class RandomScenes {
     spec.step.cone = chance(0.5) ? scene::Cone::kCone : scene::Cone::kPyramid;
     spec.step.rays = chance(0.5) ? 4 : 8;
     spec.step.joint_damping.all = chance(0.5) ? 0.0 : uniform(0, 20);
+    spec.step.effort_limits = chance(0.3);
+    spec.robots[0].effort_limit.all = log_uniform(0.5, 50);
     if (chance(0.3))
       spec.friction.pairs.push_back({.between = {"body0", "floor"},
                                      .mu = uniform(0, 1),
