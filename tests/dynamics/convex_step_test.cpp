@@ -155,7 +155,7 @@ TEST(ConvexStep, AStepThatTheCertificateDoesNotConfirmIsAFailure) {
   certificate.primal = 2 * solvers::kCertified;
   EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
   EXPECT_EQ(solvers::confirmed(solvers::Status::kNotUnique, certificate), solvers::Status::kNumericalFailure);
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kUnbounded, certificate), solvers::Status::kUnbounded);
+  EXPECT_EQ(solvers::confirmed(solvers::Status::kTimeLimit, certificate), solvers::Status::kTimeLimit);
   EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved) << "as asked";
   certificate.primal = scene::kInfinity;
   EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);

@@ -87,6 +87,79 @@ class RandomProblems {
     return p;
   }
 
+  /// Objects without inertia (Q_u = 0, their masses given) that touch or nearly touch a floor, each other and fingers on
+  /// springs; gravity, sideways loads or none. No row is violated at δ = 0, so every problem is Solved, NotUnique or
+  /// Unbounded.
+  solvers::ContactProgram next_quasistatic() {
+    solvers::ContactProgram p;
+    const int fingers = integer(0, 4), objects = integer(1, 3);
+    p.nv = 3 * fingers + 6 * objects;
+    p.b = Eigen::VectorXd::Zero(p.nv);
+    p.model = chance(0.5) ? solvers::FrictionModel::kPyramid : solvers::FrictionModel::kCone;
+    p.rays = chance(0.5) ? 4 : 8;
+    const double h = log_uniform(1e-3, 0.4), stiffness = log_uniform(10, 1e4);
+    for (int i = 0; i < 3 * fingers; ++i) {
+      p.Q.append(i, 1)(0, 0) = stiffness;
+      p.b[i] = -stiffness * 0.02 * normal();
+    }
+    const double gravity = chance(0.7) ? 9.81 : 0.0, push = chance(0.3) ? log_uniform(1e-2, 10) : 0.0;
+    const bool flat = chance(0.3);  // forces and arms on a grid, as in scenes: degenerate
+    std::vector<double> sizes;
+    for (int k = 0; k < objects; ++k) {
+      const double mass = log_uniform(0.1, 10), size = uniform(0.03, 0.2);
+      sizes.push_back(size);
+      auto M = p.masses.append(3 * fingers + 6 * k, 6);
+      M.setZero();
+      M.diagonal() << Eigen::Vector3d::Constant(0.4 * mass * size * size), Eigen::Vector3d::Constant(mass);
+      M /= h * h;
+      p.b.segment(3 * fingers + 6 * k + 3, 3) << -push * mass * (flat ? 1.0 : normal()),
+          -push * mass * (flat ? 0.0 : normal()), mass * gravity;
+    }
+    const double friction = chance(0.2) ? 0.0 : uniform(0.1, 1.0);
+    const auto contact = [&](int object, int other, int finger, const Eigen::Vector3d& n, const Eigen::Vector3d& arm) {
+      const Eigen::Vector3d t = n.unitOrthogonal();
+      Eigen::Matrix3d frame;
+      frame << n.transpose(), t.transpose(), n.cross(t).transpose();
+      std::vector<int> cols;
+      std::vector<Eigen::Vector3d> columns;
+      for (int i = 0; i < 3 && finger >= 0; ++i) {
+        cols.push_back(3 * finger + i);
+        columns.push_back(-frame.col(i));
+      }
+      for (const int k : {object, other}) {
+        for (int axis = 0; axis < 6 && k >= 0; ++axis) {
+          const Eigen::Vector3d e = Eigen::Vector3d::Unit(axis % 3), at = k == object ? arm : Eigen::Vector3d(-arm);
+          cols.push_back(3 * fingers + 6 * k + axis);
+          columns.push_back((k == object ? 1.0 : -1.0) * (frame * (axis < 3 ? Eigen::Vector3d(e.cross(at)) : e)));
+        }
+      }
+      auto J = p.J.append(3, cols);
+      for (std::size_t c = 0; c < columns.size(); ++c) J.col(static_cast<Eigen::Index>(c)) = columns[c];
+      p.contacts.push_back({.gap = chance(0.7) ? 0.0 : uniform(0, 0.01), .mu = friction});
+    };
+    for (int k = 0; k < objects; ++k) {
+      const double size = sizes[static_cast<std::size_t>(k)];
+      const int feet = chance(0.15) ? 0 : chance(0.5) ? 1 : chance(0.5) ? 4 : integer(2, 3);
+      for (int i = 0; i < feet; ++i) {
+        const double x = feet == 1 ? 0 : i % 2 ? -size : size, y = feet == 1 ? 0 : i / 2 ? -size : size;
+        contact(k, -1, -1, Eigen::Vector3d::UnitZ(), {x, y, -size});
+      }
+      if (k > 0 && chance(0.5)) {
+        const Eigen::Vector3d n =
+            flat ? Eigen::Vector3d::UnitX() : Eigen::Vector3d(normal(), normal(), normal()).normalized();
+        contact(k - 1, k, -1, n, -size * n);
+      }
+    }
+    for (int f = 0; f < fingers; ++f) {
+      const int k = integer(0, objects - 1);
+      Eigen::Vector3d n(normal(), normal(), normal());
+      if (flat) n = Eigen::Vector3d(chance(0.5) ? 1 : -1, 0, 0);
+      n.normalize();
+      contact(k, -1, f, n, -sizes[static_cast<std::size_t>(k)] * n);
+    }
+    return p;
+  }
+
   double uniform(double a, double b) { return std::uniform_real_distribution<double>(a, b)(rng_); }
   double log_uniform(double a, double b) { return std::exp(uniform(std::log(a), std::log(b))); }
   double normal() { return std::normal_distribution<double>()(rng_); }

@@ -1,90 +1,16 @@
 #include "deft/solvers/certificate.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "deft/solvers/certificate_metric.hpp"
+
 namespace deft::solvers {
 namespace {
 
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Q̃ = Q with zero rows replaced by those of M (without M: by the mean of Q's diagonal), as independent diagonal blocks.
-class Metric {
- public:
-  explicit Metric(const ContactProgram& program) {
-    const int nv = program.nv;
-    std::vector<int> last(nv);  // last index of the block that must contain i
-    for (int i = 0; i < nv; ++i) last[i] = i;
-    for (const BlockDiagonal* D : {&program.Q, &program.masses}) {
-      for (int k = 0; k < D->num_blocks(); ++k)
-        last[D->start(k)] = std::max(last[D->start(k)], D->start(k) + D->size(k) - 1);
-    }
-    double trace = 0;
-    for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
-    const double mean = trace > 0 ? trace / nv : 1.0;
-    for (int start = 0; start < nv;) {
-      int end = start;
-      for (int i = start; i <= end; ++i) end = std::max(end, last[i]);
-      const int size = end - start + 1;
-      MatrixXd Q = part(program.Q, start, size);
-      const MatrixXd M = part(program.masses, start, size);
-      const VectorXd rows = Q.cwiseAbs().rowwise().sum();
-      for (int r = 0; r < size; ++r) {
-        if (rows[r] != 0) continue;
-        for (int c = 0; c < size; ++c) {
-          if (rows[c] == 0) Q(r, c) = M(r, c);
-        }
-        if (!(M(r, r) > 0)) Q(r, r) = mean;
-      }
-      // Still singular: the mean on the whole block.
-      Eigen::LLT<MatrixXd> factor(Q);
-      if (factor.info() != Eigen::Success ||
-          (factor.matrixLLT().diagonal().array().square() < 1e-12 * Q.diagonal().array()).any()) {
-        factor.compute(Q + mean * MatrixXd::Identity(size, size));
-      }
-      starts_.push_back(start);
-      factors_.push_back(std::move(factor));
-      start = end + 1;
-    }
-  }
-
-  // vᵀQ̃⁻¹v.
-  double squared(const VectorXd& v) const {
-    double total = 0;
-    for (std::size_t k = 0; k < starts_.size(); ++k) {
-      const auto piece = v.segment(starts_[k], factors_[k].rows());
-      if (piece.isZero(0)) continue;
-      total += VectorXd(factors_[k].matrixL().solve(piece)).squaredNorm();
-    }
-    return total;
-  }
-
- private:
-  static MatrixXd part(const BlockDiagonal& D, int start, int size) {
-    MatrixXd out = MatrixXd::Zero(size, size);
-    for (int k = 0; k < D.num_blocks(); ++k) {
-      if (D.start(k) >= start && D.start(k) < start + size) {
-        const MatrixXd block = D.block(k);
-        out.block(D.start(k) - start, D.start(k) - start, D.size(k), D.size(k)) = 0.5 * (block + block.transpose());
-      }
-    }
-    return out;
-  }
-  std::vector<int> starts_;
-  std::vector<Eigen::LLT<MatrixXd>> factors_;
-};
-
-VectorXd dense_row(const RowBlocks& J, int i, int r, int nv) {
-  VectorXd row = VectorXd::Zero(nv);
-  const auto cols = J.cols(i);
-  for (std::size_t k = 0; k < cols.size(); ++k) row[cols[k]] = J.block(i)(r, k);
-  return row;
-}
 
 // One constraint's share, in physical units; `w` turns them into scaled ones.
 struct Share {
@@ -134,7 +60,7 @@ class Judge {
   // count as absolute ones (w = 1).
   Share& begin(double norm_squared, double initial_violation) {
     const double w = norm_squared > 0 ? std::sqrt(norm_squared) : 1.0;
-    if (initial_violation > 0 && norm_squared > 0)
+    if (initial_violation > 0 && std::isfinite(initial_violation) && norm_squared > 0)
       violation_energy_ = std::max(violation_energy_, initial_violation * initial_violation / norm_squared);
     shares_.push_back({w, 0, 0, 0});
     return shares_.back();
@@ -259,7 +185,7 @@ class Judge {
 
   const ContactProgram& p_;
   const ContactSolution& x_;
-  Metric metric_;
+  CertificateMetric metric_;
   VectorXd gradient_;
   std::vector<Share> shares_;
   double violation_energy_ = 0;
@@ -284,7 +210,7 @@ bool finite(const ContactSolution& x) {
 }
 
 /// √ of the mean of |row|² in the metric over the first `rows` rows of a block.
-double row_scale(const Metric& metric, const RowBlocks& J, int i, int rows, int nv) {
+double row_scale(const CertificateMetric& metric, const RowBlocks& J, int i, int rows, int nv) {
   double total = 0;
   for (int r = 0; r < rows; ++r) total += metric.squared(dense_row(J, i, r, nv)) / rows;
   return total > 0 ? std::sqrt(total) : 1.0;
@@ -297,7 +223,7 @@ double no_nan(double x) { return std::isnan(x) ? kInfinity : x; }
 double Certificate::max_scaled() const { return std::max({stationarity, primal, complementarity}); }
 
 RowScales row_scales(const ContactProgram& program) {
-  const Metric metric(program);
+  const CertificateMetric metric(program);
   RowScales w;
   w.E0_J = std::max(metric.squared(program.b), 1e-12);
   const auto add = [&](std::vector<double>& list, double scale, double violation) {
@@ -320,11 +246,20 @@ RowScales row_scales(const ContactProgram& program) {
   return w;
 }
 
+Status confirmed(Status claimed, const Certificate& certificate, double tolerance) {
+  double error = 0.0, limit = kCertified;
+  if (usable(claimed)) error = certificate.max_scaled(), limit = std::max(limit, tolerance);
+  if (claimed == Status::kInfeasible) error = certificate.infeasible;
+  if (claimed == Status::kUnbounded) error = certificate.unbounded;
+  return error <= limit ? claimed : Status::kNumericalFailure;
+}
+
 Certificate certify(const ContactProgram& program, const ContactSolution& solution) {
   if (!complete(program, solution) || !finite(solution)) {
     return {kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, 0.0};
   }
   Certificate c = Judge(program, solution).judge();
+  judge_proof(program, solution, c);
   for (double* value :
        {&c.stationarity, &c.primal, &c.complementarity, &c.stationarity_N, &c.primal_m, &c.complementarity_J, &c.E0_J})
     *value = no_nan(*value);

@@ -1,6 +1,8 @@
 #pragma once
 // The judge of a solution: residuals recomputed from the raw program by code that shares nothing with the solvers.
 
+#include <limits>
+
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
 
@@ -17,25 +19,30 @@ struct Certificate {
   double primal_m = 0.0;
   double complementarity_J = 0.0;
   double E0_J = 0.0;
+  /// How far `proof` is from proving that nothing satisfies the rows: the larger of |Jᵀy|_{Q̃⁻¹} and what y leaves the
+  /// dual cone by, over −gᵀy/√E0. Below 1e-8 every motion that satisfies the rows is longer than 1e8 natural ones.
+  /// Smoothed also: that no motion has room to spare, those over y's size on rows with a barrier, with gᵀy ≤ 0.
+  /// Infinite without a proof of that size.
+  double infeasible = std::numeric_limits<double>::infinity();
+  /// How far it is from proving that the energy falls for ever: the larger of |Qd|_{Q̃⁻¹} and what d leaves the rows'
+  /// recession cone by, over −bᵀd/√E0. Smoothed also over the opening of rows with a barrier, or over |d|_Q̃.
+  double unbounded = std::numeric_limits<double>::infinity();
   double max_scaled() const;
 };
 
 /// Largest scaled residual of a solution that counts as one.
 inline constexpr double kCertified = 1e-8;
 
-/// The status that a solver's claim is worth: Solved and NotUnique become NumericalFailure when the certificate does not confirm them
-/// to max(kCertified, tolerance).
-inline Status confirmed(Status claimed, const Certificate& certificate, double tolerance = kCertified) {
-  const double limit = tolerance > kCertified ? tolerance : kCertified;
-  return usable(claimed) && !(certificate.max_scaled() <= limit) ? Status::kNumericalFailure : claimed;
-}
+/// The status that a solver's claim is worth: Solved and NotUnique become NumericalFailure when the certificate does
+/// not confirm them to max(kCertified, tolerance), Infeasible and Unbounded when the proof does not to kCertified.
+Status confirmed(Status claimed, const Certificate& certificate, double tolerance = kCertified);
 
 /// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May
 /// allocate.
 Certificate certify(const ContactProgram& program, const ContactSolution& solution);
 
-/// The scales w of README.md, one per contact, linear row, equality row and velocity (the row of a bound); 1 where nothing
-/// moves the row. In metres (radians) of displacement per √J.
+/// The scales w of README.md, one per contact, linear row, equality row and velocity (the row of a bound); 1 where
+/// nothing moves the row. In metres (radians) of displacement per √J.
 struct RowScales {
   std::vector<double> contacts, linear, equality, bounds;
   double E0_J = 0;  // the energy scale of an exact program

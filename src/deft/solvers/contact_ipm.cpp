@@ -4,22 +4,17 @@
 #include <cmath>
 #include <utility>
 
-#include "deft/solvers/interior_point.hpp"
-#include "deft/solvers/screening.hpp"
-#include "deft/solvers/semismooth_newton.hpp"
-#include "deft/solvers/uniqueness.hpp"
+#include "deft/solvers/contact_ipm_work.hpp"
+#include "deft/solvers/flat_set.hpp"
 #include "deft/solvers/unpack.hpp"
-#include "deft/solvers/warm_memory.hpp"
 
 namespace deft::solvers {
 namespace {
 
 constexpr double kPolished = 1e-14;      // aim of the semismooth polish; it stops earlier when refinement stops paying
 constexpr double kWarmPolished = 1e-12;  // aim along a sequence, where the last digits are not worth a step
-constexpr double kFlatPolished = 1e-16;  // aim of the polish where Q is singular
-constexpr double kFlatGood =
-    4e-15;  // the same where Q is singular: far below ε (packed_program.cpp), or any point of the flat face passes
-constexpr double kGoodEnough = 1e-10;  // polish accepted without going on with the interior point
+constexpr double kFlatPolished = 1e-16;  // aim where Q is singular and each proximal point starts from the last
+constexpr double kGoodEnough = 1e-10;    // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
 constexpr IpmLimits kTight{
     .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
@@ -27,35 +22,11 @@ constexpr int kWarmFactors = 8, kPolishFactors = 6;
 constexpr double kRoundingSlack = 10;  // accepted where multipliers of 1e4 and more magnify rounding
 constexpr double kWarmMu = 1e-4;       // exact warm starts are lifted to it
 constexpr double kLargeStart = 100;    // second start of problems with a thin feasible set
+constexpr double kHidden = 1e-12;      // 1/(κE) below which slacks on the central path may drown in rounding
 // Sizes of the cold starts that are tried in turn, 0: the usual one (or the warm one).
 constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3};
-constexpr double kElastic = 1e-8;        // R̂ that makes jammed problems solvable
-constexpr double kElasticProof = 1e-14;  // R̂ whose multipliers are long enough to be a Farkas ray
 
 }  // namespace
-
-struct ContactIpm::Workspace {
-  PackedProgram packed;
-  NewtonSystem system;
-  InteriorPoint interior;
-  SemismoothNewton semismooth;
-  KktState state;
-  Uniqueness uniqueness;
-  WarmMemory* memory = nullptr;
-  Screening screening;
-  Iterate x, candidate;
-  int iterations = 0;
-
-  Status solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory_of_sequence,
-               ContactSolution& solution);
-  Status solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm);
-  Status solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm);
-  Status solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm);
-  bool solve_elastic(int max_iterations, bool proven);
-  bool take_better(double& best, const Iterate& from);
-  double polish(double& best, int max_factors, bool trust_forces = false);
-  void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
-};
 
 // Keeps the better of x and `from`; @returns whether `from` was it.
 bool ContactIpm::Workspace::take_better(double& best, const Iterate& from) {
@@ -84,7 +55,7 @@ double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_f
 
 Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm) {
   double best = std::numeric_limits<double>::infinity();
-  const double good_enough = packed.has_singular_blocks ? kFlatGood : std::min(kGoodEnough, settings.tolerance);
+  const double good_enough = std::min(kGoodEnough, settings.tolerance);
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm && !packed.has_singular_blocks) {
     memory->recall(program, packed, x);
@@ -108,7 +79,6 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
       iterations += interior.iterations() - before;
       take_better(best, interior.iterate());
       if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
-      if (outcome == IpmOutcome::kUnbounded) return Status::kUnbounded;
       if (outcome == IpmOutcome::kTimeLimit) return best <= settings.tolerance ? Status::kSolved : Status::kTimeLimit;
       if (best < 1e-3 && polish(best, kPolishFactors) <= good_enough) return Status::kSolved;
     }
@@ -117,43 +87,25 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
 
-// A jammed program has no solution without compliance; with a little of it, it has one. Without any (and without the
-// proximal term that holds them back) the multipliers grow until they are the proof. @returns whether the program is
-// infeasible (`proven` already, or proven here); x is then the elastic motion.
-bool ContactIpm::Workspace::solve_elastic(int max_iterations, bool proven) {
-  IpmLimits limits{.complementarity = 1e-9, .residual = 1e-9, .max_iterations = 2 * max_iterations};
-  packed.set_extra_compliance(kElastic);
-  interior.start_cold(packed);
-  const bool converged = interior.run(packed, system, limits) == IpmOutcome::kConverged;
-  iterations += interior.iterations();
-  packed.set_extra_compliance(0.0);
-  candidate.v = interior.iterate().v;
-  candidate.lambda = interior.iterate().lambda;
-  if (!proven) {
-    limits.proximal = 0;
-    limits.max_short_steps = limits.max_iterations;
-    interior.start_cold(packed, kLargeStart);
-    proven = interior.run(packed, system, limits) == IpmOutcome::kInfeasible;
-    iterations += interior.iterations();
-  }
-  if (proven && converged) {
-    std::swap(x.v, candidate.v);
-    std::swap(x.lambda, candidate.lambda);
-  }
-  return proven;
-}
-
 Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm) {
-  IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
   if (warm) {
     memory->recall(program, packed, candidate);
     interior.start_warm(packed, system, candidate, packed.has_hard_rows ? kWarmMu : packed.target);
   } else {
     interior.start_cold(packed);
   }
+  return run_smoothed(settings);
+}
+
+// From where the interior point stands.
+Status ContactIpm::Workspace::run_smoothed(const SolverSettings& settings) {
+  IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
+  const int before = interior.iterations();
+  limits.max_iterations += before;
   IpmOutcome outcome = interior.run(packed, system, limits);
-  iterations += interior.iterations();
+  iterations += interior.iterations() - before;
   if (outcome == IpmOutcome::kStalled || outcome == IpmOutcome::kIterationLimit) {
+    limits.max_iterations = settings.max_iterations;
     interior.start_cold(packed, kLargeStart);
     outcome = interior.run(packed, system, limits);
     iterations += interior.iterations();
@@ -165,8 +117,6 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
       return Status::kSolved;
     case IpmOutcome::kInfeasible:
       return Status::kInfeasible;
-    case IpmOutcome::kUnbounded:
-      return Status::kUnbounded;
     case IpmOutcome::kTimeLimit:
       return Status::kTimeLimit;
     default:
@@ -178,8 +128,28 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
 
+Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const SolverSettings& settings, bool warm,
+                                           ContactSolution& solution) {
+  if (packed.lower_above_upper || packed.rigid_violation) return Status::kInfeasible;
+  std::vector<double> direction;
+  const bool singular = packed.has_singular_blocks;
+  if (singular && packed.smoothed && settings.verdicts && find_recession(packed, direction)) return Status::kUnbounded;
+  ContactSolution* const proof = settings.verdicts ? &solution : nullptr;
+  Status status = singular          ? solve_proximal(program, settings, warm && packed.smoothed, proof)
+                  : packed.smoothed ? solve_smoothed(program, settings, warm)
+                                    : solve_exact(program, settings, warm);
+  // A barrier that rounding hides is none: the exact solution is within √(1/κE) of the smoothed one.
+  if (status == Status::kNumericalFailure && packed.smoothed && packed.target < kHidden) {
+    packed.target = 0.0;
+    packed.smoothed = packed.has_hard_rows = false;
+    status = singular ? solve_proximal(program, settings, false, proof) : solve_exact(program, settings, false);
+  }
+  return status;
+}
+
 // Solves for the contacts that the screening keeps.
-Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm) {
+Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm,
+                                         ContactSolution& solution) {
   packed.pack(program, screening.kept());
   if (packed.has_singular_blocks && !screening.keeps_all()) {  // a contact far away may be what holds the motion
     screening.keep_all();
@@ -187,21 +157,17 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const So
   }
   x.v.assign(packed.nv, 0.0);
   x.lambda.assign(packed.num_slacks, 0.0);
-  Status status = Status::kInfeasible;
-  if (!packed.lower_above_upper && !packed.rigid_violation) {
-    warm = warm && memory->valid_for(program);
-    status = packed.smoothed ? solve_smoothed(program, settings, warm) : solve_exact(program, settings, warm);
-    if (status == Status::kSolved && interior.proves_unbounded(packed, system, x)) status = Status::kUnbounded;
-    const bool failed = status == Status::kIterationLimit || status == Status::kNumericalFailure;
-    const bool fallback = settings.compliance_fallback && screening.keeps_all();
-    if (fallback && (failed || status == Status::kInfeasible) && solve_elastic(settings.max_iterations, !failed))
-      status = Status::kInfeasible;
-  }
+  Status status = solve_packed(program, settings, warm && memory->valid_for(program), solution);
   if (status == Status::kSolved) {
     memory->store(program, packed, x);
-  } else {
-    memory->clear();
+    return status;
   }
+  memory->clear();
+  if (status == Status::kTimeLimit || !settings.verdicts || !screening.keeps_all()) return status;
+  status = verdict(program, status, solution);
+  if (status == Status::kInfeasible && settings.compliance_fallback && !packed.lower_above_upper &&
+      !packed.rigid_violation)
+    solve_elastic(settings.max_iterations);
   return status;
 }
 
@@ -213,7 +179,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   const bool warm = memory->valid_for(program);
   screening.keep_all();
   if (settings.screening) screening.start(program, warm ? memory->motion() : std::span<const double>());
-  Status status = solve_kept(program, settings, warm);
+  Status status = solve_kept(program, settings, warm, solution);
   // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
   while (!screening.keeps_all() && status != Status::kTimeLimit) {
     if (status != Status::kSolved) {
@@ -221,15 +187,12 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
     } else if (screening.holds(program, memory->motion())) {
       break;
     }
-    status = solve_kept(program, settings, true);
+    status = solve_kept(program, settings, true, solution);
   }
   state.evaluate(packed, system, x);
   solution.motion_unique = solution.forces_unique = true;
   if (status == Status::kSolved && !packed.smoothed) {
-    if (packed.has_singular_blocks && !uniqueness.motion_unique(packed, x, state.slack)) {
-      solution.motion_unique = false;
-      status = Status::kNotUnique;
-    }
+    if (packed.has_singular_blocks && settings.verdicts) status = choose_motion(solution);
     solution.forces_unique = uniqueness.forces_unique(packed, x, state.slack);
   }
   const bool use_interior = packed.smoothed && status == Status::kSolved;

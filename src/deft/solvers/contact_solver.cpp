@@ -37,6 +37,7 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   SolveInfo info;
   check(program);
   if (!settings.warm_start) work_->memory.clear();
+  solution.proof.resize(0);
   ActiveSetOutcome outcome = ActiveSetOutcome::kNotApplicable;
   if (settings.method == SolveMethod::kActiveSet ||
       (settings.method == SolveMethod::kAuto && work_->active_set_pays(program)))

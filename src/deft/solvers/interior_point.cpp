@@ -14,19 +14,25 @@ constexpr double kBarrierCentrality = 1e-12;  // relative, at the end of a smoot
 constexpr double kRowRounding = 1e-13;
 constexpr double kPoorStep = 0.1;
 constexpr double kConeRounding = 2e-15;
+constexpr double kSlackRounding = 1e-15;
 constexpr double kNearTheEnd = 1e-7;
 constexpr double kBarrierRows = 1e-11;  // |rp|/s there, beyond rounding
-constexpr double kRayLength = 1e6;      // motions this long are tested as rays
-constexpr double kFarkasLength = 30;    // and multipliers this large as proofs
+constexpr double kFarkasLength = 30;    // multipliers this large are tested as proofs
 constexpr double kRayTolerance = 1e-8;
 constexpr int kWarmIterations = 14;  // a warm start that needs more was a bad one: start cold
+
+// A slack of this size follows the motion in steps of its rounding; what that leaves of s λ/t is of second order.
+double unreachable(double slack) {
+  const double step = kSlackRounding / std::max(slack, kSlackRounding);
+  return step * step;
+}
 
 }  // namespace
 
 void InteriorPoint::resize(const PackedProgram& program) {
   x_.v.resize(program.nv);
   dv_.resize(program.nv);
-  for (auto* v : {&x_.lambda, &s_, &rp_, &D_, &q_, &ds_, &dl_, &lambda_bar_, &ray_z_}) v->resize(program.num_slacks);
+  for (auto* v : {&x_.lambda, &s_, &rp_, &D_, &q_, &ds_, &dl_, &lambda_bar_}) v->resize(program.num_slacks);
   for (auto* v : {&y_, &z_}) v->resize(program.num_rows);
   W_.resize(program.blocks.size());
   K_.resize(program.blocks.size());
@@ -115,7 +121,8 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       product[0] -= t;
       // The products of a cone cancel: below rounding nothing can be asked of them.
       const double off = std::sqrt(dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
-      if (t > 0) centrality_ = std::max(centrality_, off / t);
+      const double inside = s_[first] - tail_norm(block.rows, s_.data() + first);
+      if (t > 0) centrality_ = std::max(centrality_, off / t - unreachable(inside));
       continue;
     }
     for (int k = 0; k < block.slacks; ++k) {
@@ -125,7 +132,7 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       excess += std::max(0.0, product - t);
       worst_complementarity_ = std::max(worst_complementarity_, std::abs(product - t));
       if (t > 0) {
-        centrality_ = std::max(centrality_, std::abs(product - t) / t);
+        centrality_ = std::max(centrality_, std::abs(product - t) / t - unreachable(s_[first + k]));
         const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(program.g[first + k]);
         row_error_ = std::max(row_error_, (std::abs(rp_[first + k]) - rounding) / s_[first + k]);
       }
@@ -142,7 +149,7 @@ void InteriorPoint::scale(const PackedProgram& program) {
     const double R = block.compliance + proximal_;
     if (block.law == Law::kEquality) {
       curvature_[i].zero = false;
-      curvature_[i].C[0] = 1 / kEqualityCompliance;
+      curvature_[i].C[0] = 1 / (kEqualityCompliance + block.compliance);
     } else if (block.law == Law::kCone) {
       W_[i] = nesterov_todd(block.rows, s_.data() + first, x_.lambda.data() + first);
       K_[i] = W_[i].map([R](double w) { return 1 / (w * w + R); });
@@ -165,7 +172,7 @@ void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system
     double* q = q_.data() + first;
     const double t = std::max(final_target(program, block), sigma_mu);
     if (block.law == Law::kEquality) {
-      q[0] = -rp_[first] / kEqualityCompliance;
+      q[0] = -rp_[first] * curvature_[i].C[0];
     } else if (block.law == Law::kCone) {
       double rc[kMaxConeRows], p[kMaxConeRows];
       const double* bar = lambda_bar_.data() + first;
@@ -202,7 +209,7 @@ void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system
     double* dl = dl_.data() + first;
     slacks_of_rows(program, block, z_.data() + block.first_row, ds);
     if (block.law == Law::kEquality) {
-      dl[0] = q_[first] - ds[0] / kEqualityCompliance;
+      dl[0] = q_[first] - ds[0] * curvature_[i].C[0];
       ds[0] = 0;
       continue;
     }
@@ -258,7 +265,7 @@ bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem
     double* pull = ds_.data() + block.first_slack;
     slacks_of_rows(program, block, z_.data() + block.first_row, pull);
     if (block.law == Law::kEquality) {
-      y[0] -= pull[0] / kEqualityCompliance;
+      y[0] -= pull[0] * curvature_[i].C[0];
     } else if (block.law == Law::kCone) {
       double change[kMaxConeRows];
       K_[i].apply(block.rows, pull, change);
@@ -278,42 +285,6 @@ bool InteriorPoint::proves_infeasible(const PackedProgram& program, NewtonSystem
       value += dl_[k] * program.g[k] + block.compliance * dl_[k] * dl_[k] * largest;
   }
   return value < 0 && std::sqrt(program.metric_norm_squared(ray_, scratch_)) <= -kRayTolerance * value;
-}
-
-bool InteriorPoint::proves_unbounded(const PackedProgram& program, NewtonSystem& system, const Iterate& x) {
-  if (!program.has_singular_blocks) return false;
-  double largest = 0;
-  for (const double v : x.v) largest = std::max(largest, std::abs(v));
-  if (largest < (program.smoothed ? 1e3 : kRayLength)) return false;
-  ray_.resize(program.nv);
-  z_.resize(program.num_rows);
-  ray_z_.resize(program.num_slacks);
-  for (int i = 0; i < program.nv; ++i) ray_[i] = x.v[i] / largest;
-  system.multiply(program, ray_, z_);
-  const double tolerance = program.smoothed ? 1e-2 : 1e-5;
-  double opening = 0;
-  for (const PackedBlock& block : program.blocks) {
-    double* rise = ray_z_.data() + block.first_slack;
-    slacks_of_rows(program, block, z_.data() + block.first_row, rise);
-    if (block.law == Law::kEquality && std::abs(rise[0]) > tolerance) return false;
-    if (block.law == Law::kCone && tail_norm(block.rows, rise) - rise[0] > tolerance) return false;
-    if (block.law != Law::kRays) continue;
-    for (int k = 0; k < block.slacks; ++k) {
-      if (rise[k] < -tolerance) return false;
-      opening = std::max(opening, rise[k]);
-    }
-  }
-  double slope = 0, bend = 0, b_norm = 0;
-  for (const MetricBlock& block : program.metric) {
-    const double* Q = program.Q_values.data() + block.first_value;
-    for (int r = 0; r < block.size; ++r) {
-      slope += program.b[block.start + r] * ray_[block.start + r];
-      b_norm = std::max(b_norm, std::abs(program.b[block.start + r]));
-      for (int c = 0; c < block.size; ++c) bend += ray_[block.start + r] * Q[r * block.ld + c] * ray_[block.start + c];
-    }
-  }
-  if (bend * largest > std::abs(slope) + (program.smoothed ? 1 : 0) && bend > tolerance) return false;
-  return slope < -tolerance * b_norm || (program.smoothed && opening > tolerance && slope < tolerance * b_norm);
 }
 
 // The best point of a run that ended in rounding noise.
@@ -336,8 +307,12 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
   for (;; ++iterations_) {
     measure(program, system);
     const double residual = std::max(state_.stationarity, infeasibility_);
-    if (!std::isfinite(residual + mu_)) return give_up(IpmOutcome::kStalled);
-    if (proves_unbounded(program, system, x_)) return IpmOutcome::kUnbounded;
+    if (!std::isfinite(residual + mu_)) {
+      const int spent = iterations_;
+      start_cold(program);  // something finite to return
+      iterations_ = spent;
+      return give_up(IpmOutcome::kStalled);
+    }
     const bool hard_done = excess_ <= limits.complementarity || !(program.has_hard_rows || !program.smoothed);
     if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual)
       return IpmOutcome::kConverged;
@@ -399,10 +374,11 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       }
       affine_excess /= std::max(weight, 1.0);
       const double ratio = excess_ > 0 ? affine_excess / excess_ : 0;
-      direction(program, system, std::max(ratio * ratio * ratio * excess_, kSmallestMu), true);
+      const double smallest = program.smoothed ? 0.0 : kSmallestMu;
+      direction(program, system, std::max(ratio * ratio * ratio * excess_, smallest), true);
       alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
       if (alpha < kPoorStep || unimproved >= 3) {  // the second-order term misled: plain centring
-        direction(program, system, std::max((unimproved >= 3 ? 0.1 : 0.8) * excess_, kSmallestMu), false);
+        direction(program, system, std::max((unimproved >= 3 ? 0.1 : 0.8) * excess_, smallest), false);
         alpha = std::min(1.0, 0.995 * step_length(program, 2.0));
       }
     }

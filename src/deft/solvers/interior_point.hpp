@@ -9,7 +9,7 @@
 namespace deft::solvers {
 
 /// Why an interior-point run ended.
-enum class IpmOutcome { kConverged, kInfeasible, kUnbounded, kStalled, kIterationLimit, kTimeLimit };
+enum class IpmOutcome { kConverged, kInfeasible, kStalled, kIterationLimit, kTimeLimit };
 
 /// When an interior-point run ends; scaled units of PackedProgram.
 struct IpmLimits {
@@ -40,10 +40,6 @@ class InteriorPoint {
   /// The multipliers of the current point, as a ray, prove that no motion satisfies all rows (artificial compliance
   /// aside).
   bool proves_infeasible(const PackedProgram& program, NewtonSystem& system);
-
-  /// The motion of `x` is so long that it is a recession direction: no curvature, no row against it, and the energy
-  /// (smoothed: or the barrier) falls along it.
-  bool proves_unbounded(const PackedProgram& program, NewtonSystem& system, const Iterate& x);
 
   const Iterate& iterate() const { return x_; }
   const std::vector<double>& slacks() const { return s_; }
@@ -76,7 +72,7 @@ class InteriorPoint {
   double time_limit_s_ = std::numeric_limits<double>::infinity();
   bool warm_ = false;
 
-  std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, ray_z_, scratch_;
+  std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, scratch_;
   std::vector<Arrow> W_, K_;
   std::vector<BlockCurvature> curvature_;
 };

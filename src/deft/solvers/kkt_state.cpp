@@ -26,7 +26,7 @@ void KktState::evaluate(const PackedProgram& program, NewtonSystem& system, cons
 double KktState::exact_error(const PackedProgram& program, const Iterate& x) const {
   double error = stationarity;
   const auto raise = [&error](double value) {
-    if (!(value <= error)) error = value;  // NaN stays
+    if (!(value <= error) && !std::isnan(error)) error = value;  // NaN stays
   };
   for (const PackedBlock& block : program.blocks) {
     const double* s = slack.data() + block.first_slack;

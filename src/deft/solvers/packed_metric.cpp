@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSingularPivot = 1e-12;  // relative pivot below which a block of Q counts as singular
 constexpr int kSmallBlock = 8;            // blocks of Q up to this size get an explicit inverse factor
-constexpr double kProximal = 4e-10;  // ε of Q + ε(Q̃ − Q): picks the motion of least energy where Q leaves it open
+constexpr double kProximal = 1e-6;  // ε of Q + ε(Q̃ − Q), where Q is singular: far above rounding, small against 1
 
 }  // namespace
 
@@ -130,9 +130,46 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
     }
     has_singular_blocks = has_singular_blocks || block.singular;
     if (!block.singular) continue;
+    flat_values.resize(Q_values.size());
     double* Q_block = Q_values.data() + block.first_value;
-    for (std::size_t k = 0; k < scratch_.size(); ++k) Q_block[k] += kProximal * (scratch_[k] - Q_block[k]);
+    double* flat = flat_values.data() + block.first_value;
+    for (std::size_t k = 0; k < scratch_.size(); ++k) {
+      flat[k] = kProximal * (scratch_[k] - Q_block[k]);
+      Q_block[k] += flat[k];
+    }
   }
+}
+
+void PackedProgram::scale_proximal(double factor) {
+  for (const MetricBlock& block : metric) {
+    if (!block.singular) continue;
+    for (std::size_t k = block.first_value; k < block.first_value + block.size * block.ld; ++k) {
+      Q_values[k] += (factor - 1) * flat_values[k];
+      flat_values[k] *= factor;
+    }
+  }
+}
+
+// Q = 0: nothing but ε Q̃ is left, Q̃ = UᵀU.
+void PackedProgram::make_flat() {
+  has_singular_blocks = true;
+  flat_values.assign(Q_values.size(), 0.0);
+  for (MetricBlock& block : metric) {
+    block.singular = true;
+    const double* factor = metric_factor.data() + block.first_value;
+    double* flat = flat_values.data() + block.first_value;
+    const auto U = [&](int r, int c) {  // the factor keeps reciprocals on its diagonal
+      return r == c ? 1 / factor[r * block.ld + c] : factor[r * block.ld + c];
+    };
+    for (int r = 0; r < block.size; ++r) {
+      for (int c = 0; c < block.size; ++c) {
+        double value = 0.0;
+        for (int k = 0; k <= std::min(r, c); ++k) value += U(k, r) * U(k, c);
+        flat[r * block.ld + c] = kProximal * value;
+      }
+    }
+  }
+  Q_values = flat_values;
 }
 
 // |row|² in the metric of Q̃⁻¹; the group's columns are whole metric blocks.

@@ -240,7 +240,8 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
     }
     if (!(norm_squared > 0)) {  // nothing moves this contact
       remove_last_block();
-      rigid_violation = rigid_violation || law.gap < slide;
+      const bool open = smoothed ? law.gap > slide : law.gap >= slide;
+      rigid_violation = rigid_violation || !(open || law.compliance > 0);
       continue;
     }
     const double scale = std::sqrt(norm_squared);
@@ -272,7 +273,8 @@ void PackedProgram::pack_linear(const LinearRows& rows, Law law, double weight, 
     const double gap = -rows.rhs[i];
     if (!(norm_squared > 0)) {
       remove_last_block();
-      rigid_violation = rigid_violation || (law == Law::kEquality ? gap != 0 : gap < 0);
+      const bool open = smoothed && weight > 0 ? gap > 0 : gap >= 0;
+      rigid_violation = rigid_violation || (law == Law::kEquality ? gap != 0 : !open);
       continue;
     }
     const double scale = std::sqrt(norm_squared);
@@ -341,6 +343,46 @@ void PackedProgram::equilibrate(const ContactProgram& program) {
   const double root = std::sqrt(energy);
   for (double& x : b) x /= root;
   for (double& x : g) x /= root;
+  if (has_singular_blocks) b_own = b;
+}
+
+void PackedProgram::recentre(const std::vector<double>& centre) {
+  for (const MetricBlock& block : metric) {
+    if (!block.singular) continue;
+    const double* flat = flat_values.data() + block.first_value;
+    for (int r = 0; r < block.size; ++r) {
+      double pull = 0.0;
+      for (int c = 0; c < block.size; ++c) pull += flat[r * block.ld + c] * centre[block.start + c];
+      b[block.start + r] = b_own[block.start + r] - pull;
+    }
+  }
+}
+
+void PackedProgram::ask_feasibility(double margin) {
+  smoothed = has_hard_rows = false;
+  target = 0.0;
+  double worst = 0.0;
+  for (PackedBlock& block : blocks) {
+    block.compliance = 1.0;
+    double* gap = g.data() + block.first_slack;
+    for (int k = 0; k < block.slacks; ++k) {
+      if (block.weight > 0 && (block.law == Law::kRays || k == 0)) gap[k] -= margin;
+      worst = std::max(worst, block.law == Law::kRays ? -gap[k] : std::abs(gap[k]));
+    }
+    block.weight = 1.0;
+  }
+  for (double& gap : g) gap /= worst > 0 ? worst : 1.0;
+  std::fill(b.begin(), b.end(), 0.0);
+  b_own = b;
+  make_flat();
+}
+
+void PackedProgram::ask_again(const std::vector<double>& lambda, const std::vector<double>& slack) {
+  double worst = 0.0;
+  for (const double l : lambda) worst = std::max(worst, std::abs(l));
+  if (!(worst > 0)) return;
+  for (int k = 0; k < num_slacks; ++k) g[k] = (slack[k] - lambda[k]) / worst;
+  recentre(std::vector<double>(nv, 0.0));
 }
 
 void PackedProgram::set_extra_compliance(double R) {

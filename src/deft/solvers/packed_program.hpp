@@ -67,14 +67,16 @@ struct PackedProgram {
   double extra_compliance = 0.0;  // artificial R̂ added to every inequality by add_compliance
   bool smoothed = false, has_hard_rows = false, has_cones = false, has_singular_blocks = false;
   bool lower_above_upper = false;  // Infeasible at once
-  bool rigid_violation = false;    // a contact whose rows are all zero is violated: Infeasible at once
+  bool rigid_violation = false;    // a row that nothing moves is violated: Infeasible at once
 
   std::vector<int> column_of;         // program column → packed column
   std::vector<int> island_of_packed;  // packed column → island
   std::vector<Island> islands;
   std::vector<MetricBlock> metric;  // covers all columns, in program order
   std::vector<double> Q_values, metric_factor, metric_floor;
-  std::vector<double> b;            // b̂ in packed order
+  std::vector<double> flat_values;  // ε(Q̃ − Q), part of Q_values; only where has_singular_blocks
+  std::vector<double> b;            // b̂ in packed order, less ε(Q̃ − Q) times the centre
+  std::vector<double> b_own;        // b̂ itself; only where has_singular_blocks
   std::vector<PackedBlock> blocks;  // contacts, then linear rows, equalities, bounds
   std::vector<RowGroup> groups;     // all blocks but the bounds
   std::vector<int> cols;            // of groups: packed column − island start
@@ -96,6 +98,19 @@ struct PackedProgram {
   /// Sets the artificial compliance of all inequality blocks (elastic mode: jammed problems become solvable).
   void set_extra_compliance(double R);
 
+  /// Where Q is singular the program that is solved has ε/2 |v − centre|² in the metric of Q̃ − Q added (the proximal
+  /// point method: at v = centre its residuals are those of the program itself). Moves the centre.
+  void recentre(const std::vector<double>& centre);
+  /// ε ← factor ε, without moving the centre's meaning: call recentre next.
+  void scale_proximal(double factor);
+
+  /// Turns the packed program into that of least violation: Q = 0, b = 0, unit compliance R̂ on every row, gaps less
+  /// `margin` on rows with a barrier, all gaps in units of the worst. Its multipliers satisfy Jᵀλ = 0, λ ∈ K* and
+  /// gᵀλ = −|λ|².
+  void ask_feasibility(double margin);
+  /// The same seen from the motion found, where the gaps are `slack` − λ, in units of the largest λ.
+  void ask_again(const std::vector<double>& lambda, const std::vector<double>& slack);
+
   /// xᵀQ̃⁻¹x of a vector in packed order.
   double metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const;
 
@@ -108,6 +123,7 @@ struct PackedProgram {
   bool is_packed(int contact) const { return kept_->empty() || (*kept_)[contact]; }
   void find_islands(const ContactProgram& program);
   void pack_metric(const ContactProgram& program);
+  void make_flat();
   void pack_contacts(const ContactProgram& program);
   void pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of);
   void pack_bounds(const ContactProgram& program);

@@ -77,6 +77,12 @@ struct ContactSolution {
       ray_multipliers;  // pyramids: β_j per contact in order (1 for frictionless), slack·β = 1/κ when smoothed; cones none
   std::vector<double>
       slack;  // the solver's slacks in the order of ray_multipliers (pyramid); cone: (s_n, s_t…) per contact, flat
+  /// Why there is no solution; empty for every other status.
+  /// Infeasible: multipliers y in the dual cone of the rows, with Jᵀy = 0 and gᵀy < 0 (a Farkas ray; smoothed also
+  /// gᵀy = 0 with y ≠ 0 on rows with a barrier). Size: per contact those of ray_multipliers (pyramid) or the force rows
+  /// (cone, 1 if frictionless), then linear rows, equalities and, if there are bounds, nv lower and nv upper ones.
+  /// Unbounded: a direction d, size nv, with Qd = 0, no row against it and bᵀd < 0 (smoothed: ≤ 0).
+  Eigen::VectorXd proof;
   bool motion_unique = true;
   bool forces_unique = true;
 };

@@ -9,8 +9,6 @@ namespace {
 // Proximal weight ρ on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
 // error it leaves in the rows shrinks by about 1e3 ρ per step. Along a sequence a smaller one is worth its rounding.
 constexpr double kRegularisation = 1e-8, kWarmRegularisation = 1e-9;
-// Where Q is singular the flat directions have the stiffness ε of packed_program.cpp: 1/ρ must not drown it in rounding.
-constexpr double kFlatRegularisation = 1e-5;
 constexpr int kStallSteps = 3;
 constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
 constexpr double kRefinementGain = 0.1;
@@ -58,10 +56,10 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
     const double* s = state_.slack.data() + first;
     double* q = q_.data() + first;
     if (block.law == Law::kEquality) {
-      q[0] = -s[0] / rho_;
       changed = changed || curvature_[i].zero;
       curvature_[i].zero = false;
-      curvature_[i].C[0] = 1 / rho_;
+      curvature_[i].C[0] = 1 / (rho_ + block.compliance);
+      q[0] = -s[0] * curvature_[i].C[0];
       continue;
     }
     if (block.law == Law::kCone) {
@@ -117,7 +115,7 @@ void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, 
       projection_[i].apply(block.rows, slack, bent);
       for (int k = 0; k < block.rows; ++k) x.lambda[first + k] += q_[first + k] - bent[k];
     } else if (block.law == Law::kEquality) {
-      x.lambda[first] += q_[first] - slack[0] / rho_;
+      x.lambda[first] += q_[first] - slack[0] * curvature_[i].C[0];
     } else {
       for (int k = 0; k < block.slacks; ++k) x.lambda[first + k] += q_[first + k] - D_[first + k] * slack[k];
     }
@@ -142,7 +140,7 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   int factors = 0, stalled = 0;
   bool first = true;
   first_ = trust_forces;
-  rho_ = trust_forces ? kWarmRegularisation : program.has_singular_blocks ? kFlatRegularisation : kRegularisation;
+  rho_ = trust_forces ? kWarmRegularisation : kRegularisation;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_), last = best;
   while (best > tolerance && stalled < kStallSteps) {

@@ -11,7 +11,7 @@ struct Words {
 
 constexpr std::array<Words, kNumStatuses> kWords{{
     {"Solved", "A solution was found and its motion is unique."},
-    {"NotUnique", "A solution was found, but other motions are as good; one of small kinetic energy was taken."},
+    {"NotUnique", "A solution was found, but other motions are as good; the one of least kinetic energy was taken."},
     {"Infeasible", "A proof that no motion satisfies all constraints was found."},
     {"Unbounded", "The energy decreases without limit: nothing carries one of the bodies."},
     {"RayTermination", "The pivoting ended on a ray, which proves nothing about the problem."},

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "deft/solvers/arrow.hpp"
+
 namespace deft::solvers {
 namespace {
 
@@ -70,6 +72,12 @@ class Unpacker {
   }
 
   double row_multiplier(int block) const { return block < 0 ? 0.0 : lambda_of(packed_.blocks[block], 0); }
+  // Nothing moves a row of zeros; its slack −rhs carries a barrier all the same.
+  double linear_multiplier(int i) const {
+    const int block = packed_.block_of_linear[i];
+    const bool barrier = packed_.smoothed && !program_.hard;
+    return block < 0 && barrier ? resist(-program_.linear.rhs[i], 0.0, 1 / program_.kappa) : row_multiplier(block);
+  }
 
  private:
   void cone_slack_without_friction(double s, int rows) const {
@@ -77,40 +85,48 @@ class Unpacker {
     for (int k = 1; k < rows; ++k) solution_.slack.push_back(0.0);
   }
 
-  // Left out as open, or nothing moves it: then its force acts on nobody and follows from its gap alone.
+  // Left out as open, or nothing moves it: then its force acts on nobody and follows from its slack alone.
   void without_block(int i) const {
     const ContactLaw& law = program_.contacts[i];
-    const double gap = law.gap + row_value(program_, i, 0, solution_.delta);
-    double slide[3] = {};
-    for (int k = 1; k < (law.frictionless ? 1 : program_.J.rows(i)); ++k)
-      slide[k - 1] = law.offset[k - 1] + row_value(program_, i, k, solution_.delta);
     const int rows = law.frictionless ? 1 : program_.J.rows(i);
-    const double weight = packed_.smoothed ? 1 / program_.kappa : 0.0;
     auto& force = solution_.force[i];
-    if (!is_cone(program_, i)) {
-      const int rays = rows == 1 ? 1 : rows == 2 ? 2 : program_.rays;
-      const PackedBlock shape{.rows = rows, .slacks = rays};
-      for (int k = 0; k < rays; ++k) {
-        const double c = rows == 1 ? 0.0 : packed_.cos_of(shape, k), s_k = rows == 1 ? 0.0 : packed_.sin_of(shape, k);
-        const double slack = gap + law.mu * (c * slide[0] + s_k * slide[1]);
-        const double beta = weight > 0 ? weight / slack : 0.0;
-        force[0] += beta, force[1] += law.mu * c * beta, force[2] += law.mu * s_k * beta;
-        solution_.slack.push_back(slack);
-        solution_.ray_multipliers.push_back(beta);
-      }
+    double z[kMaxConeRows] = {law.gap + row_value(program_, i, 0, solution_.delta)};
+    for (int k = 1; k < rows; ++k) z[k] = law.offset[k - 1] + row_value(program_, i, k, solution_.delta);
+    const double unit = packed_.smoothed ? 1 / program_.kappa : 0.0;
+    if (is_cone(program_, i)) {
+      for (int k = 1; k < rows; ++k) z[k] *= law.mu * law.ellipsoid[k - 1];
+      resist_in_cone(rows, z, law.compliance, law.frictionless ? unit : 2 * unit, force.data());
+      for (int k = 0; k < rows; ++k) solution_.slack.push_back(z[k] + law.compliance * force[k]);
+      for (int k = 1; k < rows; ++k) force[k] *= law.mu * law.ellipsoid[k - 1];
       return;
     }
-    double tangent[3] = {}, squared = gap * gap;
-    for (int k = 1; k < rows; ++k) {
-      tangent[k - 1] = law.mu * law.ellipsoid[k - 1] * slide[k - 1];
-      squared -= tangent[k - 1] * tangent[k - 1];
+    const int rays = rows == 1 ? 1 : rows == 2 ? 2 : program_.rays;
+    const double weight = rows == 1 && !law.frictionless ? program_.rays : 1;
+    const PackedBlock shape{.rows = rows, .slacks = rays};
+    for (int k = 0; k < rays; ++k) {
+      const double c = rows == 1 ? 0.0 : packed_.cos_of(shape, k), s = rows == 1 ? 0.0 : packed_.sin_of(shape, k);
+      const double slack = z[0] + law.mu * (c * z[1] + s * z[2]);
+      const double beta = resist(slack, law.compliance, weight * unit);
+      force[0] += beta, force[1] += law.mu * c * beta, force[2] += law.mu * s * beta;
+      solution_.slack.push_back(slack + law.compliance * beta);
+      solution_.ray_multipliers.push_back(beta);
     }
-    solution_.slack.push_back(gap);
-    force[0] = weight > 0 ? (law.frictionless ? 1 : 2) * weight * gap / squared : 0.0;
-    for (int k = 1; k < rows; ++k) {
-      solution_.slack.push_back(tangent[k - 1]);
-      if (weight > 0) force[k] = -2 * weight * tangent[k - 1] / squared * law.mu * law.ellipsoid[k - 1];
-    }
+  }
+
+  // The multiplier y ≥ 0 of slack s + R y with (s + R y) y = t; 0 where nothing gives way.
+  static double resist(double s, double R, double t) {
+    if (R == 0) return t > 0 && s > 0 ? t / s : 0.0;
+    const double root = std::sqrt(s * s + 4 * R * t);
+    return s > 0 ? 2 * t / (s + root) : (root - s) / (2 * R);
+  }
+
+  // The same in the cone, where it acts on the eigenvalues of z.
+  static void resist_in_cone(int rows, const double* z, double R, double t, double* y) {
+    double direction[kMaxConeRows - 1] = {};
+    const double tail = tail_direction(rows, z, direction);
+    const double plus = resist(z[0] + tail, R, t), minus = resist(z[0] - tail, R, t);
+    y[0] = rows == 1 ? plus : 0.5 * (plus + minus);
+    for (int k = 1; k < rows; ++k) y[k] = 0.5 * (plus - minus) * direction[k - 1];
   }
 
   const ContactProgram& program_;
@@ -140,7 +156,7 @@ void unpack(const ContactProgram& program, const PackedProgram& packed, const It
   }
   solution.linear_multipliers.resize(packed.block_of_linear.size());
   for (std::size_t i = 0; i < packed.block_of_linear.size(); ++i)
-    solution.linear_multipliers[i] = unpacker.row_multiplier(packed.block_of_linear[i]);
+    solution.linear_multipliers[i] = unpacker.linear_multiplier(static_cast<int>(i));
   solution.equality_multipliers.resize(packed.block_of_equality.size());
   for (std::size_t i = 0; i < packed.block_of_equality.size(); ++i)
     solution.equality_multipliers[i] = unpacker.row_multiplier(packed.block_of_equality[i]);

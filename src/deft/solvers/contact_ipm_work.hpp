@@ -1,0 +1,51 @@
+#pragma once
+// What the interior point solver keeps between solves, and the stages of one. Private to src/deft/solvers.
+
+#include "deft/solvers/contact_ipm.hpp"
+#include "deft/solvers/interior_point.hpp"
+#include "deft/solvers/screening.hpp"
+#include "deft/solvers/semismooth_newton.hpp"
+#include "deft/solvers/uniqueness.hpp"
+#include "deft/solvers/warm_memory.hpp"
+
+namespace deft::solvers {
+
+/// Scratch, and the stages of a solve as its functions.
+struct ContactIpm::Workspace {
+  PackedProgram packed;
+  NewtonSystem system;
+  InteriorPoint interior;
+  SemismoothNewton semismooth;
+  KktState state;
+  Uniqueness uniqueness;
+  WarmMemory* memory = nullptr;
+  Screening screening;
+  Iterate x, candidate;
+  int iterations = 0;
+
+  Status solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory_of_sequence,
+               ContactSolution& solution);
+
+  // One packed program; Infeasible is a suspicion.
+  Status solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm,
+                    ContactSolution& solution);
+  Status solve_packed(const ContactProgram& program, const SolverSettings& settings, bool warm,
+                      ContactSolution& solution);
+  Status solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm);
+  Status solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm);
+  Status run_smoothed(const SolverSettings& settings);
+  bool take_better(double& best, const Iterate& from);
+  double polish(double& best, int max_factors, bool trust_forces = false);
+  void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
+
+  // contact_ipm_verdicts.cpp: singular Q, and what a failure means.
+  Status solve_proximal(const ContactProgram& program, const SolverSettings& settings, bool warm,
+                        ContactSolution* solution);
+  Status choose_motion(ContactSolution& solution);
+  Status verdict(const ContactProgram& program, Status failure, ContactSolution& solution);
+  bool prove_infeasible(const ContactProgram& program, ContactSolution& solution);
+  bool prove_unbounded(const ContactProgram& program, ContactSolution& solution);
+  void solve_elastic(int max_iterations);
+};
+
+}  // namespace deft::solvers
