@@ -292,5 +292,31 @@ TEST(Verdicts, RandomQuasistaticProblemsAreSolvedOrUnboundedWithAProof) {
     EXPECT_GT(counts[static_cast<int>(seen)], 20) << to_string(seen);
 }
 
+TEST(Verdicts, RandomJammedProblemsAreInfeasibleWithAProof) {
+  ContactSolver solver;
+  ContactSolution x;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    ContactProgram p = deft::testing::RandomProblems(seed).next_jammed();
+    for (const double kappa : {kInfinity, 1e3}) {
+      p.kappa = kappa;
+      const Status claimed = solver.solve(p, {.warm_start = false}, x).status;
+      EXPECT_EQ(to_string(confirmed(claimed, certify(p, x))), "Infeasible") << seed << " " << kappa;
+    }
+  }
+}
+
+TEST(Verdicts, BarriersThatRoundingHidesAreSolvedAllTheSame) {
+  ContactSolver solver;
+  ContactSolution x;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    ContactProgram p = deft::testing::RandomProblems(seed).next({.max_bodies = 3, .max_contacts = 15});
+    for (const double kappa : {1e13, 1e15, 1e18}) {
+      p.kappa = kappa;
+      const Status claimed = solver.solve(p, {.warm_start = false}, x).status;
+      EXPECT_EQ(to_string(confirmed(claimed, certify(p, x))), "Solved") << seed << " " << kappa;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deft::solvers

@@ -139,7 +139,8 @@ Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const 
                   : packed.smoothed ? solve_smoothed(program, settings, warm)
                                     : solve_exact(program, settings, warm);
   // A barrier that rounding hides is none: the exact solution is within √(1/κE) of the smoothed one.
-  if (status == Status::kNumericalFailure && packed.smoothed && packed.target < kHidden) {
+  const bool failed = status == Status::kNumericalFailure || status == Status::kIterationLimit;
+  if (failed && packed.smoothed && packed.target < kHidden) {
     packed.target = 0.0;
     packed.smoothed = packed.has_hard_rows = false;
     status = singular ? solve_proximal(program, settings, false, proof) : solve_exact(program, settings, false);
