@@ -1,15 +1,18 @@
 // deft solve FILE…: reads problem files, solves them, judges the solutions by the certificate.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "command.hpp"
 #include "deft/io/problem_file.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/delassus.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -22,6 +25,7 @@ namespace {
 using solvers::Status;
 
 constexpr double kUsablePrimal = 1e-6;  // an incumbent is usable when it satisfies its constraints to this, scaled
+constexpr double kDelassusCertified = 1e-6;  // scaled residual above which a solution in force space is none
 
 struct SolveOptions {
   OutputOptions output;
@@ -32,13 +36,23 @@ struct SolveOptions {
   int repeat = 1;
 };
 
-struct Solved {
-  Status status;
-  double time_s;
-  int iterations;
-  solvers::SolveMethod method;
+/// What is common to the solutions of all kinds.
+struct Answer {
+  Status status = Status::kNumericalFailure;
+  double time_s = 0;
+  int iterations = 0;
+  double residual = 0, primal = 0;  // scaled
+};
+
+struct Solved : Answer {
+  solvers::SolveMethod method = solvers::SolveMethod::kInteriorPoint;
   solvers::Certificate certificate;
   solvers::ContactSolution solution;
+};
+
+struct DelassusSolved : Answer {
+  solvers::DelassusCertificate certificate;
+  solvers::DelassusSolution solution;
 };
 
 /// Word of the command line for a method.
@@ -66,10 +80,32 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   solved.time_s = percentile(times_s, 0.5);
   solved.certificate = solvers::certify(program, solved.solution);
   solved.status = solvers::confirmed(solved.status, solved.certificate, settings.tolerance);
+  solved.residual = solved.certificate.max_scaled();
+  solved.primal = solved.certificate.primal;
   return solved;
 }
 
-int exit_code(const Solved& solved) {
+DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions& options, solvers::DelassusSolver& solver) {
+  solvers::DelassusSettings settings;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
+  DelassusSolved solved;
+  std::vector<double> times_s;
+  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
+    const solvers::DelassusInfo info = solver.solve(program, settings, solved.solution);
+    solved.status = info.status;
+    solved.iterations = info.iterations;
+    times_s.push_back(1e-6 * info.solve_us);
+  }
+  solved.time_s = percentile(times_s, 0.5);
+  solved.certificate = solvers::certify(program, solved.solution);
+  solved.residual = solved.certificate.max_scaled();
+  solved.primal = solved.certificate.primal;
+  if (solved.status == Status::kSolved && !(solved.residual <= kDelassusCertified)) solved.status = Status::kNumericalFailure;
+  return solved;
+}
+
+int exit_code(const Answer& solved) {
   switch (solved.status) {
     case Status::kSolved:
     case Status::kNotUnique:
@@ -79,7 +115,7 @@ int exit_code(const Solved& solved) {
       return kNotReached;
     case Status::kIterationLimit:
     case Status::kTimeLimit:
-      return solved.certificate.primal <= kUsablePrimal ? kNotReached : kNumericalFailure;
+      return solved.primal <= kUsablePrimal ? kNotReached : kNumericalFailure;
     case Status::kRayTermination:
     case Status::kNumericalFailure:
       return kNumericalFailure;
@@ -108,12 +144,38 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
   }
 }
 
+void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
+  const solvers::DelassusCertificate& c = solved.certificate;
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
+  fmt::print("  problem     {} contacts in {}, {} nonzeros of W, {} law\n", file.program.mu.size(), file.program.dim == 2 ? "the plane" : "space",
+             file.program.W.nonZeros(), file.program.law == solvers::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
+  fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
+  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, std::max(c.primal, c.dual),
+             c.complementarity);
+}
+
+std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
+  return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate, solved.solution, name_of(solved.method));
+}
+std::string result_json(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
+  return io::delassus_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate, solved.solution);
+}
+
+/// One solver of each kind.
+struct Solvers {
+  solvers::ContactSolver contact;
+  solvers::DelassusSolver delassus;
+
+  Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) { return cli::solve(file.program, options, contact); }
+  DelassusSolved solve(const io::DelassusProblemFile& file, const SolveOptions& options) { return cli::solve(file.program, options, delassus); }
+};
+
 /// What several files add up to.
 struct Total {
   int solved = 0, failed = 0, worst = kDone;
   std::vector<double> times_s;
 
-  void add(const Solved& one) {
+  void add(const Answer& one) {
     const int code = exit_code(one);
     ++(code == kDone ? solved : failed);
     worst = std::max(worst, code);
@@ -127,25 +189,28 @@ struct Total {
 };
 
 int run_one(const SolveOptions& options) {
-  const io::ContactProblemFile file = io::read_contact_problem(options.files[0]);
-  solvers::ContactSolver solver;
-  const Solved solved = solve(file.program, options, solver);
-  if (!options.output.quiet) {
-    for (const std::string& note : file.notes) fmt::print(stderr, "{}: warning: {}\n", options.files[0], note);
-  }
-  if (options.output.json) {
-    fmt::print("{}\n", io::contact_result_json(file, solved.status, solved.time_s, solved.iterations,
-                                               solved.certificate, solved.solution, name_of(solved.method)));
-  } else {
-    print_one(file, solved);
-  }
-  return exit_code(solved);
+  const io::ProblemFile problem = io::read_problem(options.files[0]);
+  Solvers all;
+  return std::visit(
+      [&](const auto& file) {
+        const auto solved = all.solve(file, options);
+        if (!options.output.quiet) {
+          for (const std::string& note : file.notes) fmt::print(stderr, "{}: warning: {}\n", options.files[0], note);
+        }
+        if (options.output.json) {
+          fmt::print("{}\n", result_json(file, solved));
+        } else {
+          print_one(file, solved);
+        }
+        return exit_code(solved);
+      },
+      problem);
 }
 
 /// One line each. With --json the whole is one object that has one line per file.
 int run_many(const SolveOptions& options) {
   Total total;
-  solvers::ContactSolver solver;
+  Solvers all;
   Progress progress(!options.output.quiet && options.output.json);
   if (options.output.json) fmt::print("{{\"results\":[");
   const char* separator = "\n";
@@ -153,17 +218,16 @@ int run_many(const SolveOptions& options) {
     if (interrupted()) break;
     std::string line;
     try {
-      const io::ContactProblemFile file = io::read_contact_problem(path);
-      const Solved solved = solve(file.program, options, solver);
-      total.add(solved);
-      if (options.output.json) {
-        line = io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
-                                       solved.solution, name_of(solved.method));
-      } else {
-        line = fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name,
-                           solvers::to_string(solved.status), solved.iterations, 1e6 * solved.time_s,
-                           solved.certificate.max_scaled());
-      }
+      const io::ProblemFile problem = io::read_problem(path);
+      line = std::visit(
+          [&](const auto& file) {
+            const auto solved = all.solve(file, options);
+            total.add(solved);
+            if (options.output.json) return result_json(file, solved);
+            return fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name, deft::solvers::to_string(solved.status),
+                               solved.iterations, 1e6 * solved.time_s, solved.residual);
+          },
+          problem);
     } catch (const InputError& error) {
       fmt::print(stderr, "{}\n", error.what());
       ++total.failed;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "deft/core/diagnostics.hpp"
+#include "deft/io/delassus_file.hpp"
 #include "deft/io/json_field.hpp"
 #include "deft/io/json_matrix.hpp"
 #include "deft/io/json_text.hpp"
@@ -24,7 +25,7 @@ using solvers::FrictionModel;
 constexpr int kMaxIndex = 1 << 30;
 constexpr int kMaxRays = 4096;
 const std::vector<std::string> kKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
-const std::vector<std::string> kAvailableKinds{"contact"};
+const std::vector<std::string> kAvailableKinds{"contact", "delassus"};
 
 /// "000.json.gz" → "000".
 std::string stem(const std::string& path) {
@@ -169,26 +170,21 @@ void read_linear(const JsonField& field, const char* matrix_key, const char* rhs
 
 }  // namespace
 
-std::string problem_kind(const std::string& path) {
-  const nlohmann::json document = parse_json(path, read_text(path));
-  return checked_kind({document, path});
-}
+namespace {
 
-ContactProblemFile read_contact_problem(const std::string& path) {
-  const nlohmann::json document = parse_json(path, read_text(path));
-  const JsonField root(document, path);
-  const std::string kind = checked_kind(root);
-  if (kind != "contact")
-    root.at("kind").fail(
-        fmt::format("'{}' is not available yet; available: {}", kind, fmt::join(kAvailableKinds, ", ")));
-
-  ContactProblemFile file;
-  ContactProgram& program = file.program;
+template <class File>
+File named(const JsonField& root, const std::string& path) {
+  File file;
   const auto name = root.find("name");
   file.name = name ? name->text() : stem(path);
   const auto source = root.find("source");
   if (source) file.source = source->text();
+  return file;
+}
 
+ContactProblemFile read_contact_file(const JsonField& root, const std::string& path) {
+  auto file = named<ContactProblemFile>(root, path);
+  ContactProgram& program = file.program;
   program.nv = root.at("nv").integer(0, kMaxIndex);
   const std::vector<double> b = root.at("b").numbers(static_cast<std::size_t>(program.nv), "nv");
   program.b = Eigen::Map<const Eigen::VectorXd>(b.data(), program.nv);
@@ -204,6 +200,28 @@ ContactProblemFile read_contact_problem(const std::string& path) {
   if (const auto linear = root.find("linear")) read_linear(*linear, "G", "g", program.nv, program.linear);
   if (const auto equality = root.find("equality")) read_linear(*equality, "A", "a", program.nv, program.equality);
   return file;
+}
+
+}  // namespace
+
+ProblemFile read_problem(const std::string& path) {
+  const nlohmann::json document = parse_json(path, read_text(path));
+  const JsonField root(document, path);
+  const std::string kind = checked_kind(root);
+  if (kind == "contact") return read_contact_file(root, path);
+  if (kind != "delassus")
+    root.at("kind").fail(fmt::format("'{}' is not available yet; available: {}", kind, fmt::join(kAvailableKinds, ", ")));
+  auto file = named<DelassusProblemFile>(root, path);
+  file.program = read_delassus(root, file.notes);
+  return file;
+}
+
+ContactProblemFile read_contact_problem(const std::string& path) {
+  const nlohmann::json document = parse_json(path, read_text(path));
+  const JsonField root(document, path);
+  const std::string kind = checked_kind(root);
+  if (kind != "contact") root.at("kind").fail(fmt::format("is '{}', needs 'contact'", kind));
+  return read_contact_file(root, path);
 }
 
 }  // namespace deft::io

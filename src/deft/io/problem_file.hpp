@@ -3,8 +3,11 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/delassus_program.hpp"
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
 
@@ -17,9 +20,19 @@ struct ContactProblemFile {
   std::vector<std::string> notes;  // what was tolerated, for example a symmetrised Q
 };
 
-/// The `kind` of a problem file: "contact", "lcp", … @throws InputError `FILE: field 'x': error: …`.
-std::string problem_kind(const std::string& path);
-/// Reads a file of kind `contact`. @throws InputError naming the field, the value and the valid choices.
+/// A problem file of kind `delassus`, read and checked.
+struct DelassusProblemFile {
+  std::string name, source;
+  solvers::DelassusProgram program;
+  std::vector<std::string> notes;
+};
+
+/// A problem file of any kind that can be solved.
+using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile>;
+
+/// Reads a problem file. @throws InputError `FILE: field 'x': error: …` naming the field, the value and the valid choices.
+ProblemFile read_problem(const std::string& path);
+/// Reads a file of kind `contact`, and no other. @throws as read_problem.
 ContactProblemFile read_contact_problem(const std::string& path);
 /// Writes a program in full precision (17 digits); `.gz` compresses. Body names and labels are optional (empty = left
 /// out).
@@ -35,5 +48,8 @@ void write_contact_problem(const std::string& path, const std::string& name, con
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
                                 const solvers::Certificate& certificate, const solvers::ContactSolution& solution,
                                 std::string_view solver);
+/// The same for kind `delassus`; the solution is `r` and `u`.
+std::string delassus_result_json(const DelassusProblemFile& file, solvers::Status status, double time_s, int iterations,
+                                 const solvers::DelassusCertificate& certificate, const solvers::DelassusSolution& solution);
 
 }  // namespace deft::io

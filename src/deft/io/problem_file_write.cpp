@@ -151,14 +151,17 @@ void write_contact_problem(const std::string& path, const std::string& name, con
   write_text(path, to_text(file));
 }
 
+namespace {
+
+Json residuals(double stationarity, double primal, double complementarity) {
+  return {{"stationarity", json_number(stationarity)}, {"primal", json_number(primal)}, {"complementarity", json_number(complementarity)}};
+}
+
+}  // namespace
+
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
                                 const solvers::Certificate& certificate, const solvers::ContactSolution& solution,
                                 std::string_view solver) {
-  const auto residuals = [](double stationarity, double primal, double complementarity) {
-    return Json{{"stationarity", json_number(stationarity)},
-                {"primal", json_number(primal)},
-                {"complementarity", json_number(complementarity)}};
-  };
   Json gap = Json::array();
   for (const double value : solution.gap) gap.push_back(json_number(value));
   Json answer{{"delta", numbers(solution.delta)}, {"force", forces(file.program, solution)}, {"gap", gap}};
@@ -179,6 +182,21 @@ std::string contact_result_json(const ContactProblemFile& file, solvers::Status 
   result["E0"] = json_number(certificate.E0_J);
   result["solution"] = std::move(answer);
   result["solver"] = std::string(solver);
+  result["notes"] = file.notes;
+  return to_text(result);
+}
+
+std::string delassus_result_json(const DelassusProblemFile& file, solvers::Status status, double time_s, int iterations,
+                                 const solvers::DelassusCertificate& certificate, const solvers::DelassusSolution& solution) {
+  Json result{{"name", file.name}, {"kind", "delassus"}, {"status", std::string(solvers::to_string(status))}};
+  result["message"] = std::string(solvers::sentence(status));
+  result["time_s"] = json_number(time_s);
+  result["iterations"] = iterations;
+  result["residuals"] = {
+      {"scaled", residuals(certificate.stationarity, std::max(certificate.primal, certificate.dual), certificate.complementarity)},
+      {"absolute", residuals(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
+  result["solution"] = {{"r", numbers(solution.r)}, {"u", numbers(solution.u)}};
+  result["solver"] = "ipm";
   result["notes"] = file.notes;
   return to_text(result);
 }
