@@ -170,6 +170,7 @@ std::string contact_result_json(const ContactProblemFile& file, solvers::Status 
   answer["equality_multipliers"] = numbers(solution.equality_multipliers);
   answer["motion_unique"] = solution.motion_unique;
   answer["forces_unique"] = solution.forces_unique;
+  if (!solvers::usable(status) && solution.proof.size() > 0) answer["proof"] = numbers(solution.proof);
 
   Json result{{"name", file.name}, {"kind", "contact"}, {"status", std::string(solvers::to_string(status))}};
   result["message"] = std::string(solvers::sentence(status));
