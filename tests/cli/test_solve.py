@@ -116,12 +116,17 @@ def test_outcomes_have_words_and_exit_codes(solve):
     assert solve(empty, code=1)["status"] == "Infeasible"
     jammed = example() | {"contacts": []}
     jammed["linear"] = {"G": {"rows": 2, "cols": 3, "data": [1, 0, 0, -1, 0, 0]}, "g": [1, 1]}
-    assert solve(jammed, code=1)["status"] == "Infeasible"
+    contradiction = solve(jammed, code=1)
+    assert contradiction["status"] == "Infeasible"
+    assert contradiction["solution"]["proof"] == pytest.approx([1, 1])  # x ≥ 1 and −x ≥ 1 add up to 0 ≥ 2
     falling = example() | {"contacts": [], "Q": {"rows": 3, "cols": 3, "triplets": [[0, 0, 1], [1, 1, 1]]}}
-    assert solve(falling, code=1)["status"] == "Unbounded"
+    fall = solve(falling, code=1)
+    assert fall["status"] == "Unbounded"
+    assert fall["solution"]["proof"][:2] == pytest.approx([0, 0]) and fall["solution"]["proof"][2] < 0
     loose = falling | {"b": [0, 0, 0]}
     result = solve(loose)
     assert result["status"] == "NotUnique" and result["solution"]["motion_unique"] is False
+    assert "proof" not in result["solution"]
 
 
 @pytest.mark.parametrize("change", [{"b": [1e200, 0, 2]}, {"bounds": {"lower": [1e300, 0, 0], "upper": ["inf", 0, 0]}}])
