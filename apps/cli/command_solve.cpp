@@ -9,10 +9,12 @@
 #include <variant>
 
 #include "command.hpp"
+#include "deft/core/log.hpp"
 #include "deft/io/problem_file.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/delassus.hpp"
+#include "deft/solvers/least_norm.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -32,6 +34,7 @@ struct SolveOptions {
   std::vector<std::string> files;
   std::string solver = "auto";
   std::string uniqueness = "off";
+  std::string forces = "any";
   std::optional<double> tolerance, time_limit_s;
   int repeat = 1;
 };
@@ -78,6 +81,9 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
     times_s.push_back(1e-6 * info.solve_us);
   }
   solved.time_s = percentile(times_s, 0.5);
+  const bool choose = options.forces == "least_norm" && !solved.solution.forces_unique && solvers::usable(solved.status);
+  if (choose && !solvers::select_least_norm(program, solved.solution))
+    log::warning("no multipliers of least norm were found to the accuracy of the certificate; these are the solver's");
   solved.certificate = solvers::certify(program, solved.solution);
   solved.status = solvers::confirmed(solved.status, solved.certificate, settings.tolerance);
   solved.residual = solved.certificate.max_scaled();
@@ -278,6 +284,9 @@ Command add_solve(CLI::App& app) {
   command->add_option("--uniqueness", options->uniqueness, "off or check; both methods always say")
       ->type_name("HOW")
       ->check(CLI::IsMember({"off", "check"}));
+  command->add_option("--forces", options->forces, "any, or least_norm: which of several possible forces are printed")
+      ->type_name("WHICH")
+      ->check(CLI::IsMember({"any", "least_norm"}));
   command
       ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9)")
       ->type_name("T")

@@ -92,6 +92,22 @@ def test_a_problem_solved_by_hand(solve, model):
     assert solution["motion_unique"] is True and solution["forces_unique"] is True
 
 
+def test_forces_of_least_norm_on_request(solve):
+    """Three unlike supports along a line carry a body (height, angle) of 6 N: least norm is the elastic answer."""
+    problem = {key: example()[key] for key in ["format", "version", "kind", "kappa"]}
+    arms = [-1, 0, 2]
+    problem |= {"nv": 2, "b": [6, 0], "Q": {"rows": 2, "cols": 2, "triplets": [[0, 0, 1], [1, 1, 1]]}, "model": "cone",
+                "contacts": [{"gap": 0, "frictionless": True, "normal": {"cols": [0, 1], "vals": [1, arm]}} for arm in arms]}
+    solution = solve(problem, "--forces", "least_norm")["solution"]
+    assert solution["forces_unique"] is False
+    # f_i = (a + b x_i)/w_i², w_i² = 1 + x_i² in the metric of Q: the stationary point of Σ w²f² under both balances.
+    weights = np.array([1 / (1 + arm ** 2) for arm in arms])
+    rows = np.array([np.ones(3), arms])
+    expected = weights * (rows.T @ np.linalg.solve(rows * weights @ rows.T, [6, 0]))
+    assert (expected > 0).all()
+    assert np.ravel(solution["force"]) == pytest.approx(expected, abs=1e-10)
+
+
 def test_frictionless_smoothed_force_times_gap_is_one_over_kappa(solve):
     problem = example()
     problem["contacts"] = [{"gap": 0.01, "mu": 0, "frictionless": True, "normal": {"cols": [2], "vals": [1]}}]

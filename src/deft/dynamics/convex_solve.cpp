@@ -157,20 +157,11 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
 }
 
 void ConvexSolve::certify(StepResult& result) const {
-  result.certificate = solvers::certify(result.program, result.solution);
   result.forces_least_norm = result.solution.forces_unique;
-  const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && !result.solution.forces_unique;
-  if (choose && solvers::usable(result.status)) {
-    solvers::ContactSolution selected = result.solution;
-    if (solvers::select_least_norm(result.program, selected)) {
-      const solvers::Certificate certificate = solvers::certify(result.program, selected);
-      if (certificate.max_scaled() <= solvers::kCertified) {
-        result.solution = std::move(selected);
-        result.certificate = certificate;
-        result.forces_least_norm = true;
-      }
-    }
-  }
+  const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
+  if (choose && !result.forces_least_norm)
+    result.forces_least_norm = solvers::select_least_norm(result.program, result.solution);
+  result.certificate = solvers::certify(result.program, result.solution);
   result.status = solvers::confirmed(result.status, result.certificate);
 }
 

@@ -203,7 +203,10 @@ bool select_least_norm(const ContactProgram& program, ContactSolution& solution)
   if (std::isfinite(program.kappa) || program.nv == 0) return true;
   Selection selection(program, solution);
   if (!selection.solve()) return false;
-  selection.store(solution);
+  ContactSolution selected = solution;
+  selection.store(selected);
+  if (!(certify(program, selected).max_scaled() <= kCertified)) return false;
+  solution = std::move(selected);
   return true;
 }
 

@@ -9,7 +9,7 @@ namespace deft::solvers {
 /// r → 0⁺: λ are the rays' β, a cone's (f_n, f_t/(μe)), the multipliers of bounds and linear rows; w_i are the scales
 /// of row_scales. The motion stays. Smoothed programs and contacts with compliance have only one set of multipliers,
 /// which stays too.
-/// @returns whether the selection succeeded; if not, `solution` is as it was. Rays: exact. Cones: to rounding, unless
+/// @returns whether the selection succeeded and the certificate confirms it; if not, `solution` is as it was. Rays: exact. Cones: to rounding, unless
 /// the only possible forces lie on the boundary of a sticking cone. Allocates; safe to call from many threads.
 /// @throws std::invalid_argument if `solution` does not belong to `program`.
 bool select_least_norm(const ContactProgram& program, ContactSolution& solution);
