@@ -23,6 +23,7 @@ constexpr double kLoaded = 1e-10;                // scaled multiplier above this
 constexpr double kTouching = 1e-9;               // scaled slack below this is closed
 constexpr double kExact = 1e-13;                 // scaled slack of the rows of A that needs no refinement
 constexpr double kStationary = 1e-11;            // error of Q⁻¹ beyond which the answer is left to others
+constexpr double kComplementary = 1e-10;  // |s λ| beyond which the same happens: rows that nearly depend on each other
 constexpr double kShare = 0.7;                   // rows violated by less than this part of the worst wait
 constexpr double kLongestRow = 1e6;              // |g| up to which a closed row is recognised as such
 constexpr int kRefinements = 3;
@@ -309,6 +310,18 @@ double ContactActiveSet::stationarity() {
   return std::sqrt(std::abs(squared)) / root_E0_;
 }
 
+// max |s_r λ_r| over A, over E0: what the refinement left where multipliers are large.
+double ContactActiveSet::complementarity() {
+  double largest = 0;
+  for (const Row& row : rows_) {
+    const double* g = this->g(row);
+    double slack = row.offset + row.compliance * row.lambda;
+    for (std::size_t c = 0; c < row.cols.size(); ++c) slack += g[c] * delta_[row.cols[c]];
+    largest = std::max(largest, std::abs(slack * row.lambda));
+  }
+  return largest / (root_E0_ * root_E0_);
+}
+
 ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution) {
   if (program.nv > kMaxColumns || program.contacts.size() > kMaxContacts || !constraints_.assign(program) ||
       !inverse_.update(program))
@@ -321,8 +334,8 @@ ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemo
   }
   prepare();
   const bool known = memory.valid_for(program);
-  if (!recall(known ? &memory : nullptr) || !optimise() || !(stationarity() <= kStationary))
-    return ActiveSetOutcome::kGaveUp;
+  if (!recall(known ? &memory : nullptr) || !optimise()) return ActiveSetOutcome::kGaveUp;
+  if (!(stationarity() <= kStationary) || !(complementarity() <= kComplementary)) return ActiveSetOutcome::kGaveUp;
   constraints_.clear_multipliers();
   for (Row& row : rows_) {
     if (!row.free && row.lambda * row.norm < -kTouching * root_E0_) return ActiveSetOutcome::kGaveUp;

@@ -69,6 +69,7 @@ class ContactActiveSet {
   bool refine();
   bool optimise();
   double stationarity();
+  double complementarity();
   void add_directions(int contact, std::uint64_t closed, std::uint64_t loaded);
   void gather_closed();
   bool forces_unique();
