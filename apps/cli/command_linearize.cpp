@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "deft/dynamics/rollout.hpp"
 #include "deft/dynamics/step_derivative.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -66,12 +67,12 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
   return list;
 }
 
-Json describe(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& step,
+Json describe(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u, const StepResult& step,
               const StepDerivative* derivative, const std::vector<std::string>& kinks, bool is_kink) {
   Json result{{"names_q", scene.names_q()},
               {"names_v", scene.names_v()},
               {"names_u", scene.names_u()},
-              {"q", numbers(q)},
+              {"q", numbers(start.q)},
               {"u", numbers(u)},
               {"q_next", derivative != nullptr ? numbers(step.q_next) : Json(nullptr)}};
   if (derivative != nullptr) {
@@ -89,6 +90,15 @@ Json describe(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::
   result["kink"] = is_kink;
   result["kinks"] = kinks;
   result["status"] = solvers::to_string(step.status);
+  if (derivative == nullptr || step.v_next.size() == 0) return result;
+  // Second order: the velocity is part of the state.
+  result["v"] = numbers(start.v);
+  result["v_next"] = numbers(step.v_next);
+  result["A_v"] = matrix(derivative->A_v);
+  result["dv_dq"] = matrix(derivative->dv_dq);
+  result["dv_dv"] = matrix(derivative->dv_dv);
+  result["dv_du"] = matrix(derivative->dv_du);
+  result["dforce_dv"] = by_contact(derivative->dforce_dv, *derivative, step, false);
   return result;
 }
 
@@ -121,21 +131,21 @@ int run(const LinearizeOptions& options) {
   Diagnostics diagnostics;
   const scene::Scene scene = load(options.scene, options.output, diagnostics);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
-  const Eigen::VectorXd q = scene.initial_configuration();
+  const dynamics::State start = dynamics::initial_state(*model);
   Eigen::VectorXd u(scene.nu());
   scene.command(0, model->h(), u);
 
   StepResult step;
-  model->step(q, u, step);
+  model->step(start, u, step);
   Json result;
   if (solvers::usable(step.status)) {
     dynamics::StepDifferentiator differentiator(scene);
     StepDerivative derivative;
-    differentiator.linearize(q, u, step, {.mu_gradient = options.mu_gradient});
+    differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
     differentiator.jacobians(derivative);
-    result = describe(scene, q, u, step, &derivative, differentiator.kinks(), differentiator.is_kink());
+    result = describe(scene, start, u, step, &derivative, differentiator.kinks(), differentiator.is_kink());
   } else {
-    result = describe(scene, q, u, step, nullptr, {}, false);
+    result = describe(scene, start, u, step, nullptr, {}, false);
     if (!options.output.json) fmt::print(stderr, "{}\n", solvers::sentence(step.status));
   }
   if (options.output.json)

@@ -58,11 +58,14 @@ def test_a_step_that_fails_has_no_derivative(deft, falling_ball):
     assert result["status"] == "Unbounded" and result["A"] is None and result["contacts"] is None
 
 
+def test_the_model_of_second_order_adds_the_velocity(deft, pushed_ball):
+    result = linearize(deft, pushed_ball, more=["step.model=convex-second-order", "step.h=0.01"])
+    assert list(result) == [*KEYS, "v", "v_next", "A_v", "dv_dq", "dv_dv", "dv_du", "dforce_dv"]
+    assert np.shape(result["A_v"]) == (9, 9) and np.shape(result["dv_du"]) == (9, 3)
+    hand = [result["names_v"].index(f"hand/{axis}") for axis in "xyz"]  # q⁺ = q + h v⁺ on slides
+    assert np.allclose(np.array(result["A_v"])[hand], 0.01 * np.array(result["dv_dv"])[hand], atol=1e-12)
+
+
 def test_people_get_tables(deft, pushed_ball):
     text = deft.run("linearize", pushed_ball, "--kappa", 100).stdout
     assert "A = " in text and "hand/x" in text and "contacts" in text
-
-
-def test_models_without_derivatives_say_so(deft, pushed_ball):
-    message = deft.run("linearize", pushed_ball, "--model", "convex-second-order", code=2).stderr
-    assert "not available yet: derivatives of models of second order" in message

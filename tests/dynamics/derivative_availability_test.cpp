@@ -12,12 +12,17 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using multibody::SphereSpec;
 
-/// A cart with a finger's stiffness before a free ball.
+/// A cart with a finger's stiffness before a ball that moves in the plane xz.
 scene::SceneSpec cart_and_ball() {
-  return test::scene_spec({test::body("cart", multibody::JointKind::kAxes, {test::slide("x", Vector3d::UnitX())},
-                                      SphereSpec{0.1}, 1, 0.01, 0.5),
-                           test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0.2, 0, 0))},
-                          {{"cart", 100}});
+  scene::SceneSpec spec =
+      test::scene_spec({test::body("cart", multibody::JointKind::kAxes, {test::slide("x", Vector3d::UnitX())},
+                                   SphereSpec{0.1}, 1, 0.01, 0.5),
+                        test::body("ball", multibody::JointKind::kAxes,
+                                   {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())},
+                                   SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0.2, 0, 0.02))},
+                       {{"cart", 100}});
+  spec.plane = scene::Plane::kXZ;
+  return spec;
 }
 
 /// What linearizing one step says, empty if it works.
@@ -39,20 +44,33 @@ std::string refusal(const scene::SceneSpec& spec) {
 TEST(StepDerivative, RefusesWhatItDoesNotKnow) {
   scene::SceneSpec spec = cart_and_ball();
   EXPECT_EQ(refusal(spec), "");
-  spec.wrenches = {{.body = "ball", .force_W = {0, 0.1, 0}}};
-  EXPECT_EQ(refusal(spec), "") << "a force at the origin of a free body does not turn with it";
-  spec.wrenches[0].body = "cart";
-  EXPECT_NE(refusal(spec).find("not available yet: derivatives of wrenches on bodies with joints"), std::string::npos);
-  spec = cart_and_ball();
-  spec.step.model = scene::ModelKind::kConvexSecondOrder;
-  EXPECT_NE(refusal(spec).find("derivatives of models of second order"), std::string::npos);
-  spec = cart_and_ball();
   spec.friction.ellipsoid = std::array{1.0, 1.0, 0.01};
-  EXPECT_NE(refusal(spec).find("derivatives of patch friction"), std::string::npos);
+  EXPECT_EQ(refusal(spec), "") << "a disc stays a disc when the plane of contact turns";
+  spec.friction.ellipsoid = std::array{1.0, 0.5, 0.01};
+  EXPECT_NE(refusal(spec).find("not available yet: derivatives of an ellipsoid"), std::string::npos);
+}
+
+TEST(StepDerivative, RefusesParametersThatItDoesNotKnow) {
+  const auto parameter = [](const scene::SceneSpec& spec, Parameter::Kind kind) {
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    StepResult result;
+    const VectorXd q = scene.initial_configuration(), u = VectorXd::Constant(1, 0.5);
+    model->step(q, u, result);
+    StepDifferentiator differentiator(scene);
+    differentiator.linearize(q, u, result);
+    const Parameter one{kind};
+    Eigen::MatrixXd dq_next, dforce;
+    differentiator.parameters({&one, 1}, dq_next, dforce);
+  };
+  scene::SceneSpec spec = cart_and_ball();
+  spec.wrenches = {{.body = "ball", .force_W = {0, 0, 0.1}}};
+  EXPECT_THROW(parameter(spec, Parameter::Kind::kStepLength), std::invalid_argument);
   spec = cart_and_ball();
-  spec.step.effort_limits = true;
-  spec.robots[0].effort_limit.all = 1;
-  EXPECT_NE(refusal(spec).find("derivatives of springs that saturate"), std::string::npos);
+  spec.step.kappa = 100;
+  EXPECT_NO_THROW(parameter(spec, Parameter::Kind::kKappa));
+  spec.step.compliance = 1e-4;
+  EXPECT_THROW(parameter(spec, Parameter::Kind::kKappa), std::invalid_argument);
 }
 
 }  // namespace

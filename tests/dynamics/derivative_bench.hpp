@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,35 +112,37 @@ inline RigidTransform touching(const collision::reference::Body& shape, const co
 class Bench {
  public:
   scene::Scene scene;
-  ConvexStep model;
+  std::unique_ptr<StepModel> model;
   StepDifferentiator differentiator;
-  VectorXd q, u;
+  VectorXd q, v, u;  // v stays empty in models of first order
   StepResult result;
   StepDerivative derivative;
 
-  explicit Bench(const scene::SceneSpec& spec) : scene(test::build(spec)), model(scene), differentiator(scene) {
+  explicit Bench(const scene::SceneSpec& spec)
+      : scene(test::build(spec)), model(make_step_model(scene)), differentiator(scene) {
     q = scene.initial_configuration();
     u = VectorXd::NullaryExpr(scene.nu(), [](Eigen::Index i) { return 0.12 - 0.07 * static_cast<double>(i % 4); });
   }
 
   /// The step and its derivative.
   void differentiate(const DerivativeOptions& options = {}) {
-    model.reset();
-    model.step(q, u, result);
+    model->reset();
+    model->step(State{.q = q, .v = v}, u, result);
     ASSERT_EQ(result.status, solvers::Status::kSolved);
-    differentiator.linearize(q, u, result, options);
+    differentiator.linearize(State{.q = q, .v = v}, u, result, options);
     differentiator.jacobians(derivative);
   }
 
-  /// q⁺ as a displacement from the nominal one, then per contact the force in its frame and in the world. Nothing if
-  /// other contacts are found than at the nominal point.
-  std::optional<VectorXd> outputs(const VectorXd& at_q, const VectorXd& at_u) {
+  /// q⁺ as a displacement from the nominal one (second order: then v⁺), then per contact the force in its frame and in
+  /// the world. Nothing if other contacts are found than at the nominal point.
+  std::optional<VectorXd> outputs(const State& at, const VectorXd& at_u) {
     StepResult moved;
-    model.reset();
-    model.step(at_q, at_u, moved);
+    model->reset();
+    model->step(at, at_u, moved);
     if (moved.status != solvers::Status::kSolved || !has_same_contacts(moved)) return std::nullopt;
     const VectorXd shift = scene.model().difference(result.q_next, moved.q_next);
     std::vector<double> all(shift.begin(), shift.end());
+    all.insert(all.end(), moved.v_next.begin(), moved.v_next.end());
     for (std::size_t i = 0; i < moved.problem.contacts.size(); ++i) {
       const auto& c = moved.problem.contacts[i];
       const auto& f = moved.solution.force[i];
@@ -150,19 +153,22 @@ class Bench {
     return Eigen::Map<VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
   }
 
-  /// Differences of the outputs by q (u, if `by_command`).
-  std::optional<MatrixXd> differences(bool by_command, double eta) {
-    const int n = by_command ? scene.nu() : scene.nv();
-    const Eigen::Index size = analytic(by_command).rows();
+  enum class By { kQ, kV, kU };
+
+  /// Differences of the outputs.
+  std::optional<MatrixXd> differences(By by, double eta) {
+    const int n = by == By::kU ? scene.nu() : scene.nv();
+    const Eigen::Index size = analytic(by).rows();
     MatrixXd columns(size, n);
     bool is_whole = true;
     for (int i = 0; i < n; ++i) {
       const VectorXd column = test::difference(
           [&](double s) -> VectorXd {
-            VectorXd moved = q;
-            if (!by_command) scene.model().integrate(q, s * VectorXd::Unit(n, i), moved);
-            const auto values =
-                is_whole ? outputs(moved, by_command ? VectorXd(u + s * VectorXd::Unit(n, i)) : u) : std::nullopt;
+            const VectorXd shift = s * VectorXd::Unit(n, i);
+            State moved{.q = q, .v = v};
+            if (by == By::kQ) scene.model().integrate(q, shift, moved.q);
+            if (by == By::kV) moved.v += shift;
+            const auto values = is_whole ? outputs(moved, by == By::kU ? VectorXd(u + shift) : u) : std::nullopt;
             is_whole = values.has_value();
             return is_whole ? *values : VectorXd::Zero(size);
           },
@@ -173,18 +179,30 @@ class Bench {
     return columns;
   }
 
+  /// Rows of motion in the outputs.
+  Eigen::Index motions() const { return v.size() > 0 ? 2 * scene.nv() : scene.nv(); }
+
   /// The analytic Jacobian in the same order of rows.
-  MatrixXd analytic(bool by_command) const {
-    const MatrixXd& motion = by_command ? derivative.B : derivative.A;
-    const MatrixXd& force = by_command ? derivative.dforce_du : derivative.dforce_dq;
-    const MatrixXd& world = by_command ? derivative.dforce_W_du : derivative.dforce_W_dq;
-    MatrixXd all(motion.rows() + force.rows() + world.rows(), motion.cols());
-    Eigen::Index row = motion.rows();
-    all.topRows(row) = motion;
-    for (std::size_t i = 0; i < derivative.first_row.size(); ++i) {
+  MatrixXd analytic(By by) const {
+    const StepDerivative& d = derivative;
+    const MatrixXd& motion = by == By::kQ ? d.A : by == By::kV ? d.A_v : d.B;
+    const MatrixXd& velocity = by == By::kQ ? d.dv_dq : by == By::kV ? d.dv_dv : d.dv_du;
+    const MatrixXd& force = by == By::kQ ? d.dforce_dq : by == By::kV ? d.dforce_dv : d.dforce_du;
+    MatrixXd all(motions() + force.rows() + 3 * static_cast<Eigen::Index>(d.first_row.size()), motion.cols());
+    all.topRows(scene.nv()) = motion;
+    if (v.size() > 0) all.middleRows(scene.nv(), scene.nv()) = velocity;
+    Eigen::Index row = motions();
+    for (std::size_t i = 0; i < d.first_row.size(); ++i) {
       const int rows = result.program.J.rows(static_cast<int>(i));
-      all.middleRows(row, rows) = force.middleRows(derivative.first_row[i], rows);
-      all.middleRows(row + rows, 3) = world.middleRows(3 * static_cast<Eigen::Index>(i), 3);
+      const auto f = force.middleRows(d.first_row[i], rows);
+      all.middleRows(row, rows) = f;
+      const auto at = 3 * static_cast<Eigen::Index>(i);
+      const auto& c = result.problem.contacts[i];
+      auto world = all.middleRows(row + rows, 3);
+      world = c.n_W * f.row(0) + c.t1_W * f.row(1);
+      if (rows > 2) world += c.t2_W * f.row(2);
+      if (by == By::kQ) world = d.dforce_W_dq.middleRows(at, 3);
+      if (by == By::kU) world = d.dforce_W_du.middleRows(at, 3);
       row += rows + 3;
     }
     return all;
@@ -197,16 +215,16 @@ class Bench {
 
   /// Errors of motion (A or B) and forces against the best of three step lengths: the sharper the barrier, the shorter
   /// the step that suits it. Nothing if contacts come and go.
-  std::optional<Errors> errors(bool by_command) {
-    if (by_command && scene.nu() == 0) return Errors{};
+  std::optional<Errors> errors(By by) {
+    if (by == By::kU && scene.nu() == 0) return Errors{};
     std::optional<Errors> best;
-    const MatrixXd computed = analytic(by_command);
-    const Eigen::Index nv = scene.nv(), forces = computed.rows() - nv;
+    const MatrixXd computed = analytic(by);
+    const Eigen::Index nv = motions(), forces = computed.rows() - nv;
     for (const double eta : {3e-4, 6e-5, 1e-5}) {
-      const auto expected = differences(by_command, eta);
+      const auto expected = differences(by, eta);
       if (!expected) continue;
-      Errors e{.motion = test::relative_error(computed.topRows(nv), expected->topRows(nv))};
-      if (forces > 0) e.force = test::relative_error(computed.bottomRows(forces), expected->bottomRows(forces));
+      Errors e{.motion = error(computed.topRows(nv), expected->topRows(nv))};
+      if (forces > 0) e.force = error(computed.bottomRows(forces), expected->bottomRows(forces));
       if (!best) best = e;
       best->motion = std::min(best->motion, e.motion);
       best->force = std::min(best->force, e.force);
@@ -220,13 +238,24 @@ class Bench {
     if (::testing::Test::HasFatalFailure()) return;
     const auto kinks = differentiator.kinks();
     EXPECT_FALSE(differentiator.is_kink()) << what << ": " << (kinks.empty() ? "" : kinks[0]);
-    const auto by_q = errors(false), by_u = errors(true);
-    ASSERT_TRUE(by_q && by_u) << what << ": contacts come and go within the stencil";
-    EXPECT_LT(by_q->largest(), tolerance) << what << fmt::format(": A {:.1e}, ∂f/∂q {:.1e}", by_q->motion, by_q->force);
-    EXPECT_LT(by_u->largest(), tolerance) << what << fmt::format(": B {:.1e}, ∂f/∂u {:.1e}", by_u->motion, by_u->force);
+    for (const By by : {By::kQ, By::kV, By::kU}) {
+      if (by == By::kV && v.size() == 0) continue;
+      const auto e = errors(by);
+      const char* name = by == By::kQ ? "q" : by == By::kV ? "v" : "u";
+      ASSERT_TRUE(e) << what << ": contacts come and go within the stencil";
+      EXPECT_LT(e->largest(), tolerance) << what
+                                         << fmt::format(": by {}: motion {:.1e}, force {:.1e}", name, e->motion,
+                                                        e->force);
+    }
   }
 
  private:
+  /// Relative; zero where both are nothing but the rounding of differences.
+  static double error(const MatrixXd& computed, const MatrixXd& expected) {
+    const bool is_zero = computed.cwiseAbs().maxCoeff() < 1e-8 && expected.cwiseAbs().maxCoeff() < 1e-6;
+    return is_zero ? 0.0 : test::relative_error(computed, expected);
+  }
+
   bool has_same_contacts(const StepResult& other) const {
     const auto& a = result.problem.contacts;
     const auto& b = other.problem.contacts;

@@ -34,7 +34,7 @@ TEST(ExactStepDerivative, OfABrickThatSlidesOnFourCornersFollowsDifferences) {
       EXPECT_FALSE(bench.differentiator.is_kink()) << (kinks.empty() ? "" : kinks[0]);
       EXPECT_GT(bench.result.delta.segment<2>(5).norm(), 0.01) << "it slides";
       // Four corners carry in ways that the motion does not tell: compare motions only.
-      const auto by_q = bench.errors(false), by_u = bench.errors(true);
+      const auto by_q = bench.errors(Bench::By::kQ), by_u = bench.errors(Bench::By::kU);
       ASSERT_TRUE(by_q && by_u);
       const std::string what = fmt::format("cone {} dynamics {}", static_cast<int>(cone), static_cast<int>(dynamics));
       EXPECT_LT(by_q->motion, kTolerance) << what;

@@ -50,7 +50,7 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
           ++kinks;
           continue;
         }
-        const auto by_q = bench.errors(false), by_u = bench.errors(true);
+        const auto by_q = bench.errors(Bench::By::kQ), by_u = bench.errors(Bench::By::kU);
         if (!by_q || !by_u) {
           ++left;
           continue;

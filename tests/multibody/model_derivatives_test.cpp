@@ -98,5 +98,32 @@ TEST(ModelDerivatives, GravityFollowsDifferences) {
   }
 }
 
+TEST(ModelDerivatives, VelocityDependentForcesFollowDifferences) {
+  const Model model = build(mixed_world());
+  for (unsigned seed : {1u, 2u, 3u}) {
+    const VectorXd q = random_configuration(model, seed), v = random_vector(model.nv(), 1.5, seed + 20);
+    const MatrixXd expected_q = differences(model, q, [&](Kinematics& k) -> VectorXd {
+      VectorXd bias;
+      model.bias_force(k, v, bias);
+      return bias;
+    });
+    Kinematics k = model.make_kinematics();
+    model.update(q, k);
+    MatrixXd by_q, by_v;
+    model.bias_derivative(k, v, by_q, by_v);
+    EXPECT_LT(test::relative_error(by_q, expected_q), kTolerance) << seed;
+    for (int i = 0; i < model.nv(); ++i) {
+      const VectorXd column = test::difference(
+          [&](double step) -> VectorXd {
+            VectorXd bias;
+            model.bias_force(k, v + step * VectorXd::Unit(model.nv(), i), bias);
+            return bias;
+          },
+          0.1);  // quadratic in v: exact
+      EXPECT_LT((by_v.col(i) - column).cwiseAbs().maxCoeff(), kTolerance * by_v.cwiseAbs().maxCoeff()) << seed << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deft::multibody

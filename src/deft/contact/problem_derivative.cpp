@@ -61,6 +61,15 @@ void tangent_rates(const Vector3d& n, scene::Plane plane, Matrix3d& T1, Matrix3d
   if (plane != scene::Plane::kSpace) T2.setZero();
 }
 
+void patch_tangent_rates(const Vector3d& n, const Vector3d& axis, Matrix3d& T1, Matrix3d& T2) {
+  // t₁ = a − n(n·a) normalised.
+  const Vector3d along = axis - n.dot(axis) * n;
+  const Vector3d t1 = along.normalized();
+  T1 = -(Matrix3d::Identity() - t1 * t1.transpose()) * (n.dot(axis) * Matrix3d::Identity() + n * axis.transpose()) /
+       along.norm();
+  T2 = skew(n) * T1 - skew(t1);
+}
+
 RowDifferentiator::RowDifferentiator(const scene::Scene& scene)
     : scene_(&scene),
       frozen_(scene.nv(), 0),
@@ -142,7 +151,14 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     const Map dp_A = options.midpoint_forces ? Map(0.5 * (motion.dp_A + motion.dp_B)) : motion.dp_A;
     const Map dp_B = options.midpoint_forces ? dp_A : motion.dp_B;
     Matrix3d T1, T2;
-    tangent_rates(contact.n_W, scene_->plane(), T1, T2);
+    const Vector3d& axis = scene_->spec().friction.ellipsoid_axis;
+    Vector3d t1, t2;
+    const bool is_turned =
+        contact.patch && scene_->plane() == scene::Plane::kSpace && patch_tangents(contact.n_W, axis, t1, t2);
+    if (is_turned)
+      patch_tangent_rates(contact.n_W, axis, T1, T2);
+    else
+      tangent_rates(contact.n_W, scene_->plane(), T1, T2);
     const Map dt1 = T1 * motion.dn, dt2 = T2 * motion.dn;
     const std::array<double, 4>& f = force[k];
     const Vector3d F = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
@@ -193,7 +209,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     RowBlocks::Block dtau = out.dtau.append(static_cast<int>(n_cols), cols);
     dtau = dtau_shape.transpose() * Z;
     out.kinks.push_back(motion.kink);
-    out.frame_ties.push_back(scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
+    out.frame_ties.push_back(!is_turned && scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
   }
 
   for (int c = 0; c < problem.nv; ++c) {

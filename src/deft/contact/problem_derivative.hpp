@@ -39,6 +39,10 @@ struct ContactProblemDerivative {
 /// The derivative of the tangents of `tangents` with respect to n:  dt₁ = T₁ dn, dt₂ = T₂ dn.
 void tangent_rates(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Matrix3d& T1, Eigen::Matrix3d& T2);
 
+/// The same for `patch_tangents`. @pre the axis is not normal to the plane.
+void patch_tangent_rates(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Matrix3d& T1,
+                         Eigen::Matrix3d& T2);
+
 /// Fills ContactProblemDerivative. README.md derives the terms.
 class RowDifferentiator {
  public:

@@ -1,14 +1,17 @@
 #include "deft/dynamics/energy_derivatives.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 
 namespace deft::dynamics {
 namespace {
 
 using Eigen::MatrixXd;
+using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-/// Q_uδ of an object from its block of Q; zero where the object has none (quasistatic).
+/// Q_uδ of an object from its block of Q; zero where the object has none (quasistatic). Models of first order.
 VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
   const BlockDiagonal& Q = at.result.problem.Q;
   for (int k = 0; k < Q.num_blocks(); ++k) {
@@ -32,6 +35,45 @@ void add_inertia(const EnergyPoint& at, const scene::Object& object, MatrixXd& o
   const VectorXd force = scale * (M * y).segment(object.first_v, object.nv);
   model.inertia_derivative(at.state.kinematics, VectorXd::Unit(model.nv(), rule.largest), turned);
   out.middleRows(object.first_v, object.nv) -= force * turned.row(rule.largest) / M(rule.largest, rule.largest);
+}
+
+/// M(δ/h² − v/h) + C(q, v)v by q; what is frozen has δ = 0 and no force.
+void add_momentum(const EnergyPoint& at, MatrixXd& out) {
+  const multibody::Model& model = at.scene.model();
+  MatrixXd by_q, by_v;
+  model.inertia_derivative(at.state.kinematics, at.delta / (at.h * at.h) - at.v / at.h, by_q);
+  out += by_q;
+  model.bias_derivative(at.state.kinematics, at.v, by_q, by_v);
+  out += by_q;
+}
+
+/// −Jᵀ(force at the body's origin, torque): columns turn, and the origin moves.
+void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
+  const multibody::Model& model = at.scene.model();
+  const auto& S = model.spatial_columns(at.state.kinematics);
+  for (const scene::Wrench& wrench : at.scene.wrenches()) {
+    const double share = wrench.share(at.t, at.h);
+    if (share == 0) continue;
+    const Vector3d force = share * wrench.force_W, p = at.state.X_WB()[wrench.body].translation();
+    const Vector3d moment = share * wrench.torque_W + p.cross(force);
+    for (const int c : model.columns(wrench.body)) {
+      const Vector3d w_c = S.col(c).head<3>(), v_c = S.col(c).tail<3>();
+      for (const int i : model.movers(c)) {
+        const Vector3d w_i = S.col(i).head<3>(), v_i = S.col(i).tail<3>();
+        out(c, i) -= w_i.cross(w_c).dot(moment) + (w_i.cross(v_c) + v_i.cross(w_c)).dot(force);
+      }
+      for (const int i : model.columns(wrench.body)) {
+        const Vector3d shift = S.col(i).tail<3>() + S.col(i).head<3>().cross(p);
+        out(c, i) -= w_c.dot(shift.cross(force));
+      }
+    }
+  }
+}
+
+void clear_frozen(const scene::Scene& scene, MatrixXd& out) {
+  for (const scene::Object& object : scene.objects()) {
+    if (object.frozen) out.middleRows(object.first_v, object.nv).setZero();
+  }
 }
 
 }  // namespace
@@ -68,10 +110,22 @@ void energy_configuration_jacobian(const EnergyPoint& at, MatrixXd& out) {
     if (step.robot_gravity) out.middleRows(robot.first_v, robot.nu) -= gravity.middleRows(robot.first_v, robot.nu);
   }
   for (const scene::Object& object : scene.objects()) {
-    if (object.frozen) continue;  // δ = 0 and no force: nothing changes
     out.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
-    if (step.dynamics == scene::Dynamics::kQuasidynamic) add_inertia(at, object, out);
+    if (!at.second_order() && !object.frozen && step.dynamics == scene::Dynamics::kQuasidynamic)
+      add_inertia(at, object, out);
   }
+  if (at.second_order()) add_momentum(at, out);
+  add_wrenches(at, out);
+  clear_frozen(scene, out);
+}
+
+void energy_velocity_jacobian(const EnergyPoint& at, MatrixXd& out) {
+  const multibody::Model& model = at.scene.model();
+  MatrixXd M, by_q;
+  model.mass_matrix(at.state.kinematics, M);
+  model.bias_derivative(at.state.kinematics, at.v, by_q, out);
+  out -= M / at.h;
+  clear_frozen(at.scene, out);
 }
 
 VectorXd command_stiffness(const scene::Scene& scene) {
@@ -81,21 +135,37 @@ VectorXd command_stiffness(const scene::Scene& scene) {
 }
 
 VectorXd energy_step_length_rate(const EnergyPoint& at) {
-  VectorXd rate = VectorXd::Zero(at.scene.nv());
-  // Damping: Q_kk = K + D/h.
+  const scene::Scene& scene = at.scene;
+  VectorXd rate = VectorXd::Zero(scene.nv());
+  MatrixXd M;
+  scene.model().mass_matrix(at.state.kinematics, M);
+  // Inertia: M/h², unless the mass rule cancels h.
+  const auto& s = scene.spec().step.unactuated_mass_scale;
+  const bool cancels = s && *s != 0 && scene.nu() > 0;
+  if (at.second_order()) {
+    rate = M * (-2 / std::pow(at.h, 3) * at.delta + at.v / (at.h * at.h));
+    for (const scene::Object& object : scene.objects())
+      if (object.frozen) rate.segment(object.first_v, object.nv).setZero();
+  } else if (!cancels) {
+    for (const scene::Object& object : scene.objects())
+      rate.segment(object.first_v, object.nv) = -2 / at.h * inertial_force(at, object);
+  }
+  // Damping: Q_kk = K + D/h (+ M_kk/h²).
   const BlockDiagonal& Q = at.result.problem.Q;
-  for (int k = 0; k < Q.num_blocks(); ++k) {
-    for (const scene::Robot& robot : at.scene.robots()) {
-      const int i = Q.start(k) - robot.first_v;
-      if (i < 0 || i >= robot.nu) continue;
-      rate(Q.start(k)) = -(Q.block(k)(0, 0) - robot.stiffness(i)) / at.h * at.delta(Q.start(k));
+  for (const scene::Robot& robot : scene.robots()) {
+    for (int i = 0; i < robot.nu; ++i) {
+      const int v = robot.first_v + i;
+      for (int k = 0; k < Q.num_blocks(); ++k) {
+        const int at_v = v - Q.start(k);
+        if (at_v < 0 || at_v >= Q.size(k)) continue;
+        const double inertia = at.second_order() ? M(v, v) / (at.h * at.h) : 0.0;
+        rate(v) -= (Q.block(k)(at_v, at_v) - robot.stiffness(i) - inertia) / at.h * at.delta(v);
+      }
     }
   }
-  // Inertia: M/h², unless the mass rule cancels h.
-  const auto& s = at.scene.spec().step.unactuated_mass_scale;
-  const bool cancels = s && *s != 0 && at.scene.nu() > 0;
-  for (const scene::Object& object : at.scene.objects()) {
-    if (!cancels) rate.segment(object.first_v, object.nv) = -2 / at.h * inertial_force(at, object);
+  for (const scene::Wrench& wrench : scene.wrenches()) {
+    if (wrench.share(at.t, at.h) != 0)
+      throw std::invalid_argument("step derivative: not available yet: h under external wrenches");
   }
   return rate;
 }
@@ -104,13 +174,23 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
   const scene::Object& object = at.scene.objects()[index];
   VectorXd rate = VectorXd::Zero(at.scene.nv());
   if (object.frozen) return rate;
+  const multibody::Model& model = at.scene.model();
   const auto& s = at.scene.spec().step.unactuated_mass_scale;
   const bool cancels = s && *s != 0 && at.scene.nu() > 0;
-  // Weight and M grow in proportion; external wrenches do not.
-  VectorXd weight;
-  at.scene.model().gravity_force(at.state.kinematics, at.scene.spec().gravity_W, weight);
-  rate.segment(object.first_v, object.nv) = -weight.segment(object.first_v, object.nv) / object.mass;
-  if (!cancels) rate.segment(object.first_v, object.nv) += inertial_force(at, object) / object.mass;
+  // Weight and inertia grow in proportion; external wrenches do not.
+  VectorXd weight, force;
+  model.gravity_force(at.state.kinematics, at.scene.spec().gravity_W, weight);
+  force = -weight;
+  if (at.second_order()) {
+    MatrixXd M;
+    VectorXd bias;
+    model.mass_matrix(at.state.kinematics, M);
+    model.bias_force(at.state.kinematics, at.v, bias);
+    force += M * (at.delta / (at.h * at.h) - at.v / at.h) + bias;
+  } else if (!cancels) {
+    force.segment(object.first_v, object.nv) += inertial_force(at, object);
+  }
+  rate.segment(object.first_v, object.nv) = force.segment(object.first_v, object.nv) / object.mass;
   return rate;
 }
 
@@ -118,6 +198,7 @@ VectorXd energy_stiffness_rate(const EnergyPoint& at, int command) {
   VectorXd rate = VectorXd::Zero(at.scene.nv());
   const int v = at.scene.actuated()[command];
   rate(v) = at.delta(v) - (at.u(command) - at.state.q(at.scene.command_coordinates()[command]));
+  if (at.second_order()) return rate;
   MatrixXd M;
   at.scene.model().mass_matrix(at.state.kinematics, M);
   for (const scene::Object& object : at.scene.objects()) {

@@ -12,7 +12,9 @@ struct EnergyPoint {
   const StepResult& result;      // for Q and b
   const Eigen::VectorXd& u;      // joint targets, size nu
   const Eigen::VectorXd& delta;  // δ, size nv
-  double h;                      // [s]
+  double h, t;                   // [s]
+  const Eigen::VectorXd& v;      // size nv in models of second order, otherwise empty
+  bool second_order() const { return v.size() > 0; }
 };
 
 /// What the rule of `unactuated_mass_scale` makes of an object's mass:  M_u ← M_u · min(K_a) h²/(s · max diag M_u).
@@ -24,15 +26,17 @@ struct MassRule {
 };
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);
 
-/// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale), gravity.
+/// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
 void energy_configuration_jacobian(const EnergyPoint& at, Eigen::MatrixXd& out);
+/// ∂(Qδ + b)/∂v of models of second order, nv × nv: −M/h and what the velocity-dependent forces do.
+void energy_velocity_jacobian(const EnergyPoint& at, Eigen::MatrixXd& out);
 /// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, size nu.
 Eigen::VectorXd command_stiffness(const scene::Scene& scene);
 /// ∂(Qδ + b)/∂h.
 Eigen::VectorXd energy_step_length_rate(const EnergyPoint& at);
 /// ∂(Qδ + b)/∂m of an object whose inertia grows with its mass.
 Eigen::VectorXd energy_mass_rate(const EnergyPoint& at, int object);
-/// ∂(Qδ + b)/∂K of the joint of one command.
+/// ∂(Qδ + b)/∂K of the joint of one command, whose spring does not saturate.
 Eigen::VectorXd energy_stiffness_rate(const EnergyPoint& at, int command);
 
 }  // namespace deft::dynamics

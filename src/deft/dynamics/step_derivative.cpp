@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -31,24 +32,13 @@ std::vector<int> rotation_blocks(const multibody::Model& model) {
 
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
-  const auto refuse = [&](const char* what) {
-    throw InputError({scene.spec().file, 0, 0}, fmt::format("not available yet: derivatives of {}", what));
-  };
-  if (result.v_next.size() > 0) refuse("models of second order");
-  if (result.program.nv != result.problem.nv) refuse("springs that saturate (step.effort_limits)");
   for (const contact::Contact& contact : result.problem.contacts) {
-    if (contact.patch) refuse("patch friction (ellipsoid)");
+    if (!contact.patch || scene.plane() == scene::Plane::kSpace) continue;
+    const auto& e = scene.friction(contact.geometry_a, contact.geometry_b).ellipsoid;
+    if (e[0] != e[1])
+      throw InputError({scene.spec().file, 0, 0},
+                       "not available yet: derivatives of an ellipsoid with e_t ≠ e_o in a plane of motion");
   }
-  for (const scene::Wrench& wrench : scene.wrenches()) {
-    const int model = scene.model().bodies()[wrench.body].model;
-    const multibody::ModelInfo& info = scene.model().models()[model];
-    if (!info.floating_base || info.nv != 6) refuse("wrenches on bodies with joints");
-  }
-}
-
-EnergyPoint energy_point(const scene::Scene& scene, scene::SceneState& state, const StepResult& result,
-                         const VectorXd& u) {
-  return {scene, state, result, u, result.solution.delta, *scene.spec().step.h};
 }
 
 }  // namespace
@@ -58,14 +48,13 @@ StepDifferentiator::StepDifferentiator(const scene::Scene& scene)
       state_(scene.make_state()),
       rows_(scene),
       stiffness_(command_stiffness(scene)),
-      rotations_(rotation_blocks(scene.model())) {
-  const auto& s = scene.spec().step.unactuated_mass_scale;
-  objects_stay_ = s && *s == 0;
-}
+      rotations_(rotation_blocks(scene.model())) {}
 
-void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const StepResult& result,
+void StepDifferentiator::linearize(const State& start, const VectorXd& u, const StepResult& result,
                                    const DerivativeOptions& options) {
-  if (q.size() != scene_->nq() || u.size() != scene_->nu() || result.problem.nv != scene_->nv()) {
+  const VectorXd& q = start.q;
+  if (q.size() != scene_->nq() || (start.v.size() > 0 && start.v.size() != scene_->nv()) || u.size() != scene_->nu() ||
+      result.problem.nv != scene_->nv()) {
     throw std::invalid_argument("step derivative: q, u and the result must be of this scene");
   }
   if (!solvers::usable(result.status)) {
@@ -78,6 +67,12 @@ void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const S
   options_ = options;
   result_ = result;
   u_ = u;
+  start_ = start;
+  // Without a velocity in the result the model is of first order.
+  if (result.v_next.size() == 0) start_.v.resize(0);
+  if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
+  const auto& s = scene_->spec().step.unactuated_mass_scale;
+  objects_stay_ = s && *s == 0 && result.v_next.size() == 0;
   is_smoothed_ = false;
   kinks_.clear();
   scene_->update(q, state_);
@@ -86,12 +81,33 @@ void StepDifferentiator::linearize(const VectorXd& q, const VectorXd& u, const S
   if (sensitivity_.is_kink()) smooth();
 }
 
+EnergyPoint StepDifferentiator::energy_point() {
+  return {*scene_, state_, result_, u_, delta_, *scene_->spec().step.h, start_.t, start_.v};
+}
+
+/// Rows of saturating springs couple a joint to the variables behind the scene's own.
+void StepDifferentiator::list_saturations() {
+  saturations_.clear();
+  const auto& rows = result_.program.linear.rows;
+  const auto actuated = scene_->actuated();
+  for (int i = 0; i < rows.size(); ++i) {
+    const auto cols = rows.cols(i);
+    if (cols.size() < 2 || cols[0] >= scene_->nv() || cols[1] < scene_->nv()) continue;
+    const auto command = std::find(actuated.begin(), actuated.end(), cols[0]) - actuated.begin();
+    saturations_.push_back({cols[0], cols[1], static_cast<int>(command)});
+  }
+}
+
 void StepDifferentiator::take_solution() {
   sensitivity_.factor(result_.program, result_.solution, result_.certificate.E0_J);
+  delta_ = result_.solution.delta.head(scene_->nv());
+  list_saturations();
   if (!options_.configuration) return;
-  rows_.differentiate(state_, {.midpoint_forces = scene_->spec().step.midpoint_forces}, result_.problem,
-                      result_.solution.delta, result_.solution.force, contacts_);
-  energy_configuration_jacobian(energy_point(*scene_, state_, result_, u_), energy_q_);
+  rows_.differentiate(state_, {.midpoint_forces = scene_->spec().step.midpoint_forces}, result_.problem, delta_,
+                      result_.solution.force, contacts_);
+  const EnergyPoint at = energy_point();
+  energy_configuration_jacobian(at, energy_q_);
+  if (at.second_order()) energy_velocity_jacobian(at, energy_v_);
   // Kinks of the geometry count where a force depends on them.
   kinks_.clear();
   const bool pyramid = result_.program.model == solvers::FrictionModel::kPyramid;
@@ -133,19 +149,30 @@ std::vector<std::string> StepDifferentiator::kinks() const {
 // ------------------------------------------------------------------------------------------------------- directions
 
 solvers::ProgramChange StepDifferentiator::no_change(Eigen::Index columns) const {
-  return {.gradient = MatrixXd::Zero(scene_->nv(), columns),
+  return {.gradient = MatrixXd::Zero(result_.program.nv, columns),
           .rows = MatrixXd::Zero(sensitivity_.num_rows(), columns),
           .lower = {},
           .upper = {}};
 }
 
-void StepDifferentiator::change_along(const MatrixXd& dq, const MatrixXd& du, solvers::ProgramChange& change) const {
-  const Eigen::Index k = std::max(dq.cols(), du.cols());
+void StepDifferentiator::change_along(const MatrixXd& dq, const MatrixXd& dv, const MatrixXd& du,
+                                      solvers::ProgramChange& change) const {
+  const Eigen::Index k = std::max({dq.cols(), dv.cols(), du.cols()});
+  const int nv = scene_->nv();
   change = no_change(k);
   const auto actuated = scene_->actuated();
   for (Eigen::Index i = 0; i < du.rows(); ++i) change.gradient.row(actuated[i]) -= stiffness_(i) * du.row(i);
+  if (dv.size() > 0) change.gradient.topRows(nv).noalias() += energy_v_ * dv;
+  if (dq.size() > 0) change.gradient.topRows(nv).noalias() += energy_q_ * dq;
+  // A spring that may saturate pulls on its own variable: K(q + y − u) there instead of K(q + δ − u).
+  for (const Saturation& s : saturations_) {
+    Eigen::RowVectorXd pull = Eigen::RowVectorXd::Zero(k);
+    if (dq.size() > 0) pull += stiffness_(s.command) * dq.row(s.velocity);
+    if (du.size() > 0) pull -= stiffness_(s.command) * du.row(s.command);
+    change.gradient.row(s.velocity) -= pull;
+    change.gradient.row(s.variable) += pull;
+  }
   if (dq.size() == 0) return;
-  change.gradient.noalias() += energy_q_ * dq;
   for (const auto& entry : contacts_.dtau_columns) change.gradient.row(entry.row) -= entry.value * dq.row(entry.col);
   MatrixXd local;
   for (int i = 0; i < contacts_.ds.size(); ++i) {
@@ -157,9 +184,9 @@ void StepDifferentiator::change_along(const MatrixXd& dq, const MatrixXd& du, so
     for (std::size_t c = 0; c < cols.size(); ++c) change.gradient.row(cols[c]) -= tau.row(c);
   }
   if (result_.program.lower.size() == 0) return;
-  change.lower = MatrixXd::Zero(scene_->nv(), k);
+  change.lower = MatrixXd::Zero(result_.program.nv, k);
   const auto velocities = scene_->model().velocities();
-  for (int v = 0; v < scene_->nv(); ++v)
+  for (int v = 0; v < nv; ++v)
     if (velocities[v].q_index >= 0) change.lower.row(v) = -dq.row(v);
   change.upper = change.lower;
 }
@@ -176,7 +203,7 @@ void StepDifferentiator::solve(const Make& make, solvers::SolutionChange& result
 
 /// dq⁺ = T dq + Γ dδ.
 MatrixXd StepDifferentiator::advance(const MatrixXd* dq, const MatrixXd& ddelta) const {
-  MatrixXd moved = ddelta;
+  MatrixXd moved = ddelta.topRows(scene_->nv());
   if (objects_stay_) {
     for (const scene::Object& object : scene_->objects()) moved.middleRows(object.first_v, object.nv).setZero();
   }
@@ -217,17 +244,21 @@ MatrixXd StepDifferentiator::to_world(const MatrixXd& dforce) const {
 void StepDifferentiator::jacobians(StepDerivative& out) {
   const int nv = scene_->nv(), nu = scene_->nu();
   out = {};
-  // Directions of q first, then those of u.
-  const int n = options_.configuration ? nv : 0;
-  MatrixXd dq = MatrixXd::Zero(n, n + nu), du = MatrixXd::Zero(nu, n + nu);
+  // Directions of q first, then those of v, then those of u.
+  const bool has_v = start_.v.size() > 0;
+  const int n = options_.configuration ? nv : 0, m = has_v && options_.configuration ? nv : 0, k = n + m + nu;
+  MatrixXd dq = MatrixXd::Zero(n, k), dv = MatrixXd::Zero(m, k), du = MatrixXd::Zero(nu, k);
   dq.leftCols(n).setIdentity();
+  dv.middleCols(n, m).setIdentity();
   du.rightCols(nu).setIdentity();
   solvers::SolutionChange by;
-  solve([&](solvers::ProgramChange& change) { change_along(dq, du, change); }, by);
+  solve([&](solvers::ProgramChange& change) { change_along(dq, dv, du, change); }, by);
   const MatrixXd dq_next = advance(n > 0 ? &dq : nullptr, by.delta), world = to_world(by.force);
+  const double h = *scene_->spec().step.h;
   out.B = dq_next.rightCols(nu);
   out.dforce_du = by.force.rightCols(nu);
   out.dforce_W_du = world.rightCols(nu);
+  if (has_v) out.dv_du = by.delta.topRows(nv).rightCols(nu) / h;
   for (int i = 0; i < result_.program.J.size(); ++i) out.first_row.push_back(sensitivity_.first_row(i));
   if (!options_.configuration) return;
   out.A = dq_next.leftCols(nv);
@@ -238,13 +269,18 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
     for (std::size_t c = 0; c < cols.size(); ++c)
       out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += contacts_.turn.block(i).col(c);
   }
+  if (!has_v) return;
+  out.A_v = dq_next.middleCols(nv, nv);
+  out.dforce_dv = by.force.middleCols(nv, nv);
+  out.dv_dq = by.delta.topRows(nv).leftCols(nv) / h;
+  out.dv_dv = by.delta.topRows(nv).middleCols(nv, nv) / h;
 }
 
 VectorXd StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd* dforce) {
   if (!options_.configuration && dq.size() > 0)
     throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
   solvers::SolutionChange change_of;
-  solve([&](solvers::ProgramChange& change) { change_along(dq, du, change); }, change_of);
+  solve([&](solvers::ProgramChange& change) { change_along(dq, MatrixXd(), du, change); }, change_of);
   if (dforce != nullptr) *dforce = change_of.force;
   const MatrixXd directions = dq;
   return advance(dq.size() > 0 ? &directions : nullptr, change_of.delta);
@@ -252,15 +288,22 @@ VectorXd StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, Vec
 
 void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, VectorXd& q_bar, VectorXd& u_bar) {
   solvers::ProgramChange weights;
-  sensitivity_.solve_transposed(result_.program, advance_transposed(w, true), w_force, weights);
+  MatrixXd w_delta = MatrixXd::Zero(result_.program.nv, 1);
+  w_delta.topRows(scene_->nv()) = advance_transposed(w, true);
+  sensitivity_.solve_transposed(result_.program, w_delta, w_force, weights);
+  // A spring that may saturate pulls on its own variable.
+  VectorXd pulled = weights.gradient.topRows(scene_->nv());
+  for (const Saturation& s : saturations_) pulled(s.velocity) = weights.gradient(s.variable, 0);
   const auto actuated = scene_->actuated();
   u_bar.resize(scene_->nu());
-  for (int i = 0; i < scene_->nu(); ++i) u_bar(i) = -stiffness_(i) * weights.gradient(actuated[i], 0);
+  for (int i = 0; i < scene_->nu(); ++i) u_bar(i) = -stiffness_(i) * pulled(actuated[i]);
   q_bar.resize(0);
   if (!options_.configuration) return;
 
-  const VectorXd g = weights.gradient;
+  const VectorXd g = weights.gradient.topRows(scene_->nv());
   q_bar = advance_transposed(w, false) + energy_q_.transpose() * g;
+  for (const Saturation& s : saturations_)
+    q_bar(s.velocity) += stiffness_(s.command) * (pulled(s.velocity) - g(s.velocity));
   for (const auto& entry : contacts_.dtau_columns) q_bar(entry.col) -= entry.value * g(entry.row);
   for (int i = 0; i < contacts_.ds.size(); ++i) {
     const auto cols = contacts_.ds.cols(i);
@@ -295,7 +338,7 @@ Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::
 void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
                                        MatrixXd& direct) {
   const auto& program = result_.program;
-  const EnergyPoint at = energy_point(*scene_, state_, result_, u_);
+  const EnergyPoint at = energy_point();
   auto gradient = change.gradient.col(column);
   // A force that changes at fixed rows, df, adds −Jᵀdf to the gradient and is part of the answer.
   const auto add_force = [&](int i, const Eigen::Vector4d& df) {
@@ -307,17 +350,25 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
   const auto force = [&](std::size_t i) { return Eigen::Map<const Eigen::Vector4d>(result_.solution.force[i].data()); };
   switch (parameter.kind) {
     case Parameter::Kind::kStepLength:
-      gradient += energy_step_length_rate(at);
+      gradient.head(scene_->nv()) += energy_step_length_rate(at);
       break;
     case Parameter::Kind::kMass:
-      gradient += energy_mass_rate(at, parameter.index);
+      gradient.head(scene_->nv()) += energy_mass_rate(at, parameter.index);
       break;
     case Parameter::Kind::kStiffness:
-      gradient += energy_stiffness_rate(at, parameter.index);
+      gradient.head(scene_->nv()) += energy_stiffness_rate(at, parameter.index);
+      for (const Saturation& s : saturations_) {
+        if (s.command != parameter.index) continue;
+        const double e = u_(s.command) - state_.q(scene_->command_coordinates()[s.command]);
+        gradient(s.velocity) -= delta_(s.velocity) - e;
+        gradient(s.variable) += result_.solution.delta(s.variable) - e;
+      }
       break;
     case Parameter::Kind::kKappa:
       // f = … /κ at fixed slack; with compliance the slack holds R f too, and C takes that along.
       if (!std::isfinite(program.kappa)) break;
+      if (program.linear.rows.size() > 0)
+        throw std::invalid_argument("step derivative: not available yet: kappa with springs that saturate");
       for (std::size_t i = 0; i < program.contacts.size(); ++i) {
         if (program.contacts[i].compliance > 0)
           throw std::invalid_argument("step derivative: kappa of contacts with compliance is not available");
@@ -340,7 +391,7 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
         auto ds = change.rows.col(column).segment(sensitivity_.first_row(static_cast<int>(i)), block.rows());
         for (Eigen::Index r = 1; r < block.rows(); ++r) {
           double slide = program.contacts[i].offset[r - 1];
-          for (std::size_t c = 0; c < cols.size(); ++c) slide += block(r, c) * result_.solution.delta(cols[c]);
+          for (std::size_t c = 0; c < cols.size(); ++c) slide += block(r, c) * delta_(cols[c]);
           ds(r) += slide / contact.mu;
         }
       }

@@ -2,7 +2,8 @@
 // Derivatives of a convex step: Jacobians, products with them and with their transposes that never form them, and
 // parameters.
 //
-// All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u.
+// All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u, and
+// for models of second order the same by v and of v⁺ = δ/h.
 
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "deft/solvers/sensitivity.hpp"
 
 namespace deft::dynamics {
+
+struct EnergyPoint;
 
 /// How derivatives are taken.
 struct DerivativeOptions {
@@ -29,6 +32,8 @@ struct StepDerivative {
   Eigen::MatrixXd dforce_dq, dforce_du;  // Σ rows × nv, × nu: (f_n, f_t1, f_t2, f_spin) in the contact frame [N, N·m]
   Eigen::MatrixXd dforce_W_dq, dforce_W_du;  // 3 per contact: force on A in the world
   std::vector<int> first_row;                // of each contact in dforce_dq, dforce_du
+  Eigen::MatrixXd A_v, dforce_dv;            // second order: ∂q⁺/∂v, ∂force/∂v (contact frame)
+  Eigen::MatrixXd dv_dq, dv_dv, dv_du;       // second order: of v⁺
 };
 
 /// A number of the scene that a derivative can be taken for.
@@ -46,16 +51,21 @@ struct Parameter {
   int index = 0, second = 0;
 };
 
-/// The derivative of a step at (q, u). One object per thread. Convex models of first order.
+/// The derivative of a step at (q, u), or (q, v, u). One object per thread. Convex models.
 class StepDifferentiator {
  public:
   explicit StepDifferentiator(const scene::Scene& scene);
 
   /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
-  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for what has no
-  /// derivative yet: models of second order, saturating springs, patches, wrenches on bodies with joints.
-  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result,
+  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for
+  /// what has no derivative yet: an ellipsoid with e_t ≠ e_o in a plane of motion.
+  void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
+  /// The same for a step from rest at time 0.
+  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {}) {
+    linearize(State{.q = q}, u, result, options);
+  }
 
   /// Every Jacobian. Without `options.configuration` those of q stay empty.
   void jacobians(StepDerivative& out);
@@ -74,8 +84,15 @@ class StepDifferentiator {
   std::vector<std::string> kinks() const;
 
  private:
-  /// Columns of directions (nv × k) and commands (nu × k) to changes of the program.
-  void change_along(const Eigen::MatrixXd& dq, const Eigen::MatrixXd& du, solvers::ProgramChange& change) const;
+  /// A joint whose spring may saturate: the variable to which it is stretched (effort_limits.hpp).
+  struct Saturation {
+    int velocity = 0, variable = 0, command = 0;
+  };
+  /// Columns of directions (nv × k, or empty), velocities and commands (nu × k, or empty) to changes of the program.
+  void change_along(const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv, const Eigen::MatrixXd& du,
+                    solvers::ProgramChange& change) const;
+  void list_saturations();
+  EnergyPoint energy_point();
   solvers::ProgramChange no_change(Eigen::Index columns) const;
   /// Solves; where redundant contacts part, again at mu_gradient. `make` fills the change.
   template <typename Make>
@@ -95,7 +112,10 @@ class StepDifferentiator {
   solvers::ContactSolver solver_;
   solvers::Sensitivity sensitivity_;
   contact::ContactProblemDerivative contacts_;
-  Eigen::MatrixXd energy_q_;    // ∂(Qδ + b)/∂q
+  Eigen::MatrixXd energy_q_, energy_v_;  // ∂(Qδ + b)/∂q, /∂v
+  std::vector<Saturation> saturations_;
+  Eigen::VectorXd delta_;  // of the solution, without added variables
+  State start_;
   Eigen::VectorXd stiffness_;   // per command
   std::vector<int> rotations_;  // first velocity index of each rotation block
   StepResult result_;

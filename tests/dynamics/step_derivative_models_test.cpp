@@ -1,0 +1,93 @@
+// Derivatives of what the convex models add: momentum, patches, springs that saturate, wrenches.
+
+#include "derivative_bench.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+/// A chain that an object's body leans on: a robot arm, a free brick, the ground.
+scene::SceneSpec leaning(double kappa) {
+  scene::SceneSpec spec = derivative_scene(
+      {arm("arm", "hsh", multibody::SphereSpec{0.05}),
+       lopsided_body("brick", multibody::BoxSpec{{0.16, 0.12, 0.1}}, pose({0.12, -0.08, 0.4}, {0.25, 0.36, 0.3})),
+       test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d(0.1, 0.15, 1).normalized(), 0.22}, 0.5)},
+      {{"arm", 80}});
+  weld(spec, "arm", pose({0.1, -0.2, 0.3}, {0.05, 0.02, 0.0}));
+  spec.step.kappa = kappa;
+  spec.step.contact_margin = 0.3;
+  return spec;
+}
+
+TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
+  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+    for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+      scene::SceneSpec spec = leaning(kappa);
+      spec.step.model = scene::ModelKind::kConvexSecondOrder;
+      spec.step.cone = cone;
+      spec.step.h = 0.02;
+      spec.step.robot_gravity = true;
+      spec.step.joint_damping.all = 3;
+      Bench bench(spec);
+      bench.v = VectorXd::LinSpaced(bench.scene.nv(), 0.8, -0.7);
+      bench.check(fmt::format("kappa {} cone {}", kappa, static_cast<int>(cone)));
+      EXPECT_GT(bench.result.problem.contacts.size(), 4u);
+    }
+  }
+  // Without contacts, an object that is a chain with a ball joint.
+  scene::SceneSpec chain = derivative_scene(
+      {arm("chain", "hbs", multibody::SphereSpec{0.05}), arm("arm", "hh", multibody::SphereSpec{0.05})}, {{"arm", 80}});
+  chain.step.model = scene::ModelKind::kConvexSecondOrder;
+  weld(chain, "chain", pose({0.3, 0.1, -0.2}, {2, 0, 0}));
+  weld(chain, "arm", pose({0.3, 0.1, -0.2}, {0, 0, 0}));
+  Bench bench(chain);
+  bench.v = VectorXd::LinSpaced(bench.scene.nv(), 0.8, -0.7);
+  bench.check("chain");
+}
+
+TEST(PatchDerivative, FollowsDifferences) {
+  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+    for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+      scene::SceneSpec spec = leaning(kappa);
+      spec.step.cone = cone;
+      spec.friction.pairs = {{.between = {"arm::*", "brick"}, .mu = 0.7, .ellipsoid = std::array{1.0, 0.6, 0.04}},
+                             {.between = {"ground", "brick"}, .mu = 0.4, .ellipsoid = std::array{0.8, 1.0, 0.02}}};
+      spec.friction.ellipsoid_axis = Vector3d(0.9, 0.3, 0.2).normalized();
+      Bench bench(spec);
+      bench.check(fmt::format("kappa {} cone {}", kappa, static_cast<int>(cone)));
+      ASSERT_FALSE(bench.result.problem.contacts.empty());
+      EXPECT_EQ(bench.result.program.J.rows(0), 4);
+    }
+  }
+}
+
+TEST(SaturatingSpringDerivative, FollowsDifferencesAndItsTranspose) {
+  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+    scene::SceneSpec spec = leaning(kappa);
+    spec.step.effort_limits = true;
+    auto& joints = spec.world.models[0].joints;
+    joints[1].axes[0].effort_limit = 1;   // the weight of two links is more
+    joints[2].axes[0].effort_limit = 60;  // never reached
+    spec.step.robot_gravity = true;
+    spec.step.joint_damping.all = 20;
+    Bench bench(spec);
+    bench.u << 0.3, -0.1, 0.15;
+    bench.check(fmt::format("kappa {}", kappa));
+    EXPECT_GT(bench.result.program.nv, bench.scene.nv());
+    const int nv = bench.scene.nv();
+    const VectorXd w = VectorXd::LinSpaced(nv, 2, -1);
+    VectorXd q_bar, u_bar;
+    bench.differentiator.backward(w, VectorXd(), q_bar, u_bar);
+    EXPECT_LT(test::relative_error(q_bar, bench.derivative.A.transpose() * w), 1e-11) << kappa;
+    EXPECT_LT(test::relative_error(u_bar, bench.derivative.B.transpose() * w), 1e-11) << kappa;
+  }
+}
+
+TEST(WrenchDerivative, FollowsDifferencesOnFreeBodiesAndOnChains) {
+  scene::SceneSpec spec = leaning(300);
+  spec.wrenches = {{.body = "brick", .force_W = {1, -2, 3}, .torque_W = {0.2, 0.1, -0.3}, .from = 0, .to = 1},
+                   {.body = "arm::link2", .force_W = {3, 1, -2}, .torque_W = {0.3, -0.5, 0.2}, .from = 0, .to = 1}};
+  Bench(spec).check("wrenches");
+}
+
+}  // namespace
+}  // namespace deft::dynamics
