@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "deft/collision/collision_world.hpp"
 #include "reference_shapes.hpp"
@@ -130,8 +131,13 @@ void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
 }
 
 std::vector<Body> bodies() {
-  return {sphere(0.1),         capsule(0.06, 0.3),   box({0.3, 0.24, 0.2}),
-          prism(5, 0.15, 0.3), cylinder(0.12, 0.26), ellipsoid({0.1, 0.16, 0.22})};
+  return {sphere(0.1),
+          capsule(0.06, 0.3),
+          box({0.3, 0.24, 0.2}),
+          prism(5, 0.15, 0.3),
+          cylinder(0.12, 0.26),
+          ellipsoid({0.1, 0.16, 0.22}),
+          mesh(DEFT_SOURCE_DIR "/tests/collision/data/ball.obj")};
 }
 
 TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
@@ -141,7 +147,8 @@ TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
       Random random(17 * i + j);
       Pair pair(shapes[i].spec, shapes[j].spec);
       Tally tally;
-      for (int trial = 0; trial < 20; ++trial) {
+      const bool has_mesh = std::max(i, j) + 1 == shapes.size();  // fine hulls give many contacts
+      for (int trial = 0; trial < (has_mesh ? 4 : 20); ++trial) {
         const double gap = trial % 3 == 0 ? -uniform(random, 1e-3, 4e-3) : uniform(random, 1e-3, 2e-2);
         const auto [x_a, m_a] = shapes[i].random_surface_point(random);
         const auto [x_b, m_b] = shapes[j].random_surface_point(random);
@@ -155,8 +162,8 @@ TEST(ContactMotion, FollowsDifferencesForEveryPairOfShapes) {
       }
       RecordProperty(shapes[i].name + "_" + shapes[j].name,
                      fmt::format("{} contacts, worst {:.1e}", tally.checked, tally.worst));
-      EXPECT_GE(tally.checked, 8) << shapes[i].name << " – " << shapes[j].name;
-      EXPECT_LE(tally.left, tally.checked / 4) << shapes[i].name << " – " << shapes[j].name;
+      EXPECT_GE(tally.checked, has_mesh ? 3 : 8) << shapes[i].name << " – " << shapes[j].name;
+      EXPECT_LE(tally.left, tally.checked / 3) << shapes[i].name << " – " << shapes[j].name;
     }
   }
 }
@@ -184,6 +191,50 @@ TEST(ContactMotion, FollowsDifferencesOnHalfSpacesInBothOrders) {
       EXPECT_GE(tally.checked, 6) << shapes[i].name;
       EXPECT_EQ(tally.kinks, 0) << shapes[i].name;
     }
+  }
+}
+
+/// Kinks of the contacts of a over b at X_A, b at the origin.
+std::set<Kink> kinks_of(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b, const RigidTransform& X_A) {
+  Pair pair(a, b);
+  pair.X[1] = X_A;
+  const auto contacts = pair.find(pair.X, 0.02);
+  std::vector<ContactMotion> motions;
+  pair.world.find_motions(pair.X, contacts, pair.workspace, motions);
+  std::set<Kink> kinks;
+  for (const ContactMotion& m : motions) kinks.insert(m.kink);
+  return kinks;
+}
+
+TEST(ContactMotion, FlagsWhereOnlyOneSideHasADerivative) {
+  const auto at = [](double x, double y, double z) { return make_transform(Matrix3d::Identity(), {x, y, z}); };
+  const multibody::BoxSpec table{{1, 1, 0.2}}, cube{{0.2, 0.2, 0.2}};
+  const multibody::SphereSpec ball{0.1};
+  const multibody::HalfSpaceSpec ground{Vector3d::UnitZ(), 0};
+  EXPECT_EQ(kinks_of(ball, table, at(0.3, 0, 0.21)), std::set{Kink::kNone});
+  EXPECT_EQ(kinks_of(ball, table, at(0.5, 0, 0.21)), std::set{Kink::kBorder}) << "over an edge";
+  EXPECT_EQ(kinks_of(cube, table, at(0.3, 0, 0.205)), std::set{Kink::kNone}) << "every corner over the table's face";
+  EXPECT_EQ(kinks_of(table, cube, at(0.3, 0, 0.205)), std::set{Kink::kNone}) << "the same, the other way round";
+  EXPECT_TRUE(kinks_of(cube, table, at(0.5, 0, 0.205)).contains(Kink::kParallel)) << "half over the edge of the table";
+  EXPECT_EQ(kinks_of(cube, ground, at(0, 0, 0.1)), std::set{Kink::kNone});
+  EXPECT_TRUE(kinks_of(multibody::CylinderSpec{0.1, 0.2}, ground, at(0, 0, 0.1)).contains(Kink::kUpright));
+  EXPECT_EQ(kinks_of(ball, ball, at(0, 0, 0)), std::set{Kink::kDegenerate});
+  EXPECT_EQ(to_string(Kink::kParallel), "parallel");
+}
+
+TEST(ContactMotion, OfACubeFlatOnATableFollowsDifferences) {
+  // Both faces lie in each other; the table's leads because the cube's corners are all over it.
+  for (const bool table_first : {false, true}) {
+    Random random(3);
+    const multibody::ShapeSpec table = multibody::BoxSpec{{1, 1, 0.2}}, cube = multibody::BoxSpec{{0.2, 0.16, 0.1}};
+    Pair pair(table_first ? table : cube, table_first ? cube : table);
+    const RigidTransform X_table = make_transform(random_rotation(random), {0.1, 0.2, 0.3});
+    pair.X[table_first ? 1 : 2] = X_table;
+    pair.X[table_first ? 2 : 1] = X_table * make_transform(exp_so3({0, 0, 0.3}), {0.1, -0.05, 0.152});
+    Tally tally;
+    check(pair, 0.02, "cube on table", tally);
+    EXPECT_EQ(tally.checked, 4);
+    EXPECT_EQ(tally.kinks + tally.left, 0);
   }
 }
 

@@ -163,6 +163,17 @@ TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
     spec.step.compliance = 1e-4;
     spec.step.cone = scene::Cone::kCone;
   });
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    for (const double pull : {0.0, -0.4}) {  // sticking, sliding
+      variant(fmt::format("exact, compliant, cone {} pull {}", static_cast<int>(cone), pull),
+              [&](scene::SceneSpec& spec) {
+                spec.step.compliance = 1e-4;
+                spec.step.kappa = scene::kInfinity;
+                spec.step.cone = cone;
+                spec.gravity_W = {pull * 20, 3, 9};
+              });
+    }
+  }
   variant("frictionless", [](scene::SceneSpec& spec) {
     for (auto& model : spec.world.models)
       for (auto& link : model.links)
