@@ -26,7 +26,7 @@ namespace {
 
 using solvers::Status;
 
-constexpr double kUsablePrimal = 1e-6;  // an incumbent is usable when it satisfies its constraints to this, scaled
+constexpr double kUsablePrimal = 1e-6;       // an incumbent is usable when it satisfies its constraints to this, scaled
 constexpr double kDelassusCertified = 1e-6;  // scaled residual above which a solution in force space is none
 
 struct SolveOptions {
@@ -81,7 +81,8 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
     times_s.push_back(1e-6 * info.solve_us);
   }
   solved.time_s = percentile(times_s, 0.5);
-  const bool choose = options.forces == "least_norm" && !solved.solution.forces_unique && solvers::usable(solved.status);
+  const bool choose =
+      options.forces == "least_norm" && !solved.solution.forces_unique && solvers::usable(solved.status);
   if (choose && !solvers::select_least_norm(program, solved.solution))
     log::warning("no multipliers of least norm were found to the accuracy of the certificate; these are the solver's");
   solved.certificate = solvers::certify(program, solved.solution);
@@ -91,7 +92,8 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   return solved;
 }
 
-DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions& options, solvers::DelassusSolver& solver) {
+DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions& options,
+                     solvers::DelassusSolver& solver) {
   solvers::DelassusSettings settings;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
@@ -107,7 +109,8 @@ DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions
   solved.certificate = solvers::certify(program, solved.solution);
   solved.residual = solved.certificate.max_scaled();
   solved.primal = solved.certificate.primal;
-  if (solved.status == Status::kSolved && !(solved.residual <= kDelassusCertified)) solved.status = Status::kNumericalFailure;
+  if (solved.status == Status::kSolved && !(solved.residual <= kDelassusCertified))
+    solved.status = Status::kNumericalFailure;
   return solved;
 }
 
@@ -135,7 +138,8 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
   fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
              program.model == solvers::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
-  fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations, 1e6 * solved.time_s);
+  fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations,
+             1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
              c.primal, c.complementarity);
   fmt::print("              {:.2e} N  {:.2e} m  {:.2e} J\n", c.stationarity_N, c.primal_m, c.complementarity_J);
@@ -153,18 +157,21 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
 void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
   const solvers::DelassusCertificate& c = solved.certificate;
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
-  fmt::print("  problem     {} contacts in {}, {} nonzeros of W, {} law\n", file.program.mu.size(), file.program.dim == 2 ? "the plane" : "space",
-             file.program.W.nonZeros(), file.program.law == solvers::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
+  fmt::print("  problem     {} contacts in {}, {} nonzeros of W, {} law\n", file.program.mu.size(),
+             file.program.dim == 2 ? "the plane" : "space", file.program.W.nonZeros(),
+             file.program.law == solvers::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
   fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
-  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, std::max(c.primal, c.dual),
-             c.complementarity);
+  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
+             std::max(c.primal, c.dual), c.complementarity);
 }
 
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
-  return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate, solved.solution, name_of(solved.method));
+  return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
+                                 solved.solution, name_of(solved.method));
 }
 std::string result_json(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
-  return io::delassus_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate, solved.solution);
+  return io::delassus_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
+                                  solved.solution);
 }
 
 /// One solver of each kind.
@@ -172,8 +179,12 @@ struct Solvers {
   solvers::ContactSolver contact;
   solvers::DelassusSolver delassus;
 
-  Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) { return cli::solve(file.program, options, contact); }
-  DelassusSolved solve(const io::DelassusProblemFile& file, const SolveOptions& options) { return cli::solve(file.program, options, delassus); }
+  Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) {
+    return cli::solve(file.program, options, contact);
+  }
+  DelassusSolved solve(const io::DelassusProblemFile& file, const SolveOptions& options) {
+    return cli::solve(file.program, options, delassus);
+  }
 };
 
 /// What several files add up to.
@@ -230,8 +241,9 @@ int run_many(const SolveOptions& options) {
             const auto solved = all.solve(file, options);
             total.add(solved);
             if (options.output.json) return result_json(file, solved);
-            return fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name, deft::solvers::to_string(solved.status),
-                               solved.iterations, 1e6 * solved.time_s, solved.residual);
+            return fmt::format("{:<40} {:<16} {:>4} iterations {:>10.1f} µs  residual {:.1e}", file.name,
+                               deft::solvers::to_string(solved.status), solved.iterations, 1e6 * solved.time_s,
+                               solved.residual);
           },
           problem);
     } catch (const InputError& error) {
@@ -278,7 +290,9 @@ Command add_solve(CLI::App& app) {
   CLI::App* command = app.add_subcommand("solve", "Solve problem files and judge the solutions");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
-  command->add_option("--solver", options->solver, "auto, ipm (interior point) or active-set (interior point where it does not apply)")
+  command
+      ->add_option("--solver", options->solver,
+                   "auto, ipm (interior point) or active-set (interior point where it does not apply)")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
   command->add_option("--uniqueness", options->uniqueness, "off or check; both methods always say")

@@ -18,7 +18,8 @@ using Eigen::VectorXd;
 // W = JQ⁻¹Jᵀ and q = φe₁ + o − JQ⁻¹b of a cone program whose contacts all have three rows.
 DelassusProgram in_force_space(const ContactProgram& p) {
   MatrixXd Q = MatrixXd::Zero(p.nv, p.nv);
-  for (int k = 0; k < p.Q.num_blocks(); ++k) Q.block(p.Q.start(k), p.Q.start(k), p.Q.size(k), p.Q.size(k)) = p.Q.block(k);
+  for (int k = 0; k < p.Q.num_blocks(); ++k)
+    Q.block(p.Q.start(k), p.Q.start(k), p.Q.size(k), p.Q.size(k)) = p.Q.block(k);
   const int n = static_cast<int>(p.contacts.size());
   MatrixXd J = MatrixXd::Zero(3 * n, p.nv);
   DelassusProgram out;
@@ -63,7 +64,8 @@ TEST(Delassus, TheAssociatedLawIsThatOfTheConvexProgram) {
   EXPECT_GE(accurate, compared - 3);
 }
 
-// A unit mass on the ground that slides with speed v in direction (cos a, sin a) and is pressed down with the momentum p.
+// A unit mass on the ground that slides with speed v in direction (cos a, sin a) and is pressed down with the momentum
+// p.
 DelassusProgram sliding_mass(double v, double a, double p, double mu, int dim) {
   DelassusProgram out;
   out.dim = dim;

@@ -79,7 +79,8 @@ ContactProgram heap(int side) {
     p.Q.append(6 * k, 6) = Eigen::Matrix<double, 6, 6>::Identity() * (1 + 0.1 * (k % 7));
     p.b[6 * k + 5] = 10 * (1 + 0.1 * (k % 7));
   }
-  const auto touch = [&](int below, int above, int axis) {  // `below` −1: the ground; normal along `axis`, from below to above
+  const auto touch = [&](int below, int above,
+                         int axis) {  // `below` −1: the ground; normal along `axis`, from below to above
     for (int corner = 0; corner < 4; ++corner) {
       std::vector<int> cols;
       for (const int body : {below, above}) {

@@ -156,11 +156,14 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
   result.status = solvers::Status::kIterationLimit;
 }
 
-void ConvexSolve::certify(StepResult& result) const {
+void ConvexSolve::choose_forces(StepResult& result) const {
   result.forces_least_norm = result.solution.forces_unique;
   const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
   if (choose && !result.forces_least_norm)
     result.forces_least_norm = solvers::select_least_norm(result.program, result.solution);
+}
+
+void ConvexSolve::certify(StepResult& result) const {
   result.certificate = solvers::certify(result.program, result.solution);
   result.status = solvers::confirmed(result.status, result.certificate);
 }
@@ -174,6 +177,7 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   } else {
     solve_with_effort_limits(u, result);
   }
+  choose_forces(result);
   const Stopwatch watch;
   certify(result);
   const double certifying_us = watch.microseconds();

@@ -41,7 +41,8 @@ class ConvexSolve {
   void set_joint_limits(solvers::ContactProgram& program) const;
   void solve_program(StepResult& result);
   void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
-  /// Selects and certifies multipliers.
+  /// The forces of least norm, where the scene asks for them.
+  void choose_forces(StepResult& result) const;
   void certify(StepResult& result) const;
 
   const scene::Scene* scene_;

@@ -9,8 +9,9 @@
 
 namespace deft::io {
 
-/// dim, W, q, mu and law of a file whose head is checked. Asymmetry of W up to 1e-9 of its largest entry is rounding, up to 1e-2 it is averaged with a
-/// note, as published collections need. @throws InputError naming the field, the value and the valid choices.
+/// dim, W, q, mu and law of a file whose head is checked. Asymmetry of W up to 1e-9 of its largest entry is rounding,
+/// up to 1e-2 it is averaged with a note, as published collections need. @throws InputError naming the field, the value
+/// and the valid choices.
 solvers::DelassusProgram read_delassus(const JsonField& root, std::vector<std::string>& notes);
 
 }  // namespace deft::io

@@ -1,10 +1,7 @@
 #include "deft/solvers/delassus.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/arrow.hpp"
@@ -18,11 +15,12 @@ using Eigen::VectorXd;
 
 constexpr double kSmallestEnergy = 1e-12;
 constexpr double kNoise = 1e-15;
-constexpr double kProximal = 1e-10;    // on the scaled forces in the polish: redundant contacts stay solvable
-constexpr double kOutside = 1e4;  // stands for an infinite weight where the projection is flat: larger ones cost digits in the other directions of a cone
-constexpr double kLoose = 1e-8;        // scaled complementarity at which the polish begins
+constexpr double kProximal = 1e-10;  // on the scaled forces in the polish: redundant contacts stay solvable
+constexpr double kOutside = 1e4;  // stands for an infinite weight where the projection is flat: larger ones cost digits
+                                  // in the other directions of a cone
+constexpr double kLoose = 1e-8;   // scaled complementarity at which the polish begins
 constexpr double kTight = 1e-13;
-constexpr double kNearTheEnd = 1e-5;   // below it rounding may be what stops the progress
+constexpr double kNearTheEnd = 1e-5;  // below it rounding may be what stops the progress
 constexpr double kWorthPolishing = 1e-3;
 constexpr double kBalance = 1e-3;
 constexpr double kPolished = 1e-5;
@@ -31,29 +29,10 @@ constexpr double kStarts[] = {0.3, 100, 1e4};
 constexpr int kRefinements = 3, kPolishSteps = 12, kMaxFixedPoints = 200, kInteriorSteps = 60;
 constexpr double kRay = 1e-8;  // √(rᵀWr) against −qᵀr of a ray that proves infeasibility
 
-void check(const DelassusProgram& p) {
-  const auto fail = [](const std::string& what) { throw std::invalid_argument("delassus program: " + what); };
-  if (p.dim != 2 && p.dim != 3) fail(fmt::format("dim = {} must be 2 or 3", p.dim));
-  const Eigen::Index n = p.dim * static_cast<Eigen::Index>(p.mu.size());
-  if (p.q.size() != n) fail(fmt::format("q has size {}, expected {} for {} contacts", p.q.size(), n, p.mu.size()));
-  if (p.W.rows() != n || p.W.cols() != n) fail(fmt::format("W is {} × {}, expected {} × {}", p.W.rows(), p.W.cols(), n, n));
-  if (!p.q.allFinite()) fail("q: a value is not finite");
-  for (int k = 0; k < p.W.outerSize(); ++k) {
-    for (Eigen::SparseMatrix<double>::InnerIterator it(p.W, k); it; ++it) {
-      if (!std::isfinite(it.value())) fail(fmt::format("W({}, {}) is not finite", it.row(), it.col()));
-    }
-  }
-  for (std::size_t i = 0; i < p.mu.size(); ++i) {
-    if (!(p.mu[i] >= 0) || !std::isfinite(p.mu[i])) fail(fmt::format("mu[{}] = {} must be finite and not negative", i, p.mu[i]));
-  }
-}
-
 }  // namespace
 
-double DelassusCertificate::max_scaled() const { return std::max({stationarity, primal, dual, complementarity}); }
-
-// The scaled problem: r = ρ √E0/w · S r̂, u = w √E0 S⁻¹ û with S = diag(1, μ, μ), so that both cones are the standard one and the blocks of Ŵ have
-// diagonals near one. A contact without friction keeps its normal row only.
+// The scaled problem: r = ρ √E0/w · S r̂, u = w √E0 S⁻¹ û with S = diag(1, μ, μ), so that both cones are the standard
+// one and the blocks of Ŵ have diagonals near one. A contact without friction keeps its normal row only.
 struct DelassusSolver::Workspace {
   struct Contact {
     int first = 0, rows = 0;  // in the scaled vectors
@@ -185,7 +164,8 @@ void DelassusSolver::Workspace::factor_with_weights(double proximal) {
 
 double DelassusSolver::Workspace::complementarity() const {
   double worst = 0;
-  for (const Contact& c : contacts) worst = std::max(worst, std::abs(dot(c.rows, r.data() + c.first, u.data() + c.first)));
+  for (const Contact& c : contacts)
+    worst = std::max(worst, std::abs(dot(c.rows, r.data() + c.first, u.data() + c.first)));
   return worst;
 }
 
@@ -236,7 +216,8 @@ double DelassusSolver::Workspace::step_length(double limit_alpha) const {
   return alpha;
 }
 
-// r as a ray: with W = LLᵀ and u = Lv + q, u·r ≥ 0 asks v·Lᵀr ≥ −q·r, so that |v| would be 1e8 times the natural length.
+// r as a ray: with W = LLᵀ and u = Lv + q, u·r ≥ 0 asks v·Lᵀr ≥ −q·r, so that |v| would be 1e8 times the natural
+// length.
 bool DelassusSolver::Workspace::proves_infeasible() const {
   const double fall = -(q + shift).dot(r);
   return fall > 0 && std::sqrt(std::max(0.0, r.dot(W * r))) <= kRay * fall;
@@ -296,8 +277,8 @@ Status DelassusSolver::Workspace::interior(double aim) {
   }
 }
 
-// x − P(x − u(x)) with u = Wx + q, which is zero at the solution; fills u and `out`. @returns its largest norm per contact, times that of
-// the force where it exceeds 1: an error of complementarity.
+// x − P(x − u(x)) with u = Wx + q, which is zero at the solution; fills u and `out`. @returns its largest norm per
+// contact, times that of the force where it exceeds 1: an error of complementarity.
 double DelassusSolver::Workspace::natural_residual(const VectorXd& x, VectorXd& out) {
   u = W * x + q + shift;
   out.resize(x.size());
@@ -388,7 +369,8 @@ Status DelassusSolver::Workspace::associated(bool warm, double tolerance) {
       r = before;
       u = u_before;
       // Large forces, as nearly jammed bodies have, cost digits of their product with u.
-      if (loose == kTight && reached <= std::max(tolerance, kForceRounding * r.lpNorm<Eigen::Infinity>())) return Status::kSolved;
+      if (loose == kTight && reached <= std::max(tolerance, kForceRounding * r.lpNorm<Eigen::Infinity>()))
+        return Status::kSolved;
     }
   }
   return status == Status::kSolved ? Status::kNumericalFailure : status;
@@ -404,7 +386,8 @@ Status DelassusSolver::Workspace::coulomb(double tolerance) {
     status = associated(k > 0, tolerance);
     ++solves;
     if (status != Status::kSolved) return status;
-    for (std::size_t i = 0; i < contacts.size(); ++i) g[static_cast<Eigen::Index>(i)] = tail_norm(contacts[i].rows, u.data() + contacts[i].first);
+    for (std::size_t i = 0; i < contacts.size(); ++i)
+      g[static_cast<Eigen::Index>(i)] = tail_norm(contacts[i].rows, u.data() + contacts[i].first);
     const VectorXd f = g - s;
     if (f.size() == 0 || f.lpNorm<Eigen::Infinity>() <= tolerance) return Status::kSolved;
     if (iterations >= limit) return Status::kIterationLimit;
@@ -435,7 +418,8 @@ void DelassusSolver::Workspace::unpack(const DelassusProgram& program, DelassusS
 DelassusSolver::DelassusSolver() : work_(std::make_unique<Workspace>()) {}
 DelassusSolver::~DelassusSolver() = default;
 
-DelassusInfo DelassusSolver::solve(const DelassusProgram& program, const DelassusSettings& settings, DelassusSolution& solution) {
+DelassusInfo DelassusSolver::solve(const DelassusProgram& program, const DelassusSettings& settings,
+                                   DelassusSolution& solution) {
   check(program);
   Workspace& work = *work_;
   DelassusInfo info;
@@ -454,49 +438,13 @@ DelassusInfo DelassusSolver::solve(const DelassusProgram& program, const Delassu
     work.unpack(program, solution);
     return info;
   }
-  info.status = program.law == SlidingLaw::kCoulomb ? work.coulomb(settings.tolerance) : work.associated(false, settings.tolerance);
+  info.status = program.law == SlidingLaw::kCoulomb ? work.coulomb(settings.tolerance)
+                                                    : work.associated(false, settings.tolerance);
   work.unpack(program, solution);
   info.iterations = work.iterations;
   info.associated_solves = std::max(1, work.solves);
   info.solve_us = work.clock.microseconds();
   return info;
-}
-
-DelassusCertificate certify(const DelassusProgram& program, const DelassusSolution& solution) {
-  check(program);
-  if (solution.r.size() != program.q.size() || solution.u.size() != program.q.size())
-    throw std::invalid_argument("delassus certificate: r and u must have the size of q");
-  DelassusCertificate out;
-  const int dim = program.dim;
-  const VectorXd difference = solution.u - program.q - 0.5 * (program.W * solution.r) - 0.5 * (program.W.transpose() * solution.r);
-  const VectorXd diagonal = program.W.diagonal();
-  double E0 = kSmallestEnergy;
-  std::vector<double> w(program.mu.size());
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const Eigen::Index at = static_cast<Eigen::Index>(i) * dim;
-    const double trace = diagonal.segment(at, dim).sum() / dim;
-    w[i] = trace > 0 ? std::sqrt(trace) : 1.0;
-    E0 = std::max(E0, program.q.segment(at, dim).squaredNorm() / (w[i] * w[i]));
-  }
-  const double root = std::sqrt(E0);
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const Eigen::Index at = static_cast<Eigen::Index>(i) * dim;
-    const double mu = program.mu[i];
-    const VectorXd r = solution.r.segment(at, dim);
-    VectorXd u = solution.u.segment(at, dim);
-    const double sliding = u.tail(dim - 1).norm();
-    if (program.law == SlidingLaw::kCoulomb) u[0] += mu * sliding;
-    const double outside = std::max(0.0, mu * sliding - u[0]), beyond = std::max(0.0, r.tail(dim - 1).norm() - mu * r[0]);
-    const double product = std::abs(u.dot(r)), rest = difference.segment(at, dim).norm();
-    out.stationarity_abs = std::max(out.stationarity_abs, rest);
-    out.primal_abs = std::max(out.primal_abs, outside);
-    out.complementarity_abs = std::max(out.complementarity_abs, product);
-    out.stationarity = std::max(out.stationarity, rest / (w[i] * root));
-    out.primal = std::max(out.primal, outside / (w[i] * root));
-    out.dual = std::max({out.dual, beyond * w[i] / root, -r[0] * w[i] / root});
-    out.complementarity = std::max(out.complementarity, product / E0);
-  }
-  return out;
 }
 
 }  // namespace deft::solvers

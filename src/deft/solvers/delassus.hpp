@@ -19,19 +19,21 @@ struct DelassusSettings {
 /// What one solve did.
 struct DelassusInfo {
   Status status = Status::kNumericalFailure;
-  int iterations = 0;        // factorisations
+  int iterations = 0;         // factorisations
   int associated_solves = 1;  // of the fixed point
   double solve_us = 0;
 };
 
-/// Solves the associated law by Mehrotra's interior point and a semismooth Newton polish on (W + D) dr = …, factored in sparse tiles; Coulomb's law by
-/// the fixed point of s = μ‖u_t‖ in the associated problem with q_n + s, warm-started, extrapolated where it creeps. One object per thread.
+/// Solves the associated law by Mehrotra's interior point and a semismooth Newton polish on (W + D) dr = …, factored in
+/// sparse tiles; Coulomb's law by the fixed point of s = μ‖u_t‖ in the associated problem with q_n + s, warm-started,
+/// extrapolated where it creeps. One object per thread.
 class DelassusSolver {
  public:
   DelassusSolver();
   ~DelassusSolver();
-  /// @returns Solved, Infeasible (no u in K* within reach: some r ∈ K has √(rᵀWr) ≤ 1e-8 (−qᵀr)), IterationLimit, TimeLimit or NumericalFailure; the best
-  /// iterate in `solution`. @throws std::invalid_argument on wrong sizes or numbers.
+  /// @returns Solved, Infeasible (no u in K* within reach: some r ∈ K has √(rᵀWr) ≤ 1e-8 (−qᵀr)), IterationLimit,
+  /// TimeLimit or NumericalFailure; the best iterate in `solution`. @throws std::invalid_argument on wrong sizes or
+  /// numbers.
   DelassusInfo solve(const DelassusProgram& program, const DelassusSettings& settings, DelassusSolution& solution);
 
  private:

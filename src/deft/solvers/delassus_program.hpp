@@ -1,8 +1,10 @@
 #pragma once
-// Frictional contact in the space of forces: u = W r + q with W = J M⁻¹ Jᵀ, the form in which collections of contact problems are published.
+// Frictional contact in the space of forces: u = W r + q with W = J M⁻¹ Jᵀ, the form in which collections of contact
+// problems are published.
 //
 //   associated:  K* ∋ u ⟂ r ∈ K            (the convex step's law; minimises ½ rᵀWr + qᵀr over K)
-//   Coulomb:     K* ∋ u + μ‖u_t‖ n ⟂ r ∈ K (no separation while sliding; De Saxcé and Feng, Math. Comput. Modelling 28 (1998))
+//   Coulomb:     K* ∋ u + μ‖u_t‖ n ⟂ r ∈ K (no separation while sliding; De Saxcé and Feng, Math. Comput. Modelling 28
+//   (1998))
 //
 // K is the product of the friction cones ‖r_t‖ ≤ μ r_n, K* that of ‖u_t‖ ≤ u_n/μ.
 
@@ -29,13 +31,17 @@ struct DelassusSolution {
   Eigen::VectorXd r, u;
 };
 
-/// Residuals recomputed from the raw program: u − (Wr + q) in its own units; how far û = u (+ μ‖u_t‖n) and r are outside their cones and from
-/// complementarity, scaled by w_i = √(tr W_ii/dim) and E0 = max_i |q_i|²/w_i² (at least 1e-12): |·|/(w√E0), |·|w/√E0, |û·r|/E0.
+/// Residuals recomputed from the raw program: u − (Wr + q) in its own units; how far û = u (+ μ‖u_t‖n) and r are
+/// outside their cones and from complementarity, scaled by w_i = √(tr W_ii/dim) and E0 = max_i |q_i|²/w_i² (at least
+/// 1e-12): |·|/(w√E0), |·|w/√E0, |û·r|/E0.
 struct DelassusCertificate {
   double stationarity = 0, primal = 0, dual = 0, complementarity = 0;
   double stationarity_abs = 0, primal_abs = 0, complementarity_abs = 0;
   double max_scaled() const;
 };
+
+/// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
+void check(const DelassusProgram& program);
 
 /// The residuals of `solution`; shares no code with the solver. @throws std::invalid_argument on wrong sizes.
 DelassusCertificate certify(const DelassusProgram& program, const DelassusSolution& solution);

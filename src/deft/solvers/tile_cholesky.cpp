@@ -52,7 +52,8 @@ void TileCholesky::analyse(std::span<const int> sizes) {
   for (int p = 0; p < n; ++p) position_[tile_at_[p]] = p;
 
   std::vector<std::vector<int>> below(n);
-  for (const auto& [a, b] : pairs_) below[std::min(position_[a], position_[b])].push_back(std::max(position_[a], position_[b]));
+  for (const auto& [a, b] : pairs_)
+    below[std::min(position_[a], position_[b])].push_back(std::max(position_[a], position_[b]));
   first_.assign(1, 0);
   rows_.clear();
   for (int p = 0; p < n; ++p) {
@@ -95,7 +96,8 @@ void TileCholesky::add(int n, const int* cols, const double* values, int ld) {
     while (i_end < n && tile_of_column_[cols[i_end]] == t) ++i_end;
     double* diagonal = diagonal_.data() + static_cast<std::size_t>(p) * kArea;
     for (int r = i; r < i_end; ++r) {
-      for (int c = r; c < i_end; ++c) diagonal[(cols[r] - first_column_[t]) * kTile + cols[c] - first_column_[t]] += values[r * ld + c];
+      for (int c = r; c < i_end; ++c)
+        diagonal[(cols[r] - first_column_[t]) * kTile + cols[c] - first_column_[t]] += values[r * ld + c];
     }
     for (int j = i_end; j < n;) {
       const int u = tile_of_column_[cols[j]], q = position_[u];
@@ -105,7 +107,8 @@ void TileCholesky::add(int n, const int* cols, const double* values, int ld) {
       const int row_step = p < q ? kTile : 1, col_step = p < q ? 1 : kTile;
       for (int r = i; r < i_end; ++r) {
         for (int c = j; c < j_end; ++c)
-          target[(cols[r] - first_column_[t]) * row_step + (cols[c] - first_column_[u]) * col_step] += values[r * ld + c];
+          target[(cols[r] - first_column_[t]) * row_step + (cols[c] - first_column_[u]) * col_step] +=
+              values[r * ld + c];
       }
       j = j_end;
     }
@@ -132,13 +135,15 @@ int TileCholesky::factor(double noise) {
   const DenseKernels& kernels = dense_kernels();
   const int n = num_tiles();
   for (int p = 0; p < n; ++p) {
-    for (int k = 0; k < kTile; ++k) floor_[p * kTile + k] = noise * diagonal_[static_cast<std::size_t>(p) * kArea + k * (kTile + 1)];
+    for (int k = 0; k < kTile; ++k)
+      floor_[p * kTile + k] = noise * diagonal_[static_cast<std::size_t>(p) * kArea + k * (kTile + 1)];
   }
   int frozen = 0;
   for (int p = 0; p < n; ++p) {
     double* diagonal = diagonal_.data() + static_cast<std::size_t>(p) * kArea;
     frozen += kernels.factor(kTile, kTile, diagonal, floor_.data() + p * kTile);
-    kernels.eliminate_tile(first_[p + 1] - first_[p], diagonal, tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea, rows_.data() + first_[p],
+    kernels.eliminate_tile(first_[p + 1] - first_[p], diagonal,
+                           tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea, rows_.data() + first_[p],
                            targets_.data() + first_target_[p], diagonal_.data(), tiles_.data());
   }
   return frozen;
@@ -154,12 +159,12 @@ void TileCholesky::solve(double* x) {
   }
   for (int p = 0; p < n; ++p) {
     kernels.forward(kTile, kTile, diagonal_.data() + static_cast<std::size_t>(p) * kArea, x_.data() + p * kTile);
-    kernels.forward_tiles(first_[p + 1] - first_[p], tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea, rows_.data() + first_[p],
-                          x_.data() + p * kTile, x_.data());
+    kernels.forward_tiles(first_[p + 1] - first_[p], tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea,
+                          rows_.data() + first_[p], x_.data() + p * kTile, x_.data());
   }
   for (int p = n - 1; p >= 0; --p) {
-    kernels.backward_tiles(first_[p + 1] - first_[p], tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea, rows_.data() + first_[p],
-                           x_.data(), x_.data() + p * kTile);
+    kernels.backward_tiles(first_[p + 1] - first_[p], tiles_.data() + static_cast<std::size_t>(first_[p]) * kArea,
+                           rows_.data() + first_[p], x_.data(), x_.data() + p * kTile);
     kernels.backward(kTile, kTile, diagonal_.data() + static_cast<std::size_t>(p) * kArea, x_.data() + p * kTile);
     const int t = tile_at_[p];
     for (int k = 0; k < sizes_[t]; ++k) x[first_column_[t] + k] = x_[p * kTile + k];

@@ -7,23 +7,25 @@
 
 namespace deft::solvers {
 
-/// PᵀHP = UᵀU for a symmetric positive definite H whose columns come in tiles of up to 8 (a body, a few joints). The order P of the tiles is one of
-/// approximate minimum degree; it and the pattern of U are kept while the pattern of H stays. Tiles are eliminated one after the other, each updating
-/// the tiles of its neighbours; all arithmetic is on full tiles. P. Amestoy, T. Davis, I. Duff, SIAM J. Matrix Anal. 17 (1996), the order.
+/// PᵀHP = UᵀU for a symmetric positive definite H whose columns come in tiles of up to 8 (a body, a few joints). The
+/// order P of the tiles is one of approximate minimum degree; it and the pattern of U are kept while the pattern of H
+/// stays. Tiles are eliminated one after the other, each updating the tiles of its neighbours; all arithmetic is on
+/// full tiles. P. Amestoy, T. Davis, I. Duff, SIAM J. Matrix Anal. 17 (1996), the order.
 class TileCholesky {
  public:
-  /// Sets the pattern: sizes of the tiles in the order of the columns, and the pairs (first < second) of tiles that H couples. Values become zero.
-  /// `pairs` is sorted in place, repeated ones count once.
+  /// Sets the pattern: sizes of the tiles in the order of the columns, and the pairs (first < second) of tiles that H
+  /// couples. Values become zero. `pairs` is sorted in place, repeated ones count once.
   void start(std::span<const int> sizes, std::vector<std::pair<int, int>>& pairs);
-  /// H(cols, cols) += the symmetric n × n matrix whose upper triangle is in `values`, row-major with row length ld. `cols` ascends; the tiles of any
-  /// two columns must be a pair of the pattern.
+  /// H(cols, cols) += the symmetric n × n matrix whose upper triangle is in `values`, row-major with row length ld.
+  /// `cols` ascends; the tiles of any two columns must be a pair of the pattern.
   void add(int n, const int* cols, const double* values, int ld);
   /// H(column, column) += value.
   void add_diagonal(int column, double value);
   /// Keeps the values added so far; `recall` brings them back after a factorisation.
   void remember();
   void recall();
-  /// Factors; pivots below `noise` times the diagonal entry they come from are frozen as in DenseKernels::factor. @returns how many.
+  /// Factors; pivots below `noise` times the diagonal entry they come from are frozen as in DenseKernels::factor.
+  /// @returns how many.
   int factor(double noise);
   /// x ← H⁻¹x.
   void solve(double* x);
