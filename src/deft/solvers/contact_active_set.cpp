@@ -13,9 +13,9 @@ namespace {
 using Kind = RowName::Kind;
 
 constexpr int kMaxColumns = 256, kMaxContacts = 512, kMaxRows = 128;
-constexpr int kIterationsPerColumn = 4, kFewIterations = 40;
-constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
-constexpr double kViolated = 1e-11;        // scaled slack below −this calls for a row
+constexpr int kIterationsPerColumn = 4, kFewIterations = 40, kThorough = 25;  // a thorough solve has 25 times as many
+constexpr double kSmallestEnergy = 1e-12;                                     // floor of E0 [J]
+constexpr double kViolated = 1e-11;  // scaled slack below −this calls for a row
 constexpr double kRounding =
     8 * std::numeric_limits<double>::epsilon();  // of the terms of a slack: nothing below it is known
 constexpr double kNegative = 1e-13;              // scaled multiplier below −this asks its row to leave
@@ -24,8 +24,9 @@ constexpr double kTouching = 1e-9;               // scaled slack below this is c
 constexpr double kExact = 1e-13;                 // scaled slack of the rows of A that needs no refinement
 constexpr double kStationary = 1e-11;            // error of Q⁻¹ beyond which the answer is left to others
 constexpr double kComplementary = 1e-10;  // |s λ| beyond which the same happens: rows that nearly depend on each other
-constexpr double kShare = 0.7;                   // rows violated by less than this part of the worst wait
-constexpr double kLongestRow = 1e6;              // |g| up to which a closed row is recognised as such
+constexpr double kConfirmed = 5e-9;       // the same for a thorough solve: half of what the certificate confirms
+constexpr double kShare = 0.7;            // rows violated by less than this part of the worst wait
+constexpr double kLongestRow = 1e6;       // |g| up to which a closed row is recognised as such
 constexpr int kRefinements = 3;
 
 }  // namespace
@@ -322,7 +323,8 @@ double ContactActiveSet::complementarity() {
   return largest / (root_E0_ * root_E0_);
 }
 
-ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution) {
+ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
+                                         bool thorough) {
   if (program.nv > kMaxColumns || program.contacts.size() > kMaxContacts || !constraints_.assign(program) ||
       !inverse_.update(program))
     return ActiveSetOutcome::kNotApplicable;
@@ -333,9 +335,11 @@ ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemo
     }
   }
   prepare();
+  if (thorough) limit_ *= kThorough;
   const bool known = memory.valid_for(program);
   if (!recall(known ? &memory : nullptr) || !optimise()) return ActiveSetOutcome::kGaveUp;
-  if (!(stationarity() <= kStationary) || !(complementarity() <= kComplementary)) return ActiveSetOutcome::kGaveUp;
+  if (!(stationarity() <= kStationary) || !(complementarity() <= (thorough ? kConfirmed : kComplementary)))
+    return ActiveSetOutcome::kGaveUp;
   constraints_.clear_multipliers();
   for (Row& row : rows_) {
     if (!row.free && row.lambda * row.norm < -kTouching * root_E0_) return ActiveSetOutcome::kGaveUp;

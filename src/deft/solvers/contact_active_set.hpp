@@ -24,7 +24,10 @@ class ContactActiveSet {
  public:
   /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero; stores
   /// the solution there. Not applicable to cones in space, smoothed programs, singular Q, or very many columns or rows.
-  ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution);
+  /// A `thorough` solve takes as many changes of A as a hard program may need and accepts what multipliers of 1e4 and
+  /// more cost in digits.
+  ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
+                         bool thorough = false);
   /// Rows that joined or left in the last solve.
   int iterations() const { return iterations_; }
 

@@ -49,6 +49,16 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
     info = work_->interior.solve(program, settings, work_->memory, solution);
   }
   if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
+  if (info.status == Status::kNumericalFailure && settings.method != SolveMethod::kInteriorPoint) {
+    // Multipliers too large for the interior point, as nearly jammed bodies have: the active set, however long it
+    // takes.
+    outcome = work_->active_set.solve(program, work_->memory, solution, true);
+    if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
+    if (outcome == ActiveSetOutcome::kSolved) {
+      info.status = Status::kSolved;
+      info.method = SolveMethod::kActiveSet;
+    }
+  }
   // Data beyond the range of double precision may overflow on the way: never call that solved.
   const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;
   if (claimed && !solution.delta.allFinite()) info.status = Status::kNumericalFailure;
