@@ -52,7 +52,7 @@ TEST(Delassus, TheAssociatedLawIsThatOfTheConvexProgram) {
     const DelassusInfo info = solver.solve(problem, {}, solution);
     ASSERT_EQ(info.status, Status::kSolved) << "problem " << i;
     const double residual = certify(problem, solution).max_scaled();
-    EXPECT_LE(residual, 2e-6) << "problem " << i;
+    EXPECT_LE(residual, 1e-5) << "problem " << i;
     accurate += residual <= 1e-8;  // the others are nearly jammed, with forces 1e5 times the natural ones
     double largest = 1e-9;
     for (const double gap : reference.gap) largest = std::max(largest, std::abs(gap));

@@ -321,12 +321,16 @@ void Sensitivity::factor_system(const ContactProgram& program) {
       }
     }
   }
-  W_ = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * G_.transpose());
-  MatrixXd S = G_ * W_;
-  row_scale_ = S.diagonal().cwiseSqrt().cwiseInverse();
-  S = (row_scale_.asDiagonal() * S * row_scale_.asDiagonal()).eval();
-  S_factor_.setThreshold(kDependent);
-  if (m > 0) S_factor_.compute(S);
+  W_.resize(G_.cols(), 0);
+  row_scale_.resize(0);
+  if (m > 0) {
+    W_ = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * G_.transpose());
+    MatrixXd S = G_ * W_;
+    row_scale_ = S.diagonal().cwiseSqrt().cwiseInverse();
+    S = (row_scale_.asDiagonal() * S * row_scale_.asDiagonal()).eval();
+    S_factor_.setThreshold(kDependent);
+    S_factor_.compute(S);
+  }
   // Rows without slack and multiplier: a kink unless the held rows imply them.
   std::erase_if(implied_, [&](const Implied& implied) {
     const VectorXd x = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * implied.row);
@@ -348,6 +352,10 @@ bool Sensitivity::solve_system(const MatrixXd& p, const MatrixXd& r, MatrixXd& x
     return scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * rhs);
   };
   y.setZero(G_.rows(), p.cols());
+  if (p.cols() == 0) {
+    x.resize(p.rows(), 0);
+    return true;
+  }
   if (G_.rows() == 0) {
     x = H_solve(p);
     return true;
