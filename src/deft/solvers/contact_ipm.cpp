@@ -24,7 +24,7 @@ constexpr double kWarmMu = 1e-4;       // exact warm starts are lifted to it
 constexpr double kLargeStart = 100;    // second start of problems with a thin feasible set
 constexpr double kHidden = 1e-12;      // 1/(κE) below which slacks on the central path may drown in rounding
 // Sizes of the cold starts that are tried in turn, 0: the usual one (or the warm one).
-constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3};
+constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3, 1e5};
 
 }  // namespace
 
