@@ -124,4 +124,29 @@ inline double cone_step(int rows, const double* x, const double* d, double limit
   return alpha;
 }
 
+/// What a projection on a cone does: nothing left, everything kept, or onto the boundary.
+enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
+
+/// Projection of u on the second-order cone, and the derivative of the projection at u. @returns where u lies.
+inline Pattern project_on_cone(int rows, const double* u, double* projected, Arrow& derivative) {
+  const double tail = tail_direction(rows, u, derivative.u);
+  if (u[0] >= tail) {
+    for (int k = 0; k < rows; ++k) projected[k] = u[k];
+    derivative.plus = derivative.minus = derivative.perp = 1;
+    return kActive;
+  }
+  if (u[0] <= -tail) {
+    for (int k = 0; k < rows; ++k) projected[k] = 0;
+    derivative.plus = derivative.minus = derivative.perp = 0;
+    return kInactive;
+  }
+  const double half = 0.5 * (u[0] + tail);
+  projected[0] = half;
+  for (int k = 1; k < rows; ++k) projected[k] = half * derivative.u[k - 1];
+  derivative.plus = 1;
+  derivative.minus = 0;
+  derivative.perp = half / tail;
+  return kBoundary;
+}
+
 }  // namespace deft::solvers

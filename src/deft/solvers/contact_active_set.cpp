@@ -55,9 +55,7 @@ void ContactActiveSet::prepare() {
   for (std::size_t i = 0; i < program.contacts.size(); ++i) {
     const double gap = program.contacts[i].gap;
     if (gap >= 0) continue;
-    double squared = 0;
-    constraints_.for_each_entry({Kind::kRay, static_cast<int>(i), 0},
-                                [&](int c, double value) { squared += value * value * inverse_.diagonal(c); });
+    const double squared = rough_square({Kind::kRay, static_cast<int>(i), 0});
     if (squared > 0) energy = std::max(energy, gap * gap / squared);
   }
   root_E0_ = std::sqrt(std::max(energy, kSmallestEnergy));
@@ -94,6 +92,21 @@ double ContactActiveSet::product(const Row& other, const Row& row) {
   double total = 0;
   for (std::size_t k = 0; k < other.cols.size(); ++k) total += g[k] * z[cols[k]];
   return total;
+}
+
+// g_row δ + c_r + R_r λ_r.
+double ContactActiveSet::slack(const Row& row) {
+  const double* g = this->g(row);
+  double slack = row.offset + row.compliance * row.lambda;
+  for (std::size_t k = 0; k < row.cols.size(); ++k) slack += g[k] * delta_[row.cols[k]];
+  return slack;
+}
+
+// |g|² in the metric of the diagonal of Q⁻¹: the scale of a row that needs no z.
+double ContactActiveSet::rough_square(const RowName& name) const {
+  double squared = 0;
+  constraints_.for_each_entry(name, [&](int c, double value) { squared += value * value * inverse_.diagonal(c); });
+  return squared;
 }
 
 // −(c + g δ₀), what W_AA λ must be for a slack of zero.
@@ -261,11 +274,8 @@ bool ContactActiveSet::refine() {
   double largest = 0;
   for (int k = 0; k < factor_.size(); ++k) {
     const Row& row = rows_[k];
-    const double* g = this->g(row);
-    double slack = row.offset + row.compliance * row.lambda;
-    for (std::size_t c = 0; c < row.cols.size(); ++c) slack += g[c] * delta_[row.cols[c]];
-    target_[k] = -slack;
-    largest = std::max(largest, std::abs(slack) / row.norm);
+    target_[k] = -slack(row);
+    largest = std::max(largest, std::abs(target_[k]) / row.norm);
   }
   if (largest <= kExact * root_E0_) return false;
   factor_.solve_for(target_.data());
@@ -314,12 +324,7 @@ double ContactActiveSet::stationarity() {
 // max |s_r λ_r| over A, over E0: what the refinement left where multipliers are large.
 double ContactActiveSet::complementarity() {
   double largest = 0;
-  for (const Row& row : rows_) {
-    const double* g = this->g(row);
-    double slack = row.offset + row.compliance * row.lambda;
-    for (std::size_t c = 0; c < row.cols.size(); ++c) slack += g[c] * delta_[row.cols[c]];
-    largest = std::max(largest, std::abs(slack * row.lambda));
-  }
+  for (const Row& row : rows_) largest = std::max(largest, std::abs(slack(row) * row.lambda));
   return largest / (root_E0_ * root_E0_);
 }
 
@@ -356,8 +361,8 @@ ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemo
   return ActiveSetOutcome::kSolved;
 }
 
-// What the closed rays of a contact in space allow its force to do, beyond the span of the loaded ones: `rays` say
-// along which it may grow, `both_ways` whether it may also shrink. More rays would only repeat directions of the cone.
+// What the closed rays of a contact in space allow its force to do, beyond the span of the loaded ones: to grow along a
+// ray (closed_), or to change along it either way (loose_). More rays would only repeat directions of the cone.
 void ContactActiveSet::add_directions(int contact, std::uint64_t closed, std::uint64_t loaded) {
   const auto bits = [](std::uint64_t first, std::uint64_t end) {
     return (end < 64 ? (std::uint64_t{1} << end) - 1 : ~std::uint64_t{0}) & ~((std::uint64_t{1} << first) - 1);
@@ -409,8 +414,7 @@ void ContactActiveSet::gather_closed() {
     if (constraints_.compliance(name) > 0 || (name.kind == Kind::kRay && constraints_.is_twin(name.index))) return;
     const bool active = constraints_.active(name);
     if (!active) {
-      double squared = 0;
-      constraints_.for_each_entry(name, [&](int c, double value) { squared += value * value * inverse_.diagonal(c); });
+      const double squared = rough_square(name);
       if (!(squared > 0) || slack > kTouching * std::sqrt(squared) * root_E0_) return;
     }
     if (in_space) {

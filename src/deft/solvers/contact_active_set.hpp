@@ -58,6 +58,8 @@ class ContactActiveSet {
   double* g(const Row& row) { return g_.data() + static_cast<std::size_t>(row.slot) * width_; }
   double* z(const Row& row) { return z_.data() + static_cast<std::size_t>(row.slot) * ld_; }
   double product(const Row& other, const Row& row);
+  double slack(const Row& row);
+  double rough_square(const RowName& name) const;
   double right_hand_side(const Row& row);
   bool independent(const Row& row);
   void join(const Row& row);

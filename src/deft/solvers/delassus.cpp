@@ -284,13 +284,11 @@ double DelassusSolver::Workspace::natural_residual(const VectorXd& x, VectorXd& 
   out.resize(x.size());
   double worst = 0;
   for (const Contact& c : contacts) {
-    double z[kMaxConeRows], direction_of[kMaxConeRows];
+    double z[kMaxConeRows] = {}, projected[kMaxConeRows];
+    Arrow derivative;
     for (int k = 0; k < c.rows; ++k) z[k] = x[c.first + k] - u[c.first + k];
-    const double tail = tail_direction(c.rows, z, direction_of);
-    double head = z[0] >= tail ? z[0] : z[0] <= -tail ? 0.0 : 0.5 * (z[0] + tail);
-    const double along = z[0] >= tail ? tail : head;
-    out[c.first] = x[c.first] - head;
-    for (int k = 1; k < c.rows; ++k) out[c.first + k] = x[c.first + k] - along * direction_of[k - 1];
+    project_on_cone(c.rows, z, projected, derivative);
+    for (int k = 0; k < c.rows; ++k) out[c.first + k] = x[c.first + k] - projected[k];
     const double error = out.segment(c.first, c.rows).norm() * std::max(1.0, x.segment(c.first, c.rows).norm());
     if (!(error <= worst)) worst = error;  // NaN stays
   }
@@ -307,16 +305,10 @@ double DelassusSolver::Workspace::polish(double aim) {
     rhs.resize(x.size());
     for (std::size_t i = 0; i < contacts.size(); ++i) {
       const Contact& c = contacts[i];
-      double z[kMaxConeRows];
-      for (int k = 0; k < c.rows; ++k) z[k] = x[c.first + k] - u[c.first + k];
+      double z[kMaxConeRows] = {}, projected[kMaxConeRows];
       Arrow derivative;
-      const double tail = tail_direction(c.rows, z, derivative.u);
-      if (z[0] >= tail) {
-        derivative.plus = derivative.minus = derivative.perp = 1;
-      } else if (z[0] > -tail) {
-        derivative.plus = 1;
-        derivative.perp = 0.5 * (z[0] + tail) / tail;
-      }
+      for (int k = 0; k < c.rows; ++k) z[k] = x[c.first + k] - u[c.first + k];
+      project_on_cone(c.rows, z, projected, derivative);
       // (W + D) dx = (1 + D)(P − x) with D = (1 − p)/p in each direction.
       weight[i] = derivative.map([](double p) { return std::min((1 - p) / std::max(p, 1e-300), kOutside); });
       double away[kMaxConeRows], out[kMaxConeRows];

@@ -16,32 +16,8 @@ constexpr double kSettled = 1e-9;   // below it a factor is kept as long as the 
 constexpr double kHopeless = 0.03;  // above it an error that grows tenfold ends the attempt
 constexpr double kHopelessGrowth = 10;
 
-enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
-
 // Eigenvalue p of the projection's derivative: (1 − p + pR) dλ = r − p E J dv.
 double denominator(double p, double R) { return 1 - p + p * R; }
-
-// u = λ − s, its projection on the cone, and the projection's derivative.
-Pattern project(int rows, const double* u, double* projected, Arrow& derivative) {
-  const double tail = tail_direction(rows, u, derivative.u);
-  if (u[0] >= tail) {
-    std::copy(u, u + rows, projected);
-    derivative.plus = derivative.minus = derivative.perp = 1;
-    return kActive;
-  }
-  if (u[0] <= -tail) {
-    std::fill(projected, projected + rows, 0.0);
-    derivative.plus = derivative.minus = derivative.perp = 0;
-    return kInactive;
-  }
-  const double half = 0.5 * (u[0] + tail);
-  projected[0] = half;
-  for (int k = 1; k < rows; ++k) projected[k] = half * derivative.u[k - 1];
-  derivative.plus = 1;
-  derivative.minus = 0;
-  derivative.perp = half / tail;
-  return kBoundary;
-}
 
 }  // namespace
 
@@ -66,7 +42,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
       double u[kMaxConeRows] = {}, projected[kMaxConeRows];
       for (int k = 0; k < block.rows; ++k) u[k] = lambda[k] - s[k];
       Arrow derivative;
-      const Pattern pattern = project(block.rows, u, projected, derivative);
+      const Pattern pattern = project_on_cone(block.rows, u, projected, derivative);
       const bool renew = active_[first] != pattern || (pattern == kBoundary && !settled);
       active_[first] = pattern;
       for (int k = 0; k < block.rows; ++k) projected[k] -= lambda[k];
