@@ -1,4 +1,5 @@
-// P2: the full step (kinematics, distances, assembly, solve) along a scene's own command, repeated; medians in µs.
+// P2: the full step (kinematics, distances, assembly, solve) along a scene's own command, repeated, and the step with
+// its derivatives; medians in µs.
 //   step_benchmark [--repeat N] SCENE…
 
 #include <fmt/core.h>
@@ -9,10 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/io/scene_file.hpp"
 
 namespace {
+
+using namespace deft;
 
 double percentile(std::vector<double> values, double p) {
   if (values.empty()) return 0;
@@ -21,39 +26,67 @@ double percentile(std::vector<double> values, double p) {
   return values[k];
 }
 
-int steps_of(const deft::scene::Scene& scene, double h) {
+int steps_of(const scene::Scene& scene, double h) {
   return std::max(1, static_cast<int>(std::ceil(scene.last_knot_time() / h - 1e-9)));
 }
 
-void measure(const std::string& path, int repeat) {
-  deft::io::SceneFileOptions options;
-  options.bundled_scenes = DEFT_SCENES_DIR;
-  deft::Diagnostics diagnostics;
-  const deft::scene::Scene scene = deft::io::load_scene(path, options, diagnostics);
-  const auto model = deft::dynamics::make_step_model(scene);
+/// One scene along its command.
+struct Measurement {
+  std::vector<double> step_us, solve_us, with_B_us, with_AB_us, contacts;
+  double worst_residual = 0;
+};
+
+Measurement measure(const scene::Scene& scene, int repeat) {
+  const auto model = dynamics::make_step_model(scene);
+  dynamics::StepDifferentiator differentiator(scene);
+  dynamics::StepDerivative derivative;
   const int steps = steps_of(scene, model->h());
-  std::vector<double> step_us, solve_us, contacts;
-  double worst = 0;
-  deft::dynamics::StepResult result;
+  Measurement m;
+  dynamics::StepResult result;
   Eigen::VectorXd u;
+  const auto derivative_us = [&](const dynamics::State& state, bool configuration) {
+    const Stopwatch watch;
+    differentiator.linearize(state, u, result, {.configuration = configuration});
+    differentiator.jacobians(derivative);
+    return watch.microseconds();
+  };
   for (int r = 0; r < repeat; ++r) {
     model->reset();
-    deft::dynamics::State state{.q = scene.initial_configuration(), .v = scene.initial_velocity()};
+    dynamics::State state{.q = scene.initial_configuration(), .v = scene.initial_velocity()};
     for (int k = 0; k < steps; ++k) {
       state.t = k * model->h();
       scene.command(state.t, model->h(), u);
       model->step(state, u, result);
+      m.step_us.push_back(result.step_us);
+      m.solve_us.push_back(result.solve_us);
+      m.contacts.push_back(static_cast<double>(result.problem.contacts.size()));
+      m.worst_residual = std::max(m.worst_residual, result.certificate.max_scaled());
+      m.with_B_us.push_back(result.step_us + derivative_us(state, false));
+      m.with_AB_us.push_back(result.step_us + derivative_us(state, true));
       state.q = result.q_next;
       state.v = result.v_next;
-      step_us.push_back(result.step_us);
-      solve_us.push_back(result.solve_us);
-      contacts.push_back(static_cast<double>(result.problem.contacts.size()));
-      worst = std::max(worst, result.certificate.max_scaled());
     }
   }
-  fmt::print("| {} | {} | {:.0f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1e} |\n", scene.spec().name, scene.nv(),
-             percentile(contacts, 0.5), percentile(step_us, 0.5), percentile(step_us, 0.95), percentile(solve_us, 0.5),
-             percentile(solve_us, 0.95), worst);
+  return m;
+}
+
+void print(const scene::Scene& scene, const char* forces, const Measurement& m) {
+  fmt::print("| {} | {} | {:.0f} | {} |", scene.spec().name, scene.nv(), percentile(m.contacts, 0.5), forces);
+  for (const auto* times : {&m.step_us, &m.with_B_us, &m.with_AB_us, &m.solve_us})
+    fmt::print(" {:.1f}, {:.1f} |", percentile(*times, 0.5), percentile(*times, 0.95));
+  fmt::print(" {:.1e} |\n", m.worst_residual);
+}
+
+void measure_scene(const std::string& path, int repeat) {
+  io::SceneFileOptions options;
+  options.bundled_scenes = DEFT_SCENES_DIR;
+  Diagnostics diagnostics;
+  scene::SceneSpec spec = io::load_scene(path, options, diagnostics).spec();
+  for (const scene::Forces forces : {scene::Forces::kLeastNorm, scene::Forces::kAny}) {
+    spec.step.forces = forces;
+    const scene::Scene scene = scene::Scene::build(spec, diagnostics);
+    print(scene, forces == scene::Forces::kAny ? "any" : "least norm", measure(scene, repeat));
+  }
 }
 
 }  // namespace
@@ -73,10 +106,11 @@ int main(int argc, char** argv) {
       scenes.push_back(std::string(DEFT_SCENES_DIR) + "/" + name + "/scene.deft.yaml");
   }
   fmt::print(
-      "P2 full step [µs]\n| scene | velocities | contacts p50 | step p50 | step p95 | solve p50 | solve p95 | worst "
-      "residual |\n|---|---|---|---|---|---|---|---|\n");
+      "P2 full step [µs: p50, p95]\n| scene | velocities | contacts | forces | step | with B | with A and B | of the "
+      "step, solving | "
+      "worst residual |\n|---|---|---|---|---|---|---|---|---|\n");
   try {
-    for (const std::string& scene : scenes) measure(scene, repeat);
+    for (const std::string& scene : scenes) measure_scene(scene, repeat);
   } catch (const deft::InputError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;
