@@ -60,7 +60,7 @@ SEEDED_INCLUDES = [
     ("io", "seed.cpp", '#include "deft/dynamics/step_model.hpp"', "io may include data only"),
     ("io", "seed.cpp", "#include <sys/socket.h>", "io may not include sockets"),
     ("io", "seed.cpp", "#include <CLI/CLI.hpp>", "io may not include cli11"),
-    ("solvers", "seed.cpp", "#include <oneapi/tbb/parallel_for.h>", "solvers may not include tbb"),
+    ("solvers", "seed.cpp", "#include <thread>", "solvers may not include threads"),
     ("multibody", "seed.hpp", "#include <pinocchio/multibody/model.hpp>", "is heavy"),
     ("io", "seed.hpp", "#include <yaml-cpp/yaml.h>", "is heavy"),
     ("core", "seed.hpp", "#include <spdlog/spdlog.h>", "is heavy"),
