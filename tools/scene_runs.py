@@ -85,6 +85,18 @@ class SceneRun:
         pairs = [tuple(sorted((names[a], names[b]))) for a, b in zip(self.data["contacts/a"], self.data["contacts/b"])]
         return [{pairs[i] for i in range(first, last) if force[i] > FORCE_THRESHOLD_N} for first, last in zip(offset[:-1], offset[1:])]
 
+    def between(self, a: str, b: str, quantity: str) -> np.ndarray:
+        """[T] or [T, 3] of `contacts/quantity` ("gap", "force_W": on a) of the first contact between bodies a and b; NaN where there is none."""
+        names, offset, values = self.data["names_bodies"], self.data["contacts/offset"], self.data[f"contacts/{quantity}"]
+        found = np.full((len(offset) - 1, *values.shape[1:]), np.nan)
+        pair = list(zip(self.data["contacts/a"], self.data["contacts/b"]))
+        for k, (first, last) in enumerate(zip(offset[:-1], offset[1:])):
+            for i in range(last - 1, first - 1, -1):
+                ends = (names[pair[i][0]], names[pair[i][1]])
+                if ends in ((a, b), (b, a)):
+                    found[k] = -values[i] if quantity == "force_W" and ends == (b, a) else values[i]
+        return found
+
     def makes_and_breaks(self, robot: str) -> tuple[bool, bool]:
         """Whether some pair with a body of the robot comes into contact (at the start counts), and whether one comes apart."""
         steps = [set()] + [{pair for pair in step if any(name == robot or name.startswith(f"{robot}/") for name in pair)} for step in self.touching_pairs()]
@@ -114,11 +126,12 @@ def angle_between(quat_wxyz: np.ndarray, other: np.ndarray) -> np.ndarray:
     return 4 * np.arcsin(np.clip(np.linalg.norm(nearest - b, axis=-1) / 2, 0, 1))
 
 
-def run_scene(deft: Path, name: str, folder: Path, *options: str) -> SceneRun:
-    """Simulates scene `name` into the empty folder."""
-    info = deft_json(deft, "info", scene_file(name), *options)
-    summary = deft_json(deft, "sim", scene_file(name), "--out", folder, *options)
-    return SceneRun(name, info, summary, folder)
+def run_scene(deft: Path, scene: str | Path, folder: Path, *options: str) -> SceneRun:
+    """Simulates a bundled scene, by its name, or the scene of a file, into the empty folder."""
+    file = scene if isinstance(scene, Path) else scene_file(scene)
+    info = deft_json(deft, "info", file, *options)
+    summary = deft_json(deft, "sim", file, "--out", folder, *options)
+    return SceneRun(info["name"], info, summary, folder)
 
 
 def table_text(rows: list[dict]) -> str:

@@ -1,0 +1,57 @@
+"""The published experiments: numbers of the pages in docs/reproductions against calculations by hand."""
+import numpy as np
+import pytest
+from reproductions import impedance_robot, pick_and_place, planar_gripper, squeezing
+from reproductions.experiment import Laboratory
+
+SLIP = planar_gripper.SLIP_BEGINS  # index of the first step that ends after 0.13 s
+
+
+@pytest.fixture
+def lab(deft, tmp_path) -> Laboratory:
+    return Laboratory(deft, tmp_path)
+
+
+def test_planar_gripper_squeezes_slips_and_sticks(lab):
+    m = planar_gripper.measure(lab)
+    assert m.statuses == {"Solved": 40}
+    assert m.gap[2:SLIP].max() < 1e-12  # touches at 0.03 s, sticks until 0.13 s
+    assert m.gap[SLIP] > 6e-4
+    assert np.abs(m.gap - planar_gripper.predicted_gap(len(m.t))).max() < 1e-8
+    assert np.abs(m.normal - planar_gripper.predicted_normal(len(m.t))).max() < 1e-5
+    assert m.normal[3:8] == pytest.approx([2, 4, 6, 8, 10], abs=1e-8)
+    assert m.ground == pytest.approx(planar_gripper.WEIGHT + m.friction, abs=1e-8)
+
+
+def test_pick_and_place_paths_of_short_and_long_steps_overlap(lab):
+    runs = pick_and_place.measure(lab, (0.1, 0.4))
+    metres, radians = pick_and_place.overlap(runs)
+    assert metres < 5e-3 and np.degrees(radians) < 2
+    assert all(run.statuses == {"Solved": len(run.solve_us)} for run in runs)
+
+
+@pytest.fixture(scope="module")
+def responses(deft, tmp_path_factory):
+    return impedance_robot.measure(Laboratory(deft, tmp_path_factory.mktemp("impedance")))
+
+
+@pytest.mark.parametrize("command", impedance_robot.COMMANDS)
+def test_impedance_robot_follows_the_closed_form(responses, command):
+    r = responses[command]
+    # Semi-implicit Euler: the error is of order h ω.
+    assert np.abs(r.second_order - impedance_robot.exact(command, r.t)).max() < 0.5 * impedance_robot.FINE * impedance_robot.OMEGA
+    assert r.quasistatic[1:] == pytest.approx(impedance_robot.commanded(command, r.t_quasistatic[1:]), abs=1e-12)
+
+
+def test_squeezed_object_carries_the_commanded_penetration_times_stiffness(lab):
+    m = squeezing.measure(lab)
+    for run in (m.quasidynamic, m.quasistatic):
+        assert max(squeezing.force_errors(run)) < 1e-9
+    assert m.quasidynamic.statuses == {"Solved": 25}
+    assert set(m.quasistatic.statuses) == {"Solved", "NotUnique"}
+    # Not unique until the object is held between robot and wall, and again when it is free.
+    assert m.quasistatic.object[:3] == pytest.approx(0, abs=1e-12)
+    gaps = list(m.boundary_gap.values())
+    assert [a / b for a, b in zip(gaps, gaps[1:])] == pytest.approx([2, 2, 2], rel=1e-4)
+    for h, gap in m.boundary_gap.items():
+        assert gap == pytest.approx(squeezing.FRICTION * squeezing.SLIDING_SPEED * h, rel=1e-4)

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Repeats published experiments and writes their pages and figures into docs/reproductions; `./run reproduce` calls this.
+
+Usage: reproduce.py BUILD_DIR [--list] [NAME...]
+
+NAME: quasistatics  planar_gripper, pick_and_place and toys
+      smoothing     the knob κ, and what it has to do with noise
+      or one page by its name
+"""
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from reproductions import impedance_robot, pick_and_place, planar_gripper, smoothing, squeezing
+from reproductions.experiment import PAGES, Laboratory
+
+PAGES_BY_NAME = {module.__name__.rsplit(".", 1)[1]: module for module in (planar_gripper, pick_and_place, impedance_robot, squeezing, smoothing)}
+GROUPS = {"quasistatics": ["planar_gripper", "pick_and_place", "impedance_robot", "squeezing"], "smoothing": ["smoothing"]}
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if "--list" in arguments:
+        print("\n".join([*GROUPS, *PAGES_BY_NAME]))
+        return 0
+    if not arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    build, words = Path(arguments[0]).resolve(), arguments[1:] or list(GROUPS)
+    unknown = [word for word in words if word not in GROUPS and word not in PAGES_BY_NAME]
+    if unknown:
+        print(f"reproduce: unknown name {unknown[0]!r}; there are {', '.join([*GROUPS, *PAGES_BY_NAME])}", file=sys.stderr)
+        return 2
+    for name in dict.fromkeys(page for word in words for page in GROUPS.get(word, [word])):
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            module = PAGES_BY_NAME[name]
+            module.draw(module.measure(Laboratory(build / "deft", Path(folder))))
+        print(f"{PAGES / name}.md ({time.perf_counter() - start:.1f} s)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

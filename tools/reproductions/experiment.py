@@ -1,0 +1,77 @@
+"""What the experiments share: scenes, folders of runs, pages with figures."""
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scene_runs import SceneRun, deft_json, run_scene
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENES = ROOT / "scenes" / "reproductions"
+PAGES = ROOT / "docs" / "reproductions"
+
+
+@dataclass
+class Laboratory:
+    """Runs scenes with one program, every run in a folder of its own below `folder`."""
+
+    deft: Path
+    folder: Path
+    _numbers: itertools.count = field(default_factory=itertools.count)
+
+    def simulate(self, scene: str | Path, *options: str) -> SceneRun:
+        """`deft sim`. A scene of scenes/reproductions by its name, or the file of another one."""
+        return run_scene(self.deft, self.file(scene), self.folder / f"run-{next(self._numbers):03}", *options)
+
+    def linearize(self, scene: str | Path, *options: str) -> dict:
+        """`deft linearize`."""
+        return deft_json(self.deft, "linearize", self.file(scene), *options)
+
+    @staticmethod
+    def file(scene: str | Path) -> Path:
+        return scene if isinstance(scene, Path) else SCENES / f"{scene}.deft.yaml"
+
+
+def table(head: list[str], rows: list[list]) -> str:
+    """A Markdown table; floats with three digits."""
+    text = [[f"{x:.3g}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *text])
+
+
+def new_figure(columns: int, rows: int = 1):
+    """Axes in a row or a grid, in the style of the pages; matplotlib is only needed here."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update({"svg.hashsalt": "deft", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "lines.linewidth": 1.3,
+                            "axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True})  # fmt: skip
+    return pyplot.subplots(rows, columns, figsize=(4.2 * columns, 2.9 * rows), squeeze=False)
+
+
+def plain_ticks(axis, values) -> None:
+    """Ticks of a logarithmic axis at the values that were measured, and nowhere else."""
+    axis.set_ticks(list(values), [f"{x:g}" for x in values])
+    axis.set_ticks([], minor=True)
+
+
+def save_figure(figure, name: str) -> str:
+    """Writes docs/reproductions/images/NAME.svg. @returns the Markdown that shows it."""
+    from matplotlib import pyplot
+
+    path = PAGES / "images" / f"{name}.svg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")
+    return f"![{name.replace('_', ' ')}](images/{name}.svg)"
+
+
+def write_page(name: str, text: str) -> Path:
+    """Writes docs/reproductions/NAME.md."""
+    path = PAGES / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.strip() + "\n")
+    return path
