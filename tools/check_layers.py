@@ -199,7 +199,7 @@ def check_flags(root: Path) -> list[str]:
     """Instruction sets outside the kernels and fast-math anywhere."""
     problems = []
     files = [p for p in root.rglob("*") if (p.name == "CMakeLists.txt" or p.suffix == ".cmake")
-             and not {"build", ".venv", ".venv-bench", "node_modules", "out"} & set(p.relative_to(root).parts)]
+             and not {"build", ".venv", ".venv-bench", ".venv-docs", "node_modules", "out"} & set(p.relative_to(root).parts)]
     for path in sorted(files):
         name = str(path.relative_to(root))
         for line, command, arguments in cmake_commands(path):

@@ -98,7 +98,7 @@ def test_ci_runs_the_tests_and_nothing_else(root):
     assert lines == ['cd "$(dirname "$0")/.." && exec bash ./run test']
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-bench.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock"])
 def test_lock_pins_every_wheel_by_hash(root, lock):
     text = re.sub(r"\\\n\s*", "", (root / lock).read_text())
     pins = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -106,7 +106,7 @@ def test_lock_pins_every_wheel_by_hash(root, lock):
     assert [p for p in pins if not re.match(r"^[a-z0-9-]+==[\w.]+ (; [^-]+)?(--hash=sha256:[0-9a-f]{64} ?)+$", p)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements", "requirements-bench"])
+@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs"])
 def test_lock_holds_what_the_requirements_ask_for(root, name):
     asked = re.findall(r"^([\w-]+)", (root / f"{name}.in").read_text(), re.M)
     locked = (root / f"{name}.lock").read_text()
@@ -119,7 +119,7 @@ def test_tests_import_only_what_the_lock_holds(root):
     import ast
     import sys
     locked = {p.replace("-", "_") for p in re.findall(r"^([a-z0-9-]+)==", (root / "requirements.lock").read_text(), re.M)}
-    own = {p.stem for p in [*root.glob("tools/*.py"), *root.glob("tests/**/*.py")]}
+    own = {p.stem for p in [*root.glob("tools/*.py"), *root.glob("tests/**/*.py")]} | {p.parent.name for p in root.glob("tools/*/__init__.py")}
     known = locked | {"yaml"} | own | set(sys.stdlib_module_names)
     foreign = set()
     for path in root.glob("tests/**/*.py"):
