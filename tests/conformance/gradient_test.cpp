@@ -1,0 +1,137 @@
+// Every model's derivatives against differences of its own steps, on random worlds and on the bundled scenes.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "conformance/random_scene.hpp"
+#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/step_derivative.hpp"
+#include "deft/io/scene_file.hpp"
+#include "support/differences.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::VectorXd;
+using test::RandomScenes;
+
+/// A line through (q, u) along random directions, the step along it, and its derivative.
+class Line {
+ public:
+  Line(const scene::Scene& scene, State start, VectorXd u, RandomScenes& random)
+      : scene_(scene),
+        model_(make_step_model(scene)),
+        differentiator_(scene),
+        start_(std::move(start)),
+        u_(std::move(u)) {
+    const auto normal = [&](int size) {
+      return VectorXd(VectorXd::NullaryExpr(size, [&] { return random.normal(); }));
+    };
+    dq_ = normal(scene.nv());
+    du_ = normal(scene.nu());
+    model_->step(start_, u_, nominal_);
+  }
+
+  bool solved() const { return nominal_.status == solvers::Status::kSolved; }
+
+  /// Relative error of A dq + B du, nothing where the step has a kink or contacts come and go within the stencil.
+  std::optional<double> error() {
+    differentiator_.linearize(start_, u_, nominal_);
+    const VectorXd computed = differentiator_.forward(dq_, du_);
+    if (differentiator_.is_kink()) return std::nullopt;
+    std::optional<double> best;
+    for (const double eta : {1e-4, 1e-5, 1e-6}) {
+      bool is_same = true;
+      const VectorXd expected = test::difference([&](double s) { return shift(s, is_same); }, eta);
+      if (is_same) best = std::min(best.value_or(scene::kInfinity), test::relative_error(computed, expected));
+    }
+    return best;
+  }
+
+ private:
+  VectorXd shift(double s, bool& is_same) {
+    State moved = start_;
+    scene_.model().integrate(start_.q, s * dq_, moved.q);
+    StepResult result;
+    model_->reset();
+    model_->step(moved, u_ + s * du_, result);
+    const auto& a = nominal_.problem.contacts;
+    const auto& b = result.problem.contacts;
+    is_same = is_same && result.status == solvers::Status::kSolved &&
+              std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                         [](const auto& x, const auto& y) { return x.id == y.id && x.t1_W.dot(y.t1_W) > 0.9; });
+    return is_same ? scene_.model().difference(nominal_.q_next, result.q_next) : VectorXd::Zero(scene_.nv());
+  }
+
+  const scene::Scene& scene_;
+  std::unique_ptr<StepModel> model_;
+  StepDifferentiator differentiator_;
+  State start_;
+  VectorXd u_, dq_, du_;
+  StepResult nominal_;
+};
+
+/// Errors of the models' smoothed steps on `scene`, moving at random where velocities are part of the state.
+void check(const scene::SceneSpec& spec, const VectorXd& u, RandomScenes& random, const std::string& what,
+           int& checked) {
+  const scene::Scene scene = test::build(spec);
+  State start{.q = scene.initial_configuration()};
+  if (spec.step.model == scene::ModelKind::kConvexSecondOrder)
+    start.v = VectorXd::NullaryExpr(scene.nv(), [&] { return 0.1 * random.normal(); });
+  Line line(scene, start, u, random);
+  ASSERT_TRUE(line.solved()) << what;
+  const auto error = line.error();
+  if (!error) return;
+  ++checked;
+  EXPECT_LT(*error, 1e-6) << what;
+}
+
+TEST(ConformanceOfGradients, RandomScenes) {
+  RandomScenes random(11);
+  int checked = 0;
+  for (int k = 0; k < 1000; ++k) {
+    scene::SceneSpec spec = random.next();
+    const VectorXd u = random.command();
+    spec.step.kappa = random.log_uniform(10, 1e4);
+    for (const auto kind : {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder}) {
+      spec.step.model = kind;
+      check(spec, u, random, "scene " + std::to_string(k) + " " + std::string(to_string(kind)), checked);
+      if (HasFatalFailure()) return;
+    }
+  }
+  // The rest has kinks of its geometry: upright cylinders, parallel edges, points on the border of features.
+  EXPECT_GT(checked, 1000);
+}
+
+TEST(ConformanceOfGradients, BundledScenes) {
+  RandomScenes random(12);
+  int scenes = 0, checked = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(DEFT_SOURCE_DIR) + "/scenes")) {
+    const auto file = entry.path() / "scene.deft.yaml";
+    if (!std::filesystem::exists(file)) continue;
+    ++scenes;
+    for (const char* model : {"convex", "convex-second-order"}) {
+      SCOPED_TRACE(file.string() + " " + model);
+      io::SceneFileOptions options;
+      options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
+      options.settings = {"step.kappa=1000", std::string("step.model=") + model};
+      Diagnostics diagnostics;
+      const scene::Scene scene = io::load_scene(file.string(), options, diagnostics);
+      const auto step = make_step_model(scene);
+      VectorXd u(scene.nu());
+      scene.command(0, step->h(), u);
+      Line line(scene, initial_state(*step), u, random);
+      ASSERT_TRUE(line.solved());
+      const auto error = line.error();
+      if (!error) continue;
+      ++checked;
+      EXPECT_LT(*error, 1e-6);
+    }
+  }
+  EXPECT_GT(checked, scenes);
+}
+
+}  // namespace
+}  // namespace deft::dynamics
