@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -54,8 +55,11 @@ std::string checked_kind(const JsonField& root) {
   return word;
 }
 
+/// How often each label came before: contacts with one label are told apart by their order.
+using LabelCounts = std::map<std::string, int>;
+
 /// The force law and the rows n, t₁, t₂, spin of one contact.
-void read_contact(const JsonField& field, ContactProgram& program) {
+void read_contact(const JsonField& field, LabelCounts& seen, ContactProgram& program) {
   ContactLaw law;
   const std::optional<JsonField> cone = field.find("cone");
   law.cone = cone && cone->boolean();
@@ -66,7 +70,10 @@ void read_contact(const JsonField& field, ContactProgram& program) {
   const std::optional<JsonField> mu = law.frictionless ? field.find("mu") : field.at("mu");
   law.mu = mu ? mu->number() : 0;
   if (law.mu < 0) mu->fail(fmt::format("must not be negative, found {}", law.mu));
-  if (const auto label = field.find("label")) law.id = identity(label->text());
+  if (const auto label = field.find("label")) {
+    const std::string text = label->text();
+    law.id = identity(fmt::format("{}#{}", text, seen[text]++));
+  }
   if (const auto compliance = field.find("compliance")) {
     law.compliance = compliance->number();
     if (law.compliance < 0) compliance->fail(fmt::format("must not be negative, found {}", law.compliance));
@@ -194,7 +201,8 @@ ContactProblemFile read_contact_file(const JsonField& root, const std::string& p
   read_model(root, program);
   const JsonField contacts = root.at("contacts");
   if (program.nv == 0 && contacts.list_size() > 0) contacts.fail("has contacts, but nv is 0: there is nothing to move");
-  for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), program);
+  LabelCounts seen;
+  for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), seen, program);
   read_rays(root, program, file.notes);
   if (const auto bounds = root.find("bounds")) read_bounds(*bounds, program);
   if (const auto linear = root.find("linear")) read_linear(*linear, "G", "g", program.nv, program.linear);
