@@ -137,6 +137,21 @@ TEST(Batch, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(Batch, StepsAtAnotherKappaIfAsked) {
+  scene::SceneSpec spec = finger_scene();
+  spec.step.kappa = 50;
+  const scene::Scene smooth = test::build(spec), exact = test::build(finger_scene());
+  const BatchInput input = scattered(exact, 10);
+  BatchResult a, b;
+  Batch batch(exact);
+  batch.run(input, {.kappa = 50}, a);
+  Batch(smooth).run(input, {}, b);
+  expect_same(a, b);
+  batch.run(input, {}, a);  // not for good
+  Batch(smooth).run(input, {.kappa = scene::kInfinity}, b);
+  expect_same(a, b);
+}
+
 TEST(Batch, SecondOrderStepsCarryTheVelocity) {
   scene::SceneSpec spec = finger_scene();
   spec.step.model = scene::ModelKind::kConvexSecondOrder;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -34,11 +35,12 @@ enum class BatchJacobians { kNone, kB, kAB };
 /// What a batch computes and with what means.
 struct BatchOptions {
   BatchJacobians jacobians = BatchJacobians::kNone;
-  bool contacts = false;   // contacts and their forces too
-  double mu_gradient = 0;  // as in DerivativeOptions [J]
-  int chunk = 8;           // ≥ 1, items that share warm starts; unlike `threads` a part of what is computed
-  int threads = 0;         // ≥ 0, 0: one per core
-  std::stop_token stop{};  // looked at before every item; finished items stay
+  bool contacts = false;          // contacts and their forces too
+  double mu_gradient = 0;         // as in DerivativeOptions [J]
+  std::optional<double> kappa{};  // [1/J] instead of step.kappa
+  int chunk = 8;                  // ≥ 1, items that share warm starts; unlike `threads` a part of what is computed
+  int threads = 0;                // ≥ 0, 0: one per core
+  std::stop_token stop{};         // looked at before every item; finished items stay
   /// Called on the calling thread now and then and at the end, with the number of finished items and of all.
   std::function<void(int, int)> on_progress{};
 };

@@ -69,11 +69,20 @@ double quadratic_energy(const solvers::ContactProgram& program, const Eigen::Vec
 }
 
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
-    : scene_(&scene), assembler_(scene), effort_limits_(scene), state_(scene.make_state()) {}
+    : scene_(&scene),
+      kappa_(scene.spec().step.kappa),
+      assembler_(scene),
+      effort_limits_(scene),
+      state_(scene.make_state()) {}
 
 void ConvexSolve::forget() {
   solver_.forget();
   effort_limits_.forget();
+}
+
+void ConvexSolve::set_kappa(double kappa) {
+  if (!(kappa > 0)) throw std::invalid_argument(fmt::format("kappa = {} must be positive (infinity: exact)", kappa));
+  kappa_ = kappa;
 }
 
 void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
@@ -95,7 +104,7 @@ void ConvexSolve::make_program(const contact::ContactProblem& problem, solvers::
   program.model =
       settings.cone == scene::Cone::kCone ? solvers::FrictionModel::kCone : solvers::FrictionModel::kPyramid;
   program.rays = scene_->plane() == scene::Plane::kSpace ? settings.rays : 2;
-  program.kappa = settings.kappa;
+  program.kappa = kappa_;
   program.contacts.clear();
   for (const contact::Contact& contact : problem.contacts) {
     solvers::ContactLaw& law = program.contacts.emplace_back();

@@ -34,6 +34,9 @@ class ConvexSolve {
   double solve(const Eigen::VectorXd& u, StepResult& result);
 
   void forget();
+  double kappa() const { return kappa_; }
+  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0.
+  void set_kappa(double kappa);
   scene::SceneState& state() { return state_; }
 
  private:
@@ -46,6 +49,7 @@ class ConvexSolve {
   void certify(StepResult& result) const;
 
   const scene::Scene* scene_;
+  double kappa_;
   contact::Assembler assembler_;
   EffortLimits effort_limits_;
   scene::SceneState state_;

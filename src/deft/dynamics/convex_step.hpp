@@ -19,6 +19,8 @@ class ConvexStep final : public StepModel {
   using StepModel::step;
   void step(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
   void reset() override { solve_.forget(); }
+  double kappa() const override { return solve_.kappa(); }
+  void set_kappa(double kappa) override { solve_.set_kappa(kappa); }
   double h() const override { return h_; }
   const scene::Scene& scene() const override { return *scene_; }
 

@@ -18,18 +18,6 @@ using Eigen::VectorXd;
 constexpr double kGradientShare =
     1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be the model
 
-/// First velocity index of each rotation: free bodies and ball joints have three velocities without a coordinate.
-std::vector<int> rotation_blocks(const multibody::Model& model) {
-  std::vector<int> blocks;
-  const auto velocities = model.velocities();
-  for (std::size_t i = 0; i < velocities.size(); ++i) {
-    if (velocities[i].q_index >= 0) continue;
-    blocks.push_back(static_cast<int>(i));
-    i += 2;
-  }
-  return blocks;
-}
-
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
   for (const contact::Contact& contact : result.problem.contacts) {
@@ -42,6 +30,17 @@ void check_available(const scene::Scene& scene, const StepResult& result) {
 }
 
 }  // namespace
+
+std::vector<int> rotation_blocks(const multibody::Model& model) {
+  std::vector<int> blocks;
+  const auto velocities = model.velocities();
+  for (std::size_t i = 0; i < velocities.size(); ++i) {
+    if (velocities[i].q_index >= 0) continue;
+    blocks.push_back(static_cast<int>(i));
+    i += 2;
+  }
+  return blocks;
+}
 
 StepDifferentiator::StepDifferentiator(const scene::Scene& scene)
     : scene_(&scene),

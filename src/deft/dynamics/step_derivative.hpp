@@ -36,6 +36,9 @@ struct StepDerivative {
   Eigen::MatrixXd dv_dq, dv_dv, dv_du;       // second order: of v⁺
 };
 
+/// First velocity index of each rotation: free bodies and ball joints have three velocities without a coordinate.
+std::vector<int> rotation_blocks(const multibody::Model& model);
+
 /// A number of the scene that a derivative can be taken for.
 struct Parameter {
   enum class Kind {

@@ -2,10 +2,39 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
 #include "deft/dynamics/convex_second_order_step.hpp"
 #include "deft/dynamics/convex_step.hpp"
 
 namespace deft::dynamics {
+
+void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,
+                   StepResult& result) {
+  if (kappas.empty() || !(kappas.front() > 0) ||
+      std::adjacent_find(kappas.begin(), kappas.end(), std::greater_equal()) != kappas.end())
+    throw std::invalid_argument("step_annealed: kappas must be positive and ascending, and at least one");
+  // The model gets its own κ back whatever happens.
+  struct Restore {
+    StepModel& model;
+    double kappa = model.kappa();
+    ~Restore() { model.set_kappa(kappa); }
+  } const restore{model};
+  int iterations = 0;
+  double solve_us = 0, step_us = 0;
+  for (const double kappa : kappas) {
+    model.set_kappa(kappa);
+    model.step(start, u, result);
+    iterations += result.iterations;
+    solve_us += result.solve_us;
+    step_us += result.step_us;
+  }
+  result.iterations = iterations;
+  result.solve_us = solve_us;
+  result.step_us = step_us;
+}
 
 std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
   switch (scene.spec().step.model) {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct StepResult {
   solvers::ContactProgram program;    // what was solved
   solvers::ContactSolution solution;  // forces, linearised gaps, multipliers
   solvers::Certificate certificate;
-  bool forces_least_norm = false;                // the multipliers are the only ones, or those of least norm
+  bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
   int iterations = 0;
   double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
   double solve_us = 0, step_us = 0;
@@ -53,9 +54,20 @@ class StepModel {
   virtual bool second_order() const { return false; }
   /// Forgets warm starts.
   virtual void reset() = 0;
+  /// Weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa, infinity: exact.
+  virtual double kappa() const = 0;
+  /// Sets it; warm starts stay. @throws std::invalid_argument unless κ > 0.
+  virtual void set_kappa(double kappa) = 0;
   virtual double h() const = 0;
   virtual const scene::Scene& scene() const = 0;
 };
+
+/// One step by continuation: solved at each κ of `kappas` [1/J] in turn, each solve warm-started from the one before,
+/// the first as the model stands. The result is that of the last κ (infinity: exact), with the iterations and times of
+/// all; a κ whose step fails is passed over unless it is the last. The model has its own κ again afterwards.
+/// @throws std::invalid_argument for an empty list, values not above 0 or not ascending; otherwise as `step`.
+void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,
+                   StepResult& result);
 
 /// The step model named by the scene's settings. @throws InputError when h is missing or the model is not available
 /// yet.
