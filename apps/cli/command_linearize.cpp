@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "bundle_report.hpp"
 #include "command.hpp"
 #include "deft/dynamics/rollout.hpp"
 #include "deft/dynamics/step_derivative.hpp"
@@ -19,19 +20,13 @@ struct LinearizeOptions {
   OutputOptions output;
   SceneOptions scene;
   double mu_gradient = 0;
+  BundleArguments bundle;
 };
 
 int exit_code(solvers::Status status) {
   if (solvers::usable(status)) return kDone;
   return status == solvers::Status::kInfeasible || status == solvers::Status::kUnbounded ? kNotReached
                                                                                          : kNumericalFailure;
-}
-
-/// A list of rows.
-Json matrix(const Eigen::Ref<const Eigen::MatrixXd>& values) {
-  Json rows = Json::array();
-  for (Eigen::Index r = 0; r < values.rows(); ++r) rows.push_back(numbers(Eigen::VectorXd(values.row(r))));
-  return rows;
 }
 
 /// Per contact its rows of a stacked matrix.
@@ -124,6 +119,12 @@ void print_for_people(const Json& result) {
                contact["b"].get<std::string>(), contact["gap"].get<double>(), contact["force"].dump());
   }
   for (const Json& kink : result["kinks"]) fmt::print("kink: {}\n", kink.get<std::string>());
+  if (!result.contains("bundle") || result["bundle"]["B"].is_null()) return;
+  const Json& bundle = result["bundle"];
+  fmt::print("\nbundle: {}, sigma {}, {} of {} samples\n", bundle["order"].get<std::string>(), bundle["sigma"].dump(),
+             bundle["used"].dump(), bundle["samples"].dump());
+  print_matrix("B = E[∂q⁺/∂u]", bundle["B"], result["names_v"], result["names_u"]);
+  print_matrix("standard errors of B", bundle["B_standard_error"], result["names_v"], result["names_u"]);
 }
 
 int run(const LinearizeOptions& options) {
@@ -138,21 +139,29 @@ int run(const LinearizeOptions& options) {
   StepResult step;
   model->step(start, u, step);
   Json result;
+  int code = exit_code(step.status);
   if (solvers::usable(step.status)) {
     dynamics::StepDifferentiator differentiator(scene);
     StepDerivative derivative;
     differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
     differentiator.jacobians(derivative);
     result = describe(scene, start, u, step, &derivative, differentiator.kinks(), differentiator.is_kink());
+    if (!options.bundle.order.empty()) {
+      const BundleReport bundle = report_bundle(scene, start, u, options.bundle, options.scene, options.mu_gradient);
+      result["bundle"] = bundle.json;
+      code = bundle.exit_code;
+      if (!bundle.trouble.empty()) fmt::print(stderr, "{}\n", bundle.trouble);
+    }
   } else {
     result = describe(scene, start, u, step, nullptr, {}, false);
+    if (!options.bundle.order.empty()) result["bundle"] = nullptr;
     if (!options.output.json) fmt::print(stderr, "{}\n", solvers::sentence(step.status));
   }
   if (options.output.json)
     print_json(result);
   else
     print_for_people(result);
-  return exit_code(step.status);
+  return code;
 }
 
 }  // namespace
@@ -167,6 +176,7 @@ Command add_linearize(CLI::App& app) {
                    "Barrier weight [J] of the gradient where an exact step has none (0: 1e-6 of its energy)")
       ->type_name("JOULE")
       ->check(CLI::Range(0.0, 1e12));
+  add_bundle_options(*command, options->bundle);
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};
 }

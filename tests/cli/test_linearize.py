@@ -66,6 +66,41 @@ def test_the_model_of_second_order_adds_the_velocity(deft, pushed_ball):
     assert np.allclose(np.array(result["A_v"])[hand], 0.01 * np.array(result["dv_dv"])[hand], atol=1e-12)
 
 
+def bundle(deft, scene, order, *more, code=0, hand=(-0.14, 0.01, 0.1)):
+    settings = ["--set", f"configurations.start.hand={list(hand)}", "--set", "commands.knots=[{t: 0, hand: [-0.1, 0.02, 0.1]}]"]
+    return deft.json("linearize", scene, *settings, "--bundle", order, "--sigma", 0.02, *more, code=code)
+
+
+@pytest.mark.parametrize("order", ["first-order", "zero-order"])
+def test_a_bundle_has_its_keys_and_does_not_depend_on_threads(deft, pushed_ball, order):
+    results = [bundle(deft, pushed_ball, order, "--samples", 200, "--seed", 3, "--threads", threads) for threads in (1, 2, 7)]
+    assert list(results[0]) == [*KEYS, "bundle"] and results[0] == results[1] == results[2]
+    result = results[0]["bundle"]
+    assert list(result) == ["order", "sigma", "samples", "used", "invalid", "seed", "B", "B_standard_error"]
+    assert (result["order"], result["sigma"], result["samples"], result["used"], result["invalid"], result["seed"]) == (order, 0.02, 200, 200, {}, 3)
+    assert np.shape(result["B"]) == np.shape(result["B_standard_error"]) == (9, 3)
+    assert bundle(deft, pushed_ball, order, "--samples", 200, "--seed", 4)["bundle"]["B"] != result["B"]
+
+
+def test_both_orders_of_a_bundle_agree(deft, pushed_ball):
+    first, zero = (bundle(deft, pushed_ball, order, "--samples", 4000)["bundle"] for order in ("first-order", "zero-order"))
+    error = np.hypot(first["B_standard_error"], zero["B_standard_error"])
+    assert np.all(np.abs(np.subtract(first["B"], zero["B"])) <= 5 * error + 1e-9)
+    assert 0 < np.max(error) < 0.05 * np.max(np.abs(first["B"]))
+
+
+def test_a_bundle_of_too_few_samples_has_no_gradient(deft, pushed_ball):
+    result = bundle(deft, pushed_ball, "zero-order", "--samples", 4, code=1)["bundle"]
+    assert result["used"] == 4 and result["B"] is None and result["B_standard_error"] is None
+
+
+def test_options_of_a_bundle_come_together(deft, pushed_ball):
+    assert "--sigma" in deft.run("linearize", pushed_ball, "--bundle", "zero-order", code=2).stderr
+    assert "--bundle" in deft.run("linearize", pushed_ball, "--samples", 5, code=2).stderr
+    deft.run("linearize", pushed_ball, "--bundle", "second-order", "--sigma", 1, code=2)
+    deft.run("linearize", pushed_ball, "--bundle", "zero-order", "--sigma", 0, code=2)
+
+
 def test_people_get_tables(deft, pushed_ball):
     text = deft.run("linearize", pushed_ball, "--kappa", 100).stdout
     assert "A = " in text and "hand/x" in text and "contacts" in text
