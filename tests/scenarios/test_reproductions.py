@@ -1,7 +1,7 @@
 """The published experiments: numbers of the pages in docs/reproductions against calculations by hand."""
 import numpy as np
 import pytest
-from reproductions import impedance_robot, pick_and_place, planar_gripper, squeezing
+from reproductions import impedance_robot, pick_and_place, planar_gripper, smoothing, squeezing
 from reproductions.experiment import Laboratory
 
 SLIP = planar_gripper.SLIP_BEGINS  # index of the first step that ends after 0.13 s
@@ -55,3 +55,32 @@ def test_squeezed_object_carries_the_commanded_penetration_times_stiffness(lab):
     assert [a / b for a, b in zip(gaps, gaps[1:])] == pytest.approx([2, 2, 2], rel=1e-4)
     for h, gap in m.boundary_gap.items():
         assert gap == pytest.approx(squeezing.FRICTION * squeezing.SLIDING_SPEED * h, rel=1e-4)
+
+
+@pytest.fixture(scope="module")
+def smoothed(deft, tmp_path_factory):
+    return smoothing.measure(Laboratory(deft, tmp_path_factory.mktemp("smoothing")))
+
+
+def test_smoothed_step_is_the_smoothed_maximum_and_pushes_from_a_distance(smoothed):
+    assert smoothed.exact == pytest.approx(np.maximum(smoothed.u, 0), abs=1e-12)
+    for kappa, place in smoothed.smoothed.items():
+        assert place == pytest.approx(smoothing.smooth_maximum(smoothed.u, kappa), abs=1e-12)
+        rounding = 4 * np.finfo(float).eps * np.abs(np.concatenate([[0.5], place[:-1]])) / place
+        assert (np.abs(smoothed.product[kappa] - 1) <= np.maximum(1e-9, rounding)).all()
+    assert smoothing.gradient_error(smoothed) < 1e-9
+
+
+def test_bundled_gradients_are_those_of_the_noise(smoothed):
+    for (order, sigma), (found, error) in smoothed.bundled.items():
+        expected = smoothing.gaussian_gradient(sigma * smoothing.COMMANDS, sigma)
+        # Where no sample of the noise crosses the kink the estimated error is zero and the true one below 1e-3.
+        assert (np.abs(found - expected) <= 4.5 * error + 1e-3).all(), (order, sigma)
+    mean_error = {order: np.mean([smoothed.bundled[order, s][1].mean() for s in smoothing.SIGMAS]) for order in ("first-order", "zero-order")}
+    assert mean_error["zero-order"] > mean_error["first-order"]
+
+
+def test_nearest_barrier_scales_with_the_inverse_variance_of_the_noise(smoothed):
+    products = np.array([kappa * sigma**2 for sigma, kappa in smoothed.fitted.items()])
+    assert (products > 8 / np.pi).all() and (products < 2 * np.pi).all()
+    assert products.max() / products.min() < 1.2
