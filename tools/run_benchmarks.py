@@ -5,6 +5,7 @@ Usage: run_benchmarks.py BUILD_DIR [--list] [--rounds N] [NAME [ARGUMENT...]]
 
 NAME: solver      one solve of the real problems, deft and rivals in alternating rounds (default, with `step`)
       step        the full step of bundled scenes
+      batch       many steps at once on one, two and all cores
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json.
@@ -106,7 +107,8 @@ def bench_viewer(build: Path, rounds: int, arguments: list[str]) -> object:
     return text.splitlines()
 
 
-BENCHMARKS = {"solver": bench_solver, "step": bench_program("step_benchmark"), "robustness": bench_program("robustness"),
+BENCHMARKS = {"solver": bench_solver, "step": bench_program("step_benchmark"),
+              "batch": bench_program("batch_benchmark"), "robustness": bench_program("robustness"),
               "viewer": bench_viewer}
 DEFAULT = ["solver", "step"]
 
