@@ -34,6 +34,39 @@ RowMatrix random_matrix(int rows, int cols, int ld, std::mt19937_64& rng) {
   return A;
 }
 
+TEST(Kernels, ManyRightHandSidesAgreeWithEigenAtEverySize) {
+  std::mt19937_64 rng(4);
+  for (const auto& [name, kernels] : available_kernels()) {
+    for (const int n : {1, 3, 8, 13, 22}) {
+      for (const int k : {1, 7, 8, 31, 32, 33, 78}) {
+        const int ld = padded(k);
+        const RowMatrix A = random_matrix(n + 2, n, n, rng), X = random_matrix(n, k, ld, rng), start = random_matrix(n + 2, k, ld, rng);
+        RowMatrix Y = start;
+        kernels->multiply_many(n + 2, n, -0.5, A.data(), n, 1, X.data(), ld, Y.data(), ld, k);
+        EXPECT_LT((Y - (start - 0.5 * A * X)).norm(), 1e-13 * Y.norm()) << name << n << k;
+        Y = start;
+        const RowMatrix At = A.transpose();
+        kernels->multiply_many(n + 2, n, 2, At.data(), 1, n + 2, X.data(), ld, Y.data(), ld, k);
+        EXPECT_LT((Y - (start + 2 * A * X)).norm(), 1e-13 * Y.norm()) << name << n << k;
+
+        RowMatrix T = random_matrix(n, n, n, rng);
+        T.diagonal().array() += 2.0 * n;
+        const RowMatrix lower = T.triangularView<Eigen::Lower>(), upper = T.triangularView<Eigen::Upper>();
+        T.diagonal() = T.diagonal().cwiseInverse().eval();
+        RowMatrix x = X;
+        kernels->substitute_many(n, T.data(), n, 1, false, x.data(), ld, k);
+        EXPECT_LT((lower * x - X).norm(), 1e-13 * X.norm()) << name << n << k;
+        x = X;
+        kernels->substitute_many(n, T.data(), n, 1, true, x.data(), ld, k);
+        EXPECT_LT((upper * x - X).norm(), 1e-13 * X.norm()) << name << n << k;
+        x = X;
+        kernels->substitute_many(n, T.data(), 1, n, true, x.data(), ld, k);
+        EXPECT_LT((lower.transpose() * x - X).norm(), 1e-13 * X.norm()) << name << n << k;
+      }
+    }
+  }
+}
+
 TEST(Kernels, FactorAndSolveAgreeWithEigenAtEverySize) {
   std::mt19937_64 rng(1);
   for (const auto& [name, kernels] : available_kernels()) {

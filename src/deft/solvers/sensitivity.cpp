@@ -1,4 +1,4 @@
-// The linear system behind a solution:  H = Q + Σ JᵀCJ,  G the rows that are held,
+// The linear system behind a solution, island by island:  H = Q + Σ JᵀCJ,  G the rows that are held,
 //
 //   [H −Gᵀ; −G 0] [dδ; dλ] = [−(dg + Σ JᵀC ds); E ds],   df = −C (J dδ + ds) + Eᵀ dλ.
 
@@ -6,450 +6,397 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <numeric>
 #include <span>
 #include <stdexcept>
+
+#include "deft/solvers/held_system.hpp"
+#include "deft/solvers/kernels/isa.hpp"
+#include "deft/solvers/sensitivity_terms.hpp"
 
 namespace deft::solvers {
 namespace {
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+constexpr double kAgree = 1e-7;  // rows without force that move by less against those that hold them agree
+constexpr double kFree = 1e-9;   // share of Q̃ that decides about motions that nothing else does
 
-constexpr double kWeak = 1e-7;        // scaled slack and multiplier both below it: strict complementarity fails
-constexpr double kSingular = 1e-12;   // pivots of the scaled H below it are zero
-constexpr double kDependent = 1e-10;  // rows of S dependent to this are redundant
-constexpr double kAgree = 1e-7;       // redundant rows whose rates differ by less agree
-constexpr double kFree = 1e-9;        // share of Q̃ that decides about motions that nothing else does
-
-/// Number of multipliers of a contact in ContactSolution::ray_multipliers.
-int count_rays(const ContactProgram& program, int i) {
-  const int rows = program.J.rows(i);
-  return program.contacts[i].frictionless || rows == 1 ? 1 : rows == 2 ? 2 : program.rays;
+void add(std::size_t n, double factor, const double* a, double* b) {
+  for (std::size_t i = 0; i < n; ++i) b[i] += factor * a[i];
 }
+
+/// A change of the data, or weights on the solution.
+struct Data {
+  const Directions& gradient;
+  double sign;  // of the gradient on the right-hand side
+  const Directions& rows;
+  const Directions *lower, *upper;
+};
 
 }  // namespace
 
-/// Fills terms, bounds and held rows from a program and its solution.
-class Sensitivity::Builder {
+/// The islands of one program and their factors.
+class Sensitivity::Islands {
  public:
-  Builder(Sensitivity& s, const ContactProgram& program, const ContactSolution& solution, double energy_J)
-      : s_(s),
-        program_(program),
-        solution_(solution),
-        root_(std::sqrt(energy_J)),
-        smoothed_(std::isfinite(program.kappa)) {}
-
-  void build() {
-    fill_metric();
-    s_.H_.setZero(program_.nv, program_.nv);
-    for (int k = 0; k < program_.Q.num_blocks(); ++k)
-      s_.H_.block(program_.Q.start(k), program_.Q.start(k), program_.Q.size(k), program_.Q.size(k)) =
-          program_.Q.block(k);
-    const double* beta = solution_.ray_multipliers.data();
-    for (std::size_t i = 0; i < program_.contacts.size(); ++i) {
-      add_contact(static_cast<int>(i), beta);
-      if (!is_cone(program_, static_cast<int>(i))) beta += count_rays(program_, static_cast<int>(i));
-    }
-    for (int v = 0; v < program_.nv; ++v) add_bound(v);
-    for (int i = 0; i < program_.linear.rows.size(); ++i) add_linear(i);
-    for (int i = 0; i < program_.equality.rows.size(); ++i) {
-      held_.push_back(wide(program_.equality.rows.cols(i), program_.equality.rows.block(i).row(0).transpose()));
-    }
-    s_.G_.resize(static_cast<Eigen::Index>(held_.size()), program_.nv);
-    for (std::size_t k = 0; k < held_.size(); ++k) s_.G_.row(k) = held_[k];
+  void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J) {
+    terms_.classify(program, solution, energy_J);
+    is_kink_ = terms_.kink;
+    is_unique_ = true;
+    find_islands(program);
+    for (std::size_t k = 0; k < count_; ++k) factor_island(program, islands_[k]);
+    std::erase_if(terms_.implied, [&](const ImpliedRow& implied) {
+      const bool is_free = is_free_row(program, implied);
+      is_kink_ |= is_free;
+      return is_free;
+    });
   }
+
+  /// dδ and df, or their transposes; weights on the bounds too, if asked.
+  void apply(const ContactProgram& program, const Data& data, Directions& delta, Directions& force,
+             ProgramChange* bounds = nullptr) {
+    const Eigen::Index k = data.gradient.cols();
+    delta.setZero(program.nv, k);
+    force.setZero(terms_.num_rows, k);
+    if (bounds != nullptr) {
+      bounds->lower.setZero(program.nv, k);
+      bounds->upper.setZero(program.nv, k);
+    }
+    if (k == 0) return;
+    for (std::size_t i = 0; i < count_; ++i) apply_island(program, islands_[i], data, delta, force, bounds);
+    // Contacts that move nothing still press harder when they close.
+    for (std::size_t i = 0; data.rows.size() > 0 && i < terms_.contacts.size(); ++i) {
+      const ContactTerm& term = terms_.contacts[i];
+      if (!term.acts || !program.J.cols(static_cast<int>(i)).empty()) continue;
+      for (int a = 0; a < term.rows; ++a) {
+        for (int b = 0; b < term.rows; ++b)
+          force.row(term.first_row + a) -= term.C(a, b) * data.rows.row(term.first_row + b);
+      }
+    }
+  }
+
+  /// Rows without force must move with those that hold them.
+  void check_implied(const ContactProgram& program, const ProgramChange& change, const SolutionChange& result) {
+    for (const ImpliedRow& implied : terms_.implied) {
+      const int first = terms_.contacts[implied.contact].first_row;
+      const auto cols = program.J.cols(implied.contact);
+      const auto block = program.J.block(implied.contact);
+      double most = 0, large = 0;
+      for (Eigen::Index k = 0; k < result.delta.cols(); ++k) {
+        double given = 0, moved = 0, size = 0;
+        for (int r = 0; r < program.J.rows(implied.contact); ++r) given += implied.e(r) * change.rows(first + r, k);
+        for (std::size_t c = 0; c < cols.size(); ++c) {
+          const double part = column(block, c).dot(implied.e) * result.delta(cols[c], k);
+          moved += part;
+          size += std::abs(part);
+        }
+        most = std::max(most, std::abs(given + moved));
+        large = std::max(large, std::abs(given) + size);
+      }
+      is_kink_ |= most > kAgree * large;
+    }
+  }
+
+  bool is_kink() const { return is_kink_; }
+  bool is_unique() const { return is_unique_; }
+  const SensitivityTerms& terms() const { return terms_; }
 
  private:
-  void fill_metric() {
-    s_.metric_.setZero(program_.nv);
-    for (const BlockDiagonal* blocks : {&program_.Q, &program_.masses}) {
+  /// Velocities that depend on each other, and what acts on them.
+  struct Island {
+    std::vector<int> velocities, contacts;
+    std::vector<int> bounds, linear, equality;  // indices of terms
+    int num_held = 0;
+    HeldSystem system;
+    void clear() {
+      for (auto* list : {&velocities, &contacts, &bounds, &linear, &equality}) list->clear();
+      num_held = 0;
+    }
+  };
+
+  int root(int v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void join(std::span<const int> cols) {
+    for (const int c : cols) parent_[root(c)] = root(cols.front());
+  }
+
+  void find_islands(const ContactProgram& program) {
+    parent_.resize(program.nv);
+    std::iota(parent_.begin(), parent_.end(), 0);
+    for (const BlockDiagonal* blocks : {&program.Q, &program.masses}) {
       for (int k = 0; k < blocks->num_blocks(); ++k) {
-        auto part = s_.metric_.segment(blocks->start(k), blocks->size(k));
-        part = (part.array() > 0).select(part, blocks->block(k).diagonal());
+        for (int i = 1; i < blocks->size(k); ++i) parent_[root(blocks->start(k) + i)] = root(blocks->start(k));
       }
     }
-    const double mean = s_.metric_.size() > 0 ? s_.metric_.mean() : 1.0;
-    s_.metric_ = (s_.metric_.array() > 0).select(s_.metric_, mean > 0 ? mean : 1.0);
+    for (int i = 0; i < program.J.size(); ++i) {
+      if (terms_.contacts[i].acts) join(program.J.cols(i));
+    }
+    for (const ImpliedRow& implied : terms_.implied) join(program.J.cols(implied.contact));
+    for (const RowTerm& row : terms_.linear) join(program.linear.rows.cols(row.index));
+    for (const RowTerm& row : terms_.equality) join(program.equality.rows.cols(row.index));
+
+    count_ = 0;
+    island_of_.assign(program.nv, -1);
+    local_.resize(program.nv);
+    for (int v = 0; v < program.nv; ++v) {
+      const int r = root(v);
+      if (island_of_[r] < 0) {
+        if (count_ == islands_.size()) islands_.emplace_back();
+        islands_[count_].clear();
+        island_of_[r] = static_cast<int>(count_++);
+      }
+      island_of_[v] = island_of_[r];
+      Island& island = islands_[island_of_[v]];
+      local_[v] = static_cast<int>(island.velocities.size());
+      island.velocities.push_back(v);
+    }
+    const auto hold = [](Island& island, int rows) {
+      const int first = island.num_held;
+      island.num_held += rows;
+      return first;
+    };
+    for (int i = 0; i < program.J.size(); ++i) {
+      ContactTerm& term = terms_.contacts[i];
+      if (!term.acts || program.J.cols(i).empty()) continue;
+      Island& island = islands_[island_of_[program.J.cols(i).front()]];
+      island.contacts.push_back(i);
+      term.first_held = hold(island, term.num_held);
+    }
+    const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::*list, const auto& first_col) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        Island& island = islands_[island_of_[first_col(rows[i].index)]];
+        (island.*list).push_back(static_cast<int>(i));
+        if (rows[i].is_held) rows[i].held = hold(island, 1);
+      }
+    };
+    place(terms_.bounds, &Island::bounds, [](int v) { return v; });
+    place(terms_.linear, &Island::linear, [&](int i) { return program.linear.rows.cols(i).front(); });
+    place(terms_.equality, &Island::equality, [&](int i) { return program.equality.rows.cols(i).front(); });
   }
 
-  VectorXd wide(std::span<const int> cols, const VectorXd& row) const {
-    VectorXd all = VectorXd::Zero(program_.nv);
-    for (std::size_t k = 0; k < cols.size(); ++k) all(cols[k]) += row(k);
-    return all;
+  void fill(const ContactProgram& program, Island& island) {
+    HeldSystem& system = island.system;
+    system.reset(static_cast<int>(island.velocities.size()), island.num_held);
+    add_blocks(program.Q, island, 1);
+    for (const int i : island.contacts) {
+      const ContactTerm& term = terms_.contacts[i];
+      const auto cols = program.J.cols(i);
+      const auto block = program.J.block(i);
+      for (std::size_t c = 0; c < cols.size(); ++c) {
+        const Eigen::Vector4d own = column(block, c), turned = term.C * own;
+        double* H = system.H(local_[cols[c]]);
+        for (std::size_t d = 0; d < cols.size(); ++d) H[local_[cols[d]]] += turned.dot(column(block, d));
+        for (int r = 0; r < term.num_held; ++r) system.G(term.first_held + r)[local_[cols[c]]] = term.E.row(r).dot(own);
+      }
+    }
+    for (const int i : island.bounds) {
+      const RowTerm& bound = terms_.bounds[i];
+      const int v = local_[bound.index];
+      system.H(v)[v] += bound.lower_stiffness + bound.upper_stiffness;
+      if (bound.is_held) system.G(bound.held)[v] = 1;
+    }
+    for (const int i : island.linear) add_row(program.linear.rows, terms_.linear[i], system);
+    for (const int i : island.equality) add_row(program.equality.rows, terms_.equality[i], system);
+    metric_.clear();
+    for (const int v : island.velocities) metric_.push_back(terms_.metric[v]);
   }
-  double width(const VectorXd& row) const { return std::sqrt(row.cwiseAbs2().cwiseQuotient(s_.metric_).sum()); }
 
-  Activity activity(double slack, double multiplier, double width) const {
-    if (!(width > 0)) return Activity::kOpen;  // nothing moves this row
-    const double s = slack / (width * root_), m = multiplier * width / root_;
-    if (std::max(s, m) < kWeak) return Activity::kWeak;
-    return m > s ? Activity::kHeld : Activity::kOpen;
+  void add_blocks(const BlockDiagonal& blocks, Island& island, double factor) {
+    for (int k = 0; k < blocks.num_blocks(); ++k) {
+      if (blocks.size(k) == 0 || &islands_[island_of_[blocks.start(k)]] != &island) continue;
+      const auto block = blocks.block(k);
+      for (int r = 0; r < blocks.size(k); ++r) {
+        double* H = island.system.H(local_[blocks.start(k) + r]);
+        for (int c = 0; c < blocks.size(k); ++c) H[local_[blocks.start(k) + c]] += factor * block(r, c);
+      }
+    }
   }
 
-  void add_contact(int i, const double* beta) {
-    const auto block = program_.J.block(i);
-    const int rows = program_.J.rows(i);
-    Term& term = s_.terms_.emplace_back();
-    term.first_row = s_.num_rows_;
-    s_.num_rows_ += rows;
-    term.C.setZero(rows, rows);
-    term.E.resize(0, rows);
-    // Values of the rows: s = φe₁ + Jδ + (0, o).
-    Eigen::Vector4d s = Eigen::Vector4d::Zero();
-    const auto cols = program_.J.cols(i);
-    for (std::size_t k = 0; k < cols.size(); ++k) s.head(rows) += block.col(k) * solution_.delta(cols[k]);
-    s(0) += program_.contacts[i].gap;
-    for (int r = 1; r < rows; ++r) s(r) += program_.contacts[i].offset[r - 1];
+  void add_row(const RowBlocks& rows, const RowTerm& row, HeldSystem& system) {
+    const auto cols = rows.cols(row.index);
+    const auto values = rows.block(row.index);
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      const double value = values(0, static_cast<Eigen::Index>(c));
+      for (std::size_t d = 0; d < cols.size(); ++d)
+        system.H(local_[cols[c]])[local_[cols[d]]] +=
+            row.lower_stiffness * value * values(0, static_cast<Eigen::Index>(d));
+      if (row.is_held) system.G(row.held)[local_[cols[c]]] = value;
+    }
+  }
 
-    if (!is_cone(program_, i) || program_.contacts[i].frictionless || rows == 1)
-      add_rays(i, s, beta, term);
-    else
-      add_cone(i, s, term);
-    term.first_held = static_cast<int>(held_.size());
-    for (int r = 0; r < term.E.rows(); ++r) held_.push_back(wide(cols, block.transpose() * term.E.row(r).transpose()));
-    const MatrixXd CJ = term.C * block;
+  /// Where H is singular, penalties on the held rows change nothing in the answer; what they leave free gets the least
+  /// motion.
+  void factor_island(const ContactProgram& program, Island& island) {
+    fill(program, island);
+    HeldSystem& system = island.system;
+    if (!system.factor()) {
+      system.add_penalties(metric_.data());
+      if (!system.factor()) {
+        is_unique_ = false;
+        add_blocks(program.masses, island, kFree);
+        if (!system.factor()) {
+          for (int i = 0; i < system.size(); ++i) system.H(i)[i] += kFree * metric_[i];
+          system.factor();
+        }
+      }
+    }
+    system.eliminate();
+  }
+
+  /// Whether the rows that are held say nothing about this one.
+  bool is_free_row(const ContactProgram& program, const ImpliedRow& implied) {
+    const auto cols = program.J.cols(implied.contact);
+    Island& island = islands_[island_of_[cols.front()]];
+    row_.assign(island.velocities.size(), 0.0);
+    metric_.clear();
+    for (const int v : island.velocities) metric_.push_back(terms_.metric[v]);
     for (std::size_t c = 0; c < cols.size(); ++c)
-      for (std::size_t d = 0; d < cols.size(); ++d) s_.H_(cols[c], cols[d]) += block.col(c).dot(CJ.col(d));
+      row_[local_[cols[c]]] = column(program.J.block(implied.contact), c).dot(implied.e);
+    return island.system.free_share(row_.data(), metric_.data()) > kAgree;
   }
 
-  void add_rays(int i, const Eigen::Vector4d& s, const double* beta, Term& term) {
-    const ContactLaw& law = program_.contacts[i];
-    const int rows = program_.J.rows(i);
-    const bool single = law.frictionless || rows == 1;
-    const int rays = single ? 1 : count_rays(program_, i);
-    const bool has_beta = !is_cone(program_, i);
-    Eigen::Matrix<double, 4, Eigen::Dynamic> held(4, rays);
-    int count = 0;
-    for (int j = 0; j < rays; ++j) {
-      const double angle = 2 * std::numbers::pi * j / rays;
-      Eigen::Vector4d e = Eigen::Vector4d::UnitX();
-      if (!single) e(1) = law.mu * (rows == 2 ? (j == 0 ? 1.0 : -1.0) : std::cos(angle));
-      if (!single && rows > 2) e(2) = law.mu * std::sin(angle);
-      const double b = has_beta ? beta[j] : solution_.force[i][0];
-      const double R = law.compliance;
-      const Eigen::VectorXd e_rows = e.head(rows);
-      if (smoothed_) {
-        // A cone contact of one row carries the cone's weight 2 unless it is declared frictionless.
-        const double weight = has_beta || law.frictionless ? 1.0 : 2.0;
-        const double c = program_.kappa * b * b / weight;
-        term.C += c / (1 + c * R) * e_rows * e_rows.transpose();
-        continue;
+  /// The directions that reach an island: entries that are not zero in any of its rows.
+  void find_columns(const ContactProgram& program, const Island& island, const Data& data) {
+    const Eigen::Index k = data.gradient.cols();
+    reached_.assign(k, 0);
+    const auto look = [&](const double* row) {
+      for (Eigen::Index c = 0; c < k; ++c) reached_[c] |= row[c] != 0;
+    };
+    for (const int v : island.velocities) look(data.gradient.row(v).data());
+    for (std::size_t n = 0; data.rows.size() > 0 && n < island.contacts.size(); ++n) {
+      const int i = island.contacts[n];
+      for (int r = 0; r < program.J.rows(i); ++r) look(data.rows.row(terms_.contacts[i].first_row + r).data());
+    }
+    for (const Directions* bound : {data.lower, data.upper}) {
+      if (bound == nullptr || bound->size() == 0) continue;
+      for (const int i : island.bounds) look(bound->row(terms_.bounds[i].index).data());
+    }
+    columns_.clear();
+    for (Eigen::Index c = 0; c < k; ++c) {
+      if (reached_[c] != 0) columns_.push_back(static_cast<int>(c));
+    }
+    ld_ = static_cast<std::size_t>(padded(static_cast<int>(columns_.size())));
+  }
+  void gather(double factor, const double* row, double* packed) const {
+    for (std::size_t c = 0; c < columns_.size(); ++c) packed[c] += factor * row[columns_[c]];
+  }
+  void scatter(double factor, const double* packed, double* row) const {
+    for (std::size_t c = 0; c < columns_.size(); ++c) row[columns_[c]] += factor * packed[c];
+  }
+
+  void apply_island(const ContactProgram& program, Island& island, const Data& data, Directions& delta,
+                    Directions& force, ProgramChange* bounds) {
+    find_columns(program, island, data);
+    if (columns_.empty()) return;
+    HeldSystem& system = island.system;
+    x_.assign(island.velocities.size() * ld_, 0.0);
+    y_.assign(static_cast<std::size_t>(island.num_held) * ld_, 0.0);
+    const auto x = [&](int v) { return x_.data() + static_cast<std::size_t>(local_[v]) * ld_; };
+    const auto y = [&](int held) { return y_.data() + static_cast<std::size_t>(held) * ld_; };
+    for (const int v : island.velocities) gather(data.sign, data.gradient.row(v).data(), x(v));
+    for (const int i : island.contacts) {
+      if (data.rows.size() == 0) break;
+      const ContactTerm& term = terms_.contacts[i];
+      const auto cols = program.J.cols(i);
+      const auto block = program.J.block(i);
+      load_rows(term, data);
+      for (int b = 0; b < term.rows; ++b) {
+        const double* s = s_.data() + static_cast<std::size_t>(b) * ld_;
+        for (std::size_t c = 0; c < cols.size(); ++c) {
+          const double pull = column(block, c).dot(term.C.col(b));
+          if (pull != 0) add(ld_, -pull, s, x(cols[c]));
+        }
+        for (int r = 0; r < term.num_held; ++r) add(ld_, term.E(r, b), s, y(term.first_held + r));
       }
-      const VectorXd row = wide(program_.J.cols(i), program_.J.block(i).transpose() * e_rows);
-      switch (activity(e.dot(s) + R * b, b, width(row))) {
-        case Activity::kHeld:
-          if (R > 0)
-            term.C += e_rows * e_rows.transpose() / R;
-          else
-            held.col(count++) = e;
-          break;
-        case Activity::kWeak:
-          s_.implied_.push_back({row, i, e});
-          break;
-        case Activity::kOpen:
-          break;
+    }
+    for (const int i : island.bounds) {
+      const RowTerm& bound = terms_.bounds[i];
+      for (const bool upper : {false, true}) {
+        const Directions* given = upper ? data.upper : data.lower;
+        if (given == nullptr || given->size() == 0) continue;
+        const double* row = given->row(bound.index).data();
+        gather(upper ? bound.upper_stiffness : bound.lower_stiffness, row, x(bound.index));
+        if (bound.is_held && bound.holds_upper == upper) gather(-1, row, y(bound.held));
       }
     }
-    set_held(held.topLeftCorner(rows, count), term);
-  }
 
-  /// E: an orthonormal basis of the columns.
-  static void set_held(const MatrixXd& columns, Term& term) {
-    if (columns.cols() == 0) return;
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
-    const MatrixXd Q = qr.householderQ();
-    term.E = Q.leftCols(qr.rank()).transpose();
-  }
+    if (!system.solve(static_cast<int>(columns_.size()), static_cast<int>(ld_), x_.data(), y_.data())) is_kink_ = true;
 
-  /// In scaled rows z = D s + R y, y = D⁻¹ f, D = diag(1, μe): both in the second-order cone.
-  void add_cone(int i, const Eigen::Vector4d& s, Term& term) {
-    const ContactLaw& law = program_.contacts[i];
-    const int rows = program_.J.rows(i), tangents = rows - 1;
-    Eigen::VectorXd D = Eigen::VectorXd::Ones(rows), y(rows);
-    for (int k = 0; k < tangents; ++k) D(k + 1) = law.mu * law.ellipsoid[k];
-    for (int k = 0; k < rows; ++k) y(k) = D(k) > 0 ? solution_.force[i][k] / D(k) : 0.0;
-    const double R = law.compliance;
-    const Small scaling = D.asDiagonal();
-    const Eigen::VectorXd z = D.cwiseProduct(s.head(rows)) + R * y;
-    if (smoothed_) {
-      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y), P(y) = 2 yyᵀ − det(y) diag(1, −1, …). Near the border of the cone y_n −
-      // ‖y_t‖ is rounding; it is 2/κ over z_n + ‖z_t‖.
-      Small P = 2 * y * y.transpose();
-      const double det = (y(0) + y.tail(tangents).norm()) * (2 / program_.kappa) / (z(0) + z.tail(tangents).norm());
-      P(0, 0) -= det;
-      P.diagonal().tail(tangents).array() += det;
-      term.C = scaling * compliant(0.5 * program_.kappa * P, R) * scaling;
-      return;
+    for (const int v : island.velocities) scatter(1, x(v), delta.row(v).data());
+    for (const int i : island.contacts) {
+      const ContactTerm& term = terms_.contacts[i];
+      const auto cols = program.J.cols(i);
+      const auto block = program.J.block(i);
+      load_rows(term, data);  // becomes J dδ + ds
+      for (int b = 0; b < term.rows; ++b) {
+        double* s = s_.data() + static_cast<std::size_t>(b) * ld_;
+        for (std::size_t c = 0; c < cols.size(); ++c) add(ld_, block(b, static_cast<Eigen::Index>(c)), x(cols[c]), s);
+      }
+      for (int a = 0; a < term.rows; ++a) {
+        double* out = force.row(term.first_row + a).data();
+        for (int b = 0; b < term.rows; ++b) {
+          if (term.C(a, b) != 0) scatter(-term.C(a, b), s_.data() + static_cast<std::size_t>(b) * ld_, out);
+        }
+        for (int r = 0; r < term.num_held; ++r) {
+          if (term.E(r, a) != 0) scatter(term.E(r, a), y(term.first_held + r), out);
+        }
+      }
     }
-    const double z_t = z.tail(tangents).norm(), y_t = y.tail(tangents).norm();
-    const VectorXd normal = wide(program_.J.cols(i), program_.J.block(i).row(0).transpose());
-    const double w = width(normal);
-    const Activity touching = activity(z(0) - z_t, y(0) + y_t, w), sticking = activity(z(0) + z_t, y(0) - y_t, w);
-    if (touching == Activity::kOpen) return;
-    if (touching == Activity::kWeak) return add_weak_cone(i, D, sticking);
-    if (sticking == Activity::kHeld) {
-      if (R > 0)
-        term.C = scaling * scaling / R;
-      else
-        term.E = MatrixXd::Identity(rows, rows);
-      for (int k = 0; k < tangents; ++k)
-        if (D(k + 1) == 0 && R == 0) term.E = MatrixXd::Identity(1, rows);
-      return;
-    }
-    if (sticking == Activity::kWeak || z_t == 0) s_.kink_ = true;
-    // Sliding: one row a = (1, −ŝ) is held, and turning it costs y_n/‖z_t‖ across ŝ.
-    Eigen::VectorXd a = Eigen::VectorXd::Unit(rows, 0);
-    Small N = Small::Zero(rows, rows);
-    if (z_t > 0) {
-      const Eigen::VectorXd along = z.tail(tangents) / z_t;
-      a.tail(tangents) = -along;
-      N.bottomRightCorner(tangents, tangents) =
-          y(0) / z_t * (Small::Identity(tangents, tangents) - along * along.transpose());
-    }
-    term.C = scaling * compliant(N, R) * scaling;
-    const Eigen::VectorXd row = D.cwiseProduct(a);
-    if (R > 0)
-      term.C += row * row.transpose() / (R * a.squaredNorm());
-    else
-      set_held(row, term);
-  }
-
-  /// dy = −C (dz₀ + R dy).
-  static Small compliant(const Small& C, double R) {
-    if (R == 0) return C;
-    const Small I = Small::Identity(C.rows(), C.cols());
-    return (I + R * C).ldlt().solve(C);
-  }
-
-  /// No force and no slack along the normal: implied by others if the contact does not slide, a kink otherwise.
-  void add_weak_cone(int i, const VectorXd& D, Activity sticking) {
-    if (sticking != Activity::kWeak) {
-      s_.kink_ = true;
-      return;
-    }
-    for (int r = 0; r < D.size(); ++r) {
-      const VectorXd row = wide(program_.J.cols(i), program_.J.block(i).row(r).transpose());
-      s_.implied_.push_back({row, i, Eigen::Vector4d::Unit(r)});
+    for (std::size_t n = 0; bounds != nullptr && n < island.bounds.size(); ++n) {
+      const RowTerm& bound = terms_.bounds[island.bounds[n]];
+      double *lower = bounds->lower.row(bound.index).data(), *upper = bounds->upper.row(bound.index).data();
+      scatter(bound.lower_stiffness, x(bound.index), lower);
+      scatter(bound.upper_stiffness, x(bound.index), upper);
+      if (bound.is_held) scatter(-1, y(bound.held), bound.holds_upper ? upper : lower);
     }
   }
 
-  void add_bound(int v) {
-    const double low = program_.lower.size() > 0 ? program_.lower(v) : -INFINITY,
-                 up = program_.upper.size() > 0 ? program_.upper(v) : INFINITY;
-    if (!std::isfinite(low) && !std::isfinite(up)) return;
-    const double m = solution_.bound_multipliers(v), s_low = solution_.delta(v) - low, s_up = up - solution_.delta(v);
-    Bound bound{.index = v};
-    if (smoothed_ && !program_.hard) {
-      // The net multiplier is exact for the nearer bound; the farther one follows from its slack.
-      const double far = 1 / (program_.kappa * std::max(s_low, s_up));
-      const double low_beta = s_low < s_up ? m + far : far, up_beta = s_low < s_up ? far : far - m;
-      bound.lower_stiffness = std::isfinite(low) ? program_.kappa * low_beta * low_beta : 0.0;
-      bound.upper_stiffness = std::isfinite(up) ? program_.kappa * up_beta * up_beta : 0.0;
-      s_.H_(v, v) += bound.lower_stiffness + bound.upper_stiffness;
-    } else {
-      const VectorXd row = VectorXd::Unit(program_.nv, v);
-      const bool upper = s_up < s_low;
-      const Activity found = activity(std::min(s_low, s_up), upper ? -m : m, width(row));
-      if (found == Activity::kWeak) s_.kink_ = true;
-      if (found != Activity::kHeld) return;
-      bound.held = static_cast<int>(held_.size());
-      bound.holds_upper = upper;
-      held_.push_back(row);
-    }
-    s_.bounds_.push_back(bound);
+  /// The packed rows of a contact's change.
+  void load_rows(const ContactTerm& term, const Data& data) {
+    s_.assign(static_cast<std::size_t>(term.rows) * ld_, 0.0);
+    if (data.rows.size() == 0) return;
+    for (int b = 0; b < term.rows; ++b)
+      gather(1, data.rows.row(term.first_row + b).data(), s_.data() + static_cast<std::size_t>(b) * ld_);
   }
 
-  void add_linear(int i) {
-    const VectorXd row = wide(program_.linear.rows.cols(i), program_.linear.rows.block(i).row(0).transpose());
-    const double m = solution_.linear_multipliers(i);
-    if (smoothed_ && !program_.hard) {
-      s_.H_ += program_.kappa * m * m * row * row.transpose();
-      return;
-    }
-    const Activity found = activity(row.dot(solution_.delta) - program_.linear.rhs[i], m, width(row));
-    if (found == Activity::kWeak) s_.kink_ = true;
-    if (found == Activity::kHeld) held_.push_back(row);
-  }
-
-  Sensitivity& s_;
-  const ContactProgram& program_;
-  const ContactSolution& solution_;
-  double root_;
-  bool smoothed_;
-  std::vector<VectorXd> held_;
+  SensitivityTerms terms_;
+  bool is_kink_ = false, is_unique_ = true;
+  std::vector<Island> islands_;  // the first count_ are in use
+  std::size_t count_ = 0;
+  std::vector<int> parent_, island_of_, local_;
+  std::vector<int> columns_;
+  std::vector<char> reached_;
+  std::size_t ld_ = 0;  // padded number of columns_
+  std::vector<double> metric_, row_, x_, y_, s_;
 };
+
+Sensitivity::Sensitivity() : islands_(std::make_unique<Islands>()) {}
+Sensitivity::~Sensitivity() = default;
+Sensitivity::Sensitivity(Sensitivity&&) noexcept = default;
+Sensitivity& Sensitivity::operator=(Sensitivity&&) noexcept = default;
+
+bool Sensitivity::is_kink() const { return islands_->is_kink(); }
+bool Sensitivity::is_unique() const { return islands_->is_unique(); }
+int Sensitivity::num_rows() const { return islands_->terms().num_rows; }
+int Sensitivity::first_row(int contact) const { return islands_->terms().contacts[contact].first_row; }
 
 void Sensitivity::factor(const ContactProgram& program, const ContactSolution& solution, double energy_J) {
   if (solution.delta.size() != program.nv || solution.force.size() != program.contacts.size() || !(energy_J > 0)) {
     throw std::invalid_argument("sensitivity: the solution is not one of this program, or its energy is not positive");
   }
-  nv_ = program.nv;
-  num_rows_ = 0;
-  kink_ = false;
-  unique_ = true;
-  terms_.clear();
-  bounds_.clear();
-  implied_.clear();
-  Builder(*this, program, solution, energy_J).build();
-  factor_system(program);
-}
-
-void Sensitivity::factor_system(const ContactProgram& program) {
-  // Where H is singular, penalties on the held rows change nothing in the answer; what they leave free gets the least
-  // motion.
-  const auto is_definite = [&] {
-    const double largest = H_.size() > 0 ? H_.diagonal().maxCoeff() : 1.0;
-    scale_ = (H_.diagonal().array() > 1e-300 * largest).select(H_.diagonal().cwiseSqrt().cwiseInverse(), 1.0);
-    H_factor_.compute(scale_.asDiagonal() * H_ * scale_.asDiagonal());
-    return nv_ == 0 || H_factor_.vectorD().minCoeff() > kSingular;
-  };
-  const int m = static_cast<int>(G_.rows());
-  penalty_.setZero(m);
-  if (!is_definite()) {
-    for (int k = 0; k < m; ++k) penalty_(k) = 1 / G_.row(k).transpose().cwiseAbs2().cwiseQuotient(metric_).sum();
-    H_ += G_.transpose() * penalty_.asDiagonal() * G_;
-    if (!is_definite()) {
-      unique_ = false;
-      for (int k = 0; k < program.masses.num_blocks(); ++k) {
-        H_.block(program.masses.start(k), program.masses.start(k), program.masses.size(k), program.masses.size(k)) +=
-            kFree * program.masses.block(k);
-      }
-      if (!is_definite()) {
-        H_.diagonal() += kFree * metric_;
-        is_definite();
-      }
-    }
-  }
-  W_.resize(G_.cols(), 0);
-  row_scale_.resize(0);
-  if (m > 0) {
-    W_ = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * G_.transpose());
-    MatrixXd S = G_ * W_;
-    row_scale_ = S.diagonal().cwiseSqrt().cwiseInverse();
-    S = (row_scale_.asDiagonal() * S * row_scale_.asDiagonal()).eval();
-    S_factor_.setThreshold(kDependent);
-    S_factor_.compute(S);
-  }
-  // Rows without slack and multiplier: a kink unless the held rows imply them.
-  std::erase_if(implied_, [&](const Implied& implied) {
-    const VectorXd x = scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * implied.row);
-    VectorXd rest = implied.row;
-    if (m > 0) {
-      const VectorXd y = row_scale_.asDiagonal() * S_factor_.solve(row_scale_.asDiagonal() * (G_ * x));
-      rest -= G_.transpose() * y;
-    }
-    const double left = rest.cwiseAbs2().cwiseQuotient(metric_).sum(),
-                 all = implied.row.cwiseAbs2().cwiseQuotient(metric_).sum();
-    const bool is_free = left > kAgree * kAgree * all;
-    kink_ |= is_free;
-    return is_free;
-  });
-}
-
-bool Sensitivity::solve_system(const MatrixXd& p, const MatrixXd& r, MatrixXd& x, MatrixXd& y) const {
-  const auto H_solve = [&](const MatrixXd& rhs) -> MatrixXd {
-    return scale_.asDiagonal() * H_factor_.solve(scale_.asDiagonal() * rhs);
-  };
-  y.setZero(G_.rows(), p.cols());
-  if (p.cols() == 0) {
-    x.resize(p.rows(), 0);
-    return true;
-  }
-  if (G_.rows() == 0) {
-    x = H_solve(p);
-    return true;
-  }
-  x = H_solve(p - G_.transpose() * (penalty_.asDiagonal() * r));
-  const MatrixXd Gx = G_ * x;
-  const MatrixXd rhs = -(row_scale_.asDiagonal() * (r + Gx));
-  const MatrixXd scaled = S_factor_.solve(rhs);
-  y = row_scale_.asDiagonal() * scaled;
-  x += W_ * y;
-  // Redundant rows must be served by the others.
-  const MatrixXd left = row_scale_.asDiagonal() * (G_ * x + r);
-  const double size =
-      (row_scale_.asDiagonal() * r).cwiseAbs().maxCoeff() + (row_scale_.asDiagonal() * Gx).cwiseAbs().maxCoeff();
-  return !(left.cwiseAbs().maxCoeff() > kAgree * size);
+  islands_->factor(program, solution, energy_J);
 }
 
 void Sensitivity::solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result) {
-  const Eigen::Index k = change.gradient.cols();
-  MatrixXd p = -change.gradient, r = MatrixXd::Zero(G_.rows(), k), y;
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const Term& term = terms_[i];
-    const auto cols = program.J.cols(static_cast<int>(i));
-    const auto block = program.J.block(static_cast<int>(i));
-    const auto ds = change.rows.middleRows(term.first_row, term.C.rows());
-    const MatrixXd pull = block.transpose() * (term.C * ds);
-    for (std::size_t c = 0; c < cols.size(); ++c) p.row(cols[c]) -= pull.row(c);
-    r.middleRows(term.first_held, term.E.rows()) = term.E * ds;
-  }
-  for (const Bound& bound : bounds_) {
-    const bool has_lower = change.lower.size() > 0, has_upper = change.upper.size() > 0;
-    if (has_lower) p.row(bound.index) += bound.lower_stiffness * change.lower.row(bound.index);
-    if (has_upper) p.row(bound.index) += bound.upper_stiffness * change.upper.row(bound.index);
-    if (bound.held >= 0 && (bound.holds_upper ? has_upper : has_lower))
-      r.row(bound.held) = -(bound.holds_upper ? change.upper : change.lower).row(bound.index);
-  }
-  if (!solve_system(p, r, result.delta, y)) kink_ = true;
-
-  result.force.resize(num_rows_, k);
-  MatrixXd rates(num_rows_, k);  // J dδ + ds
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const Term& term = terms_[i];
-    const auto cols = program.J.cols(static_cast<int>(i));
-    const auto block = program.J.block(static_cast<int>(i));
-    auto ds = rates.middleRows(term.first_row, term.C.rows());
-    ds = change.rows.middleRows(term.first_row, term.C.rows());
-    for (std::size_t c = 0; c < cols.size(); ++c) ds += block.col(c) * result.delta.row(cols[c]);
-    result.force.middleRows(term.first_row, term.C.rows()) =
-        -term.C * ds + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
-  }
-  for (const Implied& implied : implied_) {
-    const Term& term = terms_[implied.contact];
-    const auto rows = term.C.rows();
-    const MatrixXd moves = implied.e.head(rows).transpose() * rates.middleRows(term.first_row, rows);
-    const double size =
-        (implied.e.head(rows).transpose() * change.rows.middleRows(term.first_row, rows)).cwiseAbs().maxCoeff() +
-        (implied.row.cwiseAbs().transpose() * result.delta.cwiseAbs()).maxCoeff();
-    if (moves.cwiseAbs().maxCoeff() > kAgree * size) kink_ = true;
-  }
+  islands_->apply(program, {change.gradient, -1, change.rows, &change.lower, &change.upper}, result.delta,
+                  result.force);
+  islands_->check_implied(program, change, result);
 }
 
-void Sensitivity::solve_transposed(const ContactProgram& program, const MatrixXd& delta, const MatrixXd& force,
-                                   ProgramChange& result) const {
-  const Eigen::Index k = delta.cols();
-  const bool has_force = force.size() > 0;
-  MatrixXd p = delta, r = MatrixXd::Zero(G_.rows(), k), x, y;
-  for (std::size_t i = 0; has_force && i < terms_.size(); ++i) {
-    const Term& term = terms_[i];
-    const auto cols = program.J.cols(static_cast<int>(i));
-    const auto wf = force.middleRows(term.first_row, term.C.rows());
-    const MatrixXd pull = program.J.block(static_cast<int>(i)).transpose() * (term.C * wf);
-    for (std::size_t c = 0; c < cols.size(); ++c) p.row(cols[c]) -= pull.row(c);
-    r.middleRows(term.first_held, term.E.rows()) = term.E * wf;
-  }
-  solve_system(p, r, x, y);
-  result.gradient = -x;
-  result.rows.resize(num_rows_, k);
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const Term& term = terms_[i];
-    const auto cols = program.J.cols(static_cast<int>(i));
-    const auto block = program.J.block(static_cast<int>(i));
-    MatrixXd Jx = MatrixXd::Zero(term.C.rows(), k);
-    for (std::size_t c = 0; c < cols.size(); ++c) Jx += block.col(c) * x.row(cols[c]);
-    if (has_force) Jx += force.middleRows(term.first_row, term.C.rows());
-    result.rows.middleRows(term.first_row, term.C.rows()) =
-        -term.C * Jx + term.E.transpose() * y.middleRows(term.first_held, term.E.rows());
-  }
-  result.lower = MatrixXd::Zero(nv_, k);
-  result.upper = MatrixXd::Zero(nv_, k);
-  for (const Bound& bound : bounds_) {
-    result.lower.row(bound.index) = bound.lower_stiffness * x.row(bound.index);
-    result.upper.row(bound.index) = bound.upper_stiffness * x.row(bound.index);
-    if (bound.held >= 0) (bound.holds_upper ? result.upper : result.lower).row(bound.index) -= y.row(bound.held);
-  }
+void Sensitivity::solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
+                                   ProgramChange& result) {
+  islands_->apply(program, {delta, 1, force, nullptr, nullptr}, result.gradient, result.rows, &result);
+  result.gradient *= -1;
 }
 
 }  // namespace deft::solvers

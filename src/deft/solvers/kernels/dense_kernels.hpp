@@ -34,6 +34,14 @@ struct DenseKernels {
   void (*add_product)(int rows, int n, int ld, const double* J, const double* T, const int* cols, bool contiguous,
                       double* H, int ld_H);
 
+  // Many right-hand sides: X and Y row-major, one row per unknown, `k` columns rounded up to whole lanes. Entry (i, j) of A
+  // is A[i * row_step + j * col_step], so that a transposed matrix needs no copy.
+  /// Y += alpha A X, A rows × inner.
+  void (*multiply_many)(int rows, int inner, double alpha, const double* A, int row_step, int col_step, const double* X, int ld_X,
+                        double* Y, int ld_Y, int k);
+  /// X ← A⁻¹ X with A triangular, its diagonal holding reciprocals: lower, or upper if `backward`.
+  void (*substitute_many)(int n, const double* A, int row_step, int col_step, bool backward, double* X, int ld_X, int k);
+
   // Square tiles of kLane rows, row-major and contiguous (tile_cholesky.hpp).
   /// One step of UᵀU by tiles: each of `count` tiles ← U⁻ᵀ tile with the factored `diagonal`; then for all pairs a ≤ b of them the tile that couples
   /// rows[a] with rows[b] −= tile_aᵀ tile_b: diagonals[rows[a]] where a = b, otherwise the next one of `targets` in `all`.
