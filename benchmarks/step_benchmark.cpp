@@ -46,7 +46,7 @@ Measurement measure(const scene::Scene& scene, int repeat) {
   Eigen::VectorXd u;
   const auto derivative_us = [&](const dynamics::State& state, bool configuration) {
     const Stopwatch watch;
-    differentiator.linearize(state, u, result, {.configuration = configuration});
+    differentiator.linearize(*model, state, u, result, {.configuration = configuration});
     differentiator.jacobians(derivative);
     return watch.microseconds();
   };

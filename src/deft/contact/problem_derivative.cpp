@@ -12,7 +12,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Map = Eigen::Matrix<double, 3, 12>;
 using Vector6 = Eigen::Matrix<double, 6, 1>;
-using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+using Map6 = Eigen::Matrix<double, 6, 12>;
 
 constexpr double kTie = 1e-6;  // components of a normal this close are equal
 
@@ -36,13 +36,6 @@ bool has_frame_tie(const Vector3d& n) {
   std::sort(sizes.data(), sizes.data() + 3);
   return sizes(1) - sizes(0) < kTie && sizes(1) > kTie;  // along an axis the rays of both choices coincide
 }
-
-/// One side of a contact: its columns, where they stand in the contact's list, and its part of ζ = Z dq.
-struct Side {
-  std::span<const int> cols;
-  std::vector<int> at;
-  Columns S;  // its columns about the world origin
-};
 
 }  // namespace
 
@@ -74,16 +67,22 @@ RowDifferentiator::RowDifferentiator(const scene::Scene& scene)
     : scene_(&scene),
       frozen_(scene.nv(), 0),
       workspace_(scene.collision_world().make_workspace()),
+      bodies_(scene.model().bodies().size()),
+      Z_{Columns(6, scene.nv()), Columns(6, scene.nv())},
       carried_(6, scene.nv()) {
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) std::fill_n(frozen_.begin() + object.first_v, object.nv, 1);
   }
 }
 
-RowDifferentiator::BodyMotion RowDifferentiator::body_motion(const Columns& S, int body,
-                                                             const Eigen::VectorXd& delta) const {
+const RowDifferentiator::BodyMotion& RowDifferentiator::body_motion(const Columns& S, int body,
+                                                                    const Eigen::VectorXd& delta) {
+  BodyMotion& motion = bodies_[body];
+  if (motion.is_known) return motion;
   const auto cols = scene_->model().columns(body);
-  BodyMotion motion{.V = Vector6::Zero(), .D = Columns::Zero(6, static_cast<Eigen::Index>(cols.size()))};
+  motion.is_known = true;
+  motion.V.setZero();
+  motion.D.setZero(6, static_cast<Eigen::Index>(cols.size()));
   for (const int c : cols) {
     const Vector6 part = S.col(c) * delta(c);
     motion.V += part;
@@ -114,6 +113,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
   out.frame_ties.clear();
   out.dtau_columns.clear();
   carried_.setZero();
+  for (BodyMotion& body : bodies_) body.is_known = false;
 
   std::size_t found = 0;
   for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
@@ -124,25 +124,24 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     const collision::ContactPair& pair = state.contacts[found];
     const collision::ContactMotion& motion = motions_[found++];
 
-    // Columns of both bodies and ζ = Z dq.
-    Side sides[2] = {{.cols = model.columns(pair.body_a)}, {.cols = model.columns(pair.body_b)}};
-    std::vector<int> cols;
-    std::set_union(sides[0].cols.begin(), sides[0].cols.end(), sides[1].cols.begin(), sides[1].cols.end(),
-                   std::back_inserter(cols));
-    const Eigen::Index n_cols = static_cast<Eigen::Index>(cols.size());
-    Eigen::Matrix<double, 12, Eigen::Dynamic> Z = Eigen::Matrix<double, 12, Eigen::Dynamic>::Zero(12, n_cols);
+    // Columns of both bodies, and the part of ζ = Z dq that column c of one side makes.
+    const std::span<const int> own[2] = {model.columns(pair.body_a), model.columns(pair.body_b)};
+    cols_.clear();
+    std::set_union(own[0].begin(), own[0].end(), own[1].begin(), own[1].end(), std::back_inserter(cols_));
+    for (int x = 0; x < 2; ++x) {
+      at_[x].clear();
+      for (const int c : own[x])
+        at_[x].push_back(static_cast<int>(std::lower_bound(cols_.begin(), cols_.end(), c) - cols_.begin()));
+    }
     for (int x = 0; x < 2; ++x) {
       const Vector3d& p = x == 0 ? pair.p_WA : pair.p_WB;
-      sides[x].S.resize(6, static_cast<Eigen::Index>(sides[x].cols.size()));
-      for (std::size_t c = 0; c < sides[x].cols.size(); ++c) {
-        const int v = sides[x].cols[c];
-        sides[x].at.push_back(static_cast<int>(std::lower_bound(cols.begin(), cols.end(), v) - cols.begin()));
-        sides[x].S.col(c) = S.col(v);
-        Z.col(sides[x].at.back()).segment<3>(6 * x) = S.col(v).head<3>();
-        Z.col(sides[x].at.back()).segment<3>(6 * x + 3) = S.col(v).tail<3>() + S.col(v).head<3>().cross(p);
+      for (std::size_t c = 0; c < own[x].size(); ++c) {
+        auto z = Z_[x].col(static_cast<Eigen::Index>(c));
+        z = S.col(own[x][c]);
+        z.tail<3>() += z.head<3>().cross(p);
       }
     }
-    const BodyMotion A = body_motion(S, pair.body_a, delta), B = body_motion(S, pair.body_b, delta);
+    const BodyMotion &A = body_motion(S, pair.body_a, delta), &B = body_motion(S, pair.body_b, delta);
     const auto velocity = [](const BodyMotion& m, const Vector3d& p) -> Vector3d {
       return m.V.tail<3>() + m.V.head<3>().cross(p);
     };
@@ -172,42 +171,47 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     shape.ds.row(1) = contact.t1_W.transpose() * du + u.transpose() * dt1;
     if (rows > 2) shape.ds.row(2) = contact.t2_W.transpose() * du + u.transpose() * dt2;
     if (rows > 3) shape.ds.row(3) = w.transpose() * motion.dn;
-    RowBlocks::Block ds = out.ds.append(rows, cols);
-    ds = shape.ds.topRows(rows) * Z;
+    shape.turn = f[0] * motion.dn + f[1] * dt1 + f[2] * dt2;
+    RowBlocks::Block ds = out.ds.append(rows, cols_), turn = out.turn.append(3, cols_);
     for (int x = 0; x < 2; ++x) {
+      const double sign = x == 0 ? 1.0 : -1.0;
       const Columns& D = x == 0 ? A.D : B.D;
       const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
-      for (Eigen::Index c = 0; c < D.cols(); ++c) {
-        const Vector3d v = (x == 0 ? 1.0 : -1.0) * (D.col(c).tail<3>() + D.col(c).head<3>().cross(p));
-        const int at = sides[x].at[c];
-        ds(0, at) += contact.n_W.dot(v);
-        ds(1, at) += contact.t1_W.dot(v);
-        if (rows > 2) ds(2, at) += contact.t2_W.dot(v);
-        if (rows > 3) ds(3, at) += (x == 0 ? 1.0 : -1.0) * contact.n_W.dot(D.col(c).head<3>());
+      for (std::size_t c = 0; c < own[x].size(); ++c) {
+        const int at = at_[x][c];
+        const Vector6 z = Z_[x].col(static_cast<Eigen::Index>(c)), d = sign * D.col(static_cast<Eigen::Index>(c));
+        const Vector3d v = d.tail<3>() + d.head<3>().cross(p);
+        Eigen::Vector4d column = shape.ds.middleCols<6>(6 * x) * z;
+        column +=
+            Eigen::Vector4d(contact.n_W.dot(v), contact.t1_W.dot(v), contact.t2_W.dot(v), contact.n_W.dot(d.head<3>()));
+        for (int r = 0; r < rows; ++r) ds(r, at) += column(r);
+        const Vector3d turned = shape.turn.middleCols<6>(6 * x) * z;
+        for (int r = 0; r < 3; ++r) turn(r, at) += turned(r);
       }
     }
 
     // Generalised forces: wrenches [p × F + f₄ n; F] about the world origin.
-    shape.turn = f[0] * motion.dn + f[1] * dt1 + f[2] * dt2;
-    RowBlocks::Block turn = out.turn.append(3, cols);
-    turn = shape.turn * Z;
-    RowBlocks::Block dtau_shape = out.dtau_shape.append(12, cols);
+    RowBlocks::Block dtau_shape = out.dtau_shape.append(12, cols_);
+    RowBlocks::Block dtau = out.dtau.append(static_cast<int>(cols_.size()), cols_);
     for (int x = 0; x < 2; ++x) {
       const double sign = x == 0 ? 1.0 : -1.0;
       const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
-      Eigen::Matrix<double, 6, 12> wrench;
+      Map6 wrench;
       wrench.topRows<3>() = sign * (skew(p) * shape.turn - skew(F) * (x == 0 ? dp_A : dp_B) + f[3] * motion.dn);
       wrench.bottomRows<3>() = sign * shape.turn;
       Vector6 total;
       total << sign * (p.cross(F) + f[3] * contact.n_W), sign * F;
-      for (std::size_t c = 0; c < sides[x].cols.size(); ++c) {
-        if (frozen_[sides[x].cols[c]] != 0) continue;
-        dtau_shape.col(sides[x].at[c]) += wrench.transpose() * sides[x].S.col(c);
-        carried_.col(sides[x].cols[c]) += total;
+      for (std::size_t c = 0; c < own[x].size(); ++c) {
+        if (frozen_[own[x][c]] != 0) continue;
+        const Eigen::Matrix<double, 12, 1> row = wrench.transpose() * S.col(own[x][c]);
+        for (int r = 0; r < 12; ++r) dtau_shape(r, at_[x][c]) += row(r);
+        for (int y = 0; y < 2; ++y) {
+          for (std::size_t i = 0; i < own[y].size(); ++i)
+            dtau(at_[x][c], at_[y][i]) += row.segment<6>(6 * y).dot(Z_[y].col(static_cast<Eigen::Index>(i)));
+        }
+        carried_.col(own[x][c]) += total;
       }
     }
-    RowBlocks::Block dtau = out.dtau.append(static_cast<int>(n_cols), cols);
-    dtau = dtau_shape.transpose() * Z;
     out.kinks.push_back(motion.kink);
     out.frame_ties.push_back(!is_turned && scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
   }

@@ -43,7 +43,8 @@ void tangent_rates(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Matrix
 void patch_tangent_rates(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Matrix3d& T1,
                          Eigen::Matrix3d& T2);
 
-/// Fills ContactProblemDerivative. README.md derives the terms.
+/// Fills ContactProblemDerivative. README.md derives the terms. Keeps scratch: no allocation once it and `out` have
+/// grown. One object per thread.
 class RowDifferentiator {
  public:
   explicit RowDifferentiator(const scene::Scene& scene);
@@ -56,19 +57,23 @@ class RowDifferentiator {
                      ContactProblemDerivative& out);
 
  private:
+  using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
   /// Twist of a body per step and its derivative by column, about the world origin.
   struct BodyMotion {
     Eigen::Matrix<double, 6, 1> V;
-    Eigen::Matrix<double, 6, Eigen::Dynamic> D;
+    Columns D;  // of the columns of the body
+    bool is_known = false;
   };
-  BodyMotion body_motion(const Eigen::Matrix<double, 6, Eigen::Dynamic>& S, int body,
-                         const Eigen::VectorXd& delta) const;
+  const BodyMotion& body_motion(const Columns& S, int body, const Eigen::VectorXd& delta);
 
   const scene::Scene* scene_;
   std::vector<char> frozen_;
   std::vector<collision::ContactMotion> motions_;
   collision::CollisionWorkspace workspace_;
-  Eigen::Matrix<double, 6, Eigen::Dynamic> carried_;  // per velocity: the contact wrench on everything its column moves
+  std::vector<BodyMotion> bodies_;
+  std::vector<int> cols_, at_[2];  // of a contact, and where the columns of A and B stand in them
+  Columns Z_[2];                   // of a contact: ζ = Z dq by the columns of A and B
+  Columns carried_;                // per velocity: the contact wrench on everything its column moves
 };
 
 }  // namespace deft::contact

@@ -20,33 +20,6 @@ VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
   return VectorXd::Zero(object.nv);
 }
 
-/// ∂(Q_uδ)/∂q: inertia that turns with the object; under the mass rule its scale too, where the largest entry turns.
-void add_inertia(const EnergyPoint& at, const scene::Object& object, MatrixXd& out) {
-  const multibody::Model& model = at.scene.model();
-  MatrixXd M, turned;
-  model.mass_matrix(at.state.kinematics, M);
-  const MassRule rule = mass_rule(at.scene, object, M, at.h);
-  const double scale = rule.factor / (at.h * at.h);
-  VectorXd y = VectorXd::Zero(model.nv());
-  y.segment(object.first_v, object.nv) = at.delta.segment(object.first_v, object.nv);
-  model.inertia_derivative(at.state.kinematics, y, turned);
-  out.middleRows(object.first_v, object.nv) += scale * turned.middleRows(object.first_v, object.nv);
-  if (!rule.applies) return;
-  const VectorXd force = scale * (M * y).segment(object.first_v, object.nv);
-  model.inertia_derivative(at.state.kinematics, VectorXd::Unit(model.nv(), rule.largest), turned);
-  out.middleRows(object.first_v, object.nv) -= force * turned.row(rule.largest) / M(rule.largest, rule.largest);
-}
-
-/// M(δ/h² − v/h) + C(q, v)v by q; what is frozen has δ = 0 and no force.
-void add_momentum(const EnergyPoint& at, MatrixXd& out) {
-  const multibody::Model& model = at.scene.model();
-  MatrixXd by_q, by_v;
-  model.inertia_derivative(at.state.kinematics, at.delta / (at.h * at.h) - at.v / at.h, by_q);
-  out += by_q;
-  model.bias_derivative(at.state.kinematics, at.v, by_q, by_v);
-  out += by_q;
-}
-
 /// −Jᵀ(force at the body's origin, torque): columns turn, and the origin moves.
 void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
   const multibody::Model& model = at.scene.model();
@@ -99,33 +72,96 @@ MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const
   return rule;
 }
 
-void energy_configuration_jacobian(const EnergyPoint& at, MatrixXd& out) {
+EnergyDifferentiator::EnergyDifferentiator(const scene::Scene& scene)
+    : scene_(&scene), M_(scene.nv(), scene.nv()), part_(M_), other_(M_), y_(scene.nv()) {
+  // Objects that some body depends on together turn each other's inertia.
+  const auto objects = scene.objects();
+  for (std::size_t body = 0; body < scene.model().bodies().size(); ++body) {
+    const auto cols = scene.model().columns(static_cast<int>(body));
+    int carriers = 0;
+    for (const scene::Object& object : objects)
+      carriers += std::any_of(cols.begin(), cols.end(),
+                              [&](int c) { return c >= object.first_v && c < object.first_v + object.nv; });
+    objects_are_separate_ &= carriers <= 1;
+  }
+}
+
+void EnergyDifferentiator::configuration(const EnergyPoint& at, MatrixXd& out) {
   const scene::Scene& scene = at.scene;
   const scene::StepSettings& step = scene.spec().step;
   out.setZero(scene.nv(), scene.nv());
-  MatrixXd gravity;
-  scene.model().gravity_derivative(at.state.kinematics, scene.spec().gravity_W, gravity);
+  scene.model().gravity_derivative(at.state.kinematics, scene.spec().gravity_W, part_);
+  const MatrixXd& gravity = part_;
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) out(robot.first_v + i, robot.first_v + i) += robot.stiffness(i);
     if (step.robot_gravity) out.middleRows(robot.first_v, robot.nu) -= gravity.middleRows(robot.first_v, robot.nu);
   }
-  for (const scene::Object& object : scene.objects()) {
+  for (const scene::Object& object : scene.objects())
     out.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
-    if (!at.second_order() && !object.frozen && step.dynamics == scene::Dynamics::kQuasidynamic)
-      add_inertia(at, object, out);
-  }
-  if (at.second_order()) add_momentum(at, out);
+  if (at.second_order())
+    add_momentum(at, out);
+  else if (step.dynamics == scene::Dynamics::kQuasidynamic)
+    add_inertia(at, out);
   add_wrenches(at, out);
   clear_frozen(scene, out);
 }
 
-void energy_velocity_jacobian(const EnergyPoint& at, MatrixXd& out) {
-  const multibody::Model& model = at.scene.model();
-  MatrixXd M, by_q;
-  model.mass_matrix(at.state.kinematics, M);
-  model.bias_derivative(at.state.kinematics, at.v, by_q, out);
-  out -= M / at.h;
-  clear_frozen(at.scene, out);
+void EnergyDifferentiator::add_inertia(const EnergyPoint& at, MatrixXd& out) {
+  const auto objects = scene_->objects();
+  scene_->model().mass_matrix(at.state.kinematics, M_);
+  if (objects_are_separate_) return add_inertia(at, objects, out);
+  for (const scene::Object& object : objects) add_inertia(at, {&object, 1}, out);
+}
+
+/// ∂(Q_uδ)/∂q: inertia that turns with the object; under the mass rule its scale too, where the largest entry turns.
+void EnergyDifferentiator::add_inertia(const EnergyPoint& at, std::span<const scene::Object> objects, MatrixXd& out) {
+  const multibody::Model& model = scene_->model();
+  y_.setZero();
+  for (const scene::Object& object : objects) {
+    if (!object.frozen) y_.segment(object.first_v, object.nv) = at.delta.segment(object.first_v, object.nv);
+  }
+  model.inertia_derivative(at.state.kinematics, y_, part_);
+  bool is_scaled = false;
+  for (const scene::Object& object : objects) {
+    if (object.frozen) continue;
+    const MassRule rule = mass_rule(*scene_, object, M_, at.h);
+    out.middleRows(object.first_v, object.nv) +=
+        rule.factor / (at.h * at.h) * part_.middleRows(object.first_v, object.nv);
+    is_scaled |= rule.applies;
+  }
+  if (!is_scaled) return;
+  y_.setZero();
+  for (const scene::Object& object : objects)
+    if (!object.frozen) y_(mass_rule(*scene_, object, M_, at.h).largest) = 1;
+  model.inertia_derivative(at.state.kinematics, y_, part_);
+  for (const scene::Object& object : objects) {
+    if (object.frozen) continue;
+    const MassRule rule = mass_rule(*scene_, object, M_, at.h);
+    const double scale = rule.factor / (at.h * at.h * M_(rule.largest, rule.largest));
+    for (int r = object.first_v; r < object.first_v + object.nv; ++r) {
+      const double force =
+          M_.row(r).segment(object.first_v, object.nv).dot(at.delta.segment(object.first_v, object.nv));
+      out.row(r) -= scale * force * part_.row(rule.largest);
+    }
+  }
+}
+
+/// M(δ/h² − v/h) + C(q, v)v by q; what is frozen has δ = 0 and no force.
+void EnergyDifferentiator::add_momentum(const EnergyPoint& at, MatrixXd& out) {
+  const multibody::Model& model = scene_->model();
+  y_ = at.delta / (at.h * at.h) - at.v / at.h;
+  model.inertia_derivative(at.state.kinematics, y_, part_);
+  out += part_;
+  model.bias_derivative(at.state.kinematics, at.v, part_, other_);
+  out += part_;
+}
+
+void EnergyDifferentiator::velocity(const EnergyPoint& at, MatrixXd& out) {
+  const multibody::Model& model = scene_->model();
+  model.mass_matrix(at.state.kinematics, M_);
+  model.bias_derivative(at.state.kinematics, at.v, part_, out);
+  out -= M_ / at.h;
+  clear_frozen(*scene_, out);
 }
 
 VectorXd command_stiffness(const scene::Scene& scene) {

@@ -26,10 +26,27 @@ struct MassRule {
 };
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);
 
-/// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
-void energy_configuration_jacobian(const EnergyPoint& at, Eigen::MatrixXd& out);
-/// ∂(Qδ + b)/∂v of models of second order, nv × nv: −M/h and what the velocity-dependent forces do.
-void energy_velocity_jacobian(const EnergyPoint& at, Eigen::MatrixXd& out);
+/// Jacobians of the energy's gradient. Keeps scratch: no allocation when `out` has the right size. One object per
+/// thread.
+class EnergyDifferentiator {
+ public:
+  explicit EnergyDifferentiator(const scene::Scene& scene);
+  /// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
+  void configuration(const EnergyPoint& at, Eigen::MatrixXd& out);
+  /// ∂(Qδ + b)/∂v of models of second order, nv × nv: −M/h and what the velocity-dependent forces do.
+  void velocity(const EnergyPoint& at, Eigen::MatrixXd& out);
+
+ private:
+  void add_inertia(const EnergyPoint& at, Eigen::MatrixXd& out);
+  void add_inertia(const EnergyPoint& at, std::span<const scene::Object> objects, Eigen::MatrixXd& out);
+  void add_momentum(const EnergyPoint& at, Eigen::MatrixXd& out);
+
+  const scene::Scene* scene_;
+  bool objects_are_separate_ = true;  // no object carries another
+  Eigen::MatrixXd M_, part_, other_;
+  Eigen::VectorXd y_;
+};
+
 /// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, size nu.
 Eigen::VectorXd command_stiffness(const scene::Scene& scene);
 /// ∂(Qδ + b)/∂h.

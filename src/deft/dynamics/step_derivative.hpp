@@ -5,10 +5,11 @@
 // All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u, and
 // for models of second order the same by v and of v⁺ = δ/h.
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "deft/contact/problem_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/sensitivity.hpp"
@@ -16,6 +17,7 @@
 namespace deft::dynamics {
 
 struct EnergyPoint;
+class StepDirections;
 
 /// How derivatives are taken.
 struct DerivativeOptions {
@@ -54,14 +56,19 @@ struct Parameter {
   int index = 0, second = 0;
 };
 
-/// The derivative of a step at (q, u), or (q, v, u). One object per thread. Convex models.
+/// The derivative of a step at (q, u), or (q, v, u). One object per thread: it keeps scratch, so that a warm
+/// `linearize` with products or Jacobians does not allocate while sizes repeat. Convex models.
 class StepDifferentiator {
  public:
   explicit StepDifferentiator(const scene::Scene& scene);
+  ~StepDifferentiator();
+  StepDifferentiator(StepDifferentiator&&) noexcept;
+  StepDifferentiator& operator=(StepDifferentiator&&) noexcept;
 
   /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
-  /// to be good for. @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for
-  /// what has no derivative yet: an ellipsoid with e_t ≠ e_o in a plane of motion.
+  /// to be good for; it is not copied: it must stay as it is until the last product.
+  /// @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for what has no derivative
+  /// yet: an ellipsoid with e_t ≠ e_o in a plane of motion.
   void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
   /// The same for a step from rest at time 0.
@@ -69,63 +76,70 @@ class StepDifferentiator {
                  const DerivativeOptions& options = {}) {
     linearize(State{.q = q}, u, result, options);
   }
+  /// The same with the model that has just made the step: its kinematics and contacts serve again. It must not step
+  /// until the last product.
+  void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {});
 
   /// Every Jacobian. Without `options.configuration` those of q stay empty.
   void jacobians(StepDerivative& out);
   /// A dq + B du, size nv, and what the contact forces do (contact frame), if asked.
-  Eigen::VectorXd forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd* dforce = nullptr);
+  void forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd& dq_next,
+               Eigen::VectorXd* dforce = nullptr);
+  Eigen::VectorXd forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd* dforce = nullptr) {
+    Eigen::VectorXd dq_next;
+    forward(dq, du, dq_next, dforce);
+    return dq_next;
+  }
   /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
   void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
                 Eigen::VectorXd& u_bar);
-  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration`.
+  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration`. Allocates.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one
   /// line each.
-  bool is_kink() const { return is_smoothed_ || sensitivity_.is_kink() || !kinks_.empty(); }
+  bool is_kink() const { return is_smoothed_ || sensitivity_.is_kink() || has_geometric_kink_; }
   bool is_smoothed() const { return is_smoothed_; }
   std::vector<std::string> kinks() const;
 
  private:
-  /// A joint whose spring may saturate: the variable to which it is stretched (effort_limits.hpp).
-  struct Saturation {
-    int velocity = 0, variable = 0, command = 0;
-  };
-  /// Columns of directions (nv × k, or empty), velocities and commands (nu × k, or empty) to changes of the program.
-  void change_along(const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv, const Eigen::MatrixXd& du,
-                    solvers::ProgramChange& change) const;
-  void list_saturations();
-  EnergyPoint energy_point();
-  solvers::ProgramChange no_change(Eigen::Index columns) const;
-  /// Solves; where redundant contacts part, again at mu_gradient. `make` fills the change.
-  template <typename Make>
-  void solve(const Make& make, solvers::SolutionChange& result);
+  void linearize_at(scene::SceneState* state, const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                    const DerivativeOptions& options);
+  /// The state at the start of the step; with its contacts, if asked.
+  scene::SceneState& place(bool with_contacts);
+  EnergyPoint energy_point(bool with_contacts);
+  const solvers::ContactProgram& program() const { return is_smoothed_ ? smoothed_program_ : result_->program; }
+  const solvers::ContactSolution& solution() const { return is_smoothed_ ? smoothed_solution_ : result_->solution; }
+  bool is_geometric_kink(int contact) const;
+  bool is_frame_kink(int contact) const;
+  /// Solves along change_. @returns false where redundant contacts part, so that now the step is smoothed and change_
+  /// must be made anew.
+  bool solve_change();
   void take_solution();
   bool smooth();
-  void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
-                     Eigen::MatrixXd& direct);
-  Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis) const;
-  Eigen::MatrixXd advance(const Eigen::MatrixXd* dq, const Eigen::MatrixXd& ddelta) const;
-  Eigen::MatrixXd advance_transposed(const Eigen::MatrixXd& w, bool through_delta) const;
-  Eigen::MatrixXd to_world(const Eigen::MatrixXd& dforce) const;
+  void add_parameter(const Parameter& parameter, Eigen::Index column, Eigen::MatrixXd& direct);
+  Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis);
+  /// Γ dδ of the columns of moved_.delta, in place.
+  void advance();
 
   const scene::Scene* scene_;
-  scene::SceneState state_;
-  contact::RowDifferentiator rows_;
+  scene::SceneState own_state_;
+  scene::SceneState* state_ = nullptr;  // of the model or our own
   solvers::ContactSolver solver_;
   solvers::Sensitivity sensitivity_;
-  contact::ContactProblemDerivative contacts_;
-  Eigen::MatrixXd energy_q_, energy_v_;  // ∂(Qδ + b)/∂q, /∂v
-  std::vector<Saturation> saturations_;
-  Eigen::VectorXd delta_;  // of the solution, without added variables
-  State start_;
-  Eigen::VectorXd stiffness_;   // per command
+  std::unique_ptr<StepDirections> directions_;
   std::vector<int> rotations_;  // first velocity index of each rotation block
-  StepResult result_;
-  Eigen::VectorXd u_;
+  State start_;
+  Eigen::VectorXd u_, delta_;  // δ of the solution, without added variables
+  const StepResult* result_ = nullptr;
   DerivativeOptions options_;
-  bool is_smoothed_ = false, objects_stay_ = false;
-  std::vector<std::string> kinks_;
+  bool is_smoothed_ = false, has_geometric_kink_ = false, objects_stay_ = false, has_contacts_ = false;
+  solvers::ContactProgram smoothed_program_;
+  solvers::ContactSolution smoothed_solution_;
+  solvers::ProgramChange change_;
+  solvers::SolutionChange moved_;
+  solvers::Directions weights_, force_weights_;
 };
 
 }  // namespace deft::dynamics

@@ -52,6 +52,8 @@ class StepModel {
   void step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) { step(State{.q = q}, u, result); }
   /// Whether velocities are part of the state.
   virtual bool second_order() const { return false; }
+  /// Poses and contacts at the start of the last step, which derivatives may use again; null if the model keeps none.
+  virtual scene::SceneState* start_state() { return nullptr; }
   /// Forgets warm starts.
   virtual void reset() = 0;
   /// Weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa, infinity: exact.

@@ -129,7 +129,7 @@ class Model {
   std::span<const int> movers(int column) const;
   /// ∂(M(q) y)/∂q for a fixed y of size nv, in the units of M y per rad or m, nv × nv. No allocation when `out` has the right size.
   void inertia_derivative(Kinematics& kinematics, const Eigen::VectorXd& y, Eigen::MatrixXd& out) const;
-  /// ∂/∂q and ∂/∂v of bias_force at velocity v (size nv), nv × nv each. Allocates.
+  /// ∂/∂q and ∂/∂v of bias_force at velocity v (size nv), nv × nv each. No allocation when both have the right size.
   void bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v) const;
   /// ∂/∂q of gravity_force, nv × nv. No allocation when `out` has the right size.
   void gravity_derivative(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::MatrixXd& out) const;

@@ -168,8 +168,8 @@ void Model::bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Ei
   const std::size_t n = joints.size();
 
   // Per column c: X_c = Σ S_i v_i of what moves it, and X_c × S_c v_c; per joint V = Σ S_c v_c, a = Σ X_c × S_c v_c.
-  Eigen::Matrix<double, 6, Eigen::Dynamic> X(6, nv()), a(6, n), V(6, n), F(6, n);
-  std::vector<Matrix6> N(n, Matrix6::Zero());
+  auto &X = k.bias_X, &a = k.bias_a, &V = k.bias_V, &F = k.bias_F;
+  auto& N = k.bias_N;
   a.col(0).setZero();
   V.col(0).setZero();
   for (int c = 0; c < nv(); ++c) {

@@ -63,6 +63,9 @@ struct Kinematics::Impl {
   std::vector<Eigen::Vector3d> moment_W;       // mass × centre of mass of the same
   std::vector<SpatialInertia> inertia;         // of everything outboard of each Pinocchio joint
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
+  // Scratch of bias_derivative, per velocity and per Pinocchio joint; names as there.
+  Eigen::Matrix<double, 6, Eigen::Dynamic> bias_X, bias_a, bias_V, bias_F;
+  std::vector<Eigen::Matrix<double, 6, 6>> bias_N;
   Eigen::Matrix<double, 6, Eigen::Dynamic> A, P;  // per Pinocchio joint: Σ S_c y_c of what carries it, Σ I A of what it carries
 };
 
