@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/least_norm.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -77,6 +76,7 @@ ConvexSolve::ConvexSolve(const scene::Scene& scene)
 
 void ConvexSolve::forget() {
   solver_.forget();
+  least_norm_.forget();
   effort_limits_.forget();
 }
 
@@ -165,15 +165,15 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
   result.status = solvers::Status::kIterationLimit;
 }
 
-void ConvexSolve::choose_forces(StepResult& result) const {
+void ConvexSolve::choose_forces(StepResult& result) {
   result.forces_least_norm = result.solution.forces_unique;
   const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
   if (choose && !result.forces_least_norm)
-    result.forces_least_norm = solvers::select_least_norm(result.program, result.solution);
+    result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
 
-void ConvexSolve::certify(StepResult& result) const {
-  result.certificate = solvers::certify(result.program, result.solution);
+void ConvexSolve::certify(StepResult& result) {
+  result.certificate = certifier_.certify(result.program, result.solution);
   result.status = solvers::confirmed(result.status, result.certificate);
 }
 

@@ -6,6 +6,7 @@
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/least_norm.hpp"
 
 namespace deft::dynamics {
 
@@ -45,8 +46,8 @@ class ConvexSolve {
   void solve_program(StepResult& result);
   void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
   /// The forces of least norm, where the scene asks for them.
-  void choose_forces(StepResult& result) const;
-  void certify(StepResult& result) const;
+  void choose_forces(StepResult& result);
+  void certify(StepResult& result);
 
   const scene::Scene* scene_;
   double kappa_;
@@ -54,6 +55,8 @@ class ConvexSolve {
   EffortLimits effort_limits_;
   scene::SceneState state_;
   solvers::ContactSolver solver_;
+  solvers::LeastNorm least_norm_;
+  solvers::Certifier certifier_;
   solvers::SolverSettings solver_settings_;
 };
 

@@ -2,6 +2,8 @@
 // The judge of a solution: residuals recomputed from the raw program by code that shares nothing with the solvers.
 
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
@@ -37,16 +39,33 @@ inline constexpr double kCertified = 1e-8;
 /// not confirm them to max(kCertified, tolerance), Infeasible and Unbounded when the proof does not to kCertified.
 Status confirmed(Status claimed, const Certificate& certificate, double tolerance = kCertified);
 
-/// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN. May
-/// allocate.
-Certificate certify(const ContactProgram& program, const ContactSolution& solution);
-
 /// The scales w of README.md, one per contact, linear row, equality row and velocity (the row of a bound); 1 where
 /// nothing moves the row. In metres (radians) of displacement per √J.
 struct RowScales {
   std::vector<double> contacts, linear, equality, bounds;
   double E0_J = 0;  // the energy scale of an exact program
 };
+
+/// The judge of programs one after the other: keeps scratch, so that judging does not allocate once it has grown (but
+/// proofs of infeasibility and unboundedness do). One object per thread.
+class Certifier {
+ public:
+  Certifier();
+  ~Certifier();
+  Certifier(Certifier&&) noexcept;
+  Certifier& operator=(Certifier&&) noexcept;
+
+  /// @returns the residuals of `solution` for `program`; NaN anywhere in the solution gives infinity, never NaN.
+  Certificate certify(const ContactProgram& program, const ContactSolution& solution);
+  void row_scales(const ContactProgram& program, RowScales& scales);
+
+ private:
+  class Judge;
+  std::unique_ptr<Judge> judge_;
+};
+
+/// One judgement, and the scales of one program, by a Certifier of their own. Allocate; safe to call from many threads.
+Certificate certify(const ContactProgram& program, const ContactSolution& solution);
 RowScales row_scales(const ContactProgram& program);
 
 }  // namespace deft::solvers

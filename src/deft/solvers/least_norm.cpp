@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "deft/solvers/certificate.hpp"
@@ -12,55 +12,67 @@
 namespace deft::solvers {
 namespace {
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+using Eigen::Matrix4d;
+using Eigen::Vector4d;
 using Kind = GeneratorKind;
 
 constexpr double kClosed = 1e-9;   // scaled slack below which a row may carry force
 constexpr double kSliding = 1e-6;  // scaled slide above which its direction is the slack's, below that the force's
 
-/// The rows that the motion leaves closed, and where their multipliers go.
-class Selection {
- public:
-  Selection(const ContactProgram& program, const ContactSolution& solution)
-      : p_(program), x_(solution), w_(row_scales(program)), root_(std::sqrt(w_.E0_J)) {
-    std::size_t ray = 0;
-    for (int i = 0; i < static_cast<int>(p_.contacts.size()); ++i) add_contact(i, ray);
-    for (int i = 0; i < p_.linear.rows.size(); ++i) {
-      const double slack = dot(p_.linear.rows, i, 0) - p_.linear.rhs[i];
-      add_row(p_.linear.rows, i, w_.linear[i], slack, x_.linear_multipliers[i], Kind::kRay, {Target::kLinear, i});
-    }
-    for (int i = 0; i < p_.equality.rows.size(); ++i)
-      add_row(p_.equality.rows, i, w_.equality[i], 0, x_.equality_multipliers[i], Kind::kLine, {Target::kEquality, i});
-    for (int i = 0; i < x_.bound_multipliers.size(); ++i) add_bounds(i);
-  }
+}  // namespace
 
-  bool solve() {
-    // Islands: generators that share velocities, directly or through others.
-    std::vector<int> parent(p_.nv);
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto root = [&](int i) {
-      while (parent[i] != i) i = parent[i] = parent[parent[i]];
-      return i;
-    };
-    for (const Generator& generator : generators_) {
-      for (const int c : generator.cols) parent[root(c)] = root(generator.cols.front());
-    }
-    std::vector<std::vector<int>> cols(p_.nv);
-    std::vector<std::vector<Generator*>> members(p_.nv);
-    for (int i = 0; i < p_.nv; ++i) cols[root(i)].push_back(i);
-    for (Generator& generator : generators_) members[root(generator.cols.front())].push_back(&generator);
-    for (int i = 0; i < p_.nv; ++i) {
-      if (!members[i].empty() && !find_shortest(std::move(members[i]), std::move(cols[i]), w_.bounds)) return false;
-    }
+/// The rows that the motion leaves closed, and where their multipliers go.
+class LeastNorm::Selection {
+ public:
+  bool select(const ContactProgram& program, ContactSolution& solution) {
+    certifier_.row_scales(program, w_);
+    p_ = &program;
+    x_ = &solution;
+    root_ = std::sqrt(w_.E0_J);
+    collect();
+    dual_.resize(program.nv, 0.0);
+    if (!search_.find(generators_, program.nv, dual_)) return false;
+    selected_ = solution;
+    store(selected_);
+    if (!(certifier_.certify(program, selected_).max_scaled() <= kCertified)) return false;
+    std::swap(solution, selected_);
     return true;
+  }
+  void forget() { dual_.clear(); }
+
+ private:
+  /// Where a generator's multipliers λ/scale belong; a contact's force is `force` times them.
+  struct Target {
+    enum Of { kContact, kLinear, kEquality, kBound } of = kContact;
+    int index = 0;
+    double sign = 1, scale = 1;
+    int ray = -1;
+    Matrix4d force = Matrix4d::Zero();
+  };
+
+  void collect() {
+    generators_.clear();
+    targets_.clear();
+    std::size_t ray = 0;
+    for (int i = 0; i < static_cast<int>(p_->contacts.size()); ++i) add_contact(i, ray);
+    const auto &linear = p_->linear, &equality = p_->equality;
+    for (int i = 0; i < linear.rows.size(); ++i) {
+      const double slack = dot(linear.rows, i, 0) - linear.rhs[i];
+      add_row(linear.rows, i, w_.linear[i], slack, x_->linear_multipliers[i], Kind::kRay, Target::kLinear);
+    }
+    for (int i = 0; i < equality.rows.size(); ++i)
+      add_row(equality.rows, i, w_.equality[i], 0, x_->equality_multipliers[i], Kind::kLine, Target::kEquality);
+    for (int i = 0; i < x_->bound_multipliers.size(); ++i) add_bounds(i);
   }
 
   /// Adds the changes: what is not selected (open rows, compliant contacts) keeps the solver's multipliers.
   void store(ContactSolution& out) const {
-    for (std::size_t k = 0; k < generators_.size(); ++k) {
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
       const Target& target = targets_[k];
-      const VectorXd change = (generators_[k].shortest - generators_[k].given) / target.scale;
+      const int rows = generators_.A.rows(static_cast<int>(k)), first = generators_.first[k];
+      Vector4d change = Vector4d::Zero();
+      for (int r = 0; r < rows; ++r)
+        change(r) = (generators_.shortest[first + r] - generators_.given[first + r]) / target.scale;
       switch (target.of) {
         case Target::kContact:
           for (int r = 0; r < 4; ++r) out.force[target.index][r] += target.force.row(r).dot(change);
@@ -80,21 +92,11 @@ class Selection {
     }
   }
 
- private:
-  /// Where a generator's multipliers λ/scale belong; a contact's force is `force` times them.
-  struct Target {
-    enum Of { kContact, kLinear, kEquality, kBound } of = kContact;
-    int index = 0;
-    double sign = 1, scale = 1;
-    int ray = -1;
-    Eigen::Matrix<double, 4, Eigen::Dynamic> force{};
-  };
-
   double dot(const RowBlocks& J, int i, int r) const {
     const auto cols = J.cols(i);
+    const auto block = J.block(i);
     double sum = 0;
-    for (std::size_t k = 0; k < cols.size(); ++k)
-      sum += J.block(i)(r, static_cast<Eigen::Index>(k)) * x_.delta[cols[k]];
+    for (std::size_t k = 0; k < cols.size(); ++k) sum += block(r, static_cast<Eigen::Index>(k)) * x_->delta[cols[k]];
     return sum;
   }
   bool closed(double slack, double multiplier, double w) const {
@@ -102,112 +104,125 @@ class Selection {
     return s <= kClosed || multiplier * w / root_ > s;
   }
 
-  void add_row(const RowBlocks& J, int i, double w, double slack, double multiplier, Kind kind, Target target) {
+  void add_row(const RowBlocks& J, int i, double w, double slack, double multiplier, Kind kind, Target::Of of) {
     if (kind == Kind::kRay && !closed(slack, multiplier, w)) return;
-    if (J.cols(i).empty()) return;
-    target.scale = w;
-    const VectorXd given = VectorXd::Constant(1, multiplier * w);
-    generators_.push_back({kind, {J.cols(i).begin(), J.cols(i).end()}, J.block(i).row(0) / w, given, {}});
-    targets_.push_back(std::move(target));
+    const auto cols = J.cols(i);
+    if (cols.empty()) return;
+    const double given = multiplier * w;
+    auto row = generators_.add(kind, cols, {&given, 1});
+    for (std::size_t c = 0; c < cols.size(); ++c)
+      row(0, static_cast<Eigen::Index>(c)) = J.block(i)(0, static_cast<Eigen::Index>(c)) / w * w_.bounds[cols[c]];
+    targets_.push_back({.of = of, .index = i, .scale = w});
   }
 
   void add_bounds(int i) {
-    const double lower = p_.lower.size() ? p_.lower[i] : -INFINITY, upper = p_.upper.size() ? p_.upper[i] : INFINITY;
-    const double w = w_.bounds[i], m = x_.bound_multipliers[i];
+    const double lower = p_->lower.size() ? p_->lower[i] : -INFINITY,
+                 upper = p_->upper.size() ? p_->upper[i] : INFINITY;
+    const double w = w_.bounds[i], m = x_->bound_multipliers[i];
     const auto add = [&](double sign, Kind kind) {
-      const double own = kind == Kind::kLine ? m : std::max(0.0, sign * m);
-      generators_.push_back({kind, {i}, MatrixXd::Constant(1, 1, sign / w), VectorXd::Constant(1, own * w), {}});
+      const double given = w * (kind == Kind::kLine ? m : std::max(0.0, sign * m));
+      generators_.add(kind, {&i, 1}, {&given, 1})(0, 0) = sign;
       targets_.push_back({.of = Target::kBound, .index = i, .sign = sign, .scale = w});
     };
     if (lower == upper) return add(1, Kind::kLine);
-    if (std::isfinite(lower) && closed(x_.delta[i] - lower, m, w)) add(1, Kind::kRay);
-    if (std::isfinite(upper) && closed(upper - x_.delta[i], -m, w)) add(-1, Kind::kRay);
+    if (std::isfinite(lower) && closed(x_->delta[i] - lower, m, w)) add(1, Kind::kRay);
+    if (std::isfinite(upper) && closed(upper - x_->delta[i], -m, w)) add(-1, Kind::kRay);
   }
 
   void add_contact(int i, std::size_t& ray) {
-    const ContactLaw& law = p_.contacts[i];
-    const int rows = law.frictionless ? 1 : p_.J.rows(i);
-    const bool pyramid = !is_cone(p_, i);
-    const int rays = !pyramid ? 0 : rows == 1 ? 1 : rows == 2 ? 2 : p_.rays;
+    const ContactLaw& law = p_->contacts[i];
+    const int rows = law.frictionless ? 1 : p_->J.rows(i);
+    const bool pyramid = !is_cone(*p_, i);
+    const int rays = !pyramid ? 0 : rows == 1 ? 1 : rows == 2 ? 2 : p_->rays;
     const std::size_t first_ray = ray;
     ray += rays;
-    if (law.compliance > 0 || p_.J.cols(i).empty()) return;  // its force is the only one
-    double z[4] = {};
-    for (int r = 0; r < rows; ++r) z[r] = dot(p_.J, i, r) + (r == 0 ? law.gap : law.offset[r - 1]);
+    if (law.compliance > 0 || p_->J.cols(i).empty()) return;  // its force is the only one
+    Vector4d z = Vector4d::Zero();
+    for (int r = 0; r < rows; ++r) z[r] = dot(p_->J, i, r) + (r == 0 ? law.gap : law.offset[r - 1]);
     if (!pyramid) return add_cone(i, rows, z);
     for (int k = 0; k < rays; ++k) {
       const double angle = 2 * std::numbers::pi * k / rays;
-      Eigen::Vector4d force(1, 0, 0, 0);
-      if (rays > 1) force[1] = law.mu * std::cos(angle);
-      if (rays > 2) force[2] = law.mu * std::sin(angle);
-      const double slack = z[0] + force[1] * z[1] + force[2] * z[2];
-      if (closed(slack, x_.ray_multipliers[first_ray + k], w_.contacts[i]))
-        add_contact_generator(i, Kind::kRay, force, VectorXd::Constant(1, x_.ray_multipliers[first_ray + k]),
-                              static_cast<int>(first_ray + k));
+      Matrix4d force = Matrix4d::Zero();
+      force(0, 0) = 1;
+      if (rays > 1) force(1, 0) = law.mu * std::cos(angle);
+      if (rays > 2) force(2, 0) = law.mu * std::sin(angle);
+      const double beta = x_->ray_multipliers[first_ray + k];
+      if (closed(force.col(0).dot(z), beta, w_.contacts[i]))
+        add_generator(i, Kind::kRay, force, 1, beta * Vector4d::Unit(0), static_cast<int>(first_ray + k));
     }
   }
 
   /// Open, on the boundary (one ray opposite to the slide), or at the apex (the whole cone).
-  void add_cone(int i, int rows, const double* z) {
-    const ContactLaw& law = p_.contacts[i];
+  void add_cone(int i, int rows, const Vector4d& z) {
+    const ContactLaw& law = p_->contacts[i];
     const double unit = w_.contacts[i] * root_;
-    Eigen::Matrix4d force = Eigen::Matrix4d::Identity();  // of (y_n, y_t): y_t times μ e
-    Eigen::VectorXd s = Eigen::VectorXd::Zero(rows), y = s;
+    Matrix4d force = Matrix4d::Identity();  // of (y_n, y_t): y_t times μ e
+    Vector4d s = Vector4d::Zero(), y = s;
     s[0] = z[0] / unit;
-    y[0] = x_.force[i][0];
+    y[0] = x_->force[i][0];
     for (int r = 1; r < rows; ++r) {
       force(r, r) = law.mu * law.ellipsoid[r - 1];
       s[r] = force(r, r) * z[r] / unit;
-      y[r] = force(r, r) > 0 ? x_.force[i][r] / force(r, r) : 0.0;
+      y[r] = force(r, r) > 0 ? x_->force[i][r] / force(r, r) : 0.0;
     }
-    const double slide = s.tail(rows - 1).norm(), push = y.tail(rows - 1).norm();
+    const double slide = s.tail<3>().norm(), push = y.tail<3>().norm();
     const bool loaded = y[0] * w_.contacts[i] / root_ > s[0] - slide;
     if (s[0] - slide > kClosed && !loaded) return;
-    if (s[0] <= kClosed || slide == 0) {
-      Eigen::Matrix<double, 4, Eigen::Dynamic> columns = force.leftCols(rows);
-      return add_contact_generator(i, rows == 1 ? Kind::kRay : Kind::kCone, columns, y, -1);
-    }
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(4);
-    along[0] = 1;
+    if (s[0] <= kClosed || slide == 0)
+      return add_generator(i, rows == 1 ? Kind::kRay : Kind::kCone, force, rows, y, -1);
+    Vector4d along = Vector4d::Unit(0);
     const bool by_force = slide < kSliding && push > 0;
-    along.segment(1, rows - 1) =
-        by_force ? Eigen::VectorXd(y.tail(rows - 1) / push) : Eigen::VectorXd(-s.tail(rows - 1) / slide);
-    const VectorXd given = VectorXd::Constant(1, along.head(rows).dot(y) / std::sqrt(2.0));
-    add_contact_generator(i, Kind::kRay, (force * along / std::sqrt(2.0)).eval(), given, -1);
+    along.tail<3>() = by_force ? Eigen::Vector3d(y.tail<3>() / push) : Eigen::Vector3d(-s.tail<3>() / slide);
+    Matrix4d ray = Matrix4d::Zero();
+    ray.col(0) = force * along / std::sqrt(2.0);
+    add_generator(i, Kind::kRay, ray, 1, along.dot(y) / std::sqrt(2.0) * Vector4d::Unit(0), -1);
   }
 
-  void add_contact_generator(int i, Kind kind, const Eigen::Matrix<double, 4, Eigen::Dynamic>& force,
-                             const VectorXd& given, int ray) {
-    const auto cols = p_.J.cols(i);
-    const auto J = p_.J.block(i);
-    MatrixXd rows = MatrixXd::Zero(force.cols(), J.cols());
-    for (Eigen::Index r = 0; r < std::min<Eigen::Index>(4, J.rows()); ++r)
-      rows.noalias() += force.row(r).transpose() * J.row(r);
-    generators_.push_back({kind, {cols.begin(), cols.end()}, rows / w_.contacts[i], given * w_.contacts[i], {}});
-    targets_.push_back({.of = Target::kContact, .index = i, .scale = w_.contacts[i], .ray = ray, .force = force});
+  /// A generator of `count` multipliers; `force` has a column for each.
+  void add_generator(int i, Kind kind, const Matrix4d& force, int count, const Vector4d& multipliers, int ray) {
+    const double w = w_.contacts[i];
+    const auto cols = p_->J.cols(i);
+    const auto J = p_->J.block(i);
+    const Vector4d given = multipliers * w;
+    auto A = generators_.add(kind, cols, {given.data(), static_cast<std::size_t>(count)});
+    for (int k = 0; k < count; ++k) {
+      for (std::size_t c = 0; c < cols.size(); ++c) {
+        double sum = 0;
+        for (Eigen::Index r = 0; r < J.rows(); ++r) sum += force(r, k) * J(r, static_cast<Eigen::Index>(c));
+        A(k, static_cast<Eigen::Index>(c)) = sum / w * w_.bounds[cols[c]];
+      }
+    }
+    targets_.push_back({.of = Target::kContact, .index = i, .scale = w, .ray = ray, .force = force});
   }
 
-  const ContactProgram& p_;
-  const ContactSolution& x_;
+  const ContactProgram* p_ = nullptr;
+  const ContactSolution* x_ = nullptr;
+  Certifier certifier_;
   RowScales w_;
-  double root_;
-  std::vector<Generator> generators_;
+  double root_ = 0;
+  Generators generators_;
   std::vector<Target> targets_;
+  ShortestMultipliers search_;
+  std::vector<double> dual_;  // where the search starts
+  ContactSolution selected_;
 };
 
-}  // namespace
+LeastNorm::LeastNorm() : selection_(std::make_unique<Selection>()) {}
+LeastNorm::~LeastNorm() = default;
+LeastNorm::LeastNorm(LeastNorm&&) noexcept = default;
+LeastNorm& LeastNorm::operator=(LeastNorm&&) noexcept = default;
 
-bool select_least_norm(const ContactProgram& program, ContactSolution& solution) {
+void LeastNorm::forget() { selection_->forget(); }
+
+bool LeastNorm::select(const ContactProgram& program, ContactSolution& solution) {
   if (solution.delta.size() != program.nv || solution.force.size() != program.contacts.size())
     throw std::invalid_argument("least norm: the solution does not belong to the program");
   if (std::isfinite(program.kappa) || program.nv == 0) return true;
-  Selection selection(program, solution);
-  if (!selection.solve()) return false;
-  ContactSolution selected = solution;
-  selection.store(selected);
-  if (!(certify(program, selected).max_scaled() <= kCertified)) return false;
-  solution = std::move(selected);
-  return true;
+  return selection_->select(program, solution);
+}
+
+bool select_least_norm(const ContactProgram& program, ContactSolution& solution) {
+  return LeastNorm().select(program, solution);
 }
 
 }  // namespace deft::solvers

@@ -6,17 +6,15 @@
 
 #include "deft/solvers/least_norm_newton.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "deft/solvers/arrow.hpp"
+#include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 constexpr double kBalanced = 1e-13;  // residual over the forces at which Newton's method stops
 constexpr double kNear = 1e-6;       // residual below which a step that does not halve it is the last one
@@ -24,131 +22,228 @@ constexpr double kAccepted = 1e-9;   // residual that counts as success
 constexpr double kRegular = 1e-13;   // weight on directions of z that no row sees
 constexpr int kMaxSteps = 100, kMaxHalvings = 40;
 
-/// Projection on a cone and its derivative there.
-VectorXd project(const VectorXd& x) {
-  const double tail = x.tail(x.size() - 1).norm();
-  if (tail <= x[0]) return x;
-  if (tail <= -x[0]) return VectorXd::Zero(x.size());
-  VectorXd out = x;
-  out[0] = 0.5 * (x[0] + tail);
-  out.tail(x.size() - 1) *= out[0] / tail;
-  return out;
-}
-MatrixXd projection_slope(const VectorXd& x) {
-  const int rows = static_cast<int>(x.size());
-  MatrixXd D = MatrixXd::Identity(rows, rows);
-  const double tail = x.tail(rows - 1).norm();
-  if (tail <= x[0]) return D;
-  if (tail <= -x[0]) return MatrixXd::Zero(rows, rows);
-  Arrow slope{.plus = 1, .minus = 0, .perp = 0.5 * (x[0] + tail) / tail};
-  tail_direction(rows, x.data(), slope.u);
-  slope.to_matrix(rows, D.data());
-  return D;
-}
+double dot(std::span<const double> a, const double* b) { return std::inner_product(a.begin(), a.end(), b, 0.0); }
+double norm(std::span<const double> a) { return std::sqrt(dot(a, a.data())); }
 
-VectorXd project(GeneratorKind kind, const VectorXd& x) {
-  if (kind == GeneratorKind::kLine) return x;
-  return kind == GeneratorKind::kRay ? VectorXd(x.cwiseMax(0.0)) : project(x);
-}
-MatrixXd slope(GeneratorKind kind, const VectorXd& x) {
-  if (kind == GeneratorKind::kCone) return projection_slope(x);
-  return MatrixXd::Constant(1, 1, kind == GeneratorKind::kLine || x[0] > 0 ? 1.0 : 0.0);
+/// λ = P_K(x).
+void project(GeneratorKind kind, int rows, const double* x, double* out) {
+  if (kind == GeneratorKind::kLine) {
+    out[0] = x[0];
+  } else if (kind == GeneratorKind::kRay) {
+    out[0] = std::max(0.0, x[0]);
+  } else {
+    const double tail = tail_norm(rows, x);
+    if (tail <= -x[0]) {
+      std::fill_n(out, rows, 0.0);
+    } else if (tail <= x[0]) {
+      std::copy_n(x, rows, out);
+    } else {
+      out[0] = 0.5 * (x[0] + tail);
+      for (int r = 1; r < rows; ++r) out[r] = x[r] * out[0] / tail;
+    }
+  }
 }
 
-/// The search for generators that share columns.
-class ShortestMultipliers {
- public:
-  ShortestMultipliers(std::vector<Generator*> generators, std::vector<int> cols, const std::vector<double>& scale)
-      : generators_(std::move(generators)), cols_(std::move(cols)), g_(VectorXd::Zero(cols_.size())) {
-    for (const Generator* generator : generators_) {
-      MatrixXd A = MatrixXd::Zero(generator->rows.rows(), g_.size());
-      for (std::size_t c = 0; c < generator->cols.size(); ++c) {
-        const auto at = std::lower_bound(cols_.begin(), cols_.end(), generator->cols[c]) - cols_.begin();
-        A.col(at) = generator->rows.col(static_cast<Eigen::Index>(c)) * scale[generator->cols[c]];
-      }
-      const VectorXd share = A.transpose() * generator->given;
-      size_ += share.squaredNorm();
-      g_ += share;
-      A_.push_back(std::move(A));
-    }
+/// The derivative of the projection on a cone, row-major. @returns whether it is not zero.
+bool projection_slope(int rows, const double* x, double* slope) {
+  const double tail = tail_norm(rows, x);
+  if (tail <= -x[0] && tail > x[0]) return false;
+  Arrow arrow{.plus = 1, .minus = 1, .perp = 1};
+  if (tail > x[0]) {
+    arrow = {.plus = 1, .minus = 0, .perp = 0.5 * (x[0] + tail) / tail};
+    tail_direction(rows, x, arrow.u);
   }
-
-  /// Newton's method from z = 0. @returns whether the forces balance.
-  bool solve() {
-    const double size = std::sqrt(size_);  // of the forces, which may cancel
-    VectorXd z = VectorXd::Zero(g_.size());
-    evaluate(z);
-    double error = residual_.norm();
-    for (int step = 0; step < kMaxSteps && error > kBalanced * size; ++step) {
-      const VectorXd direction = newton_direction(z, step == 0);
-      if (!search(direction, z)) break;
-      const double next = residual_.norm();
-      const bool stalled = error <= kNear * size && next >= 0.5 * error;
-      error = next;
-      if (stalled) break;
-    }
-    for (std::size_t i = 0; i < generators_.size(); ++i) generators_[i]->shortest = lambda_[i];
-    return error <= kAccepted * size;
-  }
-
- private:
-  /// λ, the residual g − Aᵀλ and the dual's value at z.
-  void evaluate(const VectorXd& z) {
-    lambda_.resize(A_.size());
-    residual_ = g_;
-    value_ = g_.dot(z);
-    for (std::size_t i = 0; i < A_.size(); ++i) {
-      lambda_[i] = project(generators_[i]->kind, A_[i] * z);
-      residual_.noalias() -= A_[i].transpose() * lambda_[i];
-      value_ -= 0.5 * lambda_[i].squaredNorm();
-    }
-  }
-
-  VectorXd newton_direction(const VectorXd& z, bool first) const {
-    MatrixXd H = MatrixXd::Zero(g_.size(), g_.size());
-    for (std::size_t i = 0; i < A_.size(); ++i) {
-      // At the apex every cone counts as inside: the first step is the least-norm solution without cones.
-      if (first) {
-        H.noalias() += A_[i].transpose() * A_[i];
-      } else {
-        H.noalias() += A_[i].transpose() * slope(generators_[i]->kind, A_[i] * z) * A_[i];
-      }
-    }
-    H.diagonal().array() += kRegular * std::max(H.trace(), 1e-300) / static_cast<double>(H.rows());
-    const Eigen::LDLT<MatrixXd> factor(H);
-    return factor.solve(residual_);
-  }
-
-  /// Moves z along the direction, halving until the dual rises enough. @returns whether it did.
-  bool search(const VectorXd& direction, VectorXd& z) {
-    const double value = value_, rise = residual_.dot(direction), error = residual_.norm();
-    if (!(rise > 0)) return false;
-    double length = 1;
-    for (int k = 0; k < kMaxHalvings; ++k, length *= 0.5) {
-      const VectorXd next = z + length * direction;
-      evaluate(next);
-      // Near the end the values differ by rounding only; there the residual decides.
-      if (value_ >= value + 1e-4 * length * rise || residual_.norm() <= 0.9 * error) {
-        z = next;
-        return true;
-      }
-    }
-    evaluate(z);
-    return false;
-  }
-
-  std::vector<Generator*> generators_;
-  std::vector<int> cols_;
-  VectorXd g_, residual_;
-  std::vector<MatrixXd> A_;
-  std::vector<VectorXd> lambda_;
-  double value_ = 0, size_ = 0;
-};
+  arrow.to_matrix(rows, slope);
+  return true;
+}
 
 }  // namespace
 
-bool find_shortest(std::vector<Generator*> generators, std::vector<int> cols, const std::vector<double>& scale) {
-  return ShortestMultipliers(std::move(generators), std::move(cols), scale).solve();
+void Generators::clear() {
+  A.clear();
+  kinds.clear();
+  first.clear();
+  given.clear();
+}
+
+RowBlocks::Block Generators::add(GeneratorKind kind, std::span<const int> cols,
+                                 std::span<const double> given_multipliers) {
+  kinds.push_back(kind);
+  first.push_back(static_cast<int>(given.size()));
+  given.insert(given.end(), given_multipliers.begin(), given_multipliers.end());
+  return A.append(static_cast<int>(given_multipliers.size()), cols);
+}
+
+bool ShortestMultipliers::find(Generators& generators, int nv, std::vector<double>& z) {
+  generators.shortest.assign(generators.given.size(), 0.0);
+  Az_.resize(generators.given.size());
+  find_islands(generators, nv);
+  for (std::size_t k = 0; k < count_; ++k) {
+    if (!solve(generators, islands_[k], z)) return false;
+  }
+  return true;
+}
+
+/// Generators that share velocities, directly or through others.
+void ShortestMultipliers::find_islands(const Generators& generators, int nv) {
+  parent_.resize(nv);
+  std::iota(parent_.begin(), parent_.end(), 0);
+  const auto root = [&](int i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  };
+  for (int k = 0; k < generators.A.size(); ++k) {
+    for (const int c : generators.A.cols(k)) parent_[root(c)] = root(generators.A.cols(k).front());
+  }
+  count_ = 0;
+  island_of_.assign(nv, -1);
+  local_.resize(nv);
+  for (int k = 0; k < generators.A.size(); ++k) {
+    int& island = island_of_[root(generators.A.cols(k).front())];
+    if (island < 0) {
+      if (count_ == islands_.size()) islands_.emplace_back();
+      islands_[count_].cols.clear();
+      islands_[count_].generators.clear();
+      island = static_cast<int>(count_++);
+    }
+    islands_[island].generators.push_back(k);
+  }
+  for (int c = 0; c < nv; ++c) {
+    const int island = island_of_[root(c)];
+    if (island < 0) continue;
+    local_[c] = static_cast<int>(islands_[island].cols.size());
+    islands_[island].cols.push_back(c);
+  }
+}
+
+bool ShortestMultipliers::solve(Generators& generators, const Island& island, std::vector<double>& z) {
+  const std::size_t n = island.cols.size();
+  g_.assign(n, 0.0);
+  residual_.assign(n, 0.0);
+  size_ = 0;
+  for (const int k : island.generators) {
+    const auto cols = generators.A.cols(k);
+    const auto A = generators.A.block(k);
+    const double* given = generators.given.data() + generators.first[k];
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      double share = 0;
+      for (Eigen::Index r = 0; r < A.rows(); ++r) share += A(r, static_cast<Eigen::Index>(c)) * given[r];
+      size_ += share * share;  // of the forces, which may cancel
+      g_[local_[cols[c]]] += share;
+    }
+  }
+  size_ = std::sqrt(size_);
+  z_.resize(n);
+  bool is_warm = false;
+  for (std::size_t c = 0; c < n; ++c) {
+    z_[c] = z[island.cols[c]];
+    is_warm |= z_[c] != 0;
+  }
+  bool found = is_warm && newton(generators, island, false);
+  if (!found) {
+    z_.assign(n, 0.0);
+    found = newton(generators, island, true);
+  }
+  for (std::size_t c = 0; c < n; ++c) z[island.cols[c]] = found ? z_[c] : 0.0;
+  return found;
+}
+
+/// From z_. @returns whether the forces balance.
+bool ShortestMultipliers::newton(Generators& generators, const Island& island, bool first) {
+  evaluate(generators, island);
+  double error = norm(residual_);
+  for (int step = 0; step < kMaxSteps && error > kBalanced * size_; ++step) {
+    newton_direction(generators, island, first && step == 0);
+    if (!search(generators, island)) break;
+    const double next = norm(residual_);
+    const bool stalled = error <= kNear * size_ && next >= 0.5 * error;
+    error = next;
+    if (stalled) break;
+  }
+  return error <= kAccepted * size_;
+}
+
+/// λ, the residual g − Aᵀλ and the dual's value at z_.
+void ShortestMultipliers::evaluate(Generators& generators, const Island& island) {
+  residual_ = g_;
+  value_ = dot(g_, z_.data());
+  for (const int k : island.generators) {
+    const auto cols = generators.A.cols(k);
+    const auto A = generators.A.block(k);
+    const int rows = static_cast<int>(A.rows());
+    double *x = Az_.data() + generators.first[k], *lambda = generators.shortest.data() + generators.first[k];
+    const double* row = A.data();
+    for (int r = 0; r < rows; ++r, row += cols.size()) {
+      x[r] = 0;
+      for (std::size_t c = 0; c < cols.size(); ++c) x[r] += row[c] * z_[local_[cols[c]]];
+    }
+    project(generators.kinds[k], rows, x, lambda);
+    row = A.data();
+    for (int r = 0; r < rows; ++r, row += cols.size()) {
+      if (lambda[r] == 0) continue;
+      for (std::size_t c = 0; c < cols.size(); ++c) residual_[local_[cols[c]]] -= row[c] * lambda[r];
+      value_ -= 0.5 * lambda[r] * lambda[r];
+    }
+  }
+}
+
+void ShortestMultipliers::newton_direction(const Generators& generators, const Island& island, bool first) {
+  const int n = static_cast<int>(island.cols.size()), ld = padded(n);
+  H_.assign(static_cast<std::size_t>(n) * ld, 0.0);
+  for (const int k : island.generators) {
+    const auto cols = generators.A.cols(k);
+    const auto A = generators.A.block(k);
+    const int rows = static_cast<int>(A.rows());
+    const double* x = Az_.data() + generators.first[k];
+    // At the apex every cone counts as inside: the first step is the least-norm solution without cones.
+    double slope[kMaxConeRows * kMaxConeRows] = {1};
+    if (generators.kinds[k] == GeneratorKind::kRay && !first && !(x[0] > 0)) continue;
+    if (generators.kinds[k] == GeneratorKind::kCone) {
+      if (first)
+        Arrow{.plus = 1, .minus = 1, .perp = 1}.to_matrix(rows, slope);
+      else if (!projection_slope(rows, x, slope))
+        continue;
+    }
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      double turned[kMaxConeRows] = {};
+      for (int r = 0; r < rows; ++r) {
+        for (int s = 0; s < rows; ++s) turned[r] += slope[r * rows + s] * A(s, static_cast<Eigen::Index>(c));
+      }
+      double* row = H_.data() + static_cast<std::size_t>(local_[cols[c]]) * ld;
+      // Upper triangle: the columns of a generator and of its island ascend.
+      for (int r = 0; r < rows; ++r) {
+        if (turned[r] == 0) continue;
+        const double* values = A.data() + static_cast<std::size_t>(r) * cols.size();
+        for (std::size_t d = c; d < cols.size(); ++d) row[local_[cols[d]]] += turned[r] * values[d];
+      }
+    }
+  }
+  double trace = 0;
+  for (int i = 0; i < n; ++i) trace += H_[static_cast<std::size_t>(i) * ld + i];
+  const double regular = kRegular * std::max(trace, 1e-300) / n;
+  for (int i = 0; i < n; ++i) H_[static_cast<std::size_t>(i) * ld + i] += regular;
+  floor_.assign(n, 0.1 * regular);
+  direction_ = residual_;
+  direction_.resize(ld, 0.0);
+  dense_kernels().factor(n, ld, H_.data(), floor_.data());
+  dense_kernels().solve(n, ld, H_.data(), direction_.data());
+}
+
+/// Moves z_ along the direction, halving until the dual rises enough. @returns whether it did.
+bool ShortestMultipliers::search(Generators& generators, const Island& island) {
+  const double value = value_, rise = dot(residual_, direction_.data()), error = norm(residual_);
+  if (!(rise > 0)) return false;
+  start_ = z_;
+  double length = 1;
+  for (int k = 0; k < kMaxHalvings; ++k, length *= 0.5) {
+    for (std::size_t c = 0; c < z_.size(); ++c) z_[c] = start_[c] + length * direction_[c];
+    evaluate(generators, island);
+    // Near the end the values differ by rounding only; there the residual decides.
+    if (value_ >= value + 1e-4 * length * rise || norm(residual_) <= 0.9 * error) return true;
+  }
+  z_ = start_;
+  evaluate(generators, island);
+  return false;
 }
 
 }  // namespace deft::solvers
