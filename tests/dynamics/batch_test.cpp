@@ -160,13 +160,23 @@ TEST(Batch, SecondOrderStepsCarryTheVelocity) {
   BatchInput input = scattered(scene, 9);
   input.v = VectorXd::LinSpaced(scene.nv(), -0.1, 0.2);
   BatchResult result;
-  Batch(scene).run(input, {.threads = 2}, result);
+  Batch(scene).run(input, {.jacobians = BatchJacobians::kAB, .threads = 2}, result);
   ASSERT_TRUE(result.completed());
   const auto model = make_step_model(scene);
   StepResult step;
+  StepDerivative derivative;
+  StepDifferentiator differentiator(scene);
   model->step(State{.q = input.q.col(0), .v = input.v.col(0)}, input.u.col(0), step);
   EXPECT_TRUE(same_bits(result.v_next.col(0), step.v_next));
-  EXPECT_EQ(result.A.size() + result.B.size(), 0);
+  differentiator.linearize(State{.q = input.q.col(0), .v = input.v.col(0)}, input.u.col(0), step);
+  differentiator.jacobians(derivative);
+  EXPECT_TRUE(same_bits(result.of(result.A, 0), derivative.A));
+  EXPECT_TRUE(same_bits(result.of(result.A_v, 0), derivative.A_v));
+  EXPECT_TRUE(same_bits(result.of(result.dv_dq, 0), derivative.dv_dq));
+  EXPECT_TRUE(same_bits(result.of(result.dv_dv, 0), derivative.dv_dv));
+  EXPECT_TRUE(same_bits(result.of(result.dv_du, 0), derivative.dv_du));
+  Batch(scene).run(input, {}, result);
+  EXPECT_EQ(result.A.size() + result.B.size() + result.A_v.size() + result.dv_du.size(), 0);
 }
 
 TEST(Batch, BadItemsCarryTheirStateAndHarmNobody) {
@@ -211,6 +221,36 @@ TEST(Batch, OneColumnIsForAllItems) {
   batch.run(input, everything(), shared);
   EXPECT_EQ(shared.size(), 0);
   EXPECT_TRUE(shared.completed());
+}
+
+// A model that steps again from the same configuration keeps its kinematics and contacts; nothing may have touched
+// them.
+TEST(Batch, AnotherStepFromTheSameStartHasTheProblemOfAFreshModel) {
+  for (const scene::ModelKind kind : {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder}) {
+    scene::SceneSpec spec = finger_scene();
+    spec.step.model = kind;
+    spec.step.robot_gravity = true;
+    const scene::Scene scene = test::build(spec);
+    const BatchInput input = scattered(scene, 2);
+    const State start{.q = input.q.col(0), .v = VectorXd::LinSpaced(scene.nv(), -0.1, 0.2)};
+    const VectorXd u0 = input.u.col(0), u1 = input.u.col(1);
+    StepResult again, fresh;
+    const auto model = make_step_model(scene);
+    model->step(start, u0, again);
+    model->step(start, u1, again);
+    make_step_model(scene)->step(start, u1, fresh);
+    const contact::ContactProblem &a = again.problem, &b = fresh.problem;
+    EXPECT_TRUE(same_bits(a.b, b.b));
+    ASSERT_EQ(a.Q.num_blocks(), b.Q.num_blocks());
+    for (int k = 0; k < a.Q.num_blocks(); ++k) EXPECT_TRUE(same_bits(a.Q.block(k), b.Q.block(k)));
+    ASSERT_EQ(a.J.size(), b.J.size());
+    EXPECT_GT(a.J.size(), 4);
+    for (int k = 0; k < a.J.size(); ++k) {
+      EXPECT_TRUE(same_bits(a.J.block(k), b.J.block(k)));
+      EXPECT_EQ(a.contacts[k].gap, b.contacts[k].gap);
+      EXPECT_EQ(a.contacts[k].id, b.contacts[k].id);
+    }
+  }
 }
 
 TEST(Batch, RefusesWrongSizesBeforeItBegins) {

@@ -74,8 +74,12 @@ void prepare(const StepModel& model, const BatchOptions& options, int count, Bat
   size(result.q_next, model.scene().nq(), true);
   size(result.delta, nv, true);
   size(result.v_next, nv, model.second_order());
-  size(result.A, nv * nv, options.jacobians == BatchJacobians::kAB);
-  size(result.B, nv * nu, options.jacobians != BatchJacobians::kNone);
+  const bool by_u = options.jacobians != BatchJacobians::kNone, by_q = options.jacobians == BatchJacobians::kAB;
+  size(result.B, nv * nu, by_u);
+  size(result.A, nv * nv, by_q);
+  size(result.dv_du, nv * nu, by_u && model.second_order());
+  for (MatrixXd* columns : {&result.A_v, &result.dv_dq, &result.dv_dv})
+    size(*columns, nv * nv, by_q && model.second_order());
   result.contact_offset.assign(options.contacts ? static_cast<std::size_t>(count) + 1 : 0, 0);
   result.contacts.clear();
   result.errors.clear();
@@ -83,7 +87,8 @@ void prepare(const StepModel& model, const BatchOptions& options, int count, Bat
 }
 
 void poison(BatchResult& result, int item) {
-  for (MatrixXd* columns : {&result.q_next, &result.delta, &result.v_next, &result.A, &result.B})
+  for (MatrixXd* columns : {&result.q_next, &result.delta, &result.v_next, &result.A, &result.B, &result.A_v,
+                            &result.dv_dq, &result.dv_dv, &result.dv_du})
     if (columns->size() > 0) columns->col(item).setConstant(kNaN);
 }
 
@@ -170,8 +175,15 @@ void Batch::Worker::take_jacobians(const BatchOptions& options, int item, BatchR
   const bool all = options.jacobians == BatchJacobians::kAB;
   differentiator.linearize(start, u, step, {.configuration = all, .mu_gradient = options.mu_gradient});
   differentiator.jacobians(derivative);
-  result.B.col(item) = derivative.B.reshaped();
-  if (all) result.A.col(item) = derivative.A.reshaped();
+  const auto keep = [item](const MatrixXd& jacobian, MatrixXd& columns) {
+    if (columns.size() > 0) columns.col(item) = jacobian.reshaped();
+  };
+  keep(derivative.A, result.A);
+  keep(derivative.B, result.B);
+  keep(derivative.A_v, result.A_v);
+  keep(derivative.dv_dq, result.dv_dq);
+  keep(derivative.dv_dv, result.dv_dv);
+  keep(derivative.dv_du, result.dv_du);
   result.kink[static_cast<std::size_t>(item)] = differentiator.is_kink();
 }
 

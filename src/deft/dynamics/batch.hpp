@@ -6,6 +6,7 @@
 // of threads, and for a batch that was cut short as far as it went.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +71,9 @@ struct BatchResult {
   Eigen::MatrixXd v_next;               // nv × n; models of first order: 0 × 0
   Eigen::MatrixXd A;                    // nv·nv × n, A = ∂q⁺/∂q by columns; 0 × 0 if not asked for
   Eigen::MatrixXd B;                    // nv·nu × n, B = ∂q⁺/∂u by columns; 0 × 0 if not asked for
-  std::vector<std::uint8_t> kink;       // 1: the Jacobians are one-sided or taken at mu_gradient
+  Eigen::MatrixXd A_v, dv_dq, dv_dv;  // nv·nv × n, with A of models of second order: ∂q⁺/∂v, ∂v⁺/∂q, ∂v⁺/∂v
+  Eigen::MatrixXd dv_du;              // nv·nu × n, with B of models of second order
+  std::vector<std::uint8_t> kink;  // 1: the Jacobians are one-sided or taken at mu_gradient
   /// Contacts of item i are [contact_offset[i], contact_offset[i + 1]); empty if not asked for.
   std::vector<std::size_t> contact_offset;
   std::vector<BatchContact> contacts;
@@ -79,14 +82,12 @@ struct BatchResult {
 
   int size() const { return static_cast<int>(state.size()); }
   bool completed() const { return done == size(); }
-  /// A and B of one item, nv × nv and nv × nu, without a copy.
-  Eigen::Map<const Eigen::MatrixXd> A_of(int item) const { return jacobian(A, item); }
-  Eigen::Map<const Eigen::MatrixXd> B_of(int item) const { return jacobian(B, item); }
-
- private:
-  Eigen::Map<const Eigen::MatrixXd> jacobian(const Eigen::MatrixXd& all, int item) const {
-    return {all.col(item).data(), delta.rows(), delta.rows() == 0 ? 0 : all.rows() / delta.rows()};
+  /// A Jacobian of one item, nv × nv or nv × nu, without a copy. @param all  A, B, A_v, … of this result, not empty.
+  Eigen::Map<const Eigen::MatrixXd> of(const Eigen::MatrixXd& all, int item) const {
+    return {all.col(item).data(), delta.rows(), all.rows() / std::max<Eigen::Index>(1, delta.rows())};
   }
+  Eigen::Map<const Eigen::MatrixXd> A_of(int item) const { return of(A, item); }
+  Eigen::Map<const Eigen::MatrixXd> B_of(int item) const { return of(B, item); }
 };
 
 /// Runs batches of steps of one scene. Keeps a step model and a differentiator per thread, so that a second run finds

@@ -78,6 +78,7 @@ void ConvexSolve::forget() {
   solver_.forget();
   least_norm_.forget();
   effort_limits_.forget();
+  has_contacts_ = false;
 }
 
 void ConvexSolve::set_kappa(double kappa) {
@@ -87,8 +88,12 @@ void ConvexSolve::set_kappa(double kappa) {
 
 void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
   const scene::StepSettings& settings = scene_->spec().step;
-  scene_->update(q, state_);
-  scene_->find_contacts(settings.contact_margin, state_);
+  if (!has_contacts_ || state_.q != q) {
+    has_contacts_ = false;
+    scene_->update(q, state_);
+    scene_->find_contacts(settings.contact_margin, state_);
+    has_contacts_ = true;
+  }
   assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
 }
 

@@ -26,7 +26,8 @@ class ConvexSolve {
  public:
   explicit ConvexSolve(const scene::Scene& scene);
 
-  /// Kinematics and contacts at q; fills result.problem but for Q and b.
+  /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and
+  /// b.
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
   /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs if the scene asks for them; fills
   /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
@@ -54,6 +55,7 @@ class ConvexSolve {
   contact::Assembler assembler_;
   EffortLimits effort_limits_;
   scene::SceneState state_;
+  bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q
   solvers::ContactSolver solver_;
   solvers::LeastNorm least_norm_;
   solvers::Certifier certifier_;
