@@ -60,7 +60,7 @@ double pure_arithmetic(int threads, int chunks) {
   const auto work = [&] {
     double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     while (next.fetch_add(1) < chunks) {
-      for (int i = 0; i < 100000; ++i)
+      for (int i = 0; i < 2000; ++i)
         for (double& value : x) value = 0.999999 * value + 1e-6;
     }
     double total = 0;
@@ -124,9 +124,14 @@ void measure(const std::string& path, const Arguments& arguments) {
   const int most = *threads.rbegin();
   std::vector<Times> pure(static_cast<std::size_t>(most) + 1), steps(pure.size());
   volatile double sink = 0;
+  // As long as the batch, so that both meet the same disturbances.
+  Times whole, slice;
+  keep_best([&] { batch.run(input, {.jacobians = arguments.batch.jacobians, .threads = 1}, result); }, whole);
+  keep_best([&] { sink = pure_arithmetic(1, 100); }, slice);
+  const int chunks = std::max(16, static_cast<int>(100 * whole.processor_s / slice.processor_s));
   for (int round = 0; round < arguments.rounds; ++round) {
     for (const int n : threads) {
-      keep_best([&] { sink = pure_arithmetic(n, 512); }, pure[static_cast<std::size_t>(n)]);
+      keep_best([&] { sink = pure_arithmetic(n, chunks); }, pure[static_cast<std::size_t>(n)]);
       dynamics::BatchOptions options = arguments.batch;
       options.threads = n;
       keep_best([&] { batch.run(input, options, result); }, steps[static_cast<std::size_t>(n)]);
