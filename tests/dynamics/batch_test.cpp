@@ -237,6 +237,11 @@ TEST(Batch, AnotherStepFromTheSameStartHasTheProblemOfAFreshModel) {
     StepResult again, fresh;
     const auto model = make_step_model(scene);
     model->step(start, u0, again);
+    model->step(start, u0, again);  // kept
+    StepDifferentiator differentiator(scene);
+    StepDerivative derivative;
+    differentiator.linearize(*model, start, u0, again);  // uses what the model keeps
+    differentiator.jacobians(derivative);
     model->step(start, u1, again);
     make_step_model(scene)->step(start, u1, fresh);
     const contact::ContactProblem &a = again.problem, &b = fresh.problem;

@@ -173,7 +173,7 @@ void Batch::Worker::run_item(const BatchInput& input, const BatchOptions& option
 
 void Batch::Worker::take_jacobians(const BatchOptions& options, int item, BatchResult& result) {
   const bool all = options.jacobians == BatchJacobians::kAB;
-  differentiator.linearize(start, u, step, {.configuration = all, .mu_gradient = options.mu_gradient});
+  differentiator.linearize(*model, start, u, step, {.configuration = all, .mu_gradient = options.mu_gradient});
   differentiator.jacobians(derivative);
   const auto keep = [item](const MatrixXd& jacobian, MatrixXd& columns) {
     if (columns.size() > 0) columns.col(item) = jacobian.reshaped();

@@ -40,6 +40,11 @@ class ConvexSolve {
   /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0.
   void set_kappa(double kappa);
   scene::SceneState& state() { return state_; }
+  /// The same for others, who may use its scratch: the next step makes it anew.
+  scene::SceneState& lend_state() {
+    has_contacts_ = false;
+    return state_;
+  }
 
  private:
   void make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const;

@@ -18,7 +18,7 @@ class ConvexStep final : public StepModel {
 
   using StepModel::step;
   void step(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
-  scene::SceneState* start_state() override { return &solve_.state(); }
+  scene::SceneState* start_state() override { return &solve_.lend_state(); }
   void reset() override { solve_.forget(); }
   double kappa() const override { return solve_.kappa(); }
   void set_kappa(double kappa) override { solve_.set_kappa(kappa); }
