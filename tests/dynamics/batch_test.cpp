@@ -237,12 +237,13 @@ TEST(Batch, AnotherStepFromTheSameStartHasTheProblemOfAFreshModel) {
     StepResult again, fresh;
     const auto model = make_step_model(scene);
     model->step(start, u0, again);
-    model->step(start, u0, again);  // kept
+    model->step(start, u0, again);
     StepDifferentiator differentiator(scene);
     StepDerivative derivative;
     differentiator.linearize(*model, start, u0, again);  // uses what the model keeps
     differentiator.jacobians(derivative);
-    model->step(start, u1, again);
+    model->step(start, u0, again);  // makes anew what it lent
+    model->step(start, u1, again);  // from what it keeps
     make_step_model(scene)->step(start, u1, fresh);
     const contact::ContactProblem &a = again.problem, &b = fresh.problem;
     EXPECT_TRUE(same_bits(a.b, b.b));
