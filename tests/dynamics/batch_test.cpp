@@ -237,7 +237,6 @@ TEST(Batch, AnotherStepFromTheSameStartHasTheProblemOfAFreshModel) {
     StepResult again, fresh;
     const auto model = make_step_model(scene);
     model->step(start, u0, again);
-    model->step(start, u0, again);
     StepDifferentiator differentiator(scene);
     StepDerivative derivative;
     differentiator.linearize(*model, start, u0, again);  // uses what the model keeps
