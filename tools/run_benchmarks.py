@@ -7,6 +7,7 @@ NAME: solver      one solve of the real problems, deft and rivals in alternating
       step        the full step of bundled scenes
       batch       many steps at once on one, two and all cores
       robustness  random problems in bulk; arguments go to the program (--count 100000)
+      gradients   errors of the step's derivatives over random states (--states N per row and barrier)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json.
 """
@@ -109,6 +110,7 @@ def bench_viewer(build: Path, rounds: int, arguments: list[str]) -> object:
 
 BENCHMARKS = {"solver": bench_solver, "step": bench_program("step_benchmark"),
               "batch": bench_program("batch_benchmark"), "robustness": bench_program("robustness"),
+              "gradients": bench_program("gradient_benchmark"),
               "viewer": bench_viewer}
 DEFAULT = ["solver", "step"]
 

@@ -1,6 +1,7 @@
 // Derivatives of exact steps, kinks, products and parameters.
 
 #include "derivative_bench.hpp"
+#include "parameter_differences.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -133,20 +134,6 @@ TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
                std::invalid_argument);
 }
 
-/// q⁺ of the step of `spec` against that of `bench`, and its forces.
-VectorXd outcome(const scene::SceneSpec& spec, const Bench& bench) {
-  const scene::Scene scene = test::build(spec);
-  ConvexStep model(scene);
-  StepResult result;
-  model.step(bench.q, bench.u, result);
-  const VectorXd shift = scene.model().difference(bench.result.q_next, result.q_next);
-  std::vector<double> all(shift.begin(), shift.end());
-  for (std::size_t i = 0; i < result.solution.force.size(); ++i)
-    all.insert(all.end(), result.solution.force[i].begin(),
-               result.solution.force[i].begin() + result.program.J.rows(static_cast<int>(i)));
-  return Eigen::Map<VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
-}
-
 TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
   for (const double kappa : {300.0, scene::kInfinity}) {
     for (const bool with_rule : {false, true}) {
@@ -157,72 +144,20 @@ TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
       Bench bench(spec);
       bench.u << 0.05, 0.03, 0.01;
       bench.differentiate();
-      struct Row {
-        const char* name;
-        Parameter parameter;
-        double step;
-        std::function<void(scene::SceneSpec&, double)> change;
-      };
-      const auto shape_of = [](scene::SceneSpec& s, int model) -> multibody::GeometrySpec& {
-        return s.world.models[model].links[0].collisions[0];
-      };
-      const auto turned = [&](scene::SceneSpec& s, int axis, double e) {
-        // About the world's axes through the body's origin: in the body frame at q.
-        const Matrix3d R_WB = rotation_from_quat_wxyz(bench.q.segment<4>(3));
-        auto& X = shape_of(s, 1).X_LG;
-        X = make_transform(exp_so3(R_WB.transpose() * (e * Vector3d::Unit(axis))), Vector3d::Zero()) * X;
-      };
-      const auto shifted = [&](scene::SceneSpec& s, int axis, double e) {
-        shape_of(s, 1).X_LG.translation() +=
-            rotation_from_quat_wxyz(bench.q.segment<4>(3)).transpose() * (e * Vector3d::Unit(axis));
-      };
-      std::vector<Row> rows{
-          {"h", {Parameter::Kind::kStepLength}, 1e-5, [](scene::SceneSpec& s, double e) { *s.step.h += e; }},
-          {"mass",
-           {Parameter::Kind::kMass, 0},
-           1e-4,
-           [](scene::SceneSpec& s, double e) {
-             auto& inertial = *s.world.models[1].links[0].inertial;
-             inertial.I_Com_L *= 1 + e / inertial.mass;
-             inertial.mass += e;
-           }},
-          {"softest spring",
-           {Parameter::Kind::kStiffness, 0},
-           0.05,
-           [](scene::SceneSpec& s, double e) { s.robots[0].stiffness.list[0] += e; }},
-          {"spring",
-           {Parameter::Kind::kStiffness, 1},
-           0.05,
-           [](scene::SceneSpec& s, double e) { s.robots[0].stiffness.list[1] += e; }},
-          {"turn", {Parameter::Kind::kOffset, 1, 1}, 3e-5, [&](scene::SceneSpec& s, double e) { turned(s, 1, e); }},
-          {"shift", {Parameter::Kind::kOffset, 1, 3}, 1e-5, [&](scene::SceneSpec& s, double e) { shifted(s, 0, e); }},
-          {"shift z", {Parameter::Kind::kOffset, 1, 5}, 1e-5, [&](scene::SceneSpec& s, double e) { shifted(s, 2, e); }},
-          {"friction",
-           {Parameter::Kind::kFriction, 0, 1},
-           1e-4,
-           [](scene::SceneSpec& s, double e) {
-             // μ₁ = μ₂ = μ of the pair: 2μ₁μ₂/(μ₁ + μ₂) = μ.
-             s.friction.pairs = {{.between = {"finger", "ball"}, .mu = 0.6 + e}};
-           }},
-      };
-      if (std::isfinite(kappa))
-        rows.push_back(
-            {"kappa", {Parameter::Kind::kKappa}, 0.3, [](scene::SceneSpec& s, double e) { s.step.kappa += e; }});
+      const std::vector<ParameterCase> cases = parameter_cases(bench, 0.6);
       std::vector<Parameter> parameters;
-      for (const Row& row : rows) parameters.push_back(row.parameter);
+      for (const ParameterCase& each : cases) parameters.push_back(each.parameter);
       MatrixXd dq_next, dforce;
       bench.differentiator.parameters(parameters, dq_next, dforce);
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const VectorXd expected = test::difference(
-            [&](double e) {
-              scene::SceneSpec changed = spec;
-              rows[k].change(changed, e);
-              return outcome(changed, bench);
-            },
-            rows[k].step);
-        const std::string what = fmt::format("{} kappa {} rule {}", rows[k].name, kappa, with_rule);
-        EXPECT_LT(test::relative_error(dq_next.col(k), expected.head(bench.scene.nv())), 1e-7) << what;
-        EXPECT_LT(test::relative_error(dforce.col(k), expected.tail(dforce.rows())), 1e-7) << what;
+      for (std::size_t k = 0; k < cases.size(); ++k) {
+        const std::string what = fmt::format("{} kappa {} rule {}", cases[k].name, kappa, with_rule);
+        const auto expected = parameter_differences(cases[k], spec, bench);
+        ASSERT_TRUE(expected) << what;
+        EXPECT_LT(test::relative_error(dq_next.col(static_cast<Eigen::Index>(k)), expected->head(bench.scene.nv())),
+                  1e-7)
+            << what;
+        EXPECT_LT(test::relative_error(dforce.col(static_cast<Eigen::Index>(k)), expected->tail(dforce.rows())), 1e-7)
+            << what;
       }
     }
   }

@@ -10,24 +10,6 @@ namespace {
 
 using namespace collision::reference;
 
-/// The last link of a three-joint arm (robot) against a free body; the body's shape touches the arm's with `gap`.
-scene::SceneSpec arm_and_body(const collision::reference::Body& on_arm, const collision::reference::Body& on_body,
-                              double gap, Random& random, const std::string& joints = "hhh") {
-  scene::SceneSpec alone = derivative_scene({arm("arm", joints, on_arm.spec)}, {});
-  weld(alone, "arm", pose({0.1, -0.2, 0.3}, Vector3d::Zero()));
-  const scene::Scene arm_only = test::build(alone);
-  scene::SceneState state = arm_only.make_state();
-  arm_only.update(arm_only.initial_configuration(), state);
-  const RigidTransform X_WG =
-      state.X_WB()[arm_only.model().find_body("arm::link2")] * pose({0.2, -0.1, 0.4}, {0.02, 0.01, 0.03});
-  scene::SceneSpec spec =
-      derivative_scene({arm("arm", joints, on_arm.spec),
-                        lopsided_body("body", on_body.spec, touching(on_body, on_arm, X_WG, gap, random))},
-                       {{"arm", 80}});
-  weld(spec, "arm", pose({0.1, -0.2, 0.3}, Vector3d::Zero()));
-  return spec;
-}
-
 std::vector<collision::reference::Body> shapes() {
   return {sphere(0.05),        capsule(0.03, 0.12), box({0.12, 0.1, 0.08}),
           prism(5, 0.06, 0.1), cylinder(0.05, 0.1), ellipsoid({0.04, 0.06, 0.08})};

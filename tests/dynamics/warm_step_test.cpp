@@ -1,0 +1,74 @@
+// A warm step and its derivatives allocate nothing.
+
+#include "derivative_bench.hpp"
+#include "support/allocation_counter.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using namespace collision::reference;
+
+/// Everything that a planner calls in its loop.
+struct Loop {
+  Bench bench;
+  State state;
+  VectorXd none, dq, du, moved, force, q_bar, no_q_bar, u_bar;
+  StepDerivative by_u;
+
+  explicit Loop(const scene::SceneSpec& spec) : bench(spec) {
+    state.q = bench.q;
+    if (bench.model->second_order()) state.v = VectorXd::Constant(bench.scene.nv(), 0.02);
+    dq = VectorXd::Ones(bench.scene.nv());
+    du = VectorXd::Ones(bench.scene.nu());
+  }
+  void step() { bench.model->step(state, bench.u, bench.result); }
+  void differentiate(bool by_q) {
+    StepDifferentiator& differentiator = bench.differentiator;
+    differentiator.linearize(*bench.model, state, bench.u, bench.result, {.configuration = by_q});
+    differentiator.jacobians(by_q ? bench.derivative : by_u);
+    differentiator.forward(by_q ? dq : none, du, moved, &force);
+    differentiator.backward(dq, none, by_q ? q_bar : no_q_bar, u_bar);
+  }
+};
+
+void expect_no_allocation(const std::string& what, const scene::SceneSpec& spec) {
+  Loop loop(spec);
+  for (int warm = 0; warm < 3; ++warm) {
+    loop.step();
+    ASSERT_EQ(loop.bench.result.status, solvers::Status::kSolved) << what;
+    loop.differentiate(true);
+    loop.differentiate(false);
+  }
+  EXPECT_GE(loop.bench.result.problem.contacts.size(), 5u) << what;
+  if (!testing_support::kCountsAllocations) return;
+  EXPECT_EQ(testing_support::allocations_during([&] { loop.step(); }), 0) << what << ": step";
+  EXPECT_EQ(testing_support::allocations_during([&] { loop.differentiate(false); }), 0) << what << ": by u";
+  EXPECT_EQ(testing_support::allocations_during([&] { loop.differentiate(true); }), 0) << what << ": by q and u";
+}
+
+TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    for (const double kappa : {100.0, scene::kInfinity}) {
+      for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
+        for (const bool second_order : {false, true}) {
+          Random random(5);
+          scene::SceneSpec spec = arm_and_body(box({0.12, 0.1, 0.08}), ellipsoid({0.04, 0.06, 0.08}), -1e-3, random);
+          // A brick on the ground, with more contacts than its forces can be told from.
+          spec.world.models.push_back(
+              test::free_body("brick", multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.01, 0.7, test::at(0, 0, -0.951)));
+          spec.world.models.push_back(test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), -1}, 0.7));
+          spec.step.cone = cone;
+          spec.step.kappa = kappa;
+          spec.step.forces = forces;
+          if (second_order) spec.step.model = scene::ModelKind::kConvexSecondOrder;
+          expect_no_allocation(fmt::format("cone {} kappa {} forces {} second order {}", static_cast<int>(cone), kappa,
+                                           static_cast<int>(forces), second_order),
+                               spec);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deft::dynamics
