@@ -54,7 +54,7 @@ void print_head(const char* what) {
 
 void measure(const scene::SceneSpec& spec, Random& random, std::vector<Row*> rows) {
   StepDifferences state(spec);
-  state.tolerance = kSolved;
+  state.solve_again_to = kSolved;
   for (Eigen::Index i = 0; i < state.u.size(); ++i) state.u(i) = uniform(random, -0.15, 0.15);
   const auto count = [&](int Row::*what) {
     for (Row* row : rows) ++(row->*what);
@@ -172,7 +172,7 @@ void by_parameter(int states) {
       spec.robots[0].stiffness = {.list = {60, 80, 100}};
       vary(spec, kappa, random);
       StepDifferences state(spec);
-      state.tolerance = kSolved;
+      state.solve_again_to = kSolved;
       if (!state.take_derivative() || state.differentiator.is_kink()) continue;
       const std::vector<ParameterCase> cases = parameter_cases(state, 0.6);
       std::vector<Parameter> parameters;

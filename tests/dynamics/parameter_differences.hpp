@@ -80,7 +80,7 @@ inline std::optional<VectorXd> parameter_differences(const ParameterCase& parame
         scene::SceneSpec changed = spec;
         parameter.change(changed, e);
         StepDifferences moved(changed);
-        moved.tolerance = at.tolerance;
+        moved.solve_again_to = at.solve_again_to;
         const auto values = is_whole ? moved.motion_and_forces(at) : std::nullopt;
         is_whole = values.has_value();
         return is_whole ? *values : VectorXd::Zero(size);

@@ -48,7 +48,9 @@ double ConvexSecondOrderStep::total_energy(const StepResult& result, const Eigen
   const Eigen::Vector3d& gravity_W = scene_->spec().gravity_W;
   scene_->update(result.q_next, end_);
   model.mass_matrix(end_.kinematics, M_);
-  double energy = 0.5 * result.v_next.dot(M_ * result.v_next);
+  const Eigen::VectorXd& v = result.v_next;
+  double energy = 0;
+  for (int i = 0; i < scene_->nv(); ++i) energy += 0.5 * v(i) * M_.col(i).dot(v);
   for (const scene::Object& object : scene_->objects()) {
     if (!object.frozen) energy += model.gravity_energy(end_.kinematics, gravity_W, object.model);
   }

@@ -62,7 +62,8 @@ double quadratic_energy(const solvers::ContactProgram& program, const Eigen::Vec
   double energy = program.b.dot(delta);
   for (int k = 0; k < program.Q.num_blocks(); ++k) {
     const auto d = delta.segment(program.Q.start(k), program.Q.size(k));
-    energy += 0.5 * d.dot(program.Q.block(k) * d);
+    const auto Q = program.Q.block(k);
+    for (int i = 0; i < program.Q.size(k); ++i) energy += 0.5 * d(i) * Q.col(i).dot(d);
   }
   return energy;
 }

@@ -127,7 +127,7 @@ void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const Energy
     const auto [first, size] = layout.block(k);
     const auto M = start.M.block(first, first, size, size);
     problem.Q.block(k) += M / (start.h * start.h);
-    problem.b.segment(first, size).noalias() -= M * start.v.segment(first, size) / start.h;
+    problem.b.segment(first, size) -= (1 / start.h) * M.lazyProduct(start.v.segment(first, size));
   }
   model_of(start).bias_force(start.state.kinematics, start.v, scratch);
   problem.b += scratch;

@@ -158,15 +158,14 @@ std::vector<std::string> StepDifferentiator::kinks() const {
   return all;
 }
 
-bool StepDifferentiator::solve_change() {
-  sensitivity_.solve(program(), change_, moved_);
+bool StepDifferentiator::solve_change(Rates& rates) {
+  sensitivity_.solve(program(), rates.change, rates.moved);
   return !sensitivity_.is_kink() || !smooth();
 }
 
 // ------------------------------------------------------------------------------------------------------- directions
 
-void StepDifferentiator::advance() {
-  auto& moved = moved_.delta;
+void StepDifferentiator::advance(solvers::Directions& moved) const {
   if (objects_stay_) {
     for (const scene::Object& object : scene_->objects()) moved.middleRows(object.first_v, object.nv).setZero();
   }
@@ -200,26 +199,26 @@ void to_world(const StepResult& result, const StepDirections& directions, const 
 }  // namespace
 
 void StepDifferentiator::jacobians(StepDerivative& out) {
-  do directions_->along_units(change_);
-  while (!solve_change());
+  do directions_->along_units(units_.change);
+  while (!solve_change(units_));
   const int nv = scene_->nv(), nu = scene_->nu();
   const bool has_q = directions_->has_q(), has_v = directions_->has_v();
   const int first_u = (has_q ? nv : 0) + (has_v ? nv : 0);
   const double h = *scene_->spec().step.h;
   const auto of_motion = [&](int first, int columns, bool wanted, MatrixXd& A) {
     A.resize(wanted ? nv : 0, wanted ? columns : 0);
-    if (wanted) A = moved_.delta.block(0, first, nv, columns);
+    if (wanted) A = units_.moved.delta.block(0, first, nv, columns);
   };
   const auto of_force = [&](int first, int columns, bool wanted, MatrixXd& force) {
-    force.resize(wanted ? moved_.force.rows() : 0, wanted ? columns : 0);
-    if (wanted) force = moved_.force.middleCols(first, columns);
+    force.resize(wanted ? units_.moved.force.rows() : 0, wanted ? columns : 0);
+    if (wanted) force = units_.moved.force.middleCols(first, columns);
   };
   const bool second_order = start_.v.size() > 0;
   of_motion(0, nv, has_v, out.dv_dq);
   of_motion(nv, nv, has_v, out.dv_dv);
   of_motion(first_u, nu, second_order, out.dv_du);
   for (MatrixXd* rate : {&out.dv_dq, &out.dv_dv, &out.dv_du}) *rate /= h;
-  advance();
+  advance(units_.moved.delta);
   of_motion(0, nv, has_q, out.A);
   of_motion(nv, nv, has_v, out.A_v);
   of_motion(first_u, nu, true, out.B);
@@ -230,10 +229,10 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
   for (int i = 0; i < program().J.size(); ++i) out.first_row.push_back(directions_->first_row(i));
   const Index world_rows = 3 * static_cast<Index>(out.first_row.size());
   out.dforce_W_du.resize(world_rows, nu);
-  to_world(*result_, *directions_, moved_.force, first_u, out.dforce_W_du);
+  to_world(*result_, *directions_, units_.moved.force, first_u, out.dforce_W_du);
   out.dforce_W_dq.resize(has_q ? world_rows : 0, has_q ? nv : 0);
   if (!has_q) return;
-  to_world(*result_, *directions_, moved_.force, 0, out.dforce_W_dq);
+  to_world(*result_, *directions_, units_.moved.force, 0, out.dforce_W_dq);
   const RowBlocks& turn = directions_->contacts().turn;
   for (int i = 0; i < turn.size(); ++i) {
     const auto cols = turn.cols(i);
@@ -249,11 +248,11 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
 void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd& dq_next, VectorXd* dforce) {
   if (!options_.configuration && dq.size() > 0)
     throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
-  do directions_->along(dq, du, change_);
-  while (!solve_change());
-  if (dforce != nullptr) *dforce = moved_.force.col(0);
-  advance();
-  dq_next = moved_.delta.col(0).head(scene_->nv());
+  do directions_->along(dq, du, product_.change);
+  while (!solve_change(product_));
+  if (dforce != nullptr) *dforce = product_.moved.force.col(0);
+  advance(product_.moved.delta);
+  dq_next = product_.moved.delta.col(0).head(scene_->nv());
   if (dq.size() == 0) return;
   dq_next += dq;
   for (const int v : rotations_)
@@ -270,7 +269,7 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
     for (const scene::Object& object : scene_->objects()) weights_.middleRows(object.first_v, object.nv).setZero();
   }
   force_weights_ = w_force;
-  sensitivity_.solve_transposed(program(), weights_, force_weights_, change_);
+  sensitivity_.solve_transposed(program(), weights_, force_weights_, product_.change);
   if (options_.configuration) {
     q_bar = w;
     for (const int v : rotations_)
@@ -278,7 +277,7 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
   } else {
     q_bar.resize(0);
   }
-  directions_->transposed(change_, q_bar, u_bar);
+  directions_->transposed(product_.change, q_bar, u_bar);
 }
 
 }  // namespace deft::dynamics

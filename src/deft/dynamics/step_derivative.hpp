@@ -113,15 +113,21 @@ class StepDifferentiator {
   const solvers::ContactSolution& solution() const { return is_smoothed_ ? smoothed_solution_ : result_->solution; }
   bool is_geometric_kink(int contact) const;
   bool is_frame_kink(int contact) const;
-  /// Solves along change_. @returns false where redundant contacts part, so that now the step is smoothed and change_
-  /// must be made anew.
-  bool solve_change();
+  /// A change of the program and what it moves.
+  struct Rates {
+    solvers::ProgramChange change;
+    solvers::SolutionChange moved;
+  };
+  /// Solves along a change. @returns false where redundant contacts part, so that now the step is smoothed and the
+  /// change must be made anew.
+  bool solve_change(Rates& rates);
   void take_solution();
   bool smooth();
-  void add_parameter(const Parameter& parameter, Eigen::Index column, Eigen::MatrixXd& direct);
+  void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
+                     Eigen::MatrixXd& direct);
   Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis);
-  /// Γ dδ of the columns of moved_.delta, in place.
-  void advance();
+  /// Γ dδ of the columns of dδ, in place.
+  void advance(solvers::Directions& moved) const;
 
   const scene::Scene* scene_;
   scene::SceneState own_state_;
@@ -137,8 +143,7 @@ class StepDifferentiator {
   bool is_smoothed_ = false, has_geometric_kink_ = false, objects_stay_ = false, has_contacts_ = false;
   solvers::ContactProgram smoothed_program_;
   solvers::ContactSolution smoothed_solution_;
-  solvers::ProgramChange change_;
-  solvers::SolutionChange moved_;
+  Rates units_, product_;  // of jacobians; of forward and backward
   solvers::Directions weights_, force_weights_;
 };
 

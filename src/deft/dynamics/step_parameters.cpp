@@ -25,10 +25,11 @@ Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::
   return zeta;
 }
 
-void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, MatrixXd& direct) {
+void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
+                                       MatrixXd& direct) {
   const auto& program = this->program();
   const EnergyPoint at = energy_point(false);
-  auto gradient = change_.gradient.col(column);
+  auto gradient = change.gradient.col(column);
   const auto first_row = [&](std::size_t i) { return directions_->first_row(static_cast<int>(i)); };
   // A force that changes at fixed rows, df, adds −Jᵀdf to the gradient and is part of the answer.
   const auto add_force = [&](int i, const Eigen::Vector4d& df) {
@@ -78,7 +79,7 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
         add_force(static_cast<int>(i), df);
         const auto block = program.J.block(static_cast<int>(i));
         const auto cols = program.J.cols(static_cast<int>(i));
-        auto ds = change_.rows.col(column).segment(first_row(i), block.rows());
+        auto ds = change.rows.col(column).segment(first_row(i), block.rows());
         for (Eigen::Index r = 1; r < block.rows(); ++r) {
           double slide = program.contacts[i].offset[r - 1];
           for (std::size_t c = 0; c < cols.size(); ++c) slide += block(r, c) * delta_(cols[c]);
@@ -95,7 +96,7 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
         for (int side = 0; side < 2; ++side) {
           if ((side == 0 ? contact.geometry_a : contact.geometry_b) != parameter.index) continue;
           const Eigen::Matrix<double, 12, 1> zeta = offset_of_shape(contact, side, parameter.second);
-          change_.rows.col(column).segment(first_row(i), rows) +=
+          change.rows.col(column).segment(first_row(i), rows) +=
               directions_->contacts().shape[i].ds.topRows(rows) * zeta;
           const auto cols = directions_->contacts().dtau_shape.cols(static_cast<int>(i));
           const VectorXd tau = directions_->contacts().dtau_shape.block(static_cast<int>(i)).transpose() * zeta;
@@ -109,14 +110,15 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
 void StepDifferentiator::parameters(std::span<const Parameter> list, MatrixXd& dq_next, MatrixXd& dforce) {
   const Eigen::Index k = static_cast<Eigen::Index>(list.size());
   MatrixXd direct;
+  Rates rates;
   do {
-    directions_->clear(k, change_);
+    directions_->clear(k, rates.change);
     direct = MatrixXd::Zero(sensitivity_.num_rows(), k);
-    for (Eigen::Index i = 0; i < k; ++i) add_parameter(list[static_cast<std::size_t>(i)], i, direct);
-  } while (!solve_change());
-  advance();
-  dq_next = moved_.delta.topRows(scene_->nv());
-  dforce = moved_.force + direct;
+    for (Eigen::Index i = 0; i < k; ++i) add_parameter(list[static_cast<std::size_t>(i)], i, rates.change, direct);
+  } while (!solve_change(rates));
+  advance(rates.moved.delta);
+  dq_next = rates.moved.delta.topRows(scene_->nv());
+  dforce = rates.moved.force + direct;
 }
 
 }  // namespace deft::dynamics

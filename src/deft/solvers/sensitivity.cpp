@@ -79,18 +79,22 @@ class Sensitivity::Islands {
       const int first = terms_.contacts[implied.contact].first_row;
       const auto cols = program.J.cols(implied.contact);
       const auto block = program.J.block(implied.contact);
-      double most = 0, large = 0;
-      for (Eigen::Index k = 0; k < result.delta.cols(); ++k) {
-        double given = 0, moved = 0, size = 0;
-        for (int r = 0; r < program.J.rows(implied.contact); ++r) given += implied.e(r) * change.rows(first + r, k);
-        for (std::size_t c = 0; c < cols.size(); ++c) {
-          const double part = column(block, c).dot(implied.e) * result.delta(cols[c], k);
-          moved += part;
-          size += std::abs(part);
+      const auto k = static_cast<std::size_t>(result.delta.cols());
+      x_.assign(k, 0.0);  // eᵀ(J dδ + ds)
+      s_.assign(k, 0.0);  // and the size of its parts
+      for (int r = 0; r < program.J.rows(implied.contact); ++r)
+        add(k, implied.e(r), change.rows.row(first + r).data(), x_.data());
+      for (std::size_t d = 0; d < k; ++d) s_[d] = std::abs(x_[d]);
+      for (std::size_t c = 0; c < cols.size(); ++c) {
+        const double value = column(block, c).dot(implied.e);
+        const double* moved = result.delta.row(cols[c]).data();
+        for (std::size_t d = 0; d < k; ++d) {
+          x_[d] += value * moved[d];
+          s_[d] += std::abs(value * moved[d]);
         }
-        most = std::max(most, std::abs(given + moved));
-        large = std::max(large, std::abs(given) + size);
       }
+      double most = 0, large = 0;
+      for (std::size_t d = 0; d < k; ++d) most = std::max(most, std::abs(x_[d])), large = std::max(large, s_[d]);
       is_kink_ |= most > kAgree * large;
     }
   }
@@ -182,11 +186,19 @@ class Sensitivity::Islands {
       const ContactTerm& term = terms_.contacts[i];
       const auto cols = program.J.cols(i);
       const auto block = program.J.block(i);
+      block_.clear();
+      for (std::size_t c = 0; c < cols.size(); ++c) block_.push_back(column(block, c));
       for (std::size_t c = 0; c < cols.size(); ++c) {
-        const Eigen::Vector4d own = column(block, c), turned = term.C * own;
-        double* H = system.H(local_[cols[c]]);
-        for (std::size_t d = 0; d < cols.size(); ++d) H[local_[cols[d]]] += turned.dot(column(block, d));
-        for (int r = 0; r < term.num_held; ++r) system.G(term.first_held + r)[local_[cols[c]]] = term.E.row(r).dot(own);
+        const Eigen::Vector4d turned = term.C * block_[c];
+        const int v = local_[cols[c]];
+        system.H(v)[v] += turned.dot(block_[c]);
+        for (std::size_t d = 0; d < c; ++d) {
+          const int w = local_[cols[d]];
+          const double value = turned.dot(block_[d]);
+          system.H(v)[w] += value;
+          system.H(w)[v] += value;
+        }
+        for (int r = 0; r < term.num_held; ++r) system.G(term.first_held + r)[v] = term.E.row(r).dot(block_[c]);
       }
     }
     for (const int i : island.bounds) {
@@ -367,6 +379,7 @@ class Sensitivity::Islands {
   std::vector<int> columns_;
   std::vector<char> reached_;
   std::size_t ld_ = 0;  // padded number of columns_
+  std::vector<Eigen::Vector4d> block_;
   std::vector<double> metric_, row_, x_, y_, s_;
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <span>
 
 namespace deft::solvers {
 namespace {
@@ -54,6 +53,11 @@ class Classifier {
 
   void classify() {
     fill_metric();
+    t_.directions.clear();
+    for (int j = 0; j < p_.rays; ++j) {
+      const double angle = 2 * std::numbers::pi * j / p_.rays;
+      t_.directions.emplace_back(std::cos(angle), std::sin(angle));
+    }
     const double* beta = x_.ray_multipliers.data();
     t_.contacts.resize(p_.contacts.size());
     for (int i = 0; i < static_cast<int>(p_.contacts.size()); ++i) {
@@ -82,18 +86,18 @@ class Classifier {
     for (double& entry : t_.metric) entry = entry > 0 ? entry : mean;
   }
 
-  /// Length of a row in the metric Q̃⁻¹.
-  template <typename Row>
-  double width(std::span<const int> cols, const Row& row) const {
-    double squared = 0;
-    for (std::size_t k = 0; k < cols.size(); ++k)
-      squared += row(static_cast<Eigen::Index>(k)) * row(static_cast<Eigen::Index>(k)) / t_.metric[cols[k]];
-    return std::sqrt(squared);
-  }
-  double width(int contact, const Vector4d& e) const {
+  /// |Jᵀe|² in the metric Q̃⁻¹ is eᵀWe for the rows J of a contact.
+  Matrix4d metric_of(int contact) const {
+    const auto cols = p_.J.cols(contact);
     const auto block = p_.J.block(contact);
-    return width(p_.J.cols(contact), [&](Eigen::Index c) { return column(block, c).dot(e); });
+    Matrix4d W = Matrix4d::Zero();
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      const Vector4d own = column(block, c);
+      W += own * (own / t_.metric[cols[c]]).transpose();
+    }
+    return W;
   }
+  static double width(const Matrix4d& W, const Vector4d& e) { return std::sqrt(e.dot(W * e)); }
 
   Activity activity(double slack, double multiplier, double width) const {
     if (!(width > 0)) return Activity::kOpen;  // nothing moves this row
@@ -126,11 +130,11 @@ class Classifier {
     const bool single = law.frictionless || rows == 1;
     const int rays = single ? 1 : count_rays(p_, i);
     const bool has_beta = !is_cone(p_, i);
+    const Matrix4d W = smoothed_ ? Matrix4d::Zero() : metric_of(i);
     for (int j = 0; j < rays; ++j) {
-      const double angle = 2 * std::numbers::pi * j / rays;
       Vector4d e = Vector4d::Unit(0);
-      if (!single) e(1) = law.mu * (rows == 2 ? (j == 0 ? 1.0 : -1.0) : std::cos(angle));
-      if (!single && rows > 2) e(2) = law.mu * std::sin(angle);
+      if (!single) e(1) = law.mu * (rows == 2 ? (j == 0 ? 1.0 : -1.0) : t_.directions[static_cast<std::size_t>(j)].x());
+      if (!single && rows > 2) e(2) = law.mu * t_.directions[static_cast<std::size_t>(j)].y();
       const double b = has_beta ? beta[j] : x_.force[i][0];
       const double R = law.compliance;
       if (smoothed_) {
@@ -140,7 +144,7 @@ class Classifier {
         term.C += c / (1 + c * R) * e * e.transpose();
         continue;
       }
-      switch (activity(e.dot(s) + R * b, b, width(i, e))) {
+      switch (activity(e.dot(s) + R * b, b, width(W, e))) {
         case Activity::kHeld:
           if (R > 0)
             term.C += e * e.transpose() / R;
@@ -177,7 +181,7 @@ class Classifier {
       return;
     }
     const double z_t = z.tail<3>().norm(), y_t = y.tail<3>().norm();
-    const double w = width(i, Vector4d::Unit(0));
+    const double w = std::sqrt(metric_of(i)(0, 0));
     const Activity touching = activity(z(0) - z_t, y(0) + y_t, w), sticking = activity(z(0) + z_t, y(0) - y_t, w);
     if (touching == Activity::kOpen) return;
     if (touching == Activity::kWeak) return add_weak_cone(i, rows, sticking);
@@ -245,7 +249,10 @@ class Classifier {
       const auto values = p_.linear.rows.block(i).row(0);
       double slack = -p_.linear.rhs[i];
       for (std::size_t k = 0; k < cols.size(); ++k) slack += values(static_cast<Eigen::Index>(k)) * x_.delta(cols[k]);
-      const Activity found = activity(slack, m, width(cols, values));
+      double squared = 0;
+      for (std::size_t k = 0; k < cols.size(); ++k)
+        squared += values(static_cast<Eigen::Index>(k)) * values(static_cast<Eigen::Index>(k)) / t_.metric[cols[k]];
+      const Activity found = activity(slack, m, std::sqrt(squared));
       if (found == Activity::kWeak) t_.kink = true;
       if (found != Activity::kHeld) return;
       row.is_held = true;

@@ -44,7 +44,8 @@ struct SensitivityTerms {
   std::vector<ContactTerm> contacts;
   std::vector<RowTerm> bounds, linear, equality;
   std::vector<ImpliedRow> implied;
-  std::vector<double> metric;  // diagonal of Q̃
+  std::vector<double> metric;               // diagonal of Q̃
+  std::vector<Eigen::Vector2d> directions;  // of a pyramid's rays
   int num_rows = 0;
   bool kink = false;
 
