@@ -164,6 +164,7 @@ class StepDifferences {
   VectorXd q, v, u;  // v stays empty in models of first order
   StepResult result;
   StepDerivative derivative;
+  double smallest_B = 0;      // entries of B below it are measured against it
   double solve_again_to = 0;  // > 0: steps are solved again to it (first order)
 
   explicit StepDifferences(const scene::SceneSpec& spec)
@@ -274,8 +275,8 @@ class StepDifferences {
     double largest() const { return std::max(motion, force); }
   };
 
-  /// Errors of motion (A or B) and forces against the best of three step lengths: the sharper the barrier, the shorter
-  /// the step that suits it. Nothing if contacts come and go.
+  /// Errors of motion (A or B) and forces against the best of several step lengths: the sharper the barrier, the
+  /// shorter the step that suits it. Nothing if contacts come and go.
   std::optional<Errors> errors(By by) {
     if (by == By::kU && scene.nu() == 0) return Errors{};
     std::optional<Errors> best;
@@ -286,6 +287,8 @@ class StepDifferences {
       const auto expected = differences(by, eta);
       if (!expected) continue;
       Errors e{.motion = error(computed.topRows(nv), expected->topRows(nv))};
+      const double largest = expected->topRows(nv).cwiseAbs().maxCoeff();
+      if (by == By::kU && largest < smallest_B) e.motion *= largest / smallest_B;
       if (forces > 0) e.force = error(computed.bottomRows(forces), expected->bottomRows(forces));
       if (!best) best = e;
       best->motion = std::min(best->motion, e.motion);

@@ -269,7 +269,7 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
     for (const scene::Object& object : scene_->objects()) weights_.middleRows(object.first_v, object.nv).setZero();
   }
   force_weights_ = w_force;
-  sensitivity_.solve_transposed(program(), weights_, force_weights_, product_.change);
+  sensitivity_.solve_transposed(program(), weights_, force_weights_, back_);
   if (options_.configuration) {
     q_bar = w;
     for (const int v : rotations_)
@@ -277,7 +277,7 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
   } else {
     q_bar.resize(0);
   }
-  directions_->transposed(product_.change, q_bar, u_bar);
+  directions_->transposed(back_, q_bar, u_bar);
 }
 
 }  // namespace deft::dynamics

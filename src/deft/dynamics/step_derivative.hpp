@@ -145,6 +145,7 @@ class StepDifferentiator {
   solvers::ContactSolution smoothed_solution_;
   Rates units_, product_;  // of jacobians; of forward and backward
   solvers::Directions weights_, force_weights_;
+  solvers::ProgramChange back_;  // of backward
 };
 
 }  // namespace deft::dynamics

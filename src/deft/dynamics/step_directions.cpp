@@ -51,8 +51,7 @@ void StepDirections::list_saturations(const solvers::ContactProgram& program) {
 void StepDirections::clear(Index columns, solvers::ProgramChange& change) const {
   change.gradient.setZero(nv_, columns);
   change.rows.setZero(num_rows_, columns);
-  change.lower.resize(0, 0);
-  change.upper.resize(0, 0);
+  for (auto* bounds : {&change.lower, &change.upper}) bounds->setZero(has_bounds_ ? nv_ : 0, has_bounds_ ? columns : 0);
 }
 
 void StepDirections::along_units(solvers::ProgramChange& change) const {
@@ -88,7 +87,6 @@ void StepDirections::along_units(solvers::ProgramChange& change) const {
     }
   }
   if (!has_bounds_) return;
-  change.lower.setZero(nv_, gradient.cols());
   const auto velocities = scene_->model().velocities();
   for (int v = 0; v < nv; ++v)
     if (velocities[v].q_index >= 0) change.lower(v, v) = -1;
@@ -125,7 +123,6 @@ void StepDirections::along(const VectorXd& dq, const VectorXd& du, solvers::Prog
     }
   }
   if (!has_bounds_) return;
-  change.lower.setZero(nv_, 1);
   const auto velocities = scene_->model().velocities();
   for (int v = 0; v < nv; ++v)
     if (velocities[v].q_index >= 0) change.lower(v, 0) = -dq(v);
