@@ -1,6 +1,7 @@
 // Derivatives of what the convex models add: momentum, patches, springs that saturate, wrenches.
 
 #include "derivative_bench.hpp"
+#include "parameter_differences.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -87,6 +88,29 @@ TEST(WrenchDerivative, FollowsDifferencesOnFreeBodiesAndOnChains) {
   spec.wrenches = {{.body = "brick", .force_W = {1, -2, 3}, .torque_W = {0.2, 0.1, -0.3}, .from = 0, .to = 1},
                    {.body = "arm::link2", .force_W = {3, 1, -2}, .torque_W = {0.3, -0.5, 0.2}, .from = 0, .to = 1}};
   Bench(spec).check("wrenches");
+}
+
+TEST(WrenchDerivative, ByTheLengthOfTheStepFollowsDifferences) {
+  for (const bool second_order : {false, true}) {
+    scene::SceneSpec spec = leaning(300);
+    if (second_order) spec.step.model = scene::ModelKind::kConvexSecondOrder;
+    // One that outlasts the step, one that ends within it, one at an instant.
+    spec.wrenches = {
+        {.body = "brick", .force_W = {1, -2, 3}, .torque_W = {0.2, 0.1, -0.3}, .from = 0.03, .to = 1},
+        {.body = "arm::link2", .force_W = {3, 1, -2}, .torque_W = {0.3, -0.5, 0.2}, .from = 0, .to = 0.04},
+        {.body = "brick", .force_W = {0.1, 0.2, -0.1}, .torque_W = Vector3d::Zero(), .from = 0, .impulse = true}};
+    Bench bench(spec);
+    if (second_order) bench.v = VectorXd::Constant(bench.scene.nv(), 0.02);
+    ASSERT_NO_FATAL_FAILURE(bench.differentiate());
+    const ParameterCase by_h{
+        "h", {Parameter::Kind::kStepLength}, 1e-5, [](scene::SceneSpec& changed, double e) { *changed.step.h += e; }};
+    MatrixXd dq_next, dforce;
+    bench.differentiator.parameters({&by_h.parameter, 1}, dq_next, dforce);
+    const auto expected = parameter_differences(by_h, spec, bench);
+    ASSERT_TRUE(expected);
+    EXPECT_LT(test::relative_error(dq_next, expected->head(bench.scene.nv())), kTolerance) << second_order;
+    EXPECT_LT(test::relative_error(dforce, expected->tail(dforce.rows())), kTolerance) << second_order;
+  }
 }
 
 }  // namespace

@@ -51,6 +51,40 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
   }
 }
 
+/// Rows and columns of a Jacobian by velocity, those of the first `n` velocities last.
+MatrixXd rotated(const MatrixXd& A, int n, bool columns) {
+  MatrixXd rows(A.rows(), A.cols()), both = rows;
+  rows << A.bottomRows(A.rows() - n), A.topRows(n);
+  if (!columns) return rows;
+  both << rows.rightCols(A.cols() - n), rows.leftCols(n);
+  return both;
+}
+
+TEST(StepDerivative, IsTheSameWithAAndBSwapped) {
+  const auto all = shapes();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+      Random random(40 + i);
+      scene::SceneSpec spec = arm_and_body(all[i], all[(i + 2) % all.size()], 1e-3, random);
+      spec.step.cone = cone;
+      Bench first(spec);
+      std::swap(spec.world.models[0], spec.world.models[1]);
+      Bench second(spec);
+      first.solve_again_to = second.solve_again_to = 1e-13;
+      ASSERT_NO_FATAL_FAILURE(first.differentiate());
+      ASSERT_NO_FATAL_FAILURE(second.differentiate());
+      if (first.differentiator.is_kink()) continue;
+      ASSERT_EQ(first.result.problem.contacts.size(), second.result.problem.contacts.size());
+      const Vector3d n_first = first.result.problem.contacts[0].n_W, n_second = second.result.problem.contacts[0].n_W;
+      EXPECT_LT((n_first + n_second).norm(), 1e-9) << "the bodies of the contact are swapped";
+      const int n = first.scene.nu();  // the arm's, first in the first scene and last in the second
+      const std::string what = fmt::format("{} cone {}", all[i].name, static_cast<int>(cone));
+      EXPECT_LT(test::relative_error(second.derivative.A, rotated(first.derivative.A, n, true)), 1e-12) << what;
+      EXPECT_LT(test::relative_error(second.derivative.B, rotated(first.derivative.B, n, false)), 1e-12) << what;
+    }
+  }
+}
+
 TEST(StepDerivative, FollowsDifferencesForEveryKindOfJoint) {
   Random random(7);
   for (const char* joints : {"hhh", "shh", "hsh", "hhs", "sss"}) {

@@ -43,6 +43,13 @@ void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
   }
 }
 
+/// ∂ of a wrench's share of the step by h: what acts at the end of the step acts longer, the mean is over more time.
+double share_rate(const scene::Wrench& wrench, double t, double h) {
+  const double share = wrench.share(t, h);
+  const bool lasts = share != 0 && !wrench.impulse && wrench.to > t + h;
+  return (lasts ? 1 / h : 0.0) - share / h;
+}
+
 void clear_frozen(const scene::Scene& scene, MatrixXd& out) {
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) out.middleRows(object.first_v, object.nv).setZero();
@@ -180,8 +187,6 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   const bool cancels = s && *s != 0 && scene.nu() > 0;
   if (at.second_order()) {
     rate = M * (-2 / std::pow(at.h, 3) * at.delta + at.v / (at.h * at.h));
-    for (const scene::Object& object : scene.objects())
-      if (object.frozen) rate.segment(object.first_v, object.nv).setZero();
   } else if (!cancels) {
     for (const scene::Object& object : scene.objects())
       rate.segment(object.first_v, object.nv) = -2 / at.h * inertial_force(at, object);
@@ -199,10 +204,17 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
       }
     }
   }
+  const auto& S = scene.model().spatial_columns(at.state.kinematics);
   for (const scene::Wrench& wrench : scene.wrenches()) {
-    if (wrench.share(at.t, at.h) != 0)
-      throw std::invalid_argument("step derivative: not available yet: h under external wrenches");
+    const double by_h = share_rate(wrench, at.t, at.h);
+    if (by_h == 0) continue;
+    const Vector3d p = at.state.X_WB()[wrench.body].translation();
+    const Vector3d moment = wrench.torque_W + p.cross(wrench.force_W);
+    for (const int c : scene.model().columns(wrench.body))
+      rate(c) -= by_h * (S.col(c).head<3>().dot(moment) + S.col(c).tail<3>().dot(wrench.force_W));
   }
+  for (const scene::Object& object : scene.objects())
+    if (object.frozen) rate.segment(object.first_v, object.nv).setZero();
   return rate;
 }
 

@@ -43,8 +43,8 @@ struct StepResult {
 class StepModel {
  public:
   virtual ~StepModel() = default;
-  /// Advances by one step of length h(). Keeps scratch and warm starts: one object per thread. The certificate
-  /// allocates.
+  /// Advances by one step of length h(). Keeps scratch and warm starts: one object per thread. No allocation
+  /// once they have grown and the sizes repeat.
   /// @param u  joint targets at the end of the step, size nu.
   /// @throws std::invalid_argument on wrong sizes or NaN. Failures to solve are statuses.
   virtual void step(const State& start, const Eigen::VectorXd& u, StepResult& result) = 0;
