@@ -8,6 +8,8 @@ NAME: solver      one solve of the real problems, deft and rivals in alternating
       batch       many steps at once on one, two and all cores
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   errors of the step's derivatives over random states (--states N per row and barrier)
+      cross-check interior point against active set (10000 problems; --cross-check 100000)
+      delassus    families of problems in force space, both laws (20 each; --delassus 100)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json.
 """
@@ -90,10 +92,10 @@ def bench_solver(build: Path, rounds: int, arguments: list[str]) -> object:
     return rows
 
 
-def bench_program(name: str):
-    """A benchmark that prints its own table."""
+def bench_program(name: str, *fixed: str):
+    """A benchmark that prints its own table, with some arguments always given."""
     def bench(build: Path, rounds: int, arguments: list[str]) -> object:
-        text = output_of([str(build / "benchmarks" / name), *arguments])
+        text = output_of([str(build / "benchmarks" / name), *fixed, *arguments])
         print(text, end="")
         return text.splitlines()
     return bench
@@ -108,9 +110,12 @@ def bench_viewer(build: Path, rounds: int, arguments: list[str]) -> object:
     return text.splitlines()
 
 
+NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "step": bench_program("step_benchmark"),
               "batch": bench_program("batch_benchmark"), "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
+              "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
+              "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"),
               "viewer": bench_viewer}
 DEFAULT = ["solver", "step"]
 

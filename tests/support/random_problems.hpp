@@ -19,6 +19,8 @@ class RandomProblems {
   struct Limits {
     int max_bodies = 25;  // six velocities each
     int max_contacts = 200;
+    double mass_low = 1e-3, mass_high = 1e2;  // [kg]
+    double max_mu = 1.2;
   };
 
   /// The next problem; always solvable: every contact can be opened, because some motion δ₀ is drawn first and gaps are
@@ -32,6 +34,7 @@ class RandomProblems {
     const int joints =
         integer(bodies == 0 ? 2 : 0, small ? 4 : std::max(2, 150 - 6 * bodies > 30 ? 30 : 150 - 6 * bodies));
     p.nv = joints + 6 * bodies;
+    max_mu_ = limits.max_mu;
     const double h = log_uniform(1e-3, 0.4), stiffness = log_uniform(1, 1e5);
     p.b.resize(p.nv);
     for (int i = 0; i < joints; ++i) {
@@ -40,7 +43,7 @@ class RandomProblems {
       p.b[i] = -K * normal() * 0.1;
     }
     for (int k = 0; k < bodies; ++k) {
-      const double mass = log_uniform(1e-3, 1e2), size = uniform(0.03, 0.3);
+      const double mass = log_uniform(limits.mass_low, limits.mass_high), size = uniform(0.03, 0.3);
       auto Q = p.Q.append(joints + 6 * k, 6);
       const Eigen::Matrix3d R = rotation();
       const Eigen::Vector3d moments =
@@ -211,7 +214,7 @@ class RandomProblems {
     for (std::size_t c = 0; c < columns.size(); ++c) J.col(static_cast<Eigen::Index>(c)) = columns[c];
     solvers::ContactLaw law;
     law.frictionless = frictionless;
-    law.mu = no_friction || chance(0.03) ? 0.0 : uniform(0.05, 1.2);
+    law.mu = no_friction || chance(0.03) ? 0.0 : uniform(0.05, max_mu_);
     law.gap = chance(0.3) ? 0.0 : chance(0.5) ? -uniform(0, 5e-3) : uniform(0, 0.02);
     // Raise the gap until the drawn motion is feasible, by 1 µm at least: without that the rows may have no common
     // interior.
@@ -230,6 +233,7 @@ class RandomProblems {
   }
 
   std::mt19937_64 rng_;
+  double max_mu_ = 1.2;
 };
 
 }  // namespace deft::testing

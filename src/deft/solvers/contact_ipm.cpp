@@ -82,7 +82,8 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
       if (outcome == IpmOutcome::kTimeLimit) return best <= settings.tolerance ? Status::kSolved : Status::kTimeLimit;
       if (best < 1e-3 && polish(best, kPolishFactors) <= good_enough) return Status::kSolved;
     }
-    if (best <= kRoundingSlack * settings.tolerance) return Status::kSolved;
+    if (best <= kRoundingSlack * (settings.polish ? std::max(kGoodEnough, settings.tolerance) : settings.tolerance))
+      return Status::kSolved;
   }
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
@@ -133,7 +134,8 @@ Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const 
   if (packed.lower_above_upper || packed.rigid_violation) return Status::kInfeasible;
   std::vector<double> direction;
   const bool singular = packed.has_singular_blocks;
-  if (singular && packed.smoothed && settings.verdicts && find_recession(packed, direction)) return Status::kUnbounded;
+  if (singular && packed.smoothed && settings.verdicts && find_recession(packed, direction, interior.time_left_s()))
+    return Status::kUnbounded;
   ContactSolution* const proof = settings.verdicts ? &solution : nullptr;
   Status status = singular          ? solve_proximal(program, settings, warm && packed.smoothed, proof)
                   : packed.smoothed ? solve_smoothed(program, settings, warm)

@@ -23,6 +23,7 @@ constexpr double kSlow = 0.1, kStuck = 0.5;  // share of the last error
 constexpr double kSofter = 1e-2;             // factor on ε where it holds the motion back
 constexpr int kMostSofter = 3;               // times
 constexpr double kGood = 1e-10;              // a polish that ends above it is followed by a new solve
+constexpr double kRoundingSlack = 10;        // times the tolerance: accepted where nothing comes nearer
 constexpr int kPolishFactors = 6;
 constexpr double kElastic = 1e-8;  // R̂ that makes jammed problems solvable
 constexpr double kMargin = 1e-6;   // room that rows with a barrier are asked for
@@ -45,8 +46,9 @@ Status ContactIpm::Workspace::solve_proximal(const ContactProgram& program, cons
     if (error <= kBest || (error <= kCentred && error > kStuck * last)) break;
     const bool stuck = error > kStuck * last;
     if (stuck && softened == 0 && solution && prove_unbounded(program, *solution)) return Status::kUnbounded;
+    if (interior.out_of_time()) return Status::kTimeLimit;
     if (round == kRounds || (stuck && softened == kMostSofter))
-      return error <= settings.tolerance ? status : Status::kIterationLimit;
+      return error <= kRoundingSlack * settings.tolerance ? status : Status::kIterationLimit;
     if (error > kSlow * last && softened < kMostSofter) {
       packed.scale_proximal(kSofter);
       packed.recentre(x.v);
@@ -63,10 +65,10 @@ Status ContactIpm::Workspace::solve_proximal(const ContactProgram& program, cons
 }
 
 Status ContactIpm::Workspace::choose_motion(ContactSolution& solution) {
-  const OptimalSet set = take_shortest(packed, x.lambda, state.slack, x.v);
+  const OptimalSet set = take_shortest(packed, x.lambda, state.slack, x.v, interior.time_left_s());
   state.evaluate(packed, system, x);
   solution.motion_unique = set == OptimalSet::kPoint;
-  if (set == OptimalSet::kUnknown) return Status::kNumericalFailure;
+  if (set == OptimalSet::kUnknown) return interior.out_of_time() ? Status::kTimeLimit : Status::kNumericalFailure;
   return set == OptimalSet::kLarger ? Status::kNotUnique : Status::kSolved;
 }
 
@@ -109,7 +111,7 @@ bool ContactIpm::Workspace::prove_infeasible(const ContactProgram& program, Cont
 
 bool ContactIpm::Workspace::prove_unbounded(const ContactProgram& program, ContactSolution& solution) {
   std::vector<double> direction;
-  if (!packed.has_singular_blocks || !find_recession(packed, direction)) return false;
+  if (!packed.has_singular_blocks || !find_recession(packed, direction, interior.time_left_s())) return false;
   solution.proof.resize(program.nv);
   for (int i = 0; i < program.nv; ++i) solution.proof[i] = direction[packed.column_of[i]];
   finish(program, state.slack, solution);
@@ -122,6 +124,7 @@ Status ContactIpm::Workspace::verdict(const ContactProgram& program, Status fail
   state.evaluate(packed, system, x);
   if (prove_infeasible(program, solution)) return Status::kInfeasible;
   if (prove_unbounded(program, solution)) return Status::kUnbounded;
+  if (interior.out_of_time()) failure = Status::kTimeLimit;
   solution.proof.resize(0);
   return failure == Status::kInfeasible ? Status::kNumericalFailure : failure;
 }

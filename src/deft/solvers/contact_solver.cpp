@@ -12,6 +12,7 @@ namespace {
 
 // Measured on the sequences of benchmarks/data: the active set costs its rows squared per change of a row, and needs
 // few changes from a neighbouring solution; from nothing it needs about three changes per column.
+constexpr double kPolish = 1e-11;  // tolerances below it ask for the digits that only the active set has
 constexpr int kMostRowsWarm = 30, kMostColumnsCold = 30;
 
 }  // namespace
@@ -20,6 +21,7 @@ struct ContactSolver::Workspace {
   ContactActiveSet active_set;
   ContactIpm interior;
   WarmMemory memory;
+  ContactSolution polished;
 
   bool active_set_pays(const ContactProgram& program) const {
     return memory.valid_for(program) ? memory.num_loaded() <= kMostRowsWarm : program.nv <= kMostColumnsCold;
@@ -49,7 +51,8 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
     info = work_->interior.solve(program, settings, work_->memory, solution);
   }
   if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
-  if (info.status == Status::kNumericalFailure && settings.method != SolveMethod::kInteriorPoint) {
+  const bool in_time = watch.seconds() < settings.time_limit_s;
+  if (info.status == Status::kNumericalFailure && settings.method != SolveMethod::kInteriorPoint && in_time) {
     // Multipliers too large for the interior point, as nearly jammed bodies have: the active set, however long it
     // takes.
     outcome = work_->active_set.solve(program, work_->memory, solution, true);
@@ -58,6 +61,14 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
       info.status = Status::kSolved;
       info.method = SolveMethod::kActiveSet;
     }
+  }
+  if (info.status == Status::kSolved && info.method == SolveMethod::kInteriorPoint && settings.polish &&
+      settings.tolerance < kPolish) {
+    // An error of complementarity ε leaves one of √ε in the motion where the active set is in doubt.
+    ContactSolution& polished = work_->polished;
+    outcome = work_->active_set.solve(program, work_->memory, polished);
+    if (outcome == ActiveSetOutcome::kSolved) std::swap(solution, polished);
+    if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
   }
   // Data beyond the range of double precision may overflow on the way: never call that solved.
   const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;

@@ -25,6 +25,8 @@ struct SolverSettings {
                          // for the shortest of the optimal motions
   bool warm_start = true;           // start from the last solution, found by contact ids
   bool screening = true;            // exact solves leave out contacts that stay open, and prove that they do
+  bool polish = true;  // tolerances below 1e-11: the active set polishes the interior point's motion, and where rounding
+                       // hides the tolerance 1e-9 is enough
   double time_limit_s =
       std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
 };

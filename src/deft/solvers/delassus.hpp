@@ -11,8 +11,8 @@ namespace deft::solvers {
 
 /// Settings of DelassusSolver.
 struct DelassusSettings {
-  double tolerance = 1e-9;   // scaled residuals at the end
-  int max_iterations = 200;  // of the associated problems of one solve, together; then IterationLimit
+  double tolerance = 1e-9;     // scaled residuals at the end
+  int max_iterations = 20000;  // factorisations of one solve; then IterationLimit
   double time_limit_s = std::numeric_limits<double>::infinity();
 };
 
@@ -25,8 +25,8 @@ struct DelassusInfo {
 };
 
 /// Solves the associated law by Mehrotra's interior point and a semismooth Newton polish on (W + D) dr = …, factored in
-/// sparse tiles; Coulomb's law by the fixed point of s = μ‖u_t‖ in the associated problem with q_n + s, warm-started,
-/// extrapolated where it creeps. One object per thread.
+/// sparse tiles; Coulomb's law by a fixed point of associated laws, and by Newton's method, Gauss–Seidel sweeps and
+/// proximal points where that fails (README.md). One object per thread.
 class DelassusSolver {
  public:
   DelassusSolver();

@@ -72,7 +72,7 @@ DelassusCertificate certify(const DelassusProgram& program, const DelassusSoluti
     out.stationarity = std::max(out.stationarity, rest / (w[i] * root));
     out.primal = std::max(out.primal, outside / (w[i] * root));
     out.dual = std::max({out.dual, beyond * w[i] / root, -r[0] * w[i] / root});
-    out.complementarity = std::max(out.complementarity, product / E0);
+    out.complementarity = std::max(out.complementarity, product / std::max(E0, w[i] * r.norm() * root));
   }
   return out;
 }

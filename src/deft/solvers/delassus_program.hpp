@@ -33,7 +33,8 @@ struct DelassusSolution {
 
 /// Residuals recomputed from the raw program: u − (Wr + q) in its own units; how far û = u (+ μ‖u_t‖n) and r are
 /// outside their cones and from complementarity, scaled by w_i = √(tr W_ii/dim) and E0 = max_i |q_i|²/w_i² (at least
-/// 1e-12): |·|/(w√E0), |·|w/√E0, |û·r|/E0.
+/// 1e-12): |·|/(w√E0), |·|w/√E0, |û·r|/max(E0, w|r|√E0), the last one the product over what the force does at the
+/// natural velocity, since rounding of û grows with the forces of heavy bodies on light contacts.
 struct DelassusCertificate {
   double stationarity = 0, primal = 0, dual = 0, complementarity = 0;
   double stationarity_abs = 0, primal_abs = 0, complementarity_abs = 0;

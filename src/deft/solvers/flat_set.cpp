@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/core/stopwatch.hpp"
+
 namespace deft::solvers {
 namespace {
 
@@ -111,10 +113,16 @@ class Stack {
   MatrixXd rows_;
 };
 
+struct Deadline {
+  double time_s;
+  Stopwatch clock{};
+  double left_s() const { return std::max(0.0, time_s - clock.seconds()); }
+};
+
 // ½|y|² + cᵀy over the y that satisfy the rows given; y = 0 always does.
 class FlatProgram {
  public:
-  explicit FlatProgram(const MatrixXd& basis) : basis_(basis) {
+  FlatProgram(const MatrixXd& basis, const Deadline& deadline) : basis_(basis), deadline_(deadline) {
     program_.nv = static_cast<int>(basis.cols());
     program_.model = FrictionModel::kCone;
     for (int i = 0; i < program_.nv; ++i) {
@@ -146,8 +154,13 @@ class FlatProgram {
     program_.b = c;
     ContactSolution solution;
     const SolveMethod method = tolerance == kExact ? SolveMethod::kInteriorPoint : SolveMethod::kAuto;
-    const SolverSettings settings{
-        .method = method, .tolerance = tolerance, .verdicts = false, .warm_start = false, .screening = false};
+    const SolverSettings settings{.method = method,
+                                  .tolerance = tolerance,
+                                  .verdicts = false,
+                                  .warm_start = false,
+                                  .screening = false,
+                                  .polish = false,
+                                  .time_limit_s = deadline_.left_s()};
     if (solver_.solve(program_, settings, solution).status != Status::kSolved) return false;
     y = solution.delta;
     return true;
@@ -155,6 +168,7 @@ class FlatProgram {
 
  private:
   const MatrixXd& basis_;
+  const Deadline& deadline_;
   ContactProgram program_;
   std::vector<int> all_;
   ContactSolver solver_;
@@ -193,14 +207,14 @@ void add_open(const IslandView& island, const Rows& rows, const double* lambda, 
 }
 
 OptimalSet take_shortest(const IslandView& island, const std::vector<double>& lambda, const std::vector<double>& slack,
-                         double* v) {
+                         double* v, const Deadline& deadline) {
   Stack closed(island.Q);
   for (const Rows& rows : island.rows)
     add_closed(island, rows, lambda.data() + rows.block->first_slack, slack.data() + rows.block->first_slack, closed);
   const MatrixXd basis = closed.null_space();
   if (basis.cols() == 0) return OptimalSet::kPoint;
 
-  FlatProgram program(basis);
+  FlatProgram program(basis, deadline);
   for (const Rows& rows : island.rows)
     add_open(island, rows, lambda.data() + rows.block->first_slack, slack.data() + rows.block->first_slack, program);
   Eigen::Map<VectorXd> motion(v, island.size);
@@ -219,7 +233,7 @@ OptimalSet take_shortest(const IslandView& island, const std::vector<double>& la
 }
 
 // @returns the fall of the energy (and of the barrier) along `direction`, 0 without one.
-double find_recession(const IslandView& island, VectorXd& direction) {
+double find_recession(const IslandView& island, VectorXd& direction, const Deadline& deadline) {
   const bool smoothed = island.program.smoothed;
   const double none[kMaxConeRows] = {};
   Stack still(island.Q);
@@ -228,7 +242,7 @@ double find_recession(const IslandView& island, VectorXd& direction) {
   }
   const MatrixXd basis = still.null_space();
   if (basis.cols() == 0) return 0;
-  FlatProgram program(basis);
+  FlatProgram program(basis, deadline);
   RowVectorXd pull = -island.b.transpose();
   const double weight = pull.norm();
   if (weight > 0) pull /= weight;
@@ -265,24 +279,26 @@ double find_recession(const IslandView& island, VectorXd& direction) {
 }  // namespace
 
 OptimalSet take_shortest(const PackedProgram& program, const std::vector<double>& lambda,
-                         const std::vector<double>& slack, std::vector<double>& v) {
+                         const std::vector<double>& slack, std::vector<double>& v, double time_left_s) {
+  const Deadline deadline{time_left_s};
   OptimalSet all = OptimalSet::kPoint;
   for (std::size_t k = 0; k < program.islands.size(); ++k) {
     const IslandView island(program, static_cast<int>(k));
     if (!island.singular) continue;
-    const OptimalSet one = take_shortest(island, lambda, slack, v.data() + island.start);
+    const OptimalSet one = take_shortest(island, lambda, slack, v.data() + island.start, deadline);
     if (one == OptimalSet::kUnknown) return one;
     if (one == OptimalSet::kLarger) all = one;
   }
   return all;
 }
 
-bool find_recession(const PackedProgram& program, std::vector<double>& direction) {
+bool find_recession(const PackedProgram& program, std::vector<double>& direction, double time_left_s) {
+  const Deadline deadline{time_left_s};
   double steepest = 0;
   for (std::size_t k = 0; k < program.islands.size(); ++k) {
     const IslandView island(program, static_cast<int>(k));
     VectorXd found;
-    const double fall = island.singular ? find_recession(island, found) : 0.0;
+    const double fall = island.singular ? find_recession(island, found, deadline) : 0.0;
     if (!(fall > steepest)) continue;
     steepest = fall;
     direction.assign(program.nv, 0.0);

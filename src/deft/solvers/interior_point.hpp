@@ -1,6 +1,7 @@
 #pragma once
 // Mehrotra's primal–dual interior point on a packed program, exact and smoothed. Private to src/deft/solvers.
 
+#include <algorithm>
 #include <limits>
 
 #include "deft/core/stopwatch.hpp"
@@ -34,6 +35,8 @@ class InteriorPoint {
     clock_.restart();
     time_limit_s_ = limit_s;
   }
+  double time_left_s() const { return std::max(0.0, time_limit_s_ - clock_.seconds()); }
+  bool out_of_time() const { return clock_.seconds() > time_limit_s_; }
   /// Runs from the current point; may be called again with tighter limits to go on.
   IpmOutcome run(const PackedProgram& program, NewtonSystem& system, const IpmLimits& limits);
 

@@ -1,0 +1,19 @@
+#pragma once
+// The parts of `robustness`: each prints its table and says whether everything was as it must be.
+
+#include <cstdint>
+
+namespace deft::bench {
+
+/// `count` problems in force space per family of ForceSpaceProblems (−1: all) and law, sizes of 1–700 contacts spread
+/// evenly in the logarithm, each with a limit of `time_limit_s`. Every associated law must be solved, no answer may be
+/// wrong; unsolved Coulomb laws are counted.
+bool check_force_space(int count, int family, std::uint64_t seed, double time_limit_s);
+
+/// Solves `count` random problems by the interior point and by the active set and compares the motions in the norm of
+/// the energy, ‖δ − δ'‖_Q/√E0: at most 1e-9, where they differ by more after the interior point is polished. 1 … 3000
+/// contacts (few of the large ones), mass ratios to 1e6, μ 0 … 10, redundant contacts, bodies squeezed between walls
+/// (which must be Infeasible).
+bool cross_check(int count, std::uint64_t seed);
+
+}  // namespace deft::bench

@@ -1,0 +1,145 @@
+#include "deft/solvers/coulomb_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deft::solvers {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double kWork = 1.2e6;      // factorisations times contacts of one solve: seconds
+constexpr double kNewtonAim = 1e-3;  // of the tolerance: the last step costs little
+constexpr int kNewtonSteps = 60, kNewtonCost = 5, kFixedPointSteps = 40;
+constexpr int kRoomSteps = 500;
+constexpr int kSweepsAtOnce = 200, kManySweeps = 1000;
+// Weights of the proximal points: they fall while the law is solved, slowly after it was not.
+constexpr double kFirstWeight = 1e-2, kHeaviest = 100, kFall = 0.1, kSlowFall = 0.7, kRise = 3;
+constexpr double kInexact = 0.03, kLoose = 1e-3;  // of the last move: accuracy asked of a proximal point
+constexpr int kProximalPoints = 80, kProximalNewton = 20, kProximalFixedPoint = 8;
+
+}  // namespace
+
+bool CoulombLaw::take(const VectorXd& r) {
+  const double error = space_->coulomb_residual(r);
+  if (error < best_) {
+    best_ = error;
+    best_r_ = r;
+  }
+  solved_ |= error <= reachable(tolerance_, r);
+  return solved_;
+}
+
+bool CoulombLaw::fixed_point(const VectorXd* from) {
+  VectorXd r = from ? *from : best_r_;
+  fixed_point_.solve(from != nullptr, tolerance_, kFixedPointSteps, *budget_, r);
+  return take(r);
+}
+
+bool CoulombLaw::newton(const VectorXd& from) {
+  VectorXd r = from;
+  budget_->iterations += kNewtonCost * newton_.solve(*space_, kNewtonAim * tolerance_, kNewtonSteps, r).steps;
+  return take(r);
+}
+
+bool CoulombLaw::sweeps(int count, VectorXd& r) {
+  for (int k = 0; k < count && !budget_->over(); ++k, ++budget_->iterations) {
+    if (sweeps_.sweep(*space_, r) < 0.1 * tolerance_) break;
+  }
+  return take(r);
+}
+
+// Proximal points c ← solution with W + α and q − αc: a large α makes the fixed point contract.
+bool CoulombLaw::proximal_points(VectorXd centre) {
+  ForceSpace near = *space_;
+  CoulombFixedPoint fixed_point;
+  double weight = kFirstWeight, fall = kFall, last_move = 0;
+  for (int k = 0; k < kProximalPoints && !budget_->over() && !solved_ && weight < kHeaviest; ++k) {
+    near.W = space_->W;
+    for (Eigen::Index i = 0; i < near.q.size(); ++i) near.W.coeffRef(i, i) += weight;
+    near.q = space_->q - weight * centre;
+    VectorXd r = centre;
+    const auto good = [&](double error) {
+      return error <= std::max(reachable(tolerance_, r), kInexact * weight * (r - centre).lpNorm<Eigen::Infinity>());
+    };
+    budget_->iterations += kNewtonCost * newton_.solve(near, kNewtonAim * tolerance_, kProximalNewton, r).steps;
+    bool reached = good(near.coulomb_residual(r));
+    if (!reached) {
+      r = centre;
+      fixed_point.start(near);
+      const double enough = std::max(tolerance_, kLoose * weight * last_move);
+      reached = good(fixed_point.solve(true, enough, kProximalFixedPoint, *budget_, r));
+    }
+    if (reached) {
+      last_move = (r - centre).lpNorm<Eigen::Infinity>();
+      centre = r;
+      take(r);
+      weight *= fall;
+      fall = std::max(kFall, fall * fall);
+    } else {
+      weight *= kRise;
+      fall = kSlowFall;
+    }
+  }
+  return solved_;
+}
+
+// Cheap methods first; sweeps find other neighbourhoods for the methods that converge fast.
+void CoulombLaw::search() {
+  VectorXd swept = best_r_;
+  if (fixed_point(nullptr)) return;
+  swept = best_r_;
+  if (sweeps(kSweepsAtOnce, swept) || newton(swept) || fixed_point(&swept)) return;
+  const int all = budget_->limit;
+  budget_->limit = (budget_->iterations + all) / 2;
+  if (proximal_points(best_r_)) return;
+  budget_->limit = all;
+  swept.setZero();
+  if (sweeps(kSweepsAtOnce, swept) || fixed_point(&swept) || newton(swept)) return;
+  if (sweeps(kManySweeps, swept) || fixed_point(&swept) || newton(swept)) return;
+  proximal_points(swept);
+}
+
+Status CoulombLaw::solve(const ForceSpace& space, double tolerance, AssociatedLaw::Budget& budget, VectorXd& r) {
+  space_ = &space;
+  budget_ = &budget;
+  tolerance_ = tolerance;
+  best_ = std::numeric_limits<double>::infinity();
+  solved_ = false;
+  const int contacts = static_cast<int>(space.contacts.size());
+  budget.limit = std::min(budget.limit, static_cast<int>(kWork / contacts));
+  fixed_point_.start(space);
+  sweeps_.start(space);
+  best_r_.setZero(space.q.size());
+  if (!take(best_r_)) search();
+  r = best_r_;
+  if (solved_ || best_ <= kAcceptedResidual) return Status::kSolved;
+  if (no_room(budget)) return Status::kInfeasible;
+  return budget.out_of_time() ? Status::kTimeLimit : Status::kIterationLimit;
+}
+
+// Coulomb's law needs u_n ≥ 0: a ray of normal forces alone that proves that there is none.
+bool CoulombLaw::no_room(const AssociatedLaw::Budget& budget) const {
+  ForceSpace normal;
+  std::vector<int> rows;
+  for (const ForceSpace::Contact& c : space_->contacts) {
+    ForceSpace::Contact& copy = normal.contacts.emplace_back(c);
+    copy.first = static_cast<int>(rows.size());
+    copy.rows = 1;
+    rows.push_back(c.first);
+  }
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  Eigen::SparseMatrix<double> pick(space_->q.size(), n);
+  for (Eigen::Index k = 0; k < n; ++k) pick.insert(rows[k], k) = 1;
+  normal.W = pick.transpose() * space_->W * pick;
+  normal.q = pick.transpose() * space_->q;
+  AssociatedLaw::Budget rest;
+  rest.time_limit_s = budget.time_limit_s;
+  rest.limit = kRoomSteps;
+  AssociatedLaw law;
+  law.start(normal);
+  return law.solve(false, tolerance_, rest) == Status::kInfeasible;
+}
+
+}  // namespace deft::solvers
