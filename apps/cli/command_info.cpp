@@ -69,7 +69,8 @@ Json settings(const Scene& scene) {
           {"rays", scene.plane() == scene::Plane::kSpace ? step.rays : 2},
           {"kappa", step.kappa == scene::kInfinity ? Json(nullptr) : number(step.kappa)},
           {"contact_margin", number(step.contact_margin)},
-          {"unactuated_mass_scale", number(step.unactuated_mass_scale)}};
+          {"unactuated_mass_scale", number(step.unactuated_mass_scale)},
+          {"friction_law", to_string(step.friction_law)}};
 }
 
 Json contacts(const Scene& scene) {

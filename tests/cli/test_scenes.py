@@ -7,7 +7,7 @@ import pytest
 from conftest import parse
 
 INFO_KEYS = ["name", "nq", "nv", "nu", "q", "nq_u", "nq_a", "bodies", "robots", "objects", "settings", "contacts"]
-SETTINGS_KEYS = ["gravity", "h", "model", "dynamics", "cone", "rays", "kappa", "contact_margin", "unactuated_mass_scale"]
+SETTINGS_KEYS = ["gravity", "h", "model", "dynamics", "cone", "rays", "kappa", "contact_margin", "unactuated_mass_scale", "friction_law"]
 
 
 def test_info_of_a_scene(deft, pushed_ball):
@@ -26,7 +26,7 @@ def test_info_of_a_scene(deft, pushed_ball):
     assert info["bodies"][2]["geometries"][0]["mu"] == 0.5
     assert list(info["settings"]) == SETTINGS_KEYS
     assert info["settings"] == {"gravity": [0, 0, -9.81], "h": 0.1, "model": "convex", "dynamics": "quasidynamic", "cone": "pyramid", "rays": 4,
-                                "kappa": None, "contact_margin": 0.025, "unactuated_mass_scale": None}
+                                "kappa": None, "contact_margin": 0.025, "unactuated_mass_scale": None, "friction_law": "associated"}
     contact, = info["contacts"]
     assert {contact["a"], contact["b"]} == {"table", "ball"}
     assert abs(contact["gap"]) < 1e-12 and contact["mu"] == 0.5

@@ -10,6 +10,10 @@
 namespace deft::dynamics {
 namespace {
 
+constexpr int kMostShifts = 100;          // solves of Coulomb's fixed point
+constexpr double kShiftAccuracy = 1e-11;  // of the largest gap that sliding would open
+constexpr double kShiftFloor_m = 1e-15;
+
 void check_vector(const char* what, const Eigen::VectorXd& v, int expected) {
   if (v.size() != expected)
     throw std::invalid_argument(fmt::format("{} has {} entries, the scene needs {}", what, v.size(), expected));
@@ -73,7 +77,15 @@ ConvexSolve::ConvexSolve(const scene::Scene& scene)
       kappa_(scene.spec().step.kappa),
       assembler_(scene),
       effort_limits_(scene),
-      state_(scene.make_state()) {}
+      state_(scene.make_state()) {
+  if (!coulomb()) return;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError({scene.spec().file, 0, 0}, "step.friction_law: coulomb " + why);
+  };
+  if (std::isfinite(kappa_)) refuse(fmt::format("is for exact contact (kappa: inf), but step.kappa is {}", kappa_));
+  if (scene.spec().step.compliance > 0)
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}", scene.spec().step.compliance));
+}
 
 void ConvexSolve::forget() {
   solver_.forget();
@@ -84,6 +96,8 @@ void ConvexSolve::forget() {
 
 void ConvexSolve::set_kappa(double kappa) {
   if (!(kappa > 0)) throw std::invalid_argument(fmt::format("kappa = {} must be positive (infinity: exact)", kappa));
+  if (coulomb() && std::isfinite(kappa))
+    throw std::invalid_argument(fmt::format("kappa = {}: step.friction_law: coulomb is for exact contact", kappa));
   kappa_ = kappa;
 }
 
@@ -98,7 +112,9 @@ void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
   assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
 }
 
-void ConvexSolve::make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const {
+void ConvexSolve::make_program(StepResult& result) const {
+  const contact::ContactProblem& problem = result.problem;
+  solvers::ContactProgram& program = result.program;
   const scene::StepSettings& settings = scene_->spec().step;
   program.nv = problem.nv;
   program.linear.rows.clear();
@@ -122,6 +138,7 @@ void ConvexSolve::make_program(const contact::ContactProblem& problem, solvers::
     law.compliance = settings.compliance;
     law.id = contact.id;
   }
+  for (std::size_t i = 0; i < result.shift.size(); ++i) program.contacts[i].gap += result.shift[i];
   set_joint_limits(program);
 }
 
@@ -159,7 +176,7 @@ void ConvexSolve::solve_program(StepResult& result) {
 void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result) {
   const bool smoothed = std::isfinite(result.program.kappa);
   for (int round = 0; round <= 2 * effort_limits_.count(); ++round) {
-    make_program(result.problem, result.program);
+    make_program(result);
     effort_limits_.extend(state_.q, u, result.program);
     solve_program(result);
     if (smoothed || !solvers::usable(result.status)) return;
@@ -169,6 +186,47 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
     }
   }
   result.status = solvers::Status::kIterationLimit;
+}
+
+void ConvexSolve::solve_once(const Eigen::VectorXd& u, StepResult& result) {
+  if (effort_limits_.none()) {
+    make_program(result);
+    solve_program(result);
+  } else {
+    solve_with_effort_limits(u, result);
+  }
+}
+
+// The gaps of the program become those of the problem plus `shift`.
+void ConvexSolve::set_shift(const Eigen::VectorXd& shift, StepResult& result) const {
+  result.shift.assign(shift.data(), shift.data() + shift.size());
+  for (std::size_t i = 0; i < result.shift.size(); ++i)
+    result.program.contacts[i].gap = result.problem.contacts[i].gap + result.shift[i];
+}
+
+// x ← the gaps that the solution for the shifts x would open, until they agree. @returns whether they do.
+bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
+  const auto n = static_cast<Eigen::Index>(result.problem.contacts.size());
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(n), opened(n);
+  iteration_.start();
+  for (int k = 0; k < kMostShifts; ++k) {
+    result.shift.assign(x.data(), x.data() + n);
+    solve_once(u, result);
+    // Where bodies jam without room to separate, the elastic motion tells how they would slide.
+    const bool jammed = result.status == solvers::Status::kInfeasible;
+    if (!jammed && !solvers::usable(result.status)) return true;
+    for (Eigen::Index i = 0; i < n; ++i)
+      opened[i] = slide_of(result.program, static_cast<int>(i), result.solution.delta).gap;
+    const double error = n > 0 ? (opened - x).lpNorm<Eigen::Infinity>() : 0.0;
+    if (!jammed && error <= kShiftAccuracy * opened.lpNorm<Eigen::Infinity>() + kShiftFloor_m) {
+      set_shift(opened, result);  // what is certified is the law at this motion
+      return true;
+    }
+    if (k + 1 < kMostShifts) x = iteration_.next(x, opened);
+  }
+  if (result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
+  set_shift(opened, result);
+  return false;
 }
 
 void ConvexSolve::choose_forces(StepResult& result) {
@@ -186,16 +244,19 @@ void ConvexSolve::certify(StepResult& result) {
 double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
-  if (effort_limits_.none()) {
-    make_program(result.problem, result.program);
-    solve_program(result);
+  result.shift.clear();
+  bool agreed = true;
+  if (coulomb()) {
+    agreed = solve_coulomb(u, result);
   } else {
-    solve_with_effort_limits(u, result);
+    solve_once(u, result);
   }
   choose_forces(result);
   const Stopwatch watch;
   certify(result);
   const double certifying_us = watch.microseconds();
+  if (!agreed && result.status == solvers::Status::kNumericalFailure) result.status = solvers::Status::kIterationLimit;
+  for (std::size_t i = 0; i < result.shift.size(); ++i) result.solution.gap[i] -= result.shift[i];
   result.delta = result.solution.delta.head(scene_->nv());
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   return certifying_us;

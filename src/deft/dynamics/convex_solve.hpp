@@ -4,6 +4,7 @@
 
 #include "deft/contact/assemble.hpp"
 #include "deft/dynamics/effort_limits.hpp"
+#include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/least_norm.hpp"
@@ -24,6 +25,7 @@ Eigen::VectorXd joint_damping(const scene::Scene& scene);
 /// starts.
 class ConvexSolve {
  public:
+  /// @throws InputError where friction_law: coulomb meets a setting that it does not go with.
   explicit ConvexSolve(const scene::Scene& scene);
 
   /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and
@@ -31,13 +33,16 @@ class ConvexSolve {
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
   /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs if the scene asks for them; fills
   /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
-  /// none; a failed step moves nothing (δ = 0). With `forces: least_norm` the multipliers are those of least norm.
+  /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are those of the last
+  /// motion plus what sliding would open, until both agree (G. De Saxcé, Z.-Q. Feng, Math. Comput. Modelling 28
+  /// (1998)); the certificate is then that of Coulomb's law, and IterationLimit says that no solution was found. With
+  /// `forces: least_norm` the multipliers are those of least norm.
   /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
   double solve(const Eigen::VectorXd& u, StepResult& result);
 
   void forget();
   double kappa() const { return kappa_; }
-  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0.
+  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
   void set_kappa(double kappa);
   scene::SceneState& state() { return state_; }
   /// The same for others, who may use its scratch: the next step makes it anew.
@@ -47,9 +52,13 @@ class ConvexSolve {
   }
 
  private:
-  void make_program(const contact::ContactProblem& problem, solvers::ContactProgram& program) const;
+  void make_program(StepResult& result) const;
   void set_joint_limits(solvers::ContactProgram& program) const;
+  bool coulomb() const { return scene_->spec().step.friction_law == scene::FrictionLaw::kCoulomb; }
   void solve_program(StepResult& result);
+  void solve_once(const Eigen::VectorXd& u, StepResult& result);
+  bool solve_coulomb(const Eigen::VectorXd& u, StepResult& result);
+  void set_shift(const Eigen::VectorXd& shift, StepResult& result) const;
   void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
   /// The forces of least norm, where the scene asks for them.
   void choose_forces(StepResult& result);
@@ -61,6 +70,7 @@ class ConvexSolve {
   EffortLimits effort_limits_;
   scene::SceneState state_;
   bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q
+  AndersonIteration iteration_;
   solvers::ContactSolver solver_;
   solvers::LeastNorm least_norm_;
   solvers::Certifier certifier_;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "deft/dynamics/sliding_gap.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -27,35 +28,6 @@ std::vector<std::array<double, 7>> poses(std::span<const RigidTransform> X_WB) {
 /// Where a body-fixed point of the start pose is at the end pose.
 Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) { return X_end * (X_start.inverse() * p_W); }
 
-/// How far the material points of a contact move apart tangentially in a step [m] (a patch: scaled by its ellipsoid, with
-/// its spin), and the gap that the convex model opens for it.
-struct Slide {
-  double distance = 0, boundary_gap = 0;
-};
-
-Slide slide_of(const StepResult& result, int i) {
-  const contact::Contact& contact = result.problem.contacts[i];
-  const auto J = result.problem.J.block(i);
-  const auto cols = result.problem.J.cols(i);
-  std::array<double, 3> s{};
-  for (Eigen::Index row = 1; row < J.rows(); ++row) {
-    double& slip = s[static_cast<std::size_t>(row - 1)];
-    for (std::size_t c = 0; c < cols.size(); ++c) slip += J(row, static_cast<Eigen::Index>(c)) * result.delta(cols[c]);
-    if (contact.patch) slip *= contact.ellipsoid[static_cast<std::size_t>(row - 1)];
-  }
-  Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
-  if (contact.frictionless) return slide;
-  slide.boundary_gap = contact.mu * slide.distance;
-  if (J.rows() != 3 || solvers::is_cone(result.program, i)) return slide;
-  double most = 0;
-  for (int k = 0; k < result.program.rays; ++k) {
-    const double angle = 2 * std::numbers::pi * k / result.program.rays;
-    most = std::max(most, std::cos(angle) * s[0] + std::sin(angle) * s[1]);
-  }
-  slide.boundary_gap = contact.mu * most;
-  return slide;
-}
-
 ContactRecord record_contact(const StepResult& result, int i, double largest_force, std::span<const RigidTransform> X_start, std::span<const RigidTransform> X_end) {
   const contact::Contact& contact = result.problem.contacts[i];
   const std::array<double, 4>& f = result.solution.force[i];
@@ -72,8 +44,8 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
   record.torque_W = to_array(f[3] * contact.n_W);
   record.mu = contact.mu;
 
-  const Slide slide = slide_of(result, i);
-  record.boundary_gap = slide.boundary_gap;
+  const Slide slide = slide_of(result.program, i, result.delta);
+  record.boundary_gap = result.shift.empty() ? slide.gap : 0.0;
   if (f[0] <= kOpenForce * largest_force) {
     record.state = ContactState::kOpen;
   } else {

@@ -21,6 +21,9 @@ constexpr double kGradientShare =
 
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
+  if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
+    throw InputError({scene.spec().file, 0, 0},
+                     "not available yet: derivatives with step.friction_law: coulomb; available: associated");
   for (const contact::Contact& contact : result.problem.contacts) {
     if (!contact.patch || scene.plane() == scene::Plane::kSpace) continue;
     const auto& e = scene.friction(contact.geometry_a, contact.geometry_b).ellipsoid;

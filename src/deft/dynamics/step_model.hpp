@@ -32,6 +32,9 @@ struct StepResult {
   solvers::ContactProgram program;    // what was solved
   solvers::ContactSolution solution;  // forces, linearised gaps, multipliers
   solvers::Certificate certificate;
+  /// Coulomb's law: what is added to the gap of each contact so that sliding does not open it, μ‖J_tδ‖ [m]; the gaps of
+  /// `program` contain it, those of `solution` do not. Empty for the associated law.
+  std::vector<double> shift;
   bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
   int iterations = 0;
   double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]

@@ -21,6 +21,7 @@ const std::vector<std::string_view> kModelWords = words_of<scene::ModelKind>(7);
 const std::vector<std::string_view> kDynamicsWords = words_of<scene::Dynamics>(2);
 const std::vector<std::string_view> kConeWords = words_of<scene::Cone>(2);
 const std::vector<std::string_view> kForcesWords = words_of<scene::Forces>(2);
+const std::vector<std::string_view> kFrictionLawWords = words_of<scene::FrictionLaw>(2);
 const std::vector<std::string_view> kPlaneWords = words_of<scene::Plane>(4);
 const std::vector<std::string_view> kUniquenessWords{"off", "check"};
 
@@ -53,6 +54,9 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     "edges of the friction pyramid: 2 in the plane, 4, 6, 8, … in space",
                     {2, true, false, "an even number >= 2"}},
         s.rays);
+  visit(SettingInfo{"friction_law", "",
+                    "associated: sliding bodies separate by mu times the slip (convex); coulomb: they do not (kappa inf, no compliance)"},
+        choice(s.friction_law, kFrictionLawWords));
   visit(SettingInfo{"kappa", "1/J", "weight of the smoothing log barrier; inf (or null) = exact contact",
                     kPositiveOrInfinite},
         s.kappa);

@@ -17,6 +17,7 @@ std::string_view to_string(ModelKind kind) {
 
 std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
 std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
+std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssociated ? "associated" : "coulomb"; }
 std::string_view to_string(Forces forces) { return forces == Forces::kAny ? "any" : "least_norm"; }
 
 std::string_view to_string(Plane plane) {

@@ -117,6 +117,7 @@ enum class ModelKind { kConvex, kPerfectTracking, kImpedance, kLimitSurface, kSt
 enum class Dynamics { kQuasidynamic, kQuasistatic };
 enum class Cone { kPyramid, kCone };
 enum class Forces { kAny, kLeastNorm };
+enum class FrictionLaw { kAssociated, kCoulomb }; // whether sliding bodies separate (the convex model) or not
 enum class Plane { kSpace, kXY, kXZ, kYZ };       // plane of motion: one tangent per contact unless kSpace
 
 /// The words of scene files.
@@ -124,6 +125,7 @@ std::string_view to_string(ModelKind kind);
 std::string_view to_string(Dynamics dynamics);
 std::string_view to_string(Cone cone);
 std::string_view to_string(Forces forces);
+std::string_view to_string(FrictionLaw law);
 std::string_view to_string(Plane plane);
 
 /// `step:` of a scene file. Listed with units and ranges by io's settings table.
@@ -133,6 +135,7 @@ struct StepSettings {
   Dynamics dynamics = Dynamics::kQuasidynamic;
   Cone cone = Cone::kPyramid;
   int rays = 4;                                   // 2 in the plane
+  FrictionLaw friction_law = FrictionLaw::kAssociated;
   double kappa = kInfinity;                       // [1/J]
   double contact_margin = 0.025;                  // [m], infinity = every pair
   std::optional<double> unactuated_mass_scale;    // s; none = true mass; 0 = objects do not move

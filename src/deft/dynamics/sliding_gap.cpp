@@ -1,0 +1,77 @@
+#include "deft/dynamics/sliding_gap.hpp"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace deft::dynamics {
+namespace {
+
+constexpr std::size_t kMemory = 6;
+constexpr double kLost = 10;  // times the least error, where the extrapolation starts again with a half step
+
+}  // namespace
+
+Slide slide_of(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+  const solvers::ContactLaw& law = program.contacts[i];
+  const auto J = program.J.block(i);
+  const auto cols = program.J.cols(i);
+  std::array<double, 3> s{};
+  for (Eigen::Index row = 1; row < J.rows(); ++row) {
+    double& slip = s[static_cast<std::size_t>(row - 1)];
+    for (std::size_t c = 0; c < cols.size(); ++c) slip += J(row, static_cast<Eigen::Index>(c)) * delta(cols[c]);
+    if (law.cone) slip *= law.ellipsoid[static_cast<std::size_t>(row - 1)];
+  }
+  Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
+  if (law.frictionless) return slide;
+  slide.gap = law.mu * slide.distance;
+  if (J.rows() != 3 || solvers::is_cone(program, i)) return slide;
+  double most = 0;
+  for (int k = 0; k < program.rays; ++k) {
+    const double angle = 2 * std::numbers::pi * k / program.rays;
+    most = std::max(most, std::cos(angle) * s[0] + std::sin(angle) * s[1]);
+  }
+  slide.gap = law.mu * most;
+  return slide;
+}
+
+void AndersonIteration::start() {
+  changes_f_.clear();
+  changes_g_.clear();
+  f_.resize(0);
+  least_ = std::numeric_limits<double>::infinity();
+}
+
+Eigen::VectorXd AndersonIteration::next(const Eigen::VectorXd& x, const Eigen::VectorXd& g) {
+  const Eigen::VectorXd f = g - x;
+  const bool lost = f.norm() > kLost * least_;
+  least_ = std::min(least_, f.norm());
+  if (lost) {
+    changes_f_.clear();
+    changes_g_.clear();
+  } else if (f_.size() == f.size()) {
+    changes_f_.push_back(f - f_);
+    changes_g_.push_back(g - g_);
+    if (changes_f_.size() > kMemory) {
+      changes_f_.erase(changes_f_.begin());
+      changes_g_.erase(changes_g_.begin());
+    }
+  }
+  f_ = f;
+  g_ = g;
+  if (lost) return x + 0.5 * f;
+  if (changes_f_.empty()) return g;
+  Eigen::MatrixXd F(f.size(), static_cast<Eigen::Index>(changes_f_.size())), G(F.rows(), F.cols());
+  for (std::size_t k = 0; k < changes_f_.size(); ++k) {
+    F.col(static_cast<Eigen::Index>(k)) = changes_f_[k];
+    G.col(static_cast<Eigen::Index>(k)) = changes_g_[k];
+  }
+  const Eigen::VectorXd weights = F.completeOrthogonalDecomposition().solve(f);
+  const Eigen::VectorXd x_next = (g - G * weights).cwiseMax(0.0);
+  return x_next.allFinite() ? x_next : g;
+}
+
+}  // namespace deft::dynamics
