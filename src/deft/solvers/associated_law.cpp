@@ -21,7 +21,7 @@ constexpr double kWorthPolishing = 1e-3;
 constexpr double kBalance = 1e-3;
 constexpr double kProximalPoints[] = {1e-8, 1e-11, 1e-13};
 constexpr double kLift = 1e-5, kWarmLift = 1e-3;
-constexpr double kStarts[] = {30, 1e3, 1};
+constexpr double kStarts[] = {30, 1e3, 1, 1e5};
 constexpr double kCrawl = 0.1;  // step lengths of a start that was chosen badly
 constexpr int kMostCrawls = 5;
 constexpr int kRefinements = 3, kPolishSteps = 12, kInteriorSteps = 60;
@@ -198,7 +198,7 @@ Status AssociatedLaw::interior(double aim) {
     }
     if (!(alpha > 1e-12)) return end(Status::kNumericalFailure);
     crawling = alpha < kCrawl ? crawling + 1 : 0;
-    if (crawling >= kMostCrawls) return end(Status::kIterationLimit);
+    if (epsilon_ > 0 && crawling >= kMostCrawls) return end(Status::kIterationLimit);
     r += alpha * dr_;
     u += alpha * du_;
   }

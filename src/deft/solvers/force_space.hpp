@@ -33,7 +33,7 @@ struct ForceSpace {
 };
 
 /// Residual that counts as solved where no method reaches the tolerance.
-inline constexpr double kAcceptedResidual = 5e-7;
+inline constexpr double kAcceptedResidual = 9e-7;
 /// The residual that can be asked of forces r, in proportion to which velocities are rounded.
 double reachable(double tolerance, const Eigen::VectorXd& r);
 
