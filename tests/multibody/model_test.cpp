@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/math/block_parts.hpp"
 #include "spec_builder.hpp"
 #include "support/allocation_counter.hpp"
 
@@ -196,6 +197,28 @@ TEST(Model, MassMatrixIsTheKineticEnergyOfTheBodies) {
     EXPECT_LT((M - summed_mass_matrix(spec, model, k)).cwiseAbs().maxCoeff(), 1e-13);
     EXPECT_EQ(M, M.transpose());
   }
+}
+
+TEST(Model, MassMatrixByTreesIsTheWholeOne) {
+  const Model model = build(mixed_world());
+  Kinematics k = model.make_kinematics();
+  MatrixXd M;
+  BlockDiagonal blocks;
+  model.update(random_configuration(model, 3), k);
+  model.mass_matrix(k, M);
+  model.mass_matrix(k, blocks);
+  ASSERT_GT(blocks.num_blocks(), 1);
+  ASSERT_EQ(blocks.num_blocks(), static_cast<int>(model.inertia_ranges().size()));
+  MatrixXd whole = MatrixXd::Zero(model.nv(), model.nv());
+  add_part(blocks, 0, model.nv(), 1.0, whole);
+  EXPECT_EQ(M, whole);
+  VectorXd v = VectorXd::LinSpaced(model.nv(), -1, 2);
+  EXPECT_NEAR(quadratic_form(blocks, v), v.dot(M * v), 1e-12);
+  // A range across blocks: what lies inside of it.
+  const int first = blocks.start(0) + blocks.size(0) - 1;
+  MatrixXd part = MatrixXd::Zero(2, 2);
+  add_part(blocks, first, 2, 0.5, part);
+  EXPECT_EQ(part, 0.5 * M.block(first, first, 2, 2));
 }
 
 TEST(Model, MassMatrixLeavesPosesAndJacobiansAlone) {

@@ -1,6 +1,7 @@
 #include "deft/dynamics/convex_second_order_step.hpp"
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 
@@ -12,7 +13,6 @@ ConvexSecondOrderStep::ConvexSecondOrderStep(const scene::Scene& scene)
       solve_(scene),
       end_(scene.make_state()),
       at_rest_(Eigen::VectorXd::Zero(scene.nv())),
-      M_(scene.nv(), scene.nv()),
       scratch_(scene.nv()) {}
 
 void ConvexSecondOrderStep::fill_energy(const State& start, const Eigen::VectorXd& u,
@@ -48,9 +48,7 @@ double ConvexSecondOrderStep::total_energy(const StepResult& result, const Eigen
   const Eigen::Vector3d& gravity_W = scene_->spec().gravity_W;
   scene_->update(result.q_next, end_);
   model.mass_matrix(end_.kinematics, M_);
-  const Eigen::VectorXd& v = result.v_next;
-  double energy = 0;
-  for (int i = 0; i < scene_->nv(); ++i) energy += 0.5 * v(i) * M_.col(i).dot(v);
+  double energy = 0.5 * quadratic_form(M_, result.v_next);
   for (const scene::Object& object : scene_->objects()) {
     if (!object.frozen) energy += model.gravity_energy(end_.kinematics, gravity_W, object.model);
   }

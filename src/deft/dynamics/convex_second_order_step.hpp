@@ -38,7 +38,7 @@ class ConvexSecondOrderStep final : public StepModel {
   ConvexSolve solve_;
   scene::SceneState end_;
   Eigen::VectorXd at_rest_;  // v = 0
-  Eigen::MatrixXd M_;
+  BlockDiagonal M_;
   Eigen::VectorXd scratch_;
   std::vector<double> jacobian_;
 };

@@ -1,6 +1,7 @@
 #include "deft/dynamics/convex_step.hpp"
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 
@@ -10,7 +11,6 @@ ConvexStep::ConvexStep(const scene::Scene& scene)
       damping_(joint_damping(scene)),
       layout_(first_order_layout(scene, scene.spec().step.dynamics == scene::Dynamics::kQuasidynamic)),
       solve_(scene),
-      M_(scene.nv(), scene.nv()),
       scratch_(scene.nv()) {
   for (const scene::Robot& robot : scene.robots()) {
     const double smallest = robot.stiffness.minCoeff();
@@ -23,7 +23,11 @@ double ConvexStep::mass_factor(const scene::Object& object) const {
   // moved): true mass.
   const auto& s = scene_->spec().step.unactuated_mass_scale;
   if (!s || *s == 0 || stiffness_min_ == 0) return 1.0;
-  const double largest = M_.diagonal().segment(object.first_v, object.nv).maxCoeff();
+  double largest = 0;
+  for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
+    const int k = block_at(M_, i);
+    largest = std::max(largest, M_.block(k).diagonal()(i - M_.start(k)));
+  }
   return stiffness_min_ * h_ * h_ / (largest * *s);
 }
 

@@ -38,7 +38,7 @@ class ConvexStep final : public StepModel {
   EnergyLayout layout_;
   ConvexSolve solve_;
   std::vector<double> mass_factors_;  // one per object
-  Eigen::MatrixXd M_;
+  BlockDiagonal M_;
   Eigen::VectorXd scratch_;
   std::vector<double> jacobian_;
 };

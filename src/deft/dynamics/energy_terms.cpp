@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deft/math/block_parts.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -45,21 +47,8 @@ EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects) {
 }
 
 EnergyLayout second_order_layout(const scene::Scene& scene) {
-  // Inertia couples the velocities on which the pose of a body depends; ranges that overlap are one block.
-  const multibody::Model& model = scene.model();
-  std::vector<int> last(scene.nv());
-  for (int i = 0; i < scene.nv(); ++i) last[i] = i;
-  for (std::size_t body = 0; body < model.bodies().size(); ++body) {
-    const auto cols = model.columns(static_cast<int>(body));
-    if (!cols.empty()) last[cols.front()] = std::max(last[cols.front()], cols.back());
-  }
   std::vector<EnergyLayout::Range> blocks;
-  for (int start = 0; start < scene.nv();) {
-    int end = start;
-    for (int i = start; i <= end; ++i) end = std::max(end, last[i]);
-    blocks.push_back({start, end - start + 1});
-    start = end + 1;
-  }
+  for (const auto& [start, size] : scene.model().inertia_ranges()) blocks.push_back({start, size});
   return {std::move(blocks), scene.nv()};
 }
 
@@ -111,13 +100,9 @@ void add_object_inertia(const StepStart& start, std::span<const double> factors,
   const auto objects = start.scene.objects();
   for (std::size_t k = 0; k < objects.size(); ++k) {
     const scene::Object& object = objects[k];
-    const auto inertia =
-        start.M.block(object.first_v, object.first_v, object.nv, object.nv) * (factors[k] / (start.h * start.h));
-    if (quasistatic && !object.frozen) {
-      problem.masses.append(object.first_v, object.nv) = inertia;
-    } else {
-      problem.Q.block(layout.block_of(object.first_v)) += inertia;
-    }
+    auto target = quasistatic && !object.frozen ? problem.masses.append(object.first_v, object.nv)
+                                                : problem.Q.block(layout.block_of(object.first_v));
+    add_part(start.M, object.first_v, object.nv, factors[k] / (start.h * start.h), target);
   }
 }
 
@@ -125,7 +110,7 @@ void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const Energy
                   contact::ContactProblem& problem) {
   for (int k = 0; k < layout.num_blocks(); ++k) {
     const auto [first, size] = layout.block(k);
-    const auto M = start.M.block(first, first, size, size);
+    const auto M = start.M.block(k);
     problem.Q.block(k) += M / (start.h * start.h);
     problem.b.segment(first, size) -= (1 / start.h) * M.lazyProduct(start.v.segment(first, size));
   }

@@ -18,7 +18,7 @@ struct StepStart {
   const Eigen::VectorXd& v;  // size nv; empty for models of first order
   const Eigen::VectorXd& u;  // joint targets, size nu
   double t = 0, h = 0;       // [s]
-  const Eigen::MatrixXd& M;  // mass matrix at q, nv × nv [kg, kg m, kg m²]
+  const BlockDiagonal& M;    // mass matrix at q by kinematic trees [kg, kg m, kg m²]
   const Eigen::VectorXd& q() const { return state.q; }
 };
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <stdexcept>
 
@@ -26,23 +25,6 @@ Quaternion normalized(const Eigen::Ref<const Quaternion>& quat_wxyz) {
   if (!(norm > 0) || !std::isfinite(norm))
     throw std::invalid_argument("a quaternion of the configuration has no direction (norm 0 or not finite)");
   return quat_wxyz / norm;
-}
-
-/// T of v_Pinocchio = T v_deft for one joint: at most 6 × 6, on the stack.
-using TangentMap = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 6, 6>;
-
-/// Free body: [v_B; ω_B] = [Rᵀ v_W; Rᵀ ω_W] from [ω_W; v_W].  Ball: ω_C = R_PCᵀ ω_P.  One axis: 1.
-TangentMap tangent_map(const PinocchioJoint& joint, const pinocchio::Data& data, pinocchio::JointIndex j) {
-  TangentMap T = TangentMap::Identity(joint.nv, joint.nv);
-  if (joint.kind == JointKind::kFree) {
-    const auto R_BW = data.oMi[j].rotation().transpose();
-    T.setZero();
-    T.topRightCorner<3, 3>() = R_BW;
-    T.bottomLeftCorner<3, 3>() = R_BW;
-  } else if (joint.kind == JointKind::kBall) {
-    T = data.joints[j].M().rotation().transpose();
-  }
-  return T;
 }
 
 }  // namespace
@@ -208,33 +190,6 @@ void Model::point_jacobian(const Kinematics& kinematics, int body, const Eigen::
 }
 
 // ---------------------------------------------------------------------------------------------------------- inertia
-
-void Model::mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const {
-  Kinematics::Impl& k = *kinematics.impl_;
-  const auto& joints = impl_->pinocchio_joints;
-  pinocchio::crba(impl_->pinocchio, k.data, k.q, pinocchio::Convention::LOCAL);
-
-  // M = Tᵀ M_Pinocchio T, block by block: a joint is coupled to itself and to those that carry it.
-  M.setZero(nv(), nv());
-  for (std::size_t b = 1; b < joints.size(); ++b) {
-    const TangentMap T_b = tangent_map(joints[b], k.data, b);
-    for (std::size_t a = b; a > 0; a = impl_->pinocchio.parents[a]) {
-      if (joints[a].nv == 1 && joints[b].nv == 1) {
-        M(joints[a].v, joints[b].v) = M(joints[b].v, joints[a].v) =
-            k.data.M(joints[a].pinocchio_v, joints[b].pinocchio_v);
-        continue;
-      }
-      TangentMap block = k.data.M.block(joints[a].pinocchio_v, joints[b].pinocchio_v, joints[a].nv, joints[b].nv);
-      if (a == b)  // Pinocchio fills the upper triangle only
-        block.triangularView<Eigen::StrictlyLower>() = block.transpose().triangularView<Eigen::StrictlyLower>();
-      const TangentMap T_a = a == b ? T_b : tangent_map(joints[a], k.data, a);
-      block = T_a.transpose().lazyProduct((block.lazyProduct(T_b)).eval()).eval();
-      if (a == b) block = (0.5 * (block + block.transpose())).eval();  // exactly symmetric
-      M.block(joints[a].v, joints[b].v, joints[a].nv, joints[b].nv) = block;
-      M.block(joints[b].v, joints[a].v, joints[b].nv, joints[a].nv) = block.transpose();
-    }
-  }
-}
 
 void Model::gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const {
   Kinematics::Impl& k = *kinematics.impl_;

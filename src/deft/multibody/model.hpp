@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "deft/core/diagnostics.hpp"
+#include "deft/math/block_diagonal.hpp"
 #include "deft/multibody/model_spec.hpp"
 
 namespace deft::multibody {
@@ -43,6 +44,11 @@ struct VelocityInfo {
   int q_index = -1;             // the coordinate it displaces, −1 for rotations
   double effort_limit = kInfinity;
   double damping = 0;
+};
+
+/// Consecutive velocity indices.
+struct VelocityRange {
+  int start = 0, size = 0;
 };
 
 /// A model of the world: where its entries are in q and in velocities.
@@ -110,7 +116,12 @@ class Model {
   /// Writes into `J` (row-major, leading dimension `ld`). No allocation.
   void point_jacobian(const Kinematics& kinematics, int body, const Eigen::Vector3d& p_W, double* J, int ld) const;
 
-  /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
+  /// The velocities that inertia couples, as ranges: one per kinematic tree, trees whose indices interleave together.
+  std::span<const VelocityRange> inertia_ranges() const;
+  /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates as blocks on `inertia_ranges`
+  /// [kg, kg m, kg m²]. No allocation once grown.
+  void mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const;
+  /// The same, nv × nv: at the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
   void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
   /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the right size.
   void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;

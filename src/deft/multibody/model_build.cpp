@@ -118,12 +118,13 @@ class PinocchioBuilder {
     const TreeJoint& joint = tree_.joints[j];
     JointPlace& place = tables_.joints[j];
     pinocchio::SE3 placement = to_se3(joint.X_GJ);
-    const auto append = [&](const pinocchio::JointModel& model, int q, int v) {
+    const auto append = [&](const pinocchio::JointModel& model, int q, int v) -> PinocchioJoint& {
       parent = tables_.pinocchio.addJoint(parent, model, placement, tables_.velocities[v].name);
       placement.setIdentity();
       place.pinocchio.push_back(parent);
       const auto& added = tables_.pinocchio.joints[parent];
-      tables_.pinocchio_joints.push_back({joint.kind, q, v, added.nv(), added.idx_q(), added.idx_v()});
+      return tables_.pinocchio_joints.emplace_back(
+          PinocchioJoint{joint.kind, q, v, added.nv(), added.idx_q(), added.idx_v()});
     };
     switch (joint.kind) {
       case JointKind::kFree:
@@ -133,8 +134,12 @@ class PinocchioBuilder {
         append(pinocchio::JointModelSpherical(), place.q, place.v);
         break;
       default:
-        for (std::size_t i = 0; i < joint.axes.size(); ++i)
-          append(axis_joint(joint.axes[i]), place.q + static_cast<int>(i), place.v + static_cast<int>(i));
+        for (std::size_t i = 0; i < joint.axes.size(); ++i) {
+          const JointAxisSpec& axis = joint.axes[i];
+          PinocchioJoint& added =
+              append(axis_joint(axis), place.q + static_cast<int>(i), place.v + static_cast<int>(i));
+          added.axis.segment<3>(axis.rotational ? 3 : 0) = axis.axis_J;
+        }
     }
     std::vector<int>& columns = tables_.columns[joint.child_group];
     columns = tables_.columns[parent_group];
@@ -148,7 +153,8 @@ class PinocchioBuilder {
   std::vector<std::vector<int>> carried_;  // joints on each group
 };
 
-/// A column moves with every joint that carries its own; the axes of a free body through its origin also with that origin.
+/// A column moves with every joint that carries its own; the axes of a free body through its origin also with that
+/// origin.
 void list_movers(ModelTables& tables) {
   tables.movers.resize(tables.velocities.size());
   tables.column_joint.resize(tables.velocities.size());
@@ -166,6 +172,24 @@ void list_movers(ModelTables& tables) {
   }
 }
 
+/// Inertia couples the velocities on which the pose of a body depends; ranges that overlap are one.
+void list_inertia_ranges(ModelTables& tables) {
+  const int nv = static_cast<int>(tables.velocities.size());
+  std::vector<int> last(nv);
+  for (int i = 0; i < nv; ++i) last[i] = i;
+  for (const std::vector<int>& columns : tables.columns) {
+    if (!columns.empty()) last[columns.front()] = std::max(last[columns.front()], columns.back());
+  }
+  for (int start = 0; start < nv;) {
+    int end = start;
+    for (int i = start; i <= end; ++i) end = std::max(end, last[i]);
+    tables.range_of_velocity.insert(tables.range_of_velocity.end(), end - start + 1,
+                                    static_cast<int>(tables.inertia_ranges.size()));
+    tables.inertia_ranges.push_back({start, end - start + 1});
+    start = end + 1;
+  }
+}
+
 }  // namespace
 
 ModelTables build_tables(const KinematicTree& tree) {
@@ -179,7 +203,24 @@ ModelTables build_tables(const KinematicTree& tree) {
   tables.pinocchio.gravity.setZero();  // weights are added where they act (gravity_force)
   PinocchioBuilder(tree, tables).add_group(0, 0);
   list_movers(tables);
+  list_inertia_ranges(tables);
   return tables;
+}
+
+pinocchio::Data make_data(const pinocchio::Model& model) {
+  pinocchio::Data data;
+  const auto joints = static_cast<std::size_t>(model.njoints);
+  for (const auto& joint : model.joints) data.joints.push_back(joint.createData());
+  data.oMi.assign(joints, pinocchio::SE3::Identity());
+  data.liMi = data.oMi;
+  data.J.setZero(6, model.nvExtended);
+  data.v.assign(joints, pinocchio::Motion::Zero());
+  data.a_gf = data.v;
+  data.h.assign(joints, pinocchio::Force::Zero());
+  data.f = data.h;
+  data.tau.setZero(model.nv);
+  data.Ycrb.assign(joints, pinocchio::Inertia::Zero());
+  return data;
 }
 
 }  // namespace deft::multibody

@@ -22,6 +22,7 @@ struct PinocchioJoint {
   JointKind kind = JointKind::kAxes;
   int q = 0, v = 0, nv = 0;  // deft
   int pinocchio_q = 0, pinocchio_v = 0;
+  Eigen::Matrix<double, 6, 1> axis = Eigen::Matrix<double, 6, 1>::Zero();  // of one axis: [v; ω] per unit, joint frame
 };
 
 /// The constants of a built model.
@@ -37,6 +38,8 @@ struct ModelTables {
   std::vector<std::vector<int>> columns;         // per group: velocity indices its pose depends on, ascending
   std::vector<std::vector<int>> movers;          // per velocity: the indices that carry its column along, ascending
   std::vector<int> column_joint;                 // per velocity: its Pinocchio joint
+  std::vector<VelocityRange> inertia_ranges;     // consecutive velocities that inertia couples, ascending
+  std::vector<int> range_of_velocity;            // index into them
   std::unordered_map<std::string, Model::FrameOnBody> places;
   Eigen::VectorXd default_q;
   pinocchio::Model pinocchio;
@@ -52,16 +55,21 @@ struct SpatialInertia {
   Eigen::Matrix3d I_O = Eigen::Matrix3d::Zero();
 };
 
+/// Pinocchio's data with the fields that kinematics, Newton–Euler and our mass matrix use. Pinocchio's own constructor
+/// also allots second derivatives, nv³ numbers each, which no pile of hundreds of bodies has memory for.
+pinocchio::Data make_data(const pinocchio::Model& model);
+
 /// Inside of Kinematics: Pinocchio's data and what is derived from it at q.
 struct Kinematics::Impl {
-  explicit Impl(const pinocchio::Model& model) : data(model), q(model.nq), v(model.nv), a(model.nv) {}
-  pinocchio::Data data;
-  Eigen::VectorXd q;                           // Pinocchio's, quaternions normalised
-  Eigen::VectorXd v, a;                        // Pinocchio's, scratch of bias_force
-  Eigen::Matrix<double, 6, Eigen::Dynamic> J;  // deft's columns [ω_W; velocity of the point at the world origin]
-  std::vector<double> mass;                    // outboard of each Pinocchio joint, its own group included
-  std::vector<Eigen::Vector3d> moment_W;       // mass × centre of mass of the same
-  std::vector<SpatialInertia> inertia;         // of everything outboard of each Pinocchio joint
+  explicit Impl(const pinocchio::Model& model) : data(make_data(model)), q(model.nq), v(model.nv), a(model.nv) {}
+  pinocchio::Data data;                             // with what make_data allots, no more
+  Eigen::VectorXd q;                                // Pinocchio's, quaternions normalised
+  Eigen::VectorXd v, a;                             // Pinocchio's, scratch of bias_force
+  BlockDiagonal M;                                  // scratch of the dense mass_matrix
+  Eigen::Matrix<double, 6, Eigen::Dynamic> J;       // deft's columns [ω_W; velocity of the point at the world origin]
+  std::vector<double> mass;                         // outboard of each Pinocchio joint, its own group included
+  std::vector<Eigen::Vector3d> moment_W;            // mass × centre of mass of the same
+  std::vector<SpatialInertia> inertia;              // of everything outboard of each Pinocchio joint
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
   // Scratch of bias_derivative, per velocity and per Pinocchio joint; names as there.
   Eigen::Matrix<double, 6, Eigen::Dynamic> bias_X, bias_a, bias_V, bias_F;

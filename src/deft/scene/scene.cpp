@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "deft/math/block_parts.hpp"
 #include "deft/scene/collision_filter.hpp"
 #include "deft/scene/command_table.hpp"
 #include "deft/scene/configuration.hpp"
@@ -119,11 +120,12 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
 /// Objects resist motion by their inertia alone: M_u must be positive definite.
 void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, std::span<const Object> objects, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
-  Eigen::MatrixXd M(model.nv(), model.nv());
+  BlockDiagonal M;
   model.update(q, kinematics);
   model.mass_matrix(kinematics, M);
   for (const Object& object : objects) {
-    const Eigen::MatrixXd M_u = M.block(object.first_v, object.first_v, object.nv, object.nv);
+    Eigen::MatrixXd M_u = Eigen::MatrixXd::Zero(object.nv, object.nv);
+    add_part(M, object.first_v, object.nv, 1.0, M_u);
     const double smallest = M_u.allFinite() ? Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(M_u).eigenvalues().minCoeff() : -1.0;
     if (!(smallest > 0)) {
       diagnostics.error(spec.world.models[object.model].where,
@@ -132,11 +134,13 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
   }
   // An object carried by another object would couple their inertias across models.
   const auto bodies = model.bodies();
+  std::vector<const Object*> object_of(model.nv(), nullptr);
+  for (const Object& object : objects) std::fill_n(object_of.begin() + object.first_v, object.nv, &object);
   for (const Object& object : objects) {
     for (int body : model.models()[object.model].bodies) {
       for (int v : model.columns(body)) {
-        const auto other = std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return v >= o.first_v && v < o.first_v + o.nv; });
-        if (other != objects.end() && other->model != object.model) {
+        const Object* const other = object_of[v];
+        if (other != nullptr && other->model != object.model) {
           diagnostics.error(spec.world.models[object.model].where,
                             fmt::format("not available yet: object '{}' with joints of its own is carried by object '{}' ({})", object.name, other->name, bodies[body].name));
           return;
