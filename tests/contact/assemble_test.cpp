@@ -53,6 +53,16 @@ TEST(Tangents, AreAnOrthonormalFrameWithTheNormal) {
   EXPECT_EQ(t2, Vector3d(0, 0, 0));
 }
 
+TEST(Tangents, RoundingDoesNotTurnTheFrameOfABoxAtRest) {
+  Vector3d t1, t2, t1_noisy, t2_noisy;
+  tangents(Vector3d::UnitZ(), scene::Plane::kSpace, t1, t2);
+  for (const Vector3d& noise : {Vector3d(1e-16, 0, 0), Vector3d(3e-13, -1e-17, 0), Vector3d(-2e-11, 1e-13, 0)}) {
+    tangents((Vector3d::UnitZ() + noise).normalized(), scene::Plane::kSpace, t1_noisy, t2_noisy);
+    EXPECT_NEAR(t1.dot(t1_noisy), 1, 1e-9) << noise.transpose();
+    EXPECT_NEAR(t2.dot(t2_noisy), 1, 1e-9) << noise.transpose();
+  }
+}
+
 TEST(Assemble, NormalRowsAreTheGradientOfTheTrueGap) {
   const scene::Scene scene = test::build(mixed_world());
   scene::SceneState state = scene.make_state();

@@ -9,6 +9,8 @@ namespace {
 
 /// Entries of J_n are about 1 (slides) or a lever arm [m]: below this they are rounding.
 constexpr double kNoNormalMotion = 1e-12;
+/// Components of a normal this close count as equal: rounding must not turn the frame of a box that lies still.
+constexpr double kSameSize = 1e-9;
 
 /// Witness points and frame of a contact.
 Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, const AssembleOptions& options) {
@@ -67,6 +69,14 @@ void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::spa
 
 }  // namespace
 
+int tangent_axis(const Eigen::Vector3d& n) {
+  int axis = 0;
+  for (int j = 1; j < 3; ++j) {
+    if (std::abs(n(j)) < std::abs(n(axis)) - kSameSize) axis = j;
+  }
+  return axis;
+}
+
 void tangents(const Eigen::Vector3d& n, scene::Plane plane, Eigen::Vector3d& t1, Eigen::Vector3d& t2) {
   if (plane != scene::Plane::kSpace) {
     t1 = scene::plane_normal(plane).cross(n);
@@ -77,11 +87,7 @@ void tangents(const Eigen::Vector3d& n, scene::Plane plane, Eigen::Vector3d& t1,
       return;
     }
   }
-  int axis = 0;
-  for (int j = 1; j < 3; ++j) {
-    if (std::abs(n(j)) < std::abs(n(axis))) axis = j;
-  }
-  t1 = Eigen::Vector3d::Unit(axis).cross(n).normalized();
+  t1 = Eigen::Vector3d::Unit(tangent_axis(n)).cross(n).normalized();
   t2 = n.cross(t1);
   if (plane != scene::Plane::kSpace) t2.setZero();
 }

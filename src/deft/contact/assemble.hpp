@@ -11,7 +11,11 @@ struct AssembleOptions {
   bool midpoint_forces = false;   // force and reaction at the common midpoint; default: each at its own body's witness point
 };
 
-/// Tangents of a contact with normal n from B to A. Space: t₁ = normalised e_j × n with j the axis of smallest |n_j|, t₂ = n × t₁.
+/// The axis j along which |n_j| is smallest, the first of those that are equal within 1e-9, so that rounding does not turn the frame
+/// of a contact that stays.
+int tangent_axis(const Eigen::Vector3d& n_W);
+
+/// Tangents of a contact with normal n from B to A. Space: t₁ = normalised e_j × n with j = tangent_axis(n), t₂ = n × t₁.
 /// Plane: t₁ = plane normal × n normalised, t₂ = 0; a normal along the plane's own normal gives some unit tangent (its rows vanish).
 void tangents(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Vector3d& t1_W, Eigen::Vector3d& t2_W);
 

@@ -45,10 +45,7 @@ void tangent_rates(const Vector3d& n, scene::Plane plane, Matrix3d& T1, Matrix3d
     T2.setZero();
     return;
   }
-  int axis = 0;
-  for (int j = 1; j < 3; ++j) {
-    if (std::abs(n(j)) < std::abs(n(axis))) axis = j;
-  }
+  const int axis = tangent_axis(n);
   T1 = unit_cross_rate(Vector3d::Unit(axis), n);
   T2 = skew(n) * T1 - skew(Vector3d::Unit(axis).cross(n).normalized());
   if (plane != scene::Plane::kSpace) T2.setZero();

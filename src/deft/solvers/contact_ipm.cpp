@@ -19,10 +19,12 @@ constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where
 constexpr IpmLimits kTight{
     .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
 constexpr int kWarmFactors = 8, kPolishFactors = 6;
-constexpr double kRoundingSlack = 10;  // accepted where multipliers of 1e4 and more magnify rounding
-constexpr double kWarmMu = 1e-4;       // exact warm starts are lifted to it
-constexpr double kLargeStart = 100;    // second start of problems with a thin feasible set
-constexpr double kHidden = 1e-12;      // 1/(κE) below which slacks on the central path may drown in rounding
+constexpr double kNearlyAtRest = 1e-6;  // error of a warm start below which one correction may do
+constexpr int kLargeColumns = 150;      // from which a factorisation is worth avoiding
+constexpr double kRoundingSlack = 10;   // accepted where multipliers of 1e4 and more magnify rounding
+constexpr double kWarmMu = 1e-4;        // exact warm starts are lifted to it
+constexpr double kLargeStart = 100;     // second start of problems with a thin feasible set
+constexpr double kHidden = 1e-12;       // 1/(κE) below which slacks on the central path may drown in rounding
 // Sizes of the cold starts that are tried in turn, 0: the usual one (or the warm one).
 constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3, 1e5};
 
@@ -53,12 +55,45 @@ double ContactIpm::Workspace::polish(double& best, int max_factors, bool trust_f
   return best;
 }
 
+// Multipliers below their slacks are what an interior point leaves of zero; the next warm start must not take those
+// rows for closed.
+void ContactIpm::Workspace::drop_small_forces(double accepted) {
+  state.evaluate(packed, system, x);
+  candidate.v = x.v;
+  candidate.lambda = x.lambda;
+  for (const PackedBlock& block : packed.blocks) {
+    if (block.law != Law::kRays) continue;
+    for (int k = block.first_slack; k < block.first_slack + block.slacks; ++k) {
+      if (candidate.lambda[k] < state.slack[k]) candidate.lambda[k] = 0.0;
+    }
+  }
+  double best = accepted;
+  take_better(best, candidate);
+}
+
+// Many bodies at rest: the last solution is the next one, or nearly.
+bool ContactIpm::Workspace::rests(double& best, double good_enough) {
+  if (packed.nv < kLargeColumns) return false;
+  state.evaluate(packed, system, x);
+  best = state.exact_error(packed, x);
+  if (best > good_enough && best < kNearlyAtRest) {
+    candidate.v = x.v;
+    candidate.lambda = x.lambda;
+    best = semismooth.correct(packed, system, good_enough, candidate);
+    iterations += semismooth.iterations();
+    std::swap(x.v, candidate.v);
+    std::swap(x.lambda, candidate.lambda);
+  }
+  return best <= good_enough;
+}
+
 Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const SolverSettings& settings, bool warm) {
   double best = std::numeric_limits<double>::infinity();
   const double good_enough = std::min(kGoodEnough, settings.tolerance);
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm && !packed.has_singular_blocks) {
     memory->recall(program, packed, x);
+    if (rests(best, good_enough)) return Status::kSolved;
     if (polish(best, kWarmFactors, true) <= good_enough) return Status::kSolved;
     candidate.v = x.v;
     candidate.lambda = x.lambda;
@@ -70,6 +105,8 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
   // that, once more from a large start.
   best = std::numeric_limits<double>::infinity();
   IpmOutcome outcome = IpmOutcome::kStalled;
+  const bool large = std::any_of(packed.islands.begin(), packed.islands.end(),
+                                 [](const Island& island) { return island.size >= kLargeColumns; });
   for (const double size : kStarts) {
     if (size > 0) interior.start_cold(packed, size);
     for (IpmLimits limits : {kLoose, kTight}) {
@@ -80,6 +117,10 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
       take_better(best, interior.iterate());
       if (outcome == IpmOutcome::kInfeasible) return Status::kInfeasible;
       if (outcome == IpmOutcome::kTimeLimit) return best <= settings.tolerance ? Status::kSolved : Status::kTimeLimit;
+      // The active set of a large island is not clear before the end: a polish halfway is in vain, and one at the end
+      // none.
+      if (large && best <= kWarmPolished) return Status::kSolved;
+      if (large && limits.residual == kLoose.residual) continue;
       if (best < 1e-3 && polish(best, kPolishFactors) <= good_enough) return Status::kSolved;
     }
     if (best <= kRoundingSlack * (settings.polish ? std::max(kGoodEnough, settings.tolerance) : settings.tolerance))
@@ -162,6 +203,7 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const So
   x.lambda.assign(packed.num_slacks, 0.0);
   Status status = solve_packed(program, settings, warm && memory->valid_for(program), solution);
   if (status == Status::kSolved) {
+    if (!packed.smoothed) drop_small_forces(std::min(kGoodEnough, settings.tolerance));
     memory->store(program, packed, x);
     return status;
   }

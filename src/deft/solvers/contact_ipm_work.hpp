@@ -35,6 +35,8 @@ struct ContactIpm::Workspace {
   Status solve_smoothed(const ContactProgram& program, const SolverSettings& settings, bool warm);
   Status run_smoothed(const SolverSettings& settings);
   bool take_better(double& best, const Iterate& from);
+  bool rests(double& best, double good_enough);
+  void drop_small_forces(double accepted);
   double polish(double& best, int max_factors, bool trust_forces = false);
   void finish(const ContactProgram& program, const std::vector<double>& slack, ContactSolution& solution);
 

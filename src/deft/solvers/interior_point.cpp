@@ -314,8 +314,10 @@ IpmOutcome InteriorPoint::run(const PackedProgram& program, NewtonSystem& system
       return give_up(IpmOutcome::kStalled);
     }
     const bool hard_done = excess_ <= limits.complementarity || !(program.has_hard_rows || !program.smoothed);
-    if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual)
+    if (!program.smoothed && worst_complementarity_ <= limits.complementarity && residual <= limits.residual) {
+      warm_ = false;  // from here on it goes straight
       return IpmOutcome::kConverged;
+    }
     if (program.smoothed && hard_done && residual <= limits.residual && centrality_ <= 1e-9) {
       // Full Newton steps until rounding stops them.
       const bool central = centrality_ <= kBarrierCentrality && row_error_ <= kBarrierRows;

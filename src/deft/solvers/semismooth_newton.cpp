@@ -9,12 +9,16 @@ namespace {
 // Proximal weight ρ on the multipliers (scaled): redundant rows stay solvable and keep the multipliers they had; the
 // error it leaves in the rows shrinks by about 1e3 ρ per step. Along a sequence a smaller one is worth its rounding.
 constexpr double kRegularisation = 1e-8, kWarmRegularisation = 1e-9;
+// Close to the solution of a pile the rows, many more than its motions, disagree by rounding, which 1/ρ magnifies.
+constexpr double kNearRegularisation = 1e-4;
+constexpr int kNearFactors = 6;  // mostly one is enough
 constexpr int kStallSteps = 3;
 constexpr double kRounding = 1e-10;  // below it a refinement step must gain a factor of ten, or rounding has the word
 constexpr double kRefinementGain = 0.1;
 constexpr double kSettled = 1e-9;   // below it a factor is kept as long as the pattern holds, cones included
-constexpr double kHopeless = 0.03;  // above it an error that grows tenfold ends the attempt
+constexpr double kHopeless = 0.03;  // above it an error that grows tenfold ends the attempt of a warm start
 constexpr double kHopelessGrowth = 10;
+constexpr int kHopelessSteps = 1;  // allowed when polishing
 
 // Eigenvalue p of the projection's derivative: (1 − p + pR) dλ = r − p E J dv.
 double denominator(double p, double R) { return 1 - p + p * R; }
@@ -59,7 +63,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
     }
     bool block_changed = false;
     for (int k = 0; k < block.slacks; ++k) {
-      const Pattern pattern = (first_ ? lambda[k] > 0 : lambda[k] > s[k]) ? kActive : kInactive;
+      const Pattern pattern = (first_ ? lambda[k] > 0 : lambda[k] * weight_ > s[k]) ? kActive : kInactive;
       block_changed = block_changed || active_[first + k] != pattern;
       active_[first + k] = pattern;
       D_[first + k] = pattern == kActive ? 1 / (rho_ + block.compliance) : 0.0;
@@ -100,6 +104,21 @@ void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, 
 
 double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
                                  bool trust_forces, Iterate& x) {
+  rho_ = trust_forces ? kWarmRegularisation : kRegularisation;
+  first_ = trust_forces;
+  weight_ = 1;
+  return run(program, system, tolerance, max_factors, trust_forces, x);
+}
+
+double SemismoothNewton::correct(const PackedProgram& program, NewtonSystem& system, double tolerance, Iterate& x) {
+  rho_ = kNearRegularisation;
+  first_ = false;
+  weight_ = rho_;
+  return run(program, system, tolerance, kNearFactors, true, x);
+}
+
+double SemismoothNewton::run(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
+                             bool impatient, Iterate& x) {
   curvature_.assign(program.blocks.size(), BlockCurvature{});
   projection_.assign(program.blocks.size(), Arrow{});
   inverse_.assign(program.blocks.size(), Arrow{1, 1, 1, {1, 0, 0}});  // of inactive cones
@@ -113,10 +132,8 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
   current_.v = x.v;
   current_.lambda = x.lambda;
   iterations_ = 0;
-  int factors = 0, stalled = 0;
+  int factors = 0, stalled = 0, hopeless = 0;
   bool first = true;
-  first_ = trust_forces;
-  rho_ = trust_forces ? kWarmRegularisation : kRegularisation;
   state_.evaluate(program, system, current_);
   double best = state_.exact_error(program, current_), last = best;
   while (best > tolerance && stalled < kStallSteps) {
@@ -130,7 +147,8 @@ double SemismoothNewton::improve(const PackedProgram& program, NewtonSystem& sys
     ++iterations_;
     state_.evaluate(program, system, current_);
     const double error = state_.exact_error(program, current_);
-    if (!std::isfinite(error) || (trust_forces && error > kHopeless && error > kHopelessGrowth * best)) break;
+    hopeless = error > kHopeless && error > kHopelessGrowth * best ? hopeless + 1 : 0;
+    if (!std::isfinite(error) || hopeless > (impatient ? 0 : kHopelessSteps)) break;
     last = error;
     const bool pays = error < kRefinementGain * best;
     if (error < best) {

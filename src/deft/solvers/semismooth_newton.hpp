@@ -14,10 +14,15 @@ class SemismoothNewton {
   /// `max_factors` factorisations. @returns the error of the best iterate, which is left in `x`.
   double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
                  bool trust_forces, Iterate& x);
+  /// The same close to a solution whose rows are many more than its motions (a pile at rest): a large proximal weight
+  /// keeps rows that disagree by rounding from driving their multipliers apart, at the price of more steps.
+  double correct(const PackedProgram& program, NewtonSystem& system, double tolerance, Iterate& x);
   int iterations() const { return iterations_; }
 
  private:
   bool linearise(const PackedProgram& program, const Iterate& x, bool settled);
+  double run(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors, bool impatient,
+             Iterate& x);
   void step(const PackedProgram& program, NewtonSystem& system, Iterate& x);
 
   KktState state_;
@@ -28,7 +33,8 @@ class SemismoothNewton {
   std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
   int iterations_ = 0;
   bool first_ = false;
-  double rho_ = 0;  // proximal weight on the multipliers
+  double weight_ = 1;  // a row counts as closed when weight · λ > s
+  double rho_ = 0;     // proximal weight on the multipliers
 };
 
 }  // namespace deft::solvers

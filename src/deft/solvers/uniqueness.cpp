@@ -8,6 +8,7 @@
 namespace deft::solvers {
 namespace {
 
+constexpr int kLargestIsland = 300;      // columns up to which the test, of the third order in them, is worth its time
 constexpr double kRankTolerance = 1e-7;  // relative length of a generator outside the span of the others
 
 bool loaded(const PackedBlock& block, const Iterate& x, const std::vector<double>& slack, int k, double threshold) {
@@ -19,6 +20,9 @@ bool loaded(const PackedBlock& block, const Iterate& x, const std::vector<double
 
 // The loaded generators of all blocks as columns in the metric of Q̃⁻¹, orthogonalised one by one per island.
 bool Uniqueness::forces_unique(const PackedProgram& program, const Iterate& x, const std::vector<double>& slack) {
+  for (const Island& island : program.islands) {
+    if (island.size > kLargestIsland) return false;
+  }
   // Count first: more generators than columns cannot be independent.
   count_.assign(program.islands.size(), 0);
   const auto generators = [&](const PackedBlock& block, double out[kMaxConeRows][kMaxConeRows]) {

@@ -10,7 +10,8 @@ namespace deft::solvers {
 /// Rank tests at a solution; scratch is kept between calls.
 class Uniqueness {
  public:
-  /// True if the loaded rows are linearly independent (rows with compliance always are).
+  /// True if the loaded rows are linearly independent (rows with compliance always are). Islands of more than 300
+  /// columns are not examined: false.
   bool forces_unique(const PackedProgram& program, const Iterate& x, const std::vector<double>& slack);
 
  private:
