@@ -31,6 +31,7 @@ SCENES = {
     "box_pivoting": Expected(broke=False),
     "box_pushing": Expected(broke=False),
     "gripper_carrots": Expected(),
+    "gripper_cube": Expected(moved_m=0, moved_deg=0, broke=False),
     "pick_and_place": Expected(gap_min_m=-2e-4, untouched=("iiwa",)),
     "planar_bimanual_cylinder": Expected(),
     "planar_hand_ball": Expected(),
