@@ -1,0 +1,1 @@
+"""What `./run bench NAME` measures, a module per benchmark; tools/run_benchmarks.py calls them."""
