@@ -275,6 +275,24 @@ TEST(ContactSet, NeverHasAGapBelowTheSignedDistanceNorMissesIt) {
   }
 }
 
+TEST(ContactSet, OfBoxesSideBySideOnTheGroundHasNoPointBelowTheSignedDistance) {
+  // Their lower faces, in one plane but for rounding, are seen edge-on from the side.
+  Random random(4);
+  Scene scene({multibody::BoxSpec{{0.101, 0.097, 0.103}}, multibody::BoxSpec{{0.099, 0.104, 0.098}}});
+  for (int i = 0; i < 4000; ++i) {
+    const double size = std::pow(10.0, uniform(random, -8, -4));
+    for (int k = 1; k <= 2; ++k) {
+      const Vector3d tilt(uniform(random, -size, size), uniform(random, -size, size), 0);
+      scene.X[k].linear() = (Eigen::AngleAxisd(tilt.norm(), tilt.normalized()) *
+                             Eigen::AngleAxisd(uniform(random, -0.1, 0.1), Vector3d::UnitZ()))
+                                .toRotationMatrix();
+      scene.X[k].translation() = Vector3d(k == 1 ? 0 : 0.107, uniform(random, -0.01, 0.01), k == 1 ? 0.0515 : 0.049);
+    }
+    const double distance = scene.world.signed_distance(0, 1, scene.X).gap;
+    for (const ContactPair& contact : scene.find(0.02)) EXPECT_GE(contact.gap, distance - 1.1e-8) << i;
+  }
+}
+
 TEST(ContactSet, OfASphereIsOnePoint) {
   for (const ShapeSpec& below :
        {ground(), cube(0.2), ShapeSpec(multibody::CylinderSpec{0.1, 0.2}), ShapeSpec(multibody::SphereSpec{0.1})}) {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kMerge = 1e-9;  // [m] points closer than this are one
 constexpr double kWeightFloor = 1e-6;
+constexpr double kBelow = 1e-8;  // [m] no point is deeper than the signed distance by more than rounding
 
 bool has_flat_features(Kind kind) { return kind != Kind::kEllipsoid && kind != Kind::kSphere; }
 
@@ -181,7 +182,9 @@ void find_patch(const PosedShape& a, const PosedShape& b, const Proximity& witne
       add_areas(scratch.corners, 0.1 * std::min(a.shape->bounding_radius, b.shape->bounding_radius), first, points);
     }
   }
-  std::erase_if(points, [&](const PatchPoint& p) { return !(p.gap < margin); });
+  // A face seen almost edge-on rises a million times faster than it is wide: rounding of x then puts its height anywhere.
+  // No point of the bodies has a gap along n below s(n) = d, so what claims one is such an artefact.
+  std::erase_if(points, [&](const PatchPoint& p) { return !(p.gap < margin) || p.gap < witness.distance - kBelow; });
   merge_points(points);
   add_witness(witness, points);
 }
