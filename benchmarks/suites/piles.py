@@ -14,7 +14,7 @@ import heap  # noqa: E402
 
 SIZES = (10, 30, 100, 300, 1000)
 ISLANDS = (1, 10, 100)  # piles of ten boxes
-FALLING, SETTLING, SETTLED = 20, 160, 20  # steps of 10 ms
+FALLING, SETTLING, SETTLED = 20, 280, 20  # steps of 10 ms
 
 
 def run_deft(build: Path, boxes: list[heap.Box], model: str, steps: tuple[int, int, int]) -> dict:

@@ -1,7 +1,7 @@
 """Objects held by friction stay where they are for ten minutes."""
 import numpy as np
 import pytest
-from scene_runs import run_scene
+from scene_runs import SceneRun, deft_json, run_scene, scene_file
 
 DRIFT_MAX_M = 1e-6
 GRIP_S = 10  # by then the grip has settled
@@ -11,7 +11,8 @@ GRIP_S = 10  # by then the grip has settled
 @pytest.mark.parametrize("scene, held", [("gripper_cube", "cube"), ("allegro_ball", "ball")])
 def test_a_held_object_stays(deft, tmp_path, scene, held, settings):
     damped = ("--set", "step.joint_damping=1") if "--model" in settings else ()
-    run = run_scene(deft, scene, tmp_path, "--duration", "600", "--kappa", "inf", *settings, *damped)
+    summary = deft_json(deft, "sim", scene_file(scene), "--out", tmp_path, "--duration", "600", "--kappa", "inf", *settings, *damped)
+    run = SceneRun(scene, {}, summary, tmp_path)
     assert run.summary["status"] == "Completed" and run.summary["residual_max"] <= 1e-8
     position = run.position(held)[run.t >= GRIP_S]
     assert np.linalg.norm(position - position[0], axis=1).max() < DRIFT_MAX_M
