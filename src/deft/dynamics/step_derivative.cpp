@@ -111,7 +111,8 @@ EnergyPoint StepDifferentiator::energy_point(bool with_contacts) {
 }
 
 void StepDifferentiator::take_solution() {
-  sensitivity_.factor(program(), solution(), result_->certificate.E0_J);
+  const double residual = is_smoothed_ ? 0 : result_->certificate.max_scaled();
+  sensitivity_.factor(program(), solution(), result_->certificate.E0_J, residual);
   delta_ = solution().delta.head(scene_->nv());
   has_geometric_kink_ = false;
   // Along u alone nothing has to stand anywhere.

@@ -188,6 +188,13 @@ bool HeldSystem::hold(int k, int ld, double* xi, double* r) {
   return rank_ == m_ || largest(m_ * ld, work_.data()) <= kAgree * large;
 }
 
+double HeldSystem::free_multiplier(int k) const {
+  if (rank_ == m_) return 0;
+  double fixed = 0;
+  for (int i = 0; i < rank_; ++i) fixed += Z_[area(i, m_) + k] * Z_[area(i, m_) + k];
+  return std::sqrt(std::max(0.0, 1 - fixed));
+}
+
 double HeldSystem::free_share(const double* row, const double* metric) {
   // The combination of held rows nearest in H⁻¹, with multipliers as short as possible.
   work_.resize(static_cast<std::size_t>(n_) + rank_ + m_);

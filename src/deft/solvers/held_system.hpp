@@ -32,6 +32,8 @@ class HeldSystem {
   /// Solves for k right-hand sides, row-major with rows of `ld` = padded(k) finite doubles:  x (n rows) in place of p,
   /// y (m rows) in place of r. @returns whether rows that depend on each other agree about r.
   bool solve(int k, int ld, double* p, double* r);
+  /// How much of held row k's multiplier others may take over: 0 where the system fixes it, up to 1.
+  double free_multiplier(int k) const;
   /// Share of `row` (size n) that the held rows do not span, in the metric 1/`metric`.
   double free_share(const double* row, const double* metric);
 

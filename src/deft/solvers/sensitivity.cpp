@@ -17,8 +17,9 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kAgree = 1e-7;  // rows without force that move by less against those that hold them agree
-constexpr double kFree = 1e-9;   // share of Q̃ that decides about motions that nothing else does
+constexpr double kAgree = 1e-7;   // rows without force that move by less against those that hold them agree
+constexpr double kShared = 1e-6;  // part of a force that others may carry as well
+constexpr double kFree = 1e-9;    // share of Q̃ that decides about motions that nothing else does
 
 void add(std::size_t n, double factor, const double* a, double* b) {
   for (std::size_t i = 0; i < n; ++i) b[i] += factor * a[i];
@@ -37,8 +38,8 @@ struct Data {
 /// The islands of one program and their factors.
 class Sensitivity::Islands {
  public:
-  void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J) {
-    terms_.classify(program, solution, energy_J);
+  void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual) {
+    terms_.classify(program, solution, energy_J, residual);
     is_kink_ = terms_.kink;
     is_unique_ = true;
     find_islands(program);
@@ -253,6 +254,11 @@ class Sensitivity::Islands {
       }
     }
     system.eliminate();
+    // Sliding cones that share a load turn it differently for each way to share it, and each direction chooses its own.
+    for (const int i : island.contacts) {
+      const ContactTerm& term = terms_.contacts[i];
+      is_kink_ |= term.bends && system.free_multiplier(term.first_held) > kShared;
+    }
   }
 
   /// Whether the rows that are held say nothing about this one.
@@ -393,11 +399,12 @@ bool Sensitivity::is_unique() const { return islands_->is_unique(); }
 int Sensitivity::num_rows() const { return islands_->terms().num_rows; }
 int Sensitivity::first_row(int contact) const { return islands_->terms().contacts[contact].first_row; }
 
-void Sensitivity::factor(const ContactProgram& program, const ContactSolution& solution, double energy_J) {
+void Sensitivity::factor(const ContactProgram& program, const ContactSolution& solution, double energy_J,
+                         double residual) {
   if (solution.delta.size() != program.nv || solution.force.size() != program.contacts.size() || !(energy_J > 0)) {
     throw std::invalid_argument("sensitivity: the solution is not one of this program, or its energy is not positive");
   }
-  islands_->factor(program, solution, energy_J);
+  islands_->factor(program, solution, energy_J, residual);
 }
 
 void Sensitivity::solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result) {

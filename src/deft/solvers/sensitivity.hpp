@@ -38,8 +38,10 @@ class Sensitivity {
   /// Factors at a solution. `solution` must be converged: an error ε in it is an error of about ε/λ_min in the
   /// derivative.
   /// @param energy_J  natural energy of the program (Certificate::E0_J), against which weak activity is judged.
+  /// @param residual  scaled, of the solution (Certificate::max_scaled): slacks and multipliers below 3√residual are not
+  /// told from zero.
   /// @throws std::invalid_argument if the sizes do not belong together.
-  void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J);
+  void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual = 0);
 
   /// Some row is neither clearly active nor clearly open, or redundant rows part: only one-sided derivatives exist.
   bool is_kink() const;

@@ -43,10 +43,12 @@ Matrix4d compliant(const Matrix4d& C, double R) {
 /// Judges the rows of one program.
 class Classifier {
  public:
-  Classifier(const ContactProgram& program, const ContactSolution& solution, double energy_J, SensitivityTerms& terms)
+  Classifier(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual,
+             SensitivityTerms& terms)
       : p_(program),
         x_(solution),
         root_(std::sqrt(energy_J)),
+        faint_(std::max(kFaint, 3 * std::sqrt(residual))),
         smoothed_(std::isfinite(program.kappa)),
         barriers_(smoothed_ && !program.hard),
         t_(terms) {}
@@ -102,7 +104,7 @@ class Classifier {
   Activity activity(double slack, double multiplier, double width) const {
     if (!(width > 0)) return Activity::kOpen;  // nothing moves this row
     const double s = slack / (width * root_), m = multiplier * width / root_;
-    if (std::max(s, m) < kFaint) return Activity::kWeak;
+    if (std::max(s, m) < faint_) return Activity::kWeak;
     return m > s ? Activity::kHeld : Activity::kOpen;
   }
 
@@ -201,6 +203,7 @@ class Classifier {
       a.tail<3>() = -along;
       N.bottomRightCorner<3, 3>() = y(0) / z_t * (Eigen::Matrix3d::Identity() - along * along.transpose());
     }
+    term.bends = R == 0 && rows > 2;
     term.C = scaling * compliant(N, R) * scaling;
     const Vector4d row = D.cwiseProduct(a);
     if (R > 0)
@@ -262,19 +265,20 @@ class Classifier {
 
   const ContactProgram& p_;
   const ContactSolution& x_;
-  double root_;
+  double root_, faint_;
   bool smoothed_, barriers_;
   SensitivityTerms& t_;
 };
 
 }  // namespace
 
-void SensitivityTerms::classify(const ContactProgram& program, const ContactSolution& solution, double energy_J) {
+void SensitivityTerms::classify(const ContactProgram& program, const ContactSolution& solution, double energy_J,
+                                double residual) {
   for (auto* rows : {&bounds, &linear, &equality}) rows->clear();
   implied.clear();
   num_rows = 0;
   kink = false;
-  Classifier(program, solution, energy_J, *this).classify();
+  Classifier(program, solution, energy_J, residual, *this).classify();
 }
 
 }  // namespace deft::solvers

@@ -22,6 +22,7 @@ struct ContactTerm {
   Eigen::Matrix4d C = Eigen::Matrix4d::Zero(), E = C;
   int num_held = 0;     // rows of E
   bool acts = false;    // C or E is not zero
+  bool bends = false;   // a sliding cone: C depends on its force
   int first_held = -1;  // of E, among the held rows of its island
 };
 
@@ -50,7 +51,7 @@ struct SensitivityTerms {
   bool kink = false;
 
   /// Fills everything. No allocation once grown.
-  void classify(const ContactProgram& program, const ContactSolution& solution, double energy_J);
+  void classify(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual);
 };
 
 }  // namespace deft::solvers
