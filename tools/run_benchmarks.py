@@ -86,7 +86,7 @@ def main() -> int:
         try:
             result = BENCHMARKS[name](build, rounds, words[1:])
             record = {"benchmark": name, "machine": machine(), "date": time.strftime("%Y-%m-%d"), "result": result}
-            (ROOT / f"out/bench/{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+            (ROOT / f"out/bench/{name}.json").write_text(json.dumps(record, indent=1, allow_nan=False) + "\n")
         except Failed as error:
             print(f"run_benchmarks: {name}: {error}", file=sys.stderr)
             failed = 1

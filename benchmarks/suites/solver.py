@@ -31,8 +31,8 @@ def merged(rounds: list[list[dict]]) -> list[dict]:
         groups.setdefault((row["sequence"], row["who"]), []).append(row)
     result = []
     for (sequence, who), rows in groups.items():
-        times = {key: statistics.median([r[key] for r in rows if r.get(key) is not None] or [float("inf")])
-                 for key in ("p50_us", "p95_us", "own_us")}
+        known = {key: [r[key] for r in rows if r.get(key) is not None] for key in ("p50_us", "p95_us", "own_us")}
+        times = {key: statistics.median(values) if values else None for key, values in known.items()}
         result.append({"sequence": sequence, "who": who, **times, "energy_error": max(r["energy_error"] for r in rows),
                        "failed": int(max(r["failed"] for r in rows))})
     return result
@@ -47,7 +47,7 @@ def print_table(rows: list[dict]) -> None:
         for row in sorted(group, key=lambda r: r["p50_us"]):
             ratio = f"{min(rivals) / row['p50_us']:.2f}" if rivals and row["who"].startswith("deft") else ""
             note = "  (not accurate enough to count)" if row["energy_error"] > ACCURATE else ""
-            own = f"{row['own_us']:9.1f}" if row["own_us"] != float("inf") else " " * 9
+            own = f"{row['own_us']:9.1f}" if row["own_us"] is not None else " " * 9
             print(f"{sequence:24} {row['who']:22} {row['p50_us']:9.1f} {row['p95_us']:9.1f} {own} {row['energy_error']:13.1e} {row['failed']:6}  {ratio}{note}")
 
 
