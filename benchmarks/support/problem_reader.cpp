@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "deft/io/problem_file.hpp"
+#include "deft/math/block_parts.hpp"
 
 namespace deft::benchmarks {
 namespace {
@@ -47,12 +48,7 @@ std::vector<RealProblem> read_sequence(const std::string& data, const std::strin
 
 double energy_error(const RealProblem& problem, const Eigen::VectorXd& delta, double E0) {
   const Eigen::VectorXd error = delta - problem.reference;
-  double squared = 0;
-  for (int k = 0; k < problem.program.Q.num_blocks(); ++k) {
-    const auto part = error.segment(problem.program.Q.start(k), problem.program.Q.size(k));
-    squared += part.dot(problem.program.Q.block(k) * part);
-  }
-  return std::sqrt(std::max(0.0, squared) / E0);
+  return std::sqrt(std::max(0.0, quadratic_form(problem.program.Q, error)) / E0);
 }
 
 }  // namespace deft::benchmarks

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
-#include <filesystem>
 #include <map>
 
+#include "conformance/bundled_scenes.hpp"
 #include "conformance/laws.hpp"
 #include "conformance/random_scene.hpp"
 #include "deft/dynamics/rollout.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -168,11 +168,7 @@ TEST(Conformance, SmoothedStepsConvergeToTheExactOneAsFastAsTheirBarrierSays) {
       for (const double kappa : {1e2, 1e4, 1e6}) {
         const StepResult smoothed = step(kappa);
         const VectorXd difference = smoothed.delta - exact.delta;
-        double energy = 0;
-        for (int j = 0; j < exact.program.Q.num_blocks(); ++j) {
-          const auto d = difference.segment(exact.program.Q.start(j), exact.program.Q.size(j));
-          energy += 0.5 * d.dot(exact.program.Q.block(j) * d);
-        }
+        const double energy = 0.5 * quadratic_form(exact.program.Q, difference);
         // ½‖δ_κ − δ‖²_Q ≤ E(δ_κ) − E(δ) ≤ Σ weights/κ.
         EXPECT_LE(energy, barrier_weight(exact.program) / kappa + 1e-9) << "scene " << k << " kappa " << kappa;
       }
@@ -221,6 +217,17 @@ TEST(Conformance, SecondOrderBodiesLeftAloneLoseEnergy) {
   }
 }
 
+/// Its status and motion, as a step of length h from rest.
+StepResult first_step(scene::SceneSpec spec, scene::Dynamics dynamics, double h, const VectorXd& u) {
+  spec.step.dynamics = dynamics;
+  spec.step.h = h;
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  StepResult result;
+  model->step(scene.initial_configuration(), u, result);
+  return result;
+}
+
 TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamic) {
   // A row of balls on a line, pushed: Q_u = M/h² vanishes as h grows, and the motion becomes the quasistatic one.
   std::vector<multibody::ModelSpec> models;
@@ -231,12 +238,7 @@ TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamic) {
   }
   scene::SceneSpec spec = test::scene_spec(models, {{"finger", 500}});
   const auto step = [&](scene::Dynamics dynamics, double h) {
-    spec.step.dynamics = dynamics;
-    spec.step.h = h;
-    const scene::Scene scene = test::build(spec);
-    const auto model = make_step_model(scene);
-    StepResult result;
-    model->step(scene.initial_configuration(), VectorXd::Constant(1, 0.06), result);
+    const StepResult result = first_step(spec, dynamics, h, VectorXd::Constant(1, 0.06));
     EXPECT_TRUE(solvers::usable(result.status));
     return result.delta;
   };
@@ -258,21 +260,12 @@ TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamicOnRandomScenes) {
     spec.wrenches.clear();  // their mean over the step depends on its length
     spec.step.joint_damping.all = 0;
     const VectorXd u = random.command();
-    const auto step = [&](scene::Dynamics dynamics, double h) {
-      spec.step.dynamics = dynamics;
-      spec.step.h = h;
-      const scene::Scene scene = test::build(spec);
-      const auto model = make_step_model(scene);
-      StepResult result;
-      model->step(scene.initial_configuration(), u, result);
-      return result;
-    };
-    const StepResult limit = step(scene::Dynamics::kQuasistatic, 1);
+    const StepResult limit = first_step(spec, scene::Dynamics::kQuasistatic, 1, u);
     if (!solvers::usable(limit.status)) continue;  // nothing carries some body
     ++compared;
     double last = scene::kInfinity;
     for (const double h : {1.0, 10.0, 100.0}) {
-      const StepResult near = step(scene::Dynamics::kQuasidynamic, h);
+      const StepResult near = first_step(spec, scene::Dynamics::kQuasidynamic, h, u);
       ASSERT_TRUE(solvers::usable(near.status)) << k;
       const double difference = (near.delta - limit.delta).cwiseAbs().maxCoeff();
       EXPECT_LT(difference, 0.1 * last + 1e-7 + uncertainty(near)) << "scene " << k << " h " << h;
@@ -283,25 +276,15 @@ TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamicOnRandomScenes) {
 }
 
 TEST(Conformance, BundledScenesObeyTheLawsOfContact) {
-  int scenes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(DEFT_SOURCE_DIR) + "/scenes")) {
-    const auto file = entry.path() / "scene.deft.yaml";
-    if (!std::filesystem::exists(file)) continue;
-    ++scenes;
-    for (const char* settings : {"{model: convex}", "{model: convex, cone: cone}", "{model: convex, kappa: 1000}",
-                                 "{model: convex-second-order, h: 0.005}"}) {
-      SCOPED_TRACE(file.string() + " " + settings);
-      io::SceneFileOptions options;
-      options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
-      const std::string overlay = settings;
-      for (std::size_t at = 1; at < overlay.size() - 1;) {  // "{a: b, c: d}" → step.a=b, step.c=d
-        const std::size_t end = std::min(overlay.find(',', at), overlay.size() - 1), colon = overlay.find(':', at);
-        options.settings.push_back("step." + overlay.substr(at, colon - at) + "=" +
-                                   overlay.substr(colon + 2, end - colon - 2));
-        at = end + 2;
-      }
-      Diagnostics diagnostics;
-      const scene::Scene scene = io::load_scene(file.string(), options, diagnostics);
+  const std::vector<std::string> files = test::bundled_scenes();
+  const std::vector<std::vector<std::string>> kinds = {{"step.model=convex"},
+                                                       {"step.model=convex", "step.cone=cone"},
+                                                       {"step.model=convex", "step.kappa=1000"},
+                                                       {"step.model=convex-second-order", "step.h=0.005"}};
+  for (const std::string& file : files) {
+    for (const auto& settings : kinds) {
+      SCOPED_TRACE(file + " " + settings.front() + " " + settings.back());
+      const scene::Scene scene = test::load_bundled(file, settings);
       const auto model = make_step_model(scene);
       const bool exact = std::isinf(scene.spec().step.kappa);
       State state = initial_state(*model);
@@ -318,7 +301,7 @@ TEST(Conformance, BundledScenesObeyTheLawsOfContact) {
       }
     }
   }
-  EXPECT_GE(scenes, 20);
+  EXPECT_GE(files.size(), 20u);
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <optional>
 
+#include "conformance/bundled_scenes.hpp"
 #include "conformance/random_scene.hpp"
 #include "deft/dynamics/rollout.hpp"
 #include "deft/dynamics/step_derivative.hpp"
-#include "deft/io/scene_file.hpp"
 #include "support/differences.hpp"
 
 namespace deft::dynamics {
@@ -124,18 +123,12 @@ TEST(ConformanceOfGradients, RandomScenes) {
 
 TEST(ConformanceOfGradients, BundledScenes) {
   RandomScenes random(12);
-  int scenes = 0, checked = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(DEFT_SOURCE_DIR) + "/scenes")) {
-    const auto file = entry.path() / "scene.deft.yaml";
-    if (!std::filesystem::exists(file)) continue;
-    ++scenes;
+  const std::vector<std::string> files = test::bundled_scenes();
+  std::size_t checked = 0;
+  for (const std::string& file : files) {
     for (const char* model : {"convex", "convex-second-order"}) {
-      SCOPED_TRACE(file.string() + " " + model);
-      io::SceneFileOptions options;
-      options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
-      options.settings = {"step.kappa=1000", std::string("step.model=") + model};
-      Diagnostics diagnostics;
-      const scene::Scene scene = io::load_scene(file.string(), options, diagnostics);
+      SCOPED_TRACE(file + " " + model);
+      const scene::Scene scene = test::load_bundled(file, {"step.kappa=1000", std::string("step.model=") + model});
       const auto step = make_step_model(scene);
       VectorXd u(scene.nu());
       scene.command(0, step->h(), u);
@@ -147,7 +140,7 @@ TEST(ConformanceOfGradients, BundledScenes) {
       EXPECT_LT(*error, 1e-6);
     }
   }
-  EXPECT_GT(checked, scenes);
+  EXPECT_GT(checked, files.size());
 }
 
 }  // namespace

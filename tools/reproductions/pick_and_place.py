@@ -2,9 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-import h5py
 import numpy as np
 from scene_runs import angle_between
 
@@ -32,34 +30,34 @@ class Run:
     integral_error: float = 0.0  # ∫‖p − p_finest‖ dt [m s]
 
 
+def apart(fine: Run, coarse: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times at which steps of both runs end, and how far apart the cube then is: [s], [m], [rad]."""
+    at = np.searchsorted(fine.t, coarse.t - 1e-9)
+    both = at < len(fine.t)
+    metres = np.linalg.norm(fine.position[at[both]] - coarse.position[both], axis=1)
+    return coarse.t[both], metres, np.array([angle_between(p, q) for p, q in zip(fine.quaternion[at[both]], coarse.quaternion[both])])
+
+
 def measure(lab: Laboratory, step_lengths: tuple[float, ...] = STEP_LENGTHS) -> list[Run]:
     """The step lengths, shortest first; errors against the first."""
     runs = []
     for h in step_lengths:
         run = lab.simulate(SCENE, "--h", str(h))
-        with h5py.File(Path(run.folder) / "run.h5") as file:
-            solve_us = file["steps/solve_us"][:]
-        runs.append(Run(h, run.t, run.position("red"), run.quaternion("red"), solve_us, run.contacts_per_step(), run.summary["statuses"],
+        runs.append(Run(h, run.t, run.position("red"), run.quaternion("red"), run.data["steps/solve_us"], run.contacts_per_step(), run.summary["statuses"],
                         run.summary["residual_max"]))  # fmt: skip
     finest = runs[0]
     for run in runs:
-        # Steps of the coarse run end at samples of the fine one.
-        at = np.searchsorted(finest.t, run.t - 1e-9)
-        both = at < len(finest.t)
-        off = np.linalg.norm(run.position[both] - finest.position[at[both]], axis=1)
-        run.position_error = float(off.max())
-        run.angle_error = float(max(angle_between(a, b) for a, b in zip(run.quaternion[both], finest.quaternion[at[both]])))
-        run.integral_error = float(np.trapezoid(off, run.t[both]) if hasattr(np, "trapezoid") else np.trapz(off, run.t[both]))
+        t, metres, radians = apart(finest, run)
+        run.position_error, run.angle_error = float(metres.max()), float(radians.max())
+        run.integral_error = float(np.sum((metres[1:] + metres[:-1]) / 2 * np.diff(t)))
     return runs
 
 
 def overlap(runs: list[Run], fine: float = 0.1, coarse: float = 0.4) -> tuple[float, float]:
     """Largest distance [m] and angle [rad] between the red cube of two step lengths, at the ends of the coarse steps."""
     a, b = (next(run for run in runs if run.h == h) for h in (fine, coarse))
-    at = np.searchsorted(a.t, b.t - 1e-9)
-    both = at < len(a.t)
-    distance = np.linalg.norm(a.position[at[both]] - b.position[both], axis=1).max()
-    return float(distance), float(max(angle_between(p, q) for p, q in zip(a.quaternion[at[both]], b.quaternion[both])))
+    _, metres, radians = apart(a, b)
+    return float(metres.max()), float(radians.max())
 
 
 def draw(runs: list[Run]) -> None:

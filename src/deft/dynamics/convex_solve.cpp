@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -63,13 +64,7 @@ Eigen::VectorXd joint_damping(const scene::Scene& scene) {
 }
 
 double quadratic_energy(const solvers::ContactProgram& program, const Eigen::VectorXd& delta) {
-  double energy = program.b.dot(delta);
-  for (int k = 0; k < program.Q.num_blocks(); ++k) {
-    const auto d = delta.segment(program.Q.start(k), program.Q.size(k));
-    const auto Q = program.Q.block(k);
-    for (int i = 0; i < program.Q.size(k); ++i) energy += 0.5 * d(i) * Q.col(i).dot(d);
-  }
-  return energy;
+  return 0.5 * quadratic_form(program.Q, delta) + program.b.dot(delta);
 }
 
 ConvexSolve::ConvexSolve(const scene::Scene& scene)

@@ -27,16 +27,6 @@ void CoulombFixedPoint::start(const ForceSpace& space) {
   solves_ = 0;
 }
 
-bool CoulombFixedPoint::keep(const VectorXd& r) {
-  const double error = space_->coulomb_residual(r);
-  if (error < best_) {
-    best_ = error;
-    best_r_ = r;
-  }
-  solved_ |= error <= reachable(tolerance_, r);
-  return solved_;
-}
-
 // ‖u_t‖ of each contact.
 VectorXd CoulombFixedPoint::sliding(const VectorXd& r) const {
   const VectorXd u = space_->W * r + space_->q;
@@ -53,7 +43,7 @@ bool CoulombFixedPoint::evaluate(const VectorXd& s, bool warm, VectorXd& f) {
   for (Index i = 0; i < s.size(); ++i) associated_.shift[space_->contacts[i].first] = s[i];
   const Status status = associated_.solve(warm, tolerance_, *budget_, kPolished);
   ++solves_;
-  keep(associated_.r);
+  best_.offer(*space_, tolerance_, associated_.r);
   f = sliding(associated_.r) - s;
   return status == Status::kSolved;
 }
@@ -123,7 +113,7 @@ double CoulombFixedPoint::search_along(const VectorXd& step, VectorXd& s, Vector
     if (!trials[k].allFinite() || !predicted[k].allFinite()) continue;
     associated_.r = predicted[k];
     const bool evaluated = evaluate(trials[k], true, trial_f);
-    if (solved_) return 0;
+    if (best_.solved) return 0;
     if (evaluated && trial_f.norm() < least) {
       least = trial_f.norm();
       best_s = trials[k], best_f = trial_f, best_r = associated_.r;
@@ -138,9 +128,7 @@ double CoulombFixedPoint::search_along(const VectorXd& step, VectorXd& s, Vector
 double CoulombFixedPoint::solve(bool warm, double tolerance, int most, AssociatedLaw::Budget& budget, VectorXd& r) {
   budget_ = &budget;
   tolerance_ = tolerance;
-  solved_ = false;
-  best_ = std::numeric_limits<double>::infinity();
-  best_r_ = r;
+  best_.start(r);
   VectorXd s = VectorXd::Zero(static_cast<Index>(space_->contacts.size())), f;
   if (warm) {
     associated_.r = r;
@@ -148,19 +136,19 @@ double CoulombFixedPoint::solve(bool warm, double tolerance, int most, Associate
   }
   double best_size = std::numeric_limits<double>::infinity();
   const bool begun = evaluate(s, warm, f);
-  for (int k = 0, stalled = 0; begun && k < most && !solved_ && stalled < kMostStalls && !budget.over(); ++k) {
+  for (int k = 0, stalled = 0; begun && k < most && !best_.solved && stalled < kMostStalls && !budget.over(); ++k) {
     const double size = search_along(newton_step(f), s, f);
-    if (solved_ || !std::isfinite(size)) break;
+    if (best_.solved || !std::isfinite(size)) break;
     stalled = size < 0.9 * best_size ? 0 : stalled + 1;
     best_size = std::min(best_size, size);
     if (size < kNear) {
       VectorXd x = associated_.r;
       budget.iterations += newton_.solve(*space_, kNewtonAim * tolerance, kNewtonSteps, x).steps;
-      keep(x);
+      best_.offer(*space_, tolerance_, x);
     }
   }
-  r = best_r_;
-  return best_;
+  r = best_.r;
+  return best_.error;
 }
 
 }  // namespace deft::solvers

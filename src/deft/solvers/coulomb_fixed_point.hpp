@@ -20,7 +20,6 @@ class CoulombFixedPoint {
   int associated_solves() const { return solves_; }
 
  private:
-  bool keep(const Eigen::VectorXd& r);
   bool evaluate(const Eigen::VectorXd& s, bool warm, Eigen::VectorXd& f);
   double search_along(const Eigen::VectorXd& step, Eigen::VectorXd& s, Eigen::VectorXd& f);
   Eigen::VectorXd newton_step(const Eigen::VectorXd& f);
@@ -30,9 +29,8 @@ class CoulombFixedPoint {
   AssociatedLaw::Budget* budget_ = nullptr;
   AssociatedLaw associated_;
   CoulombNewton newton_;
-  Eigen::VectorXd best_r_;
-  double tolerance_ = 0, best_ = 0;
-  bool solved_ = false;
+  BestForces best_;
+  double tolerance_ = 0;
   int solves_ = 0;
 };
 

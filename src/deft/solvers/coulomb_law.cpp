@@ -21,18 +21,10 @@ constexpr int kProximalPoints = 80, kProximalNewton = 20, kProximalFixedPoint = 
 
 }  // namespace
 
-bool CoulombLaw::take(const VectorXd& r) {
-  const double error = space_->coulomb_residual(r);
-  if (error < best_) {
-    best_ = error;
-    best_r_ = r;
-  }
-  solved_ |= error <= reachable(tolerance_, r);
-  return solved_;
-}
+bool CoulombLaw::take(const VectorXd& r) { return best_.offer(*space_, tolerance_, r); }
 
 bool CoulombLaw::fixed_point(const VectorXd* from) {
-  VectorXd r = from ? *from : best_r_;
+  VectorXd r = from ? *from : best_.r;
   fixed_point_.solve(from != nullptr, tolerance_, kFixedPointSteps, *budget_, r);
   return take(r);
 }
@@ -55,7 +47,7 @@ bool CoulombLaw::proximal_points(VectorXd centre) {
   ForceSpace near = *space_;
   CoulombFixedPoint fixed_point;
   double weight = kFirstWeight, fall = kFall, last_move = 0;
-  for (int k = 0; k < kProximalPoints && !budget_->over() && !solved_ && weight < kHeaviest; ++k) {
+  for (int k = 0; k < kProximalPoints && !budget_->over() && !best_.solved && weight < kHeaviest; ++k) {
     near.W = space_->W;
     for (Eigen::Index i = 0; i < near.q.size(); ++i) near.W.coeffRef(i, i) += weight;
     near.q = space_->q - weight * centre;
@@ -82,18 +74,18 @@ bool CoulombLaw::proximal_points(VectorXd centre) {
       fall = kSlowFall;
     }
   }
-  return solved_;
+  return best_.solved;
 }
 
 // Cheap methods first; sweeps find other neighbourhoods for the methods that converge fast.
 void CoulombLaw::search() {
-  VectorXd swept = best_r_;
+  VectorXd swept = best_.r;
   if (fixed_point(nullptr)) return;
-  swept = best_r_;
+  swept = best_.r;
   if (sweeps(kSweepsAtOnce, swept) || newton(swept) || fixed_point(&swept)) return;
   const int all = budget_->limit;
   budget_->limit = (budget_->iterations + all) / 2;
-  if (proximal_points(best_r_)) return;
+  if (proximal_points(best_.r)) return;
   budget_->limit = all;
   swept.setZero();
   if (sweeps(kSweepsAtOnce, swept) || fixed_point(&swept) || newton(swept)) return;
@@ -105,16 +97,14 @@ Status CoulombLaw::solve(const ForceSpace& space, double tolerance, AssociatedLa
   space_ = &space;
   budget_ = &budget;
   tolerance_ = tolerance;
-  best_ = std::numeric_limits<double>::infinity();
-  solved_ = false;
   const int contacts = static_cast<int>(space.contacts.size());
   budget.limit = std::min(budget.limit, static_cast<int>(kWork / contacts));
   fixed_point_.start(space);
   sweeps_.start(space);
-  best_r_.setZero(space.q.size());
-  if (!take(best_r_)) search();
-  r = best_r_;
-  if (solved_ || best_ <= kAcceptedResidual) return Status::kSolved;
+  best_.start(VectorXd::Zero(space.q.size()));
+  if (!take(best_.r)) search();
+  r = best_.r;
+  if (best_.solved || best_.error <= kAcceptedResidual) return Status::kSolved;
   if (no_room(budget)) return Status::kInfeasible;
   return budget.out_of_time() ? Status::kTimeLimit : Status::kIterationLimit;
 }

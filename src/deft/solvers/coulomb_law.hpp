@@ -24,9 +24,8 @@ class CoulombLaw {
 
   const ForceSpace* space_ = nullptr;
   AssociatedLaw::Budget* budget_ = nullptr;
-  double tolerance_ = 0, best_ = 0;
-  bool solved_ = false;
-  Eigen::VectorXd best_r_;
+  double tolerance_ = 0;
+  BestForces best_;
   CoulombFixedPoint fixed_point_;
   CoulombNewton newton_;
   CoulombSweeps sweeps_;

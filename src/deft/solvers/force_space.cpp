@@ -90,6 +90,22 @@ double ForceSpace::coulomb_residual(const VectorXd& r) const {
   return residual(r, shift);
 }
 
+void BestForces::start(const VectorXd& from) {
+  r = from;
+  error = std::numeric_limits<double>::infinity();
+  solved = false;
+}
+
+bool BestForces::offer(const ForceSpace& space, double tolerance, const VectorXd& candidate) {
+  const double found = space.coulomb_residual(candidate);
+  if (found < error) {
+    error = found;
+    r = candidate;
+  }
+  solved |= found <= reachable(tolerance, candidate);
+  return solved;
+}
+
 double reachable(double tolerance, const VectorXd& r) {
   const double largest = r.lpNorm<Eigen::Infinity>();
   return std::max(tolerance, std::min(kRoundingShare * largest, kWorstRounding));

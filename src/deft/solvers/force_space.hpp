@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
+#include <limits>
 #include <vector>
 
 #include "deft/solvers/delassus_program.hpp"
@@ -30,6 +31,18 @@ struct ForceSpace {
   double residual(const Eigen::VectorXd& r, const Eigen::VectorXd& shift) const;
   /// The same for Coulomb's law, with u + ‖u_t‖ e_n.
   double coulomb_residual(const Eigen::VectorXd& r) const;
+};
+
+/// The best forces that a search for Coulomb's law has seen.
+struct BestForces {
+  Eigen::VectorXd r;
+  double error = std::numeric_limits<double>::infinity();  // their ForceSpace::coulomb_residual
+  bool solved = false;  // some forces came as close to the law as can be asked of them (`reachable`)
+
+  /// Starts anew; `from` stands in until forces are offered.
+  void start(const Eigen::VectorXd& from);
+  /// Keeps `candidate` if it is better. @returns `solved`.
+  bool offer(const ForceSpace& space, double tolerance, const Eigen::VectorXd& candidate);
 };
 
 /// Residual that counts as solved where no method reaches the tolerance.
