@@ -1,7 +1,8 @@
 // P9: steps of a scene without commands, in two stretches: a first (falling) and, after more steps, a last one
 // (settled).
-//   pile_benchmark SCENE FIRST BETWEEN LAST [KEY=VALUE…]    numbers of steps, settings of the scene; one JSON object on
-//   standard output: the stretches, q at the end and how far each coordinate went from where the last stretch began.
+//   pile_benchmark SCENE FIRST BETWEEN LAST REST [KEY=VALUE…]    numbers of steps, settings of the scene; one JSON object
+//   on standard output: the stretches, q at the end of the last one and how far each coordinate went from where it began,
+//   and the time at which all velocities fell below 1e-8 m/s, rad/s: null if not within REST steps more.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,8 @@ using deft::dynamics::State;
 using deft::dynamics::StepModel;
 using deft::dynamics::StepResult;
 
+constexpr double kAtRest = 1e-8;  // [m/s, rad/s]
+
 double percentile(std::vector<double> values, double p) {
   if (values.empty()) return 0;
   const std::size_t k = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
@@ -31,7 +34,8 @@ double percentile(std::vector<double> values, double p) {
 /// What a stretch of steps did.
 struct Stretch {
   std::vector<double> step_ms, solve_ms, contacts, loaded, iterations;
-  double worst_residual = 0, largest_speed = 0, deepest = 0;  // of any velocity coordinate, δ/h [rad/s, m/s]
+  double worst_residual = 0, deepest = 0;
+  double largest_speed = 0, last_speed = 0;  // of any velocity coordinate, δ/h [rad/s, m/s]
   int failed = 0;
 
   void add(const StepResult& result, double h) {
@@ -42,7 +46,8 @@ struct Stretch {
                                                        [](const auto& force) { return force[0] > 0; })));
     iterations.push_back(result.iterations);
     worst_residual = std::max(worst_residual, result.certificate.max_scaled());
-    largest_speed = std::max(largest_speed, result.delta.lpNorm<Eigen::Infinity>() / h);
+    last_speed = result.delta.lpNorm<Eigen::Infinity>() / h;
+    largest_speed = std::max(largest_speed, last_speed);
     for (const auto& contact : result.problem.contacts) deepest = std::max(deepest, -contact.gap);
     failed += !deft::solvers::usable(result.status);
   }
@@ -81,16 +86,23 @@ Stretch run(StepModel& model, State& state, int steps, Eigen::ArrayXd& drift) {
   return stretch;
 }
 
+/// Steps on until the bodies rest. @returns the time [s], or "null" where `most` steps were not enough.
+std::string time_of_rest(StepModel& model, State& state, double speed, int most) {
+  Eigen::ArrayXd drift;
+  for (int k = 0; k < most && !(speed < kAtRest); ++k) speed = run(model, state, 1, drift).last_speed;
+  return speed < kAtRest ? fmt::format("{:.2f}", state.t) : "null";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    fmt::print(stderr, "usage: pile_benchmark SCENE FIRST BETWEEN LAST [KEY=VALUE…]\n");
+  if (argc < 6) {
+    fmt::print(stderr, "usage: pile_benchmark SCENE FIRST BETWEEN LAST REST [KEY=VALUE…]\n");
     return 2;
   }
   try {
     deft::io::SceneFileOptions options;
-    options.settings.assign(argv + 5, argv + argc);
+    options.settings.assign(argv + 6, argv + argc);
     options.bundled_scenes = DEFT_SCENES_DIR;
     deft::Diagnostics diagnostics;
     Eigen::ArrayXd drift;
@@ -100,8 +112,9 @@ int main(int argc, char** argv) {
     const Stretch first = run(*model, state, std::atoi(argv[2]), drift);
     const Stretch between = run(*model, state, std::atoi(argv[3]), drift);
     const Stretch last = run(*model, state, std::atoi(argv[4]), drift);
-    fmt::print("{{\"falling\": {}, \"between\": {}, \"settled\": {}, \"q\": [{:.17g}], \"drift\": [{:.3e}]}}\n",
+    fmt::print("{{\"falling\": {}, \"between\": {}, \"settled\": {}, \"q\": [{:.17g}], \"drift\": [{:.3e}], ",
                first.json(), between.json(), last.json(), fmt::join(state.q, ", "), fmt::join(drift, ", "));
+    fmt::print("\"rest_s\": {}}}\n", time_of_rest(*model, state, last.last_speed, std::atoi(argv[5])));
   } catch (const deft::InputError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;

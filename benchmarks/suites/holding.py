@@ -17,7 +17,7 @@ def bench_holding(build: Path, rounds: int, arguments: list[str]) -> dict:
     for scene in SCENES:
         for name, h, settings in VARIANTS:
             say(f"{scene}: deft, {name}, h = {h} s")
-            steps = [round(10 / h), 0, round(seconds / h)]
+            steps = [round(10 / h), 0, round(seconds / h), 0]
             text = output_of([str(build / "benchmarks/pile_benchmark"), f"scenes/{scene}/scene.deft.yaml", *map(str, steps), f"step.h={h}",
                               "step.kappa=.inf", *settings])
             found = json.loads(text)

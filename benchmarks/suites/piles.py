@@ -15,10 +15,11 @@ import heap  # noqa: E402
 SIZES = (10, 30, 100, 300, 1000)
 ISLANDS = (1, 10, 100)  # piles of ten boxes
 FALLING, SETTLING, SETTLED = 20, 280, 20  # steps of 10 ms
+REST = 1500  # steps more in which all velocities may fall below 1e-8
 
 
-def run_deft(build: Path, boxes: list[heap.Box], model: str, steps: tuple[int, int, int]) -> dict:
-    """What pile_benchmark says of these boxes: {"falling", "between", "settled", "q"}."""
+def run_deft(build: Path, boxes: list[heap.Box], model: str, steps: tuple[int, int, int, int]) -> dict:
+    """What pile_benchmark says of these boxes: {"falling", "between", "settled", "q", "rest_s"}."""
     scene = ROOT / "out/bench/pile.deft.yaml"
     scene.write_text(heap.deft_scene(boxes, model))
     return json.loads(output_of([str(build / "benchmarks/pile_benchmark"), str(scene), *map(str, steps)]))
@@ -40,6 +41,8 @@ def line(row: dict) -> str:
     solve = f"{row['solve_ms']:9.2f}" if "solve_ms" in row else " " * 9
     if row["who"].startswith("deft"):
         notes = f"residual {row['residual']:.0e}, {row['loaded']:.0f} loaded, deepest {1e3 * row['deepest_m']:.2g} mm"
+        if "rest_s" in row:
+            notes += f", below 1e-8 after {row['rest_s']} s"
     elif "unconverged_steps" in row:
         gradient = f", gradient {row['gradient']:.0e}" if row["gradient"] is not None else ""
         notes = f"{row['unconverged_steps']} of {row['steps']} steps unconverged{gradient}"
@@ -54,10 +57,11 @@ def measure_heap(build: Path, count: int, with_peers: bool) -> tuple[list[dict],
     """Rows of one heap: deft falling, settled, settled and quasidynamic; rivals from the same boxes."""
     boxes = heap.heap(count)
     say(f"{count} boxes: deft")
-    result = run_deft(build, boxes, "convex-second-order", (FALLING, SETTLING, SETTLED))
+    result = run_deft(build, boxes, "convex-second-order", (FALLING, SETTLING, SETTLED, REST))
     rows = [{"who": "deft", "phase": phase, "boxes": count, **result[phase]} for phase in ("falling", "settled")]
+    rows[-1]["rest_s"] = result["rest_s"]
     rest = heap.placed(boxes, np.array(result["q"]))
-    quasidynamic = run_deft(build, rest, "convex", (0, 10, SETTLED))
+    quasidynamic = run_deft(build, rest, "convex", (0, 10, SETTLED, 0))
     rows.append({"who": "deft, quasidynamic", "phase": "settled", "boxes": count, **quasidynamic["settled"]})
     if not with_peers:
         return rows, {}
@@ -82,7 +86,7 @@ def bench_piles(build: Path, rounds: int, arguments: list[str]) -> dict:
         rows += found
     for piles in ISLANDS:
         say(f"{piles} separate piles of ten boxes")
-        result = run_deft(build, heap.islands(piles, 10), "convex-second-order", (FALLING, SETTLING, SETTLED))
+        result = run_deft(build, heap.islands(piles, 10), "convex-second-order", (FALLING, SETTLING, SETTLED, REST))
         found = [{"who": "deft, piles of ten", "phase": phase, "boxes": 10 * piles, **result[phase]} for phase in ("falling", "settled")]
         for row in found:
             print(line(row), flush=True)

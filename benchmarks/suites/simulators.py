@@ -22,7 +22,7 @@ def deft_run(build: Path, h: float, settings: tuple[str, ...]) -> dict:
     steps = round(DURATION_S / h)
     best = None
     for _ in range(3):
-        found = json.loads(output_of([str(build / "benchmarks/pile_benchmark"), SCENE, str(steps), "0", "0", f"step.h={h}", *settings]))
+        found = json.loads(output_of([str(build / "benchmarks/pile_benchmark"), SCENE, str(steps), "0", "0", "0", f"step.h={h}", *settings]))
         if best is None or found["falling"]["step_ms"] < best["falling"]["step_ms"]:
             best = found
     return {"seconds": 1e-3 * best["falling"]["total_ms"], "steps": steps, "position": best["q"][-3:], "quat_wxyz": best["q"][-7:-3]}

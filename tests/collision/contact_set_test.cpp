@@ -293,6 +293,29 @@ TEST(ContactSet, OfBoxesSideBySideOnTheGroundHasNoPointBelowTheSignedDistance) {
   }
 }
 
+TEST(ContactSet, GapsOfCornersAreExactHoweverSteepTheirFacesAre) {
+  // The sides of a cube that stands nearly upright are seen nearly edge-on and end in the same corners as its bottom.
+  Random random(6);
+  Scene scene({cube(0.06), cube(0.2)});
+  for (int i = 0; i < 500; ++i) {
+    const double tilt = std::pow(10.0, -uniform(random, 3, 6));
+    const Vector3d across = Vector3d(uniform(random, -1, 1), uniform(random, -1, 1), 0).normalized();
+    scene.X[1].linear() = (Eigen::AngleAxisd(tilt, across) *
+                           Eigen::AngleAxisd(uniform(random, -1, 1), Vector3d::UnitZ()))
+                              .toRotationMatrix();
+    scene.X[1].translation() = Vector3d(0.013, 0.007, 0.1301);
+    for (const ContactPair& contact : scene.find(0.01)) {
+      double nearest = INFINITY, gap = 0;
+      for (int k = 0; k < 4; ++k) {
+        const Vector3d corner = scene.X[1] * Vector3d(k & 1 ? 0.03 : -0.03, k & 2 ? 0.03 : -0.03, -0.03);
+        const double away = (corner - contact.p_WA).norm();
+        if (away < nearest) nearest = away, gap = corner.z() - 0.1;
+      }
+      EXPECT_NEAR(contact.gap, gap, 5e-16) << "tilt " << tilt;
+    }
+  }
+}
+
 TEST(ContactSet, OfASphereIsOnePoint) {
   for (const ShapeSpec& below :
        {ground(), cube(0.2), ShapeSpec(multibody::CylinderSpec{0.1, 0.2}), ShapeSpec(multibody::SphereSpec{0.1})}) {

@@ -47,10 +47,12 @@ void add_areas(const std::vector<ClippedCorner>& corners, double width, std::siz
 bool is_before(const PatchPoint& p, const PatchPoint& q) {
   return p.feature_a != q.feature_a   ? p.feature_a < q.feature_a
          : p.feature_b != q.feature_b ? p.feature_b < q.feature_b
+         : p.steepness != q.steepness ? p.steepness < q.steepness
                                       : p.gap < q.gap;
 }
 
-/// Sorts by features and joins points with the same features or at the same place.
+/// Sorts by features and joins points with the same features or at the same place. The gap is that of the least steep
+/// pieces: a face seen edge-on claims its corners too, with rounding magnified, and a body at rest would be shaken.
 void merge_points(std::vector<PatchPoint>& points) {
   std::sort(points.begin(), points.end(), is_before);
   std::size_t kept = 0;
@@ -65,6 +67,12 @@ void merge_points(std::vector<PatchPoint>& points) {
     if (twin == points.begin() + kept) {
       points[kept++] = points[i];
     } else {
+      if (points[i].steepness < twin->steepness) {
+        twin->p_A = points[i].p_A;
+        twin->p_B = points[i].p_B;
+        twin->gap = points[i].gap;
+        twin->steepness = points[i].steepness;
+      }
       twin->area += points[i].area;
     }
   }
@@ -170,12 +178,14 @@ void find_patch(const PosedShape& a, const PosedShape& b, const Proximity& witne
       const Piece& piece_b = scratch.pieces_b[j];
       clip(piece_a, piece_b, scratch.clip, scratch.corners);
       const std::size_t first = points.size();
+      const double steepness = std::sqrt(std::max(piece_a.slope.squaredNorm(), piece_b.slope.squaredNorm()));
       for (const auto& c : scratch.corners) {
         const double height_a = piece_a.height(c.x) - a.shape->radius, height_b = piece_b.height(c.x) + b.shape->radius;
         points.push_back({.p_A = frame.at(c.x, height_a),
                           .p_B = frame.at(c.x, height_b),
                           .n = frame.n,
                           .gap = height_a - height_b,
+                          .steepness = steepness,
                           .feature_a = c.feature_a,
                           .feature_b = c.feature_b});
       }

@@ -13,7 +13,8 @@ namespace deft::collision {
 struct PatchPoint {
   Vector3d p_A = Vector3d::Zero(), p_B = Vector3d::Zero(), n = Vector3d::UnitZ();
   double gap = 0;
-  double area = 0;  // share of the patch before the factor (1 − gap/margin)
+  double area = 0;       // share of the patch before the factor (1 − gap/margin)
+  double steepness = 0;  // of the steeper of its pieces against n: rounding of the place, so often, is in the gap
   int feature_a = 0, feature_b = 0;
 };
 
