@@ -1,8 +1,8 @@
 // P9: steps of a scene without commands, in two stretches: a first (falling) and, after more steps, a last one
 // (settled).
-//   pile_benchmark SCENE FIRST BETWEEN LAST REST [KEY=VALUE…]    numbers of steps, settings of the scene; one JSON object
-//   on standard output: the stretches, q at the end of the last one and how far each coordinate went from where it began,
-//   and the time at which all velocities fell below 1e-8 m/s, rad/s: null if not within REST steps more.
+//   pile_benchmark SCENE FIRST BETWEEN LAST REST [KEY=VALUE…]    numbers of steps, settings of the scene; one JSON
+//   object on standard output: the stretches, q at the end of the last one and how far each coordinate went from where
+//   it began, and the time at which all velocities fell below 1e-8 m/s, rad/s: null if not within REST steps more.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

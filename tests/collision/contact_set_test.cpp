@@ -300,9 +300,9 @@ TEST(ContactSet, GapsOfCornersAreExactHoweverSteepTheirFacesAre) {
   for (int i = 0; i < 500; ++i) {
     const double tilt = std::pow(10.0, -uniform(random, 3, 6));
     const Vector3d across = Vector3d(uniform(random, -1, 1), uniform(random, -1, 1), 0).normalized();
-    scene.X[1].linear() = (Eigen::AngleAxisd(tilt, across) *
-                           Eigen::AngleAxisd(uniform(random, -1, 1), Vector3d::UnitZ()))
-                              .toRotationMatrix();
+    scene.X[1].linear() =
+        (Eigen::AngleAxisd(tilt, across) * Eigen::AngleAxisd(uniform(random, -1, 1), Vector3d::UnitZ()))
+            .toRotationMatrix();
     scene.X[1].translation() = Vector3d(0.013, 0.007, 0.1301);
     for (const ContactPair& contact : scene.find(0.01)) {
       double nearest = INFINITY, gap = 0;
