@@ -164,8 +164,9 @@ Status ContactIpm::Workspace::run_smoothed(const SolverSettings& settings) {
     default:
       break;
   }
-  const bool close = interior.centrality() <= 1e-6 &&
-                     std::max(interior.stationarity(), interior.infeasibility()) <= settings.tolerance;
+  const double accepted = settings.polish ? std::max(kGoodEnough, settings.tolerance) : settings.tolerance;
+  const bool close =
+      interior.centrality() <= 1e-6 && std::max(interior.stationarity(), interior.infeasibility()) <= accepted;
   if (close && !packed.has_hard_rows) return Status::kSolved;
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }

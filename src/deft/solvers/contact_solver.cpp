@@ -4,6 +4,7 @@
 #include "deft/solvers/contact_active_set.hpp"
 #include "deft/solvers/contact_ipm.hpp"
 #include "deft/solvers/packed_program.hpp"
+#include "deft/solvers/refinement.hpp"
 #include "deft/solvers/warm_memory.hpp"
 
 namespace deft::solvers {
@@ -12,7 +13,7 @@ namespace {
 
 // Measured on the sequences of benchmarks/data: the active set costs its rows squared per change of a row, and needs
 // few changes from a neighbouring solution; from nothing it needs about three changes per column.
-constexpr double kPolish = 1e-11;  // tolerances below it ask for the digits that only the active set has
+constexpr double kPolish = 1e-11;  // tolerances below it ask for the last digits
 constexpr int kMostRowsWarm = 30, kMostColumnsCold = 30;
 
 }  // namespace
@@ -22,6 +23,7 @@ struct ContactSolver::Workspace {
   ContactIpm interior;
   WarmMemory memory;
   ContactSolution polished;
+  Refinement refinement;
 
   bool active_set_pays(const ContactProgram& program) const {
     return memory.valid_for(program) ? memory.num_loaded() <= kMostRowsWarm : program.nv <= kMostColumnsCold;
@@ -62,14 +64,15 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
       info.method = SolveMethod::kActiveSet;
     }
   }
-  if (info.status == Status::kSolved && info.method == SolveMethod::kInteriorPoint && settings.polish &&
-      settings.tolerance < kPolish) {
+  const bool to_the_end = settings.polish && settings.tolerance < kPolish;
+  if (info.status == Status::kSolved && info.method == SolveMethod::kInteriorPoint && to_the_end) {
     // An error of complementarity ε leaves one of √ε in the motion where the active set is in doubt.
     ContactSolution& polished = work_->polished;
     outcome = work_->active_set.solve(program, work_->memory, polished);
     if (outcome == ActiveSetOutcome::kSolved) std::swap(solution, polished);
     if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
   }
+  if (info.status == Status::kSolved && to_the_end) work_->refinement.refine(program, solution);
   // Data beyond the range of double precision may overflow on the way: never call that solved.
   const bool claimed = info.status == Status::kSolved || info.status == Status::kNotUnique;
   if (claimed && !solution.delta.allFinite()) info.status = Status::kNumericalFailure;

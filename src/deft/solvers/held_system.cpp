@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kSingular = 1e-12;  // pivots of the scaled H below it are zero
 constexpr double kDependent = 1e-5;  // length of a unit row outside the span of others below which it is redundant
+constexpr double kRounding = 1e-14;  // the same for a row that gives way: it has a part of its own
 constexpr double kAgree = 1e-7;      // redundant rows whose rates differ by less agree
 
 double dot(int n, const double* a, const double* b) {
@@ -34,7 +35,7 @@ std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * c
 
 }  // namespace
 
-void HeldSystem::reset(int n, int m) {
+void HeldSystem::reset(int n, int m, int yielding) {
   n_ = n;
   m_ = m;
   rank_ = 0;
@@ -42,6 +43,14 @@ void HeldSystem::reset(int n, int m) {
   H_.assign(area(n, n), 0.0);
   G_.assign(area(m, n), 0.0);
   penalty_.assign(m, 0.0);
+  yields_.assign(m, 0);
+  next_yielding_ = n - yielding;
+}
+
+void HeldSystem::yield(int k) {
+  yields_[k] = 1;
+  H(next_yielding_)[next_yielding_] = 1;
+  G(k)[next_yielding_++] = 1;
 }
 
 bool HeldSystem::factor() {
@@ -91,11 +100,12 @@ void HeldSystem::orthogonalise() {
   is_pivot_.assign(m_, 0);
   for (rank_ = 0; rank_ < most; ++rank_) {
     int pivot = -1;
-    double longest = kDependent * kDependent;
+    double longest = 0;
     for (int k = 0; k < m_; ++k) {
       if (is_pivot_[k] != 0) continue;
       const double squared = dot(n_, N_.data() + area(k, n_), N_.data() + area(k, n_));
-      if (squared > longest) pivot = k, longest = squared;
+      const double least = yields_[k] != 0 ? kRounding : kDependent;
+      if (squared > longest && squared > least * least) pivot = k, longest = squared;
     }
     if (pivot < 0) return;
     is_pivot_[pivot] = 1;

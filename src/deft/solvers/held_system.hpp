@@ -11,12 +11,17 @@ namespace deft::solvers {
 ///
 /// With H = UᵀU and the unit columns of U⁻ᵀGᵀ = Q T Z (Q, Z of orthonormal columns and rows, T lower triangular) rows
 /// may depend on each other: then y is the shortest in units of |G_k|_{H⁻¹}, and r is met as nearly as possible.
+///
+/// A row that gives way, −G_k x − y_k = r_k, is a held one with a variable of its own in H and G. As a stiffness in H
+/// it would drown what it does not resist in its rounding; such rows never depend on others.
 /// Keeps its memory; one object per thread.
 class HeldSystem {
  public:
-  /// Starts anew with zeros.
-  void reset(int n, int m);
+  /// Starts anew with zeros. Of the n variables the last `yielding` belong to rows that give way.
+  void reset(int n, int m, int yielding = 0);
   int size() const { return n_; }
+  /// Held row k gives way by the next of the variables for that.
+  void yield(int k);
   int num_held() const { return m_; }
   /// Row i of H (symmetric, all entries are to be filled) and row k of G.
   double* H(int i) { return H_.data() + static_cast<std::size_t>(i) * n_; }
@@ -44,6 +49,8 @@ class HeldSystem {
   bool hold(int k, int ld, double* xi, double* r);
 
   int n_ = 0, m_ = 0, ld_ = 0, rank_ = 0;
+  int next_yielding_ = 0;
+  std::vector<char> yields_;  // per held row
   std::vector<double> H_, G_;
   std::vector<double> U_, floor_, scale_;    // U of D H D, D = scale
   std::vector<double> penalty_, row_scale_;  // per held row

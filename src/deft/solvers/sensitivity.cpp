@@ -109,11 +109,11 @@ class Sensitivity::Islands {
   struct Island {
     std::vector<int> velocities, contacts;
     std::vector<int> bounds, linear, equality;  // indices of terms
-    int num_held = 0;
+    int num_held = 0, num_yielding = 0;
     HeldSystem system;
     void clear() {
       for (auto* list : {&velocities, &contacts, &bounds, &linear, &equality}) list->clear();
-      num_held = 0;
+      num_held = num_yielding = 0;
     }
   };
 
@@ -166,6 +166,7 @@ class Sensitivity::Islands {
       Island& island = islands_[island_of_[program.J.cols(i).front()]];
       island.contacts.push_back(i);
       term.first_held = hold(island, term.num_held);
+      if (term.stiff) island.num_yielding += term.num_held;
     }
     const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::*list, const auto& first_col) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -181,7 +182,8 @@ class Sensitivity::Islands {
 
   void fill(const ContactProgram& program, Island& island) {
     HeldSystem& system = island.system;
-    system.reset(static_cast<int>(island.velocities.size()), island.num_held);
+    system.reset(static_cast<int>(island.velocities.size()) + island.num_yielding, island.num_held,
+                 island.num_yielding);
     add_blocks(program.Q, island, 1);
     for (const int i : island.contacts) {
       const ContactTerm& term = terms_.contacts[i];
@@ -201,6 +203,7 @@ class Sensitivity::Islands {
         }
         for (int r = 0; r < term.num_held; ++r) system.G(term.first_held + r)[v] = term.E.row(r).dot(block_[c]);
       }
+      for (int r = 0; term.stiff && r < term.num_held; ++r) system.yield(term.first_held + r);
     }
     for (const int i : island.bounds) {
       const RowTerm& bound = terms_.bounds[i];
@@ -212,6 +215,7 @@ class Sensitivity::Islands {
     for (const int i : island.equality) add_row(program.equality.rows, terms_.equality[i], system);
     metric_.clear();
     for (const int v : island.velocities) metric_.push_back(terms_.metric[v]);
+    metric_.resize(static_cast<std::size_t>(system.size()), 1.0);
   }
 
   void add_blocks(const BlockDiagonal& blocks, Island& island, double factor) {
@@ -265,9 +269,10 @@ class Sensitivity::Islands {
   bool is_free_row(const ContactProgram& program, const ImpliedRow& implied) {
     const auto cols = program.J.cols(implied.contact);
     Island& island = islands_[island_of_[cols.front()]];
-    row_.assign(island.velocities.size(), 0.0);
+    row_.assign(static_cast<std::size_t>(island.system.size()), 0.0);
     metric_.clear();
     for (const int v : island.velocities) metric_.push_back(terms_.metric[v]);
+    metric_.resize(row_.size(), 1.0);
     for (std::size_t c = 0; c < cols.size(); ++c)
       row_[local_[cols[c]]] = column(program.J.block(implied.contact), c).dot(implied.e);
     return island.system.free_share(row_.data(), metric_.data()) > kAgree;
@@ -307,7 +312,7 @@ class Sensitivity::Islands {
     find_columns(program, island, data);
     if (columns_.empty()) return;
     HeldSystem& system = island.system;
-    x_.assign(island.velocities.size() * ld_, 0.0);
+    x_.assign(static_cast<std::size_t>(system.size()) * ld_, 0.0);
     y_.assign(static_cast<std::size_t>(island.num_held) * ld_, 0.0);
     const auto x = [&](int v) { return x_.data() + static_cast<std::size_t>(local_[v]) * ld_; };
     const auto y = [&](int held) { return y_.data() + static_cast<std::size_t>(held) * ld_; };

@@ -1,6 +1,7 @@
 #include "deft/solvers/sensitivity_terms.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -11,15 +12,16 @@ namespace {
 using Eigen::Matrix4d;
 using Eigen::Vector4d;
 
-constexpr double kFaint = 1e-7;      // scaled slack and multiplier both below it: strict complementarity fails
+constexpr double kFaint = 1e-7;  // scaled slack and multiplier both below it: strict complementarity fails
+// Stiffness of a barrier, scaled, above which it stays out of H: there it would leave this many times the rounding in
+// whatever it does not resist.
+constexpr double kStiff = 1e6;
 constexpr double kParallel = 1e-14;  // length of what a ray adds to the span of those before it, relative
 
 enum class Activity { kOpen, kHeld, kWeak };
 
-/// Number of multipliers of a contact in ContactSolution::ray_multipliers.
-int count_rays(const ContactProgram& program, int i) {
-  const int rows = program.J.rows(i);
-  return program.contacts[i].frictionless || rows == 1 ? 1 : rows == 2 ? 2 : program.rays;
+bool has_one_ray(const ContactProgram& program, int i) {
+  return program.contacts[i].frictionless || program.J.rows(i) == 1;
 }
 
 /// Adds the part of e that is orthogonal to the held rows, as a row of length one.
@@ -31,6 +33,19 @@ void hold(const Vector4d& e, ContactTerm& term) {
   const double length = rest.norm();
   if (!(length > kParallel * e.norm()) || term.num_held == term.rows) return;
   term.E.row(term.num_held++) = rest.transpose() / length;
+}
+
+/// EᵀE += eeᵀ, E upper triangular, by rotations. Rows of very different size keep their digits if the longest come
+/// first.
+void add_to_root(Vector4d e, Matrix4d& E) {
+  for (int k = 0; k < 4; ++k) {
+    if (e(k) == 0) continue;
+    const double length = std::hypot(E(k, k), e(k)), c = E(k, k) / length, s = e(k) / length;
+    const Eigen::RowVector4d row = E.row(k);
+    E.row(k) = c * row + s * e.transpose();
+    e = c * e - s * row.transpose();
+    e(k) = 0;
+  }
 }
 
 /// dy = −C (dz₀ + R dy).
@@ -51,7 +66,8 @@ class Classifier {
         faint_(std::max(kFaint, 3 * std::sqrt(residual))),
         smoothed_(std::isfinite(program.kappa)),
         barriers_(smoothed_ && !program.hard),
-        t_(terms) {}
+        t_(terms),
+        resisting_(terms.resisting) {}
 
   void classify() {
     fill_metric();
@@ -62,6 +78,7 @@ class Classifier {
     }
     const double* beta = x_.ray_multipliers.data();
     t_.contacts.resize(p_.contacts.size());
+    t_.ray_held.clear();
     for (int i = 0; i < static_cast<int>(p_.contacts.size()); ++i) {
       add_contact(i, beta);
       if (!is_cone(p_, i)) beta += count_rays(p_, i);
@@ -119,34 +136,30 @@ class Classifier {
     for (std::size_t k = 0; k < cols.size(); ++k) s += column(block, k) * x_.delta(cols[k]);
     for (int r = 1; r < rows; ++r) s(r) += p_.contacts[i].offset[r - 1];
 
-    if (!is_cone(p_, i) || p_.contacts[i].frictionless || rows == 1)
-      add_rays(i, s, beta, term);
-    else
+    if (has_cone_law(p_, i))
       add_cone(i, s, term);
+    else
+      add_rays(i, s, beta, term);
     term.acts = term.num_held > 0 || !term.C.isZero(0);
   }
 
   void add_rays(int i, const Vector4d& s, const double* beta, ContactTerm& term) {
-    const ContactLaw& law = p_.contacts[i];
-    const int rows = p_.J.rows(i);
-    const bool single = law.frictionless || rows == 1;
-    const int rays = single ? 1 : count_rays(p_, i);
+    const double R = p_.contacts[i].compliance;
     const bool has_beta = !is_cone(p_, i);
-    const Matrix4d W = smoothed_ ? Matrix4d::Zero() : metric_of(i);
-    for (int j = 0; j < rays; ++j) {
-      Vector4d e = Vector4d::Unit(0);
-      if (!single) e(1) = law.mu * (rows == 2 ? (j == 0 ? 1.0 : -1.0) : t_.directions[static_cast<std::size_t>(j)].x());
-      if (!single && rows > 2) e(2) = law.mu * t_.directions[static_cast<std::size_t>(j)].y();
+    const Matrix4d W = metric_of(i);
+    resisting_.clear();
+    for (int j = 0; j < count_rays(p_, i); ++j) {
+      const Vector4d e = t_.ray(p_, i, j);
       const double b = has_beta ? beta[j] : x_.force[i][0];
-      const double R = law.compliance;
+      if (has_beta && smoothed_) t_.ray_held.push_back(false);
       if (smoothed_) {
-        // A cone contact of one row carries the cone's weight 2 unless it is declared frictionless.
-        const double weight = has_beta || law.frictionless ? 1.0 : 2.0;
-        const double c = p_.kappa * b * b / weight;
-        term.C += c / (1 + c * R) * e * e.transpose();
+        const double c = p_.kappa * b * b / ray_weight(p_, i);
+        resist(std::sqrt(c / (1 + c * R)) * e);
         continue;
       }
-      switch (activity(e.dot(s) + R * b, b, width(W, e))) {
+      const Activity found = activity(e.dot(s) + R * b, b, width(W, e));
+      if (has_beta) t_.ray_held.push_back(found == Activity::kHeld);
+      switch (found) {
         case Activity::kHeld:
           if (R > 0)
             term.C += e * e.transpose() / R;
@@ -159,6 +172,28 @@ class Classifier {
         case Activity::kOpen:
           break;
       }
+    }
+    add_barriers(W, term);
+  }
+
+  void resist(const Vector4d& e) {
+    if (!e.isZero(0)) resisting_.push_back(e);
+  }
+  /// C = Σ eeᵀ over the rows of a barrier, or its root where one of them is stiff.
+  void add_barriers(const Matrix4d& W, ContactTerm& term) {
+    // Not eᵀWe: nearly jammed bodies are those that a stiff row hardly moves, and rounding is of the size of its terms.
+    const double moves = W.trace();
+    term.stiff = std::any_of(resisting_.begin(), resisting_.end(),
+                             [&](const Vector4d& e) { return e.squaredNorm() * moves > kStiff; });
+    if (!term.stiff) {
+      for (const Vector4d& e : resisting_) term.C += e * e.transpose();
+      return;
+    }
+    std::sort(resisting_.begin(), resisting_.end(),
+              [](const Vector4d& a, const Vector4d& b) { return a.squaredNorm() > b.squaredNorm(); });
+    for (const Vector4d& e : resisting_) add_to_root(e, term.E);
+    for (int k = 0; k < 4; ++k) {
+      if (!term.E.row(k).isZero(0)) term.E.row(term.num_held++) = Eigen::RowVector4d(term.E.row(k));
     }
   }
 
@@ -173,13 +208,23 @@ class Classifier {
     const Matrix4d scaling = D.asDiagonal();
     const Vector4d z = D.cwiseProduct(s) + R * y;
     if (smoothed_) {
-      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y), P(y) = 2 yyᵀ − det(y) diag(1, −1, …). Near the border of the cone y_n −
-      // ‖y_t‖ is rounding; it is 2/κ over z_n + ‖z_t‖.
-      Matrix4d P = 2 * y * y.transpose();
-      const double det = (y(0) + y.tail<3>().norm()) * (2 / p_.kappa) / (z(0) + z.tail<3>().norm());
-      P(0, 0) -= det;
-      P.diagonal().tail<3>().array() += det;
-      term.C = scaling * compliant(0.5 * p_.kappa * P, R) * scaling;
+      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y) with eigenvalues y₊² along (1, ŷ), y₋² along (1, −ŷ) and y₊y₋ across,
+      // y± = y_n ± ‖y_t‖. Near the border of the cone that difference is rounding; it is 2/κ over z_n + ‖z_t‖.
+      const double tail = y.tail<3>().norm(), plus = y(0) + tail;
+      const double minus = (2 / p_.kappa) / (z(0) + z.tail<3>().norm());
+      const Eigen::Vector3d along = tail > 0 ? Eigen::Vector3d(y.tail<3>() / tail) : Eigen::Vector3d::UnitX();
+      const Eigen::Vector3d across = along.unitOrthogonal();
+      resisting_.clear();
+      const auto add = [&](double eigenvalue, double normal, const Eigen::Vector3d& tangent) {
+        const double c = 0.5 * p_.kappa * eigenvalue;
+        const Vector4d axis(normal, tangent(0), tangent(1), tangent(2));
+        resist(std::sqrt(c / (1 + c * R)) * D.cwiseProduct(axis.normalized()));
+      };
+      add(plus * plus, 1, along);
+      add(minus * minus, 1, -along);
+      add(plus * minus, 0, across);
+      add(plus * minus, 0, along.cross(across));
+      add_barriers(metric_of(i), term);
       return;
     }
     const double z_t = z.tail<3>().norm(), y_t = y.tail<3>().norm();
@@ -203,6 +248,7 @@ class Classifier {
       a.tail<3>() = -along;
       N.bottomRightCorner<3, 3>() = y(0) / z_t * (Eigen::Matrix3d::Identity() - along * along.transpose());
     }
+    term.slides = R == 0;
     term.bends = R == 0 && rows > 2;
     term.C = scaling * compliant(N, R) * scaling;
     const Vector4d row = D.cwiseProduct(a);
@@ -268,9 +314,30 @@ class Classifier {
   double root_, faint_;
   bool smoothed_, barriers_;
   SensitivityTerms& t_;
+  std::vector<Vector4d>& resisting_;  // roots of the stiffness of one contact's barriers
 };
 
 }  // namespace
+
+int count_rays(const ContactProgram& program, int i) {
+  return has_one_ray(program, i) ? 1 : program.J.rows(i) == 2 ? 2 : program.rays;
+}
+
+bool has_cone_law(const ContactProgram& program, int i) { return is_cone(program, i) && !has_one_ray(program, i); }
+
+double ray_weight(const ContactProgram& program, int i) {
+  return is_cone(program, i) && !program.contacts[i].frictionless ? 2.0 : 1.0;
+}
+
+Vector4d SensitivityTerms::ray(const ContactProgram& program, int i, int j) const {
+  Vector4d e = Vector4d::Unit(0);
+  if (has_one_ray(program, i)) return e;
+  const double mu = program.contacts[i].mu;
+  const bool is_flat = program.J.rows(i) == 2;
+  e(1) = mu * (is_flat ? (j == 0 ? 1.0 : -1.0) : directions[static_cast<std::size_t>(j)].x());
+  if (!is_flat) e(2) = mu * directions[static_cast<std::size_t>(j)].y();
+  return e;
+}
 
 void SensitivityTerms::classify(const ContactProgram& program, const ContactSolution& solution, double energy_J,
                                 double residual) {
