@@ -13,7 +13,10 @@ constexpr double kWork = 1.2e6;      // factorisations times contacts of one sol
 constexpr double kNewtonAim = 1e-3;  // of the tolerance: the last step costs little
 constexpr int kNewtonSteps = 60, kNewtonCost = 5, kFixedPointSteps = 40;
 constexpr int kRoomSteps = 500;
-constexpr int kSweepsAtOnce = 200, kManySweeps = 1000;
+constexpr int kManySweeps = 1000, kRounds = 12;
+// Of all work, the most that each method in turn may spend.
+constexpr double kFirstShare = 0.2, kSweepsShare = 0.4, kFixedPointShare = 0.1, kProximalShare = 0.15;
+constexpr int kLeapEvery = 20, kSweepsPerFactor = 4;  // sweeps that cost as much as a factorisation
 // Weights of the proximal points: they fall while the law is solved, slowly after it was not.
 constexpr double kFirstWeight = 1e-2, kHeaviest = 100, kFall = 0.1, kSlowFall = 0.7, kRise = 3;
 constexpr double kInexact = 0.03, kLoose = 1e-3;  // of the last move: accuracy asked of a proximal point
@@ -36,9 +39,17 @@ bool CoulombLaw::newton(const VectorXd& from) {
 }
 
 bool CoulombLaw::sweeps(int count, VectorXd& r) {
-  for (int k = 0; k < count && !budget_->over(); ++k, ++budget_->iterations) {
-    if (sweeps_.sweep(*space_, r) < 0.1 * tolerance_) break;
+  VectorXd before;
+  int done = 0;
+  for (int k = 1; k <= count && !budget_->over(); ++k) {
+    const bool leaps = k % kLeapEvery == 0;
+    if (leaps) before = r;
+    double change = sweeps_.sweep(*space_, r);
+    ++done;
+    if (leaps) done += sweeps_.leap(*space_, before, change, r);
+    if (change < 0.1 * tolerance_) break;
   }
+  budget_->iterations += done / kSweepsPerFactor;
   return take(r);
 }
 
@@ -77,20 +88,29 @@ bool CoulombLaw::proximal_points(VectorXd centre) {
   return best_.solved;
 }
 
-// Cheap methods first; sweeps find other neighbourhoods for the methods that converge fast.
+// Each method has a share of the work. Sweeps find other neighbourhoods for the methods that converge fast, and
+// different ones from the associated law's forces and from none at all.
 void CoulombLaw::search() {
-  VectorXd swept = best_.r;
-  if (fixed_point(nullptr)) return;
-  swept = best_.r;
-  if (sweeps(kSweepsAtOnce, swept) || newton(swept) || fixed_point(&swept)) return;
   const int all = budget_->limit;
-  budget_->limit = (budget_->iterations + all) / 2;
+  const auto spend = [&](double share) {
+    budget_->limit = std::min(all, budget_->iterations + static_cast<int>(share * all));
+  };
+  spend(kFirstShare);
+  if (fixed_point(nullptr)) return;
+  VectorXd swept = best_.r, from_nothing = VectorXd::Zero(best_.r.size());
+  spend(kSweepsShare);
+  for (int k = 0; k < kRounds && !budget_->over(); ++k) {
+    if (sweeps_and_newton(swept) || sweeps_and_newton(from_nothing)) return;
+  }
+  spend(kFixedPointShare);
+  if (fixed_point(&swept)) return;
+  spend(kFixedPointShare);
+  if (fixed_point(&from_nothing)) return;
+  spend(kProximalShare);
   if (proximal_points(best_.r)) return;
   budget_->limit = all;
-  swept.setZero();
-  if (sweeps(kSweepsAtOnce, swept) || fixed_point(&swept) || newton(swept)) return;
-  if (sweeps(kManySweeps, swept) || fixed_point(&swept) || newton(swept)) return;
-  proximal_points(swept);
+  if (sweeps(kManySweeps, from_nothing) || fixed_point(&from_nothing) || newton(from_nothing)) return;
+  proximal_points(from_nothing);
 }
 
 Status CoulombLaw::solve(const ForceSpace& space, double tolerance, AssociatedLaw::Budget& budget, VectorXd& r) {

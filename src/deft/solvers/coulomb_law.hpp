@@ -19,8 +19,11 @@ class CoulombLaw {
   bool proximal_points(Eigen::VectorXd centre);
   bool newton(const Eigen::VectorXd& from);
   bool sweeps(int count, Eigen::VectorXd& r);
+  bool sweeps_and_newton(Eigen::VectorXd& r) { return sweeps(kSweepsAtOnce, r) || newton(r); }
   void search();
   bool no_room(const AssociatedLaw::Budget& budget) const;
+
+  static constexpr int kSweepsAtOnce = 200;
 
   const ForceSpace* space_ = nullptr;
   AssociatedLaw::Budget* budget_ = nullptr;

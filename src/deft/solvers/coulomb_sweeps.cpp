@@ -11,6 +11,7 @@ namespace {
 constexpr double kFloor = 1e-12;  // of the local stiffnesses, whose scale is one
 constexpr double kRoot = 1e-14;
 constexpr int kMostSecants = 60;
+constexpr double kFirstLeap = 10, kLongestLeap = 3000;  // times the way of a sweep
 
 }  // namespace
 
@@ -113,6 +114,21 @@ double CoulombSweeps::sweep(const ForceSpace& space, Eigen::VectorXd& r) const {
   for (std::size_t i = 0; i < n; ++i) visit(space, i, r, change);
   for (std::size_t i = n; i-- > 0;) visit(space, i, r, change);
   return change;
+}
+
+int CoulombSweeps::leap(const ForceSpace& space, const Eigen::VectorXd& before, double& change,
+                        Eigen::VectorXd& r) const {
+  const Eigen::VectorXd way = r - before;
+  int sweeps = 0;
+  for (double length = kFirstLeap; length < kLongestLeap; length *= 2) {
+    Eigen::VectorXd beyond = r + length * way;
+    const double next = sweep(space, beyond);
+    ++sweeps;
+    if (!(next <= change)) break;
+    r = beyond;
+    change = next;
+  }
+  return sweeps;
 }
 
 }  // namespace deft::solvers

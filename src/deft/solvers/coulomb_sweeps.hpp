@@ -14,6 +14,10 @@ class CoulombSweeps {
   void start(const ForceSpace& space);
   /// One sweep over all contacts, there and back. @returns the largest change of a force.
   double sweep(const ForceSpace& space, Eigen::VectorXd& r) const;
+  /// Sweeps creep along nearly straight lines for thousands of steps: goes 10, 20, 40, … times the last one's way from
+  /// `before` to r beyond r, a sweep after each leap, as long as no force changes more than `change`, that of the last
+  /// sweep. @returns the number of sweeps; `change` is then that of the last one kept.
+  int leap(const ForceSpace& space, const Eigen::VectorXd& before, double& change, Eigen::VectorXd& r) const;
 
  private:
   /// What the law of one contact needs: W_ii = [W_n wᵀ; w W_t], and the eigenvectors of W_t − wwᵀ/W_n.
