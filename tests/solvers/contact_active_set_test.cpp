@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <vector>
 
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/delassus_factor.hpp"
+#include "deft/solvers/row_islands.hpp"
 #include "support/random_problems.hpp"
 
 namespace deft::solvers {
@@ -91,6 +93,85 @@ TEST(ContactActiveSet, SaysAsTheInteriorPointWhetherForcesAreUnique) {
   }
   EXPECT_GT(unique, 20);
   EXPECT_LT(unique, 380);
+}
+
+TEST(ContactActiveSet, SolvesIslandsAsIfEachWereAlone) {
+  constexpr int kTables = 9;
+  RandomProblems random(31);
+  int unique = 0;
+  for (int i = 0; i < 60; ++i) {
+    ContactProgram all;
+    all.nv = 6 * kTables;
+    all.b.resize(all.nv);
+    std::vector<ContactProgram> tables;
+    ContactSolution solution, alone;
+    for (int t = 0; t < kTables; ++t) {
+      tables.push_back(table(random, random.uniform(0, 1)));
+      all.Q.append(6 * t, 6) = tables[t].Q.block(0);
+      all.b.segment(6 * t, 6) = tables[t].b;
+    }
+    for (int k = 0; k < 4; ++k) {  // the contacts of the islands alternate
+      for (int t = 0; t < kTables; ++t) {
+        tables[t].rays = all.rays;
+        std::vector<int> cols(6);
+        for (int c = 0; c < 6; ++c) cols[c] = 6 * t + c;
+        all.J.append(3, cols) = tables[t].J.block(k);
+        all.contacts.push_back(tables[t].contacts[k]);
+      }
+    }
+    ASSERT_EQ(ContactSolver().solve(all, {}, solution).method, SolveMethod::kActiveSet);
+    EXPECT_LE(certify(all, solution).max_scaled(), 1e-10);
+    bool all_unique = true;
+    for (int t = 0; t < kTables; ++t) {
+      ASSERT_EQ(ContactSolver().solve(tables[t], {}, alone).status, Status::kSolved);
+      EXPECT_LE((solution.delta.segment(6 * t, 6) - alone.delta).norm(), 1e-10) << "program " << i << ", table " << t;
+      all_unique = all_unique && alone.forces_unique;
+    }
+    EXPECT_EQ(solution.forces_unique, all_unique) << "program " << i;
+    unique += all_unique;
+  }
+  EXPECT_GT(unique, 0);
+}
+
+TEST(RowIslands, HoldEveryRowOnceWithAllItsColumns) {
+  int islands_seen = 0;
+  for (int i = 0; i < 300; ++i) {
+    RandomProblems random(500 + i);
+    const ContactProgram program = random.next({.max_bodies = 30, .max_contacts = 40});
+    ConstraintRows rows;
+    MetricInverse inverse;
+    RowIslands islands;
+    if (!rows.assign(program) || !inverse.update(program)) continue;
+    islands.split(rows, inverse);
+    std::vector<int> of_column(program.nv, -1), contacts(program.contacts.size(), 0);
+    std::vector<RowName> names;
+    rows.list_others(names);
+    std::size_t others = 0;
+    for (int k = 0; k < islands.size(); ++k) {
+      for (const int c : islands[k].columns) {
+        EXPECT_EQ(of_column[c], -1) << "column " << c << " of program " << i;
+        of_column[c] = k;
+      }
+    }
+    for (int k = 0; k < program.Q.num_blocks(); ++k) {
+      for (int c = 1; c < program.Q.size(k); ++c)
+        EXPECT_EQ(of_column[program.Q.start(k) + c], of_column[program.Q.start(k)]);
+    }
+    for (int k = 0; k < islands.size(); ++k) {
+      for (const int contact : islands[k].contacts) {
+        ++contacts[contact];
+        for (const int c : program.J.cols(contact)) EXPECT_EQ(of_column[c], k) << "contact " << contact;
+      }
+      for (const RowName& name : islands[k].others) {
+        ++others;
+        for (const int c : rows.cols(name)) EXPECT_EQ(of_column[c], k);
+      }
+    }
+    for (const int count : contacts) EXPECT_EQ(count, 1);
+    EXPECT_EQ(others, names.size());
+    islands_seen = std::max(islands_seen, islands.size());
+  }
+  EXPECT_GT(islands_seen, 3);
 }
 
 TEST(DelassusFactor, FollowsRowsThatJoinAndLeave) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "deft/solvers/metric_inverse.hpp"
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/ray_layout.hpp"
 #include "deft/solvers/warm_memory.hpp"
@@ -18,6 +19,13 @@ struct RowName {
   int index = 0, ray = 0;
 };
 
+/// Rows that depend on no others (row_islands.hpp): contacts, other rows, and the columns they move.
+struct RowIsland {
+  std::span<const int> contacts;
+  std::span<const RowName> others;  // equalities come first
+  std::span<const int> columns;
+};
+
 /// Rows g_rᵀδ + c_r (+ R_r λ_r) ≥ 0 of one program, with their slacks and multipliers in physical units. Keeps scratch.
 class ConstraintRows {
  public:
@@ -27,8 +35,8 @@ class ConstraintRows {
   /// more than 64 rays.
   bool assign(const ContactProgram& program);
   const ContactProgram& program() const { return *program_; }
-  /// Largest number of columns of a row.
-  int width() const { return width_; }
+  /// The equalities, linear rows and finite bounds.
+  void list_others(std::vector<RowName>& names) const;
 
   /// Calls visit(column, g) for the entries of a row.
   template <class Visit>
@@ -39,60 +47,76 @@ class ConstraintRows {
   /// How many rows of J the law of contact i uses.
   int rows_of(int i) const { return layouts_[i].rows; }
   double compliance(const RowName& row) const { return row.kind == Kind::kRay ? layouts_[row.index].compliance : 0.0; }
+  /// |g|² in the metric of the diagonal of Q⁻¹: the scale of a row that needs no Q⁻¹g.
+  double rough_square(const RowName& row, const MetricInverse& inverse);
+  /// |c_r| + Σ |g_k δ_k|: what rounding in a slack is relative to.
+  double magnitude(const RowName& row, const double* delta) const;
 
-  /// Computes the slacks at δ (without R λ).
-  void evaluate(const double* delta);
-  double slack(const RowName& row) const;
-  /// Calls visit(name, slack) for every row but the equalities whose slack is at most `most`.
+  /// Computes the slacks of an island at δ (without R λ).
+  void evaluate(const RowIsland& island, const double* delta);
+  double slack(const RowName& row) const {
+    return row.kind == Kind::kRay ? ray_slack(row.index, row.ray) : other_slack(row);
+  }
+  /// Calls visit(name, slack) for every row of an island but the equalities whose slack is at most `most`.
   template <class Visit>
-  void for_each_inequality(double most, Visit visit) const;
-  /// Calls visit(name, slack) for the rows that are not active and have a negative slack; of each contact for the worst
-  /// one.
+  void for_each_inequality(const RowIsland& island, double most, Visit visit) const;
+  /// Calls visit(name, slack) for the rows of an island that are not active and have a negative slack; of each contact
+  /// for the worst one.
   template <class Visit>
-  void for_each_violated(Visit visit) const;
+  void for_each_violated(const RowIsland& island, Visit visit) const;
 
   /// Which rows are active: a flag per row.
-  bool active(const RowName& row) const { return flags(row)[at(row)] != 0; }
-  void set_active(const RowName& row, bool on) { flags(row)[at(row)] = on; }
+  bool active(const RowName& row) const { return active_[kind_of(row)][at(row)] != 0; }
+  void set_active(const RowName& row, bool on) { active_[kind_of(row)][at(row)] = on; }
 
-  /// Multipliers of all rows, from those of the active ones.
-  void clear_multipliers();
-  void set_multiplier(const RowName& row, double lambda);
-  /// Identical contacts share their forces evenly.
-  void share_among_twins();
+  /// Multipliers of all rows: those of the last solution (null: zeros), later those of the next one.
+  void recall(WarmMemory* memory);
+  void set_multiplier(const RowName& row, double lambda) { lambda_[kind_of(row)][at(row)] = lambda; }
+  /// Calls take(name, λ) for the equalities of an island and its rows with λ > 0, and sets these to zero.
+  template <class Take>
+  void take_multipliers(const RowIsland& island, Take take);
+  /// How many rows of an island have a positive multiplier.
+  int num_loaded(const RowIsland& island) const;
+  /// Contacts of the island identical to contact i share their forces evenly.
+  void share_among_twins(const RowIsland& island, int i);
   /// Contact i repeats an earlier one that carries force (after share_among_twins).
   bool is_twin(int i) const { return twin_[i] != 0; }
-  /// Calls visit(name, λ) for every equality, then for every remembered row with λ > 0; λ is 0 for equalities nobody
-  /// remembers.
-  template <class Visit>
-  void recall(WarmMemory* memory, Visit visit) const;
   void store(const double* delta, WarmMemory& memory) const;
-  /// Fills everything but the uniqueness flags; `evaluate` at δ came before.
+  /// Fills everything but the uniqueness flags; `evaluate` at δ came before, on all islands.
   void unpack(const double* delta, ContactSolution& solution) const;
 
  private:
   double cosine(const RayLayout& layout, int k) const { return layout.rows == 2 ? (k == 0 ? 1.0 : -1.0) : ray_cos_[k]; }
   double sine(const RayLayout& layout, int k) const { return layout.rows == 3 ? ray_sin_[k] : 0.0; }
+  static int kind_of(const RowName& row) { return static_cast<int>(row.kind); }
   std::size_t at(const RowName& row) const {
     return row.kind == Kind::kRay ? first_ray_[row.index] + row.ray : row.index;
   }
-  const std::vector<char>& flags(const RowName& row) const { return active_[static_cast<int>(row.kind)]; }
-  std::vector<char>& flags(const RowName& row) { return active_[static_cast<int>(row.kind)]; }
-  int num_others() const;
+  double ray_slack(int i, int k) const {
+    const RayLayout& layout = layouts_[i];
+    const double* value = values_.data() + 3 * i;
+    return value[0] + layout.mu * (cosine(layout, k) * value[1] + sine(layout, k) * value[2]);
+  }
+  double other_slack(const RowName& row) const;
+  std::size_t num_others() const;
   /// No ray of contact i has a smaller slack.
   double least_slack(int i) const {
     const double* value = values_.data() + 3 * i;
     return value[0] - layouts_[i].mu * (std::abs(value[1]) + std::abs(value[2]));
   }
-  template <class Visit>
-  void for_each_other(Visit visit) const;
+
+  // Products of the rows (n, t, o) of a contact in the metric of the diagonal of Q⁻¹.
+  struct Gram {
+    bool known = false;
+    double nn = 0, nt = 0, no = 0, tt = 0, to = 0, oo = 0;
+  };
 
   const ContactProgram* program_ = nullptr;
-  int width_ = 1;
   std::vector<int> column_;  // 0, 1, 2 …: columns of the bounds
   std::vector<RayLayout> layouts_;
   std::vector<double> ray_cos_, ray_sin_;
   std::vector<int> first_ray_;
+  std::vector<Gram> grams_;
   std::vector<double> values_;  // 3 per contact: φ + nδ, t₁δ + o₁, t₂δ + o₂
   const double* delta_ = nullptr;
   std::vector<char> active_[5];
@@ -129,73 +153,55 @@ void ConstraintRows::for_each_entry(const RowName& row, Visit visit) const {
 
 /// As declared above.
 template <class Visit>
-void ConstraintRows::for_each_inequality(double most, Visit visit) const {
-  for (int i = 0; i < static_cast<int>(layouts_.size()); ++i) {
+void ConstraintRows::for_each_inequality(const RowIsland& island, double most, Visit visit) const {
+  for (const int i : island.contacts) {
     if (least_slack(i) > most) continue;
     for (int k = 0; k < layouts_[i].slacks; ++k) {
-      const RowName name{Kind::kRay, i, k};
-      if (const double s = slack(name); s <= most) visit(name, s);
+      if (const double s = ray_slack(i, k); s <= most) visit(RowName{Kind::kRay, i, k}, s);
     }
   }
-  for_each_other([&](const RowName& name) {
-    if (const double s = slack(name); s <= most) visit(name, s);
-  });
+  for (const RowName& name : island.others) {
+    if (name.kind == Kind::kEquality) continue;
+    if (const double s = other_slack(name); s <= most) visit(name, s);
+  }
 }
 
 /// As declared above.
 template <class Visit>
-void ConstraintRows::for_each_violated(Visit visit) const {
-  for (int i = 0; i < static_cast<int>(layouts_.size()); ++i) {
+void ConstraintRows::for_each_violated(const RowIsland& island, Visit visit) const {
+  for (const int i : island.contacts) {
     if (least_slack(i) >= 0) continue;
+    const char* active = active_[0].data() + first_ray_[i];
     double worst = 0;
     int at = -1;
     for (int k = 0; k < layouts_[i].slacks; ++k) {
-      const RowName name{Kind::kRay, i, k};
-      const double s = slack(name);
-      if (s < worst && !active(name)) {
+      const double s = ray_slack(i, k);
+      if (s < worst && active[k] == 0) {
         worst = s;
         at = k;
       }
     }
     if (at >= 0) visit(RowName{Kind::kRay, i, at}, worst);
   }
-  for_each_other([&](const RowName& name) {
-    if (const double s = slack(name); s < 0 && !active(name)) visit(name, s);
-  });
-}
-
-/// As declared above.
-template <class Visit>
-void ConstraintRows::for_each_other(Visit visit) const {
-  for (const Kind kind : {Kind::kLinear, Kind::kLower, Kind::kUpper}) {
-    const int count = static_cast<int>(active_[static_cast<int>(kind)].size());
-    for (int i = 0; i < count; ++i) visit(RowName{kind, i, 0});
+  for (const RowName& name : island.others) {
+    if (name.kind == Kind::kEquality || active(name)) continue;
+    if (const double s = other_slack(name); s < 0) visit(name, s);
   }
 }
 
 /// As declared above.
-template <class Visit>
-void ConstraintRows::recall(WarmMemory* memory, Visit visit) const {
-  const int linear = static_cast<int>(program_->linear.rhs.size()),
-            equality = static_cast<int>(program_->equality.rhs.size());
-  const bool known = memory != nullptr && static_cast<int>(memory->num_others()) == num_others();
-  for (int i = 0; i < equality; ++i) visit(RowName{Kind::kEquality, i, 0}, known ? memory->other(linear + i) : 0.0);
-  if (memory == nullptr) return;
-  std::size_t guess = 0;
-  for (int i = 0; i < static_cast<int>(layouts_.size()); ++i) {
-    if (program_->contacts[i].id == 0) continue;
-    const auto lambda = memory->find(program_->contacts[i].id, guess);
-    if (static_cast<int>(lambda.size()) != layouts_[i].slacks) continue;
+template <class Take>
+void ConstraintRows::take_multipliers(const RowIsland& island, Take take) {
+  for (const RowName& name : island.others) {
+    double& lambda = lambda_[kind_of(name)][name.index];
+    if (name.kind == Kind::kEquality || lambda > 0) take(name, lambda);
+    lambda = 0;
+  }
+  for (const int i : island.contacts) {
+    double* lambda = lambda_[0].data() + first_ray_[i];
     for (int k = 0; k < layouts_[i].slacks; ++k) {
-      if (lambda[k] > 0) visit(RowName{Kind::kRay, i, k}, lambda[k]);
-    }
-  }
-  if (!known) return;
-  std::size_t at = 0;
-  for (const Kind kind : {Kind::kLinear, Kind::kEquality, Kind::kLower, Kind::kUpper}) {
-    const int count = static_cast<int>(active_[static_cast<int>(kind)].size());
-    for (int i = 0; i < count; ++i, ++at) {
-      if (kind != Kind::kEquality && memory->other(at) > 0) visit(RowName{kind, i, 0}, memory->other(at));
+      if (lambda[k] > 0) take(RowName{Kind::kRay, i, k}, lambda[k]);
+      lambda[k] = 0;
     }
   }
 }

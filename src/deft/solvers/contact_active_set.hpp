@@ -7,6 +7,7 @@
 #include "deft/solvers/constraint_rows.hpp"
 #include "deft/solvers/delassus_factor.hpp"
 #include "deft/solvers/metric_inverse.hpp"
+#include "deft/solvers/row_islands.hpp"
 
 namespace deft::solvers {
 
@@ -14,30 +15,31 @@ namespace deft::solvers {
 /// long.
 enum class ActiveSetOutcome { kSolved, kNotApplicable, kGaveUp };
 
+/// How much a solve may cost. kCheap: nothing is done where another method is expected to be quicker. kThorough: as
+/// many changes of A as a hard program may need, and what multipliers of 1e4 and more cost in digits is accepted.
+enum class Effort { kCheap, kUsual, kThorough };
+
 /// Rows g_rᵀδ + c_r ≥ 0 (rays, bounds, linear rows) and equalities; δ(λ) = Q⁻¹(Gᵀλ − b), slacks s = Wλ + d with W =
 /// GQ⁻¹Gᵀ + R. The dual max −½λᵀWλ − dᵀλ over λ ≥ 0 is climbed on a set A of independent rows: to the maximum on A, or
 /// to the first multiplier that becomes zero, whose row then leaves; at the maximum the violated rows join, the worst
 /// of each contact. A violated row that depends on A moves the multipliers along the null vector until one becomes
-/// zero. The dual value never falls. (D. Goldfarb, A. Idnani, Math. Program. 27 (1983); the dual view: D. Arnström, A.
-/// Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per thread; no allocation when sizes repeat.
+/// zero. The dual value never falls. Islands are solved one after the other. (D. Goldfarb, A. Idnani, Math. Program. 27
+/// (1983); the dual view: D. Arnström, A. Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per
+/// thread; no allocation when sizes repeat.
 class ContactActiveSet {
  public:
   /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero; stores
   /// the solution there. Not applicable to cones in space, smoothed programs, singular Q, or very many columns or rows.
-  /// A `thorough` solve takes as many changes of A as a hard program may need and accepts what multipliers of 1e4 and
-  /// more cost in digits.
   ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
-                         bool thorough = false);
+                         Effort effort = Effort::kUsual);
   /// Rows that joined or left in the last solve.
   int iterations() const { return iterations_; }
 
  private:
   struct Row {
     RowName name;
-    std::span<const int> cols;
     double offset = 0, compliance = 0;  // c_r, R_r
     double norm = 0;                    // √W_rr
-    std::uint64_t touches = 0;          // blocks of Q, modulo 64
     int slot = 0;                       // of g and z = Q⁻¹g
     bool free = false;                  // an equality
     double lambda = 0;
@@ -46,26 +48,28 @@ class ContactActiveSet {
     RowName name;
     double scaled = 0;  // −s/(norm √E0)
   };
-
   struct Remembered {
     RowName name;
     double lambda = 0;
   };
 
+  static constexpr double kLoaded = 1e-10;   // scaled multiplier above this is a force
+  static constexpr double kTouching = 1e-9;  // scaled slack below this is closed
+  static constexpr int kIterationsPerColumn = 4;
+
+  bool pays(bool known) const;
   void prepare();
+  void enter(const RowIsland& island);
+  bool solve_island(double complementary);
   void empty_set();
   Row make_row(const RowName& name);
-  double* g(const Row& row) { return g_.data() + static_cast<std::size_t>(row.slot) * width_; }
-  double* z(const Row& row) { return z_.data() + static_cast<std::size_t>(row.slot) * ld_; }
-  double product(const Row& other, const Row& row);
-  double slack(const Row& row);
-  double rough_square(const RowName& name) const;
-  double right_hand_side(const Row& row);
+  const double* values_at(const double* delta);
+  double right_hand_side(const Row& row) const;
   bool independent(const Row& row);
   void join(const Row& row);
   bool admit(const Row& row);
   void leave(int k);
-  bool recall(WarmMemory* memory);
+  bool recall();
   bool climb();
   bool exchange(const Row& row);
   void move();
@@ -75,24 +79,35 @@ class ContactActiveSet {
   bool optimise();
   double stationarity();
   double complementarity();
+  bool settle();
   void add_directions(int contact, std::uint64_t closed, std::uint64_t loaded);
   void gather_closed();
   bool forces_unique();
+  bool can_open_all();
 
   ConstraintRows constraints_;
   MetricInverse inverse_;
+  RowIslands islands_;
   DelassusFactor factor_;
-  int ld_ = 0, width_ = 0;  // of z and g
   double root_E0_ = 0;
   int iterations_ = 0, limit_ = 0;
+  std::vector<double> free_motion_, delta_;  // −Q⁻¹b, δ
+  std::vector<double> residual_, scaled_residual_;
+  std::vector<int> local_;  // place of a column in its island
+
+  // The island at hand.
+  RowIsland island_;
+  int ld_ = 0;                   // of z: its columns, padded
+  int slots_ = 0;                // used so far, that of the row on trial included
   std::vector<Row> rows_;        // A, in the order of the factor
   std::vector<int> free_slots_;  // the last one is that of the row on trial
   std::vector<Remembered> recalled_;
-  std::vector<double> g_, z_, w_, target_, by_slot_;
-  std::vector<double> free_motion_, delta_;  // −Q⁻¹b, δ; padded with zeros
-  std::vector<double> residual_, scaled_residual_;
+  std::vector<double> g_, z_;  // g: a column per slot; z: a row per slot
+  std::vector<double> island_free_motion_, island_delta_;
+  std::vector<double> w_, target_, by_slot_;
   std::vector<Violation> violations_;
   std::vector<RowName> closed_, loose_;
+  std::vector<double> closed_norms_;
 };
 
 }  // namespace deft::solvers

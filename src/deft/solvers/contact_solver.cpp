@@ -11,10 +11,7 @@ namespace deft::solvers {
 
 namespace {
 
-// Measured on the sequences of benchmarks/data: the active set costs its rows squared per change of a row, and needs
-// few changes from a neighbouring solution; from nothing it needs about three changes per column.
 constexpr double kPolish = 1e-11;  // tolerances below it ask for the last digits
-constexpr int kMostRowsWarm = 30, kMostColumnsCold = 30;
 
 }  // namespace
 
@@ -24,10 +21,6 @@ struct ContactSolver::Workspace {
   WarmMemory memory;
   ContactSolution polished;
   Refinement refinement;
-
-  bool active_set_pays(const ContactProgram& program) const {
-    return memory.valid_for(program) ? memory.num_loaded() <= kMostRowsWarm : program.nv <= kMostColumnsCold;
-  }
 };
 
 ContactSolver::ContactSolver() : work_(std::make_unique<Workspace>()) {}
@@ -43,9 +36,10 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   if (!settings.warm_start) work_->memory.clear();
   solution.proof.resize(0);
   ActiveSetOutcome outcome = ActiveSetOutcome::kNotApplicable;
-  if (settings.method == SolveMethod::kActiveSet ||
-      (settings.method == SolveMethod::kAuto && work_->active_set_pays(program)))
-    outcome = work_->active_set.solve(program, work_->memory, solution);
+  if (settings.method != SolveMethod::kInteriorPoint) {
+    const Effort effort = settings.method == SolveMethod::kAuto ? Effort::kCheap : Effort::kUsual;
+    outcome = work_->active_set.solve(program, work_->memory, solution, effort);
+  }
   if (outcome == ActiveSetOutcome::kSolved) {
     info.status = Status::kSolved;
     info.method = SolveMethod::kActiveSet;
@@ -57,7 +51,7 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   if (info.status == Status::kNumericalFailure && settings.method != SolveMethod::kInteriorPoint && in_time) {
     // Multipliers too large for the interior point, as nearly jammed bodies have: the active set, however long it
     // takes.
-    outcome = work_->active_set.solve(program, work_->memory, solution, true);
+    outcome = work_->active_set.solve(program, work_->memory, solution, Effort::kThorough);
     if (outcome != ActiveSetOutcome::kNotApplicable) info.iterations += work_->active_set.iterations();
     if (outcome == ActiveSetOutcome::kSolved) {
       info.status = Status::kSolved;

@@ -26,6 +26,10 @@ void DelassusFactor::clear(int capacity) {
   }
 }
 
+void DelassusFactor::begin(int n) {
+  for (int k = 0; k < n; ++k) std::fill_n(&entry(k, 0), padded(n), 0.0);
+}
+
 bool DelassusFactor::factorise(int n, const double* rhs) {
   const DenseKernels& kernels = dense_kernels();
   for (int k = 0; k < n; ++k) floor_[k] = kDependent * entry(k, k);

@@ -14,8 +14,11 @@ class DelassusFactor {
   void clear(int capacity);
   int size() const { return n_; }
 
-  /// For a whole set at once: `entry` (k, r), k ≤ r, is the product of rows k and r; then `factorise`.
+  /// For a whole set at once: `begin`, add to `entry` (k, r), k ≤ r, the product of rows k and r, then `factorise`.
+  /// Entries are zero at first and row-major, `stride` apart; those below the diagonal are not read.
+  void begin(int n);
   double& entry(int k, int r) { return U_[static_cast<std::size_t>(k) * ld_ + r]; }
+  int stride() const { return ld_; }
   /// A becomes the n ≤ capacity rows whose products `entry` has, with their right-hand sides. @returns false, with A
   /// empty, where they are not independent.
   bool factorise(int n, const double* rhs);

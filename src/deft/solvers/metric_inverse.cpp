@@ -57,6 +57,7 @@ bool MetricInverse::invert(const double* Q, int n, double* inverse) {
 bool MetricInverse::update(const ContactProgram& program) {
   const BlockDiagonal& Q = program.Q;
   columns_.resize(program.nv);
+  diagonal_.resize(program.nv);
   std::size_t first = 0;
   int end = 0;
   bool kept = nv_ == program.nv;
@@ -75,11 +76,15 @@ bool MetricInverse::update(const ContactProgram& program) {
       values_.resize(first + count);
       Q_.resize(first + count);
     }
-    if (!same_place || !std::equal(source, source + count, Q_.data() + first)) {
+    const bool changed = !same_place || !std::equal(source, source + count, Q_.data() + first);
+    if (changed) {
       if (!invert(source, n, values_.data() + first)) return false;
       std::copy(source, source + count, Q_.data() + first);
     }
-    for (int i = 0; i < n; ++i) columns_[start + i] = {k, start, n, first + static_cast<std::size_t>(i) * n};
+    for (int i = 0; i < n && changed; ++i) {
+      columns_[start + i] = {k, start, n, first + static_cast<std::size_t>(i) * n};
+      diagonal_[start + i] = values_[first + static_cast<std::size_t>(i) * (n + 1)];
+    }
     first += count;
   }
   if (end != program.nv) return false;

@@ -18,7 +18,34 @@ struct RayLayout {
 };
 
 /// Layout of contact i, or slacks = 0 where it is a second-order cone in space.
-RayLayout ray_layout(const ContactProgram& program, int i);
+inline RayLayout ray_layout(const ContactProgram& program, int i) {
+  constexpr double kNoFriction = 1e-12;  // below it a contact is one row
+  const ContactLaw& law = program.contacts[i];
+  const bool pyramid = !is_cone(program, i);
+  const int raw_rows = program.J.rows(i);
+  RayLayout out;
+  out.compliance = law.compliance;
+  if (law.frictionless || raw_rows == 1) {
+    out.weight = law.frictionless ? 1 : pyramid ? program.rays : 2;
+  } else if (law.mu < kNoFriction) {
+    out.shares = pyramid ? (raw_rows == 2 ? 2 : program.rays) : 1;
+    out.weight = pyramid ? out.shares : 2;
+    // The n_d rays coincide and share the force: f = n_d β, so the compliance per force is R/n_d.
+    out.compliance /= out.shares;
+  } else if (raw_rows == 2) {
+    // One tangent: a cone is the two rays ±t, and log(s_n² − s_t²) the sum of their logs.
+    out.rows = out.slacks = 2;
+    out.mu = law.mu * law.ellipsoid[0];
+    if (!pyramid) out.compliance *= 2;
+  } else if (pyramid) {
+    out.rows = 3;
+    out.slacks = program.rays;
+    out.mu = law.mu;
+  } else {
+    out.slacks = 0;
+  }
+  return out;
+}
 
 /// cos and sin of 2πk/rays; quarter turns are exact, so that symmetric problems stay symmetric.
 void ray_directions(int rays, std::vector<double>& cosines, std::vector<double>& sines);

@@ -12,31 +12,22 @@ void WarmMemory::open(std::span<const double> delta) {
   others_.clear();
 }
 
-void WarmMemory::add(std::uint64_t id, std::span<const double> lambda) {
-  auto& list = id == 0 ? others_ : contacts_;
-  list.push_back({id, static_cast<int>(lambda_.size()), static_cast<int>(lambda.size())});
-  lambda_.insert(lambda_.end(), lambda.begin(), lambda.end());
-}
-
 void WarmMemory::close() {
   sorted_.clear();
   valid_ = true;
 }
 
-std::span<const double> WarmMemory::find(std::uint64_t id, std::size_t& guess) {
-  const Remembered* found = guess < contacts_.size() && contacts_[guess].id == id ? &contacts_[guess] : nullptr;
-  if (found == nullptr) {
-    if (sorted_.size() < contacts_.size()) {  // the order of contacts has changed for the first time
-      sorted_.clear();
-      for (std::size_t k = 0; k < contacts_.size(); ++k) sorted_.emplace_back(contacts_[k].id, static_cast<int>(k));
-      std::sort(sorted_.begin(), sorted_.end());
-    }
-    const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::uint64_t, int>{id, 0});
-    if (at == sorted_.end() || at->first != id) return {};
-    found = &contacts_[at->second];
+// The place of a contact that is not where it was expected. @returns false where there is none.
+bool WarmMemory::search(std::uint64_t id, std::size_t& place) {
+  if (sorted_.size() < contacts_.size()) {  // the order of contacts has changed for the first time
+    sorted_.clear();
+    for (std::size_t k = 0; k < contacts_.size(); ++k) sorted_.emplace_back(contacts_[k].id, static_cast<int>(k));
+    std::sort(sorted_.begin(), sorted_.end());
   }
-  guess = static_cast<std::size_t>(found - contacts_.data()) + 1;
-  return {lambda_.data() + found->first, static_cast<std::size_t>(found->count)};
+  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::uint64_t, int>{id, 0});
+  if (at == sorted_.end() || at->first != id) return false;
+  place = static_cast<std::size_t>(at->second);
+  return true;
 }
 
 void WarmMemory::append(const PackedProgram& packed, int block, double scale, std::uint64_t id, const Iterate& x) {

@@ -2,7 +2,6 @@
 // The last solution in physical units, found again by contact id when the next program comes. Private to
 // src/deft/solvers.
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -31,25 +30,29 @@ class WarmMemory {
   /// The same by hand, in physical units: the motion, then each contact that has an id, then every linear row,
   /// equality, lower and upper bound in this order (one multiplier or none each), then `close`.
   void open(std::span<const double> delta);
-  void add(std::uint64_t id, std::span<const double> lambda);
+  void add(std::uint64_t id, std::span<const double> lambda) {
+    (id == 0 ? others_ : contacts_).push_back({id, static_cast<int>(lambda_.size()), static_cast<int>(lambda.size())});
+    lambda_.insert(lambda_.end(), lambda.begin(), lambda.end());
+  }
   void close();
   /// Multipliers of a contact, per slack [N], empty where nothing is remembered. `guess` is where the search begins: 0
   /// at first, then as the last call left it.
-  std::span<const double> find(std::uint64_t id, std::size_t& guess);
+  std::span<const double> find(std::uint64_t id, std::size_t& guess) {
+    if ((guess >= contacts_.size() || contacts_[guess].id != id) && !search(id, guess)) return {};
+    const Remembered& found = contacts_[guess++];
+    return {lambda_.data() + found.first, static_cast<std::size_t>(found.count)};
+  }
   /// Multiplier of the k-th linear row, equality, lower or upper bound in the order of `open`, 0 where nothing is
   /// remembered.
   double other(std::size_t k) const { return others_[k].count == 0 ? 0.0 : lambda_[others_[k].first]; }
   std::size_t num_others() const { return others_.size(); }
-  /// How many multipliers are not zero.
-  int num_loaded() const {
-    return static_cast<int>(std::count_if(lambda_.begin(), lambda_.end(), [](double x) { return x != 0; }));
-  }
 
  private:
   struct Remembered {
     std::uint64_t id;
     int first, count;  // into lambda_
   };
+  bool search(std::uint64_t id, std::size_t& place);
   void append(const PackedProgram& packed, int block, double scale, std::uint64_t id, const Iterate& x);
   static void add_scaled(std::span<const double> lambda, const PackedProgram& packed, int block, Iterate& x);
 
