@@ -11,6 +11,7 @@
 #include "deft/collision/narrow_phase.hpp"
 #include "deft/collision/pair_motion.hpp"
 #include "deft/collision/patch.hpp"
+#include "deft/collision/surface.hpp"
 
 namespace deft::collision {
 namespace {
@@ -242,6 +243,14 @@ ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
   contact.p_WB = p.p_B;
   contact.id = make_id(geometry_a, geometry_b, kWitnessFeature, kWitnessFeature);
   return contact;
+}
+
+double CollisionWorld::surface_area(int geometry) const { return collision::surface_area(impl_->shapes.at(geometry)); }
+
+SurfacePoint CollisionWorld::surface_point(int geometry, const std::array<double, 3>& uniform) const {
+  const SurfacePoint at = collision::surface_point(impl_->shapes.at(geometry), uniform);
+  const RigidTransform& X_BG = impl_->X_BG.at(geometry);
+  return {X_BG * at.p, X_BG.linear() * at.n};
 }
 
 }  // namespace deft::collision

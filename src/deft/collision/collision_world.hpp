@@ -1,6 +1,7 @@
 #pragma once
 // Shapes on bodies and what is near what: the only door to Coal.
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,11 @@ struct GeometryInfo {
   std::string kind;                            // "sphere", "box", …, "convex hull"
   int hull_vertices = 0;                       // meshes and prisms
   double mesh_volume = 0, hull_volume = 0;     // meshes
+};
+
+/// A point of a surface and the outward unit normal there.
+struct SurfacePoint {
+  Eigen::Vector3d p = Eigen::Vector3d::Zero(), n = Eigen::Vector3d::UnitZ();
 };
 
 /// Scratch of `find_contacts`; one per thread. Keeps the broad phase's order between calls (results do not depend on history).
@@ -73,6 +79,12 @@ class CollisionWorld {
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;
+
+  /// Area of a geometry's surface [m²]; infinity for a half-space.
+  double surface_area(int geometry) const;
+  /// A point of a geometry's surface in the frame of its body, for three uniform numbers in [0, 1): uniform by area.
+  /// @throws std::invalid_argument for a half-space.
+  SurfacePoint surface_point(int geometry, const std::array<double, 3>& uniform) const;
 
  private:
   CollisionWorld();

@@ -92,9 +92,8 @@ void read_settings_keys(const YamlNode& root, SceneReading& scene) {
     scene.spec.gravity_W = read.vector3(*gravity, "gravity").value_or(Eigen::Vector3d::Zero());
   if (const YamlNode* step = root.find("step")) read_settings(*step, read, scene.spec.step);
   if (const YamlNode* plane = root.find("plane")) scene.spec.plane = read_plane(*plane, read);
-  for (const std::string_view key : {"plan", "track"}) {
-    if (const YamlNode* settings = root.find(key)) read.any_map(*settings, key);
-  }
+  if (const YamlNode* plan = root.find("plan")) read_plan_settings(*plan, read, scene.spec.plan);
+  if (const YamlNode* track = root.find("track")) read.any_map(*track, "track");
 }
 
 /// Everything that speaks of models by name.

@@ -26,4 +26,9 @@ std::optional<scene::Plane> read_plane(const YamlNode& node, const YamlReader& r
 std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::string_view what, const YamlReader& read,
                                                     const NumberRange& range, std::span<const std::string> names);
 
+/// `plan:`, merged over what `settings` holds.
+void read_plan_settings(const YamlNode& node, const YamlReader& read, scene::PlanSettings& settings);
+/// Every key of `plan:` with its unit, default and range.
+std::string plan_settings_help();
+
 }  // namespace deft::io

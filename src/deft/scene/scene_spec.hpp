@@ -13,6 +13,7 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model_spec.hpp"
+#include "deft/scene/plan_settings.hpp"
 
 namespace deft::scene {
 
@@ -169,6 +170,7 @@ struct SceneSpec {
   std::string initial;                            // name of a configuration; empty = defaults
   CommandSpec commands;
   std::vector<GoalSpec> goals;                    // file order; target.name is the goal's name
+  PlanSettings plan;
   std::string merged_yaml;                        // the merged scene, re-runnable from anywhere (absolute file names)
 };
 

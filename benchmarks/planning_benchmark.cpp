@@ -1,0 +1,96 @@
+// Success, time and cost of the planner over many seeds.
+//   planning_benchmark [--seeds N] [--first-seed S] [--threads N] [--goal NAME] [--set key=YAML]… SCENE…
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "deft/io/scene_file.hpp"
+#include "deft/planning/planner.hpp"
+
+namespace {
+
+using namespace deft;
+
+struct Arguments {
+  int seeds = 50, threads = 1;
+  std::uint64_t first_seed = 1;
+  bool verbose = false;
+  std::string goal;
+  std::vector<std::string> settings, scenes;
+};
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return std::nan("");
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+/// Lower end of Wilson's 95 % interval of a share.
+double wilson_lower(int successes, int count) {
+  const double z = 1.96, n = count, p = successes / n;
+  return (p + z * z / (2 * n) - z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n);
+}
+
+void run(const Arguments& arguments, const std::string& file) {
+  Diagnostics diagnostics;
+  const scene::Scene scene = io::load_scene(
+      file, {.overlays = {}, .settings = arguments.settings, .package_paths = {}, .bundled_scenes = DEFT_SCENES_DIR},
+      diagnostics);
+  const auto& goals = scene.spec().goals;
+  const auto goal = std::find_if(goals.begin(), goals.end(), [&](const auto& g) {
+    return arguments.goal.empty() || g.target.name == arguments.goal;
+  });
+  if (goal == goals.end()) throw InputError({file, 0, 0}, fmt::format("has no goal '{}'", arguments.goal));
+  int successes = 0;
+  std::vector<double> times, firsts, solves, regrasps, steps;
+  for (int k = 0; k < arguments.seeds; ++k) {
+    planning::PlannerOptions options;
+    options.seed = arguments.first_seed + static_cast<std::uint64_t>(k);
+    options.threads = arguments.threads;
+    const planning::PlannerResult result = planning::make_plan(scene, *goal, options);
+    if (arguments.verbose)
+      fmt::print("  seed {:4} {} first {:.3f} s time {:.3f} s tried {} solves {} steps {} regrasps {} error {:.2g} m {:.2g} rad {:.2g}\n", options.seed,
+                 result.plan.success ? "ok  " : "FAIL", result.first_solution_s, result.time_s, result.tried, result.solves,
+                 result.plan.commands.size(), result.plan.regrasps, result.plan.error.position_m, result.plan.error.rotation_rad, result.plan.error.joint);
+    solves.push_back(static_cast<double>(result.solves));
+    times.push_back(result.time_s);
+    if (!result.plan.success) continue;
+    ++successes;
+    firsts.push_back(result.first_solution_s);
+    regrasps.push_back(result.plan.regrasps);
+    steps.push_back(static_cast<double>(result.plan.commands.size()));
+  }
+  fmt::print("{:<40} {}/{} (at least {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 {:.0f}  steps {:.0f}  regrasps {:.0f}\n",
+             scene.spec().name + " " + goal->target.name, successes, arguments.seeds,
+             100 * wilson_lower(successes, arguments.seeds), quantile(firsts, 0.5), quantile(firsts, 0.95),
+             quantile(times, 0.5), quantile(solves, 0.5), quantile(solves, 0.95), quantile(steps, 0.5), quantile(regrasps, 0.5));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+    if (word == "--seeds") arguments.seeds = std::atoi(value().c_str());
+    else if (word == "--first-seed") arguments.first_seed = std::strtoull(value().c_str(), nullptr, 10);
+    else if (word == "--threads") arguments.threads = std::atoi(value().c_str());
+    else if (word == "--goal") arguments.goal = value();
+    else if (word == "--set") arguments.settings.push_back(value());
+    else if (word == "-v") arguments.verbose = true;
+    else arguments.scenes.push_back(word);
+  }
+  try {
+    for (const std::string& scene : arguments.scenes) run(arguments, scene);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}

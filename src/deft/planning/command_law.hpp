@@ -1,0 +1,22 @@
+#pragma once
+// The command that brings an object nearest to where it should go, by the linearised step.
+
+#include <Eigen/Core>
+
+namespace deft::planning {
+
+/// Bounds of a command.
+struct CommandBounds {
+  Eigen::VectorXd lower, upper;  // of δu, size nu, lower ≤ 0 ≤ upper [rad, m]
+  double norm = 0.3;             // ε
+};
+
+/// δu = argmin ‖e − B δu‖² + λ‖δu‖²  s.t.  ‖δu‖ ≤ ε, lower ≤ δu ≤ upper.
+///
+/// The ball is exact (the secular equation of B Bᵀ, which is small). The box is met by holding what leaves it at its
+/// bound and solving again for the rest, with what is left of ε: feasible, and exact unless a held entry would come
+/// back. @param B  k × nu with k small. @param e  size k. @param du  size nu.
+void nearest_command(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, double lambda, const CommandBounds& bounds,
+                     Eigen::VectorXd& du);
+
+}  // namespace deft::planning

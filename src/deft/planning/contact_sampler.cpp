@@ -1,0 +1,135 @@
+#include "deft/planning/contact_sampler.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "deft/scene/motion_plane.hpp"
+
+namespace deft::planning {
+namespace {
+
+constexpr int kIterations = 40, kGuided = 30;  // of which the first also draw the touching points together
+constexpr double kGuide = 0.3;                 // weight of that beside the gap
+constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
+constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
+constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
+constexpr double kFlat = 0.5;                  // faces whose normal has more along the plane's normal cannot be touched in it
+
+}  // namespace
+
+ContactSampler::ContactSampler(const scene::Scene& scene, const Hand& hand)
+    : scene_(&scene),
+      hand_(&hand),
+      plane_normal_(scene.plane() == scene::Plane::kSpace ? Eigen::Vector3d::Zero() : scene::plane_normal(scene.plane())) {}
+
+std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
+  const auto count = static_cast<int>(hand_->fingers.size());
+  if (draw.chance(scene_->spec().plan.finger_share)) {
+    const std::vector<int> one{draw.index(count)};
+    // A finger on the others' base has joints of its own, or it cannot move alone.
+    const std::vector<char> moves = hand_->commands_of(one);
+    if (std::any_of(moves.begin(), moves.end(), [](char m) { return m != 0; })) return one;
+  }
+  std::vector<int> all(static_cast<std::size_t>(count));
+  for (int f = 0; f < count; ++f) all[static_cast<std::size_t>(f)] = f;
+  return all;
+}
+
+ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
+  const auto last = static_cast<int>(finger.geometries.size());
+  Touch touch;
+  touch.geometry = finger.geometries[static_cast<std::size_t>(draw.chance(kTipShare) ? 0 : draw.index(last))];
+  const auto& world = scene_->collision_world();
+  for (;;) {
+    const double at = draw.uniform();
+    const auto it = std::lower_bound(hand_->share.begin(), hand_->share.end(), at);
+    touch.surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
+    const collision::SurfacePoint point =
+        world.surface_point(touch.surface, {draw.uniform(), draw.uniform(), draw.uniform()});
+    const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[touch.surface].body];
+    touch.p_W = X_WB * point.p;
+    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) return touch;
+  }
+}
+
+Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves,
+                                           Draw& draw) const {
+  // As it stands, as at the start of the scene, or anywhere between the limits.
+  const double kind = draw.uniform();
+  Eigen::VectorXd start = joints;
+  for (Eigen::Index u = 0; u < start.size(); ++u) {
+    const double anywhere = draw.uniform();
+    if (!moves[static_cast<std::size_t>(u)]) continue;
+    const double lower = std::max(hand_->lower(u), hand_->home(u) - 1), upper = std::min(hand_->upper(u), hand_->home(u) + 1);
+    if (kind > 0.6) start(u) = lower + anywhere * (upper - lower);
+    else if (kind > 0.3) start(u) = hand_->home(u);
+  }
+  return start;
+}
+
+bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
+                           Proximity& proximity) const {
+  const double standoff = scene_->spec().plan.standoff_m;
+  const auto n = static_cast<Eigen::Index>(touches.size()), nu = static_cast<Eigen::Index>(scene_->nu());
+  Eigen::MatrixXd J(4 * n, nu), rows;
+  Eigen::VectorXd r(4 * n), joints = joint_positions(*scene_, q);
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    proximity.place(q);
+    const double guide = iteration < kGuided ? kGuide : 0;
+    double worst = 0;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const Touch& touch = touches[static_cast<std::size_t>(i)];
+      const collision::ContactPair pair =
+          scene_->collision_world().signed_distance(touch.geometry, touch.surface, proximity.state().X_WB());
+      const Eigen::Vector3d normal = pair.nhat_BA_W;
+      Eigen::Matrix3d across = Eigen::Matrix3d::Identity() - normal * normal.transpose();
+      across -= plane_normal_ * plane_normal_.transpose() * across;
+      proximity.point_rows(pair.body_a, pair.p_WA, rows);
+      r(4 * i) = standoff - pair.gap;
+      r.segment<3>(4 * i + 1) = guide * across * (touch.p_W - pair.p_WA);
+      J.row(4 * i) = normal.transpose() * rows;
+      J.middleRows<3>(4 * i + 1) = guide * across * rows;
+      worst = std::max(worst, std::abs(r(4 * i)));
+    }
+    if (guide == 0 && worst < 0.1 * standoff) return true;
+    for (Eigen::Index u = 0; u < nu; ++u) {
+      if (!moves[static_cast<std::size_t>(u)]) J.col(u).setZero();
+    }
+    Eigen::MatrixXd JJ = J * J.transpose();
+    JJ.diagonal().array() += guide == 0 ? 1e-10 : kDamping;
+    Eigen::VectorXd step = J.transpose() * JJ.llt().solve(r);
+    const double longest = step.cwiseAbs().maxCoeff();
+    if (longest > kLongest) step *= kLongest / longest;
+    joints = (joints + step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    set_joint_positions(*scene_, joints, q);
+    // Where the points have met, the gaps alone remain.
+    if (guide > 0 && longest < 1e-4) iteration = std::max(iteration, kGuided - 1);
+  }
+  return false;
+}
+
+std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+                                            Proximity& proximity) const {
+  const std::vector<char> moves = hand_->commands_of(fingers);
+  const Eigen::VectorXd joints = joint_positions(*scene_, q);
+  const double standoff = scene_->spec().plan.standoff_m;
+  for (int attempt = 0; attempt < scene_->spec().plan.attempts; ++attempt) {
+    // Which of the moving fingers touch, and where; those that do not go where the iteration starts.
+    proximity.place(q);
+    std::vector<Touch> touches;
+    const auto first = static_cast<std::size_t>(draw.index(static_cast<int>(fingers.size())));
+    for (std::size_t k = 0; k < fingers.size(); ++k) {
+      const bool touching = k == first || draw.chance(0.7);
+      if (touching) touches.push_back(draw_touch(hand_->fingers[fingers[k]], proximity, draw));
+    }
+    Eigen::VectorXd q_try = q;
+    set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);
+    if (!reach(touches, moves, q_try, proximity)) continue;
+    proximity.place(q_try);
+    if (proximity.smallest_gap(moves, standoff) >= 0.5 * standoff) return Grasp{joint_positions(*scene_, q_try), moves};
+  }
+  return std::nullopt;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "deft/math/random.hpp"
+
+namespace deft::planning {
+
+/// The random numbers of one piece of work, by counter: whoever does it, and when, draws the same.
+class Draw {
+ public:
+  Draw(std::uint64_t seed, std::uint64_t item) : seed_(seed), item_(item) {}
+  /// In (0, 1).
+  double uniform() { return random_uniform(seed_, item_, next_++); }
+  double uniform(double lower, double upper) { return lower + (upper - lower) * uniform(); }
+  double normal() { return random_normal(seed_, item_, next_++); }
+  /// One of 0 … count − 1. @pre count > 0.
+  int index(int count) { return static_cast<int>(uniform() * count); }
+  bool chance(double probability) { return uniform() < probability; }
+
+ private:
+  std::uint64_t seed_, item_;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace deft::planning

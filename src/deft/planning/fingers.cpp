@@ -1,0 +1,101 @@
+#include "deft/planning/fingers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::planning {
+namespace {
+
+/// Command index of each velocity, −1 for objects.
+std::vector<int> command_of_velocity(const scene::Scene& scene) {
+  std::vector<int> command(static_cast<std::size_t>(scene.nv()), -1);
+  for (int u = 0; u < scene.nu(); ++u) command[static_cast<std::size_t>(scene.actuated()[u])] = u;
+  return command;
+}
+
+}  // namespace
+
+Hand::Hand(const scene::Scene& scene, const Goal& goal) {
+  const auto geometries = scene.collision_world().geometries();
+  const std::vector<int> command = command_of_velocity(scene);
+
+  // The joints of robots that move each geometry; a set that is in no larger one is a finger.
+  std::vector<std::vector<int>> movers(geometries.size());
+  moved_by_robot.assign(geometries.size(), 0);
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    for (const int v : scene.model().columns(geometries[g].body)) {
+      if (command[v] >= 0) movers[g].push_back(command[v]);
+    }
+    moved_by_robot[g] = !movers[g].empty();
+  }
+  const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::includes(a.begin(), a.end(), b.begin(), b.end());
+  };
+  for (const std::vector<int>& chain : movers) {
+    const bool is_finger = !chain.empty() && std::none_of(movers.begin(), movers.end(), [&](const auto& other) {
+      return other != chain && contains(other, chain);
+    });
+    const bool is_known = std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
+    if (is_finger && !is_known) fingers.push_back({chain, {}});
+  }
+  for (Finger& finger : fingers) {
+    for (std::size_t g = 0; g < geometries.size(); ++g) {
+      if (!movers[g].empty() && contains(finger.commands, movers[g])) finger.geometries.push_back(static_cast<int>(g));
+    }
+    // The more joints move it, the nearer to the tip; of one link the last in the file first.
+    std::stable_sort(finger.geometries.begin(), finger.geometries.end(), [&](int a, int b) {
+      return movers[a].size() != movers[b].size() ? movers[a].size() > movers[b].size() : a > b;
+    });
+  }
+
+  // The surfaces of the objects of the goal.
+  std::vector<char> is_goal(static_cast<std::size_t>(scene.nv()), 0);
+  for (const int row : goal.rows()) is_goal[static_cast<std::size_t>(row)] = 1;
+  double area = 0;
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    const auto columns = scene.model().columns(geometries[g].body);
+    const bool is_object = std::any_of(columns.begin(), columns.end(), [&](int v) { return is_goal[v] != 0; });
+    const double its = scene.collision_world().surface_area(static_cast<int>(g));
+    if (!is_object || !std::isfinite(its)) continue;
+    area += its;
+    surfaces.push_back(static_cast<int>(g));
+    share.push_back(area);
+  }
+  for (double& s : share) s /= area;
+
+  // What the joints may be told.
+  lower.resize(scene.nu());
+  upper.resize(scene.nu());
+  for (int u = 0; u < scene.nu(); ++u) {
+    const multibody::VelocityInfo& joint = scene.model().velocities()[scene.actuated()[u]];
+    lower(u) = joint.lower;
+    upper(u) = joint.upper;
+  }
+  home = joint_positions(scene, scene.initial_configuration());
+}
+
+std::vector<char> Hand::commands_of(const std::vector<int>& chosen) const {
+  std::vector<char> moves(static_cast<std::size_t>(home.size()), 0);
+  for (const int f : chosen) {
+    for (const int u : fingers[f].commands) moves[static_cast<std::size_t>(u)] = 1;
+  }
+  for (std::size_t f = 0; f < fingers.size(); ++f) {
+    if (std::find(chosen.begin(), chosen.end(), static_cast<int>(f)) != chosen.end()) continue;
+    for (const int u : fingers[f].commands) moves[static_cast<std::size_t>(u)] = 0;
+  }
+  return moves;
+}
+
+Eigen::VectorXd joint_positions(const scene::Scene& scene, const Eigen::VectorXd& q) {
+  Eigen::VectorXd joints(scene.nu());
+  for (int u = 0; u < scene.nu(); ++u) joints(u) = q(scene.command_coordinates()[u]);
+  return joints;
+}
+
+void set_joint_positions(const scene::Scene& scene, const Eigen::VectorXd& joints, Eigen::VectorXd& q) {
+  for (int u = 0; u < scene.nu(); ++u) q(scene.command_coordinates()[u]) = joints(u);
+}
+
+}  // namespace deft::planning

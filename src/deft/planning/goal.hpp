@@ -1,0 +1,63 @@
+#pragma once
+// What a goal of a scene asks for, measured in metres and radians on the tangent space.
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "deft/scene/scene.hpp"
+
+namespace deft::planning {
+
+/// How far a configuration is from a goal: the largest over the bodies and joints that the goal names.
+struct GoalError {
+  double position_m = 0, rotation_rad = 0;
+  double joint = 0;  // [rad or m]
+};
+
+/// A goal of a scene as an error vector:  e = W (q_goal ⊖ q), one entry per named velocity of an object, all in metres:
+/// W is 1 for positions, (position tolerance)/(rotation tolerance) for rotations [m/rad], and likewise for joints.
+///
+/// Objects with a free base, or with two or more translations, are bodies with a position and a rotation; coordinates
+/// of others (a door's hinge) are joints. What the goal does not name is free.
+class Goal {
+ public:
+  /// @param wrap_angles  planar angles of bodies count modulo 2π.
+  /// @throws InputError if the goal names nothing, or something that no object has.
+  Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_angles);
+
+  /// A configuration at the goal (what is free: as at the start of the scene).
+  const Eigen::VectorXd& q() const { return q_; }
+  int size() const { return static_cast<int>(rows_.size()); }
+  /// Velocity index of each entry of e, and its weight.
+  const std::vector<int>& rows() const { return rows_; }
+  const Eigen::VectorXd& weights() const { return weights_; }
+  /// e from `q` to `q_target`, size size().
+  void residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const;
+  /// ‖e‖ from `q` to the goal [m].
+  double distance(const Eigen::VectorXd& q) const;
+  double distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const;
+  GoalError error(const Eigen::VectorXd& q) const;
+  /// Every error within its tolerance.
+  bool reached(const Eigen::VectorXd& q) const { return within(error(q)); }
+  bool within(const GoalError& error) const;
+
+ private:
+  enum class Kind { kPosition, kRotation, kJoint };
+  struct Part {
+    Kind kind;
+    int first = 0, size = 0;  // in e
+  };
+  void add(Kind kind, const std::vector<int>& velocities);
+  void add_body(const scene::Scene& scene, const scene::Object& object, const std::vector<char>& named);
+
+  const multibody::Model* model_;
+  double tolerance_position_m_, tolerance_rotation_rad_, tolerance_joint_;
+  Eigen::VectorXd q_;
+  std::vector<int> rows_;
+  Eigen::VectorXd weights_;
+  std::vector<Part> parts_;
+  std::vector<int> wrapped_;  // entries of e that are planar angles modulo 2π
+};
+
+}  // namespace deft::planning

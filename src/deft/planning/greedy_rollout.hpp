@@ -1,0 +1,43 @@
+#pragma once
+// Steps that come nearer to a target, one linearised step at a time, until no command does.
+
+#include "deft/planning/command_law.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/transfer.hpp"
+
+namespace deft::planning {
+
+/// Where a roll-out ended.
+struct RolloutReport {
+  bool holds_goal = false;  // and stays for settings.hold_steps more
+  bool moved = false;       // came nearer to its target at all
+};
+
+/// The greedy roll-out. One per thread.
+class GreedyRollout {
+ public:
+  GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& steps);
+
+  /// At each step, with B and c of the step smoothed at κ about the last command ū:
+  ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits,
+  /// then exact steps with δu, 0.4 δu and 0.16 δu; the first that comes nearer by settings.progress is taken, or else
+  /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target.
+  RolloutReport run(const Eigen::VectorXd& q_target, bool to_goal, Motion& motion);
+  /// Mahalanobis distance of the target at a grasp: eᵀ(B Bᵀ + γ)⁻¹ e with B weighted as e. Infinity if the step fails.
+  double reachable_distance(const Motion& motion, const Eigen::VectorXd& q_target);
+
+ private:
+  /// B of the goal's rows, weighted, and e from c, at κ.
+  bool linearize(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
+  bool holds(Motion& motion);
+
+  const Goal* goal_;
+  const Hand* hand_;
+  PlanningSteps* steps_;
+  const scene::PlanSettings* settings_;
+  CommandBounds bounds_;
+  Eigen::MatrixXd B_, B_rows_;
+  Eigen::VectorXd c_, e_, du_, q_next_;
+};
+
+}  // namespace deft::planning

@@ -1,0 +1,47 @@
+#pragma once
+// What a planner finds, in plain data: the tree it grew and the plan it chose.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deft/planning/goal.hpp"
+
+namespace deft::planning {
+
+/// How a node came from its parent.
+enum class NodeKind : std::uint8_t { kRoot = 0, kTransfer = 1, kRollout = 2 };
+
+/// A node of the tree: a configuration and the commands that lead to it from its parent, step by step.
+struct Node {
+  int parent = -1;
+  NodeKind kind = NodeKind::kRoot;
+  Eigen::VectorXd q, u;                   // configuration, and the last command
+  std::vector<Eigen::VectorXd> commands;  // from the parent
+  double distance = 0;                    // to the goal, as it measures [m]
+  double cost_s = 0;                      // from the root: duration, and the price of regrasps
+  int regrasps = 0;                       // from the root
+  int tries = 0;                          // roll-outs begun here
+  double time_s = 0;                      // wall time since the start of the search; not part of the result's identity
+};
+
+/// A piece of a plan under one set of contacts, or the transfer between two.
+struct Segment {
+  int first = 0, last = 0;  // steps [first, last)
+  bool transfer = false;
+};
+
+/// Commands from the start, judged by exact simulation.
+struct Plan {
+  std::vector<Eigen::VectorXd> commands;  // one per step of length h
+  std::vector<Eigen::VectorXd> q;         // the simulation's configurations, commands.size() + 1
+  std::vector<Segment> segments;
+  GoalError error;
+  bool success = false;
+  int regrasps = 0;
+  double cost_s = 0;
+  double h = 0;  // [s], the step it was judged with
+};
+
+}  // namespace deft::planning

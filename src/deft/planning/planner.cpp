@@ -1,0 +1,174 @@
+#include "deft/planning/planner.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/planning/draw.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/planning_steps.hpp"
+
+namespace deft::planning {
+namespace {
+
+/// Commands and segments from the root to a node.
+struct Route {
+  std::vector<Eigen::VectorXd> commands;
+  std::vector<Segment> segments;
+};
+
+Route route_to(const std::vector<Node>& nodes, int node) {
+  std::vector<int> chain;
+  for (; node > 0; node = nodes[static_cast<std::size_t>(node)].parent) chain.push_back(node);
+  Route route;
+  for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+    const Node& at = nodes[static_cast<std::size_t>(*it)];
+    const auto first = static_cast<int>(route.commands.size());
+    route.commands.insert(route.commands.end(), at.commands.begin(), at.commands.end());
+    if (!at.commands.empty())
+      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransfer});
+  }
+  return route;
+}
+
+/// Seeds of the trees of one run.
+std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
+
+/// One run of the planner.
+class Run {
+ public:
+  Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
+      : scene_(planning_scene(scene)),
+        settings_(scene_.spec().plan),
+        goal_(scene_, goal, settings_.wrap_angles),
+        options_(options),
+        q_start_(scene_.initial_configuration()) {}
+
+  PlannerResult operator()() {
+    find_first();
+    if (result_.plan.success) improve();
+    result_.time_s = watch_.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  SearchLimits limits(int nodes, double until_s) const {
+    SearchLimits limits;
+    limits.nodes = nodes;
+    limits.time_limit_s = until_s - watch_.seconds();
+    limits.threads = options_.threads;
+    limits.stop = options_.stop;
+    if (options_.on_progress) {
+      limits.on_progress = [this](int tried, double distance) {
+        options_.on_progress(result_.tried + tried, distance, result_.plan.success ? result_.plan.cost_s : -1.0);
+      };
+    }
+    return limits;
+  }
+
+  /// The start's command: the joints where they are.
+  Eigen::VectorXd start_command() const { return joint_positions(scene_, q_start_); }
+
+  void find_first() {
+    RolloutTree tree(scene_, goal_, q_start_, start_command(), options_.seed);
+    for (;;) {
+      result_.end = tree.search(limits(settings_.nodes - tree.tried(), settings_.time_limit_s));
+      Route route = route_to(tree.nodes(), result_.end == SearchEnd::kFound ? tree.goal_node() : tree.best_node());
+      result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
+      if (result_.plan.success || result_.end != SearchEnd::kFound) break;
+      // The whole from the start ended elsewhere than its pieces: not a plan.
+      tree.reject_goal();
+    }
+    if (result_.plan.success) result_.first_solution_s = watch_.seconds();
+    result_.tried = tree.tried();
+    result_.solves = tree.solves();
+    result_.nodes = tree.nodes();
+  }
+
+  void improve() {
+    const double until_s = std::min(settings_.time_limit_s, result_.first_solution_s + settings_.improve_s);
+    for (std::uint64_t k = 1; watch_.seconds() < until_s && result_.tried < settings_.nodes; ++k) {
+      if (options_.stop.stop_requested()) return;
+      // From the start, or from the end of one of the plan's roll-outs.
+      Draw draw(options_.seed, ~k);
+      std::vector<int> ends{0};
+      for (const Segment& segment : result_.plan.segments) {
+        if (!segment.transfer && segment.last < static_cast<int>(result_.plan.commands.size())) ends.push_back(segment.last);
+      }
+      const int from = ends[static_cast<std::size_t>(draw.index(static_cast<int>(ends.size())))];
+      const Eigen::VectorXd& q = result_.plan.q[static_cast<std::size_t>(from)];
+      const Eigen::VectorXd u = from == 0 ? start_command() : result_.plan.commands[static_cast<std::size_t>(from) - 1];
+      RolloutTree tree(scene_, goal_, q, u, seed_of_tree(options_.seed, k));
+      SearchLimits bounds = limits(std::min(settings_.nodes - result_.tried, kImproveNodes), until_s);
+      bounds.regrasp_weight = settings_.regrasp_weight;
+      bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
+      const SearchEnd end = tree.search(bounds);
+      result_.tried += tree.tried();
+      result_.solves += tree.solves();
+      if (end == SearchEnd::kFound) keep_if_cheaper(from, tree);
+    }
+  }
+
+  /// Cost of the plan's first `steps` steps [s].
+  double cost_until(int steps) const {
+    double cost_s = steps * result_.plan.h;
+    for (const Segment& segment : result_.plan.segments)
+      cost_s += segment.transfer && segment.last <= steps ? settings_.regrasp_cost_s : 0;
+    return cost_s;
+  }
+
+  void keep_if_cheaper(int from, const RolloutTree& tree) {
+    const Plan& old = result_.plan;
+    const Route tail = route_to(tree.nodes(), tree.goal_node());
+    std::vector<Eigen::VectorXd> commands(old.commands.begin(), old.commands.begin() + from);
+    commands.insert(commands.end(), tail.commands.begin(), tail.commands.end());
+    std::vector<Segment> segments;
+    for (const Segment& segment : old.segments) {
+      if (segment.last <= from) segments.push_back(segment);
+    }
+    for (const Segment& segment : tail.segments)
+      segments.push_back({segment.first + from, segment.last + from, segment.transfer});
+    Plan plan = judge(scene_, goal_, q_start_, std::move(commands), std::move(segments));
+    if (plan.success && plan.cost_s < old.cost_s) result_.plan = std::move(plan);
+  }
+
+  static constexpr int kImproveNodes = 200;
+
+  scene::Scene scene_;
+  scene::PlanSettings settings_;
+  Goal goal_;
+  const PlannerOptions& options_;
+  Eigen::VectorXd q_start_;
+  Stopwatch watch_;
+  PlannerResult result_;
+};
+
+}  // namespace
+
+Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, std::vector<Eigen::VectorXd> commands,
+           std::vector<Segment> segments) {
+  PlanningSteps steps(scene);
+  Plan plan;
+  plan.h = steps.h();
+  plan.q.push_back(q);
+  bool usable = true;
+  for (const Eigen::VectorXd& u : commands) {
+    Eigen::VectorXd q_next;
+    usable = usable && steps.step(plan.q.back(), u, q_next);
+    if (!usable) break;
+    plan.q.push_back(std::move(q_next));
+  }
+  plan.commands = std::move(commands);
+  plan.segments = std::move(segments);
+  for (const Segment& segment : plan.segments) plan.regrasps += segment.transfer;
+  plan.cost_s = static_cast<double>(plan.commands.size()) * plan.h + scene.spec().plan.regrasp_cost_s * plan.regrasps;
+  plan.error = goal.error(plan.q.back());
+  plan.success = usable && goal.within(plan.error);
+  return plan;
+}
+
+PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options) {
+  return Run(scene, goal, options)();
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,43 @@
+#pragma once
+// From a scene and a goal to a judged plan: search, judge, improve.
+
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include "deft/planning/plan.hpp"
+#include "deft/planning/rollout_tree.hpp"
+
+namespace deft::planning {
+
+/// What one run of the planner may use.
+struct PlannerOptions {
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: one per core
+  std::stop_token stop{};
+  /// After each batch: roll-outs tried, nearest distance [m], the cost of the best plan [s] or a negative number.
+  std::function<void(int tried, double distance, double cost_s)> on_progress{};
+};
+
+/// A run of the planner. Without success the plan leads to the nearest node.
+struct PlannerResult {
+  Plan plan;
+  std::vector<Node> nodes;    // of the tree that found the first plan, or of the only one
+  SearchEnd end = SearchEnd::kNodes;
+  double time_s = 0;
+  double first_solution_s = -1;  // negative: none
+  int tried = 0;                 // roll-outs, in all trees
+  long solves = 0;               // steps taken, exact and smoothed, without the judge's
+};
+
+/// Simulates the commands exactly from (q, u): the only judge of success.
+Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
+           std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments);
+
+/// Plans from the scene's start to the goal by the rollout tree with the settings of `plan:`. The first plan that holds
+/// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
+/// is kept.  cost = duration + settings.regrasp_cost_s · regrasps.
+/// @throws InputError for goals and scenes that cannot be planned for.
+PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options);
+
+}  // namespace deft::planning

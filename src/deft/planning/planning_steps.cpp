@@ -1,0 +1,50 @@
+#include "deft/planning/planning_steps.hpp"
+
+#include <limits>
+
+namespace deft::planning {
+
+scene::Scene planning_scene(const scene::Scene& scene) {
+  scene::SceneSpec spec = scene.spec();
+  spec.step.kappa = std::numeric_limits<double>::infinity();
+  spec.step.forces = scene::Forces::kAny;
+  Diagnostics repeated;  // what it warns of was said when `scene` was built
+  return scene::Scene::build(std::move(spec), repeated);
+}
+
+PlanningSteps::PlanningSteps(const scene::Scene& scene)
+    : scene_(&scene),
+      exact_(dynamics::make_step_model(scene)),
+      smooth_(dynamics::make_step_model(scene)),
+      differentiator_(scene) {
+  if (exact_->second_order())
+    throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
+}
+
+bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next) {
+  ++solves_;
+  exact_->step(q, u, result_);
+  const bool usable = solvers::usable(result_.status);
+  q_next = usable ? result_.q_next : q;
+  return usable;
+}
+
+bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
+                              Eigen::MatrixXd& B) {
+  ++solves_;
+  smooth_->set_kappa(kappa);
+  smooth_->step(q, u, smoothed_);
+  if (!solvers::usable(smoothed_.status)) return false;
+  differentiator_.linearize(*smooth_, dynamics::State{.q = q}, u, smoothed_, {.configuration = false});
+  differentiator_.jacobians(derivative_);
+  q_next = smoothed_.q_next;
+  B = derivative_.B;
+  return true;
+}
+
+void PlanningSteps::reset() {
+  exact_->reset();
+  smooth_->reset();
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,218 @@
+#include "deft/planning/rollout_tree.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/planning/greedy_rollout.hpp"
+
+namespace deft::planning {
+namespace {
+
+/// Items of work draw their numbers from ranges of their own: the choice of a node, and its growth.
+constexpr std::uint64_t kChoice = 0, kGrowth = 1;
+std::uint64_t item_of(std::uint64_t item, std::uint64_t purpose) { return 2 * item + purpose; }
+
+}  // namespace
+
+struct RolloutTree::Shared {
+  Hand hand;
+  ContactSampler sampler;
+  Shared(const scene::Scene& scene, const Goal& goal) : hand(scene, goal), sampler(scene, hand) {}
+};
+
+/// What an expansion found: a transfer, if it regrasped, and a roll-out.
+struct RolloutTree::Growth {
+  bool ok = false, regrasped = false, holds_goal = false;
+  Motion transfer, rollout;
+};
+
+struct RolloutTree::Worker {
+  PlanningSteps steps;
+  Proximity proximity;
+  Transfer transfer;
+  GreedyRollout rollout;
+  const Shared* shared;
+  const Goal* goal;
+
+  Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
+      : steps(scene),
+        proximity(scene, its_shared.hand),
+        transfer(its_goal, its_shared.hand, steps, proximity),
+        rollout(its_goal, its_shared.hand, steps),
+        shared(&its_shared),
+        goal(&its_goal) {}
+
+  /// A pose between the node's and the goal's, every entry at its own share of the way.
+  Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
+    const multibody::Model& model = steps.scene().model();
+    Eigen::VectorXd way = model.difference(q, goal->q());
+    for (const int row : goal->rows()) way(row) *= draw.uniform();
+    Eigen::VectorXd q_target;
+    model.integrate(q, way, q_target);
+    return q_target;
+  }
+
+  /// Lets go and takes hold somewhere else: the candidate from which the target is best in reach.
+  bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion) {
+    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    const std::vector<int> fingers = shared->sampler.choose_fingers(draw);
+    if (!transfer.release(shared->hand.commands_of(fingers), motion)) return false;
+    std::optional<Grasp> best;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < settings.candidates; ++k) {
+      std::optional<Grasp> grasp = shared->sampler.sample(motion.q, fingers, draw, proximity);
+      if (!grasp) continue;
+      double distance = 0;
+      if (settings.candidates > 1) {
+        Motion there{motion.q, grasp->joints, {}};
+        set_joint_positions(steps.scene(), grasp->joints, there.q);
+        distance = rollout.reachable_distance(there, q_target);
+      }
+      if (best && distance >= nearest) continue;
+      nearest = distance;
+      best = std::move(grasp);
+    }
+    return best && transfer.reach(*best, draw, motion);
+  }
+
+  Growth grow(const Node& node, bool regrasps, Draw draw) {
+    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    steps.reset();
+    Growth growth;
+    Motion motion{node.q, node.u, {}};
+    const bool to_goal = draw.chance(settings.goal_bias);
+    Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
+    if (regrasps) {
+      growth.regrasped = true;
+      if (!regrasp(q_target, draw, motion)) return growth;
+      growth.transfer = motion;
+      motion.commands.clear();
+    }
+    const RolloutReport report = rollout.run(q_target, to_goal, motion);
+    growth.holds_goal = report.holds_goal;
+    growth.ok = report.moved || report.holds_goal;
+    growth.rollout = std::move(motion);
+    return growth;
+  }
+};
+
+RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                         const Eigen::VectorXd& u, std::uint64_t seed)
+    : scene_(&scene), goal_(&goal), seed_(seed), shared_(std::make_unique<Shared>(scene, goal)) {
+  Node root;
+  root.q = q;
+  root.u = u;
+  root.distance = goal.distance(q);
+  nodes_.push_back(std::move(root));
+}
+
+RolloutTree::~RolloutTree() = default;
+
+int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Draw draw(seed_, item_of(item, kChoice));
+  const bool greedy = draw.chance(settings.greed);
+  double best_score = std::numeric_limits<double>::infinity();
+  int best = 0, seen = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.kind == NodeKind::kTransfer || node.cost_s >= limits.cost_limit_s) continue;
+    // Every node with the same chance: the k-th replaces the choice with probability 1/k.
+    const double score = greedy ? node.distance * (1 + settings.tries_weight * node.tries) +
+                                      limits.regrasp_weight * node.regrasps
+                                : 0;
+    ++seen;
+    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
+      best_score = score;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+void RolloutTree::append(int parent, Growth& growth, double time_s) {
+  const double h = *scene_->spec().step.h;
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  const auto add = [&](NodeKind kind, Motion& motion, double price_s) {
+    Node node;
+    node.parent = parent;
+    node.kind = kind;
+    node.q = std::move(motion.q);
+    node.u = std::move(motion.u);
+    node.commands = std::move(motion.commands);
+    node.distance = goal_->distance(node.q);
+    node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
+    node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransfer);
+    node.time_s = time_s;
+    nodes_.push_back(std::move(node));
+    parent = static_cast<int>(nodes_.size()) - 1;
+  };
+  if (growth.regrasped) add(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
+  add(NodeKind::kRollout, growth.rollout, 0);
+  if (growth.holds_goal && goal_node_ < 0) goal_node_ = parent;
+}
+
+SearchEnd RolloutTree::search(const SearchLimits& limits) {
+  const Stopwatch watch;
+  const int threads = limits.threads > 0 ? limits.threads : std::max(1, int(std::thread::hardware_concurrency()));
+  const int batch = scene_->spec().plan.batch;
+  while (static_cast<int>(workers_.size()) < std::min(threads, batch))
+    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, *shared_));
+
+  std::vector<int> parents(static_cast<std::size_t>(batch));
+  std::vector<Growth> growths(static_cast<std::size_t>(batch));
+  for (int begun = 0; begun < limits.nodes; begun += batch) {
+    if (goal_node_ >= 0) return SearchEnd::kFound;
+    if (limits.stop.stop_requested()) return SearchEnd::kStopped;
+    if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
+
+    // Choose, one after the other; a try counts at once.
+    const int count = std::min(batch, limits.nodes - begun);
+    std::vector<char> regrasps(static_cast<std::size_t>(count));
+    for (int k = 0; k < count; ++k) {
+      const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
+      parents[static_cast<std::size_t>(k)] = parent;
+      // The root goes on with what it holds, once.
+      regrasps[static_cast<std::size_t>(k)] = !(parent == 0 && nodes_[0].tries == 0);
+      ++nodes_[static_cast<std::size_t>(parent)].tries;
+    }
+
+    // Grow, in parallel; append in order.
+    std::atomic<int> next = 0;
+    const auto work = [&](Worker& worker) {
+      for (int k = next++; k < count; k = next++) {
+        const Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + k), kGrowth));
+        growths[static_cast<std::size_t>(k)] = worker.grow(nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])], regrasps[static_cast<std::size_t>(k)], draw);
+      }
+    };
+    {
+      std::vector<std::jthread> helpers;
+      for (std::size_t w = 1; w < std::min<std::size_t>(workers_.size(), static_cast<std::size_t>(threads)); ++w)
+        helpers.emplace_back([&, w] { work(*workers_[w]); });
+      work(*workers_.front());
+    }
+    tried_ += count;
+    for (int k = 0; k < count; ++k) {
+      if (growths[static_cast<std::size_t>(k)].ok)
+        append(parents[static_cast<std::size_t>(k)], growths[static_cast<std::size_t>(k)], watch.seconds());
+    }
+    if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node())].distance);
+  }
+  return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
+}
+
+int RolloutTree::best_node() const {
+  const auto best = std::min_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) { return a.distance < b.distance; });
+  return static_cast<int>(best - nodes_.begin());
+}
+
+long RolloutTree::solves() const {
+  long sum = 0;
+  for (const auto& worker : workers_) sum += worker->steps.solves();
+  return sum;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,224 @@
+#include "deft/planning/transfer.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace deft::planning {
+namespace {
+
+constexpr int kReleaseSteps = 12, kRestSteps = 10;
+constexpr double kRest_m = 1e-4;        // motion of the objects per step below which they rest
+constexpr double kDrag_m = 1e-3;        // motion per step of a transfer above which the step is halved
+constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
+constexpr double kCheckStep = 0.05;     // [rad, m], between checks of a path
+constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
+constexpr int kTreeNodes = 400;
+constexpr int kShortcuts = 20;
+constexpr int kLongest = 300;            // steps of a transfer
+
+/// Points from `from` to `to` with joint steps of at most `longest`, without `from`.
+int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
+  return std::max(1, static_cast<int>(std::ceil((to - from).cwiseAbs().maxCoeff() / longest - 1e-9)));
+}
+
+}  // namespace
+
+Transfer::Transfer(const Goal& goal, const Hand& hand, PlanningSteps& steps, Proximity& proximity)
+    : goal_(&goal), hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
+
+std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
+  proximity_->place(q);
+  const int count = proximity_->rows(moves, settings_->clearance_m, normal_, slide_, gaps_);
+  if (count == 0) return std::nullopt;
+  // Least squares: every near gap to the clearance, no sliding.
+  Eigen::MatrixXd H = normal_.transpose() * normal_ + kSlideWeight * kSlideWeight * slide_.transpose() * slide_;
+  H.diagonal().array() += 1e-4;
+  const Eigen::VectorXd wanted = (1.5 * settings_->clearance_m - gaps_.array()).matrix();
+  Eigen::VectorXd step = H.llt().solve(normal_.transpose() * wanted);
+  const double longest = step.cwiseAbs().maxCoeff();
+  if (longest > settings_->joint_step) step *= settings_->joint_step / longest;
+  return step;
+}
+
+bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
+  const scene::Scene& scene = steps_->scene();
+  Eigen::VectorXd q_next;
+  for (int k = 0; k < kReleaseSteps; ++k) {
+    const std::optional<Eigen::VectorXd> step = opening(motion.q, moves);
+    if (!step) break;
+    // From where the joints are, not from where they were told to be: that unloads the springs.
+    Eigen::VectorXd target = joint_positions(scene, motion.q) + *step;
+    target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    for (Eigen::Index u = 0; u < target.size(); ++u) {
+      if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
+    }
+    if (!steps_->step(motion.q, target, q_next)) return false;
+    motion.commands.push_back(target);
+    motion.q = q_next;
+    motion.u = target;
+  }
+  // Until the objects rest.
+  for (int k = 0; k < kRestSteps; ++k) {
+    if (!steps_->step(motion.q, motion.u, q_next)) return false;
+    const double moved = goal_->distance(motion.q, q_next);
+    if (moved < kRest_m && k == 0) break;  // nothing happens: that step is not needed
+    motion.commands.push_back(motion.u);
+    motion.q = q_next;
+    if (moved < kRest_m) break;
+  }
+  return true;
+}
+
+Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
+  Path path{grasp.joints};
+  for (int k = 0; k < kReleaseSteps; ++k) {
+    const std::optional<Eigen::VectorXd> step = opening(q, grasp.moves);
+    if (!step) break;
+    const Eigen::VectorXd next = (path.back() + *step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    if (!is_free_between(path.back(), next)) break;
+    path.push_back(next);
+    set_joint_positions(steps_->scene(), next, q);
+  }
+  return path;
+}
+
+bool Transfer::is_free(const Eigen::VectorXd& joints) {
+  set_joint_positions(steps_->scene(), joints, q_);
+  proximity_->place(q_);
+  const double margin = 0.25 * settings_->standoff_m;
+  return proximity_->smallest_gap(moves_, margin) >= margin;
+}
+
+bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
+  const int count = pieces(from, to, kCheckStep);
+  for (int k = 1; k <= count; ++k) {
+    if (!is_free(from + (to - from) * (double(k) / count))) return false;
+  }
+  return true;
+}
+
+std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw) {
+  if (is_free_between(from, to)) return Path{from, to};
+  Eigen::VectorXd home = from;
+  for (Eigen::Index u = 0; u < home.size(); ++u) {
+    if (moves_[static_cast<std::size_t>(u)]) home(u) = hand_->home(u);
+  }
+  if (is_free(home) && is_free_between(from, home) && is_free_between(home, to)) return Path{from, home, to};
+  if (!is_free(to) || !is_free(from)) return std::nullopt;
+
+  // Two trees that grow towards each other (RRT-Connect, Kuffner and LaValle 2000).
+  struct Tree {
+    Path points;
+    std::vector<int> parents;
+    int nearest(const Eigen::VectorXd& x) const {
+      int best = 0;
+      for (std::size_t i = 1; i < points.size(); ++i) {
+        if ((points[i] - x).squaredNorm() < (points[best] - x).squaredNorm()) best = static_cast<int>(i);
+      }
+      return best;
+    }
+  };
+  Tree trees[2] = {{{from}, {-1}}, {{to}, {-1}}};
+  // One edge towards x. @returns the new node, or −1.
+  const auto extend = [&](Tree& tree, const Eigen::VectorXd& x) {
+    const int near = tree.nearest(x);
+    const Eigen::VectorXd& at = tree.points[static_cast<std::size_t>(near)];
+    const double length = (x - at).norm();
+    const Eigen::VectorXd next = length <= kTreeStep ? x : Eigen::VectorXd(at + (x - at) * (kTreeStep / length));
+    if (!is_free_between(at, next)) return -1;
+    tree.points.push_back(next);
+    tree.parents.push_back(near);
+    return static_cast<int>(tree.points.size()) - 1;
+  };
+  const auto branch = [](const Tree& tree, int node) {
+    Path path;
+    for (; node >= 0; node = tree.parents[static_cast<std::size_t>(node)])
+      path.push_back(tree.points[static_cast<std::size_t>(node)]);
+    return path;
+  };
+  for (int k = 0; k < kTreeNodes; ++k) {
+    Tree &growing = trees[k % 2], &other = trees[1 - k % 2];
+    Eigen::VectorXd sample = from;
+    for (Eigen::Index u = 0; u < sample.size(); ++u) {
+      if (!moves_[static_cast<std::size_t>(u)]) continue;
+      const double low = std::min({from(u), to(u), hand_->home(u)}) - 1, high = std::max({from(u), to(u), hand_->home(u)}) + 1;
+      sample(u) = draw.uniform(std::max(low, hand_->lower(u)), std::min(high, hand_->upper(u)));
+    }
+    const int added = extend(growing, sample);
+    if (added < 0) continue;
+    const Eigen::VectorXd meeting = growing.points[static_cast<std::size_t>(added)];
+    int reached = -1;
+    do {
+      reached = extend(other, meeting);
+    } while (reached >= 0 && other.points[static_cast<std::size_t>(reached)] != meeting);
+    if (reached < 0) continue;
+    Path first = branch(trees[0], k % 2 == 0 ? added : reached), second = branch(trees[1], k % 2 == 0 ? reached : added);
+    std::reverse(first.begin(), first.end());
+    first.insert(first.end(), second.begin() + 1, second.end());
+    shorten(first, draw);
+    return first;
+  }
+  return std::nullopt;
+}
+
+void Transfer::shorten(Path& path, Draw& draw) {
+  for (int k = 0; k < kShortcuts && path.size() > 2; ++k) {
+    const int a = draw.index(static_cast<int>(path.size()) - 2);
+    const int b = a + 2 + draw.index(static_cast<int>(path.size()) - a - 2);
+    if (is_free_between(path[static_cast<std::size_t>(a)], path[static_cast<std::size_t>(b)]))
+      path.erase(path.begin() + a + 1, path.begin() + b);
+  }
+}
+
+bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
+  Eigen::VectorXd q_next;
+  while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
+    if (motion.commands.size() > kLongest) return false;
+    const Eigen::VectorXd step = (waypoint - motion.u) / pieces(motion.u, waypoint, settings_->joint_step);
+    for (double scale = 1;; scale /= 2) {
+      const Eigen::VectorXd target = scale == 1 && pieces(motion.u, waypoint, settings_->joint_step) == 1
+                                         ? waypoint
+                                         : Eigen::VectorXd(motion.u + scale * step);
+      if (!steps_->step(motion.q, target, q_next)) return false;
+      if (scale > 0.2 && goal_->distance(motion.q, q_next) > kDrag_m) continue;
+      motion.commands.push_back(target);
+      motion.q = q_next;
+      motion.u = target;
+      break;
+    }
+  }
+  return true;
+}
+
+bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
+  const scene::Scene& scene = steps_->scene();
+  const Eigen::VectorXd q_start = motion.q;
+  q_ = motion.q;
+  moves_ = grasp.moves;
+
+  // The way: to where the grasp is open, then closing.
+  Eigen::VectorXd q_grasp = motion.q;
+  set_joint_positions(scene, grasp.joints, q_grasp);
+  Path closing = retreat(grasp, q_grasp);
+  std::optional<Path> path = connect(joint_positions(scene, motion.q), closing.back(), draw);
+  if (!path) return false;
+  path->insert(path->end(), closing.rbegin() + 1, closing.rend());
+
+  // Fingers that stay keep their command.
+  for (std::size_t k = 1; k < path->size(); ++k) {
+    Eigen::VectorXd waypoint = (*path)[k];
+    for (Eigen::Index u = 0; u < waypoint.size(); ++u) {
+      if (!moves_[static_cast<std::size_t>(u)]) waypoint(u) = motion.u(u);
+    }
+    if (!follow(waypoint, motion)) return false;
+  }
+  if (goal_->distance(q_start, motion.q) > settings_->drift_m) return false;
+  const Eigen::VectorXd missing = grasp.joints - joint_positions(scene, motion.q);
+  for (Eigen::Index u = 0; u < missing.size(); ++u) {
+    if (moves_[static_cast<std::size_t>(u)] && std::abs(missing(u)) > kCheckStep) return false;
+  }
+  return true;
+}
+
+}  // namespace deft::planning

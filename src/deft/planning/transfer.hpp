@@ -1,0 +1,55 @@
+#pragma once
+// Motions between contacts: let go, go round, come near. Planned without contact and simulated exactly.
+
+#include <optional>
+#include <vector>
+
+#include "deft/planning/contact_sampler.hpp"
+#include "deft/planning/planning_steps.hpp"
+
+namespace deft::planning {
+
+/// A point of a motion under commands, and the commands so far.
+struct Motion {
+  Eigen::VectorXd q, u;                   // configuration, and last command
+  std::vector<Eigen::VectorXd> commands;  // one per step
+};
+
+/// Plans and simulates transfers. One per thread.
+class Transfer {
+ public:
+  Transfer(const Goal& goal, const Hand& hand, PlanningSteps& steps, Proximity& proximity);
+
+  /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
+  /// the objects rest (10 steps at most). @returns false if a step failed.
+  bool release(const std::vector<char>& moves, Motion& motion);
+  /// Brings the joints to the grasp, free of collision: straight, by the joints of the scene's start, or by a
+  /// bidirectional tree; simulated exactly. @returns false if there is no way, or the simulation moved the objects
+  /// further than settings.drift_m.
+  bool reach(const Grasp& grasp, Draw& draw, Motion& motion);
+
+ private:
+  using Path = std::vector<Eigen::VectorXd>;
+  /// One step that opens the near gaps, in joints; nothing when all are open.
+  std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
+  /// From a grasp backwards to where it is open; at least the grasp itself.
+  Path retreat(const Grasp& grasp, Eigen::VectorXd q);
+  bool is_free(const Eigen::VectorXd& joints);
+  bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
+  std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw);
+  void shorten(Path& path, Draw& draw);
+  /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object.
+  bool follow(const Eigen::VectorXd& waypoint, Motion& motion);
+
+  const Goal* goal_;
+  const Hand* hand_;
+  PlanningSteps* steps_;
+  Proximity* proximity_;
+  const scene::PlanSettings* settings_;
+  Eigen::VectorXd q_;        // of the checks: objects where they lie
+  std::vector<char> moves_;  // of the checks
+  Eigen::MatrixXd normal_, slide_;
+  Eigen::VectorXd gaps_;
+};
+
+}  // namespace deft::planning
