@@ -1,6 +1,5 @@
 #include "deft/planning/greedy_rollout.hpp"
 
-#include <Eigen/Cholesky>
 #include <limits>
 
 namespace deft::planning {
@@ -9,7 +8,6 @@ namespace {
 constexpr double kScales[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
 constexpr double kSharper = 5;                  // κ grows by it without progress
 constexpr int kSharpenings = 2;                 // how often
-constexpr double kGamma = 1e-4;                 // [m²], caps distances in directions out of reach
 
 }  // namespace
 
@@ -18,18 +16,20 @@ GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& 
   bounds_.norm = settings_->step_norm;
 }
 
-bool GreedyRollout::linearize(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
+bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
   if (!steps_->linearize(motion.q, motion.u, kappa, c_, B_)) return false;
   goal_->residual(c_, q_target, e_);
   B_rows_ = goal_->weights().asDiagonal() * B_(goal_->rows(), Eigen::all);
+  bounds_.lower = (hand_->lower - motion.u).cwiseMin(0.0);
+  bounds_.upper = (hand_->upper - motion.u).cwiseMax(0.0);
+  nearest_command(B_rows_, e_, settings_->regularization, bounds_, du_);
   return true;
 }
 
-double GreedyRollout::reachable_distance(const Motion& motion, const Eigen::VectorXd& q_target) {
-  if (!linearize(motion, q_target, settings_->kappa)) return std::numeric_limits<double>::infinity();
-  Eigen::MatrixXd BB = B_rows_ * B_rows_.transpose();
-  BB.diagonal().array() += kGamma;
-  return e_.dot(BB.llt().solve(e_));
+double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_target) {
+  if (!choose_command(motion, q_target, settings_->kappa) || !steps_->step(motion.q, motion.u + du_, q_next_))
+    return std::numeric_limits<double>::infinity();
+  return goal_->distance(q_next_, q_target);
 }
 
 bool GreedyRollout::holds(Motion& motion) {
@@ -59,10 +59,7 @@ RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, bool to_goal, 
   double nearest_distance = distance;
   int sharpenings = 0;
   for (int k = 0; k < settings_->rollout_steps; ++k) {
-    if (!linearize(motion, q_target, kappa)) break;
-    bounds_.lower = (hand_->lower - motion.u).cwiseMin(0.0);
-    bounds_.upper = (hand_->upper - motion.u).cwiseMax(0.0);
-    nearest_command(B_rows_, e_, settings_->regularization, bounds_, du_);
+    if (!choose_command(motion, q_target, kappa)) break;
 
     // The exact step decides how far.
     double best = std::numeric_limits<double>::infinity();

@@ -23,12 +23,13 @@ class GreedyRollout {
   /// then exact steps with δu, 0.4 δu and 0.16 δu; the first that comes nearer by settings.progress is taken, or else
   /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target.
   RolloutReport run(const Eigen::VectorXd& q_target, bool to_goal, Motion& motion);
-  /// Mahalanobis distance of the target at a grasp: eᵀ(B Bᵀ + γ)⁻¹ e with B weighted as e. Infinity if the step fails.
-  double reachable_distance(const Motion& motion, const Eigen::VectorXd& q_target);
+  /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
+  /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
+  double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
 
  private:
-  /// B of the goal's rows, weighted, and e from c, at κ.
-  bool linearize(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
+  /// The command of the law above into du_. @returns false if the smoothed step failed.
+  bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
   bool holds(Motion& motion);
 
   const Goal* goal_;

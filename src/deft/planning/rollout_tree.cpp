@@ -69,7 +69,7 @@ struct RolloutTree::Worker {
       if (settings.candidates > 1) {
         Motion there{motion.q, grasp->joints, {}};
         set_joint_positions(steps.scene(), grasp->joints, there.q);
-        distance = rollout.reachable_distance(there, q_target);
+        distance = rollout.first_step(there, q_target);
       }
       if (best && distance >= nearest) continue;
       nearest = distance;

@@ -8,10 +8,13 @@ namespace deft::planning {
 namespace {
 
 constexpr int kReleaseSteps = 12, kRestSteps = 10;
+constexpr double kUnloaded = 1e-6;      // [rad, m], between joint and target of a spring without load
 constexpr double kRest_m = 1e-4;        // motion of the objects per step below which they rest
-constexpr double kDrag_m = 1e-3;        // motion per step of a transfer above which the step is halved
+constexpr double kDrag_m = 2e-4;        // motion per step of a transfer above which the step is halved
+constexpr double kShortest = 1.0 / 16;  // of a step
+constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
 constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
-constexpr double kCheckStep = 0.05;     // [rad, m], between checks of a path
+constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
 constexpr int kShortcuts = 20;
@@ -45,10 +48,12 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   Eigen::VectorXd q_next;
   for (int k = 0; k < kReleaseSteps; ++k) {
+    // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
+    // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
     const std::optional<Eigen::VectorXd> step = opening(motion.q, moves);
-    if (!step) break;
-    // From where the joints are, not from where they were told to be: that unloads the springs.
-    Eigen::VectorXd target = joint_positions(scene, motion.q) + *step;
+    Eigen::VectorXd target = joint_positions(scene, motion.q);
+    if (!step && (k > 0 || (target - motion.u).cwiseAbs().maxCoeff() < kUnloaded)) break;
+    if (step) target += *step;
     target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
     for (Eigen::Index u = 0; u < target.size(); ++u) {
       if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
@@ -83,11 +88,10 @@ Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
   return path;
 }
 
-bool Transfer::is_free(const Eigen::VectorXd& joints) {
+double Transfer::gap_at(const Eigen::VectorXd& joints, double margin) {
   set_joint_positions(steps_->scene(), joints, q_);
   proximity_->place(q_);
-  const double margin = 0.25 * settings_->standoff_m;
-  return proximity_->smallest_gap(moves_, margin) >= margin;
+  return proximity_->smallest_gap(moves_, margin);
 }
 
 bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
@@ -99,13 +103,16 @@ bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorX
 }
 
 std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw) {
+  // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
+  margin_ = settings_->clearance_m;
+  margin_ = kShareOfGap * std::min(gap_at(from, margin_), gap_at(to, margin_));
+  if (margin_ <= 0) return std::nullopt;
   if (is_free_between(from, to)) return Path{from, to};
   Eigen::VectorXd home = from;
   for (Eigen::Index u = 0; u < home.size(); ++u) {
     if (moves_[static_cast<std::size_t>(u)]) home(u) = hand_->home(u);
   }
   if (is_free(home) && is_free_between(from, home) && is_free_between(home, to)) return Path{from, home, to};
-  if (!is_free(to) || !is_free(from)) return std::nullopt;
 
   // Two trees that grow towards each other (RRT-Connect, Kuffner and LaValle 2000).
   struct Tree {
@@ -181,7 +188,7 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
                                          ? waypoint
                                          : Eigen::VectorXd(motion.u + scale * step);
       if (!steps_->step(motion.q, target, q_next)) return false;
-      if (scale > 0.2 && goal_->distance(motion.q, q_next) > kDrag_m) continue;
+      if (scale > kShortest && goal_->distance(motion.q, q_next) > kDrag_m) continue;
       motion.commands.push_back(target);
       motion.q = q_next;
       motion.u = target;
@@ -196,6 +203,7 @@ bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
   const Eigen::VectorXd q_start = motion.q;
   q_ = motion.q;
   moves_ = grasp.moves;
+  margin_ = kShareOfGap * settings_->standoff_m;
 
   // The way: to where the grasp is open, then closing.
   Eigen::VectorXd q_grasp = motion.q;

@@ -34,7 +34,9 @@ class Transfer {
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
   /// From a grasp backwards to where it is open; at least the grasp itself.
   Path retreat(const Grasp& grasp, Eigen::VectorXd q);
-  bool is_free(const Eigen::VectorXd& joints);
+  /// The smallest gap of what moves at these joints, at most `margin` [m].
+  double gap_at(const Eigen::VectorXd& joints, double margin);
+  bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }
   bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
   std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw);
   void shorten(Path& path, Draw& draw);
@@ -48,6 +50,7 @@ class Transfer {
   const scene::PlanSettings* settings_;
   Eigen::VectorXd q_;        // of the checks: objects where they lie
   std::vector<char> moves_;  // of the checks
+  double margin_ = 0;        // [m], of the checks
   Eigen::MatrixXd normal_, slide_;
   Eigen::VectorXd gaps_;
 };

@@ -23,7 +23,7 @@ struct PlanSettings {
   double regrasp_weight = 0.03;   // [m] per regrasp on the way, once there is a plan
   int batch = 4;                  // ≥ 1, nodes chosen at a time and grown in parallel; unlike threads part of the result
   // Regrasps.
-  int candidates = 1;             // ≥ 1, contacts sampled per regrasp, of which the best reachable ellipsoid is taken
+  int candidates = 1;             // ≥ 1, contacts sampled per regrasp, of which the one is taken whose first step comes nearest
   int attempts = 20;              // ≥ 1, inverse kinematics per candidate
   double finger_share = 0.3;      // share of regrasps that move one finger only
   double standoff_m = 1e-3;       // > 0, gap of a sampled contact
