@@ -159,9 +159,9 @@ int run(const InfoOptions& options) {
   apply(options.output);
   if (options.settings) {
     if (options.output.json)
-      print_json({{"settings", io::settings_help()}});
+      print_json({{"settings", io::settings_help() + io::plan_settings_help()}});
     else
-      fmt::print("{}", io::settings_help());
+      fmt::print("{}", io::settings_help() + io::plan_settings_help());
     return kDone;
   }
   if (options.scene.scene.empty()) throw InputError({}, "info needs a SCENE, or --settings");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "deft/dynamics/sliding_gap.hpp"
 
@@ -99,6 +100,8 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
 
 RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& options, Trajectory& trajectory) {
   const scene::Scene& scene = model.scene();
+  if (!options.commands.empty() && static_cast<int>(options.commands.size()) < options.steps)
+    throw std::invalid_argument("rollout: fewer commands than steps");
   RolloutEnd end;
   scene::SceneState start = scene.make_state(), next = scene.make_state();
   scene.update(from.q, start);
@@ -107,7 +110,10 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   Eigen::VectorXd u(scene.nu());
   for (int k = 0; k < options.steps; ++k) {
     state.t = from.t + k * model.h();
-    scene.command(state.t, model.h(), u);
+    if (options.commands.empty())
+      scene.command(state.t, model.h(), u);
+    else
+      u = options.commands[static_cast<std::size_t>(k)];
     model.step(state, u, result);
 
     // The true gaps are those of the geometry at the end of the step.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
@@ -22,12 +23,14 @@ struct RolloutOptions {
   int steps = 0;
   /// Called after each step with the index of the step; return false to stop (Ctrl-C).
   std::function<bool(int step, const StepResult&, const Trajectory&)> on_step;
+  /// Instead of the scene's commands: the joint targets of each step, at least `steps` of them, size nu each.
+  std::span<const Eigen::VectorXd> commands{};
 };
 
 /// The initial configuration of the model's scene, with its velocity, at time 0.
 State initial_state(const StepModel& model);
 
-/// Simulates the scene's commands from `start`, appending to a Trajectory. Stops at the first step that is not Solved or NotUnique.
+/// Simulates the scene's commands, or those of `options`, from `start`, appending to a Trajectory. Stops at the first step that is not Solved or NotUnique.
 RolloutEnd rollout(StepModel& model, const State& start, const RolloutOptions& options, Trajectory& trajectory);
 
 }  // namespace deft::dynamics

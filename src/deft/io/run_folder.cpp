@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array kRunFiles{"run.h5",       "run.h5.work", "run.h5.tmp", "run.html",
-                               "summary.json", "config.yaml", "deft.log"};
+                               "summary.json", "config.yaml", "deft.log", "plan.yaml"};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& message) {
   throw InputError({path, 0, 0}, message);

@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "deft/planning/plan.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::planning {
-
-/// How far a configuration is from a goal: the largest over the bodies and joints that the goal names.
-struct GoalError {
-  double position_m = 0, rotation_rad = 0;
-  double joint = 0;  // [rad or m]
-};
 
 /// A goal of a scene as an error vector:  e = W (q_goal ⊖ q), one entry per named velocity of an object, all in metres:
 /// W is 1 for positions, (position tolerance)/(rotation tolerance) for rotations [m/rad], and likewise for joints.

@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "deft/planning/goal.hpp"
-
 namespace deft::planning {
+
+/// How far a configuration is from a goal: the largest over the bodies and joints that the goal names.
+struct GoalError {
+  double position_m = 0, rotation_rad = 0;
+  double joint = 0;  // [rad or m]
+};
 
 /// How a node came from its parent.
 enum class NodeKind : std::uint8_t { kRoot = 0, kTransfer = 1, kRollout = 2 };

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "deft/planning/goal.hpp"
 #include "deft/planning/plan.hpp"
 #include "deft/planning/rollout_tree.hpp"
 

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "deft/planning/goal.hpp"
 #include "deft/planning/plan.hpp"
 #include "deft/scene/scene.hpp"
 
