@@ -3,15 +3,19 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::planning {
 namespace {
 
-constexpr int kIterations = 40, kGuided = 30;  // of which the first also draw the touching points together
+constexpr int kIterations = 30, kGuided = 20;  // of which the first also draw the touching points together
 constexpr double kGuide = 0.3;                 // weight of that beside the gap
 constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
+constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps remain
+constexpr double kMet = 1e-3;                  // [rad, m], longest joint change at which the points count as met
+constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
 constexpr double kFlat = 0.5;                  // faces whose normal has more along the plane's normal cannot be touched in it
@@ -36,21 +40,36 @@ std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
   return all;
 }
 
-ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
-  const auto last = static_cast<int>(finger.geometries.size());
-  Touch touch;
-  touch.geometry = finger.geometries[static_cast<std::size_t>(draw.chance(kTipShare) ? 0 : draw.index(last))];
+Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surface, Draw& draw) const {
   const auto& world = scene_->collision_world();
   for (;;) {
     const double at = draw.uniform();
     const auto it = std::lower_bound(hand_->share.begin(), hand_->share.end(), at);
-    touch.surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
-    const collision::SurfacePoint point =
-        world.surface_point(touch.surface, {draw.uniform(), draw.uniform(), draw.uniform()});
-    const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[touch.surface].body];
-    touch.p_W = X_WB * point.p;
-    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) return touch;
+    surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
+    const collision::SurfacePoint point = world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
+    const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[surface].body];
+    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) return X_WB * point.p;
   }
+}
+
+ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
+  const auto last = static_cast<int>(finger.geometries.size());
+  Touch touch;
+  touch.geometry = finger.geometries[static_cast<std::size_t>(draw.chance(kTipShare) ? 0 : draw.index(last))];
+  // Of a few points the nearest: far sides are mostly out of reach.
+  const auto& world = scene_->collision_world();
+  const RigidTransform& X_WL = proximity.state().X_WB()[world.geometries()[touch.geometry].body];
+  double nearest = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < kPoints; ++k) {
+    int surface = -1;
+    const Eigen::Vector3d p_W = draw_point(proximity, surface, draw);
+    const double distance = (p_W - X_WL.translation()).norm();
+    if (distance >= nearest) continue;
+    nearest = distance;
+    touch.p_W = p_W;
+    touch.surface = surface;
+  }
+  return touch;
 }
 
 Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves,
@@ -72,39 +91,49 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
                            Proximity& proximity) const {
   const double standoff = scene_->spec().plan.standoff_m;
   const auto n = static_cast<Eigen::Index>(touches.size()), nu = static_cast<Eigen::Index>(scene_->nu());
-  Eigen::MatrixXd J(4 * n, nu), rows;
-  Eigen::VectorXd r(4 * n), joints = joint_positions(*scene_, q);
+  Eigen::MatrixXd J, rows, normal, slide;
+  Eigen::VectorXd r, gaps, joints = joint_positions(*scene_, q);
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     proximity.place(q);
-    const double guide = iteration < kGuided ? kGuide : 0;
+    const bool guided = iteration < kGuided;
+    // Once the points have met, links in the way are pushed out too.
+    const Eigen::Index others = guided ? 0 : proximity.rows(moves, standoff, normal, slide, gaps);
+    J.resize(4 * n + others, nu);
+    r.resize(4 * n + others);
     double worst = 0;
     for (Eigen::Index i = 0; i < n; ++i) {
       const Touch& touch = touches[static_cast<std::size_t>(i)];
       const collision::ContactPair pair =
           scene_->collision_world().signed_distance(touch.geometry, touch.surface, proximity.state().X_WB());
-      const Eigen::Vector3d normal = pair.nhat_BA_W;
-      Eigen::Matrix3d across = Eigen::Matrix3d::Identity() - normal * normal.transpose();
+      const Eigen::Vector3d n_W = pair.nhat_BA_W;
+      Eigen::Matrix3d across = Eigen::Matrix3d::Identity() - n_W * n_W.transpose();
       across -= plane_normal_ * plane_normal_.transpose() * across;
+      across *= guided ? kGuide : 0.0;
       proximity.point_rows(pair.body_a, pair.p_WA, rows);
       r(4 * i) = standoff - pair.gap;
-      r.segment<3>(4 * i + 1) = guide * across * (touch.p_W - pair.p_WA);
-      J.row(4 * i) = normal.transpose() * rows;
-      J.middleRows<3>(4 * i + 1) = guide * across * rows;
+      r.segment<3>(4 * i + 1) = across * (touch.p_W - pair.p_WA);
+      J.row(4 * i) = n_W.transpose() * rows;
+      J.middleRows<3>(4 * i + 1) = across * rows;
       worst = std::max(worst, std::abs(r(4 * i)));
     }
-    if (guide == 0 && worst < 0.1 * standoff) return true;
+    for (Eigen::Index i = 0; i < others; ++i) {
+      r(4 * n + i) = standoff - gaps(i);
+      J.row(4 * n + i) = normal.row(i);
+      worst = std::max(worst, r(4 * n + i) - 0.4 * standoff);
+    }
+    if (!guided && worst < 0.1 * standoff) return true;
     for (Eigen::Index u = 0; u < nu; ++u) {
       if (!moves[static_cast<std::size_t>(u)]) J.col(u).setZero();
     }
     Eigen::MatrixXd JJ = J * J.transpose();
-    JJ.diagonal().array() += guide == 0 ? 1e-10 : kDamping;
+    JJ.diagonal().array() += guided ? kDamping : kLastDamping;
     Eigen::VectorXd step = J.transpose() * JJ.llt().solve(r);
     const double longest = step.cwiseAbs().maxCoeff();
     if (longest > kLongest) step *= kLongest / longest;
     joints = (joints + step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
     set_joint_positions(*scene_, joints, q);
     // Where the points have met, the gaps alone remain.
-    if (guide > 0 && longest < 1e-4) iteration = std::max(iteration, kGuided - 1);
+    if (guided && longest < kMet) iteration = kGuided - 1;
   }
   return false;
 }
@@ -115,16 +144,16 @@ std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std:
   const Eigen::VectorXd joints = joint_positions(*scene_, q);
   const double standoff = scene_->spec().plan.standoff_m;
   for (int attempt = 0; attempt < scene_->spec().plan.attempts; ++attempt) {
-    // Which of the moving fingers touch, and where; those that do not go where the iteration starts.
-    proximity.place(q);
+    // Where the iteration starts; which of the moving fingers touch, and where. The others stay at the start.
+    Eigen::VectorXd q_try = q;
+    set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);
+    proximity.place(q_try);
     std::vector<Touch> touches;
     const auto first = static_cast<std::size_t>(draw.index(static_cast<int>(fingers.size())));
     for (std::size_t k = 0; k < fingers.size(); ++k) {
       const bool touching = k == first || draw.chance(0.7);
       if (touching) touches.push_back(draw_touch(hand_->fingers[fingers[k]], proximity, draw));
     }
-    Eigen::VectorXd q_try = q;
-    set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);
     if (!reach(touches, moves, q_try, proximity)) continue;
     proximity.place(q_try);
     if (proximity.smallest_gap(moves, standoff) >= 0.5 * standoff) return Grasp{joint_positions(*scene_, q_try), moves};

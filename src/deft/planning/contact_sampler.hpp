@@ -35,6 +35,8 @@ class ContactSampler {
     int geometry = -1, surface = -1;
     Eigen::Vector3d p_W;
   };
+  /// A point of the objects' surfaces that faces the plane of motion.
+  Eigen::Vector3d draw_point(const Proximity& proximity, int& surface, Draw& draw) const;
   Touch draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const;
   /// Joints from which the iteration starts.
   Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, Draw& draw) const;

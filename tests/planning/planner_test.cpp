@@ -1,0 +1,98 @@
+// Whole plans: they hold when somebody else simulates them, and they do not depend on the number of threads.
+
+#include "deft/planning/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "deft/dynamics/rollout.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::VectorXd;
+
+class Plans : public testing::TestWithParam<const char*> {};
+
+TEST_P(Plans, HoldInASimulationOfTheirCommandsAlone) {
+  const scene::Scene scene = test::load_planning(GetParam());
+  const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 3});
+  ASSERT_TRUE(result.plan.success);
+  // The scene's own model, with least-norm forces and its own warm starts.
+  const auto model = dynamics::make_step_model(scene);
+  const dynamics::State start = dynamics::initial_state(*model);
+  dynamics::Trajectory motion = dynamics::start_trajectory(*model, start);
+  const auto end = dynamics::rollout(*model, start, {static_cast<int>(result.plan.commands.size()), {}, result.plan.commands}, motion);
+  ASSERT_TRUE(end.completed);
+  const VectorXd q = Eigen::Map<const VectorXd>(motion.q.back().data(), scene.nq());
+  EXPECT_TRUE(Goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles).reached(q));
+  // Segments cover the plan.
+  int at = 0;
+  for (const Segment& segment : result.plan.segments) {
+    EXPECT_EQ(segment.first, at);
+    at = segment.last;
+  }
+  EXPECT_EQ(at, static_cast<int>(result.plan.commands.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, Plans, testing::Values("planar_pushing", "planar_hand", "ball_grazing", "allegro_ball", "planar_bimanual"),
+                         [](const auto& param) { return std::string(param.param); });
+
+/// Everything of a tree but wall times.
+bool same_tree(const std::vector<Node>& a, const std::vector<Node>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node& x, const Node& y) {
+    return x.parent == y.parent && x.kind == y.kind && x.q == y.q && x.u == y.u && x.commands == y.commands && x.tries == y.tries &&
+           x.distance == y.distance && x.cost_s == y.cost_s;
+  });
+}
+
+TEST(RolloutTree, IsTheSameForAnyNumberOfThreads) {
+  for (const char* name : {"planar_pushing", "planar_hand"}) {
+    const scene::Scene scene = planning_scene(test::load_planning(name));
+    const Goal goal(scene, scene.spec().goals.front(), false);
+    const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+    std::vector<Node> first;
+    for (const int threads : {1, 2, 5}) {
+      RolloutTree tree(scene, goal, q, u, 11);
+      tree.search({.nodes = 48, .threads = threads});
+      EXPECT_GT(tree.nodes().size(), 5u);
+      if (threads == 1) first = tree.nodes();
+      EXPECT_TRUE(same_tree(first, tree.nodes())) << name << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(RolloutTree, IsTheSameWhenTheSearchGoesOnInPieces) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  RolloutTree whole(scene, goal, q, u, 5), pieces(scene, goal, q, u, 5);
+  whole.search({.nodes = 40, .threads = 1});
+  for (int k = 0; k < 10; ++k) pieces.search({.nodes = 4, .threads = 2});
+  EXPECT_TRUE(same_tree(whole.nodes(), pieces.nodes()));
+}
+
+TEST(Planner, SaysWhatEndedItAndKeepsTheNearestWay) {
+  const scene::Scene scene = test::load_planning("planar_hand", {"plan.nodes=4"});
+  const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1});
+  EXPECT_EQ(result.end, SearchEnd::kNodes);
+  EXPECT_FALSE(result.plan.success);
+  EXPECT_GT(result.plan.error.rotation_rad, 0.05);
+  EXPECT_LT(result.first_solution_s, 0);
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_EQ(make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = stopped.get_token()}).end, SearchEnd::kStopped);
+}
+
+TEST(Planner, ImprovesItsFirstPlan) {
+  const scene::Scene first = test::load_planning("planar_pushing"), more = test::load_planning("planar_pushing", {"plan.improve_s=20", "plan.nodes=1500"});
+  const PlannerResult a = make_plan(first, first.spec().goals.front(), {.seed = 4}), b = make_plan(more, more.spec().goals.front(), {.seed = 4});
+  ASSERT_TRUE(a.plan.success && b.plan.success);
+  EXPECT_LT(b.plan.cost_s, a.plan.cost_s);
+  EXPECT_EQ(judge(planning_scene(more), Goal(more, more.spec().goals.front(), true), more.initial_configuration(), b.plan.commands, b.plan.segments).success, true);
+}
+
+}  // namespace
+}  // namespace deft::planning

@@ -1,0 +1,21 @@
+#pragma once
+// The scenes of scenes/planning, for tests.
+
+#include <string>
+#include <vector>
+
+#include "deft/io/scene_file.hpp"
+#include "deft/planning/goal.hpp"
+
+namespace deft::test {
+
+/// scenes/planning/NAME.deft.yaml with settings such as "plan.nodes=100".
+inline scene::Scene load_planning(const std::string& name, std::vector<std::string> settings = {}) {
+  io::SceneFileOptions options;
+  options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
+  options.settings = std::move(settings);
+  Diagnostics diagnostics;
+  return io::load_scene(options.bundled_scenes + "/planning/" + name + ".deft.yaml", options, diagnostics);
+}
+
+}  // namespace deft::test

@@ -1,0 +1,109 @@
+// Fingers, sampled grasps and the way to them, on the bundled hands.
+
+#include "deft/planning/transfer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::VectorXd;
+
+/// What a worker of the planner holds.
+struct Bench {
+  scene::Scene scene;
+  Goal goal;
+  Hand hand;
+  PlanningSteps steps;
+  Proximity proximity;
+  ContactSampler sampler;
+  Transfer transfer;
+
+  explicit Bench(const std::string& name)
+      : scene(planning_scene(test::load_planning(name))),
+        goal(scene, scene.spec().goals.front(), false),
+        hand(scene, goal),
+        steps(scene),
+        proximity(scene, hand),
+        sampler(scene, hand),
+        transfer(goal, hand, steps, proximity) {}
+};
+
+TEST(Hand, FindsTheFingersOfAHand) {
+  const Bench planar("planar_hand"), allegro("allegro_ball"), floating("allegro_pen");
+  ASSERT_EQ(planar.hand.fingers.size(), 2u);
+  EXPECT_EQ(planar.hand.fingers[0].commands, (std::vector<int>{0, 1}));
+  EXPECT_EQ(allegro.hand.fingers.size(), 4u);
+  ASSERT_EQ(floating.hand.fingers.size(), 4u);
+  // The slides move all fingers, so no finger alone may move them.
+  const std::vector<char> moves = floating.hand.commands_of({1});
+  EXPECT_EQ(std::count(moves.begin(), moves.end(), 1), 4);
+  EXPECT_EQ(moves[0] + moves[1] + moves[2], 0);
+  const std::vector<char> all = floating.hand.commands_of({0, 1, 2, 3});
+  EXPECT_EQ(std::count(all.begin(), all.end(), 1), 19);
+}
+
+class Systems : public testing::TestWithParam<const char*> {};
+
+TEST_P(Systems, GraspsTouchWithinTheStandoffAndCollideWithNothing) {
+  Bench bench(GetParam());
+  const double standoff = bench.scene.spec().plan.standoff_m;
+  const VectorXd q = bench.scene.initial_configuration();
+  int found = 0;
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    Draw draw(7, k);
+    const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
+    const std::optional<Grasp> grasp = bench.sampler.sample(q, fingers, draw, bench.proximity);
+    if (!grasp) continue;
+    ++found;
+    EXPECT_TRUE((grasp->joints.array() >= bench.hand.lower.array()).all() && (grasp->joints.array() <= bench.hand.upper.array()).all());
+    VectorXd q_grasp = q;
+    set_joint_positions(bench.scene, grasp->joints, q_grasp);
+    bench.proximity.place(q_grasp);
+    const double gap = bench.proximity.smallest_gap(grasp->moves, 1.0);
+    EXPECT_GE(gap, 0.5 * standoff);
+    EXPECT_LE(gap, 1.2 * standoff);
+    // What may not move has not.
+    const VectorXd before = joint_positions(bench.scene, q);
+    for (Eigen::Index u = 0; u < before.size(); ++u) {
+      if (grasp->moves[static_cast<std::size_t>(u)]) continue;
+      EXPECT_EQ(grasp->joints(u), before(u));
+    }
+  }
+  EXPECT_GE(found, 10);
+}
+
+TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
+  Bench bench(GetParam());
+  int arrived = 0;
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    Draw draw(8, k);
+    Motion motion{bench.scene.initial_configuration(), joint_positions(bench.scene, bench.scene.initial_configuration()), {}};
+    const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
+    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    const VectorXd q_rest = motion.q;
+    const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
+    if (!grasp || !bench.transfer.reach(*grasp, draw, motion)) continue;
+    ++arrived;
+    EXPECT_LE(bench.goal.distance(q_rest, motion.q), bench.scene.spec().plan.drift_m);
+    // The commands alone lead there: simulated once more from the start.
+    bench.steps.reset();
+    VectorXd q = bench.scene.initial_configuration(), q_next, last = joint_positions(bench.scene, q);
+    for (const VectorXd& u : motion.commands) {
+      EXPECT_LE((u - last).cwiseAbs().maxCoeff(), bench.scene.spec().plan.joint_step + 1e-9);
+      ASSERT_TRUE(bench.steps.step(q, u, q_next));
+      q = q_next;
+      last = u;
+    }
+    EXPECT_LT((q - motion.q).norm(), 1e-6);
+  }
+  EXPECT_GE(arrived, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Planning, Systems, testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_pen", "planar_bimanual"),
+                         [](const auto& param) { return std::string(param.param); });
+
+}  // namespace
+}  // namespace deft::planning
