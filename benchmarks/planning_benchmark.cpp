@@ -54,9 +54,12 @@ void run(const Arguments& arguments, const std::string& file) {
     options.threads = arguments.threads;
     const planning::PlannerResult result = planning::make_plan(scene, *goal, options);
     if (arguments.verbose)
-      fmt::print("  seed {:4} {} first {:.3f} s time {:.3f} s tried {} solves {} steps {} regrasps {} error {:.2g} m {:.2g} rad {:.2g}\n", options.seed,
-                 result.plan.success ? "ok  " : "FAIL", result.first_solution_s, result.time_s, result.tried, result.solves,
-                 result.plan.commands.size(), result.plan.regrasps, result.plan.error.position_m, result.plan.error.rotation_rad, result.plan.error.joint);
+      fmt::print(
+          "  seed {:4} {} first {:.3f} s time {:.3f} s tried {} solves {} steps {} regrasps {} error {:.2g} m {:.2g} "
+          "rad {:.2g}\n",
+          options.seed, result.plan.success ? "ok  " : "FAIL", result.first_solution_s, result.time_s, result.tried,
+          result.solves, result.plan.commands.size(), result.plan.regrasps, result.plan.error.position_m,
+          result.plan.error.rotation_rad, result.plan.error.joint);
     solves.push_back(static_cast<double>(result.solves));
     times.push_back(result.time_s);
     if (!result.plan.success) continue;
@@ -65,10 +68,13 @@ void run(const Arguments& arguments, const std::string& file) {
     regrasps.push_back(result.plan.regrasps);
     steps.push_back(static_cast<double>(result.plan.commands.size()));
   }
-  fmt::print("{:<40} {}/{} (at least {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 {:.0f}  steps {:.0f}  regrasps {:.0f}\n",
-             scene.spec().name + " " + goal->target.name, successes, arguments.seeds,
-             100 * wilson_lower(successes, arguments.seeds), quantile(firsts, 0.5), quantile(firsts, 0.95),
-             quantile(times, 0.5), quantile(solves, 0.5), quantile(solves, 0.95), quantile(steps, 0.5), quantile(regrasps, 0.5));
+  fmt::print(
+      "{:<40} {}/{} (at least {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 "
+      "{:.0f}  steps {:.0f}  regrasps {:.0f}\n",
+      scene.spec().name + " " + goal->target.name, successes, arguments.seeds,
+      100 * wilson_lower(successes, arguments.seeds), quantile(firsts, 0.5), quantile(firsts, 0.95),
+      quantile(times, 0.5), quantile(solves, 0.5), quantile(solves, 0.95), quantile(steps, 0.5),
+      quantile(regrasps, 0.5));
   std::fflush(stdout);
 }
 
@@ -79,13 +85,20 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
-    if (word == "--seeds") arguments.seeds = std::atoi(value().c_str());
-    else if (word == "--first-seed") arguments.first_seed = std::strtoull(value().c_str(), nullptr, 10);
-    else if (word == "--threads") arguments.threads = std::atoi(value().c_str());
-    else if (word == "--goal") arguments.goal = value();
-    else if (word == "--set") arguments.settings.push_back(value());
-    else if (word == "-v") arguments.verbose = true;
-    else arguments.scenes.push_back(word);
+    if (word == "--seeds")
+      arguments.seeds = std::atoi(value().c_str());
+    else if (word == "--first-seed")
+      arguments.first_seed = std::strtoull(value().c_str(), nullptr, 10);
+    else if (word == "--threads")
+      arguments.threads = std::atoi(value().c_str());
+    else if (word == "--goal")
+      arguments.goal = value();
+    else if (word == "--set")
+      arguments.settings.push_back(value());
+    else if (word == "-v")
+      arguments.verbose = true;
+    else
+      arguments.scenes.push_back(word);
   }
   try {
     for (const std::string& scene : arguments.scenes) run(arguments, scene);

@@ -51,9 +51,12 @@ const scene::GoalSpec& find_goal(const PlanOptions& options, const scene::Scene&
 std::string status_of(const planning::PlannerResult& result) {
   if (result.plan.success) return "Solved";
   switch (result.end) {
-    case planning::SearchEnd::kStopped: return "Interrupted";
-    case planning::SearchEnd::kTime: return "TimeLimit";
-    default: return "NodeLimit";
+    case planning::SearchEnd::kStopped:
+      return "Interrupted";
+    case planning::SearchEnd::kTime:
+      return "TimeLimit";
+    default:
+      return "NodeLimit";
   }
 }
 
@@ -105,17 +108,22 @@ Json statistics(const Json& runs) {
 }
 
 void print_for_people(const Json& summary, const std::string& goal, const std::string& page) {
-  const auto value = [](const Json& number) { return number.is_number() ? fmt::format("{:.3g}", number.get<double>()) : std::string("–"); };
+  const auto value = [](const Json& number) {
+    return number.is_number() ? fmt::format("{:.3g}", number.get<double>()) : std::string("–");
+  };
   const Json& error = summary["goal_error"];
-  fmt::print("{}  goal {}\n  error     {} m  {} rad  joint {}\n  plan      {} steps, {} regrasps, cost {} s\n  search    {} nodes, first plan after {} s, {} s in all\n",
-             summary["status"].get<std::string>(), goal, value(error["position_m"]), value(error["rotation_rad"]),
-             value(error["joint"]), summary["steps"].get<int>(), summary["regrasps"].get<int>(), value(summary["cost"]),
-             summary["nodes"].get<int>(), value(summary["first_solution_s"]), value(summary["time_s"]));
+  fmt::print(
+      "{}  goal {}\n  error     {} m  {} rad  joint {}\n  plan      {} steps, {} regrasps, cost {} s\n  search    {} "
+      "nodes, first plan after {} s, {} s in all\n",
+      summary["status"].get<std::string>(), goal, value(error["position_m"]), value(error["rotation_rad"]),
+      value(error["joint"]), summary["steps"].get<int>(), summary["regrasps"].get<int>(), value(summary["cost"]),
+      summary["nodes"].get<int>(), value(summary["first_solution_s"]), value(summary["time_s"]));
   if (summary.contains("statistics")) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds     {} of {} succeeded (95 %: {} … {}), first plan p50 {} s, p95 {} s, regrasps p50 {}\n",
-               table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]), value(table["wilson_95"][1]),
-               value(table["first_solution_s"]["p50"]), value(table["first_solution_s"]["p95"]), value(table["regrasps"]["p50"]));
+               table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]),
+               value(table["wilson_95"][1]), value(table["first_solution_s"]["p50"]),
+               value(table["first_solution_s"]["p95"]), value(table["regrasps"]["p50"]));
   }
   fmt::print("files\n");
   for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());
@@ -130,7 +138,8 @@ planning::PlannerResult search(const PlanOptions& options, const scene::Scene& s
     if (interrupted()) stop.request_stop();
     if (!progress.due()) return;
     progress.show(fmt::format("plan seed {}  {} roll-outs  nearest {:.3g} m  {}  {:.1f} s", seed, tried, distance,
-                              cost_s < 0 ? "no plan yet" : fmt::format("plan of {:.3g} s", cost_s), progress.seconds()));
+                              cost_s < 0 ? "no plan yet" : fmt::format("plan of {:.3g} s", cost_s),
+                              progress.seconds()));
   };
   return planning::make_plan(scene, goal, planner);
 }
@@ -141,7 +150,9 @@ dynamics::Trajectory record(const scene::Scene& scene, const planning::Plan& pla
   model->set_kappa(std::numeric_limits<double>::infinity());
   const dynamics::State start = dynamics::initial_state(*model);
   dynamics::Trajectory motion = dynamics::start_trajectory(*model, start);
-  dynamics::rollout(*model, start, {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands}, motion);
+  dynamics::rollout(*model, start,
+                    {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands},
+                    motion);
   return motion;
 }
 
@@ -150,7 +161,8 @@ int run(const PlanOptions& options) {
   Diagnostics diagnostics;
   SceneOptions scene_options = options.scene;
   if (options.nodes) scene_options.settings.push_back(fmt::format("plan.nodes={}", *options.nodes));
-  if (options.time_limit_s) scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
+  if (options.time_limit_s)
+    scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
   const scene::Scene scene = load(scene_options, options.output, diagnostics);
   const scene::GoalSpec& goal = find_goal(options, scene);
   planning::Goal(scene, goal, false);  // what is wrong with it is said before a folder is made
@@ -191,7 +203,8 @@ int run(const PlanOptions& options) {
                                    io::text_hash(scene.spec().merged_yaml), kept_seed, scene.spec().plan.kappa};
   io::write_plan(folder, plan_header, kept->nodes, kept->plan);
   io::publish_text(file("plan.yaml"), io::plan_overlay(kept->plan, scene.names_u()));
-  Json summary = summarise(*kept, {file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"), file("plan.yaml")});
+  Json summary = summarise(
+      *kept, {file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"), file("plan.yaml")});
   summary["goal"] = goal.target.name;
   summary["seed"] = kept_seed;
   if (options.seeds > 1) {
@@ -215,7 +228,9 @@ Command add_plan(CLI::App& app) {
   const auto options = std::make_shared<PlanOptions>();
   add_scene_options(*command, options->scene, true);
   command->add_option("--goal", options->goal, "Goal of the scene (default: the first)")->type_name("NAME");
-  command->add_option("--nodes", options->nodes, "Most roll-outs (default: plan.nodes)")->type_name("N")->check(CLI::Range(1, 100'000'000));
+  command->add_option("--nodes", options->nodes, "Most roll-outs (default: plan.nodes)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000'000));
   command->add_option("--time-limit", options->time_limit_s, "Wall time per seed [s] (default: plan.time_limit_s)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, 1e9));

@@ -38,6 +38,11 @@ class Deft:
 
 
 @pytest.fixture
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture
 def deft(tmp_path) -> Deft:
     binary = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release")).resolve() / "deft"
     assert binary.exists(), f"{binary} is missing; run ./run build or set DEFT_BUILD_DIR"

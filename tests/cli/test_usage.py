@@ -18,7 +18,7 @@ def test_help_names_every_command(deft):
 @pytest.mark.parametrize("arguments, hint", [
     ([], "deft --help"),
     (["smi"], "did you mean 'sim'?"),
-    (["plan", "x.yaml"], "'plan' is not available yet"),
+    (["track", "x.yaml"], "'track' is not available yet"),
     (["sim"], "deft sim --help"),
     (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
     (["sim", "x.yaml", "--steps", "-1"], "--steps"),

@@ -32,7 +32,8 @@ TEST_P(SurfacePoints, LieOnTheSurfaceWithItsNormal) {
   std::vector<RigidTransform> X_WB(3, RigidTransform::Identity());
   X_WB[1] = make_transform(exp_so3({-1, 0.4, 2}), {1, 0, 0});
   for (std::uint64_t k = 0; k < 500; ++k) {
-    const SurfacePoint point = world.surface_point(0, {random_uniform(1, k, 0), random_uniform(1, k, 1), random_uniform(1, k, 2)});
+    const SurfacePoint point =
+        world.surface_point(0, {random_uniform(1, k, 0), random_uniform(1, k, 1), random_uniform(1, k, 2)});
     EXPECT_NEAR(point.n.norm(), 1, 1e-12);
     const Eigen::Vector3d n = X_WB[1].linear() * point.n;
     X_WB[2].translation() = X_WB[1] * point.p + 0.02 * n;
@@ -47,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SurfacePoints,
                                          std::pair{"box", multibody::ShapeSpec(multibody::BoxSpec{{0.2, 0.5, 0.9}})},
                                          std::pair{"capsule", multibody::ShapeSpec(multibody::CapsuleSpec{0.1, 0.4})},
                                          std::pair{"cylinder", multibody::ShapeSpec(multibody::CylinderSpec{0.2, 0.5})},
-                                         std::pair{"ellipsoid", multibody::ShapeSpec(multibody::EllipsoidSpec{{0.1, 0.2, 0.3}})}),
+                                         std::pair{"ellipsoid",
+                                                   multibody::ShapeSpec(multibody::EllipsoidSpec{{0.1, 0.2, 0.3}})}),
                          [](const auto& param) { return param.param.first; });
 
 TEST(SurfaceArea, IsTheTextbooks) {

@@ -19,14 +19,18 @@ struct Problem {
 };
 
 Problem random_problem(std::uint64_t seed, int rows, int columns, double bound) {
-  Problem p{MatrixXd(rows, columns), VectorXd(rows), {VectorXd::Constant(columns, -bound), VectorXd::Constant(columns, bound), 0.3}};
+  Problem p{MatrixXd(rows, columns),
+            VectorXd(rows),
+            {VectorXd::Constant(columns, -bound), VectorXd::Constant(columns, bound), 0.3}};
   std::uint32_t at = 0;
   for (double& entry : p.B.reshaped()) entry = random_normal(seed, 0, at++);
   for (double& entry : p.e) entry = random_normal(seed, 0, at++);
   return p;
 }
 
-double cost(const Problem& p, double lambda, const VectorXd& du) { return (p.e - p.B * du).squaredNorm() + lambda * du.squaredNorm(); }
+double cost(const Problem& p, double lambda, const VectorXd& du) {
+  return (p.e - p.B * du).squaredNorm() + lambda * du.squaredNorm();
+}
 
 TEST(NearestCommand, IsTheLeastSquaresSolutionWhenNothingBinds) {
   for (int seed = 0; seed < 50; ++seed) {
@@ -76,7 +80,8 @@ TEST(NearestCommand, StaysInTheBoxAndIsBetterThanItsNeighbours) {
 
 TEST(NearestCommand, DoesNothingWhereNothingMoves) {
   VectorXd du;
-  nearest_command(MatrixXd::Zero(3, 4), VectorXd::Ones(3), 0, {VectorXd::Constant(4, -1), VectorXd::Constant(4, 1), 0.3}, du);
+  nearest_command(MatrixXd::Zero(3, 4), VectorXd::Ones(3), 0,
+                  {VectorXd::Constant(4, -1), VectorXd::Constant(4, 1), 0.3}, du);
   EXPECT_EQ(du.norm(), 0);
 }
 

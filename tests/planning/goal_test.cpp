@@ -22,10 +22,13 @@ using std::numbers::pi;
 scene::Scene world() {
   return test::build(test::scene_spec(
       {test::free_body("ball", SphereSpec{0.1}, 1, 0.01, 0.5, test::at(0, 0, 5)),
-       test::body("puck", JointKind::kAxes, {test::slide("y", {0, 1, 0}), test::slide("z", {0, 0, 1}), test::turn("theta", {1, 0, 0})},
+       test::body("puck", JointKind::kAxes,
+                  {test::slide("y", {0, 1, 0}), test::slide("z", {0, 0, 1}), test::turn("theta", {1, 0, 0})},
                   SphereSpec{0.1}, 1, 0.01, 0.5),
-       test::body("door", JointKind::kAxes, {test::turn("hinge", {0, 0, 1})}, SphereSpec{0.1}, 1, 0.01, 0.5, test::at(9, 0, 0)),
-       test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 1, 0.01, 0.5, test::at(-9, 0, 0))},
+       test::body("door", JointKind::kAxes, {test::turn("hinge", {0, 0, 1})}, SphereSpec{0.1}, 1, 0.01, 0.5,
+                  test::at(9, 0, 0)),
+       test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 1, 0.01, 0.5,
+                  test::at(-9, 0, 0))},
       {{"finger", 100}}));
 }
 
@@ -68,15 +71,18 @@ TEST(Goal, LeavesFreeWhatItDoesNotName) {
   EXPECT_EQ(there.size(), 3);
   EXPECT_EQ(there.error(scene.initial_configuration()).position_m, 0);
   EXPECT_TRUE(there.reached(scene.initial_configuration()));
-  EXPECT_FALSE(Goal(scene, goal("ball", pose(std::nullopt, exp_so3({0, 0, 0.11}))), false).reached(scene.initial_configuration()));
+  EXPECT_FALSE(Goal(scene, goal("ball", pose(std::nullopt, exp_so3({0, 0, 0.11}))), false)
+                   .reached(scene.initial_configuration()));
 }
 
 TEST(Goal, TakesPlanarBodiesForBodiesAndHingesForJoints) {
   const scene::Scene scene = world();
-  const GoalError planar = Goal(scene, goal("puck", joints({{"y", 0.3}, {"z", 0.4}, {"theta", 1.0}})), false).error(scene.initial_configuration());
+  const GoalError planar = Goal(scene, goal("puck", joints({{"y", 0.3}, {"z", 0.4}, {"theta", 1.0}})), false)
+                               .error(scene.initial_configuration());
   EXPECT_NEAR(planar.position_m, 0.5, 1e-12);
   EXPECT_NEAR(planar.rotation_rad, 1.0, 1e-12);
-  const GoalError door = Goal(scene, goal("door", joints({{"hinge", -1.2}})), false).error(scene.initial_configuration());
+  const GoalError door =
+      Goal(scene, goal("door", joints({{"hinge", -1.2}})), false).error(scene.initial_configuration());
   EXPECT_EQ(door.position_m + door.rotation_rad, 0);
   EXPECT_NEAR(door.joint, 1.2, 1e-12);
 }
@@ -109,7 +115,9 @@ TEST(Goal, RefusesRobotsAndEmptyGoalsByName) {
     }
     return std::string();
   };
-  EXPECT_NE(message(goal("finger", joints({{"x", 1}}))).find("'finger' is not an object; a goal can name: ball, puck, door"), std::string::npos);
+  EXPECT_NE(
+      message(goal("finger", joints({{"x", 1}}))).find("'finger' is not an object; a goal can name: ball, puck, door"),
+      std::string::npos);
   EXPECT_NE(message(goal("ball", {})).find("names no coordinate"), std::string::npos);
 }
 

@@ -24,7 +24,8 @@ TEST_P(Plans, HoldInASimulationOfTheirCommandsAlone) {
   const auto model = dynamics::make_step_model(scene);
   const dynamics::State start = dynamics::initial_state(*model);
   dynamics::Trajectory motion = dynamics::start_trajectory(*model, start);
-  const auto end = dynamics::rollout(*model, start, {static_cast<int>(result.plan.commands.size()), {}, result.plan.commands}, motion);
+  const auto end = dynamics::rollout(*model, start,
+                                     {static_cast<int>(result.plan.commands.size()), {}, result.plan.commands}, motion);
   ASSERT_TRUE(end.completed);
   const VectorXd q = Eigen::Map<const VectorXd>(motion.q.back().data(), scene.nq());
   EXPECT_TRUE(Goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles).reached(q));
@@ -37,14 +38,16 @@ TEST_P(Plans, HoldInASimulationOfTheirCommandsAlone) {
   EXPECT_EQ(at, static_cast<int>(result.plan.commands.size()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenes, Plans, testing::Values("planar_pushing", "planar_hand", "ball_grazing", "allegro_ball", "planar_bimanual"),
+INSTANTIATE_TEST_SUITE_P(Scenes, Plans,
+                         testing::Values("planar_pushing", "planar_hand", "ball_grazing", "allegro_ball",
+                                         "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
 
 /// Everything of a tree but wall times.
 bool same_tree(const std::vector<Node>& a, const std::vector<Node>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node& x, const Node& y) {
-    return x.parent == y.parent && x.kind == y.kind && x.q == y.q && x.u == y.u && x.commands == y.commands && x.tries == y.tries &&
-           x.distance == y.distance && x.cost_s == y.cost_s;
+    return x.parent == y.parent && x.kind == y.kind && x.q == y.q && x.u == y.u && x.commands == y.commands &&
+           x.tries == y.tries && x.distance == y.distance && x.cost_s == y.cost_s;
   });
 }
 
@@ -83,15 +86,21 @@ TEST(Planner, SaysWhatEndedItAndKeepsTheNearestWay) {
   EXPECT_LT(result.first_solution_s, 0);
   std::stop_source stopped;
   stopped.request_stop();
-  EXPECT_EQ(make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = stopped.get_token()}).end, SearchEnd::kStopped);
+  EXPECT_EQ(make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = stopped.get_token()}).end,
+            SearchEnd::kStopped);
 }
 
 TEST(Planner, ImprovesItsFirstPlan) {
-  const scene::Scene first = test::load_planning("planar_pushing"), more = test::load_planning("planar_pushing", {"plan.improve_s=20", "plan.nodes=1500"});
-  const PlannerResult a = make_plan(first, first.spec().goals.front(), {.seed = 4}), b = make_plan(more, more.spec().goals.front(), {.seed = 4});
+  const scene::Scene first = test::load_planning("planar_pushing"),
+                     more = test::load_planning("planar_pushing", {"plan.improve_s=20", "plan.nodes=1500"});
+  const PlannerResult a = make_plan(first, first.spec().goals.front(), {.seed = 4}),
+                      b = make_plan(more, more.spec().goals.front(), {.seed = 4});
   ASSERT_TRUE(a.plan.success && b.plan.success);
   EXPECT_LT(b.plan.cost_s, a.plan.cost_s);
-  EXPECT_EQ(judge(planning_scene(more), Goal(more, more.spec().goals.front(), true), more.initial_configuration(), b.plan.commands, b.plan.segments).success, true);
+  EXPECT_EQ(judge(planning_scene(more), Goal(more, more.spec().goals.front(), true), more.initial_configuration(),
+                  b.plan.commands, b.plan.segments)
+                .success,
+            true);
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ TEST_P(Systems, GraspsTouchWithinTheStandoffAndCollideWithNothing) {
     const std::optional<Grasp> grasp = bench.sampler.sample(q, fingers, draw, bench.proximity);
     if (!grasp) continue;
     ++found;
-    EXPECT_TRUE((grasp->joints.array() >= bench.hand.lower.array()).all() && (grasp->joints.array() <= bench.hand.upper.array()).all());
+    EXPECT_TRUE((grasp->joints.array() >= bench.hand.lower.array()).all() &&
+                (grasp->joints.array() <= bench.hand.upper.array()).all());
     VectorXd q_grasp = q;
     set_joint_positions(bench.scene, grasp->joints, q_grasp);
     bench.proximity.place(q_grasp);
@@ -80,7 +81,8 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   int arrived = 0;
   for (std::uint64_t k = 0; k < 10; ++k) {
     Draw draw(8, k);
-    Motion motion{bench.scene.initial_configuration(), joint_positions(bench.scene, bench.scene.initial_configuration()), {}};
+    Motion motion{
+        bench.scene.initial_configuration(), joint_positions(bench.scene, bench.scene.initial_configuration()), {}};
     const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
     ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
     const VectorXd q_rest = motion.q;
@@ -102,7 +104,9 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   EXPECT_GE(arrived, 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Planning, Systems, testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_pen", "planar_bimanual"),
+INSTANTIATE_TEST_SUITE_P(Planning, Systems,
+                         testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_pen",
+                                         "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
 
 }  // namespace

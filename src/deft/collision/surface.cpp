@@ -16,7 +16,9 @@ Vector3d direction(double u, double v) {
   return {r * std::cos(2 * kPi * v), r * std::sin(2 * kPi * v), z};
 }
 
-double triangle_area(const Vector3d& a, const Vector3d& b, const Vector3d& c) { return 0.5 * (b - a).cross(c - a).norm(); }
+double triangle_area(const Vector3d& a, const Vector3d& b, const Vector3d& c) {
+  return 0.5 * (b - a).cross(c - a).norm();
+}
 
 /// Corner k of a face.
 const Vector3d& corner(const Polytope& core, const Polytope::Face& face, int k) {
@@ -70,17 +72,22 @@ SurfacePoint round_point(double radius, double half, bool has_discs, const std::
 double surface_area(const Shape& shape) {
   const double r = shape.radius;
   switch (shape.kind) {
-    case Kind::kSphere: return 4 * kPi * r * r;
-    case Kind::kCapsule: return 4 * kPi * r * (r + shape.half.z());
-    case Kind::kCylinder: return 2 * kPi * shape.half.x() * (shape.half.x() + 2 * shape.half.z());
+    case Kind::kSphere:
+      return 4 * kPi * r * r;
+    case Kind::kCapsule:
+      return 4 * kPi * r * (r + shape.half.z());
+    case Kind::kCylinder:
+      return 2 * kPi * shape.half.x() * (shape.half.x() + 2 * shape.half.z());
     case Kind::kEllipsoid: {
       constexpr double p = 1.6075;
       const Eigen::Array3d a = shape.half.array().pow(p);
       return 4 * kPi * std::pow((a(0) * a(1) + a(0) * a(2) + a(1) * a(2)) / 3, 1 / p);
     }
     case Kind::kBox:
-    case Kind::kHull: return polytope_area(shape.core);
-    case Kind::kHalfSpace: break;
+    case Kind::kHull:
+      return polytope_area(shape.core);
+    case Kind::kHalfSpace:
+      break;
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -91,15 +98,19 @@ SurfacePoint surface_point(const Shape& shape, const std::array<double, 3>& u) {
       const Vector3d n = direction(u[0], u[1]);
       return {shape.radius * n, n};
     }
-    case Kind::kCapsule: return round_point(shape.radius, shape.half.z(), false, u);
-    case Kind::kCylinder: return round_point(shape.half.x(), shape.half.z(), true, u);
+    case Kind::kCapsule:
+      return round_point(shape.radius, shape.half.z(), false, u);
+    case Kind::kCylinder:
+      return round_point(shape.half.x(), shape.half.z(), true, u);
     case Kind::kEllipsoid: {
       const Vector3d d = direction(u[0], u[1]);
       return {shape.half.cwiseProduct(d), d.cwiseQuotient(shape.half).normalized()};
     }
     case Kind::kBox:
-    case Kind::kHull: return polytope_point(shape.core, u);
-    case Kind::kHalfSpace: break;
+    case Kind::kHull:
+      return polytope_point(shape.core, u);
+    case Kind::kHalfSpace:
+      break;
   }
   throw std::invalid_argument("surface_point: a half-space has no finite surface");
 }

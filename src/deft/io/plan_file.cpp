@@ -14,7 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void append(std::vector<double>& flat, const Eigen::VectorXd& row) { flat.insert(flat.end(), row.data(), row.data() + row.size()); }
+void append(std::vector<double>& flat, const Eigen::VectorXd& row) {
+  flat.insert(flat.end(), row.data(), row.data() + row.size());
+}
 
 template <typename T>
 void write_column(hid_t file, const std::string& path, std::vector<hsize_t> row_shape, const std::vector<T>& values) {
@@ -81,7 +83,8 @@ void write_plan(const std::string& folder, const PlanHeader& header, const std::
   const fs::path whole = fs::path(folder) / "run.h5", copy = fs::path(folder) / "run.h5.tmp";
   fs::copy_file(whole, copy, fs::copy_options::overwrite_existing);
   {
-    const hdf5::Handle file(H5Fopen(copy.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, fmt::format("open '{}'", copy.string()));
+    const hdf5::Handle file(H5Fopen(copy.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose,
+                            fmt::format("open '{}'", copy.string()));
     write_tree(file.get(), nodes);
     write_segments(file.get(), header, plan);
   }
@@ -89,13 +92,15 @@ void write_plan(const std::string& folder, const PlanHeader& header, const std::
 }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {
-  std::string text = "# The commands of a plan: deft sim SCENE --with plan.yaml\ncommands:\n  interpolation: linear\n  knots:\n";
+  std::string text =
+      "# The commands of a plan: deft sim SCENE --with plan.yaml\ncommands:\n  interpolation: linear\n  knots:\n";
   for (std::size_t k = 0; k < plan.commands.size(); ++k) {
     std::map<std::string, std::string> robots;
     for (std::size_t i = 0; i < names_u.size(); ++i) {
       const std::size_t slash = names_u[i].find('/');
       std::string& joints = robots[names_u[i].substr(0, slash)];
-      joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", names_u[i].substr(slash + 1), plan.commands[k](static_cast<Eigen::Index>(i)));
+      joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", names_u[i].substr(slash + 1),
+                            plan.commands[k](static_cast<Eigen::Index>(i)));
     }
     text += fmt::format("    - {{t: {}", static_cast<double>(k + 1) * plan.h);
     for (const auto& [robot, joints] : robots) text += fmt::format(", {}: {{{}}}", robot, joints);

@@ -16,14 +16,15 @@ struct PlanHeader {
 };
 
 /// Adds to DIR/run.h5, published whole or not at all:
-///   /tree/{q [N, nq], u [N, nu], parent [N], kind [N] (0 root, 1 transfer, 2 roll-out), cost [N] (s), distance [N] (m),
-///   regrasps [N], time [N] (s)},  /tree/commands [Σ, nu] with /tree/commands_offset [N + 1],
-///   /plan/segments [S, 3] (first step, last step + 1, 1 = transfer), and attributes of /plan.
+///   /tree/{q [N, nq], u [N, nu], parent [N], kind [N] (0 root, 1 transfer, 2 roll-out), cost [N] (s), distance [N]
+///   (m), regrasps [N], time [N] (s)},  /tree/commands [Σ, nu] with /tree/commands_offset [N + 1], /plan/segments [S,
+///   3] (first step, last step + 1, 1 = transfer), and attributes of /plan.
 /// @throws std::runtime_error with the reason.
 void write_plan(const std::string& folder, const PlanHeader& header, const std::vector<planning::Node>& nodes,
                 const planning::Plan& plan);
 
-/// The plan's commands as a scene overlay: `deft sim SCENE --with plan.yaml` simulates it. @param names_u  "robot/joint".
+/// The plan's commands as a scene overlay: `deft sim SCENE --with plan.yaml` simulates it. @param names_u
+/// "robot/joint".
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u);
 
 /// FNV-1a of a text, 16 hexadecimal digits.

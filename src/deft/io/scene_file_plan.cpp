@@ -21,29 +21,43 @@ struct PlanSettingInfo {
 template <typename Settings, typename Visitor>
 void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(PlanSettingInfo{"kappa", "1/J", "smoothing of the gradients of a roll-out"}, s.kappa);
-  visit(PlanSettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"}, s.step_norm);
-  visit(PlanSettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error", kNotNegative}, s.regularization);
+  visit(PlanSettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"},
+        s.step_norm);
+  visit(PlanSettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
+                        kNotNegative},
+        s.regularization);
   visit(PlanSettingInfo{"rollout_steps", "1", "most steps of a roll-out", kCount}, s.rollout_steps);
-  visit(PlanSettingInfo{"progress", "1", "share of the distance that a step must gain to be taken at once", kShare}, s.progress);
-  visit(PlanSettingInfo{"progress_min", "1", "share of the distance below which a step is no progress", kShare}, s.progress_min);
+  visit(PlanSettingInfo{"progress", "1", "share of the distance that a step must gain to be taken at once", kShare},
+        s.progress);
+  visit(PlanSettingInfo{"progress_min", "1", "share of the distance below which a step is no progress", kShare},
+        s.progress_min);
   visit(PlanSettingInfo{"goal_bias", "1", "share of roll-outs that aim at the goal", kShare}, s.goal_bias);
   visit(PlanSettingInfo{"wrap_angles", "", "angles of planar bodies count modulo a full turn"}, s.wrap_angles);
   visit(PlanSettingInfo{"greed", "1", "share of choices of the most promising node", kShare}, s.greed);
-  visit(PlanSettingInfo{"tries_weight", "1", "how much a try makes a node less promising", kNotNegative}, s.tries_weight);
-  visit(PlanSettingInfo{"regrasp_weight", "m", "distance that a regrasp counts as, when a plan is improved", kNotNegative}, s.regrasp_weight);
-  visit(PlanSettingInfo{"batch", "1", "nodes chosen at a time and grown in parallel; part of the result, unlike --threads", kCount}, s.batch);
-  visit(PlanSettingInfo{"candidates", "1", "contacts sampled per regrasp, of which the one is taken that reaches best", kCount}, s.candidates);
+  visit(PlanSettingInfo{"tries_weight", "1", "how much a try makes a node less promising", kNotNegative},
+        s.tries_weight);
+  visit(PlanSettingInfo{"regrasp_weight", "m", "distance that a regrasp counts as, when a plan is improved",
+                        kNotNegative},
+        s.regrasp_weight);
+  visit(PlanSettingInfo{"batch", "1",
+                        "nodes chosen at a time and grown in parallel; part of the result, unlike --threads", kCount},
+        s.batch);
+  visit(PlanSettingInfo{"candidates", "1", "contacts sampled per regrasp, of which the one is taken that reaches best",
+                        kCount},
+        s.candidates);
   visit(PlanSettingInfo{"attempts", "1", "inverse kinematics per sampled contact", kCount}, s.attempts);
   visit(PlanSettingInfo{"finger_share", "1", "share of regrasps that move one finger only", kShare}, s.finger_share);
   visit(PlanSettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
   visit(PlanSettingInfo{"clearance_m", "m", "gap that letting go opens"}, s.clearance_m);
   visit(PlanSettingInfo{"drift_m", "m", "motion of the objects above which a transfer is rejected"}, s.drift_m);
-  visit(PlanSettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transfer"}, s.joint_step);
+  visit(PlanSettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transfer"},
+        s.joint_step);
   visit(PlanSettingInfo{"hold_steps", "1", "steps for which the goal must hold", kNotNegative}, s.hold_steps);
   visit(PlanSettingInfo{"nodes", "1", "most roll-outs (--nodes)", kCount}, s.nodes);
   visit(PlanSettingInfo{"time_limit_s", "s", "wall time of a search (--time-limit)"}, s.time_limit_s);
   visit(PlanSettingInfo{"improve_s", "s", "wall time for improving the first plan", kNotNegative}, s.improve_s);
-  visit(PlanSettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative}, s.regrasp_cost_s);
+  visit(PlanSettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative},
+        s.regrasp_cost_s);
 }
 
 /// Reads one value into its field.

@@ -18,14 +18,15 @@ constexpr double kMet = 1e-3;                  // [rad, m], longest joint change
 constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
-constexpr double kFlat = 0.5;                  // faces whose normal has more along the plane's normal cannot be touched in it
+constexpr double kFlat = 0.5;  // faces whose normal has more along the plane's normal cannot be touched in it
 
 }  // namespace
 
 ContactSampler::ContactSampler(const scene::Scene& scene, const Hand& hand)
     : scene_(&scene),
       hand_(&hand),
-      plane_normal_(scene.plane() == scene::Plane::kSpace ? Eigen::Vector3d::Zero() : scene::plane_normal(scene.plane())) {}
+      plane_normal_(scene.plane() == scene::Plane::kSpace ? Eigen::Vector3d::Zero()
+                                                          : scene::plane_normal(scene.plane())) {}
 
 std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
   const auto count = static_cast<int>(hand_->fingers.size());
@@ -46,7 +47,8 @@ Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surf
     const double at = draw.uniform();
     const auto it = std::lower_bound(hand_->share.begin(), hand_->share.end(), at);
     surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
-    const collision::SurfacePoint point = world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
+    const collision::SurfacePoint point =
+        world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
     const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[surface].body];
     if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) return X_WB * point.p;
   }
@@ -80,9 +82,12 @@ Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const 
   for (Eigen::Index u = 0; u < start.size(); ++u) {
     const double anywhere = draw.uniform();
     if (!moves[static_cast<std::size_t>(u)]) continue;
-    const double lower = std::max(hand_->lower(u), hand_->home(u) - 1), upper = std::min(hand_->upper(u), hand_->home(u) + 1);
-    if (kind > 0.6) start(u) = lower + anywhere * (upper - lower);
-    else if (kind > 0.3) start(u) = hand_->home(u);
+    const double lower = std::max(hand_->lower(u), hand_->home(u) - 1),
+                 upper = std::min(hand_->upper(u), hand_->home(u) + 1);
+    if (kind > 0.6)
+      start(u) = lower + anywhere * (upper - lower);
+    else if (kind > 0.3)
+      start(u) = hand_->home(u);
   }
   return start;
 }

@@ -36,7 +36,8 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     const bool is_finger = !chain.empty() && std::none_of(movers.begin(), movers.end(), [&](const auto& other) {
       return other != chain && contains(other, chain);
     });
-    const bool is_known = std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
+    const bool is_known =
+        std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
     if (is_finger && !is_known) fingers.push_back({chain, {}});
   }
   for (Finger& finger : fingers) {

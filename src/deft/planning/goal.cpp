@@ -76,8 +76,10 @@ void Goal::add_body(const scene::Scene& scene, const scene::Object& object, cons
   for (int v = object.first_v; v < object.first_v + object.nv; ++v) translations += velocities[v].unit == "m";
   for (int v = object.first_v; v < object.first_v + object.nv; ++v) {
     if (!named[static_cast<std::size_t>(v - object.first_v)]) continue;
-    if (translations < 2) joints.push_back(v);
-    else (velocities[v].unit == "m" ? shifts : turns).push_back(v);
+    if (translations < 2)
+      joints.push_back(v);
+    else
+      (velocities[v].unit == "m" ? shifts : turns).push_back(v);
   }
   add(Kind::kPosition, shifts);
   add(Kind::kRotation, turns);

@@ -93,7 +93,8 @@ class Run {
       Draw draw(options_.seed, ~k);
       std::vector<int> ends{0};
       for (const Segment& segment : result_.plan.segments) {
-        if (!segment.transfer && segment.last < static_cast<int>(result_.plan.commands.size())) ends.push_back(segment.last);
+        if (!segment.transfer && segment.last < static_cast<int>(result_.plan.commands.size()))
+          ends.push_back(segment.last);
       }
       const int from = ends[static_cast<std::size_t>(draw.index(static_cast<int>(ends.size())))];
       const Eigen::VectorXd& q = result_.plan.q[static_cast<std::size_t>(from)];

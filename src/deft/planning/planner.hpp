@@ -23,7 +23,7 @@ struct PlannerOptions {
 /// A run of the planner. Without success the plan leads to the nearest node.
 struct PlannerResult {
   Plan plan;
-  std::vector<Node> nodes;    // of the tree that found the first plan, or of the only one
+  std::vector<Node> nodes;  // of the tree that found the first plan, or of the only one
   SearchEnd end = SearchEnd::kNodes;
   double time_s = 0;
   double first_solution_s = -1;  // negative: none

@@ -121,9 +121,8 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
     const Node& node = nodes_[i];
     if (node.kind == NodeKind::kTransfer || node.cost_s >= limits.cost_limit_s) continue;
     // Every node with the same chance: the k-th replaces the choice with probability 1/k.
-    const double score = greedy ? node.distance * (1 + settings.tries_weight * node.tries) +
-                                      limits.regrasp_weight * node.regrasps
-                                : 0;
+    const double score =
+        greedy ? node.distance * (1 + settings.tries_weight * node.tries) + limits.regrasp_weight * node.regrasps : 0;
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
       best_score = score;
@@ -185,7 +184,9 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
     const auto work = [&](Worker& worker) {
       for (int k = next++; k < count; k = next++) {
         const Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + k), kGrowth));
-        growths[static_cast<std::size_t>(k)] = worker.grow(nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])], regrasps[static_cast<std::size_t>(k)], draw);
+        growths[static_cast<std::size_t>(k)] =
+            worker.grow(nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])],
+                        regrasps[static_cast<std::size_t>(k)], draw);
       }
     };
     {
@@ -205,7 +206,8 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
 }
 
 int RolloutTree::best_node() const {
-  const auto best = std::min_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) { return a.distance < b.distance; });
+  const auto best = std::min_element(nodes_.begin(), nodes_.end(),
+                                     [](const Node& a, const Node& b) { return a.distance < b.distance; });
   return static_cast<int>(best - nodes_.begin());
 }
 

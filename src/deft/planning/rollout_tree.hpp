@@ -15,11 +15,11 @@ namespace deft::planning {
 
 /// How far a search may go.
 struct SearchLimits {
-  int nodes = 1000;              // roll-outs tried
-  double time_limit_s = 60;      // looked at between batches; a search that it ends is not reproducible
-  double cost_limit_s = 1e300;   // paths that cost more are not continued
-  double regrasp_weight = 0;     // [m] per regrasp, in the choice of nodes
-  int threads = 0;               // 0: one per core
+  int nodes = 1000;             // roll-outs tried
+  double time_limit_s = 60;     // looked at between batches; a search that it ends is not reproducible
+  double cost_limit_s = 1e300;  // paths that cost more are not continued
+  double regrasp_weight = 0;    // [m] per regrasp, in the choice of nodes
+  int threads = 0;              // 0: one per core
   std::stop_token stop{};
   std::function<void(int tried, double distance)> on_progress{};  // after each batch: roll-outs tried, nearest [m]
 };

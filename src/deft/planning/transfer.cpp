@@ -18,7 +18,7 @@ constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
 constexpr int kShortcuts = 20;
-constexpr int kLongest = 300;            // steps of a transfer
+constexpr int kLongest = 300;  // steps of a transfer
 
 /// Points from `from` to `to` with joint steps of at most `longest`, without `from`.
 int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
@@ -149,7 +149,8 @@ std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, con
     Eigen::VectorXd sample = from;
     for (Eigen::Index u = 0; u < sample.size(); ++u) {
       if (!moves_[static_cast<std::size_t>(u)]) continue;
-      const double low = std::min({from(u), to(u), hand_->home(u)}) - 1, high = std::max({from(u), to(u), hand_->home(u)}) + 1;
+      const double low = std::min({from(u), to(u), hand_->home(u)}) - 1,
+                   high = std::max({from(u), to(u), hand_->home(u)}) + 1;
       sample(u) = draw.uniform(std::max(low, hand_->lower(u)), std::min(high, hand_->upper(u)));
     }
     const int added = extend(growing, sample);
@@ -160,7 +161,8 @@ std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, con
       reached = extend(other, meeting);
     } while (reached >= 0 && other.points[static_cast<std::size_t>(reached)] != meeting);
     if (reached < 0) continue;
-    Path first = branch(trees[0], k % 2 == 0 ? added : reached), second = branch(trees[1], k % 2 == 0 ? reached : added);
+    Path first = branch(trees[0], k % 2 == 0 ? added : reached),
+         second = branch(trees[1], k % 2 == 0 ? reached : added);
     std::reverse(first.begin(), first.end());
     first.insert(first.end(), second.begin() + 1, second.end());
     shorten(first, draw);

@@ -9,33 +9,33 @@ namespace deft::scene {
 /// Settings of the rollout tree (planning/README.md). Read by io, listed by `deft info --settings`.
 struct PlanSettings {
   // The roll-out towards a target.
-  double kappa = 300;             // [1/J] > 0, smoothing of the gradients
-  double step_norm = 0.3;         // ε > 0, longest change of the joint targets per step [rad, m]
-  double regularization = 1e-4;   // ≥ 0, of the least-squares command, on ‖δu‖² beside ‖error‖² [m²]
-  int rollout_steps = 40;         // ≥ 1
-  double progress = 0.02;         // a step that comes nearer by this share of the distance is taken at once
-  double progress_min = 0.002;    // less than this share is no progress
-  double goal_bias = 0.8;         // share of roll-outs that aim at the goal and not at a random pose on the way
-  bool wrap_angles = false;       // planar angles count modulo 2π
+  double kappa = 300;            // [1/J] > 0, smoothing of the gradients
+  double step_norm = 0.3;        // ε > 0, longest change of the joint targets per step [rad, m]
+  double regularization = 1e-4;  // ≥ 0, of the least-squares command, on ‖δu‖² beside ‖error‖² [m²]
+  int rollout_steps = 40;        // ≥ 1
+  double progress = 0.02;        // a step that comes nearer by this share of the distance is taken at once
+  double progress_min = 0.002;   // less than this share is no progress
+  double goal_bias = 0.8;        // share of roll-outs that aim at the goal and not at a random pose on the way
+  bool wrap_angles = false;      // planar angles count modulo 2π
   // The choice of nodes.
-  double greed = 0.9;             // share of choices of the most promising node; the others are uniform
-  double tries_weight = 0.2;      // distance · (1 + tries_weight · tries)
-  double regrasp_weight = 0.03;   // [m] per regrasp on the way, once there is a plan
-  int batch = 4;                  // ≥ 1, nodes chosen at a time and grown in parallel; unlike threads part of the result
+  double greed = 0.9;            // share of choices of the most promising node; the others are uniform
+  double tries_weight = 0.2;     // distance · (1 + tries_weight · tries)
+  double regrasp_weight = 0.03;  // [m] per regrasp on the way, once there is a plan
+  int batch = 4;  // ≥ 1, nodes chosen at a time and grown in parallel; unlike threads part of the result
   // Regrasps.
-  int candidates = 1;             // ≥ 1, contacts sampled per regrasp, of which the one is taken whose first step comes nearest
-  int attempts = 20;              // ≥ 1, inverse kinematics per candidate
-  double finger_share = 0.3;      // share of regrasps that move one finger only
-  double standoff_m = 1e-3;       // > 0, gap of a sampled contact
-  double clearance_m = 0.02;      // > 0, gap that a retreat opens
-  double drift_m = 0.01;          // a transfer that moves the objects further (as the goal measures) is rejected
-  double joint_step = 0.3;        // > 0, longest change of a joint target per step of a transfer [rad, m]
-  int hold_steps = 3;             // ≥ 0, the goal must hold so long
+  int candidates = 1;  // ≥ 1, contacts sampled per regrasp, of which the one is taken whose first step comes nearest
+  int attempts = 20;   // ≥ 1, inverse kinematics per candidate
+  double finger_share = 0.3;  // share of regrasps that move one finger only
+  double standoff_m = 1e-3;   // > 0, gap of a sampled contact
+  double clearance_m = 0.02;  // > 0, gap that a retreat opens
+  double drift_m = 0.01;      // a transfer that moves the objects further (as the goal measures) is rejected
+  double joint_step = 0.3;    // > 0, longest change of a joint target per step of a transfer [rad, m]
+  int hold_steps = 3;         // ≥ 0, the goal must hold so long
   // The end.
-  int nodes = 2000;               // ≥ 1
-  double time_limit_s = 60;       // > 0
-  double improve_s = 0;           // ≥ 0, how long a plan is improved, within the time limit
-  double regrasp_cost_s = 2;      // of a regrasp, beside the duration of the plan [s]
+  int nodes = 2000;           // ≥ 1
+  double time_limit_s = 60;   // > 0
+  double improve_s = 0;       // ≥ 0, how long a plan is improved, within the time limit
+  double regrasp_cost_s = 2;  // of a regrasp, beside the duration of the plan [s]
 };
 
 }  // namespace deft::scene
