@@ -1,5 +1,8 @@
 // Success, time and cost of the planner over many seeds.
-//   planning_benchmark [--seeds N] [--first-seed S] [--threads N] [--goal NAME] [--set key=YAML]… SCENE…
+//   planning_benchmark [--seeds N] [--first-seed S] [--threads N] [--goal NAME] [--set key=YAML]… [--random NAME LOW
+//   HIGH]…
+//                      [-v] SCENE…
+// --random draws the coordinate NAME of the goal anew for every seed.
 
 #include <fmt/core.h>
 
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "deft/io/scene_file.hpp"
+#include "deft/math/random.hpp"
 #include "deft/planning/planner.hpp"
 
 namespace {
@@ -22,7 +26,21 @@ struct Arguments {
   bool verbose = false;
   std::string goal;
   std::vector<std::string> settings, scenes;
+  struct Range {
+    std::string name;
+    double low, high;
+  };
+  std::vector<Range> random;
 };
+
+/// The goal with the coordinates of `ranges` drawn for a seed.
+scene::GoalSpec draw_goal(scene::GoalSpec goal, const std::vector<Arguments::Range>& ranges, std::uint64_t seed) {
+  std::uint32_t index = 0;
+  for (const Arguments::Range& range : ranges)
+    goal.target.models.begin()->second.joints.by_name[range.name] =
+        range.low + (range.high - range.low) * random_uniform(seed, 0, index++);
+  return goal;
+}
 
 double quantile(std::vector<double> values, double share) {
   if (values.empty()) return std::nan("");
@@ -52,7 +70,8 @@ void run(const Arguments& arguments, const std::string& file) {
     planning::PlannerOptions options;
     options.seed = arguments.first_seed + static_cast<std::uint64_t>(k);
     options.threads = arguments.threads;
-    const planning::PlannerResult result = planning::make_plan(scene, *goal, options);
+    const planning::PlannerResult result =
+        planning::make_plan(scene, draw_goal(*goal, arguments.random, options.seed), options);
     if (arguments.verbose)
       fmt::print(
           "  seed {:4} {} first {:.3f} s time {:.3f} s tried {} solves {} steps {} regrasps {} error {:.2g} m {:.2g} "
@@ -95,7 +114,10 @@ int main(int argc, char** argv) {
       arguments.goal = value();
     else if (word == "--set")
       arguments.settings.push_back(value());
-    else if (word == "-v")
+    else if (word == "--random") {
+      const std::string name = value(), low = value(), high = value();
+      arguments.random.push_back({name, std::atof(low.c_str()), std::atof(high.c_str())});
+    } else if (word == "-v")
       arguments.verbose = true;
     else
       arguments.scenes.push_back(word);
