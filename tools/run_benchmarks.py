@@ -10,6 +10,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       simulators  P2: a hand and a ball in deft, MuJoCo and Drake: real-time factors, where the ball ends
       piles       P9: heaps of boxes, falling and settled; arguments: sizes, --without-rivals
       holding     P11: held objects for ten minutes; argument: seconds
+      trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
@@ -60,6 +61,7 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "batch": bench_program("batch_benchmark"),
+              "trajectory": bench_program("trajectory_benchmark"),
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),

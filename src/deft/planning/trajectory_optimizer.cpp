@@ -1,0 +1,197 @@
+#include "deft/planning/trajectory_optimizer.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/dynamics/step_model.hpp"
+#include "deft/planning/trajectory_program.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double kSteps[] = {1.0, 0.5, 0.25, 0.1, 0.03};  // of the line search, in turn
+
+/// κ of iteration k of `count`, geometric.
+double kappa_of(const TrajectoryOptions& options, int k) {
+  if (options.iterations < 2) return options.kappa_last;
+  return options.kappa_first *
+         std::pow(options.kappa_last / options.kappa_first, static_cast<double>(k) / (options.iterations - 1));
+}
+
+void check(const TrajectoryOptions& options) {
+  if (options.iterations < 0) throw std::invalid_argument("trajectory: iterations must not be negative");
+  if (!(options.kappa_first > 0 && options.kappa_last > 0 && options.rollout_kappa > 0))
+    throw std::invalid_argument("trajectory: kappa_first, kappa_last and rollout_kappa must be positive");
+}
+
+}  // namespace
+
+std::string_view name(TrajectoryStatus status) {
+  switch (status) {
+    case TrajectoryStatus::kConverged:
+      return "Converged";
+    case TrajectoryStatus::kEnough:
+      return "Enough";
+    case TrajectoryStatus::kIterationLimit:
+      return "IterationLimit";
+    case TrajectoryStatus::kStopped:
+      return "Stopped";
+    case TrajectoryStatus::kStepFailed:
+      return "StepFailed";
+  }
+  return "?";
+}
+
+/// Models and scratch; one run at a time.
+struct TrajectoryOptimizer::Work {
+  explicit Work(const scene::Scene& s) : scene(&s), model(dynamics::make_step_model(s)), linearizer(s) {
+    if (model->second_order())
+      throw InputError({s.spec().file, 0, 0},
+                       "trajectory optimisation needs a model of first order; step.model: convex is one");
+  }
+
+  /// Adds the step under motion.u[t]. @returns false if it failed.
+  bool step(std::size_t t, const TrajectoryProgram& program, CommandedMotion& motion) {
+    ++solves;
+    model->step(motion.q[t], motion.u[t], result);
+    if (!solvers::usable(result.status)) return false;
+    motion.q.push_back(result.q_next);
+    if (program.limits_forces()) {
+      double largest = 0;
+      for (const auto& force : result.solution.force) largest = std::max(largest, force[0]);
+      forces.push_back(largest);
+    }
+    return true;
+  }
+
+  void begin(const TrajectoryProblem& problem, const TrajectoryOptions& options, CommandedMotion& motion) {
+    model->reset();
+    model->set_kappa(options.rollout_kappa);
+    forces.clear();
+    motion.u.clear();
+    motion.q.assign(1, problem.q_start);
+  }
+
+  void finish(const TrajectoryProgram& program, CommandedMotion& motion) {
+    program.evaluate(motion);
+    for (const double force : forces) program.charge_force(force, motion);
+  }
+
+  /// The first commands, within their limits.
+  bool roll_out(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
+                std::span<const VectorXd> u_first, CommandedMotion& motion) {
+    begin(problem, options, motion);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(problem.steps); ++t) {
+      const VectorXd& before = t == 0 ? problem.u_before : motion.u.back();
+      VectorXd u = u_first.empty() ? problem.u_before : u_first[t];
+      program.clamp(motion.q[t], before, u);
+      motion.u.push_back(std::move(u));
+      if (!step(t, program, motion)) return false;
+    }
+    finish(program, motion);
+    return true;
+  }
+
+  /// The share α of the program's step, with its answer to what the states do differently:
+  ///   u_t = ū_t + α(u*_t − ū_t) + K_t (q_t ⊖ q̄_t − α x*_t).
+  bool follow(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
+              const CommandedMotion& nominal, const HorizonSolution& solution, double share, CommandedMotion& motion) {
+    begin(problem, options, motion);
+    for (std::size_t t = 0; t < nominal.u.size(); ++t) {
+      const VectorXd& before = t == 0 ? problem.u_before : motion.u.back();
+      VectorXd u = nominal.u[t] + share * (solution.u[t] - nominal.u[t]);
+      if (t > 0)
+        u += solution.feedback[t] * (scene->model().difference(nominal.q[t], motion.q[t]) - share * solution.x[t]);
+      program.clamp(motion.q[t], before, u);
+      motion.u.push_back(std::move(u));
+      if (!step(t, program, motion)) return false;
+    }
+    finish(program, motion);
+    return true;
+  }
+
+  const scene::Scene* scene;
+  std::unique_ptr<dynamics::StepModel> model;  // of roll-outs
+  HorizonLinearizer linearizer;
+  dynamics::StepResult result;
+  std::vector<double> forces;  // largest normal force of each step of the roll-out
+  std::vector<LinearStep> steps;
+  HorizonQp qp;
+  HorizonSolution planned;  // by the program
+  long solves = 0;
+};
+
+TrajectoryOptimizer::TrajectoryOptimizer(const scene::Scene& scene) : work_(std::make_unique<Work>(scene)) {}
+TrajectoryOptimizer::~TrajectoryOptimizer() = default;
+
+TrajectoryResult TrajectoryOptimizer::optimize(const TrajectoryProblem& problem, const TrajectoryOptions& options,
+                                               std::span<const VectorXd> u_first) {
+  check(options);
+  const TrajectoryProgram program(*work_->scene, problem);
+  if (!u_first.empty() && std::ssize(u_first) != problem.steps)
+    throw std::invalid_argument(
+        fmt::format("trajectory: {} first commands, needs {} or none", u_first.size(), problem.steps));
+  for (const VectorXd& u : u_first) {
+    if (u.size() != work_->scene->nu()) throw std::invalid_argument("trajectory: a first command has the wrong size");
+  }
+  const long solves_before = work_->solves + work_->linearizer.solves();
+  TrajectoryResult out;
+  CommandedMotion now, tried;
+  const auto record = [&](TrajectoryIteration row) {
+    row.cost = now.cost;
+    row.violation = now.violation;
+    out.history.push_back(row);
+  };
+  const auto run = [&] {
+    if (!work_->roll_out(problem, options, program, u_first, now)) return TrajectoryStatus::kStepFailed;
+    record({.kappa = kappa_of(options, 0)});
+    for (int k = 0; k < options.iterations; ++k) {
+      if (now.merit <= options.cost_enough) return TrajectoryStatus::kEnough;
+      if (options.stop.stop_requested()) return TrajectoryStatus::kStopped;
+
+      // Linearise and solve.
+      LinearizationOptions gradient = options.gradient;
+      gradient.kappa = kappa_of(options, k);
+      gradient.sigma_u /= std::pow(k + 1, options.sigma_decay);
+      gradient.sigma_q /= std::pow(k + 1, options.sigma_decay);
+      gradient.seed += static_cast<std::uint64_t>(k) * now.u.size();
+      gradient.forces = program.limits_forces();
+      gradient.threads = options.threads;
+      work_->linearizer.run(now.q, now.u, gradient, work_->steps);
+      for (const LinearStep& step : work_->steps) {
+        if (!step.ok) return TrajectoryStatus::kStepFailed;
+      }
+      program.expand(now, work_->steps, work_->qp);
+      solve_horizon_qp(work_->qp, {}, work_->planned);
+
+      // The true cost decides how far.
+      TrajectoryIteration row{
+          .kappa = gradient.kappa, .program = work_->planned.status, .program_iterations = work_->planned.iterations};
+      const double before = now.merit;
+      for (const double share : kSteps) {
+        if (!work_->follow(problem, options, program, now, work_->planned, share, tried)) continue;
+        if (!(tried.merit < now.merit)) continue;
+        std::swap(now, tried);
+        row.step = share;
+        break;
+      }
+      record(row);
+      const bool is_last_kappa = options.kappa_first == options.kappa_last || k + 1 == options.iterations;
+      if (is_last_kappa && before - now.merit <= options.gain_min * before) return TrajectoryStatus::kConverged;
+    }
+    return TrajectoryStatus::kIterationLimit;
+  };
+  out.status = run();
+  out.u = std::move(now.u);
+  out.q = std::move(now.q);
+  out.cost = now.cost;
+  out.violation = now.violation;
+  out.solves = work_->solves + work_->linearizer.solves() - solves_before;
+  return out;
+}
+
+}  // namespace deft::planning
