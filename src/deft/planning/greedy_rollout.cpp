@@ -52,8 +52,13 @@ bool GreedyRollout::holds(Motion& motion) {
   return false;
 }
 
-RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, bool to_goal, Motion& motion) {
+RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion) {
   RolloutReport report;
+  // A transfer may have done it already.
+  if (goal_->reached(motion.q) && holds(motion)) {
+    report.holds_goal = true;
+    return report;
+  }
   double distance = goal_->distance(motion.q, q_target), kappa = settings_->kappa;
   Motion nearest = motion;
   double nearest_distance = distance;
@@ -89,7 +94,7 @@ RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, bool to_goal, 
       nearest_distance = distance;
       report.moved = true;
     }
-    if (to_goal && goal_->reached(motion.q) && holds(motion)) {
+    if (goal_->reached(motion.q) && holds(motion)) {
       report.holds_goal = true;
       return report;
     }

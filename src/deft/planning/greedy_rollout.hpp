@@ -21,8 +21,9 @@ class GreedyRollout {
   /// At each step, with B and c of the step smoothed at κ about the last command ū:
   ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits,
   /// then exact steps with δu, 0.4 δu and 0.16 δu; the first that comes nearer by settings.progress is taken, or else
-  /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target.
-  RolloutReport run(const Eigen::VectorXd& q_target, bool to_goal, Motion& motion);
+  /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target, or where
+  /// the goal is met on the way and holds.
+  RolloutReport run(const Eigen::VectorXd& q_target, Motion& motion);
   /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
   /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
   double first_step(const Motion& motion, const Eigen::VectorXd& q_target);

@@ -26,6 +26,7 @@ struct Node {
   double distance = 0;                    // to the goal, as it measures [m]
   double cost_s = 0;                      // from the root: duration, and the price of regrasps
   int regrasps = 0;                       // from the root
+  double released = -1;                   // least distance seen once fingers had let go here; negative: none has [m]
   int tries = 0;                          // roll-outs begun here
   double time_s = 0;                      // wall time since the start of the search; not part of the result's identity
 };

@@ -31,7 +31,8 @@ struct PlannerResult {
   long solves = 0;               // steps taken, exact and smoothed, without the judge's
 };
 
-/// Simulates the commands exactly from (q, u): the only judge of success.
+/// Simulates the commands exactly from q: the only judge of success, which is the goal met at the end and for the
+/// settings.hold_steps before it.
 Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
            std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments);
 

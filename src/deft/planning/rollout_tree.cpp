@@ -26,6 +26,7 @@ struct RolloutTree::Shared {
 /// What an expansion found: a transfer, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
+  double released = -1;  // distance once the fingers have let go
   Motion transfer, rollout;
 };
 
@@ -56,10 +57,11 @@ struct RolloutTree::Worker {
   }
 
   /// Lets go and takes hold somewhere else: the candidate from which the target is best in reach.
-  bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion) {
+  bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     const std::vector<int> fingers = shared->sampler.choose_fingers(draw);
     if (!transfer.release(shared->hand.commands_of(fingers), motion)) return false;
+    released = goal->distance(motion.q);
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < settings.candidates; ++k) {
@@ -87,11 +89,11 @@ struct RolloutTree::Worker {
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
       growth.regrasped = true;
-      if (!regrasp(q_target, draw, motion)) return growth;
+      if (!regrasp(q_target, draw, motion, growth.released)) return growth;
       growth.transfer = motion;
       motion.commands.clear();
     }
-    const RolloutReport report = rollout.run(q_target, to_goal, motion);
+    const RolloutReport report = rollout.run(q_target, motion);
     growth.holds_goal = report.holds_goal;
     growth.ok = report.moved || report.holds_goal;
     growth.rollout = std::move(motion);
@@ -197,6 +199,9 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
     }
     tried_ += count;
     for (int k = 0; k < count; ++k) {
+      Node& parent = nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])];
+      const double released = growths[static_cast<std::size_t>(k)].released;
+      if (released >= 0) parent.released = parent.released < 0 ? released : std::min(parent.released, released);
       if (growths[static_cast<std::size_t>(k)].ok)
         append(parents[static_cast<std::size_t>(k)], growths[static_cast<std::size_t>(k)], watch.seconds());
     }
