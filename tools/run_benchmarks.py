@@ -12,6 +12,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       holding     P11: held objects for ten minutes; argument: seconds
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
+      planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree;
+                  --ablation 5: which of its ideas matter, five seeds each
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
       cross-check interior point against active set (10000 problems; --cross-check 100000)
@@ -62,6 +64,7 @@ NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"),
+              "planning": bench_program("single_step_benchmark"),
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),

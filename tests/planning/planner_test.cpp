@@ -7,6 +7,7 @@
 #include "deft/dynamics/rollout.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planning_steps.hpp"
+#include "deft/planning/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {

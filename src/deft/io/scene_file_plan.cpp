@@ -12,6 +12,14 @@ using scene::PlanSettings;
 constexpr NumberRange kShare{0, true, false, "from 0 to 1"};
 constexpr NumberRange kCount{1, true, false, "an integer >= 1"};
 
+/// Enumerations of two words.
+template <typename Enum>
+concept Word = std::is_enum_v<Enum>;
+template <Word Enum>
+std::vector<std::string_view> words_of() {
+  return {scene::to_string(static_cast<Enum>(0)), scene::to_string(static_cast<Enum>(1))};
+}
+
 struct PlanSettingInfo {
   std::string_view name, unit, doc;
   NumberRange range = kPositive;
@@ -20,7 +28,8 @@ struct PlanSettingInfo {
 /// The one list: visit(info, field) for each. `Settings` is PlanSettings, const or not.
 template <typename Settings, typename Visitor>
 void visit_plan_settings(Settings& s, Visitor&& visit) {
-  visit(PlanSettingInfo{"kappa", "1/J", "smoothing of the gradients of a roll-out"}, s.kappa);
+  visit(PlanSettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps as published"}, s.search);
+  visit(PlanSettingInfo{"kappa", "1/J", "smoothing of the gradients"}, s.kappa);
   visit(PlanSettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"},
         s.step_norm);
   visit(PlanSettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
@@ -53,7 +62,27 @@ void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(PlanSettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transfer"},
         s.joint_step);
   visit(PlanSettingInfo{"hold_steps", "1", "steps for which the goal must hold", kNotNegative}, s.hold_steps);
-  visit(PlanSettingInfo{"nodes", "1", "most roll-outs (--nodes)", kCount}, s.nodes);
+  visit(
+      PlanSettingInfo{"metric", "", "single-step: distance by what a node reaches in a step, or by the goal's weights"},
+      s.metric);
+  visit(PlanSettingInfo{"metric_gamma", "m^2", "single-step: regularization of the local metric"}, s.metric_gamma);
+  visit(PlanSettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped",
+                        kPositiveOrInfinite},
+        s.metric_limit);
+  visit(
+      PlanSettingInfo{"extend", "", "single-step: the dynamics of its steps; smoothed ones do not hold when simulated"},
+      s.extend);
+  visit(PlanSettingInfo{"regrasp", "", "single-step: a motion to the new grasp, or none, as published"}, s.regrasp);
+  visit(PlanSettingInfo{"grasp_share", "1", "single-step: share of extensions that are regrasps", kShare},
+        s.grasp_share);
+  visit(PlanSettingInfo{"goal_once", "", "single-step: no node is extended to the goal twice"}, s.goal_once);
+  visit(PlanSettingInfo{"sample_lower", "m, rad",
+                        "single-step: box of random poses: position, then angle or roll, pitch, yaw, then joints, per "
+                        "object; empty: between start and goal",
+                        kFinite},
+        s.sample_lower);
+  visit(PlanSettingInfo{"sample_upper", "m, rad", "single-step: upper corner of that box", kFinite}, s.sample_upper);
+  visit(PlanSettingInfo{"nodes", "1", "most roll-outs, or single steps (--nodes)", kCount}, s.nodes);
   visit(PlanSettingInfo{"time_limit_s", "s", "wall time of a search (--time-limit)"}, s.time_limit_s);
   visit(PlanSettingInfo{"improve_s", "s", "wall time for improving the first plan", kNotNegative}, s.improve_s);
   visit(PlanSettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative},
@@ -81,8 +110,33 @@ struct ReadPlanSetting {
   void operator()(const PlanSettingInfo& info, bool& field) const {
     if (const YamlNode* value = node.find(info.name)) field = read.boolean(*value, label(info)).value_or(field);
   }
+  void operator()(const PlanSettingInfo& info, std::vector<double>& field) const {
+    const YamlNode* value = node.find(info.name);
+    if (value == nullptr) return;
+    if (auto numbers = read.numbers(*value, label(info), -1, info.range)) field = std::move(*numbers);
+  }
+  template <Word Enum>
+  void operator()(const PlanSettingInfo& info, Enum& field) const {
+    const YamlNode* value = node.find(info.name);
+    if (value == nullptr) return;
+    if (const auto index = read.word(*value, label(info), words_of<Enum>())) field = static_cast<Enum>(*index);
+  }
   static std::string label(const PlanSettingInfo& info) { return fmt::format("plan.{}", info.name); }
 };
+
+std::string text_of(const std::vector<double>& field) { return fmt::format("[{}]", fmt::join(field, ", ")); }
+template <typename T>
+std::string text_of(const T& field) {
+  if constexpr (Word<T>)
+    return std::string(scene::to_string(field));
+  else
+    return fmt::format("{}", field);
+}
+template <typename T>
+std::string range_of(const PlanSettingInfo& info, const T&) {
+  if constexpr (Word<T>) return fmt::format("{}", fmt::join(words_of<T>(), ", "));
+  return std::is_same_v<T, bool> ? "true, false" : std::string(info.range.text);
+}
 
 }  // namespace
 
@@ -96,10 +150,9 @@ std::string plan_settings_help() {
   std::string text;
   const PlanSettings defaults;
   visit_plan_settings(defaults, [&](const PlanSettingInfo& info, const auto& field) {
-    const bool is_switch = std::is_same_v<std::remove_cvref_t<decltype(field)>, bool>;
-    text += fmt::format("plan.{:<22} {}{}\n  default {}; range: {}\n", info.name, info.doc,
-                        info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), field,
-                        is_switch ? "true, false" : info.range.text);
+    text +=
+        fmt::format("plan.{:<22} {}{}\n  default {}; range: {}\n", info.name, info.doc,
+                    info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), text_of(field), range_of(info, field));
   });
   return text;
 }

@@ -82,6 +82,7 @@ void Goal::add_body(const scene::Scene& scene, const scene::Object& object, cons
       (velocities[v].unit == "m" ? shifts : turns).push_back(v);
   }
   add(Kind::kPosition, shifts);
+  if (turns.size() == 3) free_rotations_.push_back({size(), object.first_q});
   add(Kind::kRotation, turns);
   for (const int joint : joints) add(Kind::kJoint, {joint});
 }

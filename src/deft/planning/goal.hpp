@@ -27,6 +27,13 @@ class Goal {
   /// Velocity index of each entry of e, and its weight.
   const std::vector<int>& rows() const { return rows_; }
   const Eigen::VectorXd& weights() const { return weights_; }
+  /// The rotation of a free body: its first entry in e, and where its quaternion begins in q.
+  struct FreeRotation {
+    int entry = 0, quaternion = 0;
+  };
+  const std::vector<FreeRotation>& free_rotations() const { return free_rotations_; }
+  /// Entries of e that are planar angles modulo 2π.
+  const std::vector<int>& wrapped() const { return wrapped_; }
   /// e from `q` to `q_target`, size size().
   void residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const;
   /// ‖e‖ from `q` to the goal [m].
@@ -52,7 +59,8 @@ class Goal {
   std::vector<int> rows_;
   Eigen::VectorXd weights_;
   std::vector<Part> parts_;
-  std::vector<int> wrapped_;  // entries of e that are planar angles modulo 2π
+  std::vector<FreeRotation> free_rotations_;
+  std::vector<int> wrapped_;
 };
 
 }  // namespace deft::planning

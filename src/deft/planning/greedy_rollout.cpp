@@ -33,7 +33,6 @@ double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_
 }
 
 bool GreedyRollout::holds(Motion& motion) {
-  // Under the last command, or else with the springs unloaded.
   const std::size_t before = motion.commands.size();
   const Eigen::VectorXd q = motion.q, u = motion.u;
   for (const bool unloaded : {false, true}) {

@@ -27,11 +27,13 @@ class GreedyRollout {
   /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
   /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
   double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
+  /// Adds the settings.hold_steps steps for which the goal must hold: under the last command, or else with the springs
+  /// unloaded. @returns false, and the motion as it was, if it does not.
+  bool holds(Motion& motion);
 
  private:
   /// The command of the law above into du_. @returns false if the smoothed step failed.
   bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
-  bool holds(Motion& motion);
 
   const Goal* goal_;
   const Hand* hand_;

@@ -70,19 +70,19 @@ class Run {
   Eigen::VectorXd start_command() const { return joint_positions(scene_, q_start_); }
 
   void find_first() {
-    RolloutTree tree(scene_, goal_, q_start_, start_command(), options_.seed);
+    const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
     for (;;) {
-      result_.end = tree.search(limits(settings_.nodes - tree.tried(), settings_.time_limit_s));
-      Route route = route_to(tree.nodes(), result_.end == SearchEnd::kFound ? tree.goal_node() : tree.best_node());
+      result_.end = tree->search(limits(settings_.nodes - tree->tried(), settings_.time_limit_s));
+      Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
       result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
-      tree.reject_goal();
+      tree->reject_goal();
     }
     if (result_.plan.success) result_.first_solution_s = watch_.seconds();
-    result_.tried = tree.tried();
-    result_.solves = tree.solves();
-    result_.nodes = tree.nodes();
+    result_.tried = tree->tried();
+    result_.solves = tree->solves();
+    result_.nodes = tree->nodes();
   }
 
   void improve() {
@@ -99,14 +99,14 @@ class Run {
       const int from = ends[static_cast<std::size_t>(draw.index(static_cast<int>(ends.size())))];
       const Eigen::VectorXd& q = result_.plan.q[static_cast<std::size_t>(from)];
       const Eigen::VectorXd u = from == 0 ? start_command() : result_.plan.commands[static_cast<std::size_t>(from) - 1];
-      RolloutTree tree(scene_, goal_, q, u, seed_of_tree(options_.seed, k));
+      const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q, u, seed_of_tree(options_.seed, k));
       SearchLimits bounds = limits(std::min(settings_.nodes - result_.tried, kImproveNodes), until_s);
       bounds.regrasp_weight = settings_.regrasp_weight;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
-      const SearchEnd end = tree.search(bounds);
-      result_.tried += tree.tried();
-      result_.solves += tree.solves();
-      if (end == SearchEnd::kFound) keep_if_cheaper(from, tree);
+      const SearchEnd end = tree->search(bounds);
+      result_.tried += tree->tried();
+      result_.solves += tree->solves();
+      if (end == SearchEnd::kFound) keep_if_cheaper(from, *tree);
     }
   }
 
@@ -118,7 +118,7 @@ class Run {
     return cost_s;
   }
 
-  void keep_if_cheaper(int from, const RolloutTree& tree) {
+  void keep_if_cheaper(int from, const SearchTree& tree) {
     const Plan& old = result_.plan;
     const Route tail = route_to(tree.nodes(), tree.goal_node());
     std::vector<Eigen::VectorXd> commands(old.commands.begin(), old.commands.begin() + from);

@@ -7,7 +7,7 @@
 
 #include "deft/planning/goal.hpp"
 #include "deft/planning/plan.hpp"
-#include "deft/planning/rollout_tree.hpp"
+#include "deft/planning/search_tree.hpp"
 
 namespace deft::planning {
 
@@ -36,7 +36,7 @@ struct PlannerResult {
 Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
            std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments);
 
-/// Plans from the scene's start to the goal by the rollout tree with the settings of `plan:`. The first plan that holds
+/// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that holds
 /// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
 /// is kept.  cost = duration + settings.regrasp_cost_s · regrasps.
 /// @throws InputError for goals and scenes that cannot be planned for.

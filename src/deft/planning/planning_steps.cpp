@@ -29,15 +29,21 @@ bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eig
   return usable;
 }
 
-bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
-                              Eigen::MatrixXd& B) {
+bool PlanningSteps::smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa,
+                                  Eigen::VectorXd& q_next) {
   ++solves_;
   smooth_->set_kappa(kappa);
   smooth_->step(q, u, smoothed_);
-  if (!solvers::usable(smoothed_.status)) return false;
+  const bool usable = solvers::usable(smoothed_.status);
+  q_next = usable ? smoothed_.q_next : q;
+  return usable;
+}
+
+bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
+                              Eigen::MatrixXd& B) {
+  if (!smoothed_step(q, u, kappa, q_next)) return false;
   differentiator_.linearize(*smooth_, dynamics::State{.q = q}, u, smoothed_, {.configuration = false});
   differentiator_.jacobians(derivative_);
-  q_next = smoothed_.q_next;
   B = derivative_.B;
   return true;
 }

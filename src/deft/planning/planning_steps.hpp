@@ -28,6 +28,8 @@ class PlanningSteps {
   /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. @returns false if it failed.
   bool linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
                  Eigen::MatrixXd& B);
+  /// The smoothed step alone. @returns false if it failed; q_next is then q.
+  bool smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next);
   /// Forgets warm starts, so that what follows does not depend on what was before.
   void reset();
   /// Steps taken so far, exact and smoothed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include "deft/core/stopwatch.hpp"
@@ -108,7 +109,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eige
   root.q = q;
   root.u = u;
   root.distance = goal.distance(q);
-  nodes_.push_back(std::move(root));
+  add(std::move(root));
 }
 
 RolloutTree::~RolloutTree() = default;
@@ -137,7 +138,7 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
 void RolloutTree::append(int parent, Growth& growth, double time_s) {
   const double h = *scene_->spec().step.h;
   const scene::PlanSettings& settings = scene_->spec().plan;
-  const auto add = [&](NodeKind kind, Motion& motion, double price_s) {
+  const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
     Node node;
     node.parent = parent;
     node.kind = kind;
@@ -148,11 +149,10 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
     node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransfer);
     node.time_s = time_s;
-    nodes_.push_back(std::move(node));
-    parent = static_cast<int>(nodes_.size()) - 1;
+    parent = add(std::move(node));
   };
-  if (growth.regrasped) add(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
-  add(NodeKind::kRollout, growth.rollout, 0);
+  if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
+  add_node(NodeKind::kRollout, growth.rollout, 0);
   if (growth.holds_goal && goal_node_ < 0) goal_node_ = parent;
 }
 
@@ -166,7 +166,7 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
   std::vector<int> parents(static_cast<std::size_t>(batch));
   std::vector<Growth> growths(static_cast<std::size_t>(batch));
   for (int begun = 0; begun < limits.nodes; begun += batch) {
-    if (goal_node_ >= 0) return SearchEnd::kFound;
+    if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
     if (limits.stop.stop_requested()) return SearchEnd::kStopped;
     if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
 
@@ -208,12 +208,6 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
     if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node())].distance);
   }
   return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
-}
-
-int RolloutTree::best_node() const {
-  const auto best = std::min_element(nodes_.begin(), nodes_.end(),
-                                     [](const Node& a, const Node& b) { return a.distance < b.distance; });
-  return static_cast<int>(best - nodes_.begin());
 }
 
 long RolloutTree::solves() const {

@@ -1,13 +1,25 @@
 #pragma once
 // `plan:` of a scene file: how the planners search. Every default holds for h = 0.1 s and bodies of some decimetres.
 
-#include <array>
-#include <optional>
+#include <limits>
+#include <string_view>
+#include <vector>
 
 namespace deft::scene {
 
-/// Settings of the rollout tree (planning/README.md). Read by io, listed by `deft info --settings`.
+/// Words of `plan:`.
+enum class Search { kRollout, kSingleStep };
+enum class PlanMetric { kLocal, kGlobal };
+enum class Extend { kExact, kSmoothed };
+enum class Regrasp { kTransfer, kTeleport };
+std::string_view to_string(Search search);
+std::string_view to_string(PlanMetric metric);
+std::string_view to_string(Extend extend);
+std::string_view to_string(Regrasp regrasp);
+
+/// Settings of the searches (planning/README.md). Read by io, listed by `deft info --settings`.
 struct PlanSettings {
+  Search search = Search::kRollout;
   // The roll-out towards a target.
   double kappa = 300;            // [1/J] > 0, smoothing of the gradients
   double step_norm = 0.3;        // ε > 0, longest change of the joint targets per step [rad, m]
@@ -31,6 +43,16 @@ struct PlanSettings {
   double drift_m = 0.01;      // a transfer that moves the objects further (as the goal measures) is rejected
   double joint_step = 0.3;    // > 0, longest change of a joint target per step of a transfer [rad, m]
   int hold_steps = 3;         // ≥ 0, the goal must hold so long
+  // The single-step tree; it also reads kappa, step_norm, regularization, goal_bias, wrap_angles, batch and hold_steps.
+  PlanMetric metric = PlanMetric::kLocal;  // how far targets are from nodes
+  double metric_gamma = 1e-4;              // γ > 0 [m², rad²]: no target is further than ‖e‖²/γ
+  double metric_limit =
+      std::numeric_limits<double>::infinity();     // > 0, targets further than it from every node are dropped
+  Extend extend = Extend::kExact;                  // the dynamics of its steps
+  Regrasp regrasp = Regrasp::kTransfer;            // how hands come to a new grasp: teleported ones are no commands
+  double grasp_share = 0.2;                        // share of extensions that are regrasps
+  bool goal_once = false;                          // a node is extended to the goal once; then a random target is drawn
+  std::vector<double> sample_lower, sample_upper;  // box of random poses, as the goal's error is ordered (README.md)
   // The end.
   int nodes = 2000;           // ≥ 1
   double time_limit_s = 60;   // > 0

@@ -18,6 +18,10 @@ std::string_view to_string(ModelKind kind) {
 std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
 std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
 std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssociated ? "associated" : "coulomb"; }
+std::string_view to_string(Search search) { return search == Search::kRollout ? "rollout" : "single-step"; }
+std::string_view to_string(PlanMetric metric) { return metric == PlanMetric::kLocal ? "local" : "global"; }
+std::string_view to_string(Extend extend) { return extend == Extend::kExact ? "exact" : "smoothed"; }
+std::string_view to_string(Regrasp regrasp) { return regrasp == Regrasp::kTransfer ? "transfer" : "teleport"; }
 std::string_view to_string(Forces forces) { return forces == Forces::kAny ? "any" : "least_norm"; }
 
 std::string_view to_string(Plane plane) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "deft/solvers/kernels/dense_kernels.hpp"
+#include "deft/solvers/kernels/ellipsoid_kernels.hpp"
 
 namespace deft::solvers {
 
@@ -13,5 +14,6 @@ std::string_view active_isa();
 
 /// The kernels of active_isa(). @throws as active_isa.
 const DenseKernels& dense_kernels();
+const EllipsoidKernels& ellipsoid_kernels();
 
 }  // namespace deft::solvers

@@ -1,0 +1,253 @@
+// P4: iterations of the published single-step search at its published settings, and a large tree.
+//   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--ablation SEEDS] [SCENE…]
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/io/scene_file.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "deft/planning/single_step_rrt.hpp"
+
+namespace {
+
+using namespace deft;
+
+struct Arguments {
+  int rounds = 3, iterations = 1000, threads = 2, growth = 0, ablation = 0;
+  std::vector<std::string> scenes;
+};
+
+/// A scene of scenes/planning with its published search (scenes/planning/single_step), the published time on sixteen
+/// cores, and our bar on two [s].
+struct System {
+  const char *name, *goal;
+  double published_s, bar_s;
+};
+constexpr System kSystems[] = {{"planar_pushing", "down", 3.25, 0.1},     {"planar_hand", "half_turn", 10.32, 0.2},
+                               {"allegro_ball", "half_turn", 31.01, 0.6}, {"allegro_plate", "lifted", 117.16, 2},
+                               {"allegro_pen", "turned", 24.84, 0.6},     {"allegro_door", "open", 12.42, 0.4}};
+constexpr int kProbes = 1000;         // random poses for the packing ratio
+constexpr double kReach2 = 1;         // d at which a node reaches a pose: ‖δu‖ ≤ 1, as published
+constexpr double kProbeKappa = 100;   // [1/J], and
+constexpr double kProbeGamma = 1e-4;  // of the metric that measures it, the same for all searches
+
+/// One search.
+class Case {
+ public:
+  Case(const System& system, std::vector<std::string> settings)
+      : scene_(planning::planning_scene(load(system, std::move(settings)))), goal_(scene_, find(system), wraps()) {}
+
+  planning::SingleStepRrt tree(std::uint64_t seed) const {
+    const Eigen::VectorXd q = scene_.initial_configuration();
+    return {scene_, goal_, q, planning::joint_positions(scene_, q), seed};
+  }
+  const planning::Goal& goal() const { return goal_; }
+
+  /// Share of random poses of the box that some node reaches in one linearised step.
+  double packing(const planning::SingleStepRrt& tree) const {
+    planning::ReachableMetric metric(scene_, goal_, scene::PlanMetric::kLocal, kProbeGamma);
+    planning::PlanningSteps steps(scene_);
+    Eigen::VectorXd c;
+    Eigen::MatrixXd B;
+    for (const planning::Node& node : tree.nodes()) {
+      if (steps.linearize(node.q, planning::joint_positions(scene_, node.q), kProbeKappa, c, B))
+        metric.add(node.q, c, B(goal_.rows(), Eigen::all));
+    }
+    int reached = 0;
+    for (int k = 0; k < kProbes; ++k) {
+      planning::Draw draw(0x9acced, static_cast<std::uint64_t>(k));
+      reached += metric.nearest(tree.box().draw(draw)).distance <= kReach2;
+    }
+    return double(reached) / kProbes;
+  }
+
+ private:
+  static scene::Scene load(const System& system, std::vector<std::string> settings) {
+    const std::string folder = std::string(DEFT_SCENES_DIR) + "/planning/";
+    Diagnostics diagnostics;
+    return io::load_scene(folder + system.name + ".deft.yaml",
+                          {.overlays = {folder + "single_step/" + system.name + ".yaml"},
+                           .settings = std::move(settings),
+                           .package_paths = {},
+                           .bundled_scenes = DEFT_SCENES_DIR},
+                          diagnostics);
+  }
+  const scene::GoalSpec& find(const System& system) const {
+    const auto& goals = scene_.spec().goals;
+    return *std::find_if(goals.begin(), goals.end(), [&](const auto& g) { return g.target.name == system.goal; });
+  }
+  bool wraps() const { return scene_.spec().plan.wrap_angles; }
+
+  scene::Scene scene_;
+  planning::Goal goal_;
+};
+
+std::string error_text(const planning::GoalError& error) {
+  return fmt::format("{:.3g} m {:.3g} rad {:.3g}", error.position_m, error.rotation_rad, error.joint);
+}
+
+bool is_chosen(const Arguments& arguments, const System& system) {
+  return arguments.scenes.empty() ||
+         std::find(arguments.scenes.begin(), arguments.scenes.end(), system.name) != arguments.scenes.end();
+}
+
+void measure(const Arguments& arguments) {
+  fmt::print(
+      "P4: {} iterations of the single-step search on {} threads, the least time of {} seeds; teleported regrasps; "
+      "nearest node and packing (share of {} poses of the box in reach of a node) in the median\n"
+      "| scene | steps | nodes | solves | time [s] | bar [s] | published [s] | per node [µs] | nearest | packing |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n",
+      arguments.iterations, arguments.threads, arguments.rounds, kProbes);
+  for (const System& system : kSystems) {
+    if (!is_chosen(arguments, system)) continue;
+    for (const char* extend : {"smoothed", "exact"}) {
+      const Case search(system, {std::string("plan.extend=") + extend});
+      struct Run {
+        double time_s, distance, packing;
+        std::size_t nodes;
+        long solves;
+        planning::GoalError error;
+      };
+      std::vector<Run> runs;
+      for (int round = 0; round < arguments.rounds; ++round) {
+        planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(round));
+        const Stopwatch watch;
+        tree.search(
+            {.nodes = arguments.iterations, .time_limit_s = 1e9, .threads = arguments.threads, .past_goal = true});
+        const double time_s = watch.seconds();
+        const planning::Node& best = tree.nodes()[static_cast<std::size_t>(tree.best_node())];
+        runs.push_back({time_s, best.distance, search.packing(tree), tree.nodes().size(), tree.solves(),
+                        search.goal().error(best.q)});
+      }
+      const Run fastest =
+          *std::min_element(runs.begin(), runs.end(), [](auto& a, auto& b) { return a.time_s < b.time_s; });
+      std::sort(runs.begin(), runs.end(), [](auto& a, auto& b) { return a.distance < b.distance; });
+      const Run& middle = runs[runs.size() / 2];
+      fmt::print("| {} | {} | {} | {} | {:.3f} | {} | {} | {:.0f} | {} | {:.3f} |\n", system.name, extend,
+                 fastest.nodes, fastest.solves, fastest.time_s, system.bar_s, system.published_s,
+                 1e6 * fastest.time_s / static_cast<double>(fastest.nodes), error_text(middle.error), middle.packing);
+      std::fflush(stdout);
+    }
+  }
+}
+
+/// Memory of this process [B].
+double resident() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0, pages = 0;
+  file >> total >> pages;
+  return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// Time per node against the size of the tree, on the planar hand.
+void grow(const Arguments& arguments) {
+  const Case search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transfer", "plan.grasp_share=0.02"});
+  planning::SingleStepRrt tree = search.tree(1);
+  const double before = resident();
+  fmt::print(
+      "A tree of {} iterations on the planar hand, exact steps, {} threads\n"
+      "| iterations | nodes | per iteration since the last row [µs] | memory per node [B] |\n|---|---|---|---|\n",
+      arguments.growth, arguments.threads);
+  std::vector<double> sizes, times;
+  for (double mark = 1000; tree.tried() < arguments.growth; mark *= std::sqrt(10.0)) {
+    const int begun = tree.tried(), count = std::min(arguments.growth, static_cast<int>(mark + 0.5)) - begun;
+    const double start = static_cast<double>(tree.nodes().size());
+    const Stopwatch watch;
+    tree.search({.nodes = count, .time_limit_s = 1e9, .threads = arguments.threads, .past_goal = true});
+    const auto nodes = static_cast<double>(tree.nodes().size());
+    times.push_back(1e6 * watch.seconds() / count);
+    sizes.push_back((start + nodes) / 2);
+    fmt::print("| {} | {:.0f} | {:.1f} | {:.0f} |\n", tree.tried(), nodes, times.back(), (resident() - before) / nodes);
+    std::fflush(stdout);
+  }
+  // The slope between the first and the last row, and that of the last two.
+  const std::size_t n = sizes.size();
+  const auto slope = [&](std::size_t a) {
+    return std::log(times[n - 1] / times[a]) / std::log(sizes[n - 1] / sizes[a]);
+  };
+  if (n > 1)
+    fmt::print("time per node grows as size^{:.2f} from the first row to the last, ^{:.2f} between the last two\n",
+               slope(0), slope(n - 2));
+}
+
+/// Which of the search's ideas matter: the nearest node and the packing ratio without one of them at a time.
+void ablate(const Arguments& arguments) {
+  fmt::print(
+      "{} iterations, medians of {} seeds: distance of the nearest node [m], packing ratio\n| scene | steps and "
+      "gradient | metric | contact sampling | nearest | packing |\n|---|---|---|---|---|---|\n",
+      arguments.iterations, arguments.ablation);
+  for (const System& system : kSystems) {
+    if (!is_chosen(arguments, system)) continue;
+    for (const char* smoothing : {"smoothed", "exact"}) {
+      for (const char* metric : {"local", "global"}) {
+        for (const bool samples : {true, false}) {
+          std::vector<std::string> settings{std::string("plan.metric=") + metric};
+          if (!samples) settings.push_back("plan.grasp_share=0");
+          // Exact: no smoothing in the gradient either, as far as its step model goes.
+          if (std::string(smoothing) == "exact") {
+            settings.push_back("plan.extend=exact");
+            settings.push_back("plan.kappa=1e8");
+          }
+          const Case search(system, settings);
+          std::vector<double> distances, packings;
+          for (int seed = 1; seed <= arguments.ablation; ++seed) {
+            planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(seed));
+            tree.search(
+                {.nodes = arguments.iterations, .time_limit_s = 1e9, .threads = arguments.threads, .past_goal = true});
+            distances.push_back(tree.nodes()[static_cast<std::size_t>(tree.best_node())].distance);
+            packings.push_back(search.packing(tree));
+          }
+          const auto median = [](std::vector<double> values) {
+            std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+            return values[values.size() / 2];
+          };
+          fmt::print("| {} | {} | {} | {} | {:.4f} | {:.3f} |\n", system.name, smoothing, metric,
+                     samples ? "yes" : "no", median(distances), median(packings));
+          std::fflush(stdout);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto count = [&] { return std::max(1, std::atoi(i + 1 < argc ? argv[++i] : "1")); };
+    if (word == "--rounds")
+      arguments.rounds = count();
+    else if (word == "--iterations")
+      arguments.iterations = count();
+    else if (word == "--threads")
+      arguments.threads = count();
+    else if (word == "--growth")
+      arguments.growth = count();
+    else if (word == "--ablation")
+      arguments.ablation = count();
+    else
+      arguments.scenes.push_back(word);
+  }
+  try {
+    if (arguments.ablation > 0)
+      ablate(arguments);
+    else if (arguments.growth > 0)
+      grow(arguments);
+    else
+      measure(arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}

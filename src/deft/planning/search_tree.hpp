@@ -1,0 +1,64 @@
+#pragma once
+// What all searches share: a tree of nodes that grows until one of them holds the goal.
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "deft/planning/goal.hpp"
+#include "deft/planning/plan.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::planning {
+
+/// How far a search may go.
+struct SearchLimits {
+  int nodes = 1000;             // roll-outs or steps tried
+  double time_limit_s = 60;     // looked at between batches; a search that it ends is not reproducible
+  double cost_limit_s = 1e300;  // paths that cost more are not continued (by roll-outs)
+  double regrasp_weight = 0;    // [m] per regrasp, in the choice of nodes (of the rollout tree)
+  int threads = 0;              // 0: one per core
+  bool past_goal = false;       // goes on after a node holds the goal
+  std::stop_token stop{};
+  std::function<void(int tried, double distance)> on_progress{};  // after each batch: tried, nearest [m]
+};
+
+/// Why a search ended.
+enum class SearchEnd { kFound, kNodes, kTime, kStopped };
+
+/// A tree. Batches of nodes are chosen in order and grown in parallel, each with random numbers of its own and steps
+/// without memory of others, so that the tree is the same for any number of threads.
+class SearchTree {
+ public:
+  virtual ~SearchTree() = default;
+
+  /// Grows until a node holds the goal or a limit is met; may be called again.
+  virtual SearchEnd search(const SearchLimits& limits) = 0;
+  /// Steps taken by all threads, exact and smoothed.
+  virtual long solves() const = 0;
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  /// The node that holds the goal, −1 if there is none yet.
+  int goal_node() const { return goal_node_; }
+  /// Goes on as if the goal's node did not hold it.
+  void reject_goal() { goal_node_ = -1; }
+  /// The nearest node.
+  int best_node() const { return best_node_; }
+  int tried() const { return tried_; }
+
+ protected:
+  /// Appends and returns its index.
+  int add(Node node);
+
+  std::vector<Node> nodes_;
+  int goal_node_ = -1, best_node_ = 0;
+  int tried_ = 0;
+};
+
+/// The tree that `plan.search` names, with its root. @param scene  of planning_scene. @param q, u  the root's
+/// configuration and command. @throws InputError for settings that do not fit the goal.
+std::unique_ptr<SearchTree> make_search_tree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                                             const Eigen::VectorXd& u, std::uint64_t seed);
+
+}  // namespace deft::planning

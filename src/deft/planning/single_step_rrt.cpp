@@ -1,0 +1,239 @@
+#include "deft/planning/single_step_rrt.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/planning/crew.hpp"
+#include "deft/planning/greedy_rollout.hpp"
+
+namespace deft::planning {
+namespace {
+
+/// Items of work draw their numbers from ranges of their own: the choice of a target, and the growth towards it.
+constexpr std::uint64_t kChoice = 0, kGrowth = 1;
+std::uint64_t item_of(std::uint64_t item, std::uint64_t purpose) { return 2 * item + purpose; }
+
+}  // namespace
+
+/// Where to grow to, chosen in order.
+struct SingleStepRrt::Task {
+  Eigen::VectorXd q_target;
+  bool regrasps = false;
+  int node = -1;  // the nearest, if it is known already
+};
+
+/// A new node with its linearisation.
+struct SingleStepRrt::Growth {
+  bool ok = false, holds_goal = false;
+  int parent = -1;
+  Motion motion;
+  Eigen::VectorXd c;
+  Eigen::MatrixXd B;  // of the velocities that the goal names
+};
+
+struct SingleStepRrt::Shared {
+  Hand hand;
+  ContactSampler sampler;
+  Shared(const scene::Scene& scene, const Goal& goal) : hand(scene, goal), sampler(scene, hand) {}
+};
+
+struct SingleStepRrt::Worker {
+  PlanningSteps steps;
+  Proximity proximity;
+  Transfer transfer;
+  GreedyRollout rollout;
+  const Shared* shared;
+  const Goal* goal;
+  const scene::PlanSettings* settings;
+  CommandBounds bounds;
+  Eigen::MatrixXd B;
+  Eigen::VectorXd e, du;
+
+  Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
+      : steps(scene),
+        proximity(scene, its_shared.hand),
+        transfer(its_goal, its_shared.hand, steps, proximity),
+        rollout(its_goal, its_shared.hand, steps),
+        shared(&its_shared),
+        goal(&its_goal),
+        settings(&scene.spec().plan) {
+    bounds.norm = settings->step_norm;
+  }
+
+  /// ū of a configuration: the joints as they stand.
+  Eigen::VectorXd command_at(const Eigen::VectorXd& q) const { return joint_positions(steps.scene(), q); }
+
+  bool linearize(const Eigen::VectorXd& q, Growth& growth) {
+    if (!steps.linearize(q, command_at(q), settings->kappa, growth.c, B)) return false;
+    growth.B = B(goal->rows(), Eigen::all);
+    return true;
+  }
+
+  /// One step towards the target.
+  bool extend(const Eigen::VectorXd& q_target, const Eigen::VectorXd& c,
+              const Eigen::Ref<const Eigen::MatrixXd>& B_rows, Growth& growth) {
+    Motion& motion = growth.motion;
+    const Eigen::VectorXd u = command_at(motion.q);
+    goal->residual(c, q_target, e);
+    bounds.lower = (shared->hand.lower - u).cwiseMin(0.0);
+    bounds.upper = (shared->hand.upper - u).cwiseMax(0.0);
+    nearest_command(goal->weights().asDiagonal() * B_rows, e, settings->regularization, bounds, du);
+    motion.u = u + du;
+    motion.commands.push_back(motion.u);
+    const bool exact = settings->extend == scene::Extend::kExact;
+    Eigen::VectorXd q_next;
+    if (!(exact ? steps.step(motion.q, motion.u, q_next)
+                : steps.smoothed_step(motion.q, motion.u, settings->kappa, q_next)))
+      return false;
+    motion.q = std::move(q_next);
+    growth.holds_goal = goal->reached(motion.q) && (!exact || rollout.holds(motion));
+    return true;
+  }
+
+  /// Lets go and takes hold somewhere else.
+  bool regrasp(Draw& draw, Motion& motion) {
+    const std::vector<int> fingers = shared->sampler.choose_fingers(draw);
+    const bool moves = settings->regrasp == scene::Regrasp::kTransfer;
+    if (moves && !transfer.release(shared->hand.commands_of(fingers), motion)) return false;
+    const std::optional<Grasp> grasp = shared->sampler.sample(motion.q, fingers, draw, proximity);
+    if (!grasp) return false;
+    if (moves) return transfer.reach(*grasp, draw, motion);
+    set_joint_positions(steps.scene(), grasp->joints, motion.q);
+    motion.u = grasp->joints;
+    return true;
+  }
+};
+
+SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                             const Eigen::VectorXd& u, std::uint64_t seed)
+    : scene_(&scene),
+      goal_(&goal),
+      seed_(seed),
+      box_(scene, goal),
+      metric_(scene, goal, scene.spec().plan.metric, scene.spec().plan.metric_gamma),
+      shared_(std::make_unique<Shared>(scene, goal)) {
+  workers_.push_back(std::make_unique<Worker>(scene, goal, *shared_));
+  Growth growth;
+  if (!workers_.front()->linearize(q, growth))
+    throw InputError({scene.spec().file, 0, 0}, "plan.search: single-step: the smoothed step fails at the start");
+  Node root;
+  root.q = q;
+  root.u = u;
+  root.distance = goal.distance(q);
+  add(std::move(root));
+  keep_linearization(q, growth);
+}
+
+SingleStepRrt::~SingleStepRrt() = default;
+
+void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& growth) {
+  linearizations_.insert(linearizations_.end(), growth.c.begin(), growth.c.end());
+  linearizations_.insert(linearizations_.end(), growth.B.data(), growth.B.data() + growth.B.size());
+  metric_.add(q, growth.c, growth.B);
+  asked_.push_back(0);
+}
+
+SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Draw draw(seed_, item_of(item, kChoice));
+  Task task;
+  const bool to_goal = draw.chance(settings.goal_bias);
+  task.regrasps = draw.chance(settings.grasp_share);
+  if (to_goal) {
+    // The same target again and again: only what was added since is looked at.
+    goal_nearest_ = metric_.nearest(goal_->q(), goal_seen_, goal_nearest_);
+    goal_seen_ = metric_.size();
+    char& asked = asked_[static_cast<std::size_t>(goal_nearest_.node)];
+    if (!(settings.goal_once && asked && !task.regrasps)) {
+      asked = asked || !task.regrasps;
+      task.q_target = goal_->q();
+      task.node = goal_nearest_.distance <= settings.metric_limit ? goal_nearest_.node : -1;
+      return task;
+    }
+  }
+  task.q_target = box_.draw(draw);
+  return task;
+}
+
+void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Node& parent = nodes_[static_cast<std::size_t>(growth.parent)];
+  ++parent.tries;
+  if (!growth.ok) return;
+  Node node;
+  node.parent = growth.parent;
+  node.kind = task.regrasps ? NodeKind::kTransfer : NodeKind::kRollout;
+  node.q = std::move(growth.motion.q);
+  node.u = std::move(growth.motion.u);
+  node.commands = std::move(growth.motion.commands);
+  node.distance = goal_->distance(node.q);
+  node.cost_s = parent.cost_s + *scene_->spec().step.h * static_cast<double>(node.commands.size()) +
+                (task.regrasps ? settings.regrasp_cost_s : 0);
+  node.regrasps = parent.regrasps + task.regrasps;
+  node.time_s = time_s;
+  const int added = add(std::move(node));
+  keep_linearization(nodes_.back().q, growth);
+  if (growth.holds_goal && goal_node_ < 0) goal_node_ = added;
+}
+
+SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
+  const Stopwatch watch;
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  const int threads = limits.threads > 0 ? limits.threads : std::max(1, int(std::thread::hardware_concurrency()));
+  const int helpers = std::min(threads, settings.batch);
+  while (static_cast<int>(workers_.size()) < helpers)
+    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, *shared_));
+
+  std::vector<Task> tasks(static_cast<std::size_t>(settings.batch));
+  std::vector<Growth> growths(tasks.size());
+  const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
+  Crew crew(helpers, [&](int worker, int item) {
+    const auto k = static_cast<std::size_t>(item);
+    Worker& hand = *workers_[static_cast<std::size_t>(worker)];
+    const Task& task = tasks[k];
+    Growth& growth = growths[k] = Growth{};
+    growth.parent = task.node;
+    if (growth.parent < 0) {
+      const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
+      if (nearest.node < 0 || nearest.distance > settings.metric_limit) return;
+      growth.parent = nearest.node;
+    }
+    hand.steps.reset();
+    const auto parent = static_cast<std::size_t>(growth.parent);
+    const double* at = linearizations_.data() + parent * static_cast<std::size_t>(nq + rows * nu);
+    growth.motion = Motion{nodes_[parent].q, nodes_[parent].u, {}};
+    if (task.regrasps) {
+      Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + item), kGrowth));
+      growth.ok = hand.regrasp(draw, growth.motion);
+    } else {
+      growth.ok = hand.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
+                              Eigen::Map<const Eigen::MatrixXd>(at + nq, rows, nu), growth);
+    }
+    growth.ok = growth.ok && hand.linearize(growth.motion.q, growth);
+  });
+
+  for (int begun = 0; begun < limits.nodes; begun += settings.batch) {
+    if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
+    if (limits.stop.stop_requested()) return SearchEnd::kStopped;
+    if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
+    const int count = std::min(settings.batch, limits.nodes - begun);
+    for (int k = 0; k < count; ++k)
+      tasks[static_cast<std::size_t>(k)] = draw_task(static_cast<std::uint64_t>(tried_ + k));
+    crew.run(count);
+    tried_ += count;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+      if (growths[k].parent >= 0) append(tasks[k], growths[k], watch.seconds());
+    }
+    if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node_)].distance);
+  }
+  return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
+}
+
+long SingleStepRrt::solves() const {
+  long sum = 0;
+  for (const auto& worker : workers_) sum += worker->steps.solves();
+  return sum;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,166 @@
+// The single-step tree: every node is the step of its parent, and threads do not matter.
+
+#include "deft/planning/single_step_rrt.hpp"
+
+#include <gtest/gtest.h>
+
+#include "deft/planning/crew.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/planner.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::VectorXd;
+
+/// A tree of scene NAME with settings beside "plan.search=single-step".
+struct Tree {
+  scene::Scene scene;
+  Goal goal;
+  SingleStepRrt rrt;
+
+  Tree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
+      : scene(planning_scene(test::load_planning(name, settings))),
+        goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
+        rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
+};
+
+class SingleSteps : public testing::TestWithParam<const char*> {};
+
+TEST_P(SingleSteps, AreTheStepsOfTheirParentsBitForBit) {
+  for (const bool exact : {true, false}) {
+    Tree tree(GetParam(), {exact ? "plan.extend=exact" : "plan.extend=smoothed", "plan.goal_bias=0.3"}, 2);
+    tree.rrt.search({.nodes = 60, .threads = 2, .past_goal = true});
+    const scene::PlanSettings& settings = tree.scene.spec().plan;
+    PlanningSteps steps(tree.scene);
+    int single = 0;
+    for (const Node& node : tree.rrt.nodes()) {
+      if (node.kind == NodeKind::kRoot) continue;
+      const Node& parent = tree.rrt.nodes()[static_cast<std::size_t>(node.parent)];
+      EXPECT_EQ(node.u, node.commands.back());
+      EXPECT_EQ(node.distance, tree.goal.distance(node.q));
+      VectorXd q = parent.q, q_next;
+      steps.reset();
+      for (const VectorXd& u : node.commands) {
+        ASSERT_TRUE(exact || node.kind == NodeKind::kTransfer ? steps.step(q, u, q_next)
+                                                              : steps.smoothed_step(q, u, settings.kappa, q_next));
+        q = q_next;
+      }
+      if (node.kind == NodeKind::kTransfer) {
+        // The planner also tried steps that it did not take, and starts warm from them.
+        EXPECT_LT((q - node.q).norm(), 1e-8);
+        continue;
+      }
+      ++single;
+      EXPECT_EQ(q, node.q);
+      const VectorXd du = node.commands.front() - joint_positions(tree.scene, parent.q);
+      EXPECT_LE(du.norm(), settings.step_norm * (1 + 1e-8));
+    }
+    EXPECT_GT(single, 20);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, SingleSteps,
+                         testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_door"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST(SingleStepRrt, IsTheSameForAnyNumberOfThreadsAndInPieces) {
+  for (const char* name : {"planar_pushing", "planar_hand"}) {
+    std::vector<Node> first;
+    for (const int threads : {1, 2, 5, 0}) {
+      Tree tree(name, {"plan.goal_bias=0.3", "plan.batch=5"}, 7);
+      if (threads > 0)
+        tree.rrt.search({.nodes = 200, .threads = threads, .past_goal = true});
+      else
+        for (int k = 0; k < 8; ++k) tree.rrt.search({.nodes = 25, .threads = 2, .past_goal = true});
+      const std::vector<Node>& nodes = tree.rrt.nodes();
+      if (threads == 1) first = nodes;
+      ASSERT_EQ(nodes.size(), first.size());
+      EXPECT_GT(nodes.size(), 100u);
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        EXPECT_EQ(nodes[i].parent, first[i].parent);
+        EXPECT_EQ(nodes[i].q, first[i].q);
+        EXPECT_EQ(nodes[i].u, first[i].u);
+        EXPECT_EQ(nodes[i].commands, first[i].commands);
+      }
+    }
+  }
+}
+
+TEST(SingleStepRrt, TurnsTheBallOfThePlanarHandByAPlanThatHolds) {
+  const scene::Scene scene = test::load_planning(
+      "planar_hand", {"plan.search=single-step", "plan.goal_bias=0.3", "plan.nodes=6000", "plan.hold_steps=1"});
+  const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1});
+  EXPECT_TRUE(result.plan.success);
+  EXPECT_EQ(result.end, SearchEnd::kFound);
+}
+
+TEST(SingleStepRrt, DropsTargetsThatAreFurtherThanItsLimit) {
+  Tree tree("planar_hand", {"plan.metric_limit=1e-9"}, 1);
+  EXPECT_EQ(tree.rrt.search({.nodes = 20}), SearchEnd::kNodes);
+  EXPECT_EQ(tree.rrt.nodes().size(), 1u);
+}
+
+TEST(SingleStepRrt, ExtendsNoNodeToTheGoalTwiceIfToldSo) {
+  // With the goal alone as target and no regrasps, a second step from the same node would repeat the first.
+  const std::vector<std::string> settings{"plan.goal_bias=1", "plan.grasp_share=0", "plan.batch=1"};
+  for (const bool once : {false, true}) {
+    std::vector<std::string> all = settings;
+    all.push_back(once ? "plan.goal_once=true" : "plan.goal_once=false");
+    Tree tree("planar_hand", all, 1);
+    tree.rrt.search({.nodes = 300, .past_goal = true});
+    bool repeats = false;
+    const std::vector<Node>& nodes = tree.rrt.nodes();
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+      for (std::size_t j = i + 1; j < nodes.size(); ++j)
+        repeats = repeats || (nodes[i].parent == nodes[j].parent && nodes[i].u == nodes[j].u);
+    }
+    EXPECT_EQ(repeats, !once);
+  }
+}
+
+TEST(SingleStepRrt, SaysWhatIsWrongWithItsBox) {
+  EXPECT_THROW(Tree("planar_hand", {"plan.sample_lower=[0, 0]", "plan.sample_upper=[1, 1]"}, 1), InputError);
+  EXPECT_THROW(Tree("planar_hand", {"plan.sample_lower=[0, 0, 0]"}, 1), InputError);
+  EXPECT_THROW(Tree("planar_hand", {"plan.sample_lower=[0, 2, 0]", "plan.sample_upper=[1, 1, 1]"}, 1), InputError);
+}
+
+TEST(PoseBox, DrawsInsideAndFillsTheBox) {
+  const scene::Scene scene = test::load_planning("allegro_ball", {"plan.sample_lower=[-0.1, -0.2, 0, -0.1, -0.1, -0.1]",
+                                                                  "plan.sample_upper=[0, 0.2, 0.1, 0.1, 0.1, 3]"});
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  const PoseBox box(scene, goal);
+  VectorXd lowest = VectorXd::Constant(3, 1e9), highest = -lowest;
+  for (int k = 0; k < 500; ++k) {
+    Draw draw(1, static_cast<std::uint64_t>(k));
+    const VectorXd q = box.draw(draw);
+    VectorXd p(3);
+    for (int i = 0; i < 3; ++i) p(i) = q(scene.model().velocities()[goal.rows()[i]].q_index);
+    lowest = lowest.cwiseMin(p);
+    highest = highest.cwiseMax(p);
+    EXPECT_NEAR(q.segment<4>(goal.free_rotations().front().quaternion).norm(), 1, 1e-12);
+  }
+  const VectorXd lower = (VectorXd(3) << -0.1, -0.2, 0).finished(), upper = (VectorXd(3) << 0, 0.2, 0.1).finished();
+  EXPECT_TRUE((lowest.array() >= lower.array()).all() && (highest.array() <= upper.array()).all());
+  EXPECT_LT((lowest - lower).norm() + (highest - upper).norm(), 0.02);
+}
+
+TEST(Crew, DoesEveryItemOnceAndPassesErrorsOn) {
+  std::vector<std::atomic<int>> done(100);
+  Crew crew(3, [&](int, int item) {
+    if (item == 99) throw std::runtime_error("item 99");
+    ++done[static_cast<std::size_t>(item)];
+  });
+  for (int round = 1; round <= 200; ++round) {
+    crew.run(50);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(done[static_cast<std::size_t>(i)], i < 50 ? round : 0);
+  }
+  EXPECT_THROW(crew.run(100), std::runtime_error);
+  crew.run(50);
+  EXPECT_EQ(done[0], 202);
+}
+
+}  // namespace
+}  // namespace deft::planning
