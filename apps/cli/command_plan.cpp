@@ -8,15 +8,13 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
-#include "deft/dynamics/rollout.hpp"
 #include "deft/io/plan_file.hpp"
 #include "deft/io/run_folder.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/scene/visual_json.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
+#include "plan_folder.hpp"
 #include "progress.hpp"
 #include "run_page.hpp"
 #include "statistics.hpp"
@@ -130,8 +128,9 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
   fmt::print("open {}\n", page);
 }
 
+/// One search. `published`, if it may be kept, follows it.
 planning::PlannerResult search(const PlanOptions& options, const scene::Scene& scene, const scene::GoalSpec& goal,
-                               std::uint64_t seed, Progress& progress) {
+                               std::uint64_t seed, Progress& progress, PlanFolder* published) {
   std::stop_source stop;
   planning::PlannerOptions planner{.seed = seed, .threads = options.scene.threads, .stop = stop.get_token()};
   planner.on_progress = [&](int tried, double distance, double cost_s) {
@@ -141,19 +140,12 @@ planning::PlannerResult search(const PlanOptions& options, const scene::Scene& s
                               cost_s < 0 ? "no plan yet" : fmt::format("plan of {:.3g} s", cost_s),
                               progress.seconds()));
   };
+  if (published != nullptr) {
+    published->begin(seed);
+    planner.on_tree = [published](const auto& nodes) { published->grow(nodes); };
+    planner.on_plan = [published](const planning::Plan& plan, const auto& nodes) { published->write(plan, nodes); };
+  }
   return planning::make_plan(scene, goal, planner);
-}
-
-/// The plan's exact simulation, recorded with contacts and forces.
-dynamics::Trajectory record(const scene::Scene& scene, const planning::Plan& plan) {
-  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
-  model->set_kappa(std::numeric_limits<double>::infinity());
-  const dynamics::State start = dynamics::initial_state(*model);
-  dynamics::Trajectory motion = dynamics::start_trajectory(*model, start);
-  dynamics::rollout(*model, start,
-                    {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands},
-                    motion);
-  return motion;
 }
 
 int run(const PlanOptions& options) {
@@ -173,6 +165,7 @@ int run(const PlanOptions& options) {
 
   // Search, once per seed; the folder keeps the first success, or else the first try.
   catch_interrupts();
+  PlanFolder published(folder, scene, goal.target.name);
   std::optional<planning::PlannerResult> kept;
   std::uint64_t kept_seed = options.scene.seed;
   Json runs = Json::array();
@@ -180,28 +173,22 @@ int run(const PlanOptions& options) {
     Progress progress(!options.output.quiet);
     for (int k = 0; k < options.seeds && !interrupted(); ++k) {
       const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
-      planning::PlannerResult result = search(options, scene, goal, seed, progress);
+      const bool open = !kept || !kept->plan.success;
+      planning::PlannerResult result = search(options, scene, goal, seed, progress, open ? &published : nullptr);
       Json row = summarise(result, {});
       row.erase("files");
       row["seed"] = seed;
       runs.push_back(std::move(row));
-      if (kept && (kept->plan.success || !result.plan.success)) continue;
+      if (!open || (kept && !result.plan.success)) continue;
       kept = std::move(result);
       kept_seed = seed;
+      published.write(kept->plan, kept->nodes);
     }
   }
-
-  // The run folder.
-  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
-  const dynamics::Trajectory motion = record(scene, kept->plan);
-  {
-    io::RunWriter writer(folder, header, motion);
-    writer.append(motion);
-    writer.close();
+  if (!kept->plan.success && runs.size() > 1) {
+    published.begin(kept_seed);
+    published.write(kept->plan, kept->nodes);
   }
-  const io::PlanHeader plan_header{goal.target.name, std::string(to_string(scene.spec().step.model)),
-                                   io::text_hash(scene.spec().merged_yaml), kept_seed, scene.spec().plan.kappa};
-  io::write_plan(folder, plan_header, kept->nodes, kept->plan);
   io::publish_text(file("plan.yaml"), io::plan_overlay(kept->plan, scene.names_u()));
   Json summary = summarise(
       *kept, {file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"), file("plan.yaml")});
@@ -211,7 +198,8 @@ int run(const PlanOptions& options) {
     summary["statistics"] = statistics(runs);
     summary["runs"] = runs;
   }
-  write_page(file("run.html"), header, motion);
+  const io::Run stored = io::read_run(folder);
+  write_page(file("run.html"), stored.header, stored.trajectory, io::read_plan(folder));
   io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
   if (options.output.json)
     print_json(summary);

@@ -59,7 +59,8 @@ int run(const ViewOptions& options) {
   }
   const fs::path folder = fs::is_directory(options.run) ? fs::path(options.run) : fs::path(options.run).parent_path();
   const std::string page = (folder / "run.html").string();
-  write_page(page, stored.header, stored.trajectory);
+  const std::optional<io::StoredPlan> plan = io::read_plan(options.run);
+  write_page(page, stored.header, stored.trajectory, plan);
   if (options.output.json) {
     print_json({{"files", Json::array({page})}});
   } else {
@@ -67,6 +68,7 @@ int run(const ViewOptions& options) {
     if (!options.output.quiet)
       fmt::print("{} {} to t = {:.6g} s{}\n", steps, steps == 1 ? "step" : "steps", stored.trajectory.t.back(),
                  stored.complete ? "" : ", cut short");
+    if (!options.output.quiet && plan) fmt::print("tree of {} nodes\n", plan->nodes.size());
     fmt::print("{}\n", page);
   }
   if (!options.no_open && has_display()) open_in_browser(page);

@@ -1,7 +1,11 @@
 """deft plan: keys, exit codes, a plan that holds when it is simulated, and the run folder with its tree."""
+import signal
+import time
+
 import h5py
 import numpy as np
 import pytest
+from conftest import parse
 
 KEYS = {"status", "success", "goal_error", "nodes", "time_s", "first_solution_s", "segments", "regrasps", "cost", "files"}
 
@@ -37,7 +41,7 @@ def test_the_run_folder_holds_tree_and_plan(deft, pushing):
         assert kind[0] == 0 and set(kind[1:]) <= {1, 2}
         assert offset[-1] == tree["commands"].shape[0]
         segments = run["plan/segments"][:]
-        assert segments[0, 0] == 0 and segments[-1, 1] == run["u"].shape[0]
+        assert segments[0, 0] == 0 and segments[-1, 1] == run["u"].shape[0] and segments.shape[1] == 4
         assert run["plan"].attrs["goal"] == "down" and float(run["plan"].attrs["h"]) == 0.1
         # What the page shows ends at the goal.
         q = dict(zip(run.attrs["names_q"], run["q"][-1]))
@@ -83,3 +87,65 @@ def test_bad_input_is_named_with_what_is_valid(deft, pushing, arguments, words):
 def test_a_scene_without_goals_says_how_to_add_them(deft, root):
     done = deft.run("plan", root / "scenes" / "box_pushing" / "scene.deft.yaml", code=2)
     assert "goals:" in done.stderr
+
+
+def test_an_improved_plan_goes_through_nodes_of_the_tree(deft, pushing):
+    deft.json("plan", pushing, "--seed", 2, "--set", "plan.improve_s=1", "--out", "plan")
+    with h5py.File(deft.folder / "plan" / "run.h5") as run:
+        tree, segments = run["tree"], run["plan/segments"][:]
+        parent, offset, commands = tree["parent"][:], tree["commands_offset"][:], tree["commands"][:]
+        # The commands of the nodes on the way to the last segment's node are the plan's.
+        chain = [segments[-1, 3]]
+        while parent[chain[-1]] >= 0:
+            chain.append(parent[chain[-1]])
+        chain.reverse()
+        assert chain[0] == 0 and set(segments[:, 3]) <= set(chain)
+        assert np.array_equal(np.concatenate([commands[offset[n]:offset[n + 1]] for n in chain]), run["u"][:])
+        cost = tree["cost"][:]
+        assert all(cost[n] > cost[parent[n]] for n in chain[1:])
+        X_WB = tree["X_WB"][:]
+        assert X_WB.shape == (len(parent), len(run.attrs["names_bodies"]), 7)
+        np.testing.assert_allclose(X_WB[0], run["X_WB"][0], atol=1e-6)
+        np.testing.assert_allclose(X_WB[chain[-1]], run["X_WB"][-1], atol=1e-5)
+
+
+ENDLESS = ["--set", "goals.down.tolerance={position: 1e-12, rotation: 1e-12}", "--nodes", 1_000_000, "--time-limit", 600]
+
+
+def tree_of(folder):
+    with h5py.File(folder / "run.h5") as run:
+        assert run["t"].shape == (1,) and "success" not in run["plan"].attrs
+        return len(run["tree/parent"]), float(run["tree/time"][-1])
+
+
+def test_a_killed_search_keeps_its_tree_but_for_the_last_second(deft, pushing, tmp_path):
+    process = deft.start("plan", pushing, *ENDLESS, "--out", "plan")
+    end = time.monotonic() + 60
+    while not (tmp_path / "plan" / "run.h5").exists() or tree_of(tmp_path / "plan")[0] < 20:
+        assert time.monotonic() < end, "no tree was published"
+        time.sleep(0.05)
+    # From here on the file is followed: never older than a second.
+    begin, (nodes, grown_s) = time.monotonic(), tree_of(tmp_path / "plan")
+    while time.monotonic() < begin + 2.5:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    killed_s = time.monotonic() - begin
+    process.communicate()
+    more, until_s = tree_of(tmp_path / "plan")
+    assert more > nodes and until_s - grown_s > killed_s - 2.0
+    assert not (tmp_path / "plan" / "summary.json").exists()
+    page, = deft.json("view", "plan", "--no-open")["files"]
+    assert '"tree_X_WB"' in (tmp_path / page).read_text()
+
+
+def test_ctrl_c_ends_a_search_with_the_nearest_way(deft, pushing, tmp_path):
+    process = deft.start("plan", pushing, *ENDLESS, "--out", "plan", "--json")
+    while not (tmp_path / "plan" / "run.h5").exists():
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    summary = parse(stdout)
+    assert summary["status"] == "Interrupted" and summary["nodes"] > 1
+    assert all((tmp_path / file).exists() for file in summary["files"])

@@ -7,6 +7,7 @@
 
 #include "deft/viewer/base64.hpp"
 #include "deft/viewer/embedded_page.hpp"
+#include "page_document.hpp"
 #include "synthetic_run.hpp"
 
 namespace deft::viewer {
@@ -17,34 +18,6 @@ using nlohmann::json;
 std::string page_of(const SyntheticRun& run, std::size_t max_bytes = 25u << 20) {
   return make_page(
       {.title = "test", .scene_json = run.scene_json, .trajectory = &run.trajectory, .max_bytes = max_bytes});
-}
-
-/// What a browser takes for the element's text: everything up to the first end tag.
-std::string slot_text(const std::string& page) {
-  const std::size_t begin = page.find(kDataSlot) + kDataSlot.size();
-  return page.substr(begin, page.find("</script", begin) - begin);
-}
-
-/// An independent decoder.
-std::vector<unsigned char> from_base64(const std::string& text) {
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<unsigned char> bytes;
-  unsigned bits = 0, count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
-    count += 6;
-    if (count >= 8) bytes.push_back(static_cast<unsigned char>(bits >> (count -= 8) & 255u));
-  }
-  return bytes;
-}
-
-template <typename T>
-std::vector<T> block(const json& document, const char* name) {
-  const auto bytes = from_base64(document["blocks"][name]["data"]);
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
 }
 
 std::string error_of(const SyntheticRun& run) {

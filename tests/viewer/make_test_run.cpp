@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
       {"smoothed", {.smoothed = true}},
       {"failed", {.failed_step = 40}},
       {"hostile", {.box_name = "</script><script>alert(1)</script><!-- \u2028 \"'&"}},
+      {"planned", {.twigs = 20}},
+      {"planning", {.steps = 0, .twigs = 20, .planned = false}},
       {"long", {.steps = 2000, .boxes = 10}},
       {"decimated", {.steps = 2000}},
   };
@@ -31,7 +33,7 @@ int main(int argc, char** argv) {
   try {
     const deft::viewer::SyntheticRun run = make_synthetic_run(kind->second);
     deft::viewer::PageContent content{
-        .title = kind->first, .scene_json = run.scene_json, .trajectory = &run.trajectory};
+        .title = kind->first, .scene_json = run.scene_json, .trajectory = &run.trajectory, .tree = run.tree};
     if (kind->first == "decimated") content.max_bytes = 1'300'000;
     std::ofstream file(argv[1], std::ios::binary);
     file << make_page(content);

@@ -114,10 +114,47 @@ void add_frame(const SyntheticOptions& options, double t, double part, dynamics:
   run.X_WB.push_back(std::move(poses));
 }
 
+/// Transfer, roll-out, transfer, roll-out along the motion are the plan; the other nodes push the first box aside, from
+/// the first roll-out or from the root in turn.
+SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
+  SearchTree tree{.goal = "aside", .success = {}};
+  const auto add = [&](int parent, int kind, Box box, double part) {
+    const std::array<double, 7> finger = {1, 0, 0, 0, finger_x(part), box.y, kHalf + 0.04};
+    const SearchTree::Node from = parent < 0 ? SearchTree::Node{} : tree.nodes[static_cast<std::size_t>(parent)];
+    tree.nodes.push_back({.parent = parent,
+                          .kind = static_cast<std::uint8_t>(kind),
+                          .regrasps = from.regrasps + (kind == 1),
+                          .distance_m = std::hypot(0.2 - box.x, box.y),
+                          .cost_s = from.cost_s + (kind != 0) + (kind == 1),
+                          .time_s = 0.01 * static_cast<double>(tree.nodes.size())});
+    for (std::size_t b = 0; b < bodies; ++b) {
+      const int i = static_cast<int>(b) - 2;
+      const std::array<double, 7> pose = b == 0   ? std::array<double, 7>{1, 0, 0, 0, 0, 0, 0}
+                                         : b == 1 ? finger
+                                                  : pose_of(i == 0 ? box : box_at(i, part));
+      tree.X_WB.insert(tree.X_WB.end(), pose.begin(), pose.end());
+    }
+    return static_cast<int>(tree.nodes.size()) - 1;
+  };
+  add(-1, 0, box_at(0, 0), 0);
+  for (int k = 1; k <= 4; ++k) add(k - 1, k % 2 == 1 ? 1 : 2, box_at(0, k / 4.0), k / 4.0);
+  for (int k = 0; k < options.twigs; ++k) {
+    const int parent = k % 2 == 0 ? 2 : 0;
+    const double part = k % 2 == 0 ? 0.5 : 0, angle = 2.4 * k;
+    const int grasp = add(parent, 1, box_at(0, part), part);
+    add(grasp, 2, {push(part) + 0.08 * std::cos(angle), 0.08 * std::sin(angle), 0.3 * angle}, part);
+  }
+  const int steps = options.steps;
+  if (!options.planned) return tree;
+  tree.success = true;
+  for (int k = 1; k <= 4; ++k) tree.segments.push_back({steps * (k - 1) / 4, steps * k / 4, k % 2 == 1, k});
+  return tree;
+}
+
 }  // namespace
 
 SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
-  SyntheticRun made{.scene_json = scene_of(options).dump(), .trajectory = {}};
+  SyntheticRun made{.scene_json = scene_of(options).dump(), .trajectory = {}, .tree = {}};
   dynamics::Trajectory& run = made.trajectory;
   run.names_q = {"finger/x"};
   run.names_u = {"finger/x"};
@@ -144,6 +181,7 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
     add_contacts(options, part, run);
     run.steps.push_back(step);
   }
+  if (options.twigs >= 0) made.tree = tree_of(options, run.names_bodies.size());
   return made;
 }
 

@@ -2,15 +2,18 @@
 // Motions made up for tests of the page: a fingertip pushes boxes over a table. Kinematics by formula, forces
 // plausible, no solver.
 
+#include <optional>
 #include <string>
 
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/viewer/search_tree.hpp"
 
 namespace deft::viewer {
 
 struct SyntheticRun {
   std::string scene_json;
   dynamics::Trajectory trajectory;
+  std::optional<SearchTree> tree;
 };
 
 struct SyntheticOptions {
@@ -21,6 +24,8 @@ struct SyntheticOptions {
   bool smoothed = false;  // finite kappa: force at a distance
   int failed_step = -1;   // this step and the next are marked as failed
   std::string box_name = "box";
+  int twigs = -1;       // ≥ 0: a tree with the plan and so many pairs of transfer and roll-out besides
+  bool planned = true;  // false: the search of the tree was cut short
 };
 
 /// Bodies: world (half-space table), finger (robot: capsule), boxes; four contacts per box with the table, one with the

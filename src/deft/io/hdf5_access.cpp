@@ -153,10 +153,12 @@ Values<T> read_values(hid_t file, const std::string& path) {
 }
 
 template class Column<double>;
+template class Column<float>;
 template class Column<std::int32_t>;
 template class Column<std::int64_t>;
 template class Column<std::uint8_t>;
 template Values<double> read_values(hid_t, const std::string&);
+template Values<float> read_values(hid_t, const std::string&);
 template Values<std::int32_t> read_values(hid_t, const std::string&);
 template Values<std::int64_t> read_values(hid_t, const std::string&);
 template Values<std::uint8_t> read_values(hid_t, const std::string&);

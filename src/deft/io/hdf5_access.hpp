@@ -44,6 +44,11 @@ struct NumberType<double> {
   static hid_t file() { return H5T_IEEE_F64LE; }
 };
 template <>
+struct NumberType<float> {
+  static hid_t memory() { return H5T_NATIVE_FLOAT; }
+  static hid_t file() { return H5T_IEEE_F32LE; }
+};
+template <>
 struct NumberType<std::int32_t> {
   static hid_t memory() { return H5T_NATIVE_INT32; }
   static hid_t file() { return H5T_STD_I32LE; }
@@ -85,7 +90,8 @@ struct Values {
 template <typename T>
 Values<T> read_values(hid_t file, const std::string& path);
 
-/// Writes an attribute of an object: a text, a list of texts, or numbers. @throws std::runtime_error with HDF5's reason.
+/// Writes an attribute of an object: a text, a list of texts, or numbers. @throws std::runtime_error with HDF5's
+/// reason.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& texts);
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::int32_t>& numbers);

@@ -3,92 +3,105 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <stdexcept>
 
+#include "deft/core/diagnostics.hpp"
 #include "deft/io/hdf5_access.hpp"
+#include "deft/io/tree_columns.hpp"
 
 namespace deft::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-void append(std::vector<double>& flat, const Eigen::VectorXd& row) {
-  flat.insert(flat.end(), row.data(), row.data() + row.size());
-}
-
 template <typename T>
-void write_column(hid_t file, const std::string& path, std::vector<hsize_t> row_shape, const std::vector<T>& values) {
-  hdf5::Column<T> column(file, path, std::move(row_shape));
-  column.append(values);
+std::vector<T> read_column(hid_t file, const char* path) {
+  hdf5::Values<T> values = hdf5::read_values<T>(file, path);
+  if (!values.found) throw std::runtime_error(fmt::format("it has a tree without {}", path));
+  return std::move(values.data);
 }
 
-hdf5::Handle make_group(hid_t file, const char* group) {
-  return {H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, fmt::format("create {}", group)};
+/// Row `i` of a flat list of rows.
+Eigen::VectorXd row(const std::vector<double>& flat, std::size_t i, std::size_t rows) {
+  const std::size_t width = rows == 0 ? 0 : flat.size() / rows;
+  return Eigen::Map<const Eigen::VectorXd>(flat.data() + i * width, static_cast<Eigen::Index>(width));
 }
 
-void write_tree(hid_t file, const std::vector<planning::Node>& nodes) {
-  const hdf5::Handle group = make_group(file, "/tree");
-  std::vector<double> q, u, cost, distance, time, commands;
-  std::vector<std::int32_t> parent, regrasps;
-  std::vector<std::uint8_t> kind;
-  std::vector<std::int64_t> offset{0};
-  for (const planning::Node& node : nodes) {
-    append(q, node.q);
-    append(u, node.u);
-    cost.push_back(node.cost_s);
-    distance.push_back(node.distance);
-    time.push_back(node.time_s);
-    parent.push_back(node.parent);
-    regrasps.push_back(node.regrasps);
-    kind.push_back(static_cast<std::uint8_t>(node.kind));
-    for (const Eigen::VectorXd& command : node.commands) append(commands, command);
-    offset.push_back(offset.back() + static_cast<std::int64_t>(node.commands.size()));
+std::vector<planning::Node> read_nodes(hid_t file) {
+  const auto q = read_column<double>(file, "/tree/q"), u = read_column<double>(file, "/tree/u"),
+             cost = read_column<double>(file, "/tree/cost"), distance = read_column<double>(file, "/tree/distance"),
+             time = read_column<double>(file, "/tree/time"), commands = read_column<double>(file, "/tree/commands");
+  const auto parent = read_column<std::int32_t>(file, "/tree/parent"),
+             regrasps = read_column<std::int32_t>(file, "/tree/regrasps");
+  const auto kind = read_column<std::uint8_t>(file, "/tree/kind");
+  const auto offset = read_column<std::int64_t>(file, "/tree/commands_offset");
+  const std::size_t count = parent.size();
+  for (const std::size_t size : {cost.size(), distance.size(), time.size(), regrasps.size(), kind.size()}) {
+    if (size != count) throw std::runtime_error("columns of its tree differ in length");
   }
-  const auto nq = static_cast<hsize_t>(nodes.front().q.size()), nu = static_cast<hsize_t>(nodes.front().u.size());
-  write_column(file, "/tree/q", {nq}, q);
-  write_column(file, "/tree/u", {nu}, u);
-  write_column(file, "/tree/parent", {}, parent);
-  write_column(file, "/tree/kind", {}, kind);
-  write_column(file, "/tree/cost", {}, cost);
-  write_column(file, "/tree/distance", {}, distance);
-  write_column(file, "/tree/regrasps", {}, regrasps);
-  write_column(file, "/tree/time", {}, time);
-  write_column(file, "/tree/commands", {nu}, commands);
-  write_column(file, "/tree/commands_offset", {}, offset);
+  if (offset.size() != count + 1) throw std::runtime_error("/tree/commands_offset does not fit its tree");
+  std::vector<planning::Node> nodes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parent[i] >= static_cast<std::int32_t>(i) || (parent[i] < 0) != (i == 0) || kind[i] > 2)
+      throw std::runtime_error(fmt::format("node {} of its tree is broken", i));
+    nodes[i] = {.parent = parent[i],
+                .kind = static_cast<planning::NodeKind>(kind[i]),
+                .q = row(q, i, count),
+                .u = row(u, i, count),
+                .distance = distance[i],
+                .cost_s = cost[i],
+                .regrasps = regrasps[i],
+                .time_s = time[i]};
+    for (auto k = static_cast<std::size_t>(offset[i]); k < static_cast<std::size_t>(offset[i + 1]); ++k)
+      nodes[i].commands.push_back(row(commands, k, static_cast<std::size_t>(offset.back())));
+  }
+  return nodes;
 }
 
-void write_segments(hid_t file, const PlanHeader& header, const planning::Plan& plan) {
-  const hdf5::Handle group = make_group(file, "/plan");
-  std::vector<std::int32_t> segments;
-  for (const planning::Segment& segment : plan.segments) {
-    for (const int number : {segment.first, segment.last, int(segment.transfer)}) segments.push_back(number);
-  }
-  write_column(file, "/plan/segments", {3}, segments);
-  hdf5::write_attribute(group.get(), "goal", header.goal);
-  hdf5::write_attribute(group.get(), "model", header.model);
-  hdf5::write_attribute(group.get(), "scene_hash", header.scene_hash);
-  hdf5::write_attribute(group.get(), "seed", fmt::format("{}", header.seed));
-  hdf5::write_attribute(group.get(), "kappa", fmt::format("{}", header.kappa));
-  hdf5::write_attribute(group.get(), "h", fmt::format("{}", plan.h));
-  hdf5::write_attribute(group.get(), "success", std::vector<std::int32_t>{plan.success});
+void read_plan_part(hid_t file, StoredPlan& stored) {
+  const auto numbers = read_column<std::int32_t>(file, "/plan/segments");
+  for (std::size_t i = 0; i + 3 < numbers.size(); i += 4)
+    stored.segments.push_back({numbers[i], numbers[i + 1], numbers[i + 2] != 0, numbers[i + 3]});
+  const hdf5::Handle group(H5Gopen2(file, "/plan", H5P_DEFAULT), H5Gclose, "open /plan");
+  const auto text = [&](const char* name) {
+    const std::vector<std::string> texts = hdf5::read_texts(group.get(), name);
+    return texts.empty() ? std::string() : texts[0];
+  };
+  stored.header = {.goal = text("goal"),
+                   .model = text("model"),
+                   .scene_hash = text("scene_hash"),
+                   .seed = std::strtoull(text("seed").c_str(), nullptr, 10),
+                   .kappa = std::strtod(text("kappa").c_str(), nullptr)};
+  stored.h = std::strtod(text("h").c_str(), nullptr);
+  const std::vector<std::int32_t> success = hdf5::read_numbers(group.get(), "success");
+  if (!success.empty()) stored.success = success[0] != 0;
 }
 
 }  // namespace
 
-void write_plan(const std::string& folder, const PlanHeader& header, const std::vector<planning::Node>& nodes,
-                const planning::Plan& plan) {
+std::optional<StoredPlan> read_plan(const std::string& path) {
+  std::error_code error;
+  const std::string run = fs::is_directory(path, error) ? (fs::path(path) / "run.h5").string() : path;
+  if (!fs::exists(run, error)) throw InputError({run, 0, 0}, "no such run");
   const std::lock_guard lock(hdf5::library_mutex());
-  const fs::path whole = fs::path(folder) / "run.h5", copy = fs::path(folder) / "run.h5.tmp";
-  fs::copy_file(whole, copy, fs::copy_options::overwrite_existing);
-  {
-    const hdf5::Handle file(H5Fopen(copy.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose,
-                            fmt::format("open '{}'", copy.string()));
-    write_tree(file.get(), nodes);
-    write_segments(file.get(), header, plan);
+  try {
+    // A run in single-writer mode is a simulation's: it has no tree, and does not open like this.
+    const hid_t id = H5Fopen(run.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (id < 0) return std::nullopt;
+    const hdf5::Handle file(id, H5Fclose, "");
+    if (H5Lexists(file.get(), "/tree", H5P_DEFAULT) <= 0) return std::nullopt;
+    StoredPlan stored;
+    stored.nodes = read_nodes(file.get());
+    if (stored.nodes.empty()) throw std::runtime_error("its tree has no nodes");
+    stored.X_WB = read_column<float>(file.get(), "/tree/X_WB");
+    read_plan_part(file.get(), stored);
+    return stored;
+  } catch (const std::runtime_error& failure) {
+    throw InputError({run, 0, 0}, fmt::format("is not a whole run of a planner: {}", failure.what()));
   }
-  fs::rename(copy, whole);
 }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {

@@ -35,6 +35,7 @@ struct Node {
 struct Segment {
   int first = 0, last = 0;  // steps [first, last)
   bool transfer = false;
+  int node = -1;  // of the tree, at the segment's end; −1: not in the tree
 };
 
 /// Commands from the start, judged by exact simulation.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/planning/draw.hpp"
@@ -17,16 +18,22 @@ struct Route {
   std::vector<Segment> segments;
 };
 
-Route route_to(const std::vector<Node>& nodes, int node) {
+/// The nodes from below the root to `node`, in this order.
+std::vector<int> chain_to(const std::vector<Node>& nodes, int node) {
   std::vector<int> chain;
   for (; node > 0; node = nodes[static_cast<std::size_t>(node)].parent) chain.push_back(node);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+Route route_to(const std::vector<Node>& nodes, int node) {
   Route route;
-  for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-    const Node& at = nodes[static_cast<std::size_t>(*it)];
+  for (const int link : chain_to(nodes, node)) {
+    const Node& at = nodes[static_cast<std::size_t>(link)];
     const auto first = static_cast<int>(route.commands.size());
     route.commands.insert(route.commands.end(), at.commands.begin(), at.commands.end());
     if (!at.commands.empty())
-      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransfer});
+      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransfer, link});
   }
   return route;
 }
@@ -71,8 +78,14 @@ class Run {
 
   void find_first() {
     const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
+    if (options_.on_tree) options_.on_tree(tree->nodes());
     for (;;) {
-      result_.end = tree->search(limits(settings_.nodes - tree->tried(), settings_.time_limit_s));
+      SearchLimits bounds = limits(settings_.nodes - tree->tried(), settings_.time_limit_s);
+      bounds.on_progress = [this, &tree, report = bounds.on_progress](int tried, double distance) {
+        if (report) report(tried, distance);
+        if (options_.on_tree) options_.on_tree(tree->nodes());
+      };
+      result_.end = tree->search(bounds);
       Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
       result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
@@ -89,6 +102,7 @@ class Run {
     const double until_s = std::min(settings_.time_limit_s, result_.first_solution_s + settings_.improve_s);
     for (std::uint64_t k = 1; watch_.seconds() < until_s && result_.tried < settings_.nodes; ++k) {
       if (options_.stop.stop_requested()) return;
+      if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
       // From the start, or from the end of one of the plan's roll-outs.
       Draw draw(options_.seed, ~k);
       std::vector<int> ends{0};
@@ -127,10 +141,31 @@ class Run {
     for (const Segment& segment : old.segments) {
       if (segment.last <= from) segments.push_back(segment);
     }
+    const std::size_t kept = segments.size();
     for (const Segment& segment : tail.segments)
-      segments.push_back({segment.first + from, segment.last + from, segment.transfer});
+      segments.push_back({segment.first + from, segment.last + from, segment.transfer, segment.node});
     Plan plan = judge(scene_, goal_, q_start_, std::move(commands), std::move(segments));
-    if (plan.success && plan.cost_s < old.cost_s) result_.plan = std::move(plan);
+    if (!plan.success || plan.cost_s >= old.cost_s) return;
+    graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
+    result_.plan = std::move(plan);
+    if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+  }
+
+  /// Adds the way to the goal in another tree, which began at node `at` of ours after `cost_s`, to our tree; `tail` are
+  /// its segments, whose nodes become ours.
+  void graft(const SearchTree& tree, int at, double cost_s, std::span<Segment> tail) {
+    const int regrasps = result_.nodes[static_cast<std::size_t>(at)].regrasps;
+    auto segment = tail.begin();  // in the order of the chain; a node without commands has none
+    for (const int link : chain_to(tree.nodes(), tree.goal_node())) {
+      Node node = tree.nodes()[static_cast<std::size_t>(link)];
+      node.parent = at;
+      node.cost_s += cost_s;
+      node.regrasps += regrasps;
+      node.time_s = watch_.seconds();
+      at = static_cast<int>(result_.nodes.size());
+      result_.nodes.push_back(std::move(node));
+      if (segment != tail.end() && segment->node == link) (segment++)->node = at;
+    }
   }
 
   static constexpr int kImproveNodes = 200;

@@ -18,12 +18,16 @@ struct PlannerOptions {
   std::stop_token stop{};
   /// After each batch: roll-outs tried, nearest distance [m], the cost of the best plan [s] or a negative number.
   std::function<void(int tried, double distance, double cost_s)> on_progress{};
+  /// At the start and after each batch of the first tree: its nodes so far; nodes are only ever added at the end.
+  std::function<void(const std::vector<Node>& nodes)> on_tree{};
+  /// A plan is there and the search for a cheaper one goes on.
+  std::function<void(const Plan& plan, const std::vector<Node>& nodes)> on_plan{};
 };
 
 /// A run of the planner. Without success the plan leads to the nearest node.
 struct PlannerResult {
   Plan plan;
-  std::vector<Node> nodes;  // of the tree that found the first plan, or of the only one
+  std::vector<Node> nodes;  // of the tree that found the first plan, or of the only one; then the ends of cheaper plans
   SearchEnd end = SearchEnd::kNodes;
   double time_s = 0;
   double first_solution_s = -1;  // negative: none

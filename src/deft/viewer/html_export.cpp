@@ -19,19 +19,24 @@ std::vector<std::size_t> even_frames(std::size_t total, std::size_t count) {
   return frames;
 }
 
+/// Nodes of which the blocks take at most half the budget: 26 bytes and 28 per body, four thirds of that in base64.
+std::size_t fitting_nodes(const PageContent& content, std::size_t budget) {
+  return budget / 2 * 3 / 4 / (26 + 28 * content.trajectory->names_bodies.size());
+}
+
 /// The document of as many frames as fit into `budget` bytes, at least the first and the last.
 std::string fitting_document(const PageContent& content, std::size_t budget) {
-  const std::size_t total = content.trajectory->t.size();
-  std::string document = run_document(content, even_frames(total, total));
+  const std::size_t total = content.trajectory->t.size(), nodes = fitting_nodes(content, budget);
+  std::string document = run_document(content, even_frames(total, total), nodes);
   if (document.size() <= budget || total <= 2) return document;
 
   // Contacts differ from frame to frame, so the first guess from the mean bytes per frame may be a little high.
-  const std::size_t smallest = run_document(content, even_frames(total, 2)).size();
+  const std::size_t smallest = run_document(content, even_frames(total, 2), nodes).size();
   const double bytes_per_frame = static_cast<double>(document.size() - smallest) / static_cast<double>(total - 2);
   double count = smallest >= budget ? 2.0 : 2.0 + static_cast<double>(budget - smallest) / bytes_per_frame;
   for (;; count *= 0.97) {
     const auto kept = std::clamp<std::size_t>(static_cast<std::size_t>(count), 2, total - 1);
-    document = run_document(content, even_frames(total, kept));
+    document = run_document(content, even_frames(total, kept), nodes);
     if (document.size() <= budget || kept == 2) return document;
   }
 }

@@ -1,9 +1,11 @@
 #pragma once
 // A motion as one HTML file that opens from disk: no server, no network, no GPU.
 
+#include <optional>
 #include <string>
 
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/viewer/search_tree.hpp"
 
 namespace deft::viewer {
 
@@ -13,7 +15,8 @@ struct PageContent {
   std::string title;
   std::string scene_json;
   const dynamics::Trajectory* trajectory = nullptr;
-  std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly and the page says so
+  std::optional<SearchTree> tree;     // of a planner's run
+  std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly, then late nodes; the page says so
 };
 
 /// The page's HTML. @throws std::invalid_argument if arrays disagree in size.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -181,6 +182,36 @@ void add_steps(json& blocks, const Trajectory& run, std::span<const std::size_t>
   blocks["step_gap_min"] = gap_min.block({n});
 }
 
+/// The tree: what it is called in clear, one column per number.
+void add_tree(json& document, const SearchTree& tree, std::size_t total, std::size_t bodies) {
+  json segments = json::array();
+  for (const SearchTree::Segment& segment : tree.segments)
+    segments.push_back({segment.first, segment.last, segment.transfer, segment.node});
+  document["tree"] = {{"goal", tree.goal}, {"total", total}, {"segments", segments}};
+  document["tree"]["success"] = tree.success ? json(*tree.success) : json(nullptr);
+  Indices parent, regrasps;
+  Bytes kind;
+  Reals distance, cost, time, X_WB;
+  for (const SearchTree::Node& node : tree.nodes) {
+    parent.add(std::max(node.parent, 0));
+    regrasps.add(node.regrasps);
+    kind.add(node.kind);
+    distance.add(node.distance_m);
+    cost.add(node.cost_s);
+    time.add(node.time_s);
+  }
+  X_WB.values = tree.X_WB;
+  const std::size_t n = tree.nodes.size();
+  json& blocks = document["blocks"];
+  blocks["tree_parent"] = parent.block({n});
+  blocks["tree_kind"] = kind.block({n});
+  blocks["tree_regrasps"] = regrasps.block({n});
+  blocks["tree_distance"] = distance.block({n});
+  blocks["tree_cost"] = cost.block({n});
+  blocks["tree_time"] = time.block({n});
+  blocks["tree_X_WB"] = X_WB.block({n, bodies, 7});
+}
+
 std::string escape_for_script(const std::string& text) {
   std::string escaped;
   escaped.reserve(text.size());
@@ -200,9 +231,13 @@ void check_content(const PageContent& content) {
   if (content.trajectory == nullptr) fail("no trajectory given");
   check_trajectory(*content.trajectory);
   parse_scene(content);
+  if (content.tree) {
+    const Trajectory& run = *content.trajectory;
+    check_tree(*content.tree, run.names_bodies.size(), run.steps.size());
+  }
 }
 
-std::string run_document(const PageContent& content, std::span<const std::size_t> frames) {
+std::string run_document(const PageContent& content, std::span<const std::size_t> frames, std::size_t nodes) {
   const Trajectory& run = *content.trajectory;
   json document = {{"format", "deft-run"}, {"version", 1}, {"title", content.title}};
   document["scene"] = parse_scene(content);
@@ -214,6 +249,8 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_motion(blocks, run, frames);
   add_contacts(blocks, run, frames);
   add_steps(blocks, run, frames);
+  if (content.tree)
+    add_tree(document, first_nodes(*content.tree, nodes), content.tree->nodes.size(), run.names_bodies.size());
   // Names that are not UTF-8 are shown with replacement characters rather than refused.
   return escape_for_script(document.dump(-1, ' ', false, json::error_handler_t::replace));
 }

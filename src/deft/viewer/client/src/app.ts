@@ -13,6 +13,7 @@ import {Stage} from './stage';
 import {makeTabs} from './tabs';
 import {followTheme} from './theme';
 import {Timeline} from './timeline';
+import {TreeView} from './tree_view';
 import {ViewPanel} from './view_panel';
 
 const kDirections = {xy: new Vector3(0, -1e-3, 1), xz: new Vector3(0, -1, 0.12), yz: new Vector3(1, 0, 0.12)};
@@ -24,6 +25,7 @@ export class App {
   private stage: Stage | null = null;
   private layer: ContactLayer | null = null;
   private bodies: Bodies | null = null;
+  private tree: TreeView | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -37,7 +39,9 @@ export class App {
     const table = new ContactTable(run, player);
     this.root.append(view); // in the page before the stage measures it
     const options = this.makeView(view);
+    if (run.tree) this.tree = new TreeView(run, run.tree, view, this.stage, player, () => this.showFrame(), signal);
     const panels: [string, HTMLElement][] = [['Plots', plots.root], ['Contacts', table.root]];
+    if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
     if (options) panels.push(['View', options.root]);
 
     const applyTheme = () => {
@@ -45,6 +49,7 @@ export class App {
       this.stage?.applyTheme();
       timeline.applyTheme();
       plots.redraw();
+      this.tree?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
     const keys = this.keys(timeline, options);
@@ -53,7 +58,10 @@ export class App {
     const help = helpDialog(keys);
     this.root.replaceChildren(
       this.header(openButton, toggleTheme, showHelp),
-      el('main', {}, view, makeTabs('Details', panels, () => table.update())), timeline.root, help);
+      el('main', {}, view, makeTabs('Details', panels, (panel) => {
+        table.update();
+        this.tree?.layer?.show(panel === 'Tree');
+      })), timeline.root, help);
     listenToKeys(keys, signal);
     signal.addEventListener('abort', () => { if (player.playing) player.pause(); });
     player.onChange(() => this.showFrame());
@@ -75,13 +83,19 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true,
+      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, nodes_shown: this.tree?.shown ?? 0,
     };
   }
 
   private showFrame(): void {
-    this.bodies?.update(this.player.frame, this.player.position);
-    this.layer?.setFrame(this.player.frame);
+    const node = this.tree?.selected ?? null;
+    if (node === null) {
+      this.bodies?.update(this.player.frame, this.player.position);
+      this.layer?.setFrame(this.player.frame);
+    } else {
+      this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
+      this.layer?.clear();
+    }
     this.stage?.invalidate();
   }
 
@@ -102,11 +116,14 @@ export class App {
     const labels = new Labels(view, stage);
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
-    stage.onDraw(() => { labels.begin(); layer.layOut(); }, () => labels.end());
+    stage.onDraw(() => { labels.begin(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
     [this.stage, this.layer, this.bodies] = [stage, layer, bodies];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
+    } else if (run.steps.count === 0 && run.tree) {
+      view.append(emptyState('No plan: the start and the tree are shown.',
+        'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.'));
     } else if (run.steps.count === 0) {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
@@ -118,7 +135,7 @@ export class App {
     const {run} = this;
     const {model, kappa, h} = run.scene.settings;
     const facts = [model, h ? `h = ${h} s` : '', typeof kappa === 'number' ? `κ = ${kappa} 1/J` : ''].filter(Boolean).join(' · ');
-    const notes: HTMLElement[] = [this.statusChip()];
+    const notes: HTMLElement[] = [...this.goalChip(), this.statusChip()];
     if (run.frames < run.totalFrames) {
       notes.push(el('span', {className: 'chip warn', role: 'note'},
         `${run.frames} of ${run.totalFrames} frames: the rest left out to keep this page small; run.h5 has all`));
@@ -127,6 +144,16 @@ export class App {
       el('span', {className: 'spring'}), openButton,
       el('button', {'aria-label': 'Light or dark', title: 'Light or dark', onclick: toggleTheme}, '◐'),
       el('button', {'aria-label': 'Keyboard help', title: 'Keyboard (?)', onclick: help}, '?'));
+  }
+
+  /** Whether the plan reaches its goal. */
+  private goalChip(): HTMLElement[] {
+    const {tree} = this.run;
+    if (!tree) return [];
+    const regrasps = tree.segments.filter((s) => s.transfer).length;
+    const text = tree.success ? `✓ goal “${tree.goal}” reached, ${regrasps} ${regrasps === 1 ? 'regrasp' : 'regrasps'}` :
+      `✕ goal “${tree.goal}” ${tree.success === null ? 'not reached yet' : 'not reached'}`;
+    return [el('span', {className: tree.success ? 'chip good' : 'chip bad'}, text)];
   }
 
   private statusChip(): HTMLElement {
@@ -153,6 +180,7 @@ export class App {
       {keys: ['l'], shown: 'l', text: 'loop on or off', action: () => timeline.toggleLoop()},
       {keys: ['x'], shown: 'x', text: 'to the first failed step, else to the largest residual', action: () => timeline.toWorst()},
     ];
+    keys.push(...(this.tree?.keys() ?? []));
     if (!stage || !options) return keys;
     const flags = {f: 'forces', n: 'split', c: 'cones', g: 'gaps', p: 'points'} as const;
     for (const [key, flag] of Object.entries(flags)) {

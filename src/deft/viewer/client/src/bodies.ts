@@ -27,10 +27,18 @@ function boundsOf(geometry: Geometry): Box3 {
   return triangles.boundingBox!.clone().applyMatrix4(poseMatrix(geometry.X_BG));
 }
 
-function localBounds(body: Body): Box3 {
+/** Bounds of what is drawn of a body, in its frame. */
+export function localBounds(body: Body): Box3 {
   const box = new Box3();
   for (const geometry of body.visuals.length ? body.visuals : body.collisions) box.union(boundsOf(geometry));
   return box;
+}
+
+/** Indices of the objects' bodies that are drawn; of all of them if none is. */
+export function drawnObjects(run: Run): number[] {
+  const objects = run.scene.bodies.map((_, b) => b).filter((b) => run.scene.bodies[b].role === 'object');
+  const drawn = objects.filter((b) => !localBounds(run.scene.bodies[b]).isEmpty());
+  return drawn.length ? drawn : objects;
 }
 
 /** The middle one of the objects' radii, or of all bodies' if there are no objects: what forces are drawn in proportion to. */
@@ -106,6 +114,9 @@ export class Bodies {
       else setPose(group, X_WB, 7 * (frame * this.numBodies + b));
     });
   }
+
+  /** Places the bodies at poses that are no frame of the run: `X_WB` holds those of all bodies from index `first` on. */
+  place(X_WB: ArrayLike<number>, first: number): void { this.groups.forEach((group, b) => setPose(group, X_WB, first + 7 * b)); }
 
   setLook(look: Look): void {
     for (const part of this.visuals) part.visible = look !== 'collision' || part.userData.only;

@@ -95,6 +95,9 @@ export class ContactLayer {
   /** Smallest gaps first: where numbers would cover one another, theirs stay. */
   setFrame(frame: number): void { this.contacts = readContacts(this.run, frame).sort((a, b) => a.gap - b.gap); }
 
+  /** Shows none: the bodies stand at poses of which no contacts are known. */
+  clear(): void { this.contacts = []; }
+
   /** Lays everything out for the camera of the moment: widths are constant on the screen. */
   layOut(): void {
     for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.begin();

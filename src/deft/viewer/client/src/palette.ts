@@ -25,3 +25,14 @@ export function utilisationColour(value: number, out = new Color()): Color {
 
 export const utilisationGradient = (): string =>
   `linear-gradient(90deg, ${kUtilisation.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;
+
+/** Cost or time of a tree's nodes, small to large; the ends differ in lightness too, and from the page in both themes. */
+const kTree: [number, Color][] = [[0, new Color('#3d63c9')], [0.5, new Color('#1f9e8c')], [1, new Color('#d99a1c')]];
+
+export function treeColour(value: number, out = new Color()): Color {
+  const x = Math.min(1, Math.max(0, value));
+  const [[x0, c0], [x1, c1]] = x < 0.5 ? [kTree[0], kTree[1]] : [kTree[1], kTree[2]];
+  return out.lerpColors(c0, c1, (x - x0) / (x1 - x0));
+}
+
+export const treeGradient = (): string => `linear-gradient(90deg, ${kTree.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;

@@ -1,4 +1,5 @@
 // A run as the page holds it: names and flat arrays, decoded from the document described in ../../README.md.
+import {readTree, Tree} from './tree';
 
 export type Pose = ArrayLike<number>; // [qw, qx, qy, qz, x, y, z]
 
@@ -38,6 +39,7 @@ export interface Run {
   title: string; scene: Scene; names: {q: string[]; u: string[]; bodies: string[]; status_words: string[]};
   u_index_q: number[]; totalFrames: number; frames: number; frame: Numbers; t: Numbers; q: Numbers; u: Numbers;
   X_WB: Numbers; contacts: Contacts; steps: Steps;
+  tree: Tree | null; // of a planner's run
 }
 
 interface Block {type: 'f4' | 'u4' | 'u2' | 'u1'; shape: number[]; data: string}
@@ -82,6 +84,7 @@ export function parseRun(text: string): Run {
       iterations: block('step_iterations'), residual, solve_us: block('step_solve_us'), energy: block('step_energy'),
       gap_min: block('step_gap_min'),
     },
+    tree: doc.tree ? readTree(doc.tree, block) : null,
   };
 }
 

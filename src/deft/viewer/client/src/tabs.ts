@@ -1,7 +1,7 @@
 import {el} from './dom';
 
 /** Panels of which one is seen, after the ARIA tab pattern (arrow keys move between the tabs). */
-export function makeTabs(label: string, panels: [string, HTMLElement][], shown: () => void): HTMLElement {
+export function makeTabs(label: string, panels: [string, HTMLElement][], shown: (panel: string) => void): HTMLElement {
   const tabs = panels.map(([name], i) =>
     el('button', {role: 'tab', id: `tab-${i}`, 'aria-controls': `panel-${i}`, onclick: () => select(i)}, name));
   const bodies = panels.map(([, content], i) =>
@@ -12,7 +12,7 @@ export function makeTabs(label: string, panels: [string, HTMLElement][], shown: 
       tab.tabIndex = i === chosen ? 0 : -1;
       bodies[i].hidden = i !== chosen;
     });
-    shown();
+    shown(panels[chosen][0]);
   };
   const list = el('div', {role: 'tablist', 'aria-label': label, onkeydown: (event: KeyboardEvent) => {
     const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];

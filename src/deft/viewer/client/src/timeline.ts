@@ -2,6 +2,7 @@ import {el} from './dom';
 import {seconds} from './format';
 import type {Player} from './player';
 import {isFailed, Run, statusWord} from './run';
+import {segmentAt, SegmentLane, segmentName} from './segments';
 import {StepStrip} from './strip';
 
 // 16 × 16 outlines; letters of the kind ⏮ are missing from many fonts.
@@ -54,7 +55,8 @@ export class Timeline {
         button('First frame', 'first', () => player.seek(0)), button('Previous frame', 'back', () => player.seek(player.frame - 1)), this.play,
         button('Next frame', 'on', () => player.seek(player.frame + 1)), button('Last frame', 'last', () => player.seek(player.last)),
         this.now, this.speed, el('label', {className: 'check'}, this.loop, 'Loop')),
-      el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(), this.strip.root));
+      el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(),
+        ...(run.tree ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root] : []), this.strip.root));
     player.onChange(() => this.update());
     this.update();
   }
@@ -95,7 +97,9 @@ export class Timeline {
       `${seconds(player.time)} · ${player.frame === 0 ? 'start' : `step ${run.frame[player.frame]} of ${run.totalFrames - 1}`}`;
     const step = player.frame - 1;
     const failed = step >= 0 && isFailed(run, step);
-    this.now.textContent = failed ? `${at} · ✕ ${statusWord(run, step)}` : at;
+    const segment = run.tree && step >= 0 ? segmentAt(run.tree, run.frame[player.frame] - 1) : -1;
+    const where = segment >= 0 ? `${at} · ${segmentName(run.tree!, segment)}` : at;
+    this.now.textContent = failed ? `${where} · ✕ ${statusWord(run, step)}` : where;
     this.now.classList.toggle('failed', failed);
     this.range.setAttribute('aria-valuetext', this.now.textContent);
   }

@@ -52,8 +52,10 @@ export class ViewPanel {
   private goals(bodies: Bodies): HTMLElement[] {
     const {goals} = this.run.scene;
     if (goals.length === 0) return [];
+    const planned = goals.findIndex((goal) => goal.name === this.run.tree?.goal); // the goal of a plan is shown at once
+    if (planned >= 0) bodies.setGoal(planned);
     const options: [string, string][] = [['', 'none'], ...goals.map((goal, i): [string, string] => [String(i), goal.name])];
-    return [choice('Goal', options, '', (value) => {
+    return [choice('Goal', options, planned >= 0 ? String(planned) : '', (value) => {
       bodies.setGoal(value === '' ? null : Number(value));
       this.stage.invalidate();
     })];

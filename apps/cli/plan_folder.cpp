@@ -1,0 +1,61 @@
+#include "plan_folder.hpp"
+
+#include <limits>
+
+#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/scene/visual_json.hpp"
+
+namespace deft::cli {
+
+PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal)
+    : folder_(folder),
+      scene_(scene),
+      run_{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION},
+      header_{goal, std::string(to_string(scene.spec().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
+              scene.spec().plan.kappa},
+      model_(dynamics::make_step_model(scene)),
+      state_(scene.make_state()) {
+  model_->set_kappa(std::numeric_limits<double>::infinity());
+  start_ = dynamics::start_trajectory(*model_, dynamics::initial_state(*model_));
+}
+
+PlanFolder::~PlanFolder() = default;
+
+void PlanFolder::begin(std::uint64_t seed) {
+  header_.seed = seed;
+  X_WB_.clear();
+  writer_.reset();
+  writer_ = std::make_unique<io::SearchWriter>(folder_, run_, header_, start_);
+}
+
+void PlanFolder::grow(const std::vector<planning::Node>& nodes) {
+  const std::size_t row = 7 * start_.names_bodies.size(), before = X_WB_.size() / row;
+  place(nodes);
+  if (before < nodes.size())
+    writer_->append({std::span(nodes).subspan(before), std::span(X_WB_).subspan(before * row)});
+}
+
+void PlanFolder::write(const planning::Plan& plan, const std::vector<planning::Node>& nodes) {
+  place(nodes);
+  dynamics::Trajectory motion = start_;
+  dynamics::rollout(*model_, dynamics::initial_state(*model_),
+                    {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands},
+                    motion);
+  writer_->publish(motion, {nodes, X_WB_}, plan);
+}
+
+/// Poses at the nodes that have none yet.
+void PlanFolder::place(const std::vector<planning::Node>& nodes) {
+  const std::size_t row = 7 * start_.names_bodies.size();
+  for (std::size_t i = X_WB_.size() / row; i < nodes.size(); ++i) {
+    scene_.update(nodes[i].q, state_);
+    for (const RigidTransform& X : state_.X_WB()) {
+      const Eigen::Vector4d quat_wxyz = quat_wxyz_from_rotation(X.linear());
+      for (const double x : quat_wxyz) X_WB_.push_back(static_cast<float>(x));
+      for (const double x : X.translation()) X_WB_.push_back(static_cast<float>(x));
+    }
+  }
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deft/dynamics/trajectory.hpp"
+#include "deft/io/plan_file.hpp"
+#include "deft/planning/plan.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::dynamics {
+class StepModel;
+}
+
+namespace deft::cli {
+
+/// run.h5 of a planner: follows a search and takes its plan.
+class PlanFolder {
+ public:
+  PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal);
+  ~PlanFolder();
+  PlanFolder(const PlanFolder&) = delete;
+  PlanFolder& operator=(const PlanFolder&) = delete;
+
+  /// A search begins; what the folder held of another one goes.
+  void begin(std::uint64_t seed);
+  /// The tree so far.
+  void grow(const std::vector<planning::Node>& nodes);
+  /// The plan, simulated exactly once more to record contacts and forces, with the whole tree.
+  void write(const planning::Plan& plan, const std::vector<planning::Node>& nodes);
+
+ private:
+  void place(const std::vector<planning::Node>& nodes);
+
+  std::string folder_;
+  const scene::Scene& scene_;
+  io::RunHeader run_;
+  io::PlanHeader header_;
+  std::unique_ptr<dynamics::StepModel> model_;
+  dynamics::Trajectory start_;
+  scene::SceneState state_;
+  std::vector<float> X_WB_;  // poses at the nodes placed so far
+  std::unique_ptr<io::SearchWriter> writer_;
+};
+
+}  // namespace deft::cli

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "deft/viewer/html_export.hpp"
+#include "page_document.hpp"
+#include "synthetic_run.hpp"
+
+namespace deft::viewer {
+namespace {
+
+using nlohmann::json;
+
+std::string page_of(const SyntheticRun& run, std::size_t max_bytes = 25u << 20) {
+  return make_page({.title = "test",
+                    .scene_json = run.scene_json,
+                    .trajectory = &run.trajectory,
+                    .tree = run.tree,
+                    .max_bytes = max_bytes});
+}
+
+TEST(TreeInPage, HoldsEveryNodeWithItsPosesAndTheSegments) {
+  const SyntheticRun run = make_synthetic_run({.steps = 40, .twigs = 7});
+  const SearchTree& tree = *run.tree;
+  const json document = json::parse(slot_text(page_of(run)));
+  EXPECT_EQ(document["tree"]["goal"], "aside");
+  EXPECT_EQ(document["tree"]["success"], true);
+  EXPECT_EQ(document["tree"]["total"], 19);
+  EXPECT_EQ(document["tree"]["segments"],
+            json::parse("[[0,10,true,1],[10,20,false,2],[20,30,true,3],[30,40,false,4]]"));
+  const auto parent = block<std::uint32_t>(document, "tree_parent"),
+             regrasps = block<std::uint32_t>(document, "tree_regrasps");
+  const auto kind = block<std::uint8_t>(document, "tree_kind");
+  const auto distance = block<float>(document, "tree_distance"), cost = block<float>(document, "tree_cost"),
+             time = block<float>(document, "tree_time");
+  ASSERT_EQ(parent.size(), 19u);
+  EXPECT_EQ(parent[0], 0u);
+  for (std::size_t i = 1; i < 19; ++i) {
+    EXPECT_EQ(parent[i], tree.nodes[i].parent);
+    EXPECT_EQ(kind[i], tree.nodes[i].kind);
+    EXPECT_EQ(regrasps[i], tree.nodes[i].regrasps);
+    EXPECT_FLOAT_EQ(distance[i], static_cast<float>(tree.nodes[i].distance_m));
+    EXPECT_FLOAT_EQ(cost[i], static_cast<float>(tree.nodes[i].cost_s));
+    EXPECT_FLOAT_EQ(time[i], static_cast<float>(tree.nodes[i].time_s));
+  }
+  EXPECT_EQ(block<float>(document, "tree_X_WB"), tree.X_WB);
+}
+
+TEST(TreeInPage, IsAbsentFromOtherRunsAndUnjudgedWhenCutShort) {
+  EXPECT_FALSE(json::parse(slot_text(page_of(make_synthetic_run({.steps = 4})))).contains("tree"));
+  const json cut = json::parse(slot_text(page_of(make_synthetic_run({.steps = 0, .twigs = 3, .planned = false}))));
+  EXPECT_TRUE(cut["tree"]["success"].is_null());
+  EXPECT_TRUE(cut["tree"]["segments"].empty());
+  EXPECT_EQ(block<std::uint32_t>(cut, "tree_parent").size(), 11u);
+}
+
+TEST(TreeInPage, KeepsThePlanAndTheEarliestNodesAboveTheLimit) {
+  SyntheticRun run = make_synthetic_run({.steps = 40, .twigs = 2000});
+  // The plan ends at a late node: it and its ancestors stay.
+  const int late = 2 * 1999 + 6;
+  ASSERT_EQ(run.tree->nodes[late].kind, 2);
+  run.tree->segments.back().node = late;
+  const std::size_t limit = embedded_page().size() + 200'000;
+  const std::string page = page_of(run, limit);
+  EXPECT_LE(page.size(), limit);
+  const json document = json::parse(slot_text(page));
+  EXPECT_EQ(document["tree"]["total"], 4005);
+  const auto parent = block<std::uint32_t>(document, "tree_parent");
+  const auto cost = block<float>(document, "tree_cost");
+  ASSERT_GT(parent.size(), 300u);
+  ASSERT_LT(parent.size(), 1000u);
+  for (std::size_t i = 1; i < parent.size(); ++i) EXPECT_LT(parent[i], i);
+  const auto end = document["tree"]["segments"].back()[3].get<std::size_t>();
+  ASSERT_EQ(end, parent.size() - 1) << "the latest node is the plan's";
+  EXPECT_FLOAT_EQ(cost[end], static_cast<float>(run.tree->nodes[late].cost_s));
+  EXPECT_FLOAT_EQ(cost[parent[end]], static_cast<float>(run.tree->nodes[late - 1].cost_s));
+  const auto X_WB = block<float>(document, "tree_X_WB");
+  const std::size_t row = 7 * run.trajectory.names_bodies.size();
+  ASSERT_EQ(X_WB.size(), parent.size() * row);
+  EXPECT_EQ(X_WB[end * row + 18], run.tree->X_WB[late * row + 18]) << "x of the first box";
+}
+
+TEST(TreeInPage, NamesWhatDoesNotFit) {
+  using Spoil = void (*)(SearchTree&);
+  const std::pair<Spoil, const char*> cases[] = {
+      {[](SearchTree& t) { t.nodes.clear(); }, "the tree has no nodes"},
+      {[](SearchTree& t) { t.X_WB.pop_back(); }, "tree.X_WB has"},
+      {[](SearchTree& t) { t.nodes[3].parent = 3; }, "tree.nodes[3].parent is 3"},
+      {[](SearchTree& t) { t.nodes[0].parent = 0; }, "tree.nodes[0].parent is 0"},
+      {[](SearchTree& t) { t.nodes[2].kind = 3; }, "tree.nodes[2].kind is 3"},
+      {[](SearchTree& t) { t.segments[1].first = 1; }, "tree.segments[1] holds steps 1 to 4 of 8"},
+      {[](SearchTree& t) { t.segments[3].last = 9; }, "tree.segments[3] holds steps 6 to 9 of 8"},
+      {[](SearchTree& t) { t.segments[0].node = 40; }, "tree.segments[0] ends at node 40 of 9"},
+  };
+  for (const auto& [spoil, message] : cases) {
+    SyntheticRun run = make_synthetic_run({.steps = 8, .twigs = 2});
+    spoil(*run.tree);
+    try {
+      page_of(run);
+      FAIL() << "not refused: " << message;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << message << " not in: " << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deft::viewer
