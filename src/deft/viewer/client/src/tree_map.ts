@@ -8,6 +8,7 @@ const kReach = 12;     // [px] how near the pointer must come to a node
 const kSame = 0.5;     // [px] of nodes at one place the first is taken: later ones were grown from it
 const kHeight = 224;   // [px]
 const kDot = 3;        // [px] radius of a node's mark
+const kCrowd = 400;    // nodes; above, the plan is drawn over the marks
 const kStill = 4;      // [px] a press that moves less is a click
 
 /** The tree over two of its numbers. Drag to zoom, double-click for the whole, click a node to choose it. */
@@ -114,10 +115,13 @@ export class TreeMap {
     pen.lineJoin = 'round';
     this.line(pen, Array.from({length: state.shown - 1}, (_, i) => i + 1), cssColour('--edge-soft'), 1);
     this.goal(pen);
-    this.line(pen, state.plan.slice(1), cssColour('--ink'), 2.6);
+    const ink = cssColour('--ink'), plan = () => this.line(pen, state.plan.slice(1), ink, 2.6);
+    const crowded = state.shown > kCrowd; // marks would hide the plan
+    if (!crowded) plan();
     if (state.selected !== null) this.line(pen, pathTo(state.tree, state.selected).slice(1), cssColour('--accent'), 3.2, [7, 4]);
     // Roll-outs over transfers: they are smaller, and a transfer begins where a roll-out ended.
-    for (const kind of [1, 2, 0]) for (let i = 0; i < state.shown; ++i) if (state.tree.kind[i] === kind) this.mark(pen, i);
+    for (const kind of [1, 2, 0]) for (let i = 0; i < state.shown; ++i) if (state.tree.kind[i] === kind) this.mark(pen, i, ink);
+    if (crowded) plan();
     if (state.selected !== null) this.ring(pen, state.selected);
     pen.restore();
   }
@@ -137,7 +141,7 @@ export class TreeMap {
     pen.setLineDash([]);
   }
 
-  private mark(pen: CanvasRenderingContext2D, node: number): void {
+  private mark(pen: CanvasRenderingContext2D, node: number, ink: string): void {
     const [x, y] = this.place(node, true), r = kDot * devicePixelRatio;
     pen.beginPath();
     if (this.state.tree.kind[node] === 2) pen.arc(x, y, r, 0, 2 * Math.PI);
@@ -146,7 +150,7 @@ export class TreeMap {
     pen.fillStyle = `#${this.state.colourOf(node).getHexString()}`;
     pen.fill();
     if (this.state.tree.kind[node] === 2) return;
-    pen.strokeStyle = cssColour('--ink');
+    pen.strokeStyle = ink;
     pen.lineWidth = devicePixelRatio;
     pen.stroke();
   }

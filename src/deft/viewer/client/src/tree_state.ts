@@ -12,6 +12,7 @@ export class TreeState {
   playing = false;
   readonly plan: number[];
   readonly nearest: number;
+  private readonly ranges: {cost: [number, number]; time: [number, number]};
   private listeners: (() => void)[] = [];
   private request = 0;
 
@@ -19,6 +20,7 @@ export class TreeState {
     this.shown = tree.count;
     this.plan = planPath(tree);
     this.nearest = nearestNode(tree);
+    this.ranges = {cost: range(tree.cost), time: range(tree.time)};
     signal.addEventListener('abort', () => cancelAnimationFrame(this.request));
   }
 
@@ -39,7 +41,7 @@ export class TreeState {
   }
 
   setColour(by: 'cost' | 'time'): void { this.colourBy = by; this.changed(); }
-  get colourRange(): [number, number] { return range(this.tree[this.colourBy]); }
+  get colourRange(): [number, number] { return this.ranges[this.colourBy]; }
 
   colourOf(node: number, out = new Color()): Color {
     const [low, high] = this.colourRange;
