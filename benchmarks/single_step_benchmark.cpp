@@ -189,31 +189,31 @@ double resident() {
 void grow(const Arguments& arguments) {
   const Case search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transfer", "plan.grasp_share=0.02"});
   planning::SingleStepRrt tree = search.tree(1);
-  const double before = resident();
+  const double memory = resident();
   fmt::print(
-      "A tree of {} iterations on the planar hand, exact steps, {} threads\n"
-      "| iterations | nodes | per iteration since the last row [µs] | memory per node [B] |\n|---|---|---|---|\n",
+      "A tree of {} iterations on the planar hand, exact steps, {} threads; times per iteration since the last row\n"
+      "| iterations | nodes | wall [µs] | processor [µs] | memory per node with its matrices [B] |\n"
+      "|---|---|---|---|---|\n",
       arguments.growth, arguments.threads);
   std::vector<double> sizes, times;
   for (double mark = 1000; tree.tried() < arguments.growth; mark *= std::sqrt(10.0)) {
-    const int begun = tree.tried(), count = std::min(arguments.growth, static_cast<int>(mark + 0.5)) - begun;
-    const double start = static_cast<double>(tree.nodes().size());
+    const int count = std::min(arguments.growth, static_cast<int>(mark + 0.5)) - tree.tried();
+    const double start = static_cast<double>(tree.nodes().size()), before = processor_seconds();
     const Stopwatch watch;
     tree.search({.nodes = count, .time_limit_s = 1e9, .threads = arguments.threads, .past_goal = true});
-    const auto nodes = static_cast<double>(tree.nodes().size());
-    times.push_back(1e6 * watch.seconds() / count);
+    const double wall = 1e6 * watch.seconds() / count, nodes = static_cast<double>(tree.nodes().size());
+    times.push_back(1e6 * (processor_seconds() - before) / count);
     sizes.push_back((start + nodes) / 2);
-    fmt::print("| {} | {:.0f} | {:.1f} | {:.0f} |\n", tree.tried(), nodes, times.back(), (resident() - before) / nodes);
+    fmt::print("| {} | {:.0f} | {:.1f} | {:.1f} | {:.0f} |\n", tree.tried(), nodes, wall, times.back(),
+               (resident() - memory) / nodes);
     std::fflush(stdout);
   }
-  // The slope between the first and the last row, and that of the last two.
-  const std::size_t n = sizes.size();
-  const auto slope = [&](std::size_t a) {
-    return std::log(times[n - 1] / times[a]) / std::log(sizes[n - 1] / sizes[a]);
+  const auto slope = [&](std::size_t a, std::size_t b) {
+    return std::log(times[b] / times[a]) / std::log(sizes[b] / sizes[a]);
   };
-  if (n > 1)
-    fmt::print("time per node grows as size^{:.2f} from the first row to the last, ^{:.2f} between the last two\n",
-               slope(0), slope(n - 2));
+  if (const std::size_t last = sizes.size() - 1; last > 0)
+    fmt::print("processor time grows as size^{:.2f} from the first row to the last, ^{:.2f} between the last two\n",
+               slope(0, last), slope(last - 1, last));
 }
 
 /// Which of the search's ideas matter: the nearest node and the packing ratio without one of them at a time.

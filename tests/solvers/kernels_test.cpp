@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +15,9 @@ namespace deft::solvers {
 extern const DenseKernels kDenseKernelsBaseline;
 extern const DenseKernels kDenseKernelsAvx2;
 extern const DenseKernels kDenseKernelsAvx512;
+extern const EllipsoidKernels kEllipsoidKernelsBaseline;
+extern const EllipsoidKernels kEllipsoidKernelsAvx2;
+extern const EllipsoidKernels kEllipsoidKernelsAvx512;
 
 namespace {
 
@@ -139,6 +145,52 @@ TEST(Kernels, TheActiveSetIsOneOfTheAvailableOnes) {
   for (const auto& [name, kernels] : available_kernels())
     found = found || (name == active_isa() && kernels == &dense_kernels());
   EXPECT_TRUE(found) << active_isa();
+}
+
+TEST(Kernels, DistancesFromEllipsoidsAgreeWithEigenForEveryInstructionSet) {
+  std::vector<const EllipsoidKernels*> all{&kEllipsoidKernelsBaseline};
+  if (available_kernels().size() > 1) all.push_back(&kEllipsoidKernelsAvx2);
+  if (available_kernels().size() > 2) all.push_back(&kEllipsoidKernelsAvx512);
+  std::mt19937_64 rng(9);
+  std::normal_distribution<double> normal;
+  const EllipsoidShape shape{.quaternions = 1, .angles = 2, .numbers = 3};
+  const int n = shape.errors(), blocks = 3;
+  std::vector<double> data(static_cast<std::size_t>(blocks * shape.stride() * kLane)), d(blocks * kLane);
+  for (double& value : data) value = 3 * normal(rng);
+  const auto entry = [&](int node, int i) -> double& {
+    return data[static_cast<std::size_t>(((node / kLane) * shape.stride() + i) * kLane + node % kLane)];
+  };
+  Eigen::VectorXd x = Eigen::VectorXd::Random(shape.entries()) * 4;
+  x.head<4>().normalize();
+  std::vector<double> expected;
+  for (int node = 0; node < blocks * kLane; ++node) {
+    Eigen::Vector4d c(entry(node, 0), entry(node, 1), entry(node, 2), entry(node, 3));
+    c.normalize();
+    for (int i = 0; i < 4; ++i) entry(node, i) = c(i);
+    const Eigen::AngleAxisd turn(Eigen::Quaterniond(x(0), x(1), x(2), x(3)) * Eigen::Quaterniond(c(0), c(1), c(2), c(3)).conjugate());
+    const double angle = std::remainder(turn.angle(), 2 * 3.141592653589793);
+    Eigen::VectorXd e(n);
+    e.head<3>() = angle * turn.axis();
+    for (int i = 3; i < n; ++i) e(i) = x(i + 1) - entry(node, i + 1);
+    for (int i = 3; i < 5; ++i) e(i) = std::remainder(e(i), 2 * 3.141592653589793);
+    Eigen::MatrixXd F = Eigen::MatrixXd::Zero(n, n);
+    for (int i = 0, at = shape.entries(); i < n; ++i) {
+      for (int j = 0; j <= i; ++j) F(i, j) = entry(node, at++);
+    }
+    expected.push_back((F * e).squaredNorm());
+  }
+  entry(5, shape.entries()) = std::numeric_limits<double>::quiet_NaN();
+  expected[5] = std::numeric_limits<double>::infinity();
+  for (const EllipsoidKernels* kernels : all) {
+    const double least = kernels->distances(shape, blocks, data.data(), x.data(), d.data());
+    EXPECT_TRUE(std::isnan(d[5]));
+    d[5] = expected[5];
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      if (i == 5) continue;
+      EXPECT_NEAR(d[i], expected[i], 1e-12 * expected[i]) << i;
+    }
+    EXPECT_EQ(least, *std::min_element(d.begin(), d.end()));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace deft::planning {
 namespace {
 
 constexpr int kIterations = 30, kGuided = 20;  // of which the first also draw the touching points together
+constexpr int kHopeful = 25;                   // iteration from which on
+constexpr double kHopeless = 20;               // [standoff] is too far from the gap: one in 250 of these would arrive
 constexpr double kGuide = 0.3;                 // weight of that beside the gap
 constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
 constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps remain
@@ -96,43 +98,48 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
                            Proximity& proximity) const {
   const double standoff = scene_->spec().plan.standoff_m;
   const auto n = static_cast<Eigen::Index>(touches.size()), nu = static_cast<Eigen::Index>(scene_->nu());
-  Eigen::MatrixXd J, rows, normal, slide;
-  Eigen::VectorXd r, gaps, joints = joint_positions(*scene_, q);
+  Eigen::MatrixXd J, H(nu, nu), rows, normal, slide;
+  Eigen::VectorXd r, gaps, step, joints = joint_positions(*scene_, q);
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     proximity.place(q);
     const bool guided = iteration < kGuided;
     // Once the points have met, links in the way are pushed out too.
     const Eigen::Index others = guided ? 0 : proximity.rows(moves, standoff, normal, slide, gaps);
-    J.resize(4 * n + others, nu);
-    r.resize(4 * n + others);
+    const Eigen::Index per_touch = guided ? 4 : 1;
+    J.resize(per_touch * n + others, nu);
+    r.resize(per_touch * n + others);
     double worst = 0;
     for (Eigen::Index i = 0; i < n; ++i) {
       const Touch& touch = touches[static_cast<std::size_t>(i)];
       const collision::ContactPair pair =
           scene_->collision_world().signed_distance(touch.geometry, touch.surface, proximity.state().X_WB());
       const Eigen::Vector3d n_W = pair.nhat_BA_W;
+      proximity.point_rows(pair.body_a, pair.p_WA, rows);
+      r(per_touch * i) = standoff - pair.gap;
+      J.row(per_touch * i) = n_W.transpose() * rows;
+      worst = std::max(worst, std::abs(r(per_touch * i)));
+      if (!guided) continue;
       Eigen::Matrix3d across = Eigen::Matrix3d::Identity() - n_W * n_W.transpose();
       across -= plane_normal_ * plane_normal_.transpose() * across;
-      across *= guided ? kGuide : 0.0;
-      proximity.point_rows(pair.body_a, pair.p_WA, rows);
-      r(4 * i) = standoff - pair.gap;
+      across *= kGuide;
       r.segment<3>(4 * i + 1) = across * (touch.p_W - pair.p_WA);
-      J.row(4 * i) = n_W.transpose() * rows;
-      J.middleRows<3>(4 * i + 1) = across * rows;
-      worst = std::max(worst, std::abs(r(4 * i)));
+      J.middleRows<3>(4 * i + 1).noalias() = across * rows;
     }
     for (Eigen::Index i = 0; i < others; ++i) {
-      r(4 * n + i) = standoff - gaps(i);
-      J.row(4 * n + i) = normal.row(i);
-      worst = std::max(worst, r(4 * n + i) - 0.4 * standoff);
+      r(n + i) = standoff - gaps(i);
+      J.row(n + i) = normal.row(i);
+      worst = std::max(worst, r(n + i) - 0.4 * standoff);
     }
     if (!guided && worst < 0.1 * standoff) return true;
+    if (iteration >= kHopeful && worst > kHopeless * standoff) return false;
     for (Eigen::Index u = 0; u < nu; ++u) {
       if (!moves[static_cast<std::size_t>(u)]) J.col(u).setZero();
     }
-    Eigen::MatrixXd JJ = J * J.transpose();
-    JJ.diagonal().array() += guided ? kDamping : kLastDamping;
-    Eigen::VectorXd step = J.transpose() * JJ.llt().solve(r);
+    H.setZero();
+    H.selfadjointView<Eigen::Lower>().rankUpdate(J.transpose());
+    H.diagonal().array() += guided ? kDamping : kLastDamping;
+    step.noalias() = J.transpose() * r;
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(H).solveInPlace(step);
     const double longest = step.cwiseAbs().maxCoeff();
     if (longest > kLongest) step *= kLongest / longest;
     joints = (joints + step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
