@@ -53,7 +53,7 @@ bool same_tree(const std::vector<Node>& a, const std::vector<Node>& b) {
 }
 
 TEST(RolloutTree, IsTheSameForAnyNumberOfThreads) {
-  for (const char* name : {"planar_pushing", "planar_hand"}) {
+  for (const char* name : {"planar_pushing", "planar_hand", "allegro_ball"}) {
     const scene::Scene scene = planning_scene(test::load_planning(name));
     const Goal goal(scene, scene.spec().goals.front(), false);
     const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
@@ -78,6 +78,66 @@ TEST(RolloutTree, IsTheSameWhenTheSearchGoesOnInPieces) {
   EXPECT_TRUE(same_tree(whole.nodes(), pieces.nodes()));
 }
 
+TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
+  // A ball that starts at its goal in mid-air is not there to stay.
+  const scene::Scene scene = planning_scene(test::load_planning(
+      "allegro_ball", {"configurations.start.ball.position=[-0.081, 0.001, 0.3]",
+                       "goals.half_turn.ball.position=[-0.081, 0.001, 0.3]", "goals.half_turn.ball.rotation=!Identity {}"}));
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  EXPECT_TRUE(goal.reached(q));
+  EXPECT_FALSE(judge(scene, goal, q, {}, {}).success);
+  EXPECT_FALSE(judge(scene, goal, q, {u, u, u, u}, {{0, 4, false}}).success);
+}
+
+TEST(SearchTree, GrowsNothingFromAGoalThatWasRejected) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  RolloutTree tree(scene, goal, q, u, 2);
+  ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound);
+  const int rejected = tree.goal_node();
+  tree.reject_goal();
+  EXPECT_NE(tree.best_node(), rejected);
+  EXPECT_NE(tree.goal_node(), rejected);
+  tree.search({.nodes = 40, .threads = 1, .past_goal = true});
+  for (const Node& node : tree.nodes()) EXPECT_NE(node.parent, rejected);
+}
+
+TEST(PlanningSteps, RefuseWhatPlanningCannotUse) {
+  const auto message = [](std::vector<std::string> settings) {
+    const scene::Scene scene = planning_scene(test::load_planning("allegro_ball", std::move(settings)));
+    try {
+      PlanningSteps{scene};
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({"wrenches=[{body: ball, force_W: [0, 0, 1]}]"}), "");
+  EXPECT_NE(
+      message({"wrenches=[{body: ball, force_W: [0, 0, 1], from: 0, to: 1}]"}).find("wrenches that act all the time"),
+      std::string::npos);
+  EXPECT_NE(message({"step.friction_law=coulomb"}).find("coulomb"), std::string::npos);
+  EXPECT_NE(message({"step.model=convex-second-order"}).find("first order"), std::string::npos);
+}
+
+TEST(Hand, NeedsFingersAndSomethingToTouch) {
+  const auto message = [](std::vector<std::string> settings) {
+    const scene::Scene scene = test::load_planning("book_pivot", std::move(settings));
+    try {
+      const Goal goal(scene, scene.spec().goals.front(), false);
+      Hand(scene, goal);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({}), "");
+  EXPECT_NE(message({"robots=[]"}).find("needs a robot whose joints move"), std::string::npos);
+  EXPECT_NE(message({"objects=[{name: book, frozen: true}]"}).find("cannot move"), std::string::npos);
+}
+
 TEST(Planner, SaysWhatEndedItAndKeepsTheNearestWay) {
   const scene::Scene scene = test::load_planning("planar_hand", {"plan.nodes=4"});
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1});
@@ -93,7 +153,8 @@ TEST(Planner, SaysWhatEndedItAndKeepsTheNearestWay) {
 
 TEST(Planner, ImprovesItsFirstPlan) {
   const scene::Scene first = test::load_planning("planar_pushing"),
-                     more = test::load_planning("planar_pushing", {"plan.improve_s=20", "plan.nodes=1500"});
+                     more = test::load_planning("planar_pushing",
+                                                {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=1500"});
   const PlannerResult a = make_plan(first, first.spec().goals.front(), {.seed = 4}),
                       b = make_plan(more, more.spec().goals.front(), {.seed = 4});
   ASSERT_TRUE(a.plan.success && b.plan.success);

@@ -26,9 +26,9 @@ struct Bench {
         goal(scene, scene.spec().goals.front(), false),
         hand(scene, goal),
         steps(scene),
-        proximity(scene, hand),
+        proximity(scene),
         sampler(scene, hand),
-        transfer(goal, hand, steps, proximity) {}
+        transfer(hand, steps, proximity) {}
 };
 
 TEST(Hand, FindsTheFingersOfAHand) {

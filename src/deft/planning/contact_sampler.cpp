@@ -17,6 +17,7 @@ constexpr double kGuide = 0.3;                 // weight of that beside the gap
 constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
 constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps remain
 constexpr double kMet = 1e-3;                  // [rad, m], longest joint change at which the points count as met
+constexpr int kMostDraws = 200;                // of a point that faces the plane of motion
 constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
@@ -45,15 +46,19 @@ std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
 
 Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surface, Draw& draw) const {
   const auto& world = scene_->collision_world();
-  for (;;) {
+  Eigen::Vector3d p_W;
+  // What faces the plane of motion can be touched in it; if nothing does, any point must do.
+  for (int k = 0; k < kMostDraws; ++k) {
     const double at = draw.uniform();
     const auto it = std::lower_bound(hand_->share.begin(), hand_->share.end(), at);
     surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
     const collision::SurfacePoint point =
         world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
     const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[surface].body];
-    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) return X_WB * point.p;
+    p_W = X_WB * point.p;
+    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) break;
   }
+  return p_W;
 }
 
 ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
@@ -142,7 +147,10 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
     Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(H).solveInPlace(step);
     const double longest = step.cwiseAbs().maxCoeff();
     if (longest > kLongest) step *= kLongest / longest;
-    joints = (joints + step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    for (Eigen::Index u = 0; u < nu; ++u) {
+      if (moves[static_cast<std::size_t>(u)])
+        joints(u) = std::clamp(joints(u) + step(u), hand_->lower(u), hand_->upper(u));
+    }
     set_joint_positions(*scene_, joints, q);
     // Where the points have met, the gaps alone remain.
     if (guided && longest < kMet) iteration = kGuided - 1;

@@ -13,7 +13,6 @@ class Draw {
   /// In (0, 1).
   double uniform() { return random_uniform(seed_, item_, next_++); }
   double uniform(double lower, double upper) { return lower + (upper - lower) * uniform(); }
-  double normal() { return random_normal(seed_, item_, next_++); }
   /// One of 0 … count − 1. @pre count > 0.
   int index(int count) { return static_cast<int>(uniform() * count); }
   bool chance(double probability) { return uniform() < probability; }

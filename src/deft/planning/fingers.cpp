@@ -21,13 +21,11 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
 
   // The joints of robots that move each geometry; a set that is in no larger one is a finger.
   std::vector<std::vector<int>> movers(geometries.size());
-  moved_by_robot.assign(geometries.size(), 0);
   for (std::size_t g = 0; g < geometries.size(); ++g) {
     if (geometries[g].body <= 0) continue;
     for (const int v : scene.model().columns(geometries[g].body)) {
       if (command[v] >= 0) movers[g].push_back(command[v]);
     }
-    moved_by_robot[g] = !movers[g].empty();
   }
   const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
     return std::includes(a.begin(), a.end(), b.begin(), b.end());
@@ -50,6 +48,9 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     });
   }
 
+  if (fingers.empty())
+    throw InputError({scene.spec().file, 0, 0}, "planning needs a robot whose joints move a collision geometry");
+
   // The surfaces of the objects of the goal.
   std::vector<char> is_goal(static_cast<std::size_t>(scene.nv()), 0);
   for (const int row : goal.rows()) is_goal[static_cast<std::size_t>(row)] = 1;
@@ -64,7 +65,11 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     surfaces.push_back(static_cast<int>(g));
     share.push_back(area);
   }
-  for (double& s : share) s /= area;
+  if (surfaces.empty())
+    throw InputError({scene.spec().file, 0, 0}, "no object of the goal has a collision geometry that can be touched");
+  // Points have no area: each as likely as the others.
+  for (std::size_t i = 0; i < share.size(); ++i)
+    share[i] = area > 0 ? share[i] / area : double(i + 1) / double(share.size());
 
   // What the joints may be told.
   lower.resize(scene.nu());

@@ -18,12 +18,12 @@ struct Finger {
 /// What a scene offers to a planner, once per scene; immutable.
 struct Hand {
   std::vector<Finger> fingers;
-  std::vector<int> surfaces;         // geometries of the objects that the goal names
-  std::vector<double> share;         // of the area of `surfaces` up to and including this one, ascending to 1
-  Eigen::VectorXd lower, upper;      // of the joint targets, size nu [rad, m]
-  Eigen::VectorXd home;              // joint positions at the start of the scene, size nu
-  std::vector<char> moved_by_robot;  // per geometry: a joint of a robot moves it
+  std::vector<int> surfaces;     // geometries of the objects that the goal names
+  std::vector<double> share;     // of the area of `surfaces` up to and including this one, ascending to 1
+  Eigen::VectorXd lower, upper;  // of the joint targets, size nu [rad, m]
+  Eigen::VectorXd home;          // joint positions at the start of the scene, size nu
 
+  /// @throws InputError if no joint of a robot moves a geometry, or no object of the goal has a surface to touch.
   Hand(const scene::Scene& scene, const Goal& goal);
   /// Per command: moves one of the chosen fingers, and none of the others.
   std::vector<char> commands_of(const std::vector<int>& fingers) const;

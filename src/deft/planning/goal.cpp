@@ -13,6 +13,7 @@ namespace {
 /// free base.
 std::vector<char> named_velocities(const scene::ModelConfiguration& target, const multibody::Model& model,
                                    const scene::Object& object, bool floating) {
+  const auto velocities = model.velocities();
   std::vector<char> named(static_cast<std::size_t>(object.nv), 0);
   if (floating) {
     if (target.rotation) std::fill_n(named.begin(), 3, 1);
@@ -25,15 +26,21 @@ std::vector<char> named_velocities(const scene::ModelConfiguration& target, cons
       if (full != name && full.substr(full.find('/') + 1) != name) continue;
       bool found = false;
       for (int v = 0; v < object.nv; ++v) {
-        if (model.velocities()[object.first_v + v].q_index != i) continue;
+        if (velocities[object.first_v + v].q_index != i) continue;
         named[static_cast<std::size_t>(v)] = 1;
         found = true;
       }
-      // A number of a quaternion names the rotation.
-      if (!found) std::fill_n(named.begin(), 3, 1);
+      // A number of a quaternion names its rotation: three velocities without a coordinate of their own.
+      if (found) continue;
+      const bool of_base = floating && i < object.first_q + 7;
+      for (int v = floating && !of_base ? 6 : 0; v < (of_base ? 3 : object.nv); ++v)
+        named[static_cast<std::size_t>(v)] |= velocities[object.first_v + v].q_index < 0;
     }
   }
-  if (!target.joints.list.empty() || target.joints.all) std::fill(named.begin(), named.end(), 1);
+  // A list of the joints alone leaves a free base out.
+  const bool is_whole = static_cast<int>(target.joints.list.size()) == object.nq;
+  if (!target.joints.list.empty() || target.joints.all)
+    std::fill(named.begin() + (floating && !is_whole ? 6 : 0), named.end(), 1);
   return named;
 }
 
@@ -57,6 +64,10 @@ Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_ang
       throw InputError(target.where, fmt::format("goal {}: '{}' is not an object; a goal can name: {}",
                                                  spec.target.name, name, valid));
     }
+    if (object->frozen || scene.spec().step.unactuated_mass_scale == 0.0)
+      throw InputError(target.where,
+                       fmt::format("goal {}: '{}' cannot move: it is frozen, or step.unactuated_mass_scale is 0",
+                                   spec.target.name, name));
     const bool floating = model_->models()[object->model].floating_base;
     add_body(scene, *object, named_velocities(target, *model_, *object, floating));
   }
@@ -107,6 +118,10 @@ void Goal::residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, E
   for (int i = 0; i < size(); ++i) e(i) = difference(rows_[i]);
   for (const int i : wrapped_) e(i) = wrap(e(i));
   e.array() *= weights_.array();
+}
+
+void Goal::shorten_way(Eigen::VectorXd& delta) const {
+  for (const int i : wrapped_) delta(rows_[i]) = wrap(delta(rows_[i]));
 }
 
 double Goal::distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const {

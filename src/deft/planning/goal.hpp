@@ -36,6 +36,8 @@ class Goal {
   const std::vector<int>& wrapped() const { return wrapped_; }
   /// e from `q` to `q_target`, size size().
   void residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const;
+  /// Takes full turns out of a displacement, size nv, where angles count modulo 2π.
+  void shorten_way(Eigen::VectorXd& delta) const;
   /// ‖e‖ from `q` to the goal [m].
   double distance(const Eigen::VectorXd& q) const;
   double distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const;

@@ -200,9 +200,9 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   plan.cost_s = static_cast<double>(plan.commands.size()) * plan.h + scene.spec().plan.regrasp_cost_s * plan.regrasps;
   plan.error = goal.error(plan.q.back());
   // At the goal, and for the last steps.
-  const int hold = std::min(scene.spec().plan.hold_steps, static_cast<int>(plan.q.size()) - 1);
-  plan.success = usable && std::all_of(plan.q.end() - 1 - hold, plan.q.end(),
-                                       [&](const auto& q_at) { return goal.reached(q_at); });
+  const int hold = scene.spec().plan.hold_steps;
+  plan.success = usable && static_cast<int>(plan.q.size()) > hold &&
+                 std::all_of(plan.q.end() - 1 - hold, plan.q.end(), [&](const auto& at) { return goal.reached(at); });
   return plan;
 }
 

@@ -19,6 +19,14 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene)
       differentiator_(scene) {
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
+  if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
+    throw InputError({scene.spec().file, 0, 0},
+                     "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");
+  for (const scene::Wrench& wrench : scene.wrenches()) {
+    if (wrench.impulse || wrench.from > 0 || wrench.to < scene::kInfinity)
+      throw InputError({scene.spec().file, 0, 0},
+                       "planning takes wrenches that act all the time only: no impulses, no `from:` above 0, no `to:`");
+  }
 }
 
 bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next) {

@@ -15,8 +15,9 @@ scene::Scene planning_scene(const scene::Scene& scene);
 /// Steps and linearisations of one thread. The exact step is the one of the judge: the same model, the same settings.
 class PlanningSteps {
  public:
-  /// @param scene  of planning_scene; must outlive this object. @throws InputError as make_step_model, and for models
-  /// of second order, which have no gradient at rest that would serve.
+  /// @param scene  of planning_scene; must outlive this object. @throws InputError as make_step_model, and for what
+  /// planning cannot use: models of second order, whose state has a velocity; Coulomb's law, which has no gradient;
+  /// wrenches that come and go, because a node of a search has no time.
   explicit PlanningSteps(const scene::Scene& scene);
 
   const scene::Scene& scene() const { return *scene_; }

@@ -4,8 +4,8 @@
 
 namespace deft::planning {
 
-Proximity::Proximity(const scene::Scene& scene, const Hand& hand)
-    : scene_(&scene), hand_(&hand), state_(scene.make_state()), command_(static_cast<std::size_t>(scene.nv()), -1) {
+Proximity::Proximity(const scene::Scene& scene)
+    : scene_(&scene), state_(scene.make_state()), command_(static_cast<std::size_t>(scene.nv()), -1) {
   for (int u = 0; u < scene.nu(); ++u) command_[static_cast<std::size_t>(scene.actuated()[u])] = u;
   movers_.resize(scene.model().bodies().size());
   for (std::size_t b = 1; b < movers_.size(); ++b) {

@@ -13,7 +13,7 @@ namespace deft::planning {
 /// Gaps between what a set of commands moves and everything else, with their gradients. One per thread.
 class Proximity {
  public:
-  Proximity(const scene::Scene& scene, const Hand& hand);
+  explicit Proximity(const scene::Scene& scene);
 
   /// Poses at q.
   void place(const Eigen::VectorXd& q);
@@ -33,7 +33,6 @@ class Proximity {
   bool concerns(const std::vector<char>& moves, int body_a, int body_b) const;
 
   const scene::Scene* scene_;
-  const Hand* hand_;
   scene::SceneState state_;
   std::vector<std::vector<int>> movers_;  // commands that move each body
   std::vector<int> command_;              // of each velocity, −1 for objects

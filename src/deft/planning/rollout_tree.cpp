@@ -1,12 +1,12 @@
 #include "deft/planning/rollout_tree.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/batch.hpp"
+#include "deft/planning/crew.hpp"
 #include "deft/planning/greedy_rollout.hpp"
 
 namespace deft::planning {
@@ -41,8 +41,8 @@ struct RolloutTree::Worker {
 
   Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
       : steps(scene),
-        proximity(scene, its_shared.hand),
-        transfer(its_goal, its_shared.hand, steps, proximity),
+        proximity(scene),
+        transfer(its_shared.hand, steps, proximity),
         rollout(its_goal, its_shared.hand, steps),
         shared(&its_shared),
         goal(&its_goal) {}
@@ -51,6 +51,7 @@ struct RolloutTree::Worker {
   Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
     const multibody::Model& model = steps.scene().model();
     Eigen::VectorXd way = model.difference(q, goal->q());
+    goal->shorten_way(way);
     for (const int row : goal->rows()) way(row) *= draw.uniform();
     Eigen::VectorXd q_target;
     model.integrate(q, way, q_target);
@@ -122,10 +123,12 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransfer || node.cost_s >= limits.cost_limit_s) continue;
+    if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
     // Every node with the same chance: the k-th replaces the choice with probability 1/k.
-    const double score =
-        greedy ? node.distance * (1 + settings.tries_weight * node.tries) + limits.regrasp_weight * node.regrasps : 0;
+    // Under gravity a pose is worth what is left of it when fingers let go.
+    const double score = greedy ? std::max(node.distance, node.released) * (1 + settings.tries_weight * node.tries) +
+                                      limits.regrasp_weight * node.regrasps
+                                : 0;
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
       best_score = score;
@@ -153,18 +156,25 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
   };
   if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
-  if (growth.holds_goal && goal_node_ < 0) goal_node_ = parent;
+  if (growth.holds_goal) mark_goal(parent);
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
   const Stopwatch watch;
-  const int threads = limits.threads > 0 ? limits.threads : std::max(1, int(std::thread::hardware_concurrency()));
   const int batch = scene_->spec().plan.batch;
-  while (static_cast<int>(workers_.size()) < std::min(threads, batch))
+  const int threads = std::min(dynamics::thread_count(limits.threads), batch);
+  while (static_cast<int>(workers_.size()) < threads)
     workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, *shared_));
 
   std::vector<int> parents(static_cast<std::size_t>(batch));
+  std::vector<char> regrasps(static_cast<std::size_t>(batch));
   std::vector<Growth> growths(static_cast<std::size_t>(batch));
+  Crew crew(threads, [&](int worker, int k) {
+    const auto at = static_cast<std::size_t>(k);
+    const Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + k), kGrowth));
+    growths[at] = workers_[static_cast<std::size_t>(worker)]->grow(nodes_[static_cast<std::size_t>(parents[at])],
+                                                                   regrasps[at], draw);
+  });
   for (int begun = 0; begun < limits.nodes; begun += batch) {
     if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
     if (limits.stop.stop_requested()) return SearchEnd::kStopped;
@@ -172,7 +182,6 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
 
     // Choose, one after the other; a try counts at once.
     const int count = std::min(batch, limits.nodes - begun);
-    std::vector<char> regrasps(static_cast<std::size_t>(count));
     for (int k = 0; k < count; ++k) {
       const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
       parents[static_cast<std::size_t>(k)] = parent;
@@ -182,21 +191,7 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
     }
 
     // Grow, in parallel; append in order.
-    std::atomic<int> next = 0;
-    const auto work = [&](Worker& worker) {
-      for (int k = next++; k < count; k = next++) {
-        const Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + k), kGrowth));
-        growths[static_cast<std::size_t>(k)] =
-            worker.grow(nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])],
-                        regrasps[static_cast<std::size_t>(k)], draw);
-      }
-    };
-    {
-      std::vector<std::jthread> helpers;
-      for (std::size_t w = 1; w < std::min<std::size_t>(workers_.size(), static_cast<std::size_t>(threads)); ++w)
-        helpers.emplace_back([&, w] { work(*workers_[w]); });
-      work(*workers_.front());
-    }
+    crew.run(count);
     tried_ += count;
     for (int k = 0; k < count; ++k) {
       Node& parent = nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])];

@@ -12,6 +12,23 @@ int SearchTree::add(Node node) {
   return added;
 }
 
+void SearchTree::mark_goal(int node) {
+  nodes_[static_cast<std::size_t>(node)].holds_goal = true;
+  if (goal_node_ < 0) goal_node_ = node;
+}
+
+void SearchTree::reject_goal() {
+  if (goal_node_ < 0) return;
+  nodes_[static_cast<std::size_t>(goal_node_)].rejected = true;
+  goal_node_ = -1;
+  best_node_ = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].rejected) continue;
+    if (nodes_[i].holds_goal && goal_node_ < 0) goal_node_ = static_cast<int>(i);
+    if (nodes_[i].distance < nodes_[static_cast<std::size_t>(best_node_)].distance) best_node_ = static_cast<int>(i);
+  }
+}
+
 std::unique_ptr<SearchTree> make_search_tree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                                              const Eigen::VectorXd& u, std::uint64_t seed) {
   if (scene.spec().plan.search == scene::Search::kSingleStep)

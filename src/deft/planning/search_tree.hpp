@@ -41,8 +41,9 @@ class SearchTree {
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The node that holds the goal, −1 if there is none yet.
   int goal_node() const { return goal_node_; }
-  /// Goes on as if the goal's node did not hold it.
-  void reject_goal() { goal_node_ = -1; }
+  /// Goes on without the goal's node, from which nothing grows any more: what led to it led elsewhere when simulated as
+  /// a whole. The next node that holds the goal, if there is one, is the goal's.
+  void reject_goal();
   /// The nearest node.
   int best_node() const { return best_node_; }
   int tried() const { return tried_; }
@@ -50,6 +51,8 @@ class SearchTree {
  protected:
   /// Appends and returns its index.
   int add(Node node);
+  /// Notes that a node holds the goal.
+  void mark_goal(int node);
 
   std::vector<Node> nodes_;
   int goal_node_ = -1, best_node_ = 0;

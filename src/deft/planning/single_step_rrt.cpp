@@ -52,8 +52,8 @@ struct SingleStepRrt::Worker {
 
   Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
       : steps(scene),
-        proximity(scene, its_shared.hand),
-        transfer(its_goal, its_shared.hand, steps, proximity),
+        proximity(scene),
+        transfer(its_shared.hand, steps, proximity),
         rollout(its_goal, its_shared.hand, steps),
         shared(&its_shared),
         goal(&its_goal),
@@ -174,7 +174,7 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
   node.time_s = time_s;
   const int added = add(std::move(node));
   keep_linearization(nodes_.back().q, growth);
-  if (growth.holds_goal && goal_node_ < 0) goal_node_ = added;
+  if (growth.holds_goal) mark_goal(added);
 }
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {

@@ -14,21 +14,35 @@ constexpr double kDrag_m = 2e-4;        // motion per step of a transfer above w
 constexpr double kShortest = 1.0 / 16;  // of a step
 constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
 constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
+constexpr double kTurn = 0.1;           // [m/rad], what turning counts as in the motion of an object
 constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
 constexpr int kShortcuts = 20;
 constexpr int kLongest = 300;  // steps of a transfer
 
-/// Points from `from` to `to` with joint steps of at most `longest`, without `from`.
+/// How many pieces with joint steps of at most `longest` lie between two configurations.
 int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
   return std::max(1, static_cast<int>(std::ceil((to - from).cwiseAbs().maxCoeff() / longest - 1e-9)));
 }
 
 }  // namespace
 
-Transfer::Transfer(const Goal& goal, const Hand& hand, PlanningSteps& steps, Proximity& proximity)
-    : goal_(&goal), hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
+Transfer::Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
+    : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
+
+double Transfer::moved(const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) const {
+  const multibody::Model& model = steps_->scene().model();
+  const Eigen::VectorXd way = model.difference(q_from, q_to);
+  double sum = 0;
+  for (const scene::Object& object : steps_->scene().objects()) {
+    for (int v = object.first_v; v < object.first_v + object.nv; ++v) {
+      const double part = way(v) * (model.velocities()[v].unit == "m" ? 1 : kTurn);
+      sum += part * part;
+    }
+  }
+  return std::sqrt(sum);
+}
 
 std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
   proximity_->place(q);
@@ -66,11 +80,11 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
   // Until the objects rest.
   for (int k = 0; k < kRestSteps; ++k) {
     if (!steps_->step(motion.q, motion.u, q_next)) return false;
-    const double moved = goal_->distance(motion.q, q_next);
-    if (moved < kRest_m && k == 0) break;  // nothing happens: that step is not needed
+    const double way = moved(motion.q, q_next);
+    if (way < kRest_m && k == 0) break;  // nothing happens: that step is not needed
     motion.commands.push_back(motion.u);
     motion.q = q_next;
-    if (moved < kRest_m) break;
+    if (way < kRest_m) break;
   }
   return true;
 }
@@ -190,7 +204,7 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
                                          ? waypoint
                                          : Eigen::VectorXd(motion.u + scale * step);
       if (!steps_->step(motion.q, target, q_next)) return false;
-      if (scale > kShortest && goal_->distance(motion.q, q_next) > kDrag_m) continue;
+      if (scale > kShortest && moved(motion.q, q_next) > kDrag_m) continue;
       motion.commands.push_back(target);
       motion.q = q_next;
       motion.u = target;
@@ -223,7 +237,7 @@ bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
     }
     if (!follow(waypoint, motion)) return false;
   }
-  if (goal_->distance(q_start, motion.q) > settings_->drift_m) return false;
+  if (moved(q_start, motion.q) > settings_->drift_m) return false;
   const Eigen::VectorXd missing = grasp.joints - joint_positions(scene, motion.q);
   for (Eigen::Index u = 0; u < missing.size(); ++u) {
     if (moves_[static_cast<std::size_t>(u)] && std::abs(missing(u)) > kCheckStep) return false;

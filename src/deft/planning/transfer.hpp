@@ -18,7 +18,7 @@ struct Motion {
 /// Plans and simulates transfers. One per thread.
 class Transfer {
  public:
-  Transfer(const Goal& goal, const Hand& hand, PlanningSteps& steps, Proximity& proximity);
+  Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
 
   /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
   /// the objects rest (10 steps at most). @returns false if a step failed.
@@ -30,6 +30,8 @@ class Transfer {
 
  private:
   using Path = std::vector<Eigen::VectorXd>;
+  /// How far the objects went from one configuration to another, those that the goal does not name too [m].
+  double moved(const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) const;
   /// One step that opens the near gaps, in joints; nothing when all are open.
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
   /// From a grasp backwards to where it is open; at least the grasp itself.
@@ -43,7 +45,6 @@ class Transfer {
   /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object.
   bool follow(const Eigen::VectorXd& waypoint, Motion& motion);
 
-  const Goal* goal_;
   const Hand* hand_;
   PlanningSteps* steps_;
   Proximity* proximity_;

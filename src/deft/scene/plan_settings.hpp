@@ -40,7 +40,7 @@ struct PlanSettings {
   double finger_share = 0.3;  // share of regrasps that move one finger only
   double standoff_m = 1e-3;   // > 0, gap of a sampled contact
   double clearance_m = 0.02;  // > 0, gap that a retreat opens
-  double drift_m = 0.01;      // a transfer that moves the objects further (as the goal measures) is rejected
+  double drift_m = 0.01;      // a transfer that moves the objects further (a radian counts 0.1 m) is rejected
   double joint_step = 0.3;    // > 0, longest change of a joint target per step of a transfer [rad, m]
   int hold_steps = 3;         // ≥ 0, the goal must hold so long
   // The single-step tree; it also reads kappa, step_norm, regularization, goal_bias, wrap_angles, batch and hold_steps.
