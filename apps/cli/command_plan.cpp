@@ -10,7 +10,9 @@
 #include "deft/core/log.hpp"
 #include "deft/io/plan_file.hpp"
 #include "deft/io/run_folder.hpp"
+#include "deft/planning/fingers.hpp"
 #include "deft/planning/planner.hpp"
+#include "deft/planning/planning_steps.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -157,7 +159,12 @@ int run(const PlanOptions& options) {
     scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
   const scene::Scene scene = load(scene_options, options.output, diagnostics);
   const scene::GoalSpec& goal = find_goal(options, scene);
-  planning::Goal(scene, goal, false);  // what is wrong with it is said before a folder is made
+  {
+    // What cannot be planned for is said before a folder is made.
+    const scene::Scene exact = planning::planning_scene(scene);
+    const planning::PlanningSteps steps(exact);
+    const planning::Hand hand(exact, planning::Goal(exact, goal, false));
+  }
 
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
   const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
@@ -171,7 +178,7 @@ int run(const PlanOptions& options) {
   Json runs = Json::array();
   {
     Progress progress(!options.output.quiet);
-    for (int k = 0; k < options.seeds && !interrupted(); ++k) {
+    for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
       const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
       const bool open = !kept || !kept->plan.success;
       planning::PlannerResult result = search(options, scene, goal, seed, progress, open ? &published : nullptr);

@@ -84,6 +84,25 @@ def test_bad_input_is_named_with_what_is_valid(deft, pushing, arguments, words):
     assert not (deft.folder / "plan").exists()
 
 
+def test_the_plan_brings_the_step_that_it_was_judged_with(deft, pushing):
+    smooth = ["--set", "step.kappa=100", "--set", "step.h=0.05"]
+    summary = deft.json("plan", pushing, *smooth, "--seed", 1, "--out", "plan")
+    assert summary["success"]
+    end = deft.json("sim", pushing, "--with", "plan/plan.yaml", "--out", "sim")
+    assert np.hypot(end["q"]["box/y"], end["q"]["box/z"] + 0.5) <= 0.01
+
+
+@pytest.mark.parametrize("setting, words", [
+    ("step.friction_law=coulomb", "coulomb"),
+    ("step.model=convex-second-order", "first order"),
+    ("wrenches=[{body: box, force_W: [0, 1, 0], from: 0, to: 1}]", "wrenches"),
+    ("robots=[]", "needs a robot"),
+])
+def test_what_cannot_be_planned_for_is_refused_before_a_folder_is_made(deft, pushing, setting, words):
+    done = deft.run("plan", pushing, "--set", setting, "--out", "plan", code=2)
+    assert words in done.stderr and not (deft.folder / "plan").exists()
+
+
 def test_a_scene_without_goals_says_how_to_add_them(deft, root):
     done = deft.run("plan", root / "scenes" / "box_pushing" / "scene.deft.yaml", code=2)
     assert "goals:" in done.stderr

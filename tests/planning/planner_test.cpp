@@ -80,9 +80,10 @@ TEST(RolloutTree, IsTheSameWhenTheSearchGoesOnInPieces) {
 
 TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
   // A ball that starts at its goal in mid-air is not there to stay.
-  const scene::Scene scene = planning_scene(test::load_planning(
-      "allegro_ball", {"configurations.start.ball.position=[-0.081, 0.001, 0.3]",
-                       "goals.half_turn.ball.position=[-0.081, 0.001, 0.3]", "goals.half_turn.ball.rotation=!Identity {}"}));
+  const scene::Scene scene =
+      planning_scene(test::load_planning("allegro_ball", {"configurations.start.ball.position=[-0.081, 0.001, 0.3]",
+                                                          "goals.half_turn.ball.position=[-0.081, 0.001, 0.3]",
+                                                          "goals.half_turn.ball.rotation=!Identity {}"}));
   const Goal goal(scene, scene.spec().goals.front(), false);
   const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
   EXPECT_TRUE(goal.reached(q));

@@ -105,8 +105,10 @@ std::optional<StoredPlan> read_plan(const std::string& path) {
 }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {
-  std::string text =
-      "# The commands of a plan: deft sim SCENE --with plan.yaml\ncommands:\n  interpolation: linear\n  knots:\n";
+  std::string text = fmt::format(
+      "# The commands of a plan, and the step it was judged with: deft sim SCENE --with plan.yaml\n"
+      "step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n",
+      plan.h, plan.commands.empty() ? " []" : "");
   for (std::size_t k = 0; k < plan.commands.size(); ++k) {
     std::map<std::string, std::string> robots;
     for (std::size_t i = 0; i < names_u.size(); ++i) {
