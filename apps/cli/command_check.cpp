@@ -67,16 +67,8 @@ Command add_check(CLI::App& app) {
   const auto options = std::make_shared<CheckOptions>();
   command->add_option("SCENE", options->scenes, "Scene or model files")->required();
   command->add_flag("--strict", options->strict, "Warnings count as errors");
-  command->add_option("--with", options->overlays, "Overlay merged over each scene")
-      ->expected(1)
-      ->take_all()
-      ->type_name("FILE")
-      ->group("Scene");
-  command->add_option("--set", options->settings, "One value of each scene, for example step.h=0.05")
-      ->expected(1)
-      ->take_all()
-      ->type_name("KEY=VALUE")
-      ->group("Scene");
+  add_repeatable(*command, "--with", options->overlays, "Overlay merged over each scene", "FILE");
+  add_repeatable(*command, "--set", options->settings, "One value of each scene, for example step.h=0.05", "KEY=VALUE");
   add_package_path(*command, options->package_paths);
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};

@@ -21,29 +21,27 @@ void apply(const OutputOptions& options) {
   log::set_level(options.quiet ? log::Level::kError : levels[std::min(options.verbosity, 2)]);
 }
 
-void add_package_path(CLI::App& command, std::vector<std::string>& package_paths) {
-  command
-      .add_option("--package-path", package_paths,
-                  "Folder in which package:// names are looked up first (may be repeated)")
+void add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                    const std::string& help, const std::string& type) {
+  // One value per mention: `--set step.h=0.05 SCENE` must leave the scene alone.
+  command.add_option(name, values, help + " (may be repeated)")
       ->expected(1)
       ->take_all()
-      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->type_name(type)
       ->group("Scene");
+}
+
+void add_package_path(CLI::App& command, std::vector<std::string>& package_paths) {
+  add_repeatable(command, "--package-path", package_paths, "Folder in which package:// names are looked up first",
+                 "DIR");
 }
 
 void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required) {
   command.add_option("SCENE", options.scene, "Scene file (deft, q_sys or Drake directives), or a model file")
       ->required(scene_required);
-  command.add_option("--with", options.overlays, "Overlay merged over the scene, later ones win (may be repeated)")
-      ->expected(1)
-      ->take_all()
-      ->type_name("FILE")
-      ->group("Scene");
-  command.add_option("--set", options.settings, "One value of the scene, for example step.h=0.05 (may be repeated)")
-      ->expected(1)
-      ->take_all()
-      ->type_name("KEY=VALUE")
-      ->group("Scene");
+  add_repeatable(command, "--with", options.overlays, "Overlay merged over the scene, later ones win", "FILE");
+  add_repeatable(command, "--set", options.settings, "One value of the scene, for example step.h=0.05", "KEY=VALUE");
   add_package_path(command, options.package_paths);
   command.add_option("--h", options.h, "Step length [s], step.h")->type_name("SECONDS")->group("Scene");
   command.add_option("--model", options.model, "Step model, step.model")->type_name("NAME")->group("Scene");

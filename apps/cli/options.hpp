@@ -34,7 +34,10 @@ struct SceneOptions {
   int threads = 0;
 };
 void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required);
-/// The same for commands that take several scenes and no overrides of the step.
+/// An option that may be mentioned any number of times, each with one value.
+void add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                    const std::string& help, const std::string& type);
+/// --package-path, for commands that take several scenes and no overrides of the step.
 void add_package_path(CLI::App& command, std::vector<std::string>& package_paths);
 
 /// The options as io understands them; --h, --model and --kappa are the last settings.

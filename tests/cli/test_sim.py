@@ -64,6 +64,8 @@ def test_the_merged_configuration_runs_again_to_the_same_end(deft, pushed_ball, 
     overlay.write_text("friction: {pairs: [{between: [ball, table], mu: 0.3}]}\n")
     first = deft.json("sim", pushed_ball, "--with", overlay, "--set", "gravity=[0, 0, -5]", "--h", 0.05, "--out", "run")
     assert first["steps"] == 40
+    before = deft.json("sim", "--with", overlay, "--set", "gravity=[0, 0, -5]", "--h", 0.05, pushed_ball, "--out", "before")
+    assert before["q"] == first["q"], "options may stand before the scene"
     (tmp_path / "elsewhere").mkdir()
     deft.folder = tmp_path / "elsewhere"
     again = deft.json("sim", tmp_path / "run" / "config.yaml", "--out", "again")

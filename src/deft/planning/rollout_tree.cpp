@@ -4,26 +4,10 @@
 #include <limits>
 #include <optional>
 
-#include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/batch.hpp"
 #include "deft/planning/crew.hpp"
-#include "deft/planning/greedy_rollout.hpp"
 
 namespace deft::planning {
-namespace {
-
-/// Items of work draw their numbers from ranges of their own: the choice of a node, and its growth.
-constexpr std::uint64_t kChoice = 0, kGrowth = 1;
-std::uint64_t item_of(std::uint64_t item, std::uint64_t purpose) { return 2 * item + purpose; }
-
-}  // namespace
-
-struct RolloutTree::Shared {
-  Hand hand;
-  ContactSampler sampler;
-  Shared(const scene::Scene& scene, const Goal& goal) : hand(scene, goal), sampler(scene, hand) {}
-};
-
 /// What an expansion found: a transfer, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
@@ -31,21 +15,8 @@ struct RolloutTree::Growth {
   Motion transfer, rollout;
 };
 
-struct RolloutTree::Worker {
-  PlanningSteps steps;
-  Proximity proximity;
-  Transfer transfer;
-  GreedyRollout rollout;
-  const Shared* shared;
-  const Goal* goal;
-
-  Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
-      : steps(scene),
-        proximity(scene),
-        transfer(its_shared.hand, steps, proximity),
-        rollout(its_goal, its_shared.hand, steps),
-        shared(&its_shared),
-        goal(&its_goal) {}
+struct RolloutTree::Worker : SearchTools {
+  using SearchTools::SearchTools;
 
   /// A pose between the node's and the goal's, every entry at its own share of the way.
   Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
@@ -61,13 +32,13 @@ struct RolloutTree::Worker {
   /// Lets go and takes hold somewhere else: the candidate from which the target is best in reach.
   bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
-    const std::vector<int> fingers = shared->sampler.choose_fingers(draw);
-    if (!transfer.release(shared->hand.commands_of(fingers), motion)) return false;
+    const std::vector<int> fingers = ground->sampler.choose_fingers(draw);
+    if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
     released = goal->distance(motion.q);
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < settings.candidates; ++k) {
-      std::optional<Grasp> grasp = shared->sampler.sample(motion.q, fingers, draw, proximity);
+      std::optional<Grasp> grasp = ground->sampler.sample(motion.q, fingers, draw, proximity);
       if (!grasp) continue;
       double distance = 0;
       if (settings.candidates > 1) {
@@ -105,7 +76,7 @@ struct RolloutTree::Worker {
 
 RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                          const Eigen::VectorXd& u, std::uint64_t seed)
-    : scene_(&scene), goal_(&goal), seed_(seed), shared_(std::make_unique<Shared>(scene, goal)) {
+    : scene_(&scene), goal_(&goal), seed_(seed), ground_(scene, goal) {
   Node root;
   root.q = q;
   root.u = u;
@@ -117,18 +88,18 @@ RolloutTree::~RolloutTree() = default;
 
 int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  Draw draw(seed_, item_of(item, kChoice));
+  Draw draw = choice_draw(seed_, item);
   const bool greedy = draw.chance(settings.greed);
   double best_score = std::numeric_limits<double>::infinity();
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
-    // Every node with the same chance: the k-th replaces the choice with probability 1/k.
     // Under gravity a pose is worth what is left of it when fingers let go.
     const double score = greedy ? std::max(node.distance, node.released) * (1 + settings.tries_weight * node.tries) +
                                       limits.regrasp_weight * node.regrasps
                                 : 0;
+    // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
       best_score = score;
@@ -160,49 +131,39 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
-  const Stopwatch watch;
   const int batch = scene_->spec().plan.batch;
   const int threads = std::min(dynamics::thread_count(limits.threads), batch);
   while (static_cast<int>(workers_.size()) < threads)
-    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, *shared_));
+    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
 
   std::vector<int> parents(static_cast<std::size_t>(batch));
   std::vector<char> regrasps(static_cast<std::size_t>(batch));
   std::vector<Growth> growths(static_cast<std::size_t>(batch));
   Crew crew(threads, [&](int worker, int k) {
     const auto at = static_cast<std::size_t>(k);
-    const Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + k), kGrowth));
+    const Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
     growths[at] = workers_[static_cast<std::size_t>(worker)]->grow(nodes_[static_cast<std::size_t>(parents[at])],
                                                                    regrasps[at], draw);
   });
-  for (int begun = 0; begun < limits.nodes; begun += batch) {
-    if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
-    if (limits.stop.stop_requested()) return SearchEnd::kStopped;
-    if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
-
-    // Choose, one after the other; a try counts at once.
-    const int count = std::min(batch, limits.nodes - begun);
+  const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k) {
       const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
       parents[static_cast<std::size_t>(k)] = parent;
       // The root goes on with what it holds, once.
       regrasps[static_cast<std::size_t>(k)] = !(parent == 0 && nodes_[0].tries == 0);
+      // A try counts at once.
       ++nodes_[static_cast<std::size_t>(parent)].tries;
     }
-
-    // Grow, in parallel; append in order.
-    crew.run(count);
-    tried_ += count;
-    for (int k = 0; k < count; ++k) {
-      Node& parent = nodes_[static_cast<std::size_t>(parents[static_cast<std::size_t>(k)])];
-      const double released = growths[static_cast<std::size_t>(k)].released;
-      if (released >= 0) parent.released = parent.released < 0 ? released : std::min(parent.released, released);
-      if (growths[static_cast<std::size_t>(k)].ok)
-        append(parents[static_cast<std::size_t>(k)], growths[static_cast<std::size_t>(k)], watch.seconds());
-    }
-    if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node())].distance);
-  }
-  return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
+  };
+  const auto append_item = [&](int k, double time_s) {
+    const int at = parents[static_cast<std::size_t>(k)];
+    Growth& growth = growths[static_cast<std::size_t>(k)];
+    Node& parent = nodes_[static_cast<std::size_t>(at)];
+    if (growth.released >= 0)
+      parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
+    if (growth.ok) append(at, growth, time_s);
+  };
+  return grow_in_batches(limits, batch, {choose_batch, [&](int count) { crew.run(count); }, append_item});
 }
 
 long RolloutTree::solves() const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "deft/planning/search_tools.hpp"
 #include "deft/planning/search_tree.hpp"
 
 namespace deft::planning {
@@ -28,8 +29,7 @@ class RolloutTree final : public SearchTree {
   const scene::Scene* scene_;
   const Goal* goal_;
   std::uint64_t seed_;
-  struct Shared;
-  std::unique_ptr<Shared> shared_;
+  SearchGround ground_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

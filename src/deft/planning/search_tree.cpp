@@ -1,5 +1,8 @@
 #include "deft/planning/search_tree.hpp"
 
+#include <algorithm>
+
+#include "deft/core/stopwatch.hpp"
 #include "deft/planning/rollout_tree.hpp"
 #include "deft/planning/single_step_rrt.hpp"
 
@@ -10,6 +13,22 @@ int SearchTree::add(Node node) {
   const auto added = static_cast<int>(nodes_.size()) - 1;
   if (nodes_.back().distance < nodes_[static_cast<std::size_t>(best_node_)].distance) best_node_ = added;
   return added;
+}
+
+SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts) {
+  const Stopwatch watch;
+  for (int begun = 0; begun < limits.nodes; begun += batch) {
+    if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
+    if (limits.stop.stop_requested()) return SearchEnd::kStopped;
+    if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
+    const int count = std::min(batch, limits.nodes - begun);
+    parts.choose(count);
+    parts.grow(count);
+    tried_ += count;
+    for (int k = 0; k < count; ++k) parts.append(k, watch.seconds());
+    if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node_)].distance);
+  }
+  return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
 }
 
 void SearchTree::mark_goal(int node) {

@@ -51,6 +51,14 @@ class SearchTree {
  protected:
   /// Appends and returns its index.
   int add(Node node);
+  /// The parts of a batch, each called once per batch or item.
+  struct BatchParts {
+    std::function<void(int count)> choose;                // what to grow from, one after the other
+    std::function<void(int count)> grow;                  // in parallel; tried() is that before the batch
+    std::function<void(int item, double time_s)> append;  // in order
+  };
+  /// The loop of every search: until the goal is held or a limit is met.
+  SearchEnd grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts);
   /// Notes that a node holds the goal.
   void mark_goal(int node);
 

@@ -1,21 +1,11 @@
 #include "deft/planning/single_step_rrt.hpp"
 
 #include <algorithm>
-#include <thread>
 
-#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/batch.hpp"
 #include "deft/planning/crew.hpp"
-#include "deft/planning/greedy_rollout.hpp"
 
 namespace deft::planning {
-namespace {
-
-/// Items of work draw their numbers from ranges of their own: the choice of a target, and the growth towards it.
-constexpr std::uint64_t kChoice = 0, kGrowth = 1;
-std::uint64_t item_of(std::uint64_t item, std::uint64_t purpose) { return 2 * item + purpose; }
-
-}  // namespace
-
 /// Where to grow to, chosen in order.
 struct SingleStepRrt::Task {
   Eigen::VectorXd q_target;
@@ -32,32 +22,14 @@ struct SingleStepRrt::Growth {
   Eigen::MatrixXd B;  // of the velocities that the goal names
 };
 
-struct SingleStepRrt::Shared {
-  Hand hand;
-  ContactSampler sampler;
-  Shared(const scene::Scene& scene, const Goal& goal) : hand(scene, goal), sampler(scene, hand) {}
-};
-
-struct SingleStepRrt::Worker {
-  PlanningSteps steps;
-  Proximity proximity;
-  Transfer transfer;
-  GreedyRollout rollout;
-  const Shared* shared;
-  const Goal* goal;
+struct SingleStepRrt::Worker : SearchTools {
   const scene::PlanSettings* settings;
   CommandBounds bounds;
   Eigen::MatrixXd B;
   Eigen::VectorXd e, du;
 
-  Worker(const scene::Scene& scene, const Goal& its_goal, const Shared& its_shared)
-      : steps(scene),
-        proximity(scene),
-        transfer(its_shared.hand, steps, proximity),
-        rollout(its_goal, its_shared.hand, steps),
-        shared(&its_shared),
-        goal(&its_goal),
-        settings(&scene.spec().plan) {
+  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
+      : SearchTools(scene, its_goal, its_ground), settings(&scene.spec().plan) {
     bounds.norm = settings->step_norm;
   }
 
@@ -76,8 +48,8 @@ struct SingleStepRrt::Worker {
     Motion& motion = growth.motion;
     const Eigen::VectorXd u = command_at(motion.q);
     goal->residual(c, q_target, e);
-    bounds.lower = (shared->hand.lower - u).cwiseMin(0.0);
-    bounds.upper = (shared->hand.upper - u).cwiseMax(0.0);
+    bounds.lower = (ground->hand.lower - u).cwiseMin(0.0);
+    bounds.upper = (ground->hand.upper - u).cwiseMax(0.0);
     nearest_command(goal->weights().asDiagonal() * B_rows, e, settings->regularization, bounds, du);
     motion.u = u + du;
     motion.commands.push_back(motion.u);
@@ -93,10 +65,10 @@ struct SingleStepRrt::Worker {
 
   /// Lets go and takes hold somewhere else.
   bool regrasp(Draw& draw, Motion& motion) {
-    const std::vector<int> fingers = shared->sampler.choose_fingers(draw);
+    const std::vector<int> fingers = ground->sampler.choose_fingers(draw);
     const bool moves = settings->regrasp == scene::Regrasp::kTransfer;
-    if (moves && !transfer.release(shared->hand.commands_of(fingers), motion)) return false;
-    const std::optional<Grasp> grasp = shared->sampler.sample(motion.q, fingers, draw, proximity);
+    if (moves && !transfer.release(ground->hand.commands_of(fingers), motion)) return false;
+    const std::optional<Grasp> grasp = ground->sampler.sample(motion.q, fingers, draw, proximity);
     if (!grasp) return false;
     if (moves) return transfer.reach(*grasp, draw, motion);
     set_joint_positions(steps.scene(), grasp->joints, motion.q);
@@ -112,8 +84,8 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       seed_(seed),
       box_(scene, goal),
       metric_(scene, goal, scene.spec().plan.metric, scene.spec().plan.metric_gamma),
-      shared_(std::make_unique<Shared>(scene, goal)) {
-  workers_.push_back(std::make_unique<Worker>(scene, goal, *shared_));
+      ground_(scene, goal) {
+  workers_.push_back(std::make_unique<Worker>(scene, goal, ground_));
   Growth growth;
   if (!workers_.front()->linearize(q, growth))
     throw InputError({scene.spec().file, 0, 0}, "plan.search: single-step: the smoothed step fails at the start");
@@ -136,7 +108,7 @@ void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& g
 
 SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  Draw draw(seed_, item_of(item, kChoice));
+  Draw draw = choice_draw(seed_, item);
   Task task;
   const bool to_goal = draw.chance(settings.goal_bias);
   task.regrasps = draw.chance(settings.grasp_share);
@@ -178,17 +150,15 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
 }
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
-  const Stopwatch watch;
   const scene::PlanSettings& settings = scene_->spec().plan;
-  const int threads = limits.threads > 0 ? limits.threads : std::max(1, int(std::thread::hardware_concurrency()));
-  const int helpers = std::min(threads, settings.batch);
-  while (static_cast<int>(workers_.size()) < helpers)
-    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, *shared_));
+  const int threads = std::min(dynamics::thread_count(limits.threads), settings.batch);
+  while (static_cast<int>(workers_.size()) < threads)
+    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
 
   std::vector<Task> tasks(static_cast<std::size_t>(settings.batch));
   std::vector<Growth> growths(tasks.size());
   const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
-  Crew crew(helpers, [&](int worker, int item) {
+  Crew crew(threads, [&](int worker, int item) {
     const auto k = static_cast<std::size_t>(item);
     Worker& hand = *workers_[static_cast<std::size_t>(worker)];
     const Task& task = tasks[k];
@@ -204,7 +174,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     const double* at = linearizations_.data() + parent * static_cast<std::size_t>(nq + rows * nu);
     growth.motion = Motion{nodes_[parent].q, nodes_[parent].u, {}};
     if (task.regrasps) {
-      Draw draw(seed_, item_of(static_cast<std::uint64_t>(tried_ + item), kGrowth));
+      Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
       growth.ok = hand.regrasp(draw, growth.motion);
     } else {
       growth.ok = hand.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
@@ -213,21 +183,15 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     growth.ok = growth.ok && hand.linearize(growth.motion.q, growth);
   });
 
-  for (int begun = 0; begun < limits.nodes; begun += settings.batch) {
-    if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
-    if (limits.stop.stop_requested()) return SearchEnd::kStopped;
-    if (watch.seconds() > limits.time_limit_s) return SearchEnd::kTime;
-    const int count = std::min(settings.batch, limits.nodes - begun);
+  const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k)
       tasks[static_cast<std::size_t>(k)] = draw_task(static_cast<std::uint64_t>(tried_ + k));
-    crew.run(count);
-    tried_ += count;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-      if (growths[k].parent >= 0) append(tasks[k], growths[k], watch.seconds());
-    }
-    if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node_)].distance);
-  }
-  return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
+  };
+  const auto append_item = [&](int item, double time_s) {
+    const auto k = static_cast<std::size_t>(item);
+    if (growths[k].parent >= 0) append(tasks[k], growths[k], time_s);
+  };
+  return grow_in_batches(limits, settings.batch, {choose_batch, [&](int count) { crew.run(count); }, append_item});
 }
 
 long SingleStepRrt::solves() const {

@@ -6,6 +6,7 @@
 
 #include "deft/planning/pose_box.hpp"
 #include "deft/planning/reachable_metric.hpp"
+#include "deft/planning/search_tools.hpp"
 #include "deft/planning/search_tree.hpp"
 
 namespace deft::planning {
@@ -36,7 +37,6 @@ class SingleStepRrt final : public SearchTree {
   const PoseBox& box() const { return box_; }
 
  private:
-  struct Shared;
   struct Worker;
   struct Task;
   struct Growth;
@@ -49,7 +49,7 @@ class SingleStepRrt final : public SearchTree {
   std::uint64_t seed_;
   PoseBox box_;
   ReachableMetric metric_;
-  std::unique_ptr<Shared> shared_;
+  SearchGround ground_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<double> linearizations_;     // per node: c, then the goal's rows of B by columns
   std::vector<char> asked_;                // per node: was extended to the goal

@@ -1,4 +1,5 @@
 // What the browser tests share: a Chromium that cannot reach a network, pages from make_test_run, pixels.
+import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -73,10 +74,24 @@ const near = (pixels, [r, g, b], tolerance) => {
   return count;
 };
 
-/** Pixels of the 3-D view as a screenshot shows them, [r, g, b, a, …]. */
-export async function viewPixels(page) {
-  const png = (await page.locator('.view').screenshot()).toString('base64');
-  return Buffer.from(await page.evaluate(async (data) => {
+/** What the page says of itself. */
+export const info = (page) => page.evaluate(() => window.__deft.info());
+
+/** Runs `body` on a page and requires that nothing went wrong on it. */
+export async function onPage(open, body) {
+  const page = await open;
+  try {
+    await body(page);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
+/** Pixels of an element as a screenshot shows them, [r, g, b, a, …]. */
+export async function pixelsOf(locator) {
+  const png = (await locator.screenshot()).toString('base64');
+  return Buffer.from(await locator.page().evaluate(async (data) => {
     const image = new Image();
     image.src = `data:image/png;base64,${data}`;
     await image.decode();
@@ -92,8 +107,16 @@ export async function viewPixels(page) {
   }, png), 'base64');
 }
 
+/** Those of the 3-D view. */
+export const viewPixels = (page) => pixelsOf(page.locator('.view'));
+
+/** How many pixels of an element have a colour, give or take. */
+export async function countIn(locator, hex, tolerance = 14) {
+  const colour = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return near(await pixelsOf(locator), colour, tolerance);
+}
+
 /** How many pixels of the view have a colour, give or take. */
 export async function countColour(page, hex, tolerance = 12) {
-  const colour = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  return near(await viewPixels(page), colour, tolerance);
+  return countIn(page.locator('.view'), hex, tolerance);
 }

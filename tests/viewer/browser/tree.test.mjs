@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';
-import {countColour, folder, launch, openRun, settle, showFrame, viewPixels} from './browser.mjs';
+import {countColour, countIn, folder, info, launch, onPage, openRun, settle, showFrame, viewPixels} from './browser.mjs';
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -10,38 +10,6 @@ after(async () => {
   await browser?.close();
   rmSync(folder, {recursive: true, force: true});
 });
-
-const info = (page) => page.evaluate(() => window.__deft.info());
-
-async function onPage(open, body) {
-  const page = await open;
-  try {
-    await body(page);
-    assert.deepEqual(page.faults, []);
-  } finally {
-    await page.context().close();
-  }
-}
-
-/** Pixels of an element as a screenshot shows them, counted by colour. */
-async function countIn(page, locator, hex, tolerance = 14) {
-  const png = (await locator.screenshot()).toString('base64');
-  return page.evaluate(async ([data, colour, give]) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${data}`;
-    await image.decode();
-    const canvas = document.createElement('canvas');
-    canvas.width = image.width;
-    canvas.height = image.height;
-    const pen = canvas.getContext('2d');
-    pen.drawImage(image, 0, 0);
-    const {data: p} = pen.getImageData(0, 0, image.width, image.height);
-    const want = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
-    let count = 0;
-    for (let i = 0; i < p.length; i += 4) if (want.every((c, j) => Math.abs(p[i + j] - c) <= give)) ++count;
-    return count;
-  }, [png, hex, tolerance]);
-}
 
 async function changed(page, before) {
   await settle(page);
@@ -72,7 +40,7 @@ test('a planned run names its goal, its nodes and its segments', () => onPage(op
 test('transfers are hatched and marked: told apart without colour', () => onPage(openRun(browser, 'planned'), async (page) => {
   const segments = page.getByRole('group', {name: 'Segments of the plan'}).getByRole('button');
   for (let i = 0; i < 4; ++i) {
-    const lane = await countIn(page, segments.nth(i), '#e6eaef', 4), text = await segments.nth(i).textContent();
+    const lane = await countIn(segments.nth(i), '#e6eaef', 4), text = await segments.nth(i).textContent();
     if (i % 2 === 0) assert.ok(lane > 300 && text.startsWith('◆'), `stripes on transfer: ${lane} pixels, ${text}`);
     else assert.ok(lane < 60 && !text.includes('◆'), `no stripes on roll-out: ${lane} pixels, ${text}`);
   }
@@ -89,7 +57,7 @@ test('the goal of the plan is a ghost from the start', () => onPage(openRun(brow
 test('the tree is on the screen, in the map and in the scene, while its tab is open', () => onPage(openRun(browser, 'planned'), async (page) => {
   await page.getByRole('combobox', {name: 'Up'}).selectOption({label: 'cost from the start'});
   await showFrame(page, 0);
-  const line = await countIn(page, map(page), kInk);
+  const line = await countIn(map(page), kInk);
   assert.ok(line > 200, `${line} pixels of the plan in the map`);
   const open = await countColour(page, kYoung, 20);
   assert.ok(open > 30, `${open} pixels of young nodes in the scene`);
@@ -110,7 +78,7 @@ test('a node shows its pose, its numbers and its way', () => onPage(openRun(brow
   await node(page).fill('4');
   assert.ok(await changed(page, start) > 3000, 'the pushed box stands elsewhere');
   await page.getByText('Node 4: roll-out · 0.08 m to go · cost 6 s · 2 regrasps').waitFor();
-  assert.ok(await countIn(page, map(page), kAccent) > 100, 'the way to the root in the map');
+  assert.ok(await countIn(map(page), kAccent) > 100, 'the way to the root in the map');
   const path = page.getByRole('group', {name: 'Path from the root'}).getByRole('button');
   assert.deepEqual(await path.allTextContents(), ['■ 0', '◆ 1', '● 2', '◆ 3', '● 4']);
   await path.nth(2).click();
@@ -210,6 +178,6 @@ test('every control of the planner has a name, also in dark and at 200 % zoom', 
     assert.deepEqual(nameless, []);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
     await page.getByRole('group', {name: 'Path from the root'}).scrollIntoViewIfNeeded();
-    assert.ok(await countIn(page, map(page), '#6aa8ff', 24) > 100);
+    assert.ok(await countIn(map(page), '#6aa8ff', 24) > 100);
   });
 });

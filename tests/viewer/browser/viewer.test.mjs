@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {countColour, emptyPage, folder, launch, openFile, openRun, runFile, showFrame, viewPixels} from './browser.mjs';
+import {countColour, emptyPage, folder, info, launch, onPage, openFile, openRun, runFile, showFrame, viewPixels} from './browser.mjs';
 
 // The palette of src/deft/viewer/client/src/palette.ts, as it must arrive on the screen.
 const kForce = '#c2187f', kNormal = '#1f6fd6', kTangential = '#e8890c', kPenetration = '#d6252b', kGap = '#12868f';
@@ -15,19 +15,6 @@ after(async () => {
   await browser?.close();
   rmSync(folder, {recursive: true, force: true});
 });
-
-const info = (page) => page.evaluate(() => window.__deft.info());
-
-/** Runs `body` on a page and requires that nothing went wrong on it. */
-async function onPage(open, body) {
-  const page = await open;
-  try {
-    await body(page);
-    assert.deepEqual(page.faults, []);
-  } finally {
-    await page.context().close();
-  }
-}
 
 test('a run opens from disk, offline, without errors', () => onPage(openRun(browser, 'push', {offline: true}), async (page) => {
   const {frames, steps, bodies, webgl, frame} = await info(page);
