@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/io/journal_file.hpp"
 #include "deft/io/plan_file.hpp"
 #include "deft/io/run_folder.hpp"
 #include "deft/planning/fingers.hpp"
@@ -17,6 +18,7 @@
 #include "json.hpp"
 #include "options.hpp"
 #include "plan_folder.hpp"
+#include "plan_resume.hpp"
 #include "progress.hpp"
 #include "run_page.hpp"
 #include "statistics.hpp"
@@ -31,7 +33,8 @@ struct PlanOptions {
   std::optional<int> nodes;
   std::optional<double> time_limit_s;
   int seeds = 1;
-  std::string out;
+  bool seed_given = false, seeds_given = false;
+  std::string out, resume;
   bool force = false;
 };
 
@@ -130,11 +133,13 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
   fmt::print("open {}\n", page);
 }
 
-/// One search. `published`, if it may be kept, follows it.
+/// One search, or what is left of it. `published`, if it may be kept, follows it.
 planning::PlannerResult search(const PlanOptions& options, const scene::Scene& scene, const scene::GoalSpec& goal,
-                               std::uint64_t seed, Progress& progress, PlanFolder* published) {
+                               std::uint64_t seed, Progress& progress, io::JournalFile& journal,
+                               PlanFolder* published) {
   std::stop_source stop;
   planning::PlannerOptions planner{.seed = seed, .threads = options.scene.threads, .stop = stop.get_token()};
+  planner.journal = &journal;
   planner.on_progress = [&](int tried, double distance, double cost_s) {
     if (interrupted()) stop.request_stop();
     if (!progress.due()) return;
@@ -144,76 +149,141 @@ planning::PlannerResult search(const PlanOptions& options, const scene::Scene& s
   };
   if (published != nullptr) {
     published->begin(seed);
-    planner.on_tree = [published](const auto& nodes) { published->grow(nodes); };
-    planner.on_plan = [published](const planning::Plan& plan, const auto& nodes) { published->write(plan, nodes); };
+    // While an earlier run is repeated the folder has more already.
+    planner.on_tree = [published, &journal](const auto& nodes) {
+      if (!journal.has_next()) published->grow(nodes);
+    };
+    planner.on_plan = [published, &journal](const planning::Plan& plan, const auto& nodes) {
+      if (!journal.has_next()) published->write(plan, nodes);
+    };
   }
   return planning::make_plan(scene, goal, planner);
 }
 
-int run(const PlanOptions& options) {
-  apply(options.output);
+/// The scene with its goal, found fit for planning before a folder is made.
+struct Problem {
+  scene::Scene scene;
+  const scene::GoalSpec* goal;
+};
+
+Problem load_problem(const PlanOptions& options) {
   Diagnostics diagnostics;
   SceneOptions scene_options = options.scene;
   if (options.nodes) scene_options.settings.push_back(fmt::format("plan.nodes={}", *options.nodes));
   if (options.time_limit_s)
     scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
-  const scene::Scene scene = load(scene_options, options.output, diagnostics);
-  const scene::GoalSpec& goal = find_goal(options, scene);
-  {
-    // What cannot be planned for is said before a folder is made.
-    const scene::Scene exact = planning::planning_scene(scene);
-    const planning::PlanningSteps steps(exact);
-    const planning::Hand hand(exact, planning::Goal(exact, goal, false));
-  }
+  Problem problem{load(scene_options, options.output, diagnostics), nullptr};
+  problem.goal = &find_goal(options, problem.scene);
+  const scene::Scene exact = planning::planning_scene(problem.scene);
+  const planning::PlanningSteps steps(exact);
+  const planning::Hand hand(exact, planning::Goal(exact, *problem.goal, false));
+  return problem;
+}
 
-  const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
-  const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
-  io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
+/// A run folder and how far it has come.
+struct Place {
+  std::string folder;
+  std::unique_ptr<io::JournalFile> journal;
+  std::string file(const char* name) const { return (std::filesystem::path(folder) / name).string(); }
+};
 
-  // Search, once per seed; the folder keeps the first success, or else the first try.
-  catch_interrupts();
-  PlanFolder published(folder, scene, goal.target.name);
-  std::optional<planning::PlannerResult> kept;
-  std::uint64_t kept_seed = options.scene.seed;
+/// Searches once per seed that is left; the folder keeps the first success, or else the last try. @returns the row of
+/// every seed, and whether the last one may go on.
+Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end) {
   Json runs = Json::array();
-  {
-    Progress progress(!options.output.quiet);
-    for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
-      const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
-      const bool open = !kept || !kept->plan.success;
-      planning::PlannerResult result = search(options, scene, goal, seed, progress, open ? &published : nullptr);
-      Json row = summarise(result, {});
-      row.erase("files");
-      row["seed"] = seed;
-      runs.push_back(std::move(row));
-      if (!open || (kept && !result.plan.success)) continue;
-      kept = std::move(result);
-      kept_seed = seed;
-      published.write(kept->plan, kept->nodes);
+  bool success = false;
+  for (const std::string& result : place.journal->results()) {
+    runs.push_back(Json::parse(result));
+    success = success || runs.back()["success"].get<bool>();
+  }
+  PlanFolder published(place.folder, problem.scene, problem.goal->target.name);
+  Progress progress(!options.output.quiet);
+  while (static_cast<int>(runs.size()) < options.seeds && (runs.empty() || !interrupted())) {
+    const std::uint64_t seed = options.scene.seed + runs.size();
+    const planning::PlannerResult result =
+        search(options, problem.scene, *problem.goal, seed, progress, *place.journal, success ? nullptr : &published);
+    Json row = summarise(result, {});
+    row.erase("files");
+    row["seed"] = seed;
+    runs.push_back(row);
+    if (!success) {
+      published.write(result.plan, result.nodes);
+      io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
     }
+    success = success || result.plan.success;
+    open_end = may_go_on(result, place.journal->header(), interrupted());
+    if (!open_end) place.journal->end_search(text_of(row));
   }
-  if (!kept->plan.success && runs.size() > 1) {
-    published.begin(kept_seed);
-    published.write(kept->plan, kept->nodes);
-  }
-  io::publish_text(file("plan.yaml"), io::plan_overlay(kept->plan, scene.names_u()));
-  Json summary = summarise(
-      *kept, {file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"), file("plan.yaml")});
-  summary["goal"] = goal.target.name;
-  summary["seed"] = kept_seed;
-  if (options.seeds > 1) {
+  return runs;
+}
+
+/// summary.json: the row that the folder keeps, files, and the statistics of several seeds.
+Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
+  const auto success =
+      std::find_if(runs.begin(), runs.end(), [](const Json& row) { return row["success"].get<bool>(); });
+  Json summary = success == runs.end() ? runs.back() : *success;
+  const Json seed = summary["seed"];
+  summary.erase("seed");
+  summary["files"] = Json::array();
+  for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "plan.yaml"})
+    summary["files"].push_back(place.file(name));
+  summary["goal"] = goal;
+  summary["seed"] = seed;
+  if (place.journal->header().seeds > 1) {
     summary["statistics"] = statistics(runs);
     summary["runs"] = runs;
   }
-  const io::Run stored = io::read_run(folder);
-  write_page(file("run.html"), stored.header, stored.trajectory, io::read_plan(folder));
-  io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
+  return summary;
+}
+
+int report(const PlanOptions& options, const Json& summary, const Place& place) {
   if (options.output.json)
     print_json(summary);
   else
-    print_for_people(summary, goal.target.name, file("run.html"));
-  if (interrupted() && !kept->plan.success) return kInterrupted;
-  return kept->plan.success ? kDone : kNotReached;
+    print_for_people(summary, summary["goal"].get<std::string>(), place.file("run.html"));
+  const bool success = summary["success"].get<bool>();
+  if (interrupted() && !success) return kInterrupted;
+  return success ? kDone : kNotReached;
+}
+
+int run(PlanOptions options) {
+  apply(options.output);
+  Place place{options.resume, nullptr};
+  if (!options.resume.empty()) {
+    place.journal = std::make_unique<io::JournalFile>(options.resume);
+    const io::JournalHeader& earlier = place.journal->header();
+    if (options.goal.empty()) options.goal = earlier.goal;
+    if (!options.seed_given) options.scene.seed = earlier.seed;
+    if (!options.seeds_given) options.seeds = earlier.seeds;
+  }
+  const Problem problem = load_problem(options);
+  const std::string goal = problem.goal->target.name, yaml = problem.scene.spec().merged_yaml;
+  const io::JournalHeader header{goal, DEFT_VERSION, options.scene.seed, options.seeds, yaml};
+  if (place.journal) {
+    place.journal->require_same(header);
+    if (const auto summary = finished_summary(place.folder, *place.journal)) {
+      if (!options.output.quiet) fmt::print(stderr, "{}: the run is finished; its result:\n", place.folder);
+      return report(options, Json::parse(*summary), place);
+    }
+    std::filesystem::remove(place.file("summary.json"));
+  } else {
+    place.folder = io::make_run_folder(options.out, problem.scene.spec().name, options.force);
+    place.journal = std::make_unique<io::JournalFile>(place.folder, header);
+  }
+  io::publish_text(place.file("config.yaml"), yaml);
+
+  catch_interrupts();
+  bool open_end = false;
+  const Json runs = search_all(options, problem, place, open_end);
+  const Json summary = summary_of(runs, place, goal);
+  const io::Run stored = io::read_run(place.folder);
+  write_page(place.file("run.html"), stored.header, stored.trajectory, io::read_plan(place.folder));
+  io::publish_text(place.file("summary.json"), text_of(summary, 1) + "\n");
+  const int code = report(options, summary, place);
+  if (open_end && !options.output.quiet)
+    fmt::print(stderr, "resume with: {}{}\n", resume_command(options.scene, options.nodes, place.folder),
+               interrupted() ? "" : " --time-limit SECONDS");
+  return code;
 }
 
 }  // namespace
@@ -226,7 +296,9 @@ Command add_plan(CLI::App& app) {
   command->add_option("--nodes", options->nodes, "Most roll-outs (default: plan.nodes)")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000'000));
-  command->add_option("--time-limit", options->time_limit_s, "Wall time per seed [s] (default: plan.time_limit_s)")
+  command
+      ->add_option("--time-limit", options->time_limit_s,
+                   "Wall time per seed [s], with that of the runs it resumes (default: plan.time_limit_s)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, 1e9));
   command->add_option("--seeds", options->seeds, "Plan for so many seeds, from --seed on, and report statistics")
@@ -234,8 +306,21 @@ Command add_plan(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command->add_flag("--force", options->force, "Replace the run in a folder that is not empty");
+  command
+      ->add_option(
+          "--resume", options->resume,
+          "Go on with the run in this folder, which was killed, interrupted or out of time: the same scene and "
+          "settings; goal and seeds are the run's if not given. The tree is the one of a run that was not cut "
+          "short, but for improvement that is limited by time")
+      ->type_name("DIR")
+      ->excludes("--out")
+      ->excludes("--force");
   add_output_options(*command, options->output);
-  return {command, [options] { return run(*options); }};
+  return {command, [options, command] {
+            options->seed_given = command->count("--seed") > 0;
+            options->seeds_given = command->count("--seeds") > 0;
+            return run(*options);
+          }};
 }
 
 }  // namespace deft::cli

@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kRunFiles{"run.h5",       "run.h5.work", "run.h5.tmp", "run.html",
-                               "summary.json", "config.yaml", "deft.log", "plan.yaml"};
+constexpr std::array kRunFiles{"run.h5",      "run.h5.work", "run.h5.tmp", "run.html",       "summary.json",
+                               "config.yaml", "deft.log",    "plan.yaml",  "search.journal", "search.journal.tmp"};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& message) {
   throw InputError({path, 0, 0}, message);

@@ -73,4 +73,7 @@ std::string emit_yaml(const YamlNode& root);
 /// Equal content, whatever the places.
 bool equal_yaml(const YamlNode& a, const YamlNode& b);
 
+/// One line per value that differs, "plan.nodes: 100 there, 200 here".
+std::vector<std::string> yaml_differences(const YamlNode& there, const YamlNode& here);
+
 }  // namespace deft::io

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 
-#include "deft/core/stopwatch.hpp"
 #include "deft/planning/draw.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planning_steps.hpp"
@@ -59,12 +58,17 @@ class Run {
   }
 
  private:
-  SearchLimits limits(int nodes, double until_s) const {
+  /// Batches of an earlier run are left: nothing ends but by what they hold.
+  bool repeats() const { return options_.journal != nullptr && options_.journal->has_next(); }
+
+  SearchLimits limits(int nodes, double until_s) {
     SearchLimits limits;
     limits.nodes = nodes;
     limits.time_limit_s = until_s - watch_.seconds();
     limits.threads = options_.threads;
     limits.stop = options_.stop;
+    limits.clock = &watch_;
+    limits.journal = options_.journal;
     if (options_.on_progress) {
       limits.on_progress = [this](int tried, double distance) {
         options_.on_progress(result_.tried + tried, distance, result_.plan.success ? result_.plan.cost_s : -1.0);
@@ -100,8 +104,8 @@ class Run {
 
   void improve() {
     const double until_s = std::min(settings_.time_limit_s, result_.first_solution_s + settings_.improve_s);
-    for (std::uint64_t k = 1; watch_.seconds() < until_s && result_.tried < settings_.nodes; ++k) {
-      if (options_.stop.stop_requested()) return;
+    for (std::uint64_t k = 1; (repeats() || watch_.seconds() < until_s) && result_.tried < settings_.nodes; ++k) {
+      if (!repeats() && options_.stop.stop_requested()) return;
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
       // From the start, or from the end of one of the plan's roll-outs.
       Draw draw(options_.seed, ~k);
@@ -175,7 +179,7 @@ class Run {
   Goal goal_;
   const PlannerOptions& options_;
   Eigen::VectorXd q_start_;
-  Stopwatch watch_;
+  RunClock watch_;
   PlannerResult result_;
 };
 

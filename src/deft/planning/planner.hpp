@@ -22,6 +22,9 @@ struct PlannerOptions {
   std::function<void(const std::vector<Node>& nodes)> on_tree{};
   /// A plan is there and the search for a cheaper one goes on.
   std::function<void(const Plan& plan, const std::vector<Node>& nodes)> on_plan{};
+  /// Where the run is kept. One that holds batches of an earlier run of the same scene, goal and seed is continued:
+  /// same trees, same plan; limits of time count its time too, and stops wait until all of it was repeated.
+  Journal* journal = nullptr;
 };
 
 /// A run of the planner. Without success the plan leads to the nearest node.

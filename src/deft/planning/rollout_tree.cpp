@@ -13,6 +13,13 @@ struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
   double released = -1;  // distance once the fingers have let go
   Motion transfer, rollout;
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(ok, regrasped, holds_goal, released);
+    for (Motion* motion : {&transfer, &rollout}) through(motion->q, motion->u, motion->commands);
+  }
 };
 
 struct RolloutTree::Worker : SearchTools {
@@ -163,10 +170,20 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
       parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
     if (growth.ok) append(at, growth, time_s);
   };
-  return grow_in_batches(limits, batch, {choose_batch, [&](int count) { crew.run(count); }, append_item});
+  const auto pack = [&](int k, Packer& out) {
+    out(parents[static_cast<std::size_t>(k)]);
+    growths[static_cast<std::size_t>(k)].pass(out);
+  };
+  const auto unpack = [&](int k, Unpacker& in) {
+    int parent = -1;
+    in(parent);
+    check_choice(parent, parents[static_cast<std::size_t>(k)]);
+    growths[static_cast<std::size_t>(k)].pass(in);
+  };
+  return grow_in_batches(limits, batch, {choose_batch, [&](int count) { crew.run(count); }, append_item, pack, unpack});
 }
 
-long RolloutTree::solves() const {
+long RolloutTree::solves_here() const {
   long sum = 0;
   for (const auto& worker : workers_) sum += worker->steps.solves();
   return sum;

@@ -18,9 +18,9 @@ class RolloutTree final : public SearchTree {
   ~RolloutTree() override;
 
   SearchEnd search(const SearchLimits& limits) override;
-  long solves() const override;
 
  private:
+  long solves_here() const override;
   struct Worker;
   struct Growth;
   int choose(const SearchLimits& limits, std::uint64_t item) const;

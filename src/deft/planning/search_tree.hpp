@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "deft/planning/goal.hpp"
+#include "deft/planning/journal.hpp"
+#include "deft/planning/packed.hpp"
 #include "deft/planning/plan.hpp"
 #include "deft/scene/scene.hpp"
 
@@ -22,6 +24,8 @@ struct SearchLimits {
   bool past_goal = false;       // goes on after a node holds the goal
   std::stop_token stop{};
   std::function<void(int tried, double distance)> on_progress{};  // after each batch: tried, nearest [m]
+  RunClock* clock = nullptr;                                      // of the run; none: time begins with the search
+  Journal* journal = nullptr;                                     // where batches come from and are kept
 };
 
 /// Why a search ended.
@@ -35,8 +39,8 @@ class SearchTree {
 
   /// Grows until a node holds the goal or a limit is met; may be called again.
   virtual SearchEnd search(const SearchLimits& limits) = 0;
-  /// Steps taken by all threads, exact and smoothed.
-  virtual long solves() const = 0;
+  /// Steps taken by all threads, exact and smoothed, those behind batches of the journal included.
+  long solves() const { return solves_before_ + solves_here(); }
 
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The node that holds the goal, −1 if there is none yet.
@@ -56,15 +60,27 @@ class SearchTree {
     std::function<void(int count)> choose;                // what to grow from, one after the other
     std::function<void(int count)> grow;                  // in parallel; tried() is that before the batch
     std::function<void(int item, double time_s)> append;  // in order
+    std::function<void(int item, Packer& out)> pack;      // what was grown, for the journal
+    std::function<void(int item, Unpacker& in)> unpack;   // the same instead of growing it. @throws std::runtime_error
   };
   /// The loop of every search: until the goal is held or a limit is met.
   SearchEnd grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts);
   /// Notes that a node holds the goal.
   void mark_goal(int node);
+  /// @throws InputError if the journal's batch was grown from another node than the one that was chosen now.
+  void check_choice(int kept, int chosen) const;
+  /// Steps taken by the threads of this tree.
+  virtual long solves_here() const = 0;
 
   std::vector<Node> nodes_;
   int goal_node_ = -1, best_node_ = 0;
   int tried_ = 0;
+
+ private:
+  double grow_batch(int count, const BatchParts& parts, const RunClock& clock, Journal* journal);
+  double repeat_batch(int count, const BatchParts& parts, RunClock& clock, Journal& journal);
+
+  long solves_before_ = 0;  // behind batches of the journal
 };
 
 /// The tree that `plan.search` names, with its root. @param scene  of planning_scene. @param q, u  the root's

@@ -20,6 +20,12 @@ struct SingleStepRrt::Growth {
   Motion motion;
   Eigen::VectorXd c;
   Eigen::MatrixXd B;  // of the velocities that the goal names
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(ok, holds_goal, parent, motion.q, motion.u, motion.commands, c, B);
+  }
 };
 
 struct SingleStepRrt::Worker : SearchTools {
@@ -191,10 +197,17 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     const auto k = static_cast<std::size_t>(item);
     if (growths[k].parent >= 0) append(tasks[k], growths[k], time_s);
   };
-  return grow_in_batches(limits, settings.batch, {choose_batch, [&](int count) { crew.run(count); }, append_item});
+  const auto pack = [&](int item, Packer& out) { growths[static_cast<std::size_t>(item)].pass(out); };
+  const auto unpack = [&](int item, Unpacker& in) {
+    const auto k = static_cast<std::size_t>(item);
+    growths[k].pass(in);
+    check_choice(growths[k].parent, tasks[k].node >= 0 ? tasks[k].node : growths[k].parent);
+  };
+  return grow_in_batches(limits, settings.batch,
+                         {choose_batch, [&](int count) { crew.run(count); }, append_item, pack, unpack});
 }
 
-long SingleStepRrt::solves() const {
+long SingleStepRrt::solves_here() const {
   long sum = 0;
   for (const auto& worker : workers_) sum += worker->steps.solves();
   return sum;

@@ -30,13 +30,13 @@ class SingleStepRrt final : public SearchTree {
   ~SingleStepRrt() override;
 
   SearchEnd search(const SearchLimits& limits) override;
-  long solves() const override;
 
   /// How far the nearest node is from a pose, by the metric.
   double distance(const Eigen::VectorXd& q_target) const { return metric_.nearest(q_target).distance; }
   const PoseBox& box() const { return box_; }
 
  private:
+  long solves_here() const override;
   struct Worker;
   struct Task;
   struct Growth;
