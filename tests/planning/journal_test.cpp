@@ -1,0 +1,174 @@
+// A search that is given the first batches of another one goes on as that one did.
+
+#include "deft/planning/journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+
+#include "deft/core/diagnostics.hpp"
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/packed.hpp"
+#include "deft/planning/planner.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::VectorXd;
+
+class MemoryJournal final : public Journal {
+ public:
+  MemoryJournal() = default;
+  MemoryJournal(const std::vector<std::string>& batches, std::size_t count)
+      : left_(batches.begin(), batches.begin() + static_cast<std::ptrdiff_t>(count)) {}
+  bool has_next() const override { return !left_.empty(); }
+  std::string next() override {
+    all.push_back(left_.front());
+    left_.pop_front();
+    return all.back();
+  }
+  void keep(std::string_view batch) override {
+    EXPECT_TRUE(left_.empty());
+    all.emplace_back(batch);
+    ++kept;
+  }
+
+  std::vector<std::string> all;
+  int kept = 0;
+
+ private:
+  std::deque<std::string> left_;
+};
+
+void expect_equal(const std::vector<Node>& a, const std::vector<Node>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].parent, b[i].parent);
+    EXPECT_EQ(a[i].kind, b[i].kind);
+    EXPECT_EQ(a[i].q, b[i].q);
+    EXPECT_EQ(a[i].u, b[i].u);
+    EXPECT_EQ(a[i].commands, b[i].commands);
+    EXPECT_EQ(a[i].distance, b[i].distance);
+    EXPECT_EQ(a[i].cost_s, b[i].cost_s);
+    EXPECT_EQ(a[i].regrasps, b[i].regrasps);
+    EXPECT_EQ(a[i].released, b[i].released);
+    EXPECT_EQ(a[i].tries, b[i].tries);
+    EXPECT_EQ(a[i].holds_goal, b[i].holds_goal);
+    EXPECT_EQ(a[i].rejected, b[i].rejected);
+  }
+}
+
+struct Case {
+  const char *name, *scene;
+  std::vector<std::string> settings;
+  bool improves = false;
+};
+
+class Continued : public testing::TestWithParam<Case> {};
+
+TEST_P(Continued, RunsEndAsTheOneThatWasNotCutShort) {
+  const scene::Scene scene = test::load_planning(GetParam().scene, GetParam().settings);
+  const auto plan = [&](Journal& journal, int threads) {
+    return make_plan(scene, scene.spec().goals.front(), {.seed = 4, .threads = threads, .journal = &journal});
+  };
+  MemoryJournal whole_journal;
+  const PlannerResult whole = plan(whole_journal, 2);
+  const std::size_t batches = whole_journal.all.size();
+  ASSERT_GT(batches, 20u);
+  EXPECT_EQ(GetParam().improves, whole.plan.success);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}, batches / 3, batches / 2, batches - 1, batches}) {
+    MemoryJournal journal(whole_journal.all, count);
+    const PlannerResult result = plan(journal, 1);
+    EXPECT_FALSE(journal.has_next());
+    EXPECT_EQ(journal.kept, static_cast<int>(batches - count));
+    expect_equal(result.nodes, whole.nodes);
+    EXPECT_EQ(result.plan.commands, whole.plan.commands);
+    EXPECT_EQ(result.plan.cost_s, whole.plan.cost_s);
+    EXPECT_EQ(result.tried, whole.tried);
+    EXPECT_EQ(result.solves, whole.solves);
+    EXPECT_EQ(result.end, whole.end);
+  }
+}
+
+const char* const kOutOfReach = "goals.down.tolerance={position: 1e-12, rotation: 1e-12}";
+
+INSTANTIATE_TEST_SUITE_P(
+    Searches, Continued,
+    testing::Values(
+        Case{"rollout", "planar_pushing", {kOutOfReach, "plan.nodes=200"}},
+        Case{"rejected", "planar_pushing", {"plan.nodes=150", "plan.hold_steps=0", kOutOfReach}},
+        Case{"under_gravity",
+             "allegro_ball",
+             {"plan.nodes=100", "goals.half_turn.tolerance={position: 1e-12, rotation: 1e-12}"}},
+        Case{"single_step",
+             "planar_pushing",
+             {kOutOfReach, "plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true", "plan.nodes=600"}},
+        Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true}),
+    [](const auto& param) { return std::string(param.param.name); });
+
+TEST(Continued, RepeatsWithoutLookingAtTheTimeOrAtStops) {
+  const scene::Scene scene = test::load_planning("planar_pushing", {kOutOfReach, "plan.nodes=100"});
+  MemoryJournal first;
+  make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &first});
+  std::stop_source stopped;
+  stopped.request_stop();
+  MemoryJournal second(first.all, 10);
+  const PlannerResult result =
+      make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = stopped.get_token(), .journal = &second});
+  EXPECT_EQ(result.end, SearchEnd::kStopped);
+  EXPECT_EQ(result.tried, 40);
+  EXPECT_EQ(second.kept, 0);
+}
+
+TEST(Continued, CountsTheTimeOfTheRunBefore) {
+  const scene::Scene scene = test::load_planning("planar_pushing", {kOutOfReach, "plan.nodes=100"});
+  MemoryJournal first;
+  const PlannerResult whole = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &first});
+  MemoryJournal second(first.all, first.all.size());
+  const PlannerResult again = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &second});
+  EXPECT_GE(again.time_s, whole.nodes.back().time_s);
+  for (std::size_t i = 0; i < whole.nodes.size(); ++i) EXPECT_EQ(again.nodes[i].time_s, whole.nodes[i].time_s);
+}
+
+TEST(Continued, RefusesAJournalOfAnotherSearch) {
+  for (const char* search : {"plan.search=rollout", "plan.search=single-step"}) {
+    const scene::Scene scene = test::load_planning("planar_pushing", {kOutOfReach, "plan.nodes=200", search});
+    MemoryJournal first;
+    make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &first});
+    MemoryJournal second(first.all, first.all.size());
+    EXPECT_THROW(make_plan(scene, scene.spec().goals.front(), {.seed = 2, .journal = &second}), InputError) << search;
+  }
+}
+
+TEST(Packed, ValuesComeBackBitForBit) {
+  const VectorXd none, some = (VectorXd(3) << -0.0, 1.0 / 3, -1e300).finished();
+  const Eigen::MatrixXd matrix = Eigen::MatrixXd::Random(3, 4), flat(0, 7);
+  const std::vector<VectorXd> list{some, none, some};
+  Packer out;
+  out(true, -1, 0.1, none, some, matrix, flat, list);
+  bool yes = false;
+  int minus = 0;
+  double tenth = 0;
+  VectorXd none_again = some, some_again;
+  Eigen::MatrixXd matrix_again, flat_again;
+  std::vector<VectorXd> list_again;
+  Unpacker in(out.bytes);
+  in(yes, minus, tenth, none_again, some_again, matrix_again, flat_again, list_again);
+  EXPECT_TRUE(in.done());
+  EXPECT_TRUE(yes && minus == -1 && tenth == 0.1 && none_again.size() == 0 && some_again == some);
+  EXPECT_TRUE(std::signbit(some_again(0)));
+  EXPECT_EQ(matrix_again, matrix);
+  EXPECT_TRUE(flat_again.rows() == 0 && flat_again.cols() == 7);
+  EXPECT_EQ(list_again, list);
+  for (std::size_t size = 0; size < out.bytes.size(); ++size) {
+    Unpacker cut(std::string_view(out.bytes).substr(0, size));
+    EXPECT_THROW(cut(yes, minus, tenth, none_again, some_again, matrix_again, flat_again, list_again),
+                 std::runtime_error);
+  }
+}
+
+}  // namespace
+}  // namespace deft::planning
