@@ -43,6 +43,14 @@ def expect_equal(resumed, whole):
     assert [key for key in whole if resumed[key] != whole[key]] == []
 
 
+def published(folder):
+    """Nodes in run.h5, which is always a whole file."""
+    if not (folder / "run.h5").exists():
+        return 0
+    with h5py.File(folder / "run.h5") as run:
+        return len(run["tree/parent"])
+
+
 def kept(folder):
     """Bytes of whole and torn batches."""
     journal = folder / "search.journal"
@@ -54,7 +62,7 @@ def test_killed_at_random_times_and_resumed_it_ends_with_the_same_tree(deft, pla
     arguments = arguments_of(planning, name)
     whole = deft.run(*arguments, "--out", "whole", code=0 if name == "improved" else 1)
     draw = random.Random(f"kills {name}")
-    folder, began_s = tmp_path / "killed", time.monotonic()
+    folder, nodes, began_s = tmp_path / "killed", 0, time.monotonic()
     for kill in range(kills):
         before = kept(folder)
         process = deft.start(*arguments, *(["--resume", "killed"] if before else ["--out", "killed"]), "--quiet")
@@ -69,6 +77,8 @@ def test_killed_at_random_times_and_resumed_it_ends_with_the_same_tree(deft, pla
         assert process.returncode == -signal.SIGKILL, "the job is too short for so many kills"
         assert kept(folder) >= before - 5000, "a kill took more than a torn batch away"
         assert not (folder / "summary.json").exists()
+        assert published(folder) >= nodes, "the page of a killed run lost nodes"
+        nodes = published(folder)
     deft.run(*arguments, "--resume", "killed", code=whole.returncode)
     expect_equal(result_of(folder), result_of(tmp_path / "whole"))
     with h5py.File(folder / "run.h5") as run:

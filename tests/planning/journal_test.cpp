@@ -99,7 +99,6 @@ INSTANTIATE_TEST_SUITE_P(
     Searches, Continued,
     testing::Values(
         Case{"rollout", "planar_pushing", {kOutOfReach, "plan.nodes=200"}},
-        Case{"rejected", "planar_pushing", {"plan.nodes=150", "plan.hold_steps=0", kOutOfReach}},
         Case{"under_gravity",
              "allegro_ball",
              {"plan.nodes=100", "goals.half_turn.tolerance={position: 1e-12, rotation: 1e-12}"}},
@@ -108,6 +107,29 @@ INSTANTIATE_TEST_SUITE_P(
              {kOutOfReach, "plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true", "plan.nodes=600"}},
         Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true}),
     [](const auto& param) { return std::string(param.param.name); });
+
+TEST(Continued, RejectsItsGoalsAgain) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration();
+  const auto grown = [&](Journal& journal) {
+    auto tree = make_search_tree(scene, goal, q, joint_positions(scene, q), 2);
+    EXPECT_EQ(tree->search({.nodes = 2000, .threads = 1, .journal = &journal}), SearchEnd::kFound);
+    tree->reject_goal();
+    tree->search({.nodes = 40, .threads = 1, .past_goal = true, .journal = &journal});
+    return tree;
+  };
+  MemoryJournal first;
+  const auto whole = grown(first);
+  MemoryJournal second(first.all, first.all.size() - 5);
+  const auto again = grown(second);
+  EXPECT_EQ(second.kept, 5);
+  expect_equal(again->nodes(), whole->nodes());
+  EXPECT_EQ(again->goal_node(), whole->goal_node());
+  EXPECT_EQ(again->best_node(), whole->best_node());
+  EXPECT_EQ(again->tried(), whole->tried());
+  EXPECT_EQ(again->solves(), whole->solves());
+}
 
 TEST(Continued, RepeatsWithoutLookingAtTheTimeOrAtStops) {
   const scene::Scene scene = test::load_planning("planar_pushing", {kOutOfReach, "plan.nodes=100"});
