@@ -187,30 +187,34 @@ struct Place {
   std::string file(const char* name) const { return (std::filesystem::path(folder) / name).string(); }
 };
 
-/// Searches once per seed that is left; the folder keeps the first success, or else the last try. @returns the row of
-/// every seed, and whether the last one may go on.
+/// What a row is worth to the folder, which keeps the first of the best, or the last if none is worth anything.
+int rank_of(const Json& row) { return row["success"].get<bool>() + (row["status"] == "Solved"); }
+
+/// Searches once per seed that is left. @returns the row of every seed, and whether the last one may go on.
 Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end) {
   Json runs = Json::array();
-  bool success = false;
+  int best = 0;
   for (const std::string& result : place.journal->results()) {
     runs.push_back(Json::parse(result));
-    success = success || runs.back()["success"].get<bool>();
+    best = std::max(best, rank_of(runs.back()));
   }
   PlanFolder published(place.folder, problem.scene, problem.goal->target.name);
   Progress progress(!options.output.quiet);
   while (static_cast<int>(runs.size()) < options.seeds && (runs.empty() || !interrupted())) {
     const std::uint64_t seed = options.scene.seed + runs.size();
+    const bool follows = best == 0;
     const planning::PlannerResult result =
-        search(options, problem.scene, *problem.goal, seed, progress, *place.journal, success ? nullptr : &published);
+        search(options, problem.scene, *problem.goal, seed, progress, *place.journal, follows ? &published : nullptr);
     Json row = summarise(result, {});
     row.erase("files");
     row["seed"] = seed;
     runs.push_back(row);
-    if (!success) {
+    if (follows || rank_of(row) > best) {
+      if (!follows) published.begin(seed);
       published.write(result.plan, result.nodes);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
     }
-    success = success || result.plan.success;
+    best = std::max(best, rank_of(row));
     open_end = may_go_on(result, place.journal->header(), interrupted());
     if (!open_end) place.journal->end_search(text_of(row));
   }
@@ -219,9 +223,9 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
 
 /// summary.json: the row that the folder keeps, files, and the statistics of several seeds.
 Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
-  const auto success =
-      std::find_if(runs.begin(), runs.end(), [](const Json& row) { return row["success"].get<bool>(); });
-  Json summary = success == runs.end() ? runs.back() : *success;
+  const auto best =
+      std::max_element(runs.begin(), runs.end(), [](const Json& a, const Json& b) { return rank_of(a) < rank_of(b); });
+  Json summary = rank_of(*best) > 0 ? *best : runs.back();
   const Json seed = summary["seed"];
   summary.erase("seed");
   summary["files"] = Json::array();
@@ -241,9 +245,8 @@ int report(const PlanOptions& options, const Json& summary, const Place& place) 
     print_json(summary);
   else
     print_for_people(summary, summary["goal"].get<std::string>(), place.file("run.html"));
-  const bool success = summary["success"].get<bool>();
-  if (interrupted() && !success) return kInterrupted;
-  return success ? kDone : kNotReached;
+  if (interrupted() && !summary["success"].get<bool>()) return kInterrupted;
+  return summary["status"] == "Solved" ? kDone : kNotReached;
 }
 
 int run(PlanOptions options) {
