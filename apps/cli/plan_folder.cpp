@@ -39,6 +39,7 @@ void PlanFolder::grow(const std::vector<planning::Node>& nodes) {
 void PlanFolder::write(const planning::Plan& plan, const std::vector<planning::Node>& nodes) {
   place(nodes);
   dynamics::Trajectory motion = start_;
+  model_->reset();  // the same digits however often plans were written before
   dynamics::rollout(*model_, dynamics::initial_state(*model_),
                     {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands},
                     motion);
