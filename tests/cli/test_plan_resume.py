@@ -11,7 +11,7 @@ import pytest
 OUT_OF_REACH = ["--set", "goals.down.tolerance={position: 1e-12, rotation: 1e-12}", "--time-limit", 600]
 # A search to a number of roll-outs, one whose plan is improved to a number of roll-outs, and the single-step tree.
 JOBS = {
-    "rollout": [*OUT_OF_REACH, "--nodes", 2000],
+    "rollout": [*OUT_OF_REACH, "--nodes", 4000],
     "improved": ["--seed", 4, "--set", "plan.improve_s=600", "--time-limit", 600, "--nodes", 1500],
     "single_step": ["--set", "plan.search=single-step", *OUT_OF_REACH, "--nodes", 8000, "--set", "plan.goal_bias=0.3"],
 }
@@ -105,7 +105,7 @@ def cut_short(deft, planning, tmp_path, *more):
     (["--seed", 5], ["seed: 0 there, 5 here"]),
     (["--seeds", 3], ["seeds: 1 there, 3 here"]),
     (["--goal", "aside"], ["goal: down there, aside here"]),
-    (["--nodes", 1000], ["plan.nodes: 2000 there, 1000 here"]),
+    (["--nodes", 1000], ["plan.nodes: 4000 there, 1000 here"]),
     (["--set", "plan.search=single-step"], ["plan.search: nothing there, single-step here"]),
     (["--set", "bodies.box.mass=6", "--h", 0.05], ["bodies.box.mass: 5 there, 6 here", "step.h: 0.1 there, 0.05 here"]),
     (["--out", "other"], ["--resume", "--out"]),
@@ -135,7 +135,9 @@ def test_a_run_that_still_goes_on_is_left_alone(deft, planning, tmp_path):
     arguments = arguments_of(planning, "rollout")
     process = deft.start(*arguments, "--out", "busy")
     while kept(tmp_path / "busy") < 20_000:
+        assert process.poll() is None
         time.sleep(0.005)
+    process.send_signal(signal.SIGSTOP)
     assert "another deft plan is writing" in deft.run(*arguments, "--resume", "busy", code=2).stderr
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -145,6 +147,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_command_does(deft, planning, tmp_path)
     arguments = [*arguments_of(planning, "rollout"), "--seed", 3]
     process = deft.start(*arguments, "--out", "stopped", "--json")
     while kept(tmp_path / "stopped") < 100_000:
+        assert process.poll() is None
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -171,7 +174,7 @@ def test_a_search_out_of_time_goes_on_with_more(deft, planning, tmp_path):
 
 
 def test_seeds_that_have_ended_are_not_searched_again(deft, planning, tmp_path):
-    arguments = ["plan", planning / "planar_pushing.deft.yaml", "--seeds", 40, "--set", "plan.improve_s=0.05"]
+    arguments = ["plan", planning / "planar_pushing.deft.yaml", "--seeds", 15, "--set", "plan.improve_s=0.05"]
     process = deft.start(*arguments, "--out", "killed")
     while not (tmp_path / "killed" / "search.journal").exists() or (tmp_path / "killed" / "search.journal").read_bytes().count(b'"rollouts"') < 5:
         assert process.poll() is None
@@ -180,7 +183,7 @@ def test_seeds_that_have_ended_are_not_searched_again(deft, planning, tmp_path):
     process.communicate()
     ended = (tmp_path / "killed" / "search.journal").read_bytes()
     summary = deft.json(*arguments, "--resume", "killed")
-    assert summary["statistics"]["seeds"] == 40 and [run["seed"] for run in summary["runs"]] == list(range(40))
+    assert summary["statistics"]["seeds"] == 15 and [run["seed"] for run in summary["runs"]] == list(range(15))
     for run in summary["runs"][:5]:
         assert json.dumps(run, separators=(",", ":")).encode() in ended
     assert summary["seed"] == next(run["seed"] for run in summary["runs"] if run["success"])
