@@ -48,7 +48,7 @@ const JournalHeader kHeader{
 
 std::vector<std::string> batches_of(JournalFile& journal) {
   std::vector<std::string> batches;
-  while (journal.has_next()) batches.push_back(journal.next());
+  for (; journal.has_next(); journal.drop_next()) batches.emplace_back(journal.next());
   return batches;
 }
 

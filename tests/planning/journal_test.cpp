@@ -9,9 +9,9 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/planning/fingers.hpp"
-#include "deft/planning/packed.hpp"
 #include "deft/planning/planner.hpp"
 #include "deft/planning/planning_steps.hpp"
+#include "deft/planning/run_clock.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
@@ -25,10 +25,10 @@ class MemoryJournal final : public Journal {
   MemoryJournal(const std::vector<std::string>& batches, std::size_t count)
       : left_(batches.begin(), batches.begin() + static_cast<std::ptrdiff_t>(count)) {}
   bool has_next() const override { return !left_.empty(); }
-  std::string next() override {
+  std::string_view next() const override { return left_.front(); }
+  void drop_next() override {
     all.push_back(left_.front());
     left_.pop_front();
-    return all.back();
   }
   void keep(std::string_view batch) override {
     EXPECT_TRUE(left_.empty());
@@ -113,10 +113,11 @@ TEST(Continued, RejectsItsGoalsAgain) {
   const Goal goal(scene, scene.spec().goals.front(), true);
   const VectorXd q = scene.initial_configuration();
   const auto grown = [&](Journal& journal) {
+    RunClock clock(&journal);
     auto tree = make_search_tree(scene, goal, q, joint_positions(scene, q), 2);
-    EXPECT_EQ(tree->search({.nodes = 2000, .threads = 1, .journal = &journal}), SearchEnd::kFound);
+    EXPECT_EQ(tree->search({.nodes = 2000, .threads = 1, .clock = &clock}), SearchEnd::kFound);
     tree->reject_goal();
-    tree->search({.nodes = 40, .threads = 1, .past_goal = true, .journal = &journal});
+    tree->search({.nodes = 40, .threads = 1, .past_goal = true, .clock = &clock});
     return tree;
   };
   MemoryJournal first;
@@ -153,6 +154,32 @@ TEST(Continued, CountsTheTimeOfTheRunBefore) {
   const PlannerResult again = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &second});
   EXPECT_GE(again.time_s, whole.nodes.back().time_s);
   for (std::size_t i = 0; i < whole.nodes.size(); ++i) EXPECT_EQ(again.nodes[i].time_s, whole.nodes[i].time_s);
+}
+
+TEST(Continued, EndsPiecesByTimeWhereTheyEnded) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kOutOfReach}));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration();
+  const auto grown = [&](Journal& journal, double limit_s) {
+    RunClock clock(&journal);
+    auto tree = make_search_tree(scene, goal, q, joint_positions(scene, q), 3);
+    tree->search({.nodes = 20, .clock = &clock});
+    // The first run has no time for this piece.
+    tree->search({.nodes = 400, .time_limit_s = limit_s, .clock = &clock});
+    if (clock.is_up(clock.seconds() + limit_s)) tree->search({.nodes = 20, .clock = &clock});
+    return tree;
+  };
+  MemoryJournal first;
+  const auto whole = grown(first, -1.0);
+  EXPECT_EQ(whole->tried(), 40);
+  MemoryJournal second(first.all, first.all.size());
+  const auto again = grown(second, 1000.0);
+  EXPECT_EQ(again->tried(), 40);
+  EXPECT_EQ(second.kept, 0);
+  expect_equal(again->nodes(), whole->nodes());
+  // Where nothing follows, the time of now counts.
+  MemoryJournal third(first.all, 5);
+  EXPECT_EQ(grown(third, 1000.0)->tried(), 420);
 }
 
 TEST(Continued, RefusesAJournalOfAnotherSearch) {

@@ -232,13 +232,13 @@ void JournalFile::require_same(const JournalHeader& here) const {
 
 bool JournalFile::has_next() const { return impl_->next.has_value(); }
 
-std::string JournalFile::next() {
+std::string_view JournalFile::next() const {
   if (!impl_->next) throw std::logic_error("JournalFile::next: nothing is left");
   if (impl_->next->kind != kBatch) throw InputError({impl_->path, 0, 0}, "holds a record that does not belong there");
-  std::string bytes = std::move(impl_->next->bytes);
-  impl_->advance();
-  return bytes;
+  return impl_->next->bytes;
 }
+
+void JournalFile::drop_next() { impl_->advance(); }
 
 void JournalFile::keep(std::string_view batch) {
   if (impl_->next) throw std::logic_error("JournalFile::keep: batches of the earlier run are left");

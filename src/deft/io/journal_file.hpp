@@ -40,7 +40,8 @@ class JournalFile final : public planning::Journal {
   void require_same(const JournalHeader& here) const;
 
   bool has_next() const override;
-  std::string next() override;
+  std::string_view next() const override;
+  void drop_next() override;
   void keep(std::string_view batch) override;
   /// The search at hand has ended: its batches go, its result stays. @throws std::runtime_error with the reason.
   void end_search(const std::string& result);

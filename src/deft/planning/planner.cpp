@@ -48,7 +48,8 @@ class Run {
         settings_(scene_.spec().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
-        q_start_(scene_.initial_configuration()) {}
+        q_start_(scene_.initial_configuration()),
+        watch_(options.journal) {}
 
   PlannerResult operator()() {
     find_first();
@@ -58,9 +59,6 @@ class Run {
   }
 
  private:
-  /// Batches of an earlier run are left: nothing ends but by what they hold.
-  bool repeats() const { return options_.journal != nullptr && options_.journal->has_next(); }
-
   SearchLimits limits(int nodes, double until_s) {
     SearchLimits limits;
     limits.nodes = nodes;
@@ -68,7 +66,6 @@ class Run {
     limits.threads = options_.threads;
     limits.stop = options_.stop;
     limits.clock = &watch_;
-    limits.journal = options_.journal;
     if (options_.on_progress) {
       limits.on_progress = [this](int tried, double distance) {
         options_.on_progress(result_.tried + tried, distance, result_.plan.success ? result_.plan.cost_s : -1.0);
@@ -104,8 +101,8 @@ class Run {
 
   void improve() {
     const double until_s = std::min(settings_.time_limit_s, result_.first_solution_s + settings_.improve_s);
-    for (std::uint64_t k = 1; (repeats() || watch_.seconds() < until_s) && result_.tried < settings_.nodes; ++k) {
-      if (!repeats() && options_.stop.stop_requested()) return;
+    for (std::uint64_t k = 1; result_.tried < settings_.nodes && !watch_.is_up(until_s); ++k) {
+      if (!watch_.repeats() && options_.stop.stop_requested()) return;
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
       // From the start, or from the end of one of the plan's roll-outs.
       Draw draw(options_.seed, ~k);

@@ -18,7 +18,8 @@ struct RolloutTree::Growth {
   template <typename Pass>
   void pass(Pass& through) {
     through(ok, regrasped, holds_goal, released);
-    for (Motion* motion : {&transfer, &rollout}) through(motion->q, motion->u, motion->commands);
+    transfer.pass(through);
+    rollout.pass(through);
   }
 };
 

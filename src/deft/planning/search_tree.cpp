@@ -24,16 +24,14 @@ int SearchTree::add(Node node) {
 SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts) {
   RunClock own;
   RunClock& clock = limits.clock != nullptr ? *limits.clock : own;
-  const double begin_s = clock.seconds();
+  const double until_s = clock.seconds() + limits.time_limit_s;
   for (int begun = 0; begun < limits.nodes; begun += batch) {
     if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
-    const bool repeats = limits.journal != nullptr && limits.journal->has_next();
-    if (!repeats && limits.stop.stop_requested()) return SearchEnd::kStopped;
-    if (!repeats && clock.seconds() - begin_s > limits.time_limit_s) return SearchEnd::kTime;
+    if (!clock.repeats() && limits.stop.stop_requested()) return SearchEnd::kStopped;
+    if (clock.is_up(until_s)) return SearchEnd::kTime;
     const int count = std::min(batch, limits.nodes - begun);
     parts.choose(count);
-    const double time_s =
-        repeats ? repeat_batch(count, parts, clock, *limits.journal) : grow_batch(count, parts, clock, limits.journal);
+    const double time_s = clock.repeats() ? repeat_batch(count, parts, clock) : grow_batch(count, parts, clock);
     tried_ += count;
     for (int k = 0; k < count; ++k) parts.append(k, time_s);
     if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node_)].distance);
@@ -42,31 +40,24 @@ SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, con
 }
 
 /// @returns when it was grown [s].
-double SearchTree::grow_batch(int count, const BatchParts& parts, const RunClock& clock, Journal* journal) {
+double SearchTree::grow_batch(int count, const BatchParts& parts, RunClock& clock) {
   const long before = solves();
   parts.grow(count);
-  const double time_s = clock.seconds();
-  if (journal != nullptr) {
-    Packer out;
-    out(std::int32_t{count}, time_s, std::int64_t{solves() - before});
+  return clock.keep([&](Packer& out) {
+    out(std::int32_t{count}, std::int64_t{solves() - before});
     for (int k = 0; k < count; ++k) parts.pack(k, out);
-    journal->keep(out.bytes);
-  }
-  return time_s;
+  });
 }
 
-double SearchTree::repeat_batch(int count, const BatchParts& parts, RunClock& clock, Journal& journal) {
-  const std::string bytes = journal.next();
-  Unpacker in(bytes);
-  std::int32_t kept = 0;
-  double time_s = 0;
-  std::int64_t steps = 0;
-  in(kept, time_s, steps);
-  if (kept != count) refuse_journal();
-  for (int k = 0; k < count; ++k) parts.unpack(k, in);
-  solves_before_ += steps;
-  clock.set(time_s);
-  return time_s;
+double SearchTree::repeat_batch(int count, const BatchParts& parts, RunClock& clock) {
+  return clock.repeat([&](Unpacker& in) {
+    std::int32_t kept = 0;
+    std::int64_t steps = 0;
+    in(kept, steps);
+    if (kept != count) refuse_journal();
+    for (int k = 0; k < count; ++k) parts.unpack(k, in);
+    solves_before_ += steps;
+  });
 }
 
 void SearchTree::check_choice(int kept, int chosen) const {

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "deft/planning/goal.hpp"
-#include "deft/planning/journal.hpp"
-#include "deft/planning/packed.hpp"
 #include "deft/planning/plan.hpp"
+#include "deft/planning/run_clock.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::planning {
@@ -24,8 +23,7 @@ struct SearchLimits {
   bool past_goal = false;       // goes on after a node holds the goal
   std::stop_token stop{};
   std::function<void(int tried, double distance)> on_progress{};  // after each batch: tried, nearest [m]
-  RunClock* clock = nullptr;                                      // of the run; none: time begins with the search
-  Journal* journal = nullptr;                                     // where batches come from and are kept
+  RunClock* clock = nullptr;  // of the run, with its journal; none: time begins with the search
 };
 
 /// Why a search ended.
@@ -77,8 +75,8 @@ class SearchTree {
   int tried_ = 0;
 
  private:
-  double grow_batch(int count, const BatchParts& parts, const RunClock& clock, Journal* journal);
-  double repeat_batch(int count, const BatchParts& parts, RunClock& clock, Journal& journal);
+  double grow_batch(int count, const BatchParts& parts, RunClock& clock);
+  double repeat_batch(int count, const BatchParts& parts, RunClock& clock);
 
   long solves_before_ = 0;  // behind batches of the journal
 };

@@ -24,7 +24,8 @@ struct SingleStepRrt::Growth {
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
-    through(ok, holds_goal, parent, motion.q, motion.u, motion.commands, c, B);
+    through(ok, holds_goal, parent, c, B);
+    motion.pass(through);
   }
 };
 

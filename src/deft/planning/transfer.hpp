@@ -13,6 +13,12 @@ namespace deft::planning {
 struct Motion {
   Eigen::VectorXd q, u;                   // configuration, and last command
   std::vector<Eigen::VectorXd> commands;  // one per step
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(q, u, commands);
+  }
 };
 
 /// Plans and simulates transfers. One per thread.
