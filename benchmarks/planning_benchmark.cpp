@@ -66,6 +66,9 @@ void run(const Arguments& arguments, const std::string& file) {
   if (goal == goals.end()) throw InputError({file, 0, 0}, fmt::format("has no goal '{}'", arguments.goal));
   int successes = 0;
   std::vector<double> times, firsts, solves, regrasps, steps;
+  const std::vector<int>& refine = scene.spec().plan.refine;
+  std::vector<int> hold(refine.size(), 0);
+  int hold_all = 0;
   for (int k = 0; k < arguments.seeds; ++k) {
     planning::PlannerOptions options;
     options.seed = arguments.first_seed + static_cast<std::uint64_t>(k);
@@ -83,6 +86,14 @@ void run(const Arguments& arguments, const std::string& file) {
     times.push_back(result.time_s);
     if (!result.plan.success) continue;
     ++successes;
+    for (std::size_t i = 0; i < result.plan.finer.size(); ++i) {
+      const planning::FinerRun& run = result.plan.finer[i];
+      hold[i] += run.success;
+      if (arguments.verbose)
+        fmt::print("            at h/{} {} error {:.2g} m {:.2g} rad\n", run.substeps, run.success ? "ok  " : "FAIL",
+                   run.error.position_m, run.error.rotation_rad);
+    }
+    hold_all += result.plan.holds();
     firsts.push_back(result.first_solution_s);
     regrasps.push_back(result.plan.regrasps);
     steps.push_back(static_cast<double>(result.plan.commands.size()));
@@ -94,6 +105,9 @@ void run(const Arguments& arguments, const std::string& file) {
       100 * wilson_lower(successes, arguments.seeds), quantile(firsts, 0.5), quantile(firsts, 0.95),
       quantile(times, 0.5), quantile(solves, 0.5), quantile(solves, 0.95), quantile(steps, 0.5),
       quantile(regrasps, 0.5));
+  for (std::size_t i = 0; i < refine.size(); ++i)
+    fmt::print("  {} of {} hold at h/{}\n", hold[i], successes, refine[i]);
+  if (!refine.empty()) fmt::print("  {} of {} hold at all of them and at h\n", hold_all, successes);
   std::fflush(stdout);
 }
 

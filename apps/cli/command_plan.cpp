@@ -52,7 +52,7 @@ const scene::GoalSpec& find_goal(const PlanOptions& options, const scene::Scene&
 }
 
 std::string status_of(const planning::PlannerResult& result) {
-  if (result.plan.success) return "Solved";
+  if (result.plan.success) return result.plan.holds() ? "Solved" : "NotRefined";
   switch (result.end) {
     case planning::SearchEnd::kStopped:
       return "Interrupted";
@@ -63,16 +63,23 @@ std::string status_of(const planning::PlannerResult& result) {
   }
 }
 
+Json error_of(const planning::GoalError& error) {
+  return {{"position_m", number(error.position_m)},
+          {"rotation_rad", number(error.rotation_rad)},
+          {"joint", number(error.joint)}};
+}
+
 Json summarise(const planning::PlannerResult& result, const std::vector<std::string>& files) {
   const planning::Plan& plan = result.plan;
+  Json finer = Json::array();
+  for (const planning::FinerRun& run : plan.finer)
+    finer.push_back({{"h", plan.h / run.substeps}, {"success", run.success}, {"goal_error", error_of(run.error)}});
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transfer;
   return {{"status", status_of(result)},
           {"success", plan.success},
-          {"goal_error",
-           {{"position_m", number(plan.error.position_m)},
-            {"rotation_rad", number(plan.error.rotation_rad)},
-            {"joint", number(plan.error.joint)}}},
+          {"goal_error", error_of(plan.error)},
+          {"finer", finer},
           {"nodes", result.nodes.size()},
           {"rollouts", result.tried},
           {"steps", plan.commands.size()},
@@ -100,6 +107,17 @@ Json statistics(const Json& runs) {
              {"successes", successes},
              {"success_rate", number(double(successes) / double(runs.size()))},
              {"wilson_95", wilson(successes, static_cast<int>(runs.size()))}};
+  // Of those that succeed: which hold with each finer step.
+  table["finer"] = Json::array();
+  for (const Json& run : runs) {
+    for (std::size_t i = 0; i < run["finer"].size(); ++i) {
+      const Json& finer = run["finer"][i];
+      if (table["finer"].size() <= i) table["finer"].push_back({{"h", finer["h"]}, {"holding", 0}});
+      Json& row = table["finer"][i];
+      row["holding"] = row["holding"].get<int>() + finer["success"].get<bool>();
+    }
+  }
+  for (Json& row : table["finer"]) row["wilson_95"] = wilson(row["holding"].get<int>(), static_cast<int>(runs.size()));
   for (const char* what : {"first_solution_s", "time_s", "nodes", "steps", "regrasps", "cost"}) {
     std::vector<double> values;
     for (const Json& run : runs) {
@@ -121,12 +139,19 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
       summary["status"].get<std::string>(), goal, value(error["position_m"]), value(error["rotation_rad"]),
       value(error["joint"]), summary["steps"].get<int>(), summary["regrasps"].get<int>(), value(summary["cost"]),
       summary["nodes"].get<int>(), value(summary["first_solution_s"]), value(summary["time_s"]));
+  for (const Json& finer : summary["finer"])
+    fmt::print("  h = {:<7} {}, error {} m  {} rad  joint {}\n", value(finer["h"]),
+               finer["success"].get<bool>() ? "holds" : "does not hold", value(finer["goal_error"]["position_m"]),
+               value(finer["goal_error"]["rotation_rad"]), value(finer["goal_error"]["joint"]));
   if (summary.contains("statistics")) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds     {} of {} succeeded (95 %: {} … {}), first plan p50 {} s, p95 {} s, regrasps p50 {}\n",
                table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]),
                value(table["wilson_95"][1]), value(table["first_solution_s"]["p50"]),
                value(table["first_solution_s"]["p95"]), value(table["regrasps"]["p50"]));
+    for (const Json& finer : table["finer"])
+      fmt::print("  h = {:<7} {} of {} hold (95 %: {} … {})\n", value(finer["h"]), finer["holding"].get<int>(),
+                 table["seeds"].get<int>(), value(finer["wilson_95"][0]), value(finer["wilson_95"][1]));
   }
   fmt::print("files\n");
   for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());

@@ -35,7 +35,7 @@ std::optional<std::string> finished_summary(const std::string& folder, const io:
 }
 
 bool may_go_on(const planning::PlannerResult& result, const io::JournalHeader& run, bool interrupted) {
-  return interrupted || (result.end == planning::SearchEnd::kTime && !result.plan.success && run.seeds == 1);
+  return interrupted || (result.end == planning::SearchEnd::kTime && !result.plan.holds() && run.seeds == 1);
 }
 
 std::string resume_command(const SceneOptions& scene, const std::optional<int>& nodes, const std::string& folder) {

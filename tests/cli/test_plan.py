@@ -168,3 +168,31 @@ def test_ctrl_c_ends_a_search_with_the_nearest_way(deft, pushing, tmp_path):
     summary = parse(stdout)
     assert summary["status"] == "Interrupted" and summary["nodes"] > 1
     assert all((tmp_path / file).exists() for file in summary["files"])
+
+
+def test_a_refined_plan_reaches_the_goal_with_every_step_that_it_names(deft, pushing):
+    summary = deft.json("plan", pushing, "--set", "plan.refine=[2, 5]", "--seeds", 2, "--out", "plan")
+    assert summary["status"] == "Solved" and [finer["h"] for finer in summary["finer"]] == pytest.approx([0.05, 0.02])
+    assert [row["holding"] for row in summary["statistics"]["finer"]] == [2, 2]
+    with h5py.File(deft.folder / "plan" / "run.h5") as run:
+        assert list(run["plan"].attrs["finer"]) == [2, 5] and list(run["plan"].attrs["finer_success"]) == [1, 1]
+    for h, judged in [(0.1, summary)] + [(finer["h"], finer) for finer in summary["finer"]]:
+        end = deft.json("sim", pushing, "--with", "plan/plan.yaml", "--h", h, "--out", f"sim{h}")["q"]
+        position = np.hypot(end["box/y"], end["box/z"] + 0.5)
+        rotation = abs(np.remainder(end["box/theta"] + np.pi, 2 * np.pi) - np.pi)
+        assert judged["success"] and position <= 0.01 and rotation <= 0.05
+        assert position == pytest.approx(judged["goal_error"]["position_m"], abs=1e-6)
+        assert rotation == pytest.approx(judged["goal_error"]["rotation_rad"], abs=1e-6)
+
+
+def test_a_plan_that_does_not_hold_with_finer_steps_says_so(deft, pushing):
+    summary = deft.json("plan", pushing, "--set", "plan.refine=[2]", "--seed", 1, "--nodes", 80, "--out", "plan", code=1)
+    finer, = summary["finer"]
+    assert summary["success"] is True and summary["status"] == "NotRefined" and finer["success"] is False
+    assert "does not hold with --h 0.05" in (deft.folder / "plan" / "plan.yaml").read_text()
+
+
+@pytest.mark.parametrize("value", ["[1]", "[2.5]", "[0]", "fine"])
+def test_refinement_takes_whole_numbers_from_two(deft, pushing, value):
+    done = deft.run("plan", pushing, "--set", f"plan.refine={value}", "--out", "plan", code=2)
+    assert "plan.refine" in done.stderr and not (deft.folder / "plan").exists()

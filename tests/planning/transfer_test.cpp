@@ -81,8 +81,8 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   int arrived = 0;
   for (std::uint64_t k = 0; k < 10; ++k) {
     Draw draw(8, k);
-    Motion motion{
-        bench.scene.initial_configuration(), joint_positions(bench.scene, bench.scene.initial_configuration()), {}};
+    const VectorXd q_start = bench.scene.initial_configuration();
+    Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
     const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
     ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
     const VectorXd q_rest = motion.q;

@@ -105,19 +105,22 @@ std::optional<StoredPlan> read_plan(const std::string& path) {
 }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {
-  std::string text = fmt::format(
-      "# The commands of a plan, and the step it was judged with: deft sim SCENE --with plan.yaml\n"
-      "step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n",
-      plan.h, plan.commands.empty() ? " []" : "");
-  for (std::size_t k = 0; k < plan.commands.size(); ++k) {
+  std::string text = "# The commands of a plan, and the step it was judged with: deft sim SCENE --with plan.yaml\n";
+  for (const planning::FinerRun& run : plan.finer)
+    text += fmt::format("# {} with --h {}\n", run.success ? "It holds" : "It does not hold", plan.h / run.substeps);
+  text += fmt::format("step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n", plan.h,
+                      plan.commands.empty() ? " []" : "");
+  // Before the first command: finer steps go from there.
+  for (std::size_t k = 0; k <= plan.commands.size() && !plan.commands.empty(); ++k) {
+    const Eigen::VectorXd& u = k == 0 ? plan.u_start : plan.commands[k - 1];
     std::map<std::string, std::string> robots;
     for (std::size_t i = 0; i < names_u.size(); ++i) {
       const std::size_t slash = names_u[i].find('/');
       std::string& joints = robots[names_u[i].substr(0, slash)];
       joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", names_u[i].substr(slash + 1),
-                            plan.commands[k](static_cast<Eigen::Index>(i)));
+                            u(static_cast<Eigen::Index>(i)));
     }
-    text += fmt::format("    - {{t: {}", static_cast<double>(k + 1) * plan.h);
+    text += fmt::format("    - {{t: {}", static_cast<double>(k) * plan.h);
     for (const auto& [robot, joints] : robots) text += fmt::format(", {}: {{{}}}", robot, joints);
     text += "}\n";
   }

@@ -65,8 +65,8 @@ struct StoredPlan {
 /// @throws InputError if there is no run or a part is missing.
 std::optional<StoredPlan> read_plan(const std::string& path);
 
-/// The plan's commands as a scene overlay, with the step length and the exact contact it was judged with: `deft sim SCENE --with plan.yaml` simulates it. @param names_u
-/// "robot/joint".
+/// The plan's commands as a scene overlay, with the step length and the exact contact it was judged with: `deft sim
+/// SCENE --with plan.yaml` simulates it. @param names_u "robot/joint".
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u);
 
 /// FNV-1a of a text, 16 hexadecimal digits.

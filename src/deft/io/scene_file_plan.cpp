@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "deft/io/scene_file_settings.hpp"
 
 namespace deft::io {
@@ -85,6 +87,11 @@ void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(PlanSettingInfo{"nodes", "1", "most roll-outs, or single steps (--nodes)", kCount}, s.nodes);
   visit(PlanSettingInfo{"time_limit_s", "s", "wall time of a search (--time-limit)"}, s.time_limit_s);
   visit(PlanSettingInfo{"improve_s", "s", "wall time for improving the first plan", kNotNegative}, s.improve_s);
+  visit(PlanSettingInfo{"refine",
+                        "1",
+                        "the plan shall also hold at h divided by each of these; empty: at h alone",
+                        {2, true, false, "integers >= 2"}},
+        s.refine);
   visit(PlanSettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative},
         s.regrasp_cost_s);
 }
@@ -115,6 +122,18 @@ struct ReadPlanSetting {
     if (value == nullptr) return;
     if (auto numbers = read.numbers(*value, label(info), -1, info.range)) field = std::move(*numbers);
   }
+  void operator()(const PlanSettingInfo& info, std::vector<int>& field) const {
+    const YamlNode* value = node.find(info.name);
+    if (value == nullptr) return;
+    const auto numbers = read.numbers(*value, label(info), -1, info.range);
+    if (!numbers) return;
+    field.clear();
+    for (const double number : *numbers) {
+      if (number != std::floor(number) || number > 1000)
+        read.error(*value, fmt::format("{}: must be integers from 2 to 1000, got {}", label(info), number));
+      field.push_back(static_cast<int>(number));
+    }
+  }
   template <Word Enum>
   void operator()(const PlanSettingInfo& info, Enum& field) const {
     const YamlNode* value = node.find(info.name);
@@ -124,7 +143,10 @@ struct ReadPlanSetting {
   static std::string label(const PlanSettingInfo& info) { return fmt::format("plan.{}", info.name); }
 };
 
-std::string text_of(const std::vector<double>& field) { return fmt::format("[{}]", fmt::join(field, ", ")); }
+template <typename Number>
+std::string text_of(const std::vector<Number>& field) {
+  return fmt::format("[{}]", fmt::join(field, ", "));
+}
 template <typename T>
 std::string text_of(const T& field) {
   if constexpr (Word<T>)

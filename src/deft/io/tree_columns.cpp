@@ -110,6 +110,14 @@ void TreeFile::add_plan(const planning::Plan& plan) {
   impl_->segments.append(segments);
   hdf5::write_attribute(impl_->plan.get(), "h", fmt::format("{}", plan.h));
   hdf5::write_attribute(impl_->plan.get(), "success", std::vector<std::int32_t>{plan.success});
+  if (plan.finer.empty()) return;
+  std::vector<std::int32_t> finer, finer_success;
+  for (const planning::FinerRun& run : plan.finer) {
+    finer.push_back(run.substeps);
+    finer_success.push_back(run.success);
+  }
+  hdf5::write_attribute(impl_->plan.get(), "finer", finer);
+  hdf5::write_attribute(impl_->plan.get(), "finer_success", finer_success);
 }
 
 void TreeFile::flush() {

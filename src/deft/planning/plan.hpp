@@ -22,6 +22,7 @@ struct Node {
   int parent = -1;
   NodeKind kind = NodeKind::kRoot;
   Eigen::VectorXd q, u;                   // configuration, and the last command
+  std::vector<Eigen::VectorXd> finer;     // with finer steps, settings.refine
   std::vector<Eigen::VectorXd> commands;  // from the parent
   double distance = 0;                    // to the goal, as it measures [m]
   double cost_s = 0;                      // from the root: duration, and the price of regrasps
@@ -40,6 +41,14 @@ struct Segment {
   int node = -1;  // of the tree, at the segment's end; −1: not in the tree
 };
 
+/// A plan under steps of h / substeps, its commands going linearly from one to the next.
+struct FinerRun {
+  int substeps = 1;
+  std::vector<Eigen::VectorXd> q;  // at the ends of the plan's steps, commands.size() + 1
+  GoalError error;
+  bool success = false;
+};
+
 /// Commands from the start, judged by exact simulation.
 struct Plan {
   std::vector<Eigen::VectorXd> commands;  // one per step of length h
@@ -47,9 +56,18 @@ struct Plan {
   std::vector<Segment> segments;
   GoalError error;
   bool success = false;
+  std::vector<FinerRun> finer;  // one per settings.refine
+  Eigen::VectorXd u_start;      // before the first command
   int regrasps = 0;
   double cost_s = 0;
   double h = 0;  // [s], the step it was judged with
+
+  /// At h and with all finer steps.
+  bool holds() const {
+    bool all = success;
+    for (const FinerRun& run : finer) all = all && run.success;
+    return all;
+  }
 };
 
 }  // namespace deft::planning

@@ -7,6 +7,7 @@
 #include "deft/planning/draw.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planning_steps.hpp"
+#include "deft/planning/rollout_tree.hpp"
 
 namespace deft::planning {
 namespace {
@@ -37,6 +38,13 @@ Route route_to(const std::vector<Node>& nodes, int node) {
   return route;
 }
 
+scene::Scene without_refinement(const scene::Scene& scene) {
+  scene::SceneSpec spec = scene.spec();
+  spec.plan.refine.clear();
+  Diagnostics repeated;
+  return scene::Scene::build(std::move(spec), repeated);
+}
+
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
 
@@ -44,7 +52,8 @@ std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed
 class Run {
  public:
   Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
-      : scene_(planning_scene(scene)),
+      : scene_(without_refinement(planning_scene(scene))),
+        refined_scene_(planning_scene(scene)),
         settings_(scene_.spec().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
@@ -54,6 +63,7 @@ class Run {
   PlannerResult operator()() {
     find_first();
     if (result_.plan.success) improve();
+    if (result_.plan.success && !refined_scene_.spec().plan.refine.empty()) refine();
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -125,6 +135,28 @@ class Run {
     }
   }
 
+  /// The plan itself if it holds with finer steps, or else another, searched for with all steps at once.
+  void refine() {
+    result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments).finer;
+    if (result_.plan.holds()) return;
+    RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
+    for (;;) {
+      result_.end = tree.search(limits(settings_.nodes - tree.tried(), settings_.time_limit_s));
+      if (result_.end != SearchEnd::kFound) break;
+      Route route = route_to(tree.nodes(), tree.goal_node());
+      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
+      if (!plan.holds()) {
+        tree.reject_goal();
+        continue;
+      }
+      graft(tree, 0, 0, plan.segments);
+      result_.plan = std::move(plan);
+      break;
+    }
+    result_.tried += tree.tried();
+    result_.solves += tree.solves();
+  }
+
   /// Cost of the plan's first `steps` steps [s].
   double cost_until(int steps) const {
     double cost_s = steps * result_.plan.h;
@@ -171,7 +203,7 @@ class Run {
 
   static constexpr int kImproveNodes = 200;
 
-  scene::Scene scene_;
+  scene::Scene scene_, refined_scene_;  // the first without settings.refine
   scene::PlanSettings settings_;
   Goal goal_;
   const PlannerOptions& options_;
@@ -187,23 +219,37 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   PlanningSteps steps(scene);
   Plan plan;
   plan.h = steps.h();
-  plan.q.push_back(q);
+  plan.u_start = joint_positions(scene, q);
+  Instant at = start_instant(scene, q, plan.u_start), next;
+  for (const int substeps : scene.spec().plan.refine) plan.finer.push_back({.substeps = substeps});
+  const auto record = [&plan, &at] {
+    plan.q.push_back(at.q);
+    for (std::size_t i = 0; i < at.finer.size(); ++i) plan.finer[i].q.push_back(at.finer[i]);
+  };
+  record();
   bool usable = true;
   for (const Eigen::VectorXd& u : commands) {
-    Eigen::VectorXd q_next;
-    usable = usable && steps.step(plan.q.back(), u, q_next);
+    usable = steps.advance(at, u, next);
     if (!usable) break;
-    plan.q.push_back(std::move(q_next));
+    std::swap(at, next);
+    record();
   }
   plan.commands = std::move(commands);
   plan.segments = std::move(segments);
   for (const Segment& segment : plan.segments) plan.regrasps += segment.transfer;
   plan.cost_s = static_cast<double>(plan.commands.size()) * plan.h + scene.spec().plan.regrasp_cost_s * plan.regrasps;
-  plan.error = goal.error(plan.q.back());
   // At the goal, and for the last steps.
   const int hold = scene.spec().plan.hold_steps;
-  plan.success = usable && static_cast<int>(plan.q.size()) > hold &&
-                 std::all_of(plan.q.end() - 1 - hold, plan.q.end(), [&](const auto& at) { return goal.reached(at); });
+  const auto holds = [&](const std::vector<Eigen::VectorXd>& way) {
+    return usable && static_cast<int>(way.size()) > hold &&
+           std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });
+  };
+  plan.error = goal.error(plan.q.back());
+  plan.success = holds(plan.q);
+  for (FinerRun& run : plan.finer) {
+    run.error = goal.error(run.q.back());
+    run.success = holds(run.q);
+  }
   return plan;
 }
 

@@ -42,7 +42,7 @@ struct RolloutTree::Worker : SearchTools {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     const std::vector<int> fingers = ground->sampler.choose_fingers(draw);
     if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
-    released = goal->distance(motion.q);
+    released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < settings.candidates; ++k) {
@@ -50,8 +50,9 @@ struct RolloutTree::Worker : SearchTools {
       if (!grasp) continue;
       double distance = 0;
       if (settings.candidates > 1) {
-        Motion there{motion.q, grasp->joints, {}};
+        Motion there{{motion.q, grasp->joints, motion.finer}, {}};
         set_joint_positions(steps.scene(), grasp->joints, there.q);
+        for (Eigen::VectorXd& q : there.finer) set_joint_positions(steps.scene(), grasp->joints, q);
         distance = rollout.first_step(there, q_target);
       }
       if (best && distance >= nearest) continue;
@@ -65,7 +66,7 @@ struct RolloutTree::Worker : SearchTools {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     steps.reset();
     Growth growth;
-    Motion motion{node.q, node.u, {}};
+    Motion motion{{node.q, node.u, node.finer}, {}};
     const bool to_goal = draw.chance(settings.goal_bias);
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
@@ -88,6 +89,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eige
   Node root;
   root.q = q;
   root.u = u;
+  root.finer = start_instant(scene, q, u).finer;
   root.distance = goal.distance(q);
   add(std::move(root));
 }
@@ -122,12 +124,13 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
   const scene::PlanSettings& settings = scene_->spec().plan;
   const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
     Node node;
+    node.distance = workers_.front()->rollout.distance(motion, goal_->q());
     node.parent = parent;
     node.kind = kind;
     node.q = std::move(motion.q);
     node.u = std::move(motion.u);
     node.commands = std::move(motion.commands);
-    node.distance = goal_->distance(node.q);
+    node.finer = std::move(motion.finer);
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
     node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransfer);
     node.time_s = time_s;

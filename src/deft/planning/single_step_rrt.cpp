@@ -179,7 +179,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     hand.steps.reset();
     const auto parent = static_cast<std::size_t>(growth.parent);
     const double* at = linearizations_.data() + parent * static_cast<std::size_t>(nq + rows * nu);
-    growth.motion = Motion{nodes_[parent].q, nodes_[parent].u, {}};
+    growth.motion = Motion{{nodes_[parent].q, nodes_[parent].u, {}}, {}};
     if (task.regrasps) {
       Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
       growth.ok = hand.regrasp(draw, growth.motion);

@@ -7,14 +7,12 @@
 namespace deft::planning {
 namespace {
 
-constexpr int kReleaseSteps = 12, kRestSteps = 10;
+constexpr int kReleaseSteps = 12;
 constexpr double kUnloaded = 1e-6;      // [rad, m], between joint and target of a spring without load
-constexpr double kRest_m = 1e-4;        // motion of the objects per step below which they rest
 constexpr double kDrag_m = 2e-4;        // motion per step of a transfer above which the step is halved
 constexpr double kShortest = 1.0 / 16;  // of a step
 constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
 constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
-constexpr double kTurn = 0.1;           // [m/rad], what turning counts as in the motion of an object
 constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
@@ -30,19 +28,6 @@ int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longes
 
 Transfer::Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
     : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
-
-double Transfer::moved(const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) const {
-  const multibody::Model& model = steps_->scene().model();
-  const Eigen::VectorXd way = model.difference(q_from, q_to);
-  double sum = 0;
-  for (const scene::Object& object : steps_->scene().objects()) {
-    for (int v = object.first_v; v < object.first_v + object.nv; ++v) {
-      const double part = way(v) * (model.velocities()[v].unit == "m" ? 1 : kTurn);
-      sum += part * part;
-    }
-  }
-  return std::sqrt(sum);
-}
 
 std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
   proximity_->place(q);
@@ -60,7 +45,7 @@ std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const
 
 bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
-  Eigen::VectorXd q_next;
+  Instant next;
   for (int k = 0; k < kReleaseSteps; ++k) {
     // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
     // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
@@ -72,21 +57,11 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
     for (Eigen::Index u = 0; u < target.size(); ++u) {
       if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
     }
-    if (!steps_->step(motion.q, target, q_next)) return false;
+    if (!steps_->advance(motion, target, next)) return false;
     motion.commands.push_back(target);
-    motion.q = q_next;
-    motion.u = target;
+    static_cast<Instant&>(motion) = next;
   }
-  // Until the objects rest.
-  for (int k = 0; k < kRestSteps; ++k) {
-    if (!steps_->step(motion.q, motion.u, q_next)) return false;
-    const double way = moved(motion.q, q_next);
-    if (way < kRest_m && k == 0) break;  // nothing happens: that step is not needed
-    motion.commands.push_back(motion.u);
-    motion.q = q_next;
-    if (way < kRest_m) break;
-  }
-  return true;
+  return steps_->rest(motion);
 }
 
 Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
@@ -195,7 +170,7 @@ void Transfer::shorten(Path& path, Draw& draw) {
 }
 
 bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
-  Eigen::VectorXd q_next;
+  Instant next;
   while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
     if (motion.commands.size() > kLongest) return false;
     const Eigen::VectorXd step = (waypoint - motion.u) / pieces(motion.u, waypoint, settings_->joint_step);
@@ -203,11 +178,10 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
       const Eigen::VectorXd target = scale == 1 && pieces(motion.u, waypoint, settings_->joint_step) == 1
                                          ? waypoint
                                          : Eigen::VectorXd(motion.u + scale * step);
-      if (!steps_->step(motion.q, target, q_next)) return false;
-      if (scale > kShortest && moved(motion.q, q_next) > kDrag_m) continue;
+      if (!steps_->advance(motion, target, next)) return false;
+      if (scale > kShortest && object_motion(steps_->scene(), motion, next) > kDrag_m) continue;
       motion.commands.push_back(target);
-      motion.q = q_next;
-      motion.u = target;
+      static_cast<Instant&>(motion) = next;
       break;
     }
   }
@@ -216,7 +190,7 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
 
 bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
-  const Eigen::VectorXd q_start = motion.q;
+  const Instant start = motion;
   q_ = motion.q;
   moves_ = grasp.moves;
   margin_ = kShareOfGap * settings_->standoff_m;
@@ -237,7 +211,7 @@ bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
     }
     if (!follow(waypoint, motion)) return false;
   }
-  if (moved(q_start, motion.q) > settings_->drift_m) return false;
+  if (object_motion(scene, start, motion) > settings_->drift_m) return false;
   const Eigen::VectorXd missing = grasp.joints - joint_positions(scene, motion.q);
   for (Eigen::Index u = 0; u < missing.size(); ++u) {
     if (moves_[static_cast<std::size_t>(u)] && std::abs(missing(u)) > kCheckStep) return false;

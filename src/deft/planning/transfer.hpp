@@ -9,18 +9,6 @@
 
 namespace deft::planning {
 
-/// A point of a motion under commands, and the commands so far.
-struct Motion {
-  Eigen::VectorXd q, u;                   // configuration, and last command
-  std::vector<Eigen::VectorXd> commands;  // one per step
-
-  /// All of it through a Packer or an Unpacker.
-  template <typename Pass>
-  void pass(Pass& through) {
-    through(q, u, commands);
-  }
-};
-
 /// Plans and simulates transfers. One per thread.
 class Transfer {
  public:
@@ -36,8 +24,6 @@ class Transfer {
 
  private:
   using Path = std::vector<Eigen::VectorXd>;
-  /// How far the objects went from one configuration to another, those that the goal does not name too [m].
-  double moved(const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) const;
   /// One step that opens the near gaps, in joints; nothing when all are open.
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
   /// From a grasp backwards to where it is open; at least the grasp itself.

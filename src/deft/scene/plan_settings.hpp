@@ -57,6 +57,7 @@ struct PlanSettings {
   int nodes = 2000;           // ≥ 1
   double time_limit_s = 60;   // > 0
   double improve_s = 0;       // ≥ 0, how long a plan is improved, within the time limit
+  std::vector<int> refine;    // ≥ 2 each: a plan is made that holds at h and at h divided by each of them
   double regrasp_cost_s = 2;  // of a regrasp, beside the duration of the plan [s]
 };
 

@@ -1,0 +1,130 @@
+// Plans that hold with finer steps too.
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "deft/planning/fingers.hpp"
+#include "deft/planning/planner.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+const char* const kFiner = "plan.refine=[2, 5]";
+
+TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
+  PlanningSteps steps(scene);
+  ASSERT_TRUE(steps.refines());
+  const VectorXd q = scene.initial_configuration();
+  const Instant start = start_instant(scene, q, joint_positions(scene, q));
+  ASSERT_EQ(start.finer.size(), 2u);
+  const VectorXd u = start.u + Vector2d(0.05, 0.3);  // into the box
+  Instant end;
+  ASSERT_TRUE(steps.advance(start, u, end));
+  EXPECT_TRUE(end.u == u);
+
+  for (const std::size_t i : {0u, 1u, 2u}) {
+    const int substeps = std::array{1, 2, 5}[i];
+    const scene::Scene fine =
+        planning_scene(test::load_planning("planar_pushing", {"step.h=" + std::to_string(0.1 / substeps)}));
+    PlanningSteps alone(fine);
+    EXPECT_FALSE(alone.refines());
+    VectorXd at = q, next;
+    for (int k = 1; k <= substeps; ++k) {
+      ASSERT_TRUE(alone.step(at, start.u + (u - start.u) * k / substeps, next));
+      at = next;
+    }
+    const VectorXd& other = i == 0 ? end.q : end.finer[i - 1];
+    EXPECT_LT((other - at).norm(), 1e-9) << "h / " << substeps;
+    EXPECT_GT((other - q).norm(), 0.01);
+  }
+}
+
+/// Where the box is after one push, per step length.
+std::vector<VectorXd> after_a_push(bool rests) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
+  PlanningSteps steps(scene);
+  const VectorXd q = scene.initial_configuration();
+  Motion motion{start_instant(scene, q, joint_positions(scene, q)), {}};
+  for (int k = 1; k <= 6; ++k) {
+    Instant next;
+    EXPECT_TRUE(steps.advance(motion, motion.u + Vector2d(0.01, 0.08), next));
+    static_cast<Instant&>(motion) = next;
+    if (rests) {
+      EXPECT_TRUE(steps.rest(motion));
+    }
+  }
+  return {motion.q, motion.finer[0], motion.finer[1]};
+}
+
+TEST(PlanningSteps, PushesThatEndAtRestEndAtTheSamePlaceWhateverTheStep) {
+  const scene::Scene scene = test::load_planning("planar_pushing");
+  const std::vector<VectorXd> moving = after_a_push(false), resting = after_a_push(true);
+  for (const std::size_t i : {1u, 2u}) {
+    // The damper M/h of an object in motion is its step's.
+    EXPECT_GT(object_motion(scene, moving[0], moving[i]), 0.05);
+    EXPECT_LT(object_motion(scene, resting[0], resting[i]), 0.005);
+  }
+}
+
+TEST(Judge, JudgesFinerStepsToo) {
+  const scene::Scene scene = test::load_planning("planar_pushing", {kFiner}),
+                     coarse = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(coarse, coarse.spec().goals.front(), true);
+  const Plan found = make_plan(coarse, coarse.spec().goals.front(), {.seed = 4}).plan;
+  ASSERT_TRUE(found.success && found.finer.empty() && found.holds());
+  const Plan judged =
+      judge(planning_scene(scene), goal, coarse.initial_configuration(), found.commands, found.segments);
+  EXPECT_TRUE(judged.success);
+  EXPECT_FALSE(judged.holds());  // a plan found at h alone
+  ASSERT_EQ(judged.finer.size(), 2u);
+  for (const FinerRun& run : judged.finer) {
+    EXPECT_EQ(run.q.size(), found.commands.size() + 1);
+    EXPECT_FALSE(run.success);
+    EXPECT_GT(run.error.position_m + run.error.rotation_rad, 0.01);
+  }
+}
+
+struct NearGoal {
+  const char *scene, *setting;
+};
+class Refined : public testing::TestWithParam<NearGoal> {};
+
+TEST_P(Refined, PlansHoldWithEveryStep) {
+  const scene::Scene scene = test::load_planning(GetParam().scene, {kFiner, GetParam().setting});
+  const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 1});
+  ASSERT_TRUE(result.plan.success && result.plan.holds());
+  ASSERT_EQ(result.plan.finer.size(), 2u);
+  const scene::GoalSpec& asked = scene.spec().goals.front();
+  for (const FinerRun& run : result.plan.finer) {
+    EXPECT_LE(run.error.position_m, asked.tolerance_position_m);
+    EXPECT_LE(run.error.rotation_rad, asked.tolerance_rotation_rad);
+  }
+  // Its segments cover it, and lead through the tree.
+  int at = 0;
+  for (const Segment& segment : result.plan.segments) {
+    EXPECT_EQ(segment.first, at);
+    at = segment.last;
+    ASSERT_TRUE(segment.node > 0 && segment.node < static_cast<int>(result.nodes.size()));
+    const VectorXd& q = result.nodes[static_cast<std::size_t>(segment.node)].q;
+    EXPECT_LT((q - result.plan.q[static_cast<std::size_t>(at)]).norm(), 1e-6);
+  }
+  EXPECT_EQ(at, static_cast<int>(result.plan.commands.size()));
+  // The same with two threads.
+  EXPECT_TRUE(result.plan.commands ==
+              make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 2}).plan.commands);
+}
+
+INSTANTIATE_TEST_SUITE_P(Planning, Refined,
+                         testing::Values(NearGoal{"planar_pushing", "goals.down.box.z=0.2"},
+                                         NearGoal{"planar_hand", "goals.half_turn.ball.theta=0.4"}),
+                         [](const auto& param) { return std::string(param.param.scene); });
+
+}  // namespace
+}  // namespace deft::planning
