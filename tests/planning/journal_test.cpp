@@ -105,7 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"single_step",
              "planar_pushing",
              {kOutOfReach, "plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true", "plan.nodes=600"}},
-        Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true}),
+        Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true},
+        Case{"refined", "planar_pushing", {"plan.refine=[2, 5]", "plan.nodes=100", "goals.down.box.z=0.2"}, true}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(Continued, RejectsItsGoalsAgain) {
