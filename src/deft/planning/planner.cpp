@@ -140,8 +140,11 @@ class Run {
     result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments).finer;
     if (result_.plan.holds()) return;
     RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
+    tree.retrace(result_.plan);
     for (;;) {
-      result_.end = tree.search(limits(settings_.nodes - tree.tried(), settings_.time_limit_s));
+      SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
+      bounds.regrasp_weight = settings_.regrasp_weight;
+      result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
       Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));

@@ -62,6 +62,38 @@ struct RolloutTree::Worker : SearchTools {
     return best && transfer.reach(*best, draw, motion);
   }
 
+  /// The grasp at the end of a plan's transfer, and a roll-out from there; without a transfer the roll-out alone.
+  Growth retrace(const Node& node, const Plan& plan, const Segment* transfer_to, const Eigen::VectorXd& q_target,
+                 Draw draw) {
+    steps.reset();
+    Growth growth;
+    Motion motion{{node.q, node.u, node.finer}, {}};
+    if (transfer_to != nullptr) {
+      const auto first = static_cast<std::size_t>(transfer_to->first),
+                 last = static_cast<std::size_t>(transfer_to->last);
+      const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
+      Grasp grasp{joint_positions(steps.scene(), plan.q[last]),
+                  std::vector<char>(static_cast<std::size_t>(before.size()), 0)};
+      for (std::size_t k = first; k < last; ++k) {
+        for (Eigen::Index u = 0; u < before.size(); ++u)
+          grasp.moves[static_cast<std::size_t>(u)] |= plan.commands[k](u) != before(u);
+      }
+      growth.regrasped = true;
+      if (!transfer.release(grasp.moves, motion) || !transfer.reach(grasp, draw, motion)) return growth;
+      growth.transfer = motion;
+      motion.commands.clear();
+    }
+    roll_out(q_target, motion, growth);
+    return growth;
+  }
+
+  void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
+    const RolloutReport report = rollout.run(q_target, motion);
+    growth.holds_goal = report.holds_goal;
+    growth.ok = report.moved || report.holds_goal;
+    growth.rollout = std::move(motion);
+  }
+
   Growth grow(const Node& node, bool regrasps, Draw draw) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     steps.reset();
@@ -75,10 +107,7 @@ struct RolloutTree::Worker : SearchTools {
       growth.transfer = motion;
       motion.commands.clear();
     }
-    const RolloutReport report = rollout.run(q_target, motion);
-    growth.holds_goal = report.holds_goal;
-    growth.ok = report.moved || report.holds_goal;
-    growth.rollout = std::move(motion);
+    roll_out(q_target, motion, growth);
     return growth;
   }
 };
@@ -139,6 +168,29 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
   if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
   if (growth.holds_goal) mark_goal(parent);
+}
+
+void RolloutTree::retrace(const Plan& plan) {
+  if (workers_.empty()) workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
+  const Segment* transfer = nullptr;
+  int at = 0;
+  for (const Segment& segment : plan.segments) {
+    if (segment.transfer) {
+      transfer = &segment;
+      continue;
+    }
+    const bool is_last = segment.last == static_cast<int>(plan.commands.size());
+    const Eigen::VectorXd& q_target = is_last ? goal_->q() : plan.q[static_cast<std::size_t>(segment.last)];
+    // Numbers that no growth of the search draws.
+    const Draw draw = growth_draw(~seed_, static_cast<std::uint64_t>(segment.first));
+    Growth growth = workers_.front()->retrace(nodes_[static_cast<std::size_t>(at)], plan, transfer, q_target, draw);
+    if (transfer != nullptr && growth.transfer.commands.empty()) return;
+    transfer = nullptr;
+    if (!growth.ok) continue;
+    append(at, growth, 0);
+    at = static_cast<int>(nodes_.size()) - 1;
+    if (goal_node_ >= 0) return;
+  }
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {

@@ -18,6 +18,9 @@ class RolloutTree final : public SearchTree {
   ~RolloutTree() override;
 
   SearchEnd search(const SearchLimits& limits) override;
+  /// Grows from the root what becomes of a plan that was made with other steps: the grasps that it takes, reached anew,
+  /// and after each a roll-out to where its objects were then; until a transfer fails. To be called once, at first.
+  void retrace(const Plan& plan);
 
  private:
   long solves_here() const override;
