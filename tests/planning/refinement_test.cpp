@@ -101,7 +101,7 @@ TEST(RolloutTree, RetracesAPlanOfOtherStepsNearItsWay) {
   const Plan plan = make_plan(coarse, coarse.spec().goals.front(), {.seed = 4}).plan;
   ASSERT_TRUE(plan.success);
   RolloutTree tree(scene, goal, q, u, 4);
-  tree.retrace(plan);
+  tree.retrace(plan, {});
   const std::vector<Node>& nodes = tree.nodes();
   ASSERT_GE(nodes.size(), 5u);
   PlanningSteps steps(scene);
@@ -131,12 +131,15 @@ TEST(RolloutTree, RetracesAPlanOfOtherStepsNearItsWay) {
 }
 
 struct NearGoal {
-  const char *scene, *setting;
+  const char* scene;
+  std::vector<std::string> settings;
 };
 class Refined : public testing::TestWithParam<NearGoal> {};
 
 TEST_P(Refined, PlansHoldWithEveryStep) {
-  const scene::Scene scene = test::load_planning(GetParam().scene, {kFiner, GetParam().setting});
+  std::vector<std::string> settings = GetParam().settings;
+  settings.emplace_back(kFiner);
+  const scene::Scene scene = test::load_planning(GetParam().scene, settings);
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 1});
   ASSERT_TRUE(result.plan.success && result.plan.holds());
   ASSERT_EQ(result.plan.finer.size(), 2u);
@@ -161,8 +164,9 @@ TEST_P(Refined, PlansHoldWithEveryStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Planning, Refined,
-                         testing::Values(NearGoal{"planar_pushing", "goals.down.box.z=0.3"},
-                                         NearGoal{"planar_hand", "goals.half_turn.ball.theta=0.4"}),
+                         testing::Values(NearGoal{"planar_pushing",
+                                                  {"goals.down.box.z=0.7", "goals.down.box.theta=-0.2"}},
+                                         NearGoal{"planar_hand", {"goals.half_turn.ball.theta=0.4"}}),
                          [](const auto& param) { return std::string(param.param.scene); });
 
 }  // namespace

@@ -140,7 +140,7 @@ class Run {
     result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments).finer;
     if (result_.plan.holds()) return;
     RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
-    tree.retrace(result_.plan);
+    tree.retrace(result_.plan, limits(settings_.nodes, settings_.time_limit_s));
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
       bounds.regrasp_weight = settings_.regrasp_weight;

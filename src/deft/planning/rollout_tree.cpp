@@ -170,7 +170,10 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
   if (growth.holds_goal) mark_goal(parent);
 }
 
-void RolloutTree::retrace(const Plan& plan) {
+void RolloutTree::retrace(const Plan& plan, const SearchLimits& limits) {
+  RunClock own;
+  RunClock& clock = limits.clock != nullptr ? *limits.clock : own;
+  const double until_s = clock.seconds() + limits.time_limit_s;
   if (workers_.empty()) workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
   const Segment* transfer = nullptr;
   int at = 0;
@@ -179,6 +182,7 @@ void RolloutTree::retrace(const Plan& plan) {
       transfer = &segment;
       continue;
     }
+    if ((!clock.repeats() && limits.stop.stop_requested()) || clock.is_up(until_s)) return;
     const bool is_last = segment.last == static_cast<int>(plan.commands.size());
     const Eigen::VectorXd& q_target = is_last ? goal_->q() : plan.q[static_cast<std::size_t>(segment.last)];
     // Numbers that no growth of the search draws.
@@ -187,7 +191,7 @@ void RolloutTree::retrace(const Plan& plan) {
     if (transfer != nullptr && growth.transfer.commands.empty()) return;
     transfer = nullptr;
     if (!growth.ok) continue;
-    append(at, growth, 0);
+    append(at, growth, clock.seconds());
     at = static_cast<int>(nodes_.size()) - 1;
     if (goal_node_ >= 0) return;
   }

@@ -19,8 +19,9 @@ class RolloutTree final : public SearchTree {
 
   SearchEnd search(const SearchLimits& limits) override;
   /// Grows from the root what becomes of a plan that was made with other steps: the grasps that it takes, reached anew,
-  /// and after each a roll-out to where its objects were then; until a transfer fails. To be called once, at first.
-  void retrace(const Plan& plan);
+  /// and after each a roll-out to where its objects were then; until a transfer fails or time is up. To be called once,
+  /// at first.
+  void retrace(const Plan& plan, const SearchLimits& limits);
 
  private:
   long solves_here() const override;
