@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "deft/dynamics/step_model.hpp"
@@ -54,8 +55,22 @@ struct TrajectoryOptimizer::Work {
                        "trajectory optimisation needs a model of first order; step.model: convex is one");
   }
 
-  /// Adds the step under motion.u[t]. @returns false if it failed.
-  bool step(std::size_t t, const TrajectoryProgram& program, CommandedMotion& motion) {
+  /// A roll-out of no steps so far.
+  void begin(const TrajectoryProblem& problem, const TrajectoryOptions& options, CommandedMotion& motion) {
+    model->reset();
+    model->set_kappa(options.rollout_kappa);
+    motion = CommandedMotion{.q = {problem.q_start}};
+  }
+
+  /// Adds the command u, clamped, and the step under it. @returns false if it failed or if `motion` costs `limit` by
+  /// now.
+  bool advance(const TrajectoryProblem& problem, const TrajectoryProgram& program, VectorXd u, double limit,
+               CommandedMotion& motion) {
+    const std::size_t t = motion.u.size();
+    program.clamp(motion.q[t], t == 0 ? problem.u_before : motion.u.back(), u);
+    motion.u.push_back(std::move(u));
+    program.add_stage(t, motion);
+    if (!(motion.merit < limit)) return false;
     ++solves;
     model->step(motion.q[t], motion.u[t], result);
     if (!solvers::usable(result.status)) return false;
@@ -63,22 +78,9 @@ struct TrajectoryOptimizer::Work {
     if (program.limits_forces()) {
       double largest = 0;
       for (const auto& force : result.solution.force) largest = std::max(largest, force[0]);
-      forces.push_back(largest);
+      program.charge_force(largest, motion);
     }
     return true;
-  }
-
-  void begin(const TrajectoryProblem& problem, const TrajectoryOptions& options, CommandedMotion& motion) {
-    model->reset();
-    model->set_kappa(options.rollout_kappa);
-    forces.clear();
-    motion.u.clear();
-    motion.q.assign(1, problem.q_start);
-  }
-
-  void finish(const TrajectoryProgram& program, CommandedMotion& motion) {
-    program.evaluate(motion);
-    for (const double force : forces) program.charge_force(force, motion);
   }
 
   /// The first commands, within their limits.
@@ -86,39 +88,33 @@ struct TrajectoryOptimizer::Work {
                 std::span<const VectorXd> u_first, CommandedMotion& motion) {
     begin(problem, options, motion);
     for (std::size_t t = 0; t < static_cast<std::size_t>(problem.steps); ++t) {
-      const VectorXd& before = t == 0 ? problem.u_before : motion.u.back();
-      VectorXd u = u_first.empty() ? problem.u_before : u_first[t];
-      program.clamp(motion.q[t], before, u);
-      motion.u.push_back(std::move(u));
-      if (!step(t, program, motion)) return false;
+      const VectorXd& u = u_first.empty() ? problem.u_before : u_first[t];
+      if (!advance(problem, program, u, std::numeric_limits<double>::infinity(), motion)) return false;
     }
-    finish(program, motion);
+    program.add_stage(motion.u.size(), motion);
     return true;
   }
 
   /// The share α of the program's step, with its answer to what the states do differently:
   ///   u_t = ū_t + α(u*_t − ū_t) + K_t (q_t ⊖ q̄_t − α x*_t).
+  /// @returns false if a step failed or if it is not better: then without its last steps.
   bool follow(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
               const CommandedMotion& nominal, const HorizonSolution& solution, double share, CommandedMotion& motion) {
     begin(problem, options, motion);
     for (std::size_t t = 0; t < nominal.u.size(); ++t) {
-      const VectorXd& before = t == 0 ? problem.u_before : motion.u.back();
       VectorXd u = nominal.u[t] + share * (solution.u[t] - nominal.u[t]);
       if (t > 0)
         u += solution.feedback[t] * (scene->model().difference(nominal.q[t], motion.q[t]) - share * solution.x[t]);
-      program.clamp(motion.q[t], before, u);
-      motion.u.push_back(std::move(u));
-      if (!step(t, program, motion)) return false;
+      if (!advance(problem, program, std::move(u), nominal.merit, motion)) return false;
     }
-    finish(program, motion);
-    return true;
+    program.add_stage(motion.u.size(), motion);
+    return motion.merit < nominal.merit;
   }
 
   const scene::Scene* scene;
   std::unique_ptr<dynamics::StepModel> model;  // of roll-outs
   HorizonLinearizer linearizer;
   dynamics::StepResult result;
-  std::vector<double> forces;  // largest normal force of each step of the roll-out
   std::vector<LinearStep> steps;
   HorizonQp qp;
   HorizonSolution planned;  // by the program
@@ -174,7 +170,6 @@ TrajectoryResult TrajectoryOptimizer::optimize(const TrajectoryProblem& problem,
       const double before = now.merit;
       for (const double share : kSteps) {
         if (!work_->follow(problem, options, program, now, work_->planned, share, tried)) continue;
-        if (!(tried.merit < now.merit)) continue;
         std::swap(now, tried);
         row.step = share;
         break;

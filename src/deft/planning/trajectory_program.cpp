@@ -102,24 +102,26 @@ void TrajectoryProgram::charge_force(double normal_force, CommandedMotion& motio
 }
 
 void TrajectoryProgram::evaluate(CommandedMotion& motion) const {
+  motion.cost = motion.merit = motion.violation = 0;
+  for (std::size_t t = 0; t < motion.q.size(); ++t) add_stage(t, motion);
+}
+
+void TrajectoryProgram::add_stage(std::size_t t, CommandedMotion& motion) const {
   const TrajectoryLimits& l = problem_->limits;
-  motion.cost = 0;
-  for (std::size_t t = 0; t < motion.q.size(); ++t) {
-    const VectorXd e = scene_->model().difference(motion.q[t], desired(t));
-    motion.cost += e.dot(weight(t).cwiseProduct(e));
-    if (t == motion.u.size()) break;
+  const VectorXd e = scene_->model().difference(motion.q[t], desired(t));
+  double cost = e.dot(weight(t).cwiseProduct(e));
+  if (t < static_cast<std::size_t>(problem_->steps)) {
     const VectorXd change = motion.u[t] - (t == 0 ? problem_->u_before : motion.u[t - 1]);
-    motion.cost += change.dot(problem_->command_weight.cwiseProduct(change));
+    cost += change.dot(problem_->command_weight.cwiseProduct(change));
   }
-  motion.merit = motion.cost;
-  motion.violation = 0;
-  for (std::size_t t = 1; t < motion.q.size(); ++t) {
-    for (int i = 0; i < scene_->nu(); ++i) {
-      const double position = joint(motion.q[t], i);
-      if (l.q_lower.size() > 0) charge(l.q_lower(i) - position, motion);
-      if (l.q_upper.size() > 0) charge(position - l.q_upper(i), motion);
-      if (l.effort.size() > 0) charge(std::abs(motion.u[t - 1](i) - position) - l.effort(i) / stiffness_(i), motion);
-    }
+  motion.cost += cost;
+  motion.merit += cost;
+  if (t == 0) return;
+  for (int i = 0; i < scene_->nu(); ++i) {
+    const double position = joint(motion.q[t], i);
+    if (l.q_lower.size() > 0) charge(l.q_lower(i) - position, motion);
+    if (l.q_upper.size() > 0) charge(position - l.q_upper(i), motion);
+    if (l.effort.size() > 0) charge(std::abs(motion.u[t - 1](i) - position) - l.effort(i) / stiffness_(i), motion);
   }
 }
 

@@ -26,6 +26,9 @@ class TrajectoryProgram {
   void clamp(const Eigen::VectorXd& q, const Eigen::VectorXd& u_before, Eigen::VectorXd& u) const;
   /// What the commands and configurations of `motion` cost, and by how much they exceed limits other than forces'.
   void evaluate(CommandedMotion& motion) const;
+  /// Adds to `motion` what its configuration t and its command t, if there is one, cost and exceed. Nothing is
+  /// negative: what a motion costs so far is a lower bound.
+  void add_stage(std::size_t t, CommandedMotion& motion) const;
   /// Adds to `motion` by how much a normal force exceeds its limit.
   void charge_force(double normal_force, CommandedMotion& motion) const;
   bool limits_forces() const { return problem_->limits.normal_force < kInfinity; }
