@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +29,15 @@ class Laboratory:
     def linearize(self, scene: str | Path, *options: str) -> dict:
         """`deft linearize`."""
         return deft_json(self.deft, "linearize", self.file(scene), *options)
+
+    def plan(self, scene: Path, folder: Path, *options: str) -> dict:
+        """`deft plan` into `folder`."""
+        return deft_json(self.deft, "plan", scene, "--out", folder, *options)
+
+    def program(self, name: str, *arguments: str) -> list[dict]:
+        """What a benchmark says with --json: an object per line."""
+        done = subprocess.run([str(self.deft.parent / "benchmarks" / name), *arguments], capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
     @staticmethod
     def file(scene: str | Path) -> Path:
