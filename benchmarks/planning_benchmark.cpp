@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deft/io/scene_file.hpp"
 #include "deft/math/random.hpp"
 #include "deft/planning/planner.hpp"
+#include "deft/planning/success_rate.hpp"
 
 namespace {
 
@@ -48,10 +51,13 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-/// Lower end of Wilson's 95 % interval of a share.
-double wilson_lower(int successes, int count) {
-  const double z = 1.96, n = count, p = successes / n;
-  return (p + z * z / (2 * n) - z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n);
+/// Why a seed has no plan: what ended its search, and whether the nearest node was close.
+std::string failure(const planning::PlannerResult& result, const scene::GoalSpec& goal) {
+  const planning::GoalError& e = result.plan.error;
+  const bool near = e.position_m <= 2 * goal.tolerance_position_m &&
+                    e.rotation_rad <= 2 * goal.tolerance_rotation_rad && e.joint <= 2 * goal.tolerance_joint;
+  return fmt::format("{}{}", result.end == planning::SearchEnd::kTime ? "out of time" : "out of nodes",
+                     near ? ", within twice the tolerance" : "");
 }
 
 void run(const Arguments& arguments, const std::string& file) {
@@ -65,6 +71,7 @@ void run(const Arguments& arguments, const std::string& file) {
   });
   if (goal == goals.end()) throw InputError({file, 0, 0}, fmt::format("has no goal '{}'", arguments.goal));
   int successes = 0;
+  std::map<std::string, int> failures;
   std::vector<double> times, firsts, solves, regrasps, steps;
   const std::vector<int>& refine = scene.spec().plan.refine;
   std::vector<int> hold(refine.size(), 0);
@@ -84,7 +91,10 @@ void run(const Arguments& arguments, const std::string& file) {
           result.plan.error.rotation_rad, result.plan.error.joint);
     solves.push_back(static_cast<double>(result.solves));
     times.push_back(result.time_s);
-    if (!result.plan.success) continue;
+    if (!result.plan.success) {
+      ++failures[failure(result, *goal)];
+      continue;
+    }
     ++successes;
     for (std::size_t i = 0; i < result.plan.finer.size(); ++i) {
       const planning::FinerRun& run = result.plan.finer[i];
@@ -98,13 +108,14 @@ void run(const Arguments& arguments, const std::string& file) {
     regrasps.push_back(result.plan.regrasps);
     steps.push_back(static_cast<double>(result.plan.commands.size()));
   }
+  const auto [low, high] = planning::wilson_interval(successes, arguments.seeds);
   fmt::print(
-      "{:<40} {}/{} (at least {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 "
+      "{:<32} {}/{} ({:.1f} … {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 "
       "{:.0f}  steps {:.0f}  regrasps {:.0f}\n",
-      scene.spec().name + " " + goal->target.name, successes, arguments.seeds,
-      100 * wilson_lower(successes, arguments.seeds), quantile(firsts, 0.5), quantile(firsts, 0.95),
-      quantile(times, 0.5), quantile(solves, 0.5), quantile(solves, 0.95), quantile(steps, 0.5),
-      quantile(regrasps, 0.5));
+      scene.spec().name + " " + goal->target.name, successes, arguments.seeds, 100 * low, 100 * high,
+      quantile(firsts, 0.5), quantile(firsts, 0.95), quantile(times, 0.5), quantile(solves, 0.5),
+      quantile(solves, 0.95), quantile(steps, 0.5), quantile(regrasps, 0.5));
+  for (const auto& [why, count] : failures) fmt::print("  {} failed: {}\n", count, why);
   for (std::size_t i = 0; i < refine.size(); ++i)
     fmt::print("  {} of {} hold at h/{}\n", hold[i], successes, refine[i]);
   if (!refine.empty()) fmt::print("  {} of {} hold at all of them and at h\n", hold_all, successes);

@@ -14,6 +14,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree;
                   --ablation 5: which of its ideas matter, five seeds each
+      plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
       cross-check interior point against active set (10000 problems; --cross-check 100000)
@@ -33,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.holding import bench_holding  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
+from suites.plans import bench_plans  # noqa: E402
 from suites.programs import Failed, machine, output_of  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
@@ -64,7 +66,7 @@ NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"),
-              "planning": bench_program("single_step_benchmark"),
+              "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),

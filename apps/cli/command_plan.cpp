@@ -14,6 +14,7 @@
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planner.hpp"
 #include "deft/planning/planning_steps.hpp"
+#include "deft/planning/success_rate.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -92,21 +93,26 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
           {"files", files}};
 }
 
-/// Wilson's 95 % interval of a share.
 Json wilson(int successes, int count) {
-  const double z = 1.959963984540054, n = count, p = successes / n, middle = p + z * z / (2 * n);
-  const double spread = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)), scale = 1 + z * z / n;
-  return {number((middle - spread) / scale), number((middle + spread) / scale)};
+  const auto [low, high] = planning::wilson_interval(successes, count);
+  return {number(low), number(high)};
 }
 
-/// Success rate and percentiles over the seeds.
+/// Success rate and percentiles over the seeds; why the others failed.
 Json statistics(const Json& runs) {
   int successes = 0;
-  for (const Json& run : runs) successes += run["success"].get<bool>();
+  Json failures = Json::object();
+  for (const Json& run : runs) {
+    if (run["success"].get<bool>())
+      ++successes;
+    else
+      failures[run["status"]] = failures.value(run["status"], 0) + 1;
+  }
   Json table{{"seeds", runs.size()},
              {"successes", successes},
              {"success_rate", number(double(successes) / double(runs.size()))},
-             {"wilson_95", wilson(successes, static_cast<int>(runs.size()))}};
+             {"wilson_95", wilson(successes, static_cast<int>(runs.size()))},
+             {"failures", failures}};
   // Of those that succeed: which hold with each finer step.
   table["finer"] = Json::array();
   for (const Json& run : runs) {
@@ -152,6 +158,8 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
     for (const Json& finer : table["finer"])
       fmt::print("  h = {:<7} {} of {} hold (95 %: {} … {})\n", value(finer["h"]), finer["holding"].get<int>(),
                  table["seeds"].get<int>(), value(finer["wilson_95"][0]), value(finer["wilson_95"][1]));
+    for (const auto& [status, count] : table["failures"].items())
+      fmt::print("            {} failed: {}\n", count.get<int>(), status);
   }
   fmt::print("files\n");
   for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());

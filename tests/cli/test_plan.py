@@ -60,6 +60,9 @@ def test_seeds_give_statistics(deft, pushing):
     assert table["seeds"] == 3 and len(summary["runs"]) == 3
     low, high = table["wilson_95"]
     assert 0 <= low < table["success_rate"] <= high <= 1 + 1e-12
+    assert table["failures"] == {}
+    hopeless = deft.json("plan", pushing, "--seeds", 2, "--nodes", 1, "--out", "hopeless", code=1)["statistics"]
+    assert (hopeless["successes"], hopeless["failures"]) == (0, {"NodeLimit": 2})
 
 
 def test_the_same_seed_gives_the_same_plan(deft, pushing):

@@ -1,0 +1,44 @@
+"""Success of the planner over seeds, for every system of scenes/planning."""
+from __future__ import annotations
+
+from pathlib import Path
+
+from .programs import Failed, output_of, say
+
+CUBE = [f"{face}_up_{turn}" for face in ("z", "y", "minus_z", "minus_y", "minus_x", "x") for turn in (90, 180, 270, 0) if (face, turn) != ("z", 0)]
+PLANE = ["--seeds", "200"]
+ANYWHERE = ["--random", "y", "-1", "1", "--random", "z", "-1", "1", "--random", "theta", "-3.1416", "3.1416"]
+IN_THE_HAND = ["--random", "y", "-0.1", "0.1", "--random", "z", "0.32", "0.42", "--random", "theta", "-3.1416", "3.1416"]
+SYSTEMS = {
+    "pushing": ("planar_pushing", PLANE),
+    "pushing-random": ("planar_pushing", [*PLANE, *ANYWHERE]),
+    "hand": ("planar_hand", PLANE),
+    "hand-random": ("planar_hand", [*PLANE, *IN_THE_HAND]),
+    "hand-gravity": ("planar_hand", [*PLANE, "--set", "gravity=[0, 0, -10]"]),
+    "ball": ("allegro_ball", []),
+    "pen": ("allegro_pen", []),
+    "door": ("allegro_door", []),
+    "plate": ("allegro_plate", ["--goal", "upright"]),
+    "plate-published": ("allegro_plate", ["--goal", "published"]),
+    "planar-bimanual": ("planar_bimanual", []),
+    "bimanual": ("bimanual_cylinder", []),
+    "box": ("bimanual_box", []),
+    "book": ("book_pivot", []),
+} | {f"cube-{goal}": ("allegro_cube", ["--goal", goal, "--seeds", "10"]) for goal in CUBE}
+
+
+def bench_plans(build: Path, rounds: int, arguments: list[str]) -> list[str]:
+    """Arguments: systems (all unless given), then options of planning_benchmark for all of them (--seeds 20 --threads 1)."""
+    first = next((i for i, word in enumerate(arguments) if word.startswith("-")), len(arguments))
+    names, options = arguments[:first] or list(SYSTEMS), arguments[first:]
+    lines = []
+    for name in names:
+        if name not in SYSTEMS:
+            raise Failed(f"plans: unknown system {name!r}; there are {', '.join(SYSTEMS)}")
+        scene, fixed = SYSTEMS[name]
+        say(name)
+        text = output_of([str(build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", *fixed, *options,
+                          f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
+        print(text, end="", flush=True)
+        lines += text.splitlines()
+    return lines
