@@ -9,12 +9,17 @@ CUBE = [f"{face}_up_{turn}" for face in ("z", "y", "minus_z", "minus_y", "minus_
 PLANE = ["--seeds", "200"]
 ANYWHERE = ["--random", "y", "-1", "1", "--random", "z", "-1", "1", "--random", "theta", "-3.1416", "3.1416"]
 IN_THE_HAND = ["--random", "y", "-0.1", "0.1", "--random", "z", "0.32", "0.42", "--random", "theta", "-3.1416", "3.1416"]
+FINER = ["--seeds", "50", "--set", "plan.refine=[2, 5]"]
 SYSTEMS = {
     "pushing": ("planar_pushing", PLANE),
     "pushing-random": ("planar_pushing", [*PLANE, *ANYWHERE]),
     "hand": ("planar_hand", PLANE),
     "hand-random": ("planar_hand", [*PLANE, *IN_THE_HAND]),
     "hand-gravity": ("planar_hand", [*PLANE, "--set", "gravity=[0, 0, -10]"]),
+    "pushing-refined": ("planar_pushing", FINER),
+    "pushing-random-refined": ("planar_pushing", [*FINER, *ANYWHERE]),
+    "hand-refined": ("planar_hand", FINER),
+    "hand-random-refined": ("planar_hand", [*FINER, *IN_THE_HAND]),
     "ball": ("allegro_ball", []),
     "pen": ("allegro_pen", []),
     "door": ("allegro_door", []),
