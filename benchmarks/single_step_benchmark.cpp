@@ -1,6 +1,5 @@
 // P4: iterations of the published single-step search at its published settings, and a large tree.
-//   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--ablation SEEDS] [--set key=YAML]…
-//   [SCENE…]
+//   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--set key=YAML]… [SCENE…]
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -14,17 +13,18 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/io/scene_file.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/single_step_rrt.hpp"
+#include "support/published_search.hpp"
 
 namespace {
 
 using namespace deft;
+using bench::kProbes;
+using bench::kSystems;
+using bench::PublishedSearch;
+using bench::System;
 
 struct Arguments {
-  int rounds = 3, iterations = 1000, threads = 2, growth = 0, ablation = 0;
+  int rounds = 3, iterations = 1000, threads = 2, growth = 0;
   std::vector<std::string> settings, scenes;
 };
 
@@ -33,81 +33,6 @@ double processor_seconds() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
-
-/// Grows a tree to so many nodes beside its root; an iteration that fails leaves none, as published.
-void grow_to(planning::SingleStepRrt& tree, int nodes, int threads) {
-  constexpr int kMostTries = 100;  // per node
-  for (;;) {
-    const int left = nodes + 1 - static_cast<int>(tree.nodes().size());
-    if (left <= 0 || tree.tried() > kMostTries * nodes) return;
-    tree.search({.nodes = left, .time_limit_s = 1e9, .threads = threads, .past_goal = true});
-  }
-}
-
-/// A scene of scenes/planning with its published search (scenes/planning/single_step), the published time on sixteen
-/// cores, and our bar on two [s].
-struct System {
-  const char *name, *goal;
-  double published_s, bar_s;
-};
-constexpr System kSystems[] = {{"planar_pushing", "down", 3.25, 0.1},     {"planar_hand", "half_turn", 10.32, 0.2},
-                               {"allegro_ball", "half_turn", 31.01, 0.6}, {"allegro_plate", "lifted", 117.16, 2},
-                               {"allegro_pen", "turned", 24.84, 0.6},     {"allegro_door", "open", 12.42, 0.4}};
-constexpr int kProbes = 1000;         // random poses for the packing ratio
-constexpr double kReach2 = 1;         // d at which a node reaches a pose: ‖δu‖ ≤ 1, as published
-constexpr double kProbeKappa = 100;   // [1/J], and
-constexpr double kProbeGamma = 1e-4;  // of the metric that measures it, the same for all searches
-
-/// One search.
-class Case {
- public:
-  Case(const System& system, std::vector<std::string> settings)
-      : scene_(planning::planning_scene(load(system, std::move(settings)))), goal_(scene_, find(system), wraps()) {}
-
-  planning::SingleStepRrt tree(std::uint64_t seed) const {
-    const Eigen::VectorXd q = scene_.initial_configuration();
-    return {scene_, goal_, q, planning::joint_positions(scene_, q), seed};
-  }
-  const planning::Goal& goal() const { return goal_; }
-
-  /// Share of random poses of the box that some node reaches in one linearised step.
-  double packing(const planning::SingleStepRrt& tree) const {
-    planning::ReachableMetric metric(scene_, goal_, scene::PlanMetric::kLocal, kProbeGamma);
-    planning::PlanningSteps steps(scene_);
-    Eigen::VectorXd c;
-    Eigen::MatrixXd B;
-    for (const planning::Node& node : tree.nodes()) {
-      if (steps.linearize(node.q, planning::joint_positions(scene_, node.q), kProbeKappa, c, B))
-        metric.add(node.q, c, B(goal_.rows(), Eigen::all));
-    }
-    int reached = 0;
-    for (int k = 0; k < kProbes; ++k) {
-      planning::Draw draw(0x9acced, static_cast<std::uint64_t>(k));
-      reached += metric.nearest(tree.box().draw(draw)).distance <= kReach2;
-    }
-    return double(reached) / kProbes;
-  }
-
- private:
-  static scene::Scene load(const System& system, std::vector<std::string> settings) {
-    const std::string folder = std::string(DEFT_SCENES_DIR) + "/planning/";
-    Diagnostics diagnostics;
-    return io::load_scene(folder + system.name + ".deft.yaml",
-                          {.overlays = {folder + "single_step/" + system.name + ".yaml"},
-                           .settings = std::move(settings),
-                           .package_paths = {},
-                           .bundled_scenes = DEFT_SCENES_DIR},
-                          diagnostics);
-  }
-  const scene::GoalSpec& find(const System& system) const {
-    const auto& goals = scene_.spec().goals;
-    return *std::find_if(goals.begin(), goals.end(), [&](const auto& g) { return g.target.name == system.goal; });
-  }
-  bool wraps() const { return scene_.spec().plan.wrap_angles; }
-
-  scene::Scene scene_;
-  planning::Goal goal_;
-};
 
 std::string error_text(const planning::GoalError& error) {
   return fmt::format("{:.3g} m {:.3g} rad {:.3g}", error.position_m, error.rotation_rad, error.joint);
@@ -126,17 +51,17 @@ struct Run {
   planning::GoalError error;
 };
 
-Run run(const Case& search, std::uint64_t seed, const Arguments& arguments) {
+Run run(const PublishedSearch& search, std::uint64_t seed, const Arguments& arguments) {
   planning::SingleStepRrt tree = search.tree(seed);
   const double before = processor_seconds();
   const Stopwatch watch;
-  grow_to(tree, arguments.iterations, arguments.threads);
+  PublishedSearch::grow_to(tree, arguments.iterations, arguments.threads);
   const double wall_s = watch.seconds(), processor_s = processor_seconds() - before;
   const planning::Node& best = tree.nodes()[static_cast<std::size_t>(tree.best_node())];
   return {wall_s,
           processor_s,
           best.distance,
-          search.packing(tree),
+          search.measure(tree, {arguments.iterations}).back().packing,
           tree.tried(),
           tree.nodes().size() - 1,
           search.goal().error(best.q)};
@@ -160,7 +85,7 @@ void measure(const Arguments& arguments) {
     for (const char* extend : {"smoothed", "exact"}) {
       std::vector<std::string> settings{std::string("plan.extend=") + extend};
       settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
-      const Case search(system, settings);
+      const PublishedSearch search(system, settings);
       std::vector<Run> runs;
       double wall_s = 1e300, processor_s = 1e300;
       for (int round = 0; round < arguments.rounds; ++round) {
@@ -187,7 +112,7 @@ double resident() {
 
 /// Time per node against the size of the tree, on the planar hand.
 void grow(const Arguments& arguments) {
-  const Case search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transfer", "plan.grasp_share=0.02"});
+  const PublishedSearch search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transfer", "plan.grasp_share=0.02"});
   planning::SingleStepRrt tree = search.tree(1);
   const double memory = resident();
   fmt::print(
@@ -216,38 +141,6 @@ void grow(const Arguments& arguments) {
                slope(0, last), slope(last - 1, last));
 }
 
-/// Which of the search's ideas matter: the nearest node and the packing ratio without one of them at a time.
-void ablate(const Arguments& arguments) {
-  fmt::print(
-      "{} iterations, medians of {} seeds: distance of the nearest node [m], packing ratio\n| scene | steps and "
-      "gradient | metric | contact sampling | nearest | packing |\n|---|---|---|---|---|---|\n",
-      arguments.iterations, arguments.ablation);
-  for (const System& system : kSystems) {
-    if (!is_chosen(arguments, system)) continue;
-    for (const char* smoothing : {"smoothed", "exact"}) {
-      for (const char* metric : {"local", "global"}) {
-        for (const bool samples : {true, false}) {
-          std::vector<std::string> settings{std::string("plan.metric=") + metric};
-          if (!samples) settings.push_back("plan.grasp_share=0");
-          // Exact: no smoothing in the gradient either, as far as its step model goes.
-          if (std::string(smoothing) == "exact") {
-            settings.push_back("plan.extend=exact");
-            settings.push_back("plan.kappa=1e8");
-          }
-          const Case search(system, settings);
-          std::vector<Run> runs;
-          for (int seed = 1; seed <= arguments.ablation; ++seed)
-            runs.push_back(run(search, static_cast<std::uint64_t>(seed), arguments));
-          fmt::print("| {} | {} | {} | {} | {:.4f} | {:.3f} |\n", system.name, smoothing, metric,
-                     samples ? "yes" : "no", middle(runs, &Run::distance).distance,
-                     middle(runs, &Run::packing).packing);
-          std::fflush(stdout);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -263,17 +156,13 @@ int main(int argc, char** argv) {
       arguments.threads = count();
     else if (word == "--growth")
       arguments.growth = count();
-    else if (word == "--ablation")
-      arguments.ablation = count();
     else if (word == "--set")
       arguments.settings.emplace_back(i + 1 < argc ? argv[++i] : "");
     else
       arguments.scenes.push_back(word);
   }
   try {
-    if (arguments.ablation > 0)
-      ablate(arguments);
-    else if (arguments.growth > 0)
+    if (arguments.growth > 0)
       grow(arguments);
     else
       measure(arguments);

@@ -14,12 +14,15 @@ using scene::PlanSettings;
 constexpr NumberRange kShare{0, true, false, "from 0 to 1"};
 constexpr NumberRange kCount{1, true, false, "an integer >= 1"};
 
-/// Enumerations of two words.
+/// Enumerations: two words, but of samplers there are five.
 template <typename Enum>
 concept Word = std::is_enum_v<Enum>;
 template <Word Enum>
 std::vector<std::string_view> words_of() {
-  return {scene::to_string(static_cast<Enum>(0)), scene::to_string(static_cast<Enum>(1))};
+  std::vector<std::string_view> words;
+  for (int k = 0; k < (std::is_same_v<Enum, scene::Sampler> ? 5 : 2); ++k)
+    words.push_back(scene::to_string(static_cast<Enum>(k)));
+  return words;
 }
 
 struct PlanSettingInfo {
@@ -31,7 +34,7 @@ struct PlanSettingInfo {
 template <typename Settings, typename Visitor>
 void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(PlanSettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps as published"}, s.search);
-  visit(PlanSettingInfo{"kappa", "1/J", "smoothing of the gradients"}, s.kappa);
+  visit(PlanSettingInfo{"kappa", "1/J", "smoothing of the gradients; inf: exact ones", kPositiveOrInfinite}, s.kappa);
   visit(PlanSettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"},
         s.step_norm);
   visit(PlanSettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
@@ -56,6 +59,17 @@ void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(PlanSettingInfo{"candidates", "1", "contacts sampled per regrasp, of which the one is taken that reaches best",
                         kCount},
         s.candidates);
+  visit(PlanSettingInfo{"sampler", "",
+                        "contacts from the scene alone, or as published for one kind of system: a robot of slides that "
+                        "pushes, two planar fingers, the Allegro hand, two planar arms"},
+        s.sampler);
+  visit(
+      PlanSettingInfo{
+          "palm_offset", "m",
+          "of allegro-closing: where the slides of the hand stand before it closes, from the object; empty: "
+          "as at the start",
+          kFinite},
+      s.palm_offset);
   visit(PlanSettingInfo{"attempts", "1", "inverse kinematics per sampled contact", kCount}, s.attempts);
   visit(PlanSettingInfo{"finger_share", "1", "share of regrasps that move one finger only", kShare}, s.finger_share);
   visit(PlanSettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
@@ -67,10 +81,21 @@ void visit_plan_settings(Settings& s, Visitor&& visit) {
   visit(
       PlanSettingInfo{"metric", "", "single-step: distance by what a node reaches in a step, or by the goal's weights"},
       s.metric);
+  visit(PlanSettingInfo{"metric_weights", "1",
+                        "single-step: squared weights of the global metric, ordered as sample_lower; empty: the goal's",
+                        kNotNegative},
+        s.metric_weights);
   visit(PlanSettingInfo{"metric_gamma", "m^2", "single-step: regularization of the local metric"}, s.metric_gamma);
   visit(PlanSettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped",
                         kPositiveOrInfinite},
         s.metric_limit);
+  visit(
+      PlanSettingInfo{"command", "",
+                      "single-step: least squares within step norm and joint limits, or in metres and radians and then "
+                      "clipped to them, as published"},
+      s.command);
+  visit(PlanSettingInfo{"start_grasp", "", "single-step: the tree grows from a sampled contact, not from the start"},
+        s.start_grasp);
   visit(
       PlanSettingInfo{"extend", "", "single-step: the dynamics of its steps; smoothed ones do not hold when simulated"},
       s.extend);

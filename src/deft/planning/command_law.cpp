@@ -1,6 +1,7 @@
 #include "deft/planning/command_law.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -58,6 +59,14 @@ void nearest_command(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, double 
     for (const Eigen::Index i : rest) du(i) = 0;
     open = std::move(rest);
   }
+}
+
+void clipped_command(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, const CommandBounds& bounds,
+                     Eigen::VectorXd& du) {
+  du = B.completeOrthogonalDecomposition().solve(e);
+  const double norm = du.norm();
+  if (norm > bounds.norm) du *= bounds.norm / norm;
+  du = du.cwiseMax(bounds.lower).cwiseMin(bounds.upper);
 }
 
 }  // namespace deft::planning

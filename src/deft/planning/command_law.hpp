@@ -19,4 +19,9 @@ struct CommandBounds {
 void nearest_command(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, double lambda, const CommandBounds& bounds,
                      Eigen::VectorXd& du);
 
+/// The published rule: the shortest of the δu that minimise ‖e − B δu‖², scaled down to ‖δu‖ ≤ ε, clamped to the
+/// bounds.
+void clipped_command(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, const CommandBounds& bounds,
+                     Eigen::VectorXd& du);
+
 }  // namespace deft::planning

@@ -39,9 +39,7 @@ std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
     const std::vector<char> moves = hand_->commands_of(one);
     if (std::any_of(moves.begin(), moves.end(), [](char m) { return m != 0; })) return one;
   }
-  std::vector<int> all(static_cast<std::size_t>(count));
-  for (int f = 0; f < count; ++f) all[static_cast<std::size_t>(f)] = f;
-  return all;
+  return hand_->all_fingers();
 }
 
 Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surface, Draw& draw) const {
@@ -49,9 +47,7 @@ Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surf
   Eigen::Vector3d p_W;
   // What faces the plane of motion can be touched in it; if nothing does, any point must do.
   for (int k = 0; k < kMostDraws; ++k) {
-    const double at = draw.uniform();
-    const auto it = std::lower_bound(hand_->share.begin(), hand_->share.end(), at);
-    surface = hand_->surfaces[static_cast<std::size_t>(std::min(it, hand_->share.end() - 1) - hand_->share.begin())];
+    surface = hand_->draw_surface(draw);
     const collision::SurfacePoint point =
         world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
     const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[surface].body];

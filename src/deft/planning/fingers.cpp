@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace deft::planning {
 namespace {
@@ -80,6 +81,17 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     upper(u) = joint.upper;
   }
   home = joint_positions(scene, scene.initial_configuration());
+}
+
+int Hand::draw_surface(Draw& draw) const {
+  const auto it = std::lower_bound(share.begin(), share.end(), draw.uniform());
+  return surfaces[static_cast<std::size_t>(std::min(it, share.end() - 1) - share.begin())];
+}
+
+std::vector<int> Hand::all_fingers() const {
+  std::vector<int> all(fingers.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 std::vector<char> Hand::commands_of(const std::vector<int>& chosen) const {

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "deft/planning/draw.hpp"
 #include "deft/planning/goal.hpp"
 #include "deft/scene/scene.hpp"
 
@@ -25,6 +26,10 @@ struct Hand {
 
   /// @throws InputError if no joint of a robot moves a geometry, or no object of the goal has a surface to touch.
   Hand(const scene::Scene& scene, const Goal& goal);
+  /// One of the surfaces, as likely as its area says.
+  int draw_surface(Draw& draw) const;
+  /// The indices of all fingers.
+  std::vector<int> all_fingers() const;
   /// Per command: moves one of the chosen fingers, and none of the others.
   std::vector<char> commands_of(const std::vector<int>& fingers) const;
 };

@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <cmath>
 
 #include "deft/solvers/kernels/isa.hpp"
 
@@ -42,6 +43,13 @@ ReachableMetric::ReachableMetric(const scene::Scene& scene, const Goal& goal, sc
     throw InputError({scene.spec().file, 0, 0},
                      fmt::format("plan.search: single-step takes goals of at most {} coordinates, not {}",
                                  solvers::EllipsoidShape::kMostErrors, shape_.errors()));
+  const std::vector<double>& weights = scene.spec().plan.metric_weights;
+  if (!weights.empty() && static_cast<int>(weights.size()) != goal.size())
+    throw InputError({scene.spec().file, 0, 0}, fmt::format("plan.metric_weights: the goal has {} coordinates, got {}",
+                                                            goal.size(), weights.size()));
+  weights_ = goal.weights()(errors_);
+  for (Eigen::Index i = 0; i < weights_.size() && !weights.empty(); ++i)
+    weights_(i) = std::sqrt(weights[static_cast<std::size_t>(errors_[static_cast<std::size_t>(i)])]);
 }
 
 Eigen::VectorXd ReachableMetric::entries_of(const Eigen::VectorXd& q) const {
@@ -59,7 +67,7 @@ void ReachableMetric::add(const Eigen::VectorXd& q, const Eigen::VectorXd& c, co
     G.diagonal().array() += gamma_;
     factor = G.llt().matrixL().solve(Eigen::MatrixXd::Identity(n, n));
   } else {
-    factor = goal_->weights()(errors_).asDiagonal();
+    factor = weights_.asDiagonal();
   }
 
   // What no node fills is not a number, which no query finds.
@@ -75,6 +83,12 @@ void ReachableMetric::add(const Eigen::VectorXd& q, const Eigen::VectorXd& c, co
     for (int j = 0; j <= i; ++j) put(factor(i, j));
   }
   ++size_;
+}
+
+void ReachableMetric::remove(int node) {
+  const auto block = static_cast<std::size_t>(shape_.stride() * kLane), lane = static_cast<std::size_t>(node % kLane);
+  double* at = data_.data() + static_cast<std::size_t>(node / kLane) * block;
+  for (std::size_t k = lane; k < block; k += kLane) at[k] = std::numeric_limits<double>::quiet_NaN();
 }
 
 ReachableMetric::Nearest ReachableMetric::nearest(const Eigen::VectorXd& q_target, int first, Nearest found) const {

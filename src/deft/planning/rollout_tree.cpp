@@ -40,13 +40,13 @@ struct RolloutTree::Worker : SearchTools {
   /// Lets go and takes hold somewhere else: the candidate from which the target is best in reach.
   bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
-    const std::vector<int> fingers = ground->sampler.choose_fingers(draw);
+    const std::vector<int> fingers = choose_fingers(draw);
     if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < settings.candidates; ++k) {
-      std::optional<Grasp> grasp = ground->sampler.sample(motion.q, fingers, draw, proximity);
+      std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
       if (!grasp) continue;
       double distance = 0;
       if (settings.candidates > 1) {

@@ -2,9 +2,12 @@
 // What every search grows its nodes with.
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "deft/planning/contact_sampler.hpp"
 #include "deft/planning/greedy_rollout.hpp"
+#include "deft/planning/published_sampler.hpp"
 #include "deft/planning/transfer.hpp"
 
 namespace deft::planning {
@@ -28,6 +31,7 @@ struct SearchTools {
   GreedyRollout rollout;
   const SearchGround* ground;
   const Goal* goal;
+  std::optional<PublishedSampler> published;  // if plan.sampler names one
 
   SearchTools(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
       : steps(scene),
@@ -35,7 +39,18 @@ struct SearchTools {
         transfer(its_ground.hand, steps, proximity),
         rollout(its_goal, its_ground.hand, steps),
         ground(&its_ground),
-        goal(&its_goal) {}
+        goal(&its_goal) {
+    if (scene.spec().plan.sampler != scene::Sampler::kSurface) published.emplace(scene, its_ground.hand);
+  }
+
+  /// The fingers of the next regrasp; all of them if the sampler is a published one.
+  std::vector<int> choose_fingers(Draw& draw) const {
+    return published ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
+  }
+  /// A grasp of the objects as they lie in q by these fingers, if one is found.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw) {
+    return published ? published->sample(q, draw, proximity) : ground->sampler.sample(q, fingers, draw, proximity);
+  }
 };
 
 }  // namespace deft::planning

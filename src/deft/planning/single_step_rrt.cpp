@@ -6,11 +6,17 @@
 #include "deft/planning/crew.hpp"
 
 namespace deft::planning {
+namespace {
+constexpr double kNothing = 1e-12;  // [rad, m], a command shorter than it is none
+constexpr int kMostTargets = 1000;  // drawn by an iteration, until one is within the limit of a node
+}  // namespace
+
 /// Where to grow to, chosen in order.
 struct SingleStepRrt::Task {
   Eigen::VectorXd q_target;
   bool regrasps = false;
-  int node = -1;  // the nearest, if it is known already
+  int node = -1;    // the nearest, if it is known already
+  Draw draw{0, 0};  // goes on where the choice left it
 };
 
 /// A new node with its linearisation.
@@ -57,7 +63,11 @@ struct SingleStepRrt::Worker : SearchTools {
     goal->residual(c, q_target, e);
     bounds.lower = (ground->hand.lower - u).cwiseMin(0.0);
     bounds.upper = (ground->hand.upper - u).cwiseMax(0.0);
-    nearest_command(goal->weights().asDiagonal() * B_rows, e, settings->regularization, bounds, du);
+    if (settings->command == scene::CommandRule::kClipped)
+      clipped_command(B_rows, e.cwiseQuotient(goal->weights()), bounds, du);
+    else
+      nearest_command(goal->weights().asDiagonal() * B_rows, e, settings->regularization, bounds, du);
+    if (du.isZero(kNothing)) return false;  // no command moves the object: the node would be its parent again
     motion.u = u + du;
     motion.commands.push_back(motion.u);
     const bool exact = settings->extend == scene::Extend::kExact;
@@ -72,10 +82,10 @@ struct SingleStepRrt::Worker : SearchTools {
 
   /// Lets go and takes hold somewhere else.
   bool regrasp(Draw& draw, Motion& motion) {
-    const std::vector<int> fingers = ground->sampler.choose_fingers(draw);
+    const std::vector<int> fingers = choose_fingers(draw);
     const bool moves = settings->regrasp == scene::Regrasp::kTransfer;
     if (moves && !transfer.release(ground->hand.commands_of(fingers), motion)) return false;
-    const std::optional<Grasp> grasp = ground->sampler.sample(motion.q, fingers, draw, proximity);
+    const std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
     if (!grasp) return false;
     if (moves) return transfer.reach(*grasp, draw, motion);
     set_joint_positions(steps.scene(), grasp->joints, motion.q);
@@ -102,9 +112,22 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
   root.distance = goal.distance(q);
   add(std::move(root));
   keep_linearization(q, growth);
+  if (scene.spec().plan.start_grasp) grasp_at_start();
 }
 
 SingleStepRrt::~SingleStepRrt() = default;
+
+void SingleStepRrt::grasp_at_start() {
+  Draw draw(seed_, ~std::uint64_t{0});
+  Growth growth;
+  growth.parent = 0;
+  growth.motion = Motion{nodes_.front().q, nodes_.front().u, {}};
+  Worker& hand = *workers_.front();
+  growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, growth);
+  if (!growth.ok) throw InputError({scene_->spec().file, 0, 0}, "plan.start_grasp: no contact was found at the start");
+  append(Task{.regrasps = true}, growth, 0);
+  metric_.remove(0);
+}
 
 void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& growth) {
   linearizations_.insert(linearizations_.end(), growth.c.begin(), growth.c.end());
@@ -115,24 +138,35 @@ void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& g
 
 SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  Draw draw = choice_draw(seed_, item);
-  Task task;
-  const bool to_goal = draw.chance(settings.goal_bias);
-  task.regrasps = draw.chance(settings.grasp_share);
+  Task task{.draw = choice_draw(seed_, item)};
+  const bool to_goal = task.draw.chance(settings.goal_bias);
+  task.regrasps = task.draw.chance(settings.grasp_share);
   if (to_goal) {
     // The same target again and again: only what was added since is looked at.
     goal_nearest_ = metric_.nearest(goal_->q(), goal_seen_, goal_nearest_);
     goal_seen_ = metric_.size();
-    char& asked = asked_[static_cast<std::size_t>(goal_nearest_.node)];
-    if (!(settings.goal_once && asked && !task.regrasps)) {
-      asked = asked || !task.regrasps;
+    const bool in_reach = goal_nearest_.node >= 0 && goal_nearest_.distance <= settings.metric_limit;
+    char* asked = in_reach ? &asked_[static_cast<std::size_t>(goal_nearest_.node)] : nullptr;
+    if (in_reach && !(settings.goal_once && *asked && !task.regrasps)) {
+      *asked = *asked || !task.regrasps;
       task.q_target = goal_->q();
-      task.node = goal_nearest_.distance <= settings.metric_limit ? goal_nearest_.node : -1;
+      task.node = goal_nearest_.node;
       return task;
     }
   }
-  task.q_target = box_.draw(draw);
+  task.q_target = box_.draw(task.draw);
   return task;
+}
+
+void SingleStepRrt::drop_rejected() {
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+    if (!nodes_[static_cast<std::size_t>(i)].rejected) continue;
+    if (std::find(dropped_.begin(), dropped_.end(), i) != dropped_.end()) continue;
+    dropped_.push_back(i);
+    metric_.remove(i);
+    goal_seen_ = 0;
+    goal_nearest_ = {};
+  }
 }
 
 void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
@@ -162,19 +196,25 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   while (static_cast<int>(workers_.size()) < threads)
     workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
 
+  drop_rejected();
+
   std::vector<Task> tasks(static_cast<std::size_t>(settings.batch));
   std::vector<Growth> growths(tasks.size());
   const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
   Crew crew(threads, [&](int worker, int item) {
     const auto k = static_cast<std::size_t>(item);
     Worker& hand = *workers_[static_cast<std::size_t>(worker)];
-    const Task& task = tasks[k];
+    Task& task = tasks[k];
     Growth& growth = growths[k] = Growth{};
     growth.parent = task.node;
-    if (growth.parent < 0) {
+    for (int drawn = 1; growth.parent < 0; ++drawn) {
       const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
-      if (nearest.node < 0 || nearest.distance > settings.metric_limit) return;
-      growth.parent = nearest.node;
+      if (nearest.node >= 0 && nearest.distance <= settings.metric_limit)
+        growth.parent = nearest.node;
+      else if (drawn < kMostTargets)
+        task.q_target = box_.draw(task.draw);
+      else
+        return;
     }
     hand.steps.reset();
     const auto parent = static_cast<std::size_t>(growth.parent);

@@ -12,16 +12,20 @@ enum class Search { kRollout, kSingleStep };
 enum class PlanMetric { kLocal, kGlobal };
 enum class Extend { kExact, kSmoothed };
 enum class Regrasp { kTransfer, kTeleport };
+enum class CommandRule { kBounded, kClipped };
+enum class Sampler { kSurface, kPushing, kPlanarHand, kAllegroClosing, kBimanual };
 std::string_view to_string(Search search);
 std::string_view to_string(PlanMetric metric);
 std::string_view to_string(Extend extend);
 std::string_view to_string(Regrasp regrasp);
+std::string_view to_string(CommandRule rule);
+std::string_view to_string(Sampler sampler);
 
 /// Settings of the searches (planning/README.md). Read by io, listed by `deft info --settings`.
 struct PlanSettings {
   Search search = Search::kRollout;
   // The roll-out towards a target.
-  double kappa = 300;            // [1/J] > 0, smoothing of the gradients
+  double kappa = 300;            // [1/J] > 0, smoothing of the gradients; inf: exact ones
   double step_norm = 0.3;        // ε > 0, longest change of the joint targets per step [rad, m]
   double regularization = 1e-4;  // ≥ 0, of the least-squares command, on ‖δu‖² beside ‖error‖² [m²]
   int rollout_steps = 40;        // ≥ 1
@@ -35,19 +39,24 @@ struct PlanSettings {
   double regrasp_weight = 0.03;  // [m] per regrasp on the way, once there is a plan
   int batch = 4;  // ≥ 1, nodes chosen at a time and grown in parallel; unlike threads part of the result
   // Regrasps.
+  Sampler sampler = Sampler::kSurface;  // how contacts are drawn: from the scene alone, or as published for one system
   int candidates = 1;  // ≥ 1, contacts sampled per regrasp, of which the one is taken whose first step comes nearest
-  int attempts = 20;   // ≥ 1, inverse kinematics per candidate
-  double finger_share = 0.3;  // share of regrasps that move one finger only
-  double standoff_m = 1e-3;   // > 0, gap of a sampled contact
-  double clearance_m = 0.02;  // > 0, gap that a retreat opens
-  double drift_m = 0.01;      // a transfer that moves the objects further (a radian counts 0.1 m) is rejected
-  double joint_step = 0.3;    // > 0, longest change of a joint target per step of a transfer [rad, m]
-  int hold_steps = 3;         // ≥ 0, the goal must hold so long
+  std::vector<double> palm_offset;  // [m], of allegro-closing: hand's slides beside the object; empty: as at the start
+  int attempts = 20;                // ≥ 1, inverse kinematics per candidate
+  double finger_share = 0.3;        // share of regrasps that move one finger only
+  double standoff_m = 1e-3;         // > 0, gap of a sampled contact
+  double clearance_m = 0.02;        // > 0, gap that a retreat opens
+  double drift_m = 0.01;            // a transfer that moves the objects further (a radian counts 0.1 m) is rejected
+  double joint_step = 0.3;          // > 0, longest change of a joint target per step of a transfer [rad, m]
+  int hold_steps = 3;               // ≥ 0, the goal must hold so long
   // The single-step tree; it also reads kappa, step_norm, regularization, goal_bias, wrap_angles, batch and hold_steps.
   PlanMetric metric = PlanMetric::kLocal;  // how far targets are from nodes
+  std::vector<double> metric_weights;      // of the global metric, per entry of the goal's error; empty: the goal's
   double metric_gamma = 1e-4;              // γ > 0 [m², rad²]: no target is further than ‖e‖²/γ
   double metric_limit =
       std::numeric_limits<double>::infinity();     // > 0, targets further than it from every node are dropped
+  CommandRule command = CommandRule::kBounded;     // least squares within their bounds, or clipped to them
+  bool start_grasp = false;                        // the tree grows from a sampled contact, not from the start
   Extend extend = Extend::kExact;                  // the dynamics of its steps
   Regrasp regrasp = Regrasp::kTransfer;            // how hands come to a new grasp: teleported ones are no commands
   double grasp_share = 0.2;                        // share of extensions that are regrasps

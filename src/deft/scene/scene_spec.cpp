@@ -21,6 +21,21 @@ std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssoci
 std::string_view to_string(Search search) { return search == Search::kRollout ? "rollout" : "single-step"; }
 std::string_view to_string(PlanMetric metric) { return metric == PlanMetric::kLocal ? "local" : "global"; }
 std::string_view to_string(Extend extend) { return extend == Extend::kExact ? "exact" : "smoothed"; }
+std::string_view to_string(CommandRule rule) { return rule == CommandRule::kBounded ? "bounded" : "clipped"; }
+std::string_view to_string(Sampler sampler) {
+  switch (sampler) {
+    case Sampler::kPushing:
+      return "pushing";
+    case Sampler::kPlanarHand:
+      return "planar-hand";
+    case Sampler::kAllegroClosing:
+      return "allegro-closing";
+    case Sampler::kBimanual:
+      return "bimanual";
+    default:
+      return "surface";
+  }
+}
 std::string_view to_string(Regrasp regrasp) { return regrasp == Regrasp::kTransfer ? "transfer" : "teleport"; }
 std::string_view to_string(Forces forces) { return forces == Forces::kAny ? "any" : "least_norm"; }
 

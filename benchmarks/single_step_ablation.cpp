@@ -1,0 +1,112 @@
+// The ablation of the published single-step search, as numbers for docs/reproductions
+// (tools/reproductions/planning.py).
+//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SCENE…]     prints JSON
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "deft/core/stopwatch.hpp"
+#include "support/published_search.hpp"
+
+namespace {
+
+using namespace deft;
+using bench::PublishedSearch;
+using bench::System;
+
+/// The published search with one of its ideas left out.
+struct Variant {
+  const char* name;
+  std::vector<std::string> settings;
+};
+const std::vector<Variant> kVariants = {
+    {"published", {}},
+    {"global metric", {"plan.metric=global"}},
+    {"no contact sampling", {"plan.grasp_share=0"}},
+    {"no smoothing", {"plan.kappa=.inf"}},
+    {"smoothed steps", {"plan.extend=smoothed"}},  // as the public code has it since
+};
+
+/// 1, 2, 5, 10, 20, 50, … and `last`.
+std::vector<int> marks_until(int last) {
+  std::vector<int> marks;
+  for (int decade = 1; decade < last; decade *= 10) {
+    for (const int digit : {1, 2, 5}) {
+      if (digit * decade < last) marks.push_back(digit * decade);
+    }
+  }
+  marks.push_back(last);
+  return marks;
+}
+
+std::string run_of(const PublishedSearch& search, std::uint64_t seed, int nodes, int threads) {
+  planning::SingleStepRrt tree = search.tree(seed);
+  const Stopwatch watch;
+  PublishedSearch::grow_to(tree, nodes, threads);
+  const double wall_s = watch.seconds();
+  int regrasps = 0;
+  for (const planning::Node& node : tree.nodes()) regrasps += node.kind == planning::NodeKind::kTransfer;
+  std::vector<double> closest, packing;
+  for (const PublishedSearch::Measure& measure : search.measure(tree, marks_until(nodes))) {
+    closest.push_back(measure.closest);
+    packing.push_back(measure.packing);
+  }
+  return fmt::format(
+      R"({{"seed": {}, "wall_s": {:.6g}, "tried": {}, "nodes": {}, "regrasps": {}, "goal": {}, "closest": [{:.6g}], "packing": [{:.4g}]}})",
+      seed, wall_s, tree.tried(), tree.nodes().size() - 1, regrasps, tree.goal_node() >= 0, fmt::join(closest, ", "),
+      fmt::join(packing, ", "));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int seeds = 5, nodes = 1000, threads = 2;
+  std::vector<std::string> settings, scenes;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (word == "--seeds")
+      seeds = std::max(1, std::atoi(value().c_str()));
+    else if (word == "--nodes")
+      nodes = std::max(1, std::atoi(value().c_str()));
+    else if (word == "--threads")
+      threads = std::max(1, std::atoi(value().c_str()));
+    else if (word == "--set")
+      settings.push_back(value());
+    else
+      scenes.push_back(word);
+  }
+  try {
+    fmt::print(R"({{"marks": [{}], "systems": [)", fmt::join(marks_until(nodes), ", "));
+    const char* comma = "";
+    for (const System& system : bench::kSystems) {
+      if (!scenes.empty() && std::find(scenes.begin(), scenes.end(), system.name) == scenes.end()) continue;
+      fmt::print("{}\n{{\"name\": \"{}\", \"published_s\": {}, \"reach\": {}, \"variants\": {{", comma, system.name,
+                 system.published_s, system.reach);
+      comma = ",";
+      const char* inner = "";
+      for (const Variant& variant : kVariants) {
+        std::vector<std::string> all = variant.settings;
+        all.insert(all.end(), settings.begin(), settings.end());
+        const PublishedSearch search(system, all);
+        fmt::print("{}\n  \"{}\": [", inner, variant.name);
+        inner = ",";
+        for (int seed = 1; seed <= seeds; ++seed)
+          fmt::print("{}\n    {}", seed > 1 ? "," : "",
+                     run_of(search, static_cast<std::uint64_t>(seed), nodes, threads));
+        fmt::print("]");
+        std::fflush(stdout);
+      }
+      fmt::print("}}}}");
+    }
+    fmt::print("\n]}}\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
