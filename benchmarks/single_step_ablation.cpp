@@ -1,6 +1,7 @@
 // The ablation of the published single-step search, as numbers for docs/reproductions
 // (tools/reproductions/planning.py).
 //   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SCENE…]     prints JSON
+//   single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
 
 #include <fmt/format.h>
 
@@ -62,10 +63,39 @@ std::string run_of(const PublishedSearch& search, std::uint64_t seed, int nodes,
       fmt::join(packing, ", "));
 }
 
+/// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each, by metric and seed.
+void print_trees(int nodes, int seeds) {
+  fmt::print("{{");
+  const char* comma = "";
+  for (const char* metric : {"local", "global"}) {
+    const PublishedSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
+                                 bench::kSystems[1], {std::string("plan.metric=") + metric});
+    fmt::print("{}\n\"{}\": [", comma, metric);
+    comma = ",";
+    for (int seed = 1; seed <= seeds; ++seed) {
+      planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(seed));
+      PublishedSearch::grow_to(tree, nodes, 1);
+      const PublishedSearch::Measure measure = search.measure(tree, {nodes}).back();
+      fmt::print("{}\n  {{\"packing\": {:.4g}, \"nodes\": [", seed > 1 ? "," : "", measure.packing);
+      for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
+        const planning::Node& node = tree.nodes()[i];
+        std::vector<double> pose;
+        for (const int row : search.goal().rows())
+          pose.push_back(node.q(search.scene().model().velocities()[row].q_index));
+        fmt::print("{}[{}, {}, {:.6g}]", i > 0 ? ", " : "", node.parent,
+                   node.kind == planning::NodeKind::kTransfer ? 1 : 0, fmt::join(pose, ", "));
+      }
+      fmt::print("]}}");
+    }
+    fmt::print("]");
+  }
+  fmt::print("\n}}\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  int seeds = 5, nodes = 1000, threads = 2;
+  int seeds = 5, nodes = 1000, threads = 2, trees = 0;
   std::vector<std::string> settings, scenes;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -74,6 +104,8 @@ int main(int argc, char** argv) {
       seeds = std::max(1, std::atoi(value().c_str()));
     else if (word == "--nodes")
       nodes = std::max(1, std::atoi(value().c_str()));
+    else if (word == "--trees")
+      trees = std::max(1, std::atoi(value().c_str()));
     else if (word == "--threads")
       threads = std::max(1, std::atoi(value().c_str()));
     else if (word == "--set")
@@ -82,6 +114,10 @@ int main(int argc, char** argv) {
       scenes.push_back(word);
   }
   try {
+    if (trees > 0) {
+      print_trees(trees, seeds);
+      return 0;
+    }
     fmt::print(R"({{"marks": [{}], "systems": [)", fmt::join(marks_until(nodes), ", "));
     const char* comma = "";
     for (const System& system : bench::kSystems) {

@@ -23,7 +23,7 @@ struct System {
 };
 // Two of the published reaches are not public: pushing has the limit of its search, the ball that of the planar hand.
 inline constexpr System kSystems[] = {
-    {"planar_pushing", "down", 3.25, 0.1, 1, 50},        {"planar_hand", "half_turn", 10.32, 0.2, 0.2, 3},
+    {"planar_pushing", "down", 3.25, 0.1, 1, 50},       {"planar_hand", "half_turn", 10.32, 0.2, 0.2, 3},
     {"allegro_ball", "half_turn", 31.01, 0.6, 0.25, 3}, {"allegro_plate", "lifted", 117.16, 2, 0.25, 40},
     {"allegro_pen", "turned", 24.84, 0.6, 0.25, 5},     {"allegro_door", "open", 12.42, 0.4, 1, 3}};
 
@@ -38,6 +38,12 @@ class PublishedSearch {
       : system_(&system),
         scene_(planning::planning_scene(load(system, std::move(settings)))),
         goal_(scene_, find(system), scene_.spec().plan.wrap_angles) {}
+
+  /// Another scene, with its first goal; the system's weights and reach.
+  PublishedSearch(const std::string& file, const System& like, std::vector<std::string> settings)
+      : system_(&like),
+        scene_(planning::planning_scene(load_file(file, {}, std::move(settings)))),
+        goal_(scene_, scene_.spec().goals.front(), scene_.spec().plan.wrap_angles) {}
 
   planning::SingleStepRrt tree(std::uint64_t seed) const {
     const Eigen::VectorXd q = scene_.initial_configuration();
@@ -112,9 +118,14 @@ class PublishedSearch {
  private:
   static scene::Scene load(const System& system, std::vector<std::string> settings) {
     const std::string folder = std::string(DEFT_SCENES_DIR) + "/planning/";
+    return load_file(folder + system.name + ".deft.yaml", {folder + "single_step/" + system.name + ".yaml"},
+                     std::move(settings));
+  }
+  static scene::Scene load_file(const std::string& file, std::vector<std::string> overlays,
+                                std::vector<std::string> settings) {
     Diagnostics diagnostics;
-    return io::load_scene(folder + system.name + ".deft.yaml",
-                          {.overlays = {folder + "single_step/" + system.name + ".yaml"},
+    return io::load_scene(file,
+                          {.overlays = std::move(overlays),
                            .settings = std::move(settings),
                            .package_paths = {},
                            .bundled_scenes = DEFT_SCENES_DIR},
