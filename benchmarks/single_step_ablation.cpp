@@ -1,7 +1,7 @@
 // The ablation of the published single-step search, as numbers for docs/reproductions
 // (tools/reproductions/planning.py).
-//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SCENE…]     prints JSON
-//   single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
+//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SCENE…]     prints JSON, an object
+//   per line single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
 
 #include <fmt/format.h>
 
@@ -45,51 +45,51 @@ std::vector<int> marks_until(int last) {
   return marks;
 }
 
-std::string run_of(const PublishedSearch& search, std::uint64_t seed, int nodes, int threads) {
+/// One search, as a line.
+void print_run(const System& system, const Variant& variant, const PublishedSearch& search, std::uint64_t seed,
+               int nodes, int threads) {
   planning::SingleStepRrt tree = search.tree(seed);
   const Stopwatch watch;
   PublishedSearch::grow_to(tree, nodes, threads);
   const double wall_s = watch.seconds();
   int regrasps = 0;
   for (const planning::Node& node : tree.nodes()) regrasps += node.kind == planning::NodeKind::kTransfer;
+  const std::vector<int> marks = marks_until(nodes);
   std::vector<double> closest, packing;
-  for (const PublishedSearch::Measure& measure : search.measure(tree, marks_until(nodes))) {
+  for (const PublishedSearch::Measure& measure : search.measure(tree, marks)) {
     closest.push_back(measure.closest);
     packing.push_back(measure.packing);
   }
-  return fmt::format(
-      R"({{"seed": {}, "wall_s": {:.6g}, "tried": {}, "nodes": {}, "regrasps": {}, "goal": {}, "closest": [{:.6g}], "packing": [{:.4g}]}})",
-      seed, wall_s, tree.tried(), tree.nodes().size() - 1, regrasps, tree.goal_node() >= 0, fmt::join(closest, ", "),
-      fmt::join(packing, ", "));
+  fmt::print(
+      R"({{"system": "{}", "variant": "{}", "seed": {}, "published_s": {}, "reach": {}, "wall_s": {:.6g}, "tried": {}, )"
+      R"("nodes": {}, "regrasps": {}, "marks": [{}], "closest": [{:.6g}], "packing": [{:.4g}]}})"
+      "\n",
+      system.name, variant.name, seed, system.published_s, system.reach, wall_s, tree.tried(), tree.nodes().size() - 1,
+      regrasps, fmt::join(marks, ", "), fmt::join(closest, ", "), fmt::join(packing, ", "));
+  std::fflush(stdout);
 }
 
-/// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each, by metric and seed.
+/// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each; a line per metric and seed.
 void print_trees(int nodes, int seeds) {
-  fmt::print("{{");
-  const char* comma = "";
   for (const char* metric : {"local", "global"}) {
     const PublishedSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
                                  bench::kSystems[1], {std::string("plan.metric=") + metric});
-    fmt::print("{}\n\"{}\": [", comma, metric);
-    comma = ",";
     for (int seed = 1; seed <= seeds; ++seed) {
       planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(seed));
       PublishedSearch::grow_to(tree, nodes, 1);
-      const PublishedSearch::Measure measure = search.measure(tree, {nodes}).back();
-      fmt::print("{}\n  {{\"packing\": {:.4g}, \"nodes\": [", seed > 1 ? "," : "", measure.packing);
-      for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
-        const planning::Node& node = tree.nodes()[i];
+      std::vector<std::string> texts;
+      for (const planning::Node& node : tree.nodes()) {
         std::vector<double> pose;
         for (const int row : search.goal().rows())
           pose.push_back(node.q(search.scene().model().velocities()[row].q_index));
-        fmt::print("{}[{}, {}, {:.6g}]", i > 0 ? ", " : "", node.parent,
-                   node.kind == planning::NodeKind::kTransfer ? 1 : 0, fmt::join(pose, ", "));
+        texts.push_back(fmt::format("[{}, {}, {:.6g}]", node.parent, node.kind == planning::NodeKind::kTransfer ? 1 : 0,
+                                    fmt::join(pose, ", ")));
       }
-      fmt::print("]}}");
+      fmt::print(R"({{"metric": "{}", "seed": {}, "packing": {:.4g}, "nodes": [{}]}})"
+                 "\n",
+                 metric, seed, search.measure(tree, {nodes}).back().packing, fmt::join(texts, ", "));
     }
-    fmt::print("]");
   }
-  fmt::print("\n}}\n");
 }
 
 }  // namespace
@@ -118,29 +118,16 @@ int main(int argc, char** argv) {
       print_trees(trees, seeds);
       return 0;
     }
-    fmt::print(R"({{"marks": [{}], "systems": [)", fmt::join(marks_until(nodes), ", "));
-    const char* comma = "";
     for (const System& system : bench::kSystems) {
       if (!scenes.empty() && std::find(scenes.begin(), scenes.end(), system.name) == scenes.end()) continue;
-      fmt::print("{}\n{{\"name\": \"{}\", \"published_s\": {}, \"reach\": {}, \"variants\": {{", comma, system.name,
-                 system.published_s, system.reach);
-      comma = ",";
-      const char* inner = "";
       for (const Variant& variant : kVariants) {
         std::vector<std::string> all = variant.settings;
         all.insert(all.end(), settings.begin(), settings.end());
         const PublishedSearch search(system, all);
-        fmt::print("{}\n  \"{}\": [", inner, variant.name);
-        inner = ",";
         for (int seed = 1; seed <= seeds; ++seed)
-          fmt::print("{}\n    {}", seed > 1 ? "," : "",
-                     run_of(search, static_cast<std::uint64_t>(seed), nodes, threads));
-        fmt::print("]");
-        std::fflush(stdout);
+          print_run(system, variant, search, static_cast<std::uint64_t>(seed), nodes, threads);
       }
-      fmt::print("}}}}");
     }
-    fmt::print("\n]}}\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;

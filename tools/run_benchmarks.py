@@ -12,8 +12,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       holding     P11: held objects for ten minutes; argument: seconds
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
-      planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree;
-                  --ablation 5: which of its ideas matter, five seeds each
+      planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)

@@ -85,5 +85,23 @@ TEST(NearestCommand, DoesNothingWhereNothingMoves) {
   EXPECT_EQ(du.norm(), 0);
 }
 
+TEST(ClippedCommand, IsTheShortestLeastSquaresSolutionShortened) {
+  const MatrixXd B = (MatrixXd(2, 3) << 1, 0, 1, 0, 2, 0).finished();
+  const VectorXd e = (VectorXd(2) << 1, 1).finished();
+  CommandBounds bounds{VectorXd::Constant(3, -9), VectorXd::Constant(3, 9), 9};
+  VectorXd du;
+  clipped_command(B, e, bounds, du);
+  const VectorXd shortest = (VectorXd(3) << 0.5, 0.5, 0.5).finished();
+  EXPECT_LT((du - shortest).norm(), 1e-12);
+  bounds.norm = 0.3;
+  clipped_command(B, e, bounds, du);
+  EXPECT_LT((du - 0.3 * shortest.normalized()).norm(), 1e-12);
+  bounds.upper(1) = 0.1;
+  clipped_command(B, e, bounds, du);
+  EXPECT_EQ(du(1), 0.1);
+  clipped_command(MatrixXd::Zero(2, 3), e, bounds, du);
+  EXPECT_TRUE(du.isZero());
+}
+
 }  // namespace
 }  // namespace deft::planning

@@ -119,5 +119,41 @@ TEST(ReachableMetric, MeasuresSmallAndHalfTurnsByTheirAngle) {
   }
 }
 
+TEST(ReachableMetric, FindsNoNodeThatWasRemoved) {
+  const scene::Scene scene = test::load_planning("planar_hand");
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  ReachableMetric metric(scene, goal, scene::PlanMetric::kLocal, 1e-4);
+  for (int i = 0; i < 20; ++i) {
+    const RandomNode node = random_node(scene, goal, static_cast<std::uint64_t>(i));
+    metric.add(node.q, node.c, node.B);
+  }
+  const VectorXd q = random_configuration(scene, 4, 1);
+  double last = 0;
+  std::vector<char> seen(20, 0);
+  for (int i = 0; i < 20; ++i) {
+    const ReachableMetric::Nearest nearest = metric.nearest(q);
+    ASSERT_GE(nearest.node, 0);
+    EXPECT_FALSE(seen[static_cast<std::size_t>(nearest.node)]);
+    EXPECT_GE(nearest.distance, last);
+    seen[static_cast<std::size_t>(nearest.node)] = 1;
+    last = nearest.distance;
+    metric.remove(nearest.node);
+  }
+  EXPECT_EQ(metric.nearest(q).node, -1);
+}
+
+TEST(ReachableMetric, WeighsTheGlobalDistanceAsItIsTold) {
+  const scene::Scene scene = test::load_planning("planar_hand", {"plan.metric_weights=[4, 9, 0.25]"});
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  ReachableMetric metric(scene, goal, scene::PlanMetric::kGlobal, 1e-4);
+  const RandomNode node = random_node(scene, goal, 0);
+  metric.add(node.q, node.c, node.B);
+  const VectorXd q = random_configuration(scene, 4, 1);
+  VectorXd e;
+  goal.residual(node.q, q, e);
+  e.array() /= goal.weights().array();
+  EXPECT_NEAR(metric.nearest(q).distance, 4 * e(0) * e(0) + 9 * e(1) * e(1) + 0.25 * e(2) * e(2), 1e-10);
+}
+
 }  // namespace
 }  // namespace deft::planning

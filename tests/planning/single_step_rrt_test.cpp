@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "deft/planning/crew.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planner.hpp"
@@ -23,6 +25,18 @@ struct Tree {
 
   Tree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
       : scene(planning_scene(test::load_planning(name, settings))),
+        goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
+        rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
+};
+
+/// The same of the published search.
+struct PublishedTree {
+  scene::Scene scene;
+  Goal goal;
+  SingleStepRrt rrt;
+
+  PublishedTree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
+      : scene(planning_scene(test::load_published(name, settings))),
         goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
         rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
 };
@@ -119,6 +133,64 @@ TEST(SingleStepRrt, ExtendsNoNodeToTheGoalTwiceIfToldSo) {
     }
     EXPECT_EQ(repeats, !once);
   }
+}
+
+TEST(SingleStepRrt, NeedsEveryOneOfItsPublishedIdeas) {
+  // Fig. 11 of Pang, Suh, Yang and Tedrake: the mean distance of the nearest node to the goal, with all ideas and
+  // without one of them. Measured: 0.05 against 0.4 and more (pushing), 0.03 against 0.13 and more (hand).
+  for (const char* name : {"planar_pushing", "planar_hand"}) {
+    const auto nearest = [&](const std::vector<std::string>& settings) {
+      double sum = 0;
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        PublishedTree tree(name, settings, seed);
+        tree.rrt.search({.nodes = 800, .threads = 2, .past_goal = true});
+        sum += tree.rrt.nodes()[static_cast<std::size_t>(tree.rrt.best_node())].distance;
+      }
+      return sum / 3;
+    };
+    const double published = nearest({});
+    for (const char* without : {"plan.metric=global", "plan.grasp_share=0", "plan.kappa=.inf"})
+      EXPECT_GT(nearest({without}), 3 * published) << name << " " << without;
+  }
+}
+
+TEST(SingleStepRrt, DrawsAnotherTargetWhereNoNodeReaches) {
+  // Of the box of planar_pushing one node reaches a small part; nearly every iteration still leaves a node.
+  PublishedTree tree("planar_pushing", {}, 4);
+  tree.rrt.search({.nodes = 300, .past_goal = true});
+  EXPECT_GE(tree.rrt.nodes().size(), 290u);
+}
+
+TEST(SingleStepRrt, LeavesNoNodeWhereNoCommandMovesTheObject) {
+  // Out of touch the exact step has no gradient.
+  Tree tree("planar_hand", {"plan.kappa=.inf", "plan.grasp_share=0"}, 1);
+  tree.rrt.search({.nodes = 50, .past_goal = true});
+  EXPECT_EQ(tree.rrt.nodes().size(), 1u);
+}
+
+TEST(SingleStepRrt, GrowsNothingFromRejectedGoals) {
+  Tree tree("planar_hand", {"plan.goal_bias=0.5", "plan.hold_steps=0"}, 1);
+  std::vector<int> rejected;
+  for (int k = 0; k < 3; ++k) {
+    ASSERT_EQ(tree.rrt.search({.nodes = 6000}), SearchEnd::kFound);
+    rejected.push_back(tree.rrt.goal_node());
+    tree.rrt.reject_goal();
+  }
+  tree.rrt.search({.nodes = 200, .past_goal = true});
+  for (const Node& node : tree.rrt.nodes()) EXPECT_EQ(std::count(rejected.begin(), rejected.end(), node.parent), 0);
+}
+
+TEST(SingleStepRrt, StartsFromAGraspIfToldSo) {
+  PublishedTree tree("allegro_pen", {}, 1);
+  tree.rrt.search({.nodes = 40, .past_goal = true});
+  const std::vector<Node>& nodes = tree.rrt.nodes();
+  ASSERT_GT(nodes.size(), 20u);
+  EXPECT_EQ(nodes[1].kind, NodeKind::kTransfer);
+  for (std::size_t i = 2; i < nodes.size(); ++i) EXPECT_GT(nodes[i].parent, 0);
+}
+
+TEST(SingleStepRrt, SaysWhatIsWrongWithItsWeights) {
+  EXPECT_THROW(Tree("planar_hand", {"plan.metric_weights=[1, 1]"}, 1), InputError);
 }
 
 TEST(SingleStepRrt, SaysWhatIsWrongWithItsBox) {

@@ -8,6 +8,7 @@
 namespace deft::planning {
 namespace {
 constexpr double kNothing = 1e-12;  // [rad, m], a command shorter than it is none
+constexpr int kStartGrasps = 20;    // tried at the start
 constexpr int kMostTargets = 1000;  // drawn by an iteration, until one is within the limit of a node
 }  // namespace
 
@@ -121,9 +122,11 @@ void SingleStepRrt::grasp_at_start() {
   Draw draw(seed_, ~std::uint64_t{0});
   Growth growth;
   growth.parent = 0;
-  growth.motion = Motion{nodes_.front().q, nodes_.front().u, {}};
   Worker& hand = *workers_.front();
-  growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, growth);
+  for (int k = 0; k < kStartGrasps && !growth.ok; ++k) {
+    growth.motion = Motion{nodes_.front().q, nodes_.front().u, {}};
+    growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, growth);
+  }
   if (!growth.ok) throw InputError({scene_->spec().file, 0, 0}, "plan.start_grasp: no contact was found at the start");
   append(Task{.regrasps = true}, growth, 0);
   metric_.remove(0);
