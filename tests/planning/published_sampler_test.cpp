@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Kind{"planar_pushing", "pushing", "plan.palm_offset=[]", 1.01e-3, 40},
                     Kind{"planar_hand", "planar-hand", "plan.palm_offset=[]", 2e-3, 40},
                     Kind{"allegro_ball", "allegro-closing", "plan.palm_offset=[]", 1e-3, 40},
-                    Kind{"allegro_pen", "allegro-closing", "plan.palm_offset=[]", 0.02, 30},
+                    Kind{"allegro_pen", "allegro-closing", "plan.palm_offset=[]", 0.03, 30},
                     Kind{"allegro_plate", "allegro-closing", "plan.palm_offset=[0, 0, 0.06]", 0.02, 30},
                     Kind{"allegro_door", "allegro-closing", "plan.palm_offset=[-0.075, -0.04, -0.055]", 0.02, 30},
                     Kind{"planar_bimanual", "bimanual", "plan.palm_offset=[]", 0.05, 20}),

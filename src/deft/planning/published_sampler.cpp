@@ -70,17 +70,18 @@ const char* missing(const scene::Scene& scene, const Hand& hand) {
   }
 }
 
-/// One random closing motion of the sixteen joints per step [rad].
-Eigen::VectorXd closing_motion(Draw& draw) {
+/// One random closing motion of the sixteen joints per step [rad]: a hand on slides closes slower, and longer.
+Eigen::VectorXd closing_motion(bool on_slides, Draw& draw) {
   const double torsion = draw.uniform(-0.015, 0.015), opposed = draw.uniform(-0.015, 0.015),
-               enveloping = draw.uniform(0.035, 0.065), pinching = draw.uniform(-0.005, 0.025);
+               enveloping = on_slides ? draw.uniform(0.03, 0.05) : draw.uniform(0.035, 0.065),
+               pinching = draw.uniform(-0.005, 0.025);
   Eigen::VectorXd motion = Eigen::VectorXd::Zero(kFingerJoints);
   for (const int joint : {0, 4, 8, 13}) motion(joint) += torsion;
   motion(0) -= opposed;
   motion(8) += opposed;
   for (const int joint : {1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 14, 15}) motion(joint) += enveloping;
   for (const int joint : {3, 7, 11, 15}) motion(joint) += pinching;
-  return 2 * motion;
+  return on_slides ? motion : Eigen::VectorXd(2 * motion);
 }
 
 }  // namespace
@@ -341,7 +342,7 @@ bool PublishedSampler::close(Draw& draw, Joints& joints) {
   }
   joints = clamped(joints);
   Eigen::VectorXd motion = Eigen::VectorXd::Zero(joints.size()), q_next;
-  motion.tail(kFingerJoints) = closing_motion(draw);
+  motion.tail(kFingerJoints) = closing_motion(slides > 0, draw);
   set_joint_positions(*scene_, joints, q_);
   steps_->reset();
   for (int k = 0; k < (slides > 0 ? kClosingStepsOnSlides : kClosingSteps); ++k) {
