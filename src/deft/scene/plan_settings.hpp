@@ -63,7 +63,7 @@ struct PlanSettings {
   bool goal_once = false;                          // a node is extended to the goal once; then a random target is drawn
   std::vector<double> sample_lower, sample_upper;  // box of random poses, as the goal's error is ordered (README.md)
   // The end.
-  int nodes = 2000;           // ≥ 1
+  int nodes = 100000;         // ≥ 1
   double time_limit_s = 60;   // > 0
   double improve_s = 0;       // ≥ 0, how long a plan is improved, within the time limit
   std::vector<int> refine;    // ≥ 2 each: a plan is made that holds at h and at h divided by each of them
