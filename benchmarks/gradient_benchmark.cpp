@@ -151,12 +151,12 @@ void by_joint(int states) {
   }
 }
 
-/// The smallest error of three step lengths; what is nothing but the rounding of differences counts as zero.
+/// The smallest error of four step lengths; what is nothing but the rounding of differences counts as zero.
 std::optional<std::pair<double, double>> parameter_error(const ParameterCase& parameter, const scene::SceneSpec& spec,
                                                          const StepDifferences& state, const Eigen::VectorXd& motion,
                                                          const Eigen::VectorXd& force) {
   std::optional<std::pair<double, double>> best;
-  for (const double scale : {10.0, 1.0, 0.1}) {
+  for (const double scale : {10.0, 1.0, 0.1, 0.01}) {
     const auto expected = parameter_differences(parameter, spec, state, scale);
     if (!expected) continue;
     const auto error = [&](const Eigen::VectorXd& computed, const Eigen::VectorXd& differences) {

@@ -276,7 +276,8 @@ class StepDifferences {
   };
 
   /// Errors of motion (A or B) and forces against the best of several step lengths: the sharper the barrier, the
-  /// shorter the step that suits it. Nothing if contacts come and go.
+  /// shorter the step that suits it. Nothing if contacts come and go: also where they do so within a step that is
+  /// shorter than one within which they seem not to, because then they do at the state itself.
   std::optional<Errors> errors(By by) {
     if (by == By::kU && scene.nu() == 0) return Errors{};
     std::optional<Errors> best;
@@ -285,6 +286,7 @@ class StepDifferences {
     for (const double eta : {3e-4, 6e-5, 1e-5, 1e-6, 1e-7}) {
       if (eta < 1e-5 && (!best || best->largest() < 1e-8)) break;  // a kink nearby: closer to the point
       const auto expected = differences(by, eta);
+      if (!expected && best) return std::nullopt;
       if (!expected) continue;
       Errors e{.motion = error(computed.topRows(nv), expected->topRows(nv))};
       const double largest = expected->topRows(nv).cwiseAbs().maxCoeff();
