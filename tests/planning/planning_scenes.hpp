@@ -10,29 +10,26 @@
 namespace deft::test {
 
 /// Tests are ended by what is found and by numbers of tries, not by the clock of a busy machine; unless they say so.
-inline std::vector<std::string> without_hurry(const std::vector<std::string>& settings) {
-  std::vector<std::string> all{"plan.time_limit_s=1e6"};
-  all.insert(all.end(), settings.begin(), settings.end());
-  return all;
+inline scene::Scene load_without_hurry(const std::string& name, const std::vector<std::string>& overlays,
+                                       const std::vector<std::string>& settings) {
+  io::SceneFileOptions options;
+  options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
+  for (const std::string& overlay : overlays)
+    options.overlays.push_back(options.bundled_scenes + "/planning/" + overlay);
+  options.settings = {"plan.time_limit_s=1e6"};
+  options.settings.insert(options.settings.end(), settings.begin(), settings.end());
+  Diagnostics diagnostics;
+  return io::load_scene(options.bundled_scenes + "/planning/" + name + ".deft.yaml", options, diagnostics);
 }
 
 /// scenes/planning/NAME.deft.yaml with settings such as "plan.nodes=100".
 inline scene::Scene load_planning(const std::string& name, const std::vector<std::string>& settings = {}) {
-  io::SceneFileOptions options;
-  options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
-  options.settings = without_hurry(settings);
-  Diagnostics diagnostics;
-  return io::load_scene(options.bundled_scenes + "/planning/" + name + ".deft.yaml", options, diagnostics);
+  return load_without_hurry(name, {}, settings);
 }
 
 /// The same with the published search of scenes/planning/single_step/NAME.yaml.
 inline scene::Scene load_published(const std::string& name, const std::vector<std::string>& settings = {}) {
-  io::SceneFileOptions options;
-  options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
-  options.overlays = {options.bundled_scenes + "/planning/single_step/" + name + ".yaml"};
-  options.settings = without_hurry(settings);
-  Diagnostics diagnostics;
-  return io::load_scene(options.bundled_scenes + "/planning/" + name + ".deft.yaml", options, diagnostics);
+  return load_without_hurry(name, {"single_step/" + name + ".yaml"}, settings);
 }
 
 }  // namespace deft::test

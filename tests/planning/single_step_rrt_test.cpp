@@ -23,22 +23,18 @@ struct Tree {
   Goal goal;
   SingleStepRrt rrt;
 
-  Tree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
-      : scene(planning_scene(test::load_planning(name, settings))),
+  Tree(const scene::Scene& loaded, std::uint64_t seed)
+      : scene(planning_scene(loaded)),
         goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
         rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
+  Tree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
+      : Tree(test::load_planning(name, settings), seed) {}
 };
 
 /// The same of the published search.
-struct PublishedTree {
-  scene::Scene scene;
-  Goal goal;
-  SingleStepRrt rrt;
-
+struct PublishedTree : Tree {
   PublishedTree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
-      : scene(planning_scene(test::load_published(name, settings))),
-        goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
-        rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
+      : Tree(test::load_published(name, settings), seed) {}
 };
 
 class SingleSteps : public testing::TestWithParam<const char*> {};
