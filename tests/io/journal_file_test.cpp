@@ -9,23 +9,22 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
+#include "io/own_folder.hpp"
 
 namespace deft::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Journals : public testing::Test {
+class Journals : public OwnFolder {
  protected:
   void SetUp() override {
-    folder = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder);
-    fs::create_directories(folder);
+    OwnFolder::SetUp();
     log::set_level(log::Level::kError);  // what is torn is said in a warning
   }
   void TearDown() override {
     log::set_level(log::Level::kWarning);
-    fs::remove_all(folder);
+    OwnFolder::TearDown();
   }
 
   std::string bytes() const {
@@ -35,8 +34,6 @@ class Journals : public testing::Test {
   void write(const std::string& bytes) const {
     std::ofstream(folder / "search.journal", std::ios::binary | std::ios::trunc) << bytes;
   }
-
-  fs::path folder;
 };
 
 const JournalHeader kHeader{

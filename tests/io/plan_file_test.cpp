@@ -7,23 +7,14 @@
 #include <thread>
 
 #include "deft/core/diagnostics.hpp"
+#include "io/own_folder.hpp"
 
 namespace deft::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SearchFolder : public testing::Test {
- protected:
-  void SetUp() override {
-    folder = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
-  fs::path folder;
-};
+class SearchFolder : public OwnFolder {};
 
 const PlanHeader kHeader{"turned", "convex", "0123456789abcdef", 18446744073709551615ULL, 123.5};
 
