@@ -1,7 +1,6 @@
-// The ablation of the published single-step search, as numbers for docs/reproductions
-// (tools/reproductions/planning.py).
-//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SCENE…]     prints JSON, an object
-//   per line single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
+// The ablation of the published single-step search, as numbers for docs/reproductions: JSON, one object per line.
+//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SYSTEM…]
+//   single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
 
 #include <fmt/format.h>
 
@@ -118,8 +117,7 @@ int main(int argc, char** argv) {
       print_trees(trees, seeds);
       return 0;
     }
-    for (const System& system : bench::kSystems) {
-      if (!scenes.empty() && std::find(scenes.begin(), scenes.end(), system.name) == scenes.end()) continue;
+    for (const System& system : bench::chosen_systems(scenes)) {
       for (const Variant& variant : kVariants) {
         std::vector<std::string> all = variant.settings;
         all.insert(all.end(), settings.begin(), settings.end());

@@ -1,5 +1,5 @@
 // P4: iterations of the published single-step search at its published settings, and a large tree.
-//   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--set key=YAML]… [SCENE…]
+//   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--set key=YAML]… [SYSTEM…]
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -36,11 +36,6 @@ double processor_seconds() {
 
 std::string error_text(const planning::GoalError& error) {
   return fmt::format("{:.3g} m {:.3g} rad {:.3g}", error.position_m, error.rotation_rad, error.joint);
-}
-
-bool is_chosen(const Arguments& arguments, const System& system) {
-  return arguments.scenes.empty() ||
-         std::find(arguments.scenes.begin(), arguments.scenes.end(), system.name) != arguments.scenes.end();
 }
 
 /// What one search did.
@@ -80,8 +75,7 @@ void measure(const Arguments& arguments) {
       "| scene | steps | nodes | tries | time [s] | processor [s] | bar [s] | published [s] | nearest | packing |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n",
       arguments.iterations, arguments.threads, arguments.rounds, kProbes);
-  for (const System& system : kSystems) {
-    if (!is_chosen(arguments, system)) continue;
+  for (const System& system : bench::chosen_systems(arguments.scenes)) {
     for (const char* extend : {"smoothed", "exact"}) {
       std::vector<std::string> settings{std::string("plan.extend=") + extend};
       settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());

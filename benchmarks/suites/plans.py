@@ -10,12 +10,21 @@ PLANE = ["--seeds", "200"]
 ANYWHERE = ["--random", "y", "-1", "1", "--random", "z", "-1", "1", "--random", "theta", "-3.1416", "3.1416"]
 IN_THE_HAND = ["--random", "y", "-0.1", "0.1", "--random", "z", "0.32", "0.42", "--random", "theta", "-3.1416", "3.1416"]
 FINER = ["--seeds", "50", "--set", "plan.refine=[2, 5]"]
+CLOSE = ["--seeds", "100", "--set", "goals.down.tolerance.position=0.001", "--set", "goals.down.tolerance.rotation=0.005"]
+IMPROVED = ["--seeds", "20", "--set", "plan.improve_s=5"]
 SYSTEMS = {
     "pushing": ("planar_pushing", PLANE),
     "pushing-random": ("planar_pushing", [*PLANE, *ANYWHERE]),
     "hand": ("planar_hand", PLANE),
     "hand-random": ("planar_hand", [*PLANE, *IN_THE_HAND]),
     "hand-gravity": ("planar_hand", [*PLANE, "--set", "gravity=[0, 0, -10]"]),
+    "pushing-close": ("planar_pushing", CLOSE),
+    "pushing-random-close": ("planar_pushing", [*CLOSE, *ANYWHERE]),
+    "pushing-improved": ("planar_pushing", IMPROVED),
+    "pushing-random-improved": ("planar_pushing", [*IMPROVED, *ANYWHERE]),
+    "hand-improved": ("planar_hand", IMPROVED),
+    "hand-random-improved": ("planar_hand", [*IMPROVED, *IN_THE_HAND]),
+    "hand-gravity-improved": ("planar_hand", [*IMPROVED, "--set", "gravity=[0, 0, -10]"]),
     "pushing-refined": ("planar_pushing", FINER),
     "pushing-random-refined": ("planar_pushing", [*FINER, *ANYWHERE]),
     "hand-refined": ("planar_hand", FINER),

@@ -3,6 +3,7 @@
 // ablation.
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,21 @@ inline constexpr System kSystems[] = {
     {"planar_pushing", "down", 3.25, 0.1, 1, 50},       {"planar_hand", "half_turn", 10.32, 0.2, 0.2, 3},
     {"allegro_ball", "half_turn", 31.01, 0.6, 0.25, 3}, {"allegro_plate", "lifted", 117.16, 2, 0.25, 40},
     {"allegro_pen", "turned", 24.84, 0.6, 0.25, 5},     {"allegro_door", "open", 12.42, 0.4, 1, 3}};
+
+/// The systems of these names, all for none. @throws std::invalid_argument for an unknown name.
+inline std::vector<System> chosen_systems(const std::vector<std::string>& names) {
+  std::vector<System> chosen;
+  std::string valid;
+  for (const System& system : kSystems) {
+    if (names.empty() || std::find(names.begin(), names.end(), system.name) != names.end()) chosen.push_back(system);
+    valid += std::string(valid.empty() ? "" : ", ") + system.name;
+  }
+  for (const std::string& name : names) {
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const System& system) { return name == system.name; }))
+      throw std::invalid_argument("unknown system '" + name + "'; there are " + valid);
+  }
+  return chosen;
+}
 
 constexpr int kProbes = 1000;        // random poses for the packing ratio
 constexpr double kProbeKappa = 100;  // [1/J], of the metric that measures it, the same for all searches
