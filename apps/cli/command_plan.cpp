@@ -244,7 +244,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
     runs.push_back(row);
     if (follows || rank_of(row) > best) {
       if (!follows) published.begin(seed);
-      published.write(result.plan, result.nodes);
+      published.finish(result.plan, result.nodes, options.scene.threads);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
     }
     best = std::max(best, rank_of(row));

@@ -4,9 +4,15 @@
 
 #include "deft/dynamics/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
+#include "deft/planning/reachable_set.hpp"
 #include "deft/scene/visual_json.hpp"
 
 namespace deft::cli {
+namespace {
+
+constexpr int kMostReachable = 500;  // nodes; each costs a smoothed step and its derivative
+
+}  // namespace
 
 PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal)
     : folder_(folder),
@@ -36,14 +42,20 @@ void PlanFolder::grow(const std::vector<planning::Node>& nodes) {
     writer_->append({std::span(nodes).subspan(before), std::span(X_WB_).subspan(before * row)});
 }
 
-void PlanFolder::write(const planning::Plan& plan, const std::vector<planning::Node>& nodes) {
+void PlanFolder::finish(const planning::Plan& plan, const std::vector<planning::Node>& nodes, int threads) {
+  const scene::Scene exact = planning::planning_scene(scene_);
+  write(plan, nodes, planning::reachable_sets(exact, plan, nodes, kMostReachable, threads));
+}
+
+void PlanFolder::write(const planning::Plan& plan, const std::vector<planning::Node>& nodes,
+                       const planning::ReachableSets& reachable) {
   place(nodes);
   dynamics::Trajectory motion = start_;
   model_->reset();  // the same digits however often plans were written before
   dynamics::rollout(*model_, dynamics::initial_state(*model_),
                     {.steps = static_cast<int>(plan.commands.size()), .on_step = {}, .commands = plan.commands},
                     motion);
-  writer_->publish(motion, {nodes, X_WB_}, plan);
+  writer_->publish(motion, {nodes, X_WB_}, plan, reachable);
 }
 
 /// Poses at the nodes that have none yet.

@@ -29,9 +29,13 @@ class PlanFolder {
   /// The tree so far.
   void grow(const std::vector<planning::Node>& nodes);
   /// The plan, simulated exactly once more to record contacts and forces, with the whole tree.
-  void write(const planning::Plan& plan, const std::vector<planning::Node>& nodes);
+  void write(const planning::Plan& plan, const std::vector<planning::Node>& nodes) { write(plan, nodes, {}); }
+  /// The same for the plan that stays, with what the next command reaches along it and at the first nodes.
+  void finish(const planning::Plan& plan, const std::vector<planning::Node>& nodes, int threads);
 
  private:
+  void write(const planning::Plan& plan, const std::vector<planning::Node>& nodes,
+             const planning::ReachableSets& reachable);
   void place(const std::vector<planning::Node>& nodes);
 
   std::string folder_;

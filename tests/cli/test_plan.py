@@ -48,6 +48,24 @@ def test_the_run_folder_holds_tree_and_plan(deft, pushing):
         assert np.hypot(q["box/y"], q["box/z"] + 0.5) <= 0.01
 
 
+def test_the_run_folder_holds_what_the_next_command_reaches(deft, pushing):
+    summary = deft.json("plan", pushing, "--seed", 2, "--out", "plan")
+    with h5py.File(deft.folder / "plan" / "run.h5") as run:
+        places, ellipsoids, frames = run["reachable/places"][:], run["reachable/ellipsoids"][:], len(run["t"])
+        assert places[:frames, 0].tolist() == list(range(frames)) and (places[:frames, 1] == -1).all()
+        assert (places[frames:, 0] == -1).all() and len(places) == frames + min(500, summary["nodes"])
+        assert ellipsoids.shape == (len(places), 1, 7, 3)
+        assert [run.attrs["names_bodies"][b] for b in run["reachable/bodies"]] == ["box"]
+        assert float(run["reachable"].attrs["radius"]) > 0
+        # The box moves in the plane yz, where it is and turning about x.
+        X_WB = run["X_WB"][:, run["reachable/bodies"][0]]
+        assert np.abs(ellipsoids[:frames, 0, 0] - X_WB[:, 4:]).max() < 0.2
+        assert np.abs(ellipsoids[:, 0, 1:4, 0]).max() < 1e-6 and np.abs(ellipsoids[:, 0, 4:, 1:]).max() < 1e-6
+        assert np.abs(ellipsoids[:, 0, 1]).max() > 1e-2
+    page = (deft.folder / "plan" / "run.html").read_text()
+    assert '"reachable_ellipsoids"' in page
+
+
 def test_without_a_plan_the_exit_code_is_1_and_the_nearest_way_is_kept(deft, pushing):
     summary = deft.json("plan", pushing, "--nodes", 2, "--out", "plan", code=1)
     assert summary["status"] == "NodeLimit" and summary["success"] is False and summary["first_solution_s"] is None

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include "deft/core/diagnostics.hpp"
@@ -110,6 +111,42 @@ TEST_F(SearchFolder, GivesBackTreeAndPlanAsTheyWereWritten) {
   EXPECT_EQ(stored->header.kappa, kHeader.kappa);
   EXPECT_EQ(stored->header.scene_hash, kHeader.scene_hash);
   EXPECT_FALSE(fs::exists(folder / "run.h5.work"));
+}
+
+TEST_F(SearchFolder, GivesBackReachableSetsAndHasNoneWhereNoneWereWritten) {
+  const auto nodes = chain_of(2);
+  const auto X_WB = poses_of(2);
+  planning::ReachableSets sets{.radius = 0.3, .kappa = std::numeric_limits<double>::infinity(), .bodies = {1, 4}};
+  sets.places = {{.frame = 0}, {.frame = 2}, {.node = 1}};
+  for (int i = 0; i < 3 * 2 * 21; ++i) sets.ellipsoids.push_back(0.25f * static_cast<float>(i));
+  planning::Plan plan;
+  plan.h = 0.1;
+  {
+    SearchWriter writer(folder, {"chain", "deft: 1", "{}", "1"}, kHeader, motion_of(0));
+    writer.publish(motion_of(2), {nodes, X_WB}, plan);
+  }
+  EXPECT_TRUE(read_plan(folder)->reachable.places.empty()) << "a run like those written before";
+  {
+    SearchWriter writer(folder, {"chain", "deft: 1", "{}", "1"}, kHeader, motion_of(0));
+    writer.publish(motion_of(2), {nodes, X_WB}, plan, sets);
+  }
+  const planning::ReachableSets read = read_plan(folder)->reachable;
+  EXPECT_EQ(read.radius, 0.3);
+  EXPECT_EQ(read.kappa, sets.kappa);
+  EXPECT_EQ(read.bodies, sets.bodies);
+  EXPECT_EQ(read.ellipsoids, sets.ellipsoids);
+  ASSERT_EQ(read.places.size(), 3u);
+  EXPECT_EQ(read.places[1].frame, 2);
+  EXPECT_EQ(read.places[1].node, -1);
+  EXPECT_EQ(read.places[2].frame, -1);
+  EXPECT_EQ(read.places[2].node, 1);
+
+  sets.ellipsoids.resize(2 * 2 * 21);  // one place is without numbers
+  {
+    SearchWriter writer(folder, {"chain", "deft: 1", "{}", "1"}, kHeader, motion_of(0));
+    writer.publish(motion_of(2), {nodes, X_WB}, plan, sets);
+  }
+  EXPECT_THROW(read_plan(folder), InputError);
 }
 
 TEST_F(SearchFolder, PublishesNodesByItselfWhileTheSearchGoesOn) {

@@ -50,9 +50,16 @@ json scene_of(const SyntheticOptions& options) {
   const json tip = shape({{"type", "capsule"}, {"radius", kRadius}, {"length", 0.12}});
   bodies.push_back({{"name", "finger"}, {"role", "robot"}, {"visuals", tip}, {"collisions", tip}});
   for (int i = 0; i < options.boxes; ++i) {
-    const json cube = shape({{"type", "box"}, {"size", {2 * kHalf, 2 * kHalf, 2 * kHalf}}});
+    const json cube = options.ball && i == 0
+                          ? shape({{"type", "sphere"}, {"radius", kHalf}}, {{"rgba", {1, 0.5, 0, 1}}})
+                          : shape({{"type", "box"}, {"size", {2 * kHalf, 2 * kHalf, 2 * kHalf}}});
     const std::string name = i == 0 ? options.box_name : fmt::format("{}_{}", options.box_name, i);
     bodies.push_back({{"name", name}, {"role", "object"}, {"visuals", cube}, {"collisions", cube}});
+  }
+  if (options.wall) {
+    json wall = shape({{"type", "box"}, {"size", {1.2, 0.02, 0.8}}}, {{"rgba", {0, 0.4, 0, 1}}});
+    wall[0]["X_BG"] = {1, 0, 0, 0, 0.1, -0.3, 0.4};
+    for (const char* part : {"visuals", "collisions"}) bodies[0][part].push_back(wall[0]);
   }
   json settings = {{"h", kStep}, {"model", "convex"},       {"cone", "cone"},
                    {"rays", 4},  {"contact_margin", 0.025}, {"kappa", nullptr}};
@@ -114,6 +121,31 @@ void add_frame(const SyntheticOptions& options, double t, double part, dynamics:
   run.X_WB.push_back(std::move(poses));
 }
 
+/// At frame k the first box goes 2 cm + 1 mm k along x and half of it along y, and turns by 0.2 rad about z; at node n
+/// it goes 5 cm along all axes and turns about none.
+SearchTree::Reachable reachable_of(const SearchTree& tree, const SyntheticOptions& options) {
+  SearchTree::Reachable sets{.radius = 0.3, .kappa = 100, .bodies = {2}};
+  const auto add = [&](int frame, int node, const std::array<double, 7>& X_WB, double x, double y, double z,
+                       double turn) {
+    sets.places.push_back({frame, node});
+    for (const double number : {X_WB[4], X_WB[5], X_WB[6], x,    0.0, 0.0, 0.0, y,   0.0, 0.0, 0.0,
+                                z,       0.0,     0.0,     turn, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0})
+      sets.ellipsoids.push_back(static_cast<float>(number));
+  };
+  for (int k = 0; k <= options.steps; ++k) {
+    const double reach = 0.02 + 1e-3 * k;
+    add(k, -1, pose_of(box_at(0, options.steps == 0 ? 0 : static_cast<double>(k) / options.steps)), reach, reach / 2, 0,
+        0.2);
+  }
+  const std::size_t row = tree.X_WB.size() / tree.nodes.size();
+  for (std::size_t n = 0; n + 1 < tree.nodes.size(); ++n) {
+    std::array<double, 7> X_WB{};
+    for (std::size_t i = 0; i < 7; ++i) X_WB[i] = tree.X_WB[n * row + 14 + i];
+    add(-1, static_cast<int>(n), X_WB, 0.05, 0.05, 0.05, 0);
+  }
+  return sets;
+}
+
 /// Transfer, roll-out, transfer, roll-out along the motion are the plan; the other nodes push the first box aside, from
 /// the first roll-out or from the root in turn.
 SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
@@ -145,6 +177,7 @@ SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
     add(grasp, 2, {push(part) + 0.08 * std::cos(angle), 0.08 * std::sin(angle), 0.3 * angle}, part);
   }
   const int steps = options.steps;
+  if (options.reachable) tree.reachable = reachable_of(tree, options);
   if (!options.planned) return tree;
   tree.success = true;
   for (int k = 1; k <= 4; ++k) tree.segments.push_back({steps * (k - 1) / 4, steps * k / 4, k % 2 == 1, k});

@@ -80,6 +80,39 @@ TEST(TreeInPage, KeepsThePlanAndTheEarliestNodesAboveTheLimit) {
   EXPECT_EQ(X_WB[end * row + 18], run.tree->X_WB[late * row + 18]) << "x of the first box";
 }
 
+TEST(TreeInPage, HoldsReachableSetsOfTheFramesAndNodesThatAreKept) {
+  const SyntheticRun run = make_synthetic_run({.steps = 400, .twigs = 600, .reachable = true});
+  const SearchTree::Reachable& sets = run.tree->reachable;
+  const json whole = json::parse(slot_text(page_of(run)));
+  EXPECT_EQ(whole["tree"]["reachable"], json::parse(R"({"radius":0.3,"kappa":100.0,"bodies":[2]})"));
+  EXPECT_EQ(block<float>(whole, "reachable_ellipsoids"), sets.ellipsoids);
+  const auto places = block<std::uint32_t>(whole, "reachable_place");
+  ASSERT_EQ(places.size(), 401u + 1204u);
+  for (std::size_t i = 0; i < places.size(); ++i) EXPECT_EQ(places[i], i);
+
+  const std::size_t limit = embedded_page().size() + 250'000;
+  const std::string page = page_of(run, limit);
+  EXPECT_LE(page.size(), limit);
+  const json part = json::parse(slot_text(page));
+  const auto frame = block<std::uint32_t>(part, "frame"), kept = block<std::uint32_t>(part, "reachable_place");
+  const auto ellipsoids = block<float>(part, "reachable_ellipsoids");
+  const std::size_t nodes = block<std::uint32_t>(part, "tree_parent").size();
+  ASSERT_LT(frame.size(), 401u);
+  ASSERT_LT(nodes, 1205u);
+  ASSERT_EQ(kept.size(), frame.size() + nodes) << "every kept node but the last of all has its sets";
+  ASSERT_EQ(ellipsoids.size(), kept.size() * 21);
+  for (std::size_t i = 0; i < frame.size(); ++i) {
+    EXPECT_EQ(kept[i], i);
+    EXPECT_FLOAT_EQ(ellipsoids[21 * i + 3], 0.02f + 1e-3f * static_cast<float>(frame[i])) << "its own frame's";
+  }
+  const auto X_WB = block<float>(part, "tree_X_WB");
+  const std::size_t row = 7 * run.trajectory.names_bodies.size();
+  for (std::size_t n = 0; n < nodes; ++n) {
+    EXPECT_EQ(kept[frame.size() + n], frame.size() + n);
+    EXPECT_EQ(ellipsoids[21 * (frame.size() + n)], X_WB[n * row + 18]) << "x of the first box at node " << n;
+  }
+}
+
 TEST(TreeInPage, NamesWhatDoesNotFit) {
   using Spoil = void (*)(SearchTree&);
   const std::pair<Spoil, const char*> cases[] = {
@@ -90,10 +123,14 @@ TEST(TreeInPage, NamesWhatDoesNotFit) {
       {[](SearchTree& t) { t.nodes[2].kind = 3; }, "tree.nodes[2].kind is 3"},
       {[](SearchTree& t) { t.segments[1].first = 1; }, "tree.segments[1] holds steps 1 to 4 of 8"},
       {[](SearchTree& t) { t.segments[3].last = 9; }, "tree.segments[3] holds steps 6 to 9 of 8"},
+      {[](SearchTree& t) { t.reachable.bodies[0] = 4; }, "tree.reachable names body 4"},
+      {[](SearchTree& t) { t.reachable.ellipsoids.pop_back(); }, "tree.reachable.ellipsoids has"},
+      {[](SearchTree& t) { t.reachable.places[1].node = 0; }, "tree.reachable is of frame 1 and node 0"},
+      {[](SearchTree& t) { t.reachable.places[2].frame = 9; }, "tree.reachable is of frame 9 and node -1 of 9 frames"},
       {[](SearchTree& t) { t.segments[0].node = 40; }, "tree.segments[0] ends at node 40 of 9"},
   };
   for (const auto& [spoil, message] : cases) {
-    SyntheticRun run = make_synthetic_run({.steps = 8, .twigs = 2});
+    SyntheticRun run = make_synthetic_run({.steps = 8, .twigs = 2, .reachable = true});
     spoil(*run.tree);
     try {
       page_of(run);

@@ -61,23 +61,46 @@ std::vector<planning::Node> read_nodes(hid_t file) {
   return nodes;
 }
 
+/// A text attribute; empty if there is none.
+std::string read_text(const hdf5::Handle& group, const char* name) {
+  const std::vector<std::string> texts = hdf5::read_texts(group.get(), name);
+  return texts.empty() ? std::string() : texts[0];
+}
+
+double read_number(const hdf5::Handle& group, const char* name) {
+  return std::strtod(read_text(group, name).c_str(), nullptr);
+}
+
 void read_plan_part(hid_t file, StoredPlan& stored) {
   const auto numbers = read_column<std::int32_t>(file, "/plan/segments");
   for (std::size_t i = 0; i + 3 < numbers.size(); i += 4)
     stored.segments.push_back({numbers[i], numbers[i + 1], numbers[i + 2] != 0, numbers[i + 3]});
   const hdf5::Handle group(H5Gopen2(file, "/plan", H5P_DEFAULT), H5Gclose, "open /plan");
-  const auto text = [&](const char* name) {
-    const std::vector<std::string> texts = hdf5::read_texts(group.get(), name);
-    return texts.empty() ? std::string() : texts[0];
-  };
+  const auto text = [&](const char* name) { return read_text(group, name); };
   stored.header = {.goal = text("goal"),
                    .model = text("model"),
                    .scene_hash = text("scene_hash"),
                    .seed = std::strtoull(text("seed").c_str(), nullptr, 10),
-                   .kappa = std::strtod(text("kappa").c_str(), nullptr)};
-  stored.h = std::strtod(text("h").c_str(), nullptr);
+                   .kappa = read_number(group, "kappa")};
+  stored.h = read_number(group, "h");
   const std::vector<std::int32_t> success = hdf5::read_numbers(group.get(), "success");
   if (!success.empty()) stored.success = success[0] != 0;
+}
+
+planning::ReachableSets read_reachable(hid_t file) {
+  planning::ReachableSets sets;
+  if (H5Lexists(file, "/reachable", H5P_DEFAULT) <= 0) return sets;
+  const hdf5::Handle group(H5Gopen2(file, "/reachable", H5P_DEFAULT), H5Gclose, "open /reachable");
+  sets.radius = read_number(group, "radius");
+  sets.kappa = read_number(group, "kappa");
+  const auto bodies = read_column<std::int32_t>(file, "/reachable/bodies"),
+             places = read_column<std::int32_t>(file, "/reachable/places");
+  sets.bodies.assign(bodies.begin(), bodies.end());
+  for (std::size_t i = 0; i + 1 < places.size(); i += 2) sets.places.push_back({places[i], places[i + 1]});
+  sets.ellipsoids = read_column<float>(file, "/reachable/ellipsoids");
+  if (sets.ellipsoids.size() != sets.places.size() * bodies.size() * 21)
+    throw std::runtime_error("its reachable sets differ in length");
+  return sets;
 }
 
 }  // namespace
@@ -98,6 +121,7 @@ std::optional<StoredPlan> read_plan(const std::string& path) {
     if (stored.nodes.empty()) throw std::runtime_error("its tree has no nodes");
     stored.X_WB = read_column<float>(file.get(), "/tree/X_WB");
     read_plan_part(file.get(), stored);
+    stored.reachable = read_reachable(file.get());
     return stored;
   } catch (const std::runtime_error& failure) {
     throw InputError({run, 0, 0}, fmt::format("is not a whole run of a planner: {}", failure.what()));

@@ -31,7 +31,8 @@ struct PosedNodes {
 ///   /tree/{q [N, nq], u [N, nu], X_WB [N, bodies, 7] (single precision), parent [N], kind [N] (0 root, 1 transfer, 2
 ///   roll-out), cost [N] (s), distance [N] (m), regrasps [N], time [N] (s)},  /tree/commands [Σ, nu] with
 ///   /tree/commands_offset [N + 1], /plan/segments [S, 4] (first step, last step + 1, 1 = transfer, node at its end or
-///   −1), and attributes of /plan.
+///   −1), and attributes of /plan,  /reachable/{bodies [O], places [R, 2], ellipsoids [R, O, 7, 3]} as
+///   planning::ReachableSets says, if the plan came with them.
 class SearchWriter {
  public:
   /// @param start  trajectory of the start alone. @throws std::runtime_error if the file cannot be written.
@@ -43,9 +44,10 @@ class SearchWriter {
   /// Takes nodes that follow those taken before; a thread of the writer appends them to DIR/run.h5.work and publishes
   /// copies of it by renaming. @throws std::runtime_error with the reason of an earlier failure to write (disk full).
   void append(const PosedNodes& tree);
-  /// Publishes the plan with its simulation and the whole tree; again for a better plan. Nothing is appended after it.
-  /// @throws std::runtime_error with the reason.
-  void publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan);
+  /// Publishes the plan with its simulation and the whole tree, and what can be reached from there if that is known;
+  /// again for a better plan. Nothing is appended after it. @throws std::runtime_error with the reason.
+  void publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan,
+               const planning::ReachableSets& reachable = {});
 
  private:
   struct Impl;
@@ -58,8 +60,9 @@ struct StoredPlan {
   std::vector<planning::Node> nodes;
   std::vector<float> X_WB;  // [nodes × bodies × 7]
   std::vector<planning::Segment> segments;
-  double h = 0;                 // [s]; 0: no plan
-  std::optional<bool> success;  // none: the search was cut short
+  planning::ReachableSets reachable;  // none in runs that were cut short, or written before there were any
+  double h = 0;                       // [s]; 0: no plan
+  std::optional<bool> success;        // none: the search was cut short
 };
 /// The tree and the plan in DIR/run.h5 (or the file itself); none if it is not the run of a planner.
 /// @throws InputError if there is no run or a part is missing.

@@ -96,7 +96,8 @@ struct SearchWriter::Impl {
     }
   }
 
-  void publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan) {
+  void publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan,
+               const planning::ReachableSets& reachable) {
     stop();
     file.reset();
     write_run(copy(), run, motion);
@@ -106,6 +107,7 @@ struct SearchWriter::Impl {
       TreeFile whole(copy(), header);
       whole.append(rows);
       whole.add_plan(plan);
+      whole.add_reachable(reachable);
     }
     fs::rename(copy(), target);
     fs::remove(work());
@@ -145,8 +147,9 @@ void SearchWriter::append(const PosedNodes& tree) {
   impl_->wake.notify_all();
 }
 
-void SearchWriter::publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan) {
-  impl_->publish(motion, tree, plan);
+void SearchWriter::publish(const dynamics::Trajectory& motion, const PosedNodes& tree, const planning::Plan& plan,
+                           const planning::ReachableSets& reachable) {
+  impl_->publish(motion, tree, plan, reachable);
 }
 
 }  // namespace deft::io

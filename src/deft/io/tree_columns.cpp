@@ -120,6 +120,20 @@ void TreeFile::add_plan(const planning::Plan& plan) {
   hdf5::write_attribute(impl_->plan.get(), "finer_success", finer_success);
 }
 
+void TreeFile::add_reachable(const planning::ReachableSets& sets) {
+  if (sets.places.empty()) return;
+  const std::lock_guard lock(hdf5::library_mutex());
+  const hid_t file = impl_->file.get();
+  const hdf5::Handle group = make_group(file, "/reachable");
+  hdf5::write_attribute(group.get(), "radius", fmt::format("{}", sets.radius));
+  hdf5::write_attribute(group.get(), "kappa", fmt::format("{}", sets.kappa));
+  std::vector<std::int32_t> places;
+  for (const auto& [frame, node] : sets.places) places.insert(places.end(), {frame, node});
+  hdf5::Column<std::int32_t>(file, "/reachable/bodies", {}).append({sets.bodies.begin(), sets.bodies.end()});
+  hdf5::Column<std::int32_t>(file, "/reachable/places", {2}).append(places);
+  hdf5::Column<float>(file, "/reachable/ellipsoids", {sets.bodies.size(), 7, 3}).append(sets.ellipsoids);
+}
+
 void TreeFile::flush() {
   const std::lock_guard lock(hdf5::library_mutex());
   hdf5::check(H5Fflush(impl_->file.get(), H5F_SCOPE_GLOBAL), "flush the tree");

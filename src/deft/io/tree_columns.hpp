@@ -1,5 +1,5 @@
 #pragma once
-// /tree and /plan of run.h5, row by row. Internal to io; the layout is in README.md.
+// /tree, /plan and /reachable of run.h5, row by row. Internal to io; the layout is in README.md.
 
 #include <cstdint>
 #include <memory>
@@ -37,6 +37,8 @@ class TreeFile {
   void append(const TreeRows& rows);
   /// Adds the segments and how the plan was judged; once.
   void add_plan(const planning::Plan& plan);
+  /// Adds the reachable sets, if there are any; once.
+  void add_reachable(const planning::ReachableSets& sets);
   /// Brings everything to the file: a copy of it is then a whole run.
   void flush();
 

@@ -70,4 +70,20 @@ struct Plan {
   }
 };
 
+/// Where the next command brings bodies, to first order, at frames of a plan and at nodes of a tree: ellipsoids
+/// (reachable_set.hpp).
+struct ReachableSets {
+  /// Of what a row is: a frame of the plan (0: its start, k: the end of its k-th step) or a node; the other is −1.
+  struct Place {
+    int frame = -1, node = -1;
+  };
+  double radius = 0;          // ε, how long the command's change may be [rad, m]
+  double kappa = 0;           // of the smoothed step [1/J]
+  std::vector<int> bodies;    // of the scene
+  std::vector<Place> places;  // none: there are no sets
+  /// [places × bodies × 7 × 3], world axes: the centre [m], three semi-axes of its positions [m], longest first, and
+  /// three of its rotation vectors [rad].
+  std::vector<float> ellipsoids;
+};
+
 }  // namespace deft::planning

@@ -212,6 +212,26 @@ void add_tree(json& document, const SearchTree& tree, std::size_t total, std::si
   blocks["tree_X_WB"] = X_WB.block({n, bodies, 7});
 }
 
+/// Reachable sets at the frames and nodes that are kept; a place is a kept frame, or a node after all frames.
+void add_reachable(json& document, const SearchTree::Reachable& sets, std::span<const std::size_t> frames) {
+  if (sets.places.empty()) return;
+  Indices places;
+  Reals ellipsoids;
+  const auto row = static_cast<std::ptrdiff_t>(sets.ellipsoids.size() / sets.places.size());
+  for (std::size_t i = 0; i < sets.places.size(); ++i) {
+    const auto [frame, node] = sets.places[i];
+    const auto kept = std::lower_bound(frames.begin(), frames.end(), static_cast<std::size_t>(std::max(frame, 0)));
+    if (frame >= 0 && (kept == frames.end() || *kept != static_cast<std::size_t>(frame))) continue;
+    places.add(frame >= 0 ? static_cast<double>(kept - frames.begin()) : static_cast<double>(frames.size()) + node);
+    const auto first = sets.ellipsoids.begin() + static_cast<std::ptrdiff_t>(i) * row;
+    ellipsoids.values.insert(ellipsoids.values.end(), first, first + row);
+  }
+  document["tree"]["reachable"] = {{"radius", sets.radius}, {"kappa", sets.kappa}, {"bodies", sets.bodies}};
+  const std::size_t n = places.values.size();
+  document["blocks"]["reachable_place"] = places.block({n});
+  document["blocks"]["reachable_ellipsoids"] = ellipsoids.block({n, sets.bodies.size(), 7, 3});
+}
+
 std::string escape_for_script(const std::string& text) {
   std::string escaped;
   escaped.reserve(text.size());
@@ -249,8 +269,11 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_motion(blocks, run, frames);
   add_contacts(blocks, run, frames);
   add_steps(blocks, run, frames);
-  if (content.tree)
-    add_tree(document, first_nodes(*content.tree, nodes), content.tree->nodes.size(), run.names_bodies.size());
+  if (content.tree) {
+    const SearchTree kept = first_nodes(*content.tree, nodes);
+    add_tree(document, kept, content.tree->nodes.size(), run.names_bodies.size());
+    add_reachable(document, kept.reachable, frames);
+  }
   // Names that are not UTF-8 are shown with replacement characters rather than refused.
   return escape_for_script(document.dump(-1, ' ', false, json::error_handler_t::replace));
 }

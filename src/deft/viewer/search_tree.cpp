@@ -9,6 +9,40 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("make_page: " + what); }
 
+constexpr std::size_t kNumbers = 21;  // of an ellipsoid of positions and one of turns
+
+void check_reachable(const SearchTree& tree, std::size_t bodies, std::size_t steps) {
+  const SearchTree::Reachable& sets = tree.reachable;
+  const auto count = static_cast<int>(tree.nodes.size()), frames = static_cast<int>(steps) + 1;
+  for (const int body : sets.bodies) {
+    if (body < 0 || body >= static_cast<int>(bodies))
+      fail(fmt::format("tree.reachable names body {}, but there are {} bodies", body, bodies));
+  }
+  if (sets.ellipsoids.size() != sets.places.size() * sets.bodies.size() * kNumbers)
+    fail(fmt::format("tree.reachable.ellipsoids has {} entries, expected {} places × {} bodies × {}",
+                     sets.ellipsoids.size(), sets.places.size(), sets.bodies.size(), kNumbers));
+  for (const auto& [frame, node] : sets.places) {
+    if ((frame < 0) == (node < 0) || frame >= frames || node >= count)
+      fail(fmt::format("tree.reachable is of frame {} and node {} of {} frames and {} nodes", frame, node, frames,
+                       count));
+  }
+}
+
+/// The sets at nodes that have a new place, and at frames.
+SearchTree::Reachable sets_of(const SearchTree::Reachable& sets, const std::vector<int>& place) {
+  SearchTree::Reachable part{.radius = sets.radius, .kappa = sets.kappa, .bodies = sets.bodies};
+  const auto row = static_cast<std::ptrdiff_t>(sets.bodies.size() * kNumbers);
+  for (std::size_t i = 0; i < sets.places.size(); ++i) {
+    auto [frame, node] = sets.places[i];
+    if (node >= 0) node = place[static_cast<std::size_t>(node)];
+    if (frame < 0 && node < 0) continue;
+    part.places.push_back({frame, node});
+    const auto first = sets.ellipsoids.begin() + static_cast<std::ptrdiff_t>(i) * row;
+    part.ellipsoids.insert(part.ellipsoids.end(), first, first + row);
+  }
+  return part;
+}
+
 }  // namespace
 
 void check_tree(const SearchTree& tree, std::size_t bodies, std::size_t steps) {
@@ -32,6 +66,7 @@ void check_tree(const SearchTree& tree, std::size_t bodies, std::size_t steps) {
       fail(fmt::format("tree.segments[{}] ends at node {} of {}", i, segment.node, count));
     last = segment.last;
   }
+  check_reachable(tree, bodies, steps);
 }
 
 SearchTree first_nodes(const SearchTree& tree, std::size_t count) {
@@ -64,6 +99,7 @@ SearchTree first_nodes(const SearchTree& tree, std::size_t count) {
   for (SearchTree::Segment& segment : part.segments) {
     if (segment.node >= 0) segment.node = place[static_cast<std::size_t>(segment.node)];
   }
+  part.reachable = sets_of(tree.reachable, place);
   return part;
 }
 

@@ -25,17 +25,31 @@ struct SearchTree {
     int node = -1;  // at the segment's end, −1 if it is not in the tree
   };
 
+  /// Where the next command brings bodies, to first order, as ellipsoids.
+  struct Reachable {
+    /// A frame of the run or a node; the other is −1.
+    struct Place {
+      int frame = -1, node = -1;
+    };
+    double radius = 0, kappa = 0;  // ‖δu‖ ≤ radius [rad, m], of steps smoothed at kappa [1/J]
+    std::vector<int> bodies;
+    std::vector<Place> places;      // none: there are no sets
+    std::vector<float> ellipsoids;  // [places × bodies × 7 × 3]: centre [m], semi-axes of positions [m], of turns [rad]
+  };
+
   std::string goal;             // its name in scene_json
   std::optional<bool> success;  // none: the search was cut short
   std::vector<Node> nodes;
   std::vector<float> X_WB;  // poses of all bodies at the nodes, [nodes × bodies × 7], `[qw qx qy qz x y z]`
   std::vector<Segment> segments;
+  Reachable reachable;
 };
 
-/// @throws std::invalid_argument naming what does not fit: sizes, parents, kinds, segments.
+/// @throws std::invalid_argument naming what does not fit: sizes, parents, kinds, segments, places of reachable sets.
 void check_tree(const SearchTree& tree, std::size_t bodies, std::size_t steps);
 
-/// The tree of at most `count` nodes: those on the plan with their ancestors, then the earliest.
+/// The tree of at most `count` nodes: those on the plan with their ancestors, then the earliest. Reachable sets go
+/// with their nodes.
 SearchTree first_nodes(const SearchTree& tree, std::size_t count);
 
 }  // namespace deft::viewer

@@ -4,10 +4,12 @@ import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
 import {el, emptyState} from './dom';
 import {addHover} from './hover';
+import {clearDirection} from './home';
 import {helpDialog, Key, listenToKeys} from './keyboard';
 import {Labels} from './labels';
 import {Player} from './player';
 import {PlotPanel} from './plot_panel';
+import {ReachLayer} from './reach_layer';
 import {contactRange, isFailed, Run, statusWord} from './run';
 import {Stage} from './stage';
 import {makeTabs} from './tabs';
@@ -17,6 +19,7 @@ import {TreeView} from './tree_view';
 import {ViewPanel} from './view_panel';
 
 const kDirections = {xy: new Vector3(0, -1e-3, 1), xz: new Vector3(0, -1, 0.12), yz: new Vector3(1, 0, 0.12)};
+const kSpaceDirection = new Vector3(0.8, -1.5, 0.85);
 
 /** One run on the page: everything is built here and taken down by the signal. */
 export class App {
@@ -26,6 +29,7 @@ export class App {
   private layer: ContactLayer | null = null;
   private bodies: Bodies | null = null;
   private tree: TreeView | null = null;
+  private reach: ReachLayer | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -83,7 +87,7 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, nodes_shown: this.tree?.shown ?? 0,
+      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
     };
   }
 
@@ -92,9 +96,11 @@ export class App {
     if (node === null) {
       this.bodies?.update(this.player.frame, this.player.position);
       this.layer?.setFrame(this.player.frame);
+      this.reach?.setFrame(this.player.frame);
     } else {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
+      this.reach?.setNode(node);
     }
     this.stage?.invalidate();
   }
@@ -112,13 +118,14 @@ export class App {
       return null;
     }
     const box = boundsOfMotion(run);
-    stage.setHome(box, run.scene.plane ? kDirections[run.scene.plane] : new Vector3(0.8, -1.5, 0.85));
+    stage.setHome(box, run.scene.plane ? kDirections[run.scene.plane] : clearDirection(run, kSpaceDirection));
     const labels = new Labels(view, stage);
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
-    stage.onDraw(() => { labels.begin(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
+    stage.onDraw(() => { labels.begin(); layer.layOut(); reach?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies] = [stage, layer, bodies];
+    [this.stage, this.layer, this.bodies, this.reach] = [stage, layer, bodies, reach];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0 && run.tree) {
@@ -128,7 +135,7 @@ export class App {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
-    return new ViewPanel(run, stage, layer, bodies);
+    return new ViewPanel(run, stage, layer, bodies, reach);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
@@ -187,6 +194,7 @@ export class App {
       const text = flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
+    if (this.reach) keys.push({keys: ['e'], shown: 'e', text: 'reach of the next command on or off', action: () => options.toggleReach()});
     keys.push(
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},
       {keys: ['d'], shown: 'd', text: 'turn the camera right', action: () => stage.orbit(0.1, 0, 1)},

@@ -1,11 +1,11 @@
-import {BackSide, Box3, Color, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial,
+import {BackSide, Box3, BufferGeometry, Color, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial,
         MeshStandardMaterial, Object3D, Scene as ThreeScene, Vector3} from 'three';
 import {cssColour} from './dom';
 import {axesOf} from './frames';
 import {Grid, makePlane} from './ground';
 import {poseMatrix, setPose, setPoseBetween} from './pose';
 import type {Body, Geometry, Run} from './run';
-import {hasEdges, makeGeometry} from './shapes';
+import {hasEdges, isRound, makeGeometry, makeSectors} from './shapes';
 
 export type Look = 'visual' | 'collision' | 'both';
 
@@ -19,19 +19,28 @@ function bodyColour(body: Body, indexInRole: number): Color {
   return new Color('#a3a8ae');
 }
 
-/** Bounds of a geometry in its body's frame; half-spaces have none. */
-function boundsOf(geometry: Geometry): Box3 {
+/** Bounds of a geometry in its own frame; half-spaces have none. */
+export function geometryBounds(geometry: Geometry): Box3 {
   if (geometry.shape.type === 'half_space') return new Box3();
   const triangles = makeGeometry(geometry.shape, 0);
   triangles.computeBoundingBox();
-  return triangles.boundingBox!.clone().applyMatrix4(poseMatrix(geometry.X_BG));
+  return triangles.boundingBox!.clone();
 }
 
 /** Bounds of what is drawn of a body, in its frame. */
 export function localBounds(body: Body): Box3 {
   const box = new Box3();
-  for (const geometry of body.visuals.length ? body.visuals : body.collisions) box.union(boundsOf(geometry));
+  for (const geometry of body.visuals.length ? body.visuals : body.collisions) {
+    const bounds = geometryBounds(geometry);
+    if (!bounds.isEmpty()) box.union(bounds.applyMatrix4(poseMatrix(geometry.X_BG)));
+  }
   return box;
+}
+
+/** Whether an object is drawn by surfaces of revolution only, which look the same however they turn. */
+function showsNoTurning(body: Body): boolean {
+  const shown = body.visuals.length ? body.visuals : body.collisions;
+  return body.role === 'object' && shown.length > 0 && shown.every(({shape}) => isRound(shape));
 }
 
 /** Indices of the objects' bodies that are drawn; of all of them if none is. */
@@ -82,6 +91,7 @@ export class Bodies {
   private readonly lines: LineBasicMaterial[] = [];
   private readonly ghosts = new Group();
   private readonly numBodies: number;
+  private readonly sectored: boolean[] = []; // by body: drawn in two tones
 
   private readonly center: Vector3;
   private readonly depth: number; // of what moves, across the plane of motion if there is one
@@ -145,7 +155,8 @@ export class Bodies {
       for (const geometry of source.visuals.length ? source.visuals : source.collisions) {
         if (geometry.shape.type === 'half_space') continue;
         const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false});
-        const mesh = new Mesh(makeGeometry(geometry.shape, 0.01 * this.radius), material);
+        const mesh = new Mesh(this.triangles(geometry, body), material);
+        material.vertexColors = mesh.geometry.hasAttribute('color');
         setPose(mesh, geometry.X_BG);
         if (hasEdges(geometry.shape)) {
           mesh.add(new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')})));
@@ -167,6 +178,7 @@ export class Bodies {
     group.name = body.name;
     group.userData.body = index;
     const shown = body.visuals.length ? body.visuals : body.collisions;
+    this.sectored.push(showsNoTurning(body));
     for (const geometry of shown) this.addVisual(group, geometry, colour, body.visuals.length === 0);
     for (const geometry of body.collisions) this.addCollision(group, geometry);
     const axes = axesOf(body.role === 'world' ? 0.2 * this.radius : 0.12 * this.radius);
@@ -188,13 +200,25 @@ export class Bodies {
     else material.color.copy(colour);
     material.userData.alpha = alpha;
     this.solids.push(material);
-    const mesh = new Mesh(makeGeometry(shape, 0.01 * this.radius), material);
+    const mesh = new Mesh(this.triangles(geometry, group.userData.body), material);
+    material.vertexColors = mesh.geometry.hasAttribute('color');
     mesh.castShadow = mesh.receiveShadow = true;
     mesh.userData.only = only;
     setPose(mesh, geometry.X_BG);
     if (hasEdges(shape)) mesh.add(this.edges(mesh));
     this.visuals.push(mesh);
     group.add(mesh);
+  }
+
+  /** A geometry's triangles, in two tones where the body would show no turning otherwise: the poles of a ball lie across the plane
+   *  of motion, or along its own z. */
+  private triangles(geometry: Geometry, body: number): BufferGeometry {
+    const shape = geometry.shape as Exclude<Geometry['shape'], {type: 'half_space'}>;
+    if (!this.sectored[body] || !isRound(shape)) return makeGeometry(shape, 0.01 * this.radius);
+    const {plane} = this.run.scene;
+    if (!plane || this.run.frames === 0) return makeSectors(shape, new Vector3(0, 0, 1));
+    const X_WG = poseMatrix(this.run.X_WB, 7 * body).multiply(poseMatrix(geometry.X_BG));
+    return makeSectors(shape, new Vector3().setComponent({yz: 0, xz: 1, xy: 2}[plane], 1).transformDirection(X_WG.invert()));
   }
 
   private addPlane(group: Group, geometry: Geometry, normal: number[], offset: number): void {

@@ -84,7 +84,7 @@ export function parseRun(text: string): Run {
       iterations: block('step_iterations'), residual, solve_us: block('step_solve_us'), energy: block('step_energy'),
       gap_min: block('step_gap_min'),
     },
-    tree: doc.tree ? readTree(doc.tree, block) : null,
+    tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import {BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CylinderGeometry, SphereGeometry} from 'three';
+import {BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CylinderGeometry, Quaternion, SphereGeometry, Vector3} from 'three';
 import {toCreasedNormals} from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 import type {Shape} from './run';
 
@@ -18,12 +18,13 @@ export function makeGeometry(shape: Bounded, pointRadius: number): BufferGeometr
   return geometry;
 }
 
-function triangulate(shape: Bounded): BufferGeometry {
+/** `around`: pieces of a full turn of round shapes. */
+function triangulate(shape: Bounded, around?: number): BufferGeometry {
   switch (shape.type) {
-    case 'sphere': return new SphereGeometry(shape.radius, 40, 24);
+    case 'sphere': return new SphereGeometry(shape.radius, around ?? 40, 24);
     case 'box': return new BoxGeometry(...(shape.size as [number, number, number]));
-    case 'capsule': return new CapsuleGeometry(shape.radius, shape.length, 12, 32).rotateX(Math.PI / 2);
-    case 'cylinder': return new CylinderGeometry(shape.radius, shape.radius, shape.length, 48).rotateX(Math.PI / 2);
+    case 'capsule': return new CapsuleGeometry(shape.radius, shape.length, 12, around ?? 32).rotateX(Math.PI / 2);
+    case 'cylinder': return new CylinderGeometry(shape.radius, shape.radius, shape.length, around ?? 48).rotateX(Math.PI / 2);
     case 'ellipsoid': return new SphereGeometry(1, 40, 24).scale(...(shape.radii as [number, number, number]));
     case 'mesh': {
       const mesh = new BufferGeometry();
@@ -34,6 +35,41 @@ function triangulate(shape: Bounded): BufferGeometry {
       return mesh;
     }
   }
+}
+
+const kSectors = 6;      // odd in half a turn: a half turn exchanges the tones
+const kDarkTone = 0.42;  // of the colour, in linear light
+
+type Round = Extract<Shape, {type: 'sphere' | 'cylinder' | 'capsule'}>;
+
+/** Whether a shape looks the same however it turns about an axis. */
+export const isRound = (shape: Shape): shape is Round =>
+  (shape.type === 'sphere' && shape.radius > 0) || shape.type === 'cylinder' || shape.type === 'capsule';
+
+const madeInTones = new Map<string, BufferGeometry>(); // shared by equal shapes: piles have a thousand of one
+
+/** A round shape's triangles with vertex colours: sectors between meridians, light and dark in turn. Cylinders and capsules have
+ *  their meridians about their own z, balls about `pole` (their frame). */
+export function makeSectors(shape: Round, pole: Vector3): BufferGeometry {
+  const key = JSON.stringify([shape, shape.type === 'sphere' ? pole.toArray().map((x) => x.toFixed(6)) : null]);
+  let geometry = madeInTones.get(key);
+  if (!geometry) madeInTones.set(key, (geometry = inSectors(shape, pole)));
+  return geometry;
+}
+
+function inSectors(shape: Round, pole: Vector3): BufferGeometry {
+  const smooth = triangulate(shape, 8 * kSectors);
+  if (shape.type === 'sphere') smooth.rotateX(Math.PI / 2); // its poles on z, as the others have them
+  const geometry = smooth.toNonIndexed(), at = geometry.getAttribute('position');
+  const tones = new Float32Array(3 * at.count);
+  for (let v = 0; v < at.count; v += 3) {
+    const mean = (pick: (i: number) => number) => pick(v) + pick(v + 1) + pick(v + 2);
+    const angle = Math.atan2(mean((i) => at.getY(i)), mean((i) => at.getX(i)));
+    const sector = Math.floor((angle / (2 * Math.PI) + 1) * kSectors);
+    tones.fill(sector % 2 ? kDarkTone : 1, 3 * v, 3 * v + 9);
+  }
+  geometry.setAttribute('color', new BufferAttribute(tones, 3));
+  return shape.type === 'sphere' ? geometry.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), pole)) : geometry;
 }
 
 /** Whether a line along the sharp edges helps to read the shape. */

@@ -143,6 +143,8 @@ export class Stage {
     this.lookFrom(this.homeDirection);
   }
 
+  /** From where the camera looks at home: unit, from the middle of the scene. */
+  get homeView(): Vector3 { return this.homeDirection; }
   get radius(): number { return this.focus.radius; }
   get center(): Vector3 { return this.focus.center; }
   lookHome(): void {

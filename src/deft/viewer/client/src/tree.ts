@@ -1,6 +1,7 @@
 // A planner's tree as the page holds it, and what the pictures of it need.
 import {drawnObjects} from './bodies';
 import {rotationBetween} from './pose';
+import {Reach, readReach} from './reach';
 import type {Run} from './run';
 
 type Numbers = Float32Array | Uint32Array | Uint16Array | Uint8Array;
@@ -12,6 +13,7 @@ export interface Segment {first: number; last: number; transfer: boolean; node: 
 export interface Tree {
   goal: string; success: boolean | null; total: number; count: number; segments: Segment[]; parent: Numbers; kind: Numbers;
   regrasps: Numbers; distance: Numbers; cost: Numbers; time: Numbers; X_WB: Numbers;
+  reach: Reach | null; // runs of a search that was cut short have none, nor have old ones
 }
 
 /** Kinds by index: how a node came from its parent. */
@@ -19,15 +21,20 @@ export const kKinds = [
   {word: 'start', glyph: '■'}, {word: 'transfer (regrasp)', glyph: '◆'}, {word: 'roll-out', glyph: '●'},
 ];
 
-interface Header {goal: string; success: boolean | null; total: number; segments: [number, number, boolean, number][]}
+interface Header {
+  goal: string; success: boolean | null; total: number; segments: [number, number, boolean, number][];
+  reachable?: {radius: number; kappa: number | null; bodies: number[]};
+}
 
-export function readTree(header: Header, block: (name: string) => Numbers): Tree {
+/** `frames`: how many the page has. */
+export function readTree(header: Header, frames: number, block: (name: string) => Numbers): Tree {
   const parent = block('tree_parent');
   return {
     goal: header.goal, success: header.success, total: header.total, count: parent.length, parent,
     segments: joined(header.segments.map(([first, last, transfer, node]) => ({first, last, transfer, node}))),
     kind: block('tree_kind'), regrasps: block('tree_regrasps'), distance: block('tree_distance'), cost: block('tree_cost'),
     time: block('tree_time'), X_WB: block('tree_X_WB'),
+    reach: header.reachable ? readReach(header.reachable, frames, block) : null,
   };
 }
 

@@ -2,10 +2,19 @@ import {choice, checkbox, el, emptyState} from './dom';
 import {figures} from './format';
 import {treeGradient} from './palette';
 import type {Run} from './run';
+import {degrees, Reach, reachAt} from './reach';
 import {Axis, axesOf, firstAxes, kKinds, pathTo} from './tree';
 import type {TreeLayer} from './tree_layer';
 import {TreeMap} from './tree_map';
 import type {TreeState} from './tree_state';
+
+/** “±12 mm, ±30°”: the longest semi-axes, of each body if there are several. */
+function reachText(run: Run, reach: Reach, row: number): string {
+  return reachAt(reach, row).map(({body, shifts, turns}) => {
+    const name = reach.bodies.length > 1 ? `${run.names.bodies[body]} ` : '';
+    return `${name}±${figures(1e3 * shifts[0].length(), 2)} mm, ±${figures(degrees(turns[0].length()), 2)}°`;
+  }).join('; ');
+}
 
 /** The tree: its map, its growth, and the node that was chosen. */
 export class TreePanel {
@@ -119,6 +128,8 @@ export class TreePanel {
       ['regrasps', String(tree.regrasps[selected])], ['grown after', `${figures(tree.time[selected])} s`],
       ['on the plan', this.state.plan.includes(selected) ? 'yes' : 'no'],
     ];
+    const row = tree.reach?.ofNode.get(selected);
+    if (tree.reach) rows.push(['next reaches', row === undefined ? 'not recorded' : reachText(this.run, tree.reach, row)]);
     const path = pathTo(tree, selected);
     const links = path.map((n) => el('button', {
       className: 'link', 'aria-label': `Node ${n}, ${kKinds[tree.kind[n]].word}`, onclick: () => this.state.select(n),

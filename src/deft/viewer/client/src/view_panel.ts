@@ -2,7 +2,8 @@ import type {Bodies, Look} from './bodies';
 import type {ContactLayer, ContactOptions} from './contact_layer';
 import {checkbox, choice, el, slider} from './dom';
 import {figures} from './format';
-import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationGradient} from './palette';
+import {kForce, kGap, kNormal, kPenetration, kReach, kStates, kTangential, utilisationGradient} from './palette';
+import type {ReachLayer} from './reach_layer';
 import {isSmoothed, Run} from './run';
 import type {Stage} from './stage';
 
@@ -12,8 +13,10 @@ type Flag = Exclude<keyof ContactOptions, 'scale' | 'gapLimit'>;
 export class ViewPanel {
   readonly root = el('div', {className: 'view-options'});
   private readonly boxes = new Map<Flag, HTMLInputElement>();
+  private reachBox: HTMLInputElement | null = null;
 
-  constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies) {
+  constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies,
+              private readonly reach: ReachLayer | null) {
     const redraw = () => stage.invalidate();
     this.root.append(
       el('section', {}, el('h3', {}, 'Contacts'),
@@ -21,6 +24,7 @@ export class ViewPanel {
         this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
         slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`),
         ...this.gapLimit()),
+      ...this.planner(),
       el('section', {}, el('h3', {}, 'Bodies'),
         choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
                (look) => { bodies.setLook(look as Look); redraw(); }),
@@ -35,11 +39,20 @@ export class ViewPanel {
   }
 
   toggle(flag: Flag): void { this.boxes.get(flag)!.click(); }
+  toggleReach(): void { this.reachBox?.click(); }
 
   private flag(flag: Flag, text: string): HTMLElement {
     const label = checkbox(text, this.layer.options[flag], (on) => { this.layer.options[flag] = on; this.stage.invalidate(); });
     this.boxes.set(flag, label.querySelector('input')!);
     return label;
+  }
+
+  private planner(): HTMLElement[] {
+    const {reach} = this;
+    if (!reach) return [];
+    const label = checkbox('Reach of the next command', reach.visible, (on) => { reach.visible = on; this.stage.invalidate(); });
+    this.reachBox = label.querySelector('input')!;
+    return [el('section', {}, el('h3', {}, 'Planner'), label)];
   }
 
   private gapLimit(): HTMLElement[] {
@@ -78,6 +91,14 @@ export class ViewPanel {
     if (isSmoothed(this.run)) {
       const text = `force at a distance (gap > 0.01 mm; κ = ${figures(kappa as number)} 1/J)`;
       keys.splice(1, 0, key(line(hex(kForce), true), text));
+    }
+    if (this.reach) {
+      const {radius, kappa} = this.reach.reach, colour = hex(kReach);
+      const model = `change ‖δu‖ ≤ ${figures(radius)} rad or m, first order${kappa === null ? '' : `, κ = ${figures(kappa)} 1/J`}`;
+      keys.push(
+        key(el('i', {className: 'shell', style: `border-color:${colour};background:${colour}33`}),
+            `positions of an object’s centre of mass after the next command, to scale, ± its longest semi-axis in mm (${model})`),
+        key(el('b', {style: `color:${colour}`}, '↶↷'), 'turns after it about up to three axes, to scale, ± the largest in degrees'));
     }
     return keys;
   }
