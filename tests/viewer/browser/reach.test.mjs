@@ -49,7 +49,7 @@ test('it follows the chosen node, and says where nothing was recorded', () => on
   assert.equal((await info(page)).reach, null);
   assert.equal(await countColour(page, kReach), 0);
   await page.getByText('not recorded').waitFor();
-  await page.keyboard.press('Escape');
+  await page.getByRole('button', {name: 'Back to the run'}).click();
   await settle(page);
   assert.deepEqual((await labels(page)).sort(), ['±11°', '±20 mm']);
 }));

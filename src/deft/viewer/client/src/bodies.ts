@@ -154,9 +154,10 @@ export class Bodies {
       setPose(ghost, X_WB);
       for (const geometry of source.visuals.length ? source.visuals : source.collisions) {
         if (geometry.shape.type === 'half_space') continue;
-        const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false});
-        const mesh = new Mesh(this.triangles(geometry, body), material);
-        material.vertexColors = mesh.geometry.hasAttribute('color');
+        // Behind what stands where it stands, so that the two do not flicker.
+        const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false,
+                                                  polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2});
+        const mesh = new Mesh(makeGeometry(geometry.shape, 0.01 * this.radius), material);
         setPose(mesh, geometry.X_BG);
         if (hasEdges(geometry.shape)) {
           mesh.add(new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')})));

@@ -1,4 +1,4 @@
-import {ConeGeometry, CylinderGeometry, DoubleSide, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
+import {Color, ConeGeometry, CylinderGeometry, DoubleSide, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
 import {localBounds} from './bodies';
 import {figures} from './format';
 import {Instances} from './instances';
@@ -9,10 +9,12 @@ import type {Run} from './run';
 import type {Stage} from './stage';
 
 const kNothing = 2.5;      // [px] what is smaller is left out
-const kLinePixels = 1.1;   // radius of a line on the screen
+const kLinePixels = 1.3;   // radius of a line on the screen
+const kHaloPixels = 2.6;   // of the light rim that sets it off from bodies of its own colour
 const kArcRadius = 1.18;   // of the arcs, in half-widths of the body
 const kPieces = 48;        // of a whole turn
 const kUp = new Vector3(0, 0, 1);
+const kHalo = new Color('#fff');
 
 /** Two vectors that span the plane across `axis` (unit), the first as near to up as it can be; where the axis itself points up, to `front`. */
 function across(axis: Vector3, front: Vector3): [Vector3, Vector3] {
@@ -31,6 +33,7 @@ export class ReachLayer {
   private readonly shells: Mesh[] = [];
   private readonly lines: Instances;
   private readonly heads: Instances;
+  private readonly halos: Instances;
   private readonly halfWidths: number[];
   private readonly front: Vector3;
 
@@ -38,7 +41,10 @@ export class ReachLayer {
     this.front = stage.homeView.clone();
     this.halfWidths = run.scene.bodies.map((body) => Math.max(0, ...localBounds(body).getSize(new Vector3()).toArray()) / 2);
     const solid = new MeshBasicMaterial({transparent: true, depthTest: false});
-    this.lines = new Instances(stage.overlay, new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 2);
+    const rod = new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+    const pale = new MeshBasicMaterial({transparent: true, depthTest: false});
+    this.halos = new Instances(stage.overlay, rod, pale, 1);
+    this.lines = new Instances(stage.overlay, rod, solid, 2);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 12).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 2);
     const ball = new SphereGeometry(1, 48, 32), glass = new MeshBasicMaterial(
       {color: kReach, transparent: true, opacity: 0.16, side: DoubleSide, depthWrite: false, depthTest: false});
@@ -61,12 +67,10 @@ export class ReachLayer {
 
   /** Before every drawing: lines are of constant width on the screen. */
   layOut(): void {
-    this.lines.begin();
-    this.heads.begin();
+    for (const instances of [this.halos, this.lines, this.heads]) instances.begin();
     this.shells.forEach((shell) => { shell.visible = false; });
     if (this.visible) this.sets.forEach((set, i) => { this.addPositions(set, this.shells[i]); this.addTurns(set); });
-    this.lines.end();
-    this.heads.end();
+    for (const instances of [this.halos, this.lines, this.heads]) instances.end();
   }
 
   private addPositions({center, shifts}: BodyReach, shell: Mesh): void {
@@ -95,8 +99,8 @@ export class ReachLayer {
         this.heads.add(base, axis.clone().normalize(), 0.4 * head, axis.length(), kReach);
       }
       // A mark in its middle: the orientation if the command stays as it is.
-      const outward = first.clone().normalize();
-      this.lines.add(center.clone().addScaledVector(first, 1 - (4 * pixel) / radius), outward, kLinePixels * pixel, 8 * pixel, kReach);
+      const [inner, outer] = [-4, 4].map((pixels) => center.clone().addScaledVector(first, 1 + (pixels * pixel) / radius));
+      this.addLine(inner, outer);
       if (i === 0) {
         this.labels.add(this.rightmost(point(-angle), point(angle)), `±${figures(degrees(turn.length()), 2)}°`, 'reach');
       }
@@ -117,9 +121,17 @@ export class ReachLayer {
       return center.clone().addScaledVector(x, Math.cos(a)).addScaledVector(y, Math.sin(a));
     };
     for (let k = 0, from = point(0); k < pieces; ++k) {
-      const to = point(k + 1), axis = to.clone().sub(from), length = axis.length();
-      if (length > 0) this.lines.add(from, axis.divideScalar(length), kLinePixels * this.stage.pixelSize(from), length, kReach);
+      const to = point(k + 1);
+      this.addLine(from, to);
       from = to;
     }
+  }
+
+  private addLine(from: Vector3, to: Vector3): void {
+    const axis = to.clone().sub(from), length = axis.length(), pixel = this.stage.pixelSize(from);
+    if (!(length > 0)) return;
+    axis.divideScalar(length);
+    this.halos.add(from, axis, kHaloPixels * pixel, length, kHalo);
+    this.lines.add(from, axis, kLinePixels * pixel, length, kReach);
   }
 }
