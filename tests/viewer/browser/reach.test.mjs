@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';
-import {countColour, countIn, folder, info, launch, onPage, openRun, settle, showFrame, viewPixels} from './browser.mjs';
+import {countColour, folder, info, launch, onPage, openRun, settle, showFrame, viewPixels} from './browser.mjs';
 
 const kReach = '#7a4bd0';
 
@@ -91,14 +91,22 @@ test('the first view is not from behind a wall', () => onPage(openRun(browser, '
 
 test('a ball of one colour has two tones, so that its turning is seen', () => onPage(openRun(browser, 'ball'), async (page) => {
   for (const key of ['f', 'c', 'g', 'p']) await page.keyboard.press(key);
+  await page.getByRole('tab', {name: 'View'}).click();
   await showFrame(page, 0);
-  const start = await viewPixels(page);
-  // Of the colours red and green only, that of the ball: bright and dark sectors, and none of both alone.
-  let bright = 0, dark = 0;
-  for (let i = 0; i < start.length; i += 4) {
-    const [r, g, b] = start.subarray(i, i + 3);
-    if (b > 0.25 * r || r < 1.3 * g) continue;
-    if (r > 200) ++bright; else if (r < 185) ++dark;
+  const pixels = await viewPixels(page), {width} = await page.locator('.view').boundingBox();
+  // Along each row the edges between neighbours that both are of the ball's hue: shading alone has none.
+  const ofBall = (i) => pixels[i] > 1.3 * pixels[i + 1] && pixels[i + 2] < 0.3 * pixels[i];
+  let most = 0, count = 0;
+  for (let row = 0; row < pixels.length / 4 / width; ++row) {
+    let edges = 0;
+    for (let x = 2; x < width; ++x) {
+      const i = 4 * (row * Math.round(width) + x);
+      if (!ofBall(i) || !ofBall(i - 8)) continue;
+      ++count;
+      if (Math.abs(pixels[i] - pixels[i - 8]) > 25) ++edges;
+    }
+    most = Math.max(most, edges);
   }
-  assert.ok(bright > 200 && dark > 200, `${bright} bright and ${dark} dark pixels`);
+  assert.ok(count > 1000, `${count} pixels of the ball`);
+  assert.ok(most >= 4, `${most} edges in a row`);
 }));

@@ -37,10 +37,17 @@ export function localBounds(body: Body): Box3 {
   return box;
 }
 
-/** Whether an object is drawn by surfaces of revolution only, which look the same however they turn. */
+/** Whether an object is drawn by surfaces of revolution about one line only, so that it looks the same however it turns about it. */
 function showsNoTurning(body: Body): boolean {
   const shown = body.visuals.length ? body.visuals : body.collisions;
-  return body.role === 'object' && shown.length > 0 && shown.every(({shape}) => isRound(shape));
+  if (body.role !== 'object' || shown.length === 0 || !shown.every(({shape}) => isRound(shape))) return false;
+  const poses = shown.map(({X_BG}) => poseMatrix(X_BG)), from = new Vector3().setFromMatrixPosition(poses[0]);
+  const ways = poses.map((X) => new Vector3().setFromMatrixPosition(X).sub(from)); // between middles
+  const axes = poses.filter((_, i) => shown[i].shape.type !== 'sphere').map((X) => new Vector3().setFromMatrixColumn(X, 2));
+  const reach = Math.max(...ways.map((way) => way.length()));
+  const line = axes[0] ?? ways.find((way) => way.length() > 0.5 * reach) ?? new Vector3(0, 0, 1);
+  const off = (v: Vector3) => new Vector3().crossVectors(v, line).length() / line.length();
+  return axes.every((axis) => off(axis) < 1e-6) && ways.every((way) => off(way) <= 1e-6 * reach);
 }
 
 /** Indices of the objects' bodies that are drawn; of all of them if none is. */
