@@ -54,14 +54,14 @@ def test_the_run_folder_holds_what_the_next_command_reaches(deft, pushing):
         places, ellipsoids, frames = run["reachable/places"][:], run["reachable/ellipsoids"][:], len(run["t"])
         assert places[:frames, 0].tolist() == list(range(frames)) and (places[:frames, 1] == -1).all()
         assert (places[frames:, 0] == -1).all() and len(places) == frames + min(500, summary["nodes"])
-        assert ellipsoids.shape == (len(places), 1, 7, 3)
+        assert ellipsoids.shape == (len(places), 1, 8, 3)
         assert [run.attrs["names_bodies"][b] for b in run["reachable/bodies"]] == ["box"]
         assert float(run["reachable"].attrs["radius"]) > 0
         # The box moves in the plane yz, where it is and turning about x.
         X_WB = run["X_WB"][:, run["reachable/bodies"][0]]
-        assert np.abs(ellipsoids[:frames, 0, 0] - X_WB[:, 4:]).max() < 0.2
-        assert np.abs(ellipsoids[:, 0, 1:4, 0]).max() < 1e-6 and np.abs(ellipsoids[:, 0, 4:, 1:]).max() < 1e-6
-        assert np.abs(ellipsoids[:, 0, 1]).max() > 1e-2
+        assert np.abs(ellipsoids[:frames, 0, 0] - X_WB[:, 4:]).max() < 1e-6
+        assert np.abs(ellipsoids[:, 0, 2:5, 0]).max() < 1e-6 and np.abs(ellipsoids[:, 0, 5:, 1:]).max() < 1e-6
+        assert np.abs(ellipsoids[:, 0, 2]).max() > 1e-2
     page = (deft.folder / "plan" / "run.html").read_text()
     assert '"reachable_ellipsoids"' in page
 

@@ -118,7 +118,7 @@ TEST_F(SearchFolder, GivesBackReachableSetsAndHasNoneWhereNoneWereWritten) {
   const auto X_WB = poses_of(2);
   planning::ReachableSets sets{.radius = 0.3, .kappa = std::numeric_limits<double>::infinity(), .bodies = {1, 4}};
   sets.places = {{.frame = 0}, {.frame = 2}, {.node = 1}};
-  for (int i = 0; i < 3 * 2 * 21; ++i) sets.ellipsoids.push_back(0.25f * static_cast<float>(i));
+  for (int i = 0; i < 3 * 2 * 24; ++i) sets.ellipsoids.push_back(0.25f * static_cast<float>(i));
   planning::Plan plan;
   plan.h = 0.1;
   {
@@ -141,7 +141,7 @@ TEST_F(SearchFolder, GivesBackReachableSetsAndHasNoneWhereNoneWereWritten) {
   EXPECT_EQ(read.places[2].frame, -1);
   EXPECT_EQ(read.places[2].node, 1);
 
-  sets.ellipsoids.resize(2 * 2 * 21);  // one place is without numbers
+  sets.ellipsoids.resize(2 * 2 * 24);  // one place is without numbers
   {
     SearchWriter writer(folder, {"chain", "deft: 1", "{}", "1"}, kHeader, motion_of(0));
     writer.publish(motion_of(2), {nodes, X_WB}, plan, sets);

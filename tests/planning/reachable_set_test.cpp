@@ -123,7 +123,8 @@ TEST(ReachableSet, LiesAboutTheCentreOfMassAndInThePlaneOfMotion) {
   scene::SceneState state = scene.make_state();
   scene.update(node.q, state);
   const Vector3d p_W = state.X_WB()[static_cast<std::size_t>(finder.bodies()[0])].translation();
-  EXPECT_LT((sets[0].center_W - p_W).norm(), 0.05) << "a ball's centre of mass is its origin, and a step is short";
+  EXPECT_LT((sets[0].com_W - p_W).norm(), 1e-12) << "a ball's centre of mass is its origin";
+  EXPECT_LT((sets[0].center_W - p_W).norm(), 0.05) << "a step is short";
   EXPECT_LT(sets[0].shift_axes_W.col(2).norm(), 1e-6);
   EXPECT_LT(sets[0].shift_axes_W.row(0).norm(), 1e-6) << "no way out of the plane";
   EXPECT_LT(sets[0].turn_axes_W.bottomRows(2).norm(), 1e-6) << "turns about x only";
@@ -138,7 +139,7 @@ TEST(ReachableSets, CoverAllFramesAndTheNodesOfThePlanFirst) {
   const int most = static_cast<int>(result.plan.segments.size()) + 2;
   const ReachableSets sets = reachable_sets(scene, result.plan, result.nodes, most, 1);
   ASSERT_EQ(static_cast<int>(sets.places.size()), frames + std::min(most, static_cast<int>(result.nodes.size())));
-  EXPECT_EQ(sets.ellipsoids.size(), sets.places.size() * sets.bodies.size() * 21);
+  EXPECT_EQ(sets.ellipsoids.size(), sets.places.size() * sets.bodies.size() * 24);
   EXPECT_EQ(sets.radius, loaded.spec().plan.step_norm);
   EXPECT_EQ(sets.kappa, loaded.spec().plan.kappa);
   for (int k = 0; k < frames; ++k) EXPECT_EQ(sets.places[static_cast<std::size_t>(k)].frame, k);
@@ -154,11 +155,11 @@ TEST(ReachableSets, CoverAllFramesAndTheNodesOfThePlanFirst) {
   std::vector<ReachableSet> alone;
   const std::size_t k = result.plan.q.size() / 2;
   ASSERT_TRUE(finder.find(result.plan.q[k], result.plan.commands[k - 1], alone));
-  const float* row = sets.ellipsoids.data() + k * 21;
+  const float* row = sets.ellipsoids.data() + k * 24;
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(row[i], static_cast<float>(alone[0].center_W(i)));
-    EXPECT_EQ(row[3 + i], static_cast<float>(alone[0].shift_axes_W(i, 0)));
-    EXPECT_EQ(row[12 + i], static_cast<float>(alone[0].turn_axes_W(i, 0)));
+    EXPECT_EQ(row[3 + i], static_cast<float>(alone[0].center_W(i)));
+    EXPECT_EQ(row[6 + i], static_cast<float>(alone[0].shift_axes_W(i, 0)));
+    EXPECT_EQ(row[15 + i], static_cast<float>(alone[0].turn_axes_W(i, 0)));
   }
 }
 

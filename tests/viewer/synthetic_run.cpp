@@ -128,8 +128,10 @@ SearchTree::Reachable reachable_of(const SearchTree& tree, const SyntheticOption
   const auto add = [&](int frame, int node, const std::array<double, 7>& X_WB, double x, double y, double z,
                        double turn) {
     sets.places.push_back({frame, node});
-    for (const double number : {X_WB[4], X_WB[5], X_WB[6], x,    0.0, 0.0, 0.0, y,   0.0, 0.0, 0.0,
-                                z,       0.0,     0.0,     turn, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0})
+    for (int point = 0; point < 2; ++point) {
+      for (std::size_t i = 4; i < 7; ++i) sets.ellipsoids.push_back(static_cast<float>(X_WB[i]));
+    }
+    for (const double number : {x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z, 0.0, 0.0, turn, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0})
       sets.ellipsoids.push_back(static_cast<float>(number));
   };
   for (int k = 0; k <= options.steps; ++k) {

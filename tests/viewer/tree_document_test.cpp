@@ -100,16 +100,16 @@ TEST(TreeInPage, HoldsReachableSetsOfTheFramesAndNodesThatAreKept) {
   ASSERT_LT(frame.size(), 401u);
   ASSERT_LT(nodes, 1205u);
   ASSERT_EQ(kept.size(), frame.size() + nodes) << "every kept node but the last of all has its sets";
-  ASSERT_EQ(ellipsoids.size(), kept.size() * 21);
+  ASSERT_EQ(ellipsoids.size(), kept.size() * 24);
   for (std::size_t i = 0; i < frame.size(); ++i) {
     EXPECT_EQ(kept[i], i);
-    EXPECT_FLOAT_EQ(ellipsoids[21 * i + 3], 0.02f + 1e-3f * static_cast<float>(frame[i])) << "its own frame's";
+    EXPECT_FLOAT_EQ(ellipsoids[24 * i + 6], 0.02f + 1e-3f * static_cast<float>(frame[i])) << "its own frame's";
   }
   const auto X_WB = block<float>(part, "tree_X_WB");
   const std::size_t row = 7 * run.trajectory.names_bodies.size();
   for (std::size_t n = 0; n < nodes; ++n) {
     EXPECT_EQ(kept[frame.size() + n], frame.size() + n);
-    EXPECT_EQ(ellipsoids[21 * (frame.size() + n)], X_WB[n * row + 18]) << "x of the first box at node " << n;
+    EXPECT_EQ(ellipsoids[24 * (frame.size() + n)], X_WB[n * row + 18]) << "x of the first box at node " << n;
   }
 }
 

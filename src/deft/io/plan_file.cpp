@@ -98,7 +98,7 @@ planning::ReachableSets read_reachable(hid_t file) {
   sets.bodies.assign(bodies.begin(), bodies.end());
   for (std::size_t i = 0; i + 1 < places.size(); i += 2) sets.places.push_back({places[i], places[i + 1]});
   sets.ellipsoids = read_column<float>(file, "/reachable/ellipsoids");
-  if (sets.ellipsoids.size() != sets.places.size() * bodies.size() * 21)
+  if (sets.ellipsoids.size() != sets.places.size() * bodies.size() * planning::ReachableSets::kNumbers)
     throw std::runtime_error("its reachable sets differ in length");
   return sets;
 }

@@ -131,7 +131,7 @@ void TreeFile::add_reachable(const planning::ReachableSets& sets) {
   for (const auto& [frame, node] : sets.places) places.insert(places.end(), {frame, node});
   hdf5::Column<std::int32_t>(file, "/reachable/bodies", {}).append({sets.bodies.begin(), sets.bodies.end()});
   hdf5::Column<std::int32_t>(file, "/reachable/places", {2}).append(places);
-  hdf5::Column<float>(file, "/reachable/ellipsoids", {sets.bodies.size(), 7, 3}).append(sets.ellipsoids);
+  hdf5::Column<float>(file, "/reachable/ellipsoids", {sets.bodies.size(), 8, 3}).append(sets.ellipsoids);
 }
 
 void TreeFile::flush() {

@@ -77,12 +77,14 @@ struct ReachableSets {
   struct Place {
     int frame = -1, node = -1;
   };
-  double radius = 0;          // ε, how long the command's change may be [rad, m]
-  double kappa = 0;           // of the smoothed step [1/J]
-  std::vector<int> bodies;    // of the scene
-  std::vector<Place> places;  // none: there are no sets
-  /// [places × bodies × 7 × 3], world axes: the centre [m], three semi-axes of its positions [m], longest first, and
-  /// three of its rotation vectors [rad].
+  static constexpr std::size_t kNumbers = 24;  // of a body at a place
+  double radius = 0;                           // ε, how long the command's change may be [rad, m]
+  double kappa = 0;                            // of the smoothed step [1/J]
+  std::vector<int> bodies;                     // of the scene
+  std::vector<Place> places;                   // none: there are no sets
+  /// [places × bodies × 8 × 3], world axes: the centre of mass [m], where it goes if the command stays [m], which is
+  /// the centre of the ellipsoid of its positions, three semi-axes of that [m], longest first, and three of the
+  /// ellipsoid of rotation vectors [rad].
   std::vector<float> ellipsoids;
 };
 

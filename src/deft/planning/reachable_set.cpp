@@ -65,20 +65,27 @@ ReachableSetFinder::ReachableSetFinder(const scene::Scene& scene)
 
 bool ReachableSetFinder::find(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::vector<ReachableSet>& sets) {
   const scene::PlanSettings& settings = scene_->spec().plan;
+  const auto com = [this](std::size_t i) {
+    return Eigen::Vector3d(state_.X_WB()[static_cast<std::size_t>(bodies_[i])] * p_BCom_[i]);
+  };
   const bool about_joints = settings.search == scene::Search::kSingleStep;
   steps_.reset();
   if (!steps_.linearize(q, about_joints ? joint_positions(*scene_, q) : u, settings.kappa, c_, B_)) return false;
 
-  scene_->update(c_, state_);
   sets.resize(bodies_.size());
+  scene_->update(q, state_);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) sets[i].com_W = com(i);
+  scene_->update(c_, state_);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const auto columns = scene_->model().columns(bodies_[i]);
-    const Eigen::Vector3d p_WCom = state_.X_WB()[static_cast<std::size_t>(bodies_[i])] * p_BCom_[i];
+    const Eigen::Vector3d p_WCom = com(i);
     Matrix6X J(6, static_cast<Eigen::Index>(columns.size()));
     scene_->model().point_jacobian(state_.kinematics, bodies_[i], p_WCom, J.data(), static_cast<int>(columns.size()));
     Eigen::MatrixXd T = Eigen::MatrixXd::Zero(6, B_.cols());
     for (std::size_t k = 0; k < columns.size(); ++k) T += J.col(static_cast<Eigen::Index>(k)) * B_.row(columns[k]);
-    sets[i] = {p_WCom, semi_axes(T.bottomRows(3), settings.step_norm), semi_axes(T.topRows(3), settings.step_norm)};
+    sets[i].center_W = p_WCom;
+    sets[i].shift_axes_W = semi_axes(T.bottomRows(3), settings.step_norm);
+    sets[i].turn_axes_W = semi_axes(T.topRows(3), settings.step_norm);
   }
   return true;
 }
@@ -112,6 +119,7 @@ ReachableSets reachable_sets(const scene::Scene& planning_scene, const Plan& pla
     if (found[k].empty()) continue;
     sets.places.push_back(places[k]);
     for (const ReachableSet& set : found[k]) {
+      append(set.com_W, sets.ellipsoids);
       append(set.center_W, sets.ellipsoids);
       append(set.shift_axes_W, sets.ellipsoids);
       append(set.turn_axes_W, sets.ellipsoids);

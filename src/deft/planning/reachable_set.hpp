@@ -18,6 +18,7 @@ namespace deft::planning {
 /// Limits of joints are left out. Source: Pang, Suh, Yang and Tedrake, IEEE T-RO 2023, section on the contact planner;
 /// its metric's ρ, which makes flat ellipsoids invertible, is left out too: flat ones are drawn flat.
 struct ReachableSet {
+  Eigen::Vector3d com_W;         // of the centre of mass at q [m]
   Eigen::Vector3d center_W;      // p_c [m]
   Eigen::Matrix3d shift_axes_W;  // columns: semi-axes of the positions, longest first [m]
   Eigen::Matrix3d turn_axes_W;   // columns: semi-axes of the rotation vectors, longest first [rad]

@@ -20,10 +20,10 @@ std::vector<std::size_t> even_frames(std::size_t total, std::size_t count) {
 }
 
 /// Nodes of which the blocks take at most half the budget: 26 bytes, 28 per body and, if any node has reachable sets,
-/// 4 and 84 for each of them; four thirds of that in base64.
+/// 4 and 96 for each of them; four thirds of that in base64.
 std::size_t fitting_nodes(const PageContent& content, std::size_t budget) {
   std::size_t node = 26 + 28 * content.trajectory->names_bodies.size();
-  if (content.tree && !content.tree->reachable.places.empty()) node += 4 + 84 * content.tree->reachable.bodies.size();
+  if (content.tree && !content.tree->reachable.places.empty()) node += 4 + 96 * content.tree->reachable.bodies.size();
   return budget / 2 * 3 / 4 / node;
 }
 

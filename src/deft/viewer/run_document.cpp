@@ -229,7 +229,7 @@ void add_reachable(json& document, const SearchTree::Reachable& sets, std::span<
   document["tree"]["reachable"] = {{"radius", sets.radius}, {"kappa", sets.kappa}, {"bodies", sets.bodies}};
   const std::size_t n = places.values.size();
   document["blocks"]["reachable_place"] = places.block({n});
-  document["blocks"]["reachable_ellipsoids"] = ellipsoids.block({n, sets.bodies.size(), 7, 3});
+  document["blocks"]["reachable_ellipsoids"] = ellipsoids.block({n, sets.bodies.size(), 8, 3});
 }
 
 std::string escape_for_script(const std::string& text) {

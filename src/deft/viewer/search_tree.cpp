@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("make_page: " + what); }
 
-constexpr std::size_t kNumbers = 21;  // of an ellipsoid of positions and one of turns
+constexpr std::size_t kNumbers = 24;  // of a body: two points, an ellipsoid of positions and one of turns
 
 void check_reachable(const SearchTree& tree, std::size_t bodies, std::size_t steps) {
   const SearchTree::Reachable& sets = tree.reachable;

@@ -33,8 +33,10 @@ struct SearchTree {
     };
     double radius = 0, kappa = 0;  // ‖δu‖ ≤ radius [rad, m], of steps smoothed at kappa [1/J]
     std::vector<int> bodies;
-    std::vector<Place> places;      // none: there are no sets
-    std::vector<float> ellipsoids;  // [places × bodies × 7 × 3]: centre [m], semi-axes of positions [m], of turns [rad]
+    std::vector<Place> places;  // none: there are no sets
+    /// [places × bodies × 8 × 3]: centre of mass, where it goes if the command stays [m], semi-axes about there of its
+    /// positions [m] and of the body's turns [rad].
+    std::vector<float> ellipsoids;
   };
 
   std::string goal;             // its name in scene_json

@@ -123,7 +123,7 @@ export class App {
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
     const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
-    stage.onDraw(() => { labels.begin(); layer.layOut(); reach?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    stage.onDraw(() => { labels.begin(); reach?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
     [this.stage, this.layer, this.bodies, this.reach] = [stage, layer, bodies, reach];
     if (run.scene.bodies.length === 0) {

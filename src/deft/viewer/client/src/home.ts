@@ -43,13 +43,13 @@ function points(low: Vector3, high: Vector3): Vector3[] {
 }
 
 /** The first direction, in order of angle from the usual one, from which at least three quarters of the objects' points are seen
- *  past all robots and all that stands still, at the start, in the middle and at the end; or else that from which most are. The
- *  camera counts as far away, geometries as the boxes around them, objects as transparent. */
+ *  past what stands still, at the start, in the middle and at the end; or else that from which most are. Robots hide objects from
+ *  the side on which they work: from there both are seen best. The camera counts as far away, geometries as the boxes around them. */
 export function clearDirection(run: Run, usual: Vector3): Vector3 {
   const {bodies} = run.scene, count = run.names.bodies.length;
   const objects = drawnObjects(run).filter((_, i, all) => i % Math.ceil(all.length / kMostObjects) === 0);
   if (objects.length === 0 || run.frames === 0) return usual;
-  const screens: Screen[] = bodies.flatMap((body, b) => (body.role === 'object' ? [] : body.visuals.length ? body.visuals : body.collisions)
+  const screens: Screen[] = bodies.flatMap((body, b) => (body.role === 'object' || body.role === 'robot' ? [] : body.visuals.length ? body.visuals : body.collisions)
     .map((geometry) => ({geometry, box: geometryBounds(geometry)})).filter(({box}) => !box.isEmpty())
     .map(({geometry, box}) => ({body: b, X_BG: poseMatrix(geometry.X_BG), low: box.min, high: box.max})));
   const frames = [...new Set([0, (run.frames - 1) >> 1, run.frames - 1])];

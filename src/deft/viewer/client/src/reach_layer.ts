@@ -1,4 +1,4 @@
-import {Color, ConeGeometry, CylinderGeometry, DoubleSide, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
+import {Color, ConeGeometry, CylinderGeometry, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
 import {localBounds} from './bodies';
 import {figures} from './format';
 import {Instances} from './instances';
@@ -9,6 +9,7 @@ import type {Run} from './run';
 import type {Stage} from './stage';
 
 const kNothing = 2.5;      // [px] what is smaller is left out
+const kFar = 6;            // [px] a way that is shorter is left out
 const kLinePixels = 1.3;   // radius of a line on the screen
 const kHaloPixels = 2.6;   // of the light rim that sets it off from bodies of its own colour
 const kArcRadius = 1.18;   // of the arcs, in half-widths of the body
@@ -47,7 +48,7 @@ export class ReachLayer {
     this.lines = new Instances(stage.overlay, rod, solid, 2);
     this.heads = new Instances(stage.overlay, new ConeGeometry(1, 1, 12).translate(0, 0.5, 0).rotateX(Math.PI / 2), solid, 2);
     const ball = new SphereGeometry(1, 48, 32), glass = new MeshBasicMaterial(
-      {color: kReach, transparent: true, opacity: 0.16, side: DoubleSide, depthWrite: false, depthTest: false});
+      {color: kReach, transparent: true, opacity: 0.14, depthWrite: false, depthTest: false});
     for (let i = 0; i < reach.bodies.length; ++i) {
       const shell = new Mesh(ball, glass);
       shell.matrixAutoUpdate = false;
@@ -73,10 +74,11 @@ export class ReachLayer {
     for (const instances of [this.halos, this.lines, this.heads]) instances.end();
   }
 
-  private addPositions({center, shifts}: BodyReach, shell: Mesh): void {
+  private addPositions({com, center, shifts}: BodyReach, shell: Mesh): void {
     const pixel = this.stage.pixelSize(center), longest = shifts[0].length();
     if (longest < kNothing * pixel) return;
     shell.visible = true;
+    if (com.distanceTo(center) > kFar * pixel) this.addLine(com, center);
     shell.matrix.makeBasis(shifts[0], shifts[1], shifts[2]).setPosition(center); // flat ones have no normals, and need none
     shell.matrixWorldNeedsUpdate = true;
     for (const [i, j] of [[0, 1], [0, 2], [1, 2]]) {

@@ -97,7 +97,7 @@ export class ViewPanel {
       const model = `change ‖δu‖ ≤ ${figures(radius)} rad or m, first order${kappa === null ? '' : `, κ = ${figures(kappa)} 1/J`}`;
       keys.push(
         key(el('i', {className: 'shell', style: `border-color:${colour};background:${colour}33`}),
-            `positions of an object’s centre of mass after the next command, to scale, ± its longest semi-axis in mm (${model})`),
+            `positions of an object’s centre of mass after the next command, to scale, with a line to where it goes if the command stays, ± its longest semi-axis in mm (${model})`),
         key(el('b', {style: `color:${colour}`}, '↶↷'), 'turns after it about up to three axes, to scale, ± the largest in degrees'));
     }
     return keys;
