@@ -262,6 +262,41 @@ TEST(ContactSolver, ScreeningDoesNotChangeTheAnswer) {
   }
 }
 
+TEST(ContactSolver, ImpliedContactsAreLeftWithoutForce) {
+  // A body of six columns on nine points of a square, pushed and turned: its corners are numbers 0, 2, 6, 8.
+  std::vector<char> implied(9, 1);
+  for (const int corner : {0, 2, 6, 8}) implied[static_cast<std::size_t>(corner)] = 0;
+  for (const double push : {0.0, 0.2, 2.0}) {
+    ContactProgram p = deft::testing::diagonal_program({1, 1, 1, 10, 10, 10}, {0.05 * push, 0, 0.1, -push, 0, 1});
+    p.model = FrictionModel::kCone;
+    for (int i = 0; i < 9; ++i) {
+      const double x = i / 3 - 1, y = i % 3 - 1;
+      auto J = p.J.append(3, std::vector<int>{0, 1, 2, 3, 4, 5});
+      J.row(0) << y, -x, 0, 0, 0, 1;
+      J.row(1) << 0, 0, -y, 1, 0, 0;
+      J.row(2) << 0, 0, x, 0, 1, 0;
+      p.contacts.push_back({.gap = 0, .mu = 0.5, .id = static_cast<std::uint64_t>(i + 1)});
+    }
+    ContactSolver solver, plain;
+    ContactSolution x, y;
+    SolverSettings settings;
+    settings.implied = implied;
+    ASSERT_EQ(solver.solve(p, settings, x).status, Status::kSolved);
+    ASSERT_EQ(plain.solve(p, {}, y).status, Status::kSolved);
+    const Certificate certificate = certify(p, x);
+    EXPECT_LE(certificate.max_scaled(), 1e-8);
+    EXPECT_LE(scaled_distance(p, x.delta - y.delta, certificate.E0_J), 1e-8);
+    for (std::size_t i = 0; i < 9; ++i) {
+      if (implied[i] == 0) continue;
+      EXPECT_EQ(x.force[i], (std::array<double, 4>{}));
+    }
+    EXPECT_FALSE(x.forces_unique);
+    const std::vector<char> wrong(8, 0);
+    settings.implied = wrong;
+    EXPECT_THROW(solver.solve(p, settings, x), std::invalid_argument);
+  }
+}
+
 TEST(ContactSolver, AContactThatWasFarAwayIsFoundWhenTheLoadJumps) {
   // Ten planes below a point, of which the first is the nearest; the warm guess is at rest, then the load is 1e6 times.
   for (FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {

@@ -55,10 +55,10 @@ bool is_far(const PosedShape& a, const PosedShape& b, double margin) {
   if (a.shape->kind == Kind::kHalfSpace) return is_far(b, a, margin);
   if (b.shape->kind == Kind::kHalfSpace) {
     const WorldPlane plane = world_plane(b);
-    return plane.n.dot(a.centre_W()) - plane.offset - a.shape->bounding_radius >= margin;
+    return plane.n.dot(a.centre) - plane.offset - a.shape->bounding_radius >= margin;
   }
   const double reach = a.shape->bounding_radius + b.shape->bounding_radius + margin;
-  return (a.centre_W() - b.centre_W()).squaredNorm() >= reach * reach;
+  return (a.centre - b.centre).squaredNorm() >= reach * reach;
 }
 
 }  // namespace
@@ -75,17 +75,24 @@ struct CollisionWorld::Impl {
     const RigidTransform& X = X_WB[info[geometry].body];
     posed.R_WG.noalias() = X.linear() * X_BG[geometry].linear();
     posed.p_WG.noalias() = X.translation() + X.linear() * X_BG[geometry].translation();
+    posed.centre = posed.centre_W();
   }
 
-  void check_poses(std::span<const RigidTransform> X_WB) const {
+  void check_count(std::span<const RigidTransform> X_WB) const {
     if (static_cast<int>(X_WB.size()) < bodies) {
       throw std::invalid_argument(
           fmt::format("X_WB has {} poses, the geometries' bodies need {}", X_WB.size(), bodies));
     }
-    for (std::size_t b = 0; b < X_WB.size(); ++b) {
-      if (!std::isfinite(X_WB[b].matrix().sum()))
-        throw std::invalid_argument(fmt::format("the pose X_WB[{}] is not finite", b));
-    }
+  }
+
+  void check_poses(std::span<const RigidTransform> X_WB) const {
+    check_count(X_WB);
+    for (std::size_t b = 0; b < X_WB.size(); ++b) check_pose(X_WB, static_cast<int>(b));
+  }
+
+  static void check_pose(std::span<const RigidTransform> X_WB, int body) {
+    if (!std::isfinite(X_WB[static_cast<std::size_t>(body)].matrix().sum()))
+      throw std::invalid_argument(fmt::format("the pose X_WB[{}] is not finite", body));
   }
 
   ContactPair make_contact(int a, int b) const {
@@ -228,13 +235,16 @@ ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
     throw std::invalid_argument(
         fmt::format("geometries {} and {}: two different indices in 0 … {} are needed", geometry_a, geometry_b, n - 1));
   }
-  impl_->check_poses(X_WB);
-  PosedShape a, b;
+  impl_->check_count(X_WB);
+  impl_->check_pose(X_WB, impl_->info[geometry_a].body);
+  impl_->check_pose(X_WB, impl_->info[geometry_b].body);
+  // Asked for thousands of times by samplers: what it needs is kept per thread.
+  thread_local PosedShape a, b;
+  thread_local NarrowScratch scratch;
   impl_->set_pose(geometry_a, X_WB, a);
   impl_->set_pose(geometry_b, X_WB, b);
   a.transform_core();
   b.transform_core();
-  NarrowScratch scratch;
   const Proximity p = find_proximity(a, b, scratch);
   ContactPair contact = impl_->make_contact(geometry_a, geometry_b);
   contact.gap = p.distance;

@@ -77,6 +77,7 @@ struct PosedShape {
   std::vector<Vector3d> vertices;  // of the core polytope
   std::vector<Vector3d> normals;   // of its faces
   std::uint64_t stamp = 0;         // when vertices and normals were computed
+  Vector3d centre = Vector3d::Zero();  // centre_W(), kept by the broad phase
 
   void set_pose(const RigidTransform& X_WG) {
     R_WG = X_WG.linear();

@@ -158,6 +158,15 @@ void ConvexSolve::set_joint_limits(solvers::ContactProgram& program) const {
   }
 }
 
+// Where any forces do, corners of flat patches carry those of the points between them.
+void ConvexSolve::find_implied(const StepResult& result) {
+  const scene::StepSettings& settings = scene_->spec().step;
+  const bool applies =
+      settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0;
+  if (applies) implied_.find(result.problem.contacts, is_implied_);
+  solver_settings_.implied = applies ? std::span<const char>(is_implied_) : std::span<const char>();
+}
+
 void ConvexSolve::solve_program(StepResult& result) {
   const solvers::SolveInfo info = solver_.solve(result.program, solver_settings_, result.solution);
   result.status = info.status;
@@ -240,6 +249,7 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
   result.shift.clear();
+  find_implied(result);
   bool agreed = true;
   if (coulomb()) {
     agreed = solve_coulomb(u, result);

@@ -3,6 +3,7 @@
 // the certificate that judges it.
 
 #include "deft/contact/assemble.hpp"
+#include "deft/contact/implied.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -52,6 +53,7 @@ class ConvexSolve {
   }
 
  private:
+  void find_implied(const StepResult& result);
   void make_program(StepResult& result) const;
   void set_joint_limits(solvers::ContactProgram& program) const;
   bool coulomb() const { return scene_->spec().step.friction_law == scene::FrictionLaw::kCoulomb; }
@@ -67,6 +69,8 @@ class ConvexSolve {
   const scene::Scene* scene_;
   double kappa_;
   contact::Assembler assembler_;
+  contact::ImpliedContacts implied_;
+  std::vector<char> is_implied_;  // per contact of the step, for solver_settings_
   EffortLimits effort_limits_;
   scene::SceneState state_;
   bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q

@@ -19,6 +19,7 @@ constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps rema
 constexpr double kMet = 1e-3;                  // [rad, m], longest joint change at which the points count as met
 constexpr int kMostDraws = 200;                // of a point that faces the plane of motion
 constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
+constexpr int kOpposite = 30;                  // drawn for the second finger of a pinch
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
 constexpr double kFlat = 0.5;  // faces whose normal has more along the plane's normal cannot be touched in it
@@ -42,39 +43,66 @@ std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
   return hand_->all_fingers();
 }
 
-Eigen::Vector3d ContactSampler::draw_point(const Proximity& proximity, int& surface, Draw& draw) const {
+ContactSampler::Touch ContactSampler::draw_point(int geometry, const Proximity& proximity, Draw& draw) const {
   const auto& world = scene_->collision_world();
-  Eigen::Vector3d p_W;
+  Touch touch;
+  touch.geometry = geometry;
   // What faces the plane of motion can be touched in it; if nothing does, any point must do.
   for (int k = 0; k < kMostDraws; ++k) {
-    surface = hand_->draw_surface(draw);
+    touch.surface = hand_->draw_surface(draw);
     const collision::SurfacePoint point =
-        world.surface_point(surface, {draw.uniform(), draw.uniform(), draw.uniform()});
-    const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[surface].body];
-    p_W = X_WB * point.p;
-    if (std::abs((X_WB.linear() * point.n).dot(plane_normal_)) <= kFlat) break;
+        world.surface_point(touch.surface, {draw.uniform(), draw.uniform(), draw.uniform()});
+    const RigidTransform& X_WB = proximity.state().X_WB()[world.geometries()[touch.surface].body];
+    touch.p_W = X_WB * point.p;
+    touch.n_W = X_WB.linear() * point.n;
+    if (std::abs(touch.n_W.dot(plane_normal_)) <= kFlat) break;
   }
-  return p_W;
+  return touch;
+}
+
+int ContactSampler::draw_link(const Finger& finger, Draw& draw) const {
+  const auto last = static_cast<int>(finger.geometries.size());
+  return finger.geometries[static_cast<std::size_t>(draw.chance(kTipShare) ? 0 : draw.index(last))];
 }
 
 ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
-  const auto last = static_cast<int>(finger.geometries.size());
-  Touch touch;
-  touch.geometry = finger.geometries[static_cast<std::size_t>(draw.chance(kTipShare) ? 0 : draw.index(last))];
+  const int link = draw_link(finger, draw);
   // Of a few points the nearest: far sides are mostly out of reach.
   const auto& world = scene_->collision_world();
-  const RigidTransform& X_WL = proximity.state().X_WB()[world.geometries()[touch.geometry].body];
+  const RigidTransform& X_WL = proximity.state().X_WB()[world.geometries()[link].body];
+  Touch touch;
   double nearest = std::numeric_limits<double>::infinity();
   for (int k = 0; k < kPoints; ++k) {
-    int surface = -1;
-    const Eigen::Vector3d p_W = draw_point(proximity, surface, draw);
-    const double distance = (p_W - X_WL.translation()).norm();
+    const Touch candidate = draw_point(link, proximity, draw);
+    const double distance = (candidate.p_W - X_WL.translation()).norm();
     if (distance >= nearest) continue;
     nearest = distance;
-    touch.p_W = p_W;
-    touch.surface = surface;
+    touch = candidate;
   }
   return touch;
+}
+
+std::vector<ContactSampler::Touch> ContactSampler::draw_pinch(const std::vector<int>& fingers,
+                                                              const Proximity& proximity, Draw& draw) const {
+  const auto count = static_cast<int>(fingers.size());
+  const int first = draw.index(count), other = draw.index(count - 1), second = other + (other >= first);
+  const auto finger = [&](int k) -> const Finger& { return hand_->fingers[fingers[static_cast<std::size_t>(k)]]; };
+  const Touch a = draw_touch(finger(first), proximity, draw);
+  const int link = draw_link(finger(second), draw);
+  const auto& geometries = scene_->collision_world().geometries();
+  Touch b;
+  double best = -std::numeric_limits<double>::infinity();
+  for (int k = 0; k < kOpposite; ++k) {
+    const Touch candidate = draw_point(link, proximity, draw);
+    const Eigen::Vector3d way = a.p_W - candidate.p_W;
+    if (geometries[candidate.surface].body != geometries[a.surface].body || way.isZero(0)) continue;
+    // 2 where the line between the points is normal to both surfaces.
+    const double opposed = (a.n_W - candidate.n_W).dot(way.normalized());
+    if (opposed <= best) continue;
+    best = opposed;
+    b = candidate;
+  }
+  return b.surface < 0 ? std::vector<Touch>{a} : std::vector<Touch>{a, b};
 }
 
 Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves,
@@ -155,7 +183,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
 }
 
 std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
-                                            Proximity& proximity) const {
+                                            Proximity& proximity, bool pinches) const {
   const std::vector<char> moves = hand_->commands_of(fingers);
   const Eigen::VectorXd joints = joint_positions(*scene_, q);
   const double standoff = scene_->spec().plan.standoff_m;
@@ -165,10 +193,14 @@ std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std:
     set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);
     proximity.place(q_try);
     std::vector<Touch> touches;
-    const auto first = static_cast<std::size_t>(draw.index(static_cast<int>(fingers.size())));
-    for (std::size_t k = 0; k < fingers.size(); ++k) {
-      const bool touching = k == first || draw.chance(0.7);
-      if (touching) touches.push_back(draw_touch(hand_->fingers[fingers[k]], proximity, draw));
+    if (pinches && fingers.size() > 1) {
+      touches = draw_pinch(fingers, proximity, draw);
+    } else {
+      const auto first = static_cast<std::size_t>(draw.index(static_cast<int>(fingers.size())));
+      for (std::size_t k = 0; k < fingers.size(); ++k) {
+        const bool touching = k == first || draw.chance(0.7);
+        if (touching) touches.push_back(draw_touch(hand_->fingers[fingers[k]], proximity, draw));
+      }
     }
     if (!reach(touches, moves, q_try, proximity)) continue;
     proximity.place(q_try);

@@ -7,6 +7,25 @@
 namespace deft::planning {
 namespace {
 
+/// Σ |m g| over the objects of the goal; where joints carry an object, nothing.
+double weight_of(const scene::Scene& scene, const Goal& goal) {
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  Eigen::VectorXd force;
+  scene.model().gravity_force(state.kinematics, scene.spec().gravity_W, force);
+  double sum = 0;
+  for (const scene::Object& object : scene.objects()) {
+    const int last = object.first_v + object.nv;
+    const auto is_of_it = [&](int row) { return row >= object.first_v && row < last; };
+    if (std::none_of(goal.rows().begin(), goal.rows().end(), is_of_it)) continue;
+    double squared = 0;
+    for (int v = object.first_v; v < last; ++v)
+      squared += scene.model().velocities()[v].unit == "m" ? force(v) * force(v) : 0;
+    sum += std::sqrt(squared);
+  }
+  return sum;
+}
+
 /// Command index of each velocity, −1 for objects.
 std::vector<int> command_of_velocity(const scene::Scene& scene) {
   std::vector<int> command(static_cast<std::size_t>(scene.nv()), -1);
@@ -81,6 +100,9 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     upper(u) = joint.upper;
   }
   home = joint_positions(scene, scene.initial_configuration());
+  stiffness.resize(scene.nu());
+  for (const scene::Robot& robot : scene.robots()) stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
+  weight_N = weight_of(scene, goal);
 }
 
 int Hand::draw_surface(Draw& draw) const {

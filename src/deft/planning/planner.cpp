@@ -102,6 +102,7 @@ class Run {
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
       tree->reject_goal();
+      tree->correct(result_.plan);
     }
     if (result_.plan.success) result_.first_solution_s = watch_.seconds();
     result_.tried = tree->tried();
@@ -150,6 +151,7 @@ class Run {
       Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
       if (!plan.holds()) {
         tree.reject_goal();
+        tree.correct(plan);
         continue;
       }
       graft(tree, 0, 0, plan.segments);

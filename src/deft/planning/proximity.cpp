@@ -50,6 +50,38 @@ void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd
   }
 }
 
+int Proximity::touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
+                          Eigen::MatrixXd& normal, Eigen::VectorXd& gaps) {
+  scene_->find_contacts(margin, state_);
+  const auto is_surface = [&](int geometry) {
+    return std::find(surfaces.begin(), surfaces.end(), geometry) != surfaces.end();
+  };
+  touches_.clear();
+  for (const collision::ContactPair& pair : state_.contacts) {
+    if (is_surface(pair.geometry_a) == is_surface(pair.geometry_b) || !concerns(moves, pair.body_a, pair.body_b))
+      continue;
+    const int link = is_surface(pair.geometry_a) ? pair.geometry_b : pair.geometry_a;
+    const auto known = std::find_if(touches_.begin(), touches_.end(), [&](const auto& t) { return t.first == link; });
+    if (known == touches_.end())
+      touches_.emplace_back(link, &pair);
+    else if (pair.gap < known->second->gap)
+      known->second = &pair;
+  }
+  normal.resize(static_cast<Eigen::Index>(touches_.size()), scene_->nu());
+  gaps.resize(normal.rows());
+  for (Eigen::Index i = 0; i < normal.rows(); ++i) {
+    const collision::ContactPair& pair = *touches_[static_cast<std::size_t>(i)].second;
+    point_rows(pair.body_a, pair.p_WA, J_a_);
+    point_rows(pair.body_b, pair.p_WB, J_b_);
+    normal.row(i) = pair.nhat_BA_W.transpose() * (J_a_ - J_b_);
+    gaps(i) = pair.gap;
+  }
+  for (int u = 0; u < scene_->nu(); ++u) {
+    if (!moves[static_cast<std::size_t>(u)]) normal.col(u).setZero();
+  }
+  return static_cast<int>(normal.rows());
+}
+
 int Proximity::rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
                     Eigen::VectorXd& gaps) {
   scene_->find_contacts(margin, state_);

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "deft/planning/fingers.hpp"
@@ -25,6 +26,10 @@ class Proximity {
   /// @returns the number of pairs.
   int rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
            Eigen::VectorXd& gaps);
+  /// ∂gap of what `moves` against `surfaces` (geometries, none of which it moves), by commands: per link the nearest
+  /// pair within `margin`; `gaps` beside the rows. @returns the number of rows.
+  int touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
+                 Eigen::MatrixXd& normal, Eigen::VectorXd& gaps);
   /// J: the velocity of the point of `body` at p_W per unit of each command, 3 × nu.
   void point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J);
 
@@ -37,6 +42,7 @@ class Proximity {
   std::vector<std::vector<int>> movers_;  // commands that move each body
   std::vector<int> command_;              // of each velocity, −1 for objects
   std::vector<double> jacobian_;
+  std::vector<std::pair<int, const collision::ContactPair*>> touches_;  // link, its nearest pair
   Eigen::MatrixXd J_a_, J_b_;
 };
 

@@ -8,6 +8,15 @@
 #include "deft/planning/crew.hpp"
 
 namespace deft::planning {
+namespace {
+
+// Of regrasps of objects that have a weight: the share that presses on, of those the share that pinches, and the force
+// of each link, in weights.
+constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
+constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
+
+}  // namespace
+
 /// What an expansion found: a transfer, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
@@ -41,12 +50,15 @@ struct RolloutTree::Worker : SearchTools {
   bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     const std::vector<int> fingers = choose_fingers(draw);
+    const double weight_N = ground->hand.weight_N;
+    const bool presses = weight_N > 0 && draw.chance(kPressShare), pinches = presses && draw.chance(kPinchShare);
+    const double force_N = presses ? weight_N * draw.uniform(kLeastPressure, kMostPressure) : 0;
     if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < settings.candidates; ++k) {
-      std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
+      std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pinches);
       if (!grasp) continue;
       double distance = 0;
       if (settings.candidates > 1) {
@@ -59,7 +71,16 @@ struct RolloutTree::Worker : SearchTools {
       nearest = distance;
       best = std::move(grasp);
     }
-    return best && transfer.reach(*best, draw, motion);
+    return best && transfer.reach(*best, draw, motion) && (!presses || transfer.press(best->moves, force_N, motion));
+  }
+
+  /// The goal that is reached, but not held by these fingers, may be held without them.
+  bool let_go(Motion& motion) {
+    Motion away = motion;
+    const bool holds = transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away) &&
+                       rollout.reached(away) && rollout.holds(away);
+    if (holds) motion = std::move(away);
+    return holds;
   }
 
   /// The grasp at the end of a plan's transfer, and a roll-out from there; without a transfer the roll-out alone.
@@ -89,8 +110,8 @@ struct RolloutTree::Worker : SearchTools {
 
   void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
     const RolloutReport report = rollout.run(q_target, motion);
-    growth.holds_goal = report.holds_goal;
-    growth.ok = report.moved || report.holds_goal;
+    growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
+    growth.ok = report.moved || growth.holds_goal;
     growth.rollout = std::move(motion);
   }
 
@@ -129,15 +150,17 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->spec().plan;
   Draw draw = choice_draw(seed_, item);
   const bool greedy = draw.chance(settings.greed);
+  const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
   double best_score = std::numeric_limits<double>::infinity();
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
-    // Under gravity a pose is worth what is left of it when fingers let go.
-    const double score = greedy ? std::max(node.distance, node.released) * (1 + settings.tries_weight * node.tries) +
-                                      limits.regrasp_weight * node.regrasps
-                                : 0;
+    // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
+    // its tolerance.
+    const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
+    const double score =
+        greedy ? distance * (1 + settings.tries_weight * node.tries) + regrasp_weight * node.regrasps : 0;
     // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
@@ -195,6 +218,20 @@ void RolloutTree::retrace(const Plan& plan, const SearchLimits& limits) {
     at = static_cast<int>(nodes_.size()) - 1;
     if (goal_node_ >= 0) return;
   }
+}
+
+void RolloutTree::correct(const Plan& plan) {
+  for (const Segment& segment : plan.segments) {
+    const auto last = static_cast<std::size_t>(segment.last);
+    if (segment.node < 0 || last >= plan.q.size()) continue;
+    Node& node = nodes_[static_cast<std::size_t>(segment.node)];
+    node.q = plan.q[last];
+    for (std::size_t i = 0; i < plan.finer.size(); ++i) node.finer[i] = plan.finer[i].q[last];
+    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.finer}, goal_->q());
+    node.released = -1;
+    node.holds_goal = node.rejected = false;
+  }
+  look_again();
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {

@@ -22,6 +22,7 @@ class RolloutTree final : public SearchTree {
   /// and after each a roll-out to where its objects were then; until a transfer fails or time is up. To be called once,
   /// at first.
   void retrace(const Plan& plan, const SearchLimits& limits);
+  void correct(const Plan& plan) override;
 
  private:
   long solves_here() const override;

@@ -47,9 +47,11 @@ struct SearchTools {
   std::vector<int> choose_fingers(Draw& draw) const {
     return published ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
   }
-  /// A grasp of the objects as they lie in q by these fingers, if one is found.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw) {
-    return published ? published->sample(q, draw, proximity) : ground->sampler.sample(q, fingers, draw, proximity);
+  /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+                              bool pinches = false) {
+    return published ? published->sample(q, draw, proximity)
+                     : ground->sampler.sample(q, fingers, draw, proximity, pinches);
   }
 };
 

@@ -72,6 +72,10 @@ void SearchTree::mark_goal(int node) {
 void SearchTree::reject_goal() {
   if (goal_node_ < 0) return;
   nodes_[static_cast<std::size_t>(goal_node_)].rejected = true;
+  look_again();
+}
+
+void SearchTree::look_again() {
   goal_node_ = -1;
   best_node_ = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -46,6 +46,9 @@ class SearchTree {
   /// Goes on without the goal's node, from which nothing grows any more: what led to it led elsewhere when simulated as
   /// a whole. The next node that holds the goal, if there is one, is the goal's.
   void reject_goal();
+  /// The nodes of a rejected plan where they are when the whole of it is simulated, which has the last word: they are
+  /// worth what they are there, and what grows from them starts there. Trees of single steps do without.
+  virtual void correct(const Plan& /*plan*/) {}
   /// The nearest node.
   int best_node() const { return best_node_; }
   int tried() const { return tried_; }
@@ -71,6 +74,9 @@ class SearchTree {
   virtual long solves_here() const = 0;
 
   std::vector<Node> nodes_;
+  /// Finds the goal's node and the nearest one anew, rejected ones aside.
+  void look_again();
+
   int goal_node_ = -1, best_node_ = 0;
   int tried_ = 0;
 

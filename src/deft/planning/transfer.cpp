@@ -14,6 +14,8 @@ constexpr double kShortest = 1.0 / 16;  // of a step
 constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
 constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
 constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
+constexpr int kPressSteps = 3;          // the first closes, the others close what is left and load
+constexpr double kNear = 3;             // [standoff], gaps that pressing closes
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
 constexpr int kShortcuts = 20;
@@ -62,6 +64,27 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
     static_cast<Instant&>(motion) = next;
   }
   return steps_->rest(motion);
+}
+
+bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& motion) {
+  Instant next;
+  for (int k = 0; k < kPressSteps; ++k) {
+    proximity_->place(motion.q);
+    if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0) return false;
+    Eigen::MatrixXd H = normal_.transpose() * normal_;
+    H.diagonal().array() += 1e-6;
+    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - H.llt().solve(normal_.transpose() * gaps_);
+    if (k > 0)
+      target -= (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
+    target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    for (Eigen::Index u = 0; u < target.size(); ++u) {
+      if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
+    }
+    if (!steps_->advance(motion, target, next)) return false;
+    motion.commands.push_back(target);
+    static_cast<Instant&>(motion) = next;
+  }
+  return true;
 }
 
 Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {

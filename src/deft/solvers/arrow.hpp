@@ -57,11 +57,10 @@ inline double tail_direction(int rows, const double* x, double* u) {
   return norm;
 }
 
-/// √(x0² − |x1|²) of an interior point, without the cancellation of the squares.
-inline double cone_root_det(int rows, const double* x) {
-  const double tail = tail_norm(rows, x);
-  return std::sqrt(x[0] - tail) * std::sqrt(x[0] + tail);
-}
+// Where a function takes `tail`, it is tail_norm of the interior point before it, which callers have at hand.
+
+/// √(x0² − |x1|²), without the cancellation of the squares.
+inline double cone_root_det(const double* x, double tail) { return std::sqrt(x[0] - tail) * std::sqrt(x[0] + tail); }
 
 /// aᵀb over `rows` entries.
 inline double dot(int rows, const double* a, const double* b) {
@@ -78,8 +77,7 @@ inline void jordan_product(int rows, const double* a, const double* b, double* o
 }
 
 /// The p with a ∘ p = c, a interior.
-inline void jordan_divide(int rows, const double* a, const double* c, double* p) {
-  const double tail = tail_norm(rows, a);
+inline void jordan_divide(int rows, const double* a, double tail, const double* c, double* p) {
   double cross = 0;
   for (int k = 1; k < rows; ++k) cross += a[k] * c[k];
   const double head = (a[0] * c[0] - cross) / ((a[0] - tail) * (a[0] + tail));
@@ -87,11 +85,15 @@ inline void jordan_divide(int rows, const double* a, const double* c, double* p)
   p[0] = head;
 }
 
+inline void jordan_divide(int rows, const double* a, const double* c, double* p) {
+  jordan_divide(rows, a, tail_norm(rows, a), c, p);
+}
+
 /// Nesterov–Todd scaling of interior s, y: the Arrow W with W y = W⁻¹ s. (Vandenberghe, "The CVXOPT linear and
 /// quadratic cone program solvers", §5; eigenvalues η(w0 ± |w1|) and η, the smaller one as a reciprocal to keep its
 /// digits.)
-inline Arrow nesterov_todd(int rows, const double* s, const double* y) {
-  const double root_s = cone_root_det(rows, s), root_y = cone_root_det(rows, y);
+inline Arrow nesterov_todd(int rows, const double* s, double tail_s, const double* y, double tail_y) {
+  const double root_s = cone_root_det(s, tail_s), root_y = cone_root_det(y, tail_y);
   double w[kMaxConeRows];
   const double gamma = std::sqrt(0.5 * (1 + dot(rows, s, y) / (root_s * root_y)));
   w[0] = (s[0] / root_s + y[0] / root_y) / (2 * gamma);
@@ -106,22 +108,32 @@ inline Arrow nesterov_todd(int rows, const double* s, const double* y) {
   return W;
 }
 
+inline Arrow nesterov_todd(int rows, const double* s, const double* y) {
+  return nesterov_todd(rows, s, tail_norm(rows, s), y, tail_norm(rows, y));
+}
+
 /// Largest α ≤ limit with x + αd in the cone, x interior.
-inline double cone_step(int rows, const double* x, const double* d, double limit) {
+inline double cone_step(int rows, const double* x, double tail, const double* d, double limit) {
   double cross = 0, d_squared = 0;
   for (int k = 1; k < rows; ++k) cross += x[k] * d[k], d_squared += d[k] * d[k];
-  const double tail = tail_norm(rows, x), d_tail = std::sqrt(d_squared);
+  const double d_tail = std::sqrt(d_squared);
   const double a = (d[0] - d_tail) * (d[0] + d_tail), b = x[0] * d[0] - cross, c = (x[0] - tail) * (x[0] + tail);
   double alpha = limit;
-  if (d[0] < 0) alpha = std::fmin(alpha, -x[0] / d[0]);
-  const double discriminant = b * b - a * c;
+  const auto shorten = [&alpha](double candidate) { alpha = candidate < alpha ? candidate : alpha; };
+  if (d[0] < 0) shorten(-x[0] / d[0]);
   // Roots of aα² + 2bα + c: the smallest positive one, by the form that does not cancel.
-  if (discriminant >= 0 && (a < 0 || b < 0)) {
+  if (a < 0 || b < 0) {
+    const double discriminant = b * b - a * c;
+    if (!(discriminant >= 0)) return alpha;
     const double root = std::sqrt(discriminant);
     const double candidate = b <= 0 ? c / (root - b) : -(b + root) / a;
-    if (candidate > 0) alpha = std::fmin(alpha, candidate);
+    if (candidate > 0) shorten(candidate);
   }
   return alpha;
+}
+
+inline double cone_step(int rows, const double* x, const double* d, double limit) {
+  return cone_step(rows, x, tail_norm(rows, x), d, limit);
 }
 
 /// What a projection on a cone does: nothing left, everything kept, or onto the boundary.

@@ -224,7 +224,8 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   interior.start_clock(settings.time_limit_s);
   const bool warm = memory->valid_for(program);
   screening.keep_all();
-  if (settings.screening) screening.start(program, warm ? memory->motion() : std::span<const double>());
+  if (settings.screening)
+    screening.start(program, warm ? memory->motion() : std::span<const double>(), settings.implied);
   Status status = solve_kept(program, settings, warm, solution);
   // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
   while (!screening.keeps_all() && status != Status::kTimeLimit) {
@@ -239,7 +240,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   solution.motion_unique = solution.forces_unique = true;
   if (status == Status::kSolved && !packed.smoothed) {
     if (packed.has_singular_blocks && settings.verdicts) status = choose_motion(solution);
-    solution.forces_unique = uniqueness.forces_unique(packed, x, state.slack);
+    solution.forces_unique = !screening.leaves_implied() && uniqueness.forces_unique(packed, x, state.slack);
   }
   const bool use_interior = packed.smoothed && status == Status::kSolved;
   finish(program, use_interior ? interior.slacks() : state.slack, solution);

@@ -1,5 +1,9 @@
 #include "deft/solvers/contact_solver.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/contact_active_set.hpp"
 #include "deft/solvers/contact_ipm.hpp"
@@ -33,6 +37,9 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   const Stopwatch watch;
   SolveInfo info;
   check(program);
+  if (!settings.implied.empty() && settings.implied.size() != program.contacts.size())
+    throw std::invalid_argument(fmt::format("SolverSettings::implied has {} entries, the program has {} contacts",
+                                            settings.implied.size(), program.contacts.size()));
   if (!settings.warm_start) work_->memory.clear();
   solution.proof.resize(0);
   ActiveSetOutcome outcome = ActiveSetOutcome::kNotApplicable;

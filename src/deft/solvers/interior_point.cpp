@@ -36,6 +36,7 @@ void InteriorPoint::resize(const PackedProgram& program) {
   for (auto* v : {&y_, &z_}) v->resize(program.num_rows);
   W_.resize(program.blocks.size());
   K_.resize(program.blocks.size());
+  tails_.resize(program.blocks.size());
   curvature_.resize(program.blocks.size());
   iterations_ = short_steps_ = 0;
 }
@@ -118,11 +119,12 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       weight += 1;
       excess += std::max(0.0, product[0] - t);
       worst_complementarity_ = std::max(worst_complementarity_, std::abs(product[0] - t));
+      if (!(t > 0)) continue;
       product[0] -= t;
       // The products of a cone cancel: below rounding nothing can be asked of them.
       const double off = std::sqrt(dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
       const double inside = s_[first] - tail_norm(block.rows, s_.data() + first);
-      if (t > 0) centrality_ = std::max(centrality_, off / t - unreachable(inside));
+      centrality_ = std::max(centrality_, off / t - unreachable(inside));
       continue;
     }
     for (int k = 0; k < block.slacks; ++k) {
@@ -151,11 +153,16 @@ void InteriorPoint::scale(const PackedProgram& program) {
       curvature_[i].zero = false;
       curvature_[i].C[0] = 1 / (kEqualityCompliance + block.compliance);
     } else if (block.law == Law::kCone) {
-      W_[i] = nesterov_todd(block.rows, s_.data() + first, x_.lambda.data() + first);
+      const double *s = s_.data() + first, *lambda = x_.lambda.data() + first;
+      double* bar = lambda_bar_.data() + first;
+      tails_[i].s = tail_norm(block.rows, s);
+      tails_[i].lambda = tail_norm(block.rows, lambda);
+      W_[i] = nesterov_todd(block.rows, s, tails_[i].s, lambda, tails_[i].lambda);
       K_[i] = W_[i].map([R](double w) { return 1 / (w * w + R); });
       curvature_[i].zero = false;
       K_[i].to_matrix(block.rows, curvature_[i].C);
-      W_[i].apply(block.rows, x_.lambda.data() + first, lambda_bar_.data() + first);
+      W_[i].apply(block.rows, lambda, bar);
+      tails_[i].bar = tail_norm(block.rows, bar);
     } else {
       for (int k = first; k < first + block.slacks; ++k) D_[k] = x_.lambda[k] / (s_[k] + R * x_.lambda[k]);
       curvature_of_rays(program, block, D_.data() + first, curvature_[i]);
@@ -185,7 +192,7 @@ void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system
         jordan_product(rows, a, b, second);
         for (int k = 0; k < rows; ++k) rc[k] -= second[k];
       }
-      jordan_divide(rows, bar, rc, p);
+      jordan_divide(rows, bar, tails_[i].bar, rc, p);
       W_[i].apply(rows, p, rc);
       for (int k = 0; k < rows; ++k) rc[k] -= rp_[first + k];
       K_[i].apply(rows, rc, q);
@@ -225,12 +232,13 @@ void InteriorPoint::direction(const PackedProgram& program, NewtonSystem& system
 
 double InteriorPoint::step_length(const PackedProgram& program, double limit) const {
   double alpha = limit;
-  for (const PackedBlock& block : program.blocks) {
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const PackedBlock& block = program.blocks[i];
     const int first = block.first_slack;
     if (block.law == Law::kEquality) continue;
     if (block.law == Law::kCone) {
-      alpha = cone_step(block.rows, s_.data() + first, ds_.data() + first, alpha);
-      alpha = cone_step(block.rows, x_.lambda.data() + first, dl_.data() + first, alpha);
+      alpha = cone_step(block.rows, s_.data() + first, tails_[i].s, ds_.data() + first, alpha);
+      alpha = cone_step(block.rows, x_.lambda.data() + first, tails_[i].lambda, dl_.data() + first, alpha);
       continue;
     }
     for (int k = first; k < first + block.slacks; ++k) {

@@ -76,7 +76,12 @@ class InteriorPoint {
   bool warm_ = false;
 
   std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, scratch_;
+  /// tail_norm of a cone's slack, multiplier and scaled multiplier.
+  struct Tails {
+    double s = 0, lambda = 0, bar = 0;
+  };
   std::vector<Arrow> W_, K_;
+  std::vector<Tails> tails_;
   std::vector<BlockCurvature> curvature_;
 };
 
