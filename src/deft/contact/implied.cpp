@@ -1,5 +1,6 @@
 #include "deft/contact/implied.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 
