@@ -73,6 +73,7 @@ ConvexSolve::ConvexSolve(const scene::Scene& scene)
       assembler_(scene),
       effort_limits_(scene),
       state_(scene.make_state()) {
+  solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
   if (!coulomb()) return;
   const auto refuse = [&](const std::string& why) {
     throw InputError({scene.spec().file, 0, 0}, "step.friction_law: coulomb " + why);

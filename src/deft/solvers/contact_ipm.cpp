@@ -24,6 +24,8 @@ constexpr int kLargeColumns = 150;      // from which a factorisation is worth a
 constexpr double kRoundingSlack = 10;   // accepted where multipliers of 1e4 and more magnify rounding
 constexpr double kWarmMu = 1e-4;        // exact warm starts are lifted to it
 constexpr double kLargeStart = 100;     // second start of problems with a thin feasible set
+constexpr int kUsualIterations = 20;    // most solves take less, cold
+constexpr int kUsualWarm = 34;          // after a warm start that led nowhere
 constexpr double kHidden = 1e-12;       // 1/(κE) below which slacks on the central path may drown in rounding
 // Sizes of the cold starts that are tried in turn, 0: the usual one (or the warm one).
 constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3, 1e5};
@@ -111,6 +113,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
     if (size > 0) interior.start_cold(packed, size);
     for (IpmLimits limits : {kLoose, kTight}) {
       limits.max_iterations = settings.max_iterations;
+      if (impatient) limits.max_iterations = std::min(limits.max_iterations, warm ? kUsualWarm : kUsualIterations);
       const int before = interior.iterations();
       outcome = interior.run(packed, system, limits);
       iterations += interior.iterations() - before;
@@ -125,6 +128,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
     }
     if (best <= kRoundingSlack * (settings.polish ? std::max(kGoodEnough, settings.tolerance) : settings.tolerance))
       return Status::kSolved;
+    if (impatient) break;
   }
   return outcome == IpmOutcome::kIterationLimit ? Status::kIterationLimit : Status::kNumericalFailure;
 }
@@ -200,6 +204,7 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const So
     screening.keep_all();
     packed.pack(program, screening.kept());
   }
+  impatient = impatient && !packed.has_singular_blocks;
   x.v.assign(packed.nv, 0.0);
   x.lambda.assign(packed.num_slacks, 0.0);
   Status status = solve_packed(program, settings, warm && memory->valid_for(program), solution);
@@ -209,12 +214,31 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const So
     return status;
   }
   memory->clear();
-  if (status == Status::kTimeLimit || !settings.verdicts || !screening.keeps_all()) return status;
+  if (status == Status::kTimeLimit || !settings.verdicts || !screening.keeps_all() || impatient) return status;
   status = verdict(program, status, solution);
-  if (status == Status::kInfeasible && settings.compliance_fallback && !packed.lower_above_upper &&
-      !packed.rigid_violation)
-    solve_elastic(settings.max_iterations);
+  if (status == Status::kInfeasible) move_elastically(settings);
   return status;
+}
+
+bool ContactIpm::Workspace::has_no_solution(const ContactProgram& program, const SolverSettings& settings,
+                                            ContactSolution& solution) {
+  screening.keep_all();
+  packed.pack(program, {});
+  x.v.assign(packed.nv, 0.0);
+  x.lambda.assign(packed.num_slacks, 0.0);
+  state.evaluate(packed, system, x);
+  if (!prove_infeasible(program, solution)) {
+    solution.proof.resize(0);
+    return false;
+  }
+  move_elastically(settings);
+  return true;
+}
+
+// The motion of a program without a solution.
+void ContactIpm::Workspace::move_elastically(const SolverSettings& settings) {
+  if (settings.compliance_fallback && !packed.lower_above_upper && !packed.rigid_violation)
+    solve_elastic(settings.max_iterations);
 }
 
 Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverSettings& settings,
@@ -226,7 +250,14 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   screening.keep_all();
   if (settings.screening)
     screening.start(program, warm ? memory->motion() : std::span<const double>(), settings.implied);
+  impatient = settings.verdicts && !std::isfinite(program.kappa) && program.nv < kLargeColumns;
   Status status = solve_kept(program, settings, warm, solution);
+  if (impatient && status != Status::kSolved && status != Status::kTimeLimit) {
+    impatient = false;
+    status = has_no_solution(program, settings, solution) ? Status::kInfeasible
+                                                          : solve_kept(program, settings, false, solution);
+  }
+  impatient = false;
   // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
   while (!screening.keeps_all() && status != Status::kTimeLimit) {
     if (status != Status::kSolved) {

@@ -22,9 +22,14 @@ struct ContactIpm::Workspace {
   Screening screening;
   Iterate x, candidate;
   int iterations = 0;
+  bool impatient = false;  // an exact solve gives up soon, to ask first whether there is a solution
 
   Status solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory_of_sequence,
                ContactSolution& solution);
+
+  // An exact solve that is not over after a few iterations mostly has no solution: asked for a proof before it is tried
+  // with all means. @returns whether there is one; `packed` then holds all contacts.
+  bool has_no_solution(const ContactProgram& program, const SolverSettings& settings, ContactSolution& solution);
 
   // One packed program; Infeasible is a suspicion.
   Status solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm,
@@ -47,6 +52,7 @@ struct ContactIpm::Workspace {
   Status verdict(const ContactProgram& program, Status failure, ContactSolution& solution);
   bool prove_infeasible(const ContactProgram& program, ContactSolution& solution);
   bool prove_unbounded(const ContactProgram& program, ContactSolution& solution);
+  void move_elastically(const SolverSettings& settings);
   void solve_elastic(int max_iterations);
 };
 
