@@ -323,6 +323,8 @@ class Sensitivity::Islands {
       const auto cols = program.J.cols(i);
       const auto block = program.J.block(i);
       load_rows(term, data);
+      // Commands move no rows.
+      if (std::all_of(s_.begin(), s_.end(), [](double s) { return s == 0; })) continue;
       for (int b = 0; b < term.rows; ++b) {
         const double* s = s_.data() + static_cast<std::size_t>(b) * ld_;
         for (std::size_t c = 0; c < cols.size(); ++c) {
