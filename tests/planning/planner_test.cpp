@@ -105,6 +105,32 @@ TEST(SearchTree, GrowsNothingFromAGoalThatWasRejected) {
   for (const Node& node : tree.nodes()) EXPECT_NE(node.parent, rejected);
 }
 
+TEST(RolloutTree, IsCorrectedByWhatTheJudgeSaw) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  RolloutTree tree(scene, goal, q, u, 2);
+  ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound);
+  // A judge that saw the object stay at the start all the way.
+  const int node = tree.goal_node();
+  Plan judged;
+  judged.segments = {{0, 3, false, node}};
+  judged.q.assign(4, q);
+  tree.reject_goal();
+  tree.correct(judged);
+  const Node& corrected = tree.nodes()[static_cast<std::size_t>(node)];
+  EXPECT_EQ(corrected.q, q);
+  EXPECT_DOUBLE_EQ(corrected.distance, goal.distance(q));
+  EXPECT_FALSE(corrected.holds_goal || corrected.rejected);
+  EXPECT_NE(tree.goal_node(), node);
+  EXPECT_NE(tree.best_node(), node);
+  // What the judge did not come to stays.
+  judged.segments = {{0, 9, false, 1}};
+  const VectorXd before = tree.nodes()[1].q;
+  tree.correct(judged);
+  EXPECT_EQ(tree.nodes()[1].q, before);
+}
+
 TEST(PlanningSteps, RefuseWhatPlanningCannotUse) {
   const auto message = [](std::vector<std::string> settings) {
     const scene::Scene scene = planning_scene(test::load_planning("allegro_ball", std::move(settings)));

@@ -104,6 +104,64 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   EXPECT_GE(arrived, 5);
 }
 
+TEST(Hand, KnowsWhatTheObjectsOfTheGoalWeigh) {
+  EXPECT_NEAR(Bench("allegro_plate").hand.weight_N, 1.0, 1e-9);  // 0.1 kg at 10 m/s²
+  EXPECT_EQ(Bench("allegro_pen").hand.weight_N, 0);              // no gravity
+  EXPECT_EQ(Bench("allegro_door").hand.weight_N, 0);             // its hinges carry it
+}
+
+TEST(ContactSampler, PinchesOnOppositeSides) {
+  Bench bench("allegro_ball");
+  const VectorXd q = bench.scene.initial_configuration();
+  int found = 0;
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    Draw draw(9, k);
+    const std::optional<Grasp> grasp = bench.sampler.sample(q, bench.hand.all_fingers(), draw, bench.proximity, true);
+    if (!grasp) continue;
+    VectorXd q_grasp = q;
+    set_joint_positions(bench.scene, grasp->joints, q_grasp);
+    bench.proximity.place(q_grasp);
+    const auto contacts = [&] {
+      Eigen::MatrixXd normal;
+      VectorXd gaps;
+      bench.proximity.touch_rows(grasp->moves, bench.hand.surfaces, 2 * bench.scene.spec().plan.standoff_m, normal,
+                                 gaps);
+      return gaps.size();
+    };
+    found += contacts() >= 2;
+  }
+  EXPECT_GE(found, 5);
+}
+
+TEST(Transfer, PressesWithTheForceAskedFor) {
+  Bench bench("allegro_ball");
+  const double force_N = 2 * bench.hand.weight_N;
+  int pressed = 0;
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    Draw draw(10, k);
+    const VectorXd q_start = bench.scene.initial_configuration();
+    Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
+    const std::vector<int> fingers = bench.hand.all_fingers();
+    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity, true);
+    if (!grasp || !bench.transfer.reach(*grasp, draw, motion)) continue;
+    const std::size_t before = motion.commands.size();
+    if (!bench.transfer.press(grasp->moves, force_N, motion)) continue;
+    EXPECT_GT(motion.commands.size(), before);
+    // What the springs pull at the end, as forces of the touching links along their normals.
+    bench.proximity.place(motion.q);
+    Eigen::MatrixXd normal;
+    VectorXd gaps;
+    const int rows = bench.proximity.touch_rows(grasp->moves, bench.hand.surfaces,
+                                                3 * bench.scene.spec().plan.standoff_m, normal, gaps);
+    if (rows == 0) continue;
+    const VectorXd torque = bench.hand.stiffness.cwiseProduct(motion.u - joint_positions(bench.scene, motion.q));
+    // Pressing is against the gaps' gradients.
+    pressed += (normal * torque).maxCoeff() < 0;
+  }
+  EXPECT_GE(pressed, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Planning, Systems,
                          testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_pen",
                                          "planar_bimanual"),

@@ -31,8 +31,10 @@ constexpr std::uint64_t kFeatureMask = (std::uint64_t{1} << kFeatureBits) - 1;
 
 /// A contact as find_patch made it, with A and B exchanged if asked.
 PatchPoint to_point(const ContactPair& c, bool is_swapped) {
-  const int feature_a = static_cast<int>(c.id >> kFeatureBits & kFeatureMask), feature_b = static_cast<int>(c.id & kFeatureMask);
-  PatchPoint p{.p_A = c.p_WA, .p_B = c.p_WB, .n = c.nhat_BA_W, .gap = c.gap, .feature_a = feature_a, .feature_b = feature_b};
+  const int feature_a = static_cast<int>(c.id >> kFeatureBits & kFeatureMask),
+            feature_b = static_cast<int>(c.id & kFeatureMask);
+  PatchPoint p{
+      .p_A = c.p_WA, .p_B = c.p_WB, .n = c.nhat_BA_W, .gap = c.gap, .feature_a = feature_a, .feature_b = feature_b};
   if (!is_swapped) return p;
   std::swap(p.p_A, p.p_B);
   std::swap(p.feature_a, p.feature_b);
@@ -47,7 +49,11 @@ ContactMotion swapped(const ContactMotion& m) {
     result.template rightCols<6>() = map.template leftCols<6>();
     return result;
   };
-  return {.dn = -exchange(m.dn), .dp_A = exchange(m.dp_B), .dp_B = exchange(m.dp_A), .dgap = exchange(m.dgap), .kink = m.kink};
+  return {.dn = -exchange(m.dn),
+          .dp_A = exchange(m.dp_B),
+          .dp_B = exchange(m.dp_A),
+          .dgap = exchange(m.dgap),
+          .kink = m.kink};
 }
 
 /// Bounding spheres farther apart than the margin (a half-space is its own bound).
@@ -219,7 +225,8 @@ void CollisionWorld::find_motions(std::span<const RigidTransform> X_WB, std::spa
     const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
     const PosedShape &a = w.with_core(is_swapped ? j : i), &b = w.with_core(is_swapped ? i : j);
     w.patch.points.clear();
-    for (last = first; last < contacts.size() && contacts[last].geometry_a == i && contacts[last].geometry_b == j; ++last) {
+    for (last = first; last < contacts.size() && contacts[last].geometry_a == i && contacts[last].geometry_b == j;
+         ++last) {
       w.patch.points.push_back(to_point(contacts[last], is_swapped));
     }
     collision::find_motions(a, b, find_proximity(a, b, w.narrow), w.patch.points, motions);

@@ -59,7 +59,7 @@ struct Shape {
   Vector3d centre = Vector3d::Zero();   // of the bounding sphere (with the radius)
   double bounding_radius = 0;           // infinite for a half-space
   Vector3d box_centre = Vector3d::Zero(),
-           box_half = Vector3d::Zero();              // bounds in the geometry's frame (with the radius)
+           box_half = Vector3d::Zero();  // bounds in the geometry's frame (with the radius)
 };
 
 /// Whether the core is a polytope (a point and a segment count).
@@ -74,9 +74,9 @@ struct PosedShape {
   const Shape* shape = nullptr;
   Matrix3d R_WG = Matrix3d::Identity();
   Vector3d p_WG = Vector3d::Zero();
-  std::vector<Vector3d> vertices;  // of the core polytope
-  std::vector<Vector3d> normals;   // of its faces
-  std::uint64_t stamp = 0;         // when vertices and normals were computed
+  std::vector<Vector3d> vertices;      // of the core polytope
+  std::vector<Vector3d> normals;       // of its faces
+  std::uint64_t stamp = 0;             // when vertices and normals were computed
   Vector3d centre = Vector3d::Zero();  // centre_W(), kept by the broad phase
 
   void set_pose(const RigidTransform& X_WG) {

@@ -76,12 +76,13 @@ void ImpliedContacts::mark_inner(std::span<const Contact> contacts, std::vector<
   for (int k = 0; k < count; ++k) {
     const Eigen::Vector3d way = at(k).p_WA - origin;
     const double x = like.t1_W.dot(way), y = across_W.dot(way);
-    points_.push_back({length.x() * x + length.y() * y, length.x() * y - length.y() * x, like.n_W.dot(way), at(k).gap,
-                       patch_[k]});
+    points_.push_back(
+        {length.x() * x + length.y() * y, length.x() * y - length.y() * x, like.n_W.dot(way), at(k).gap, patch_[k]});
   }
   if (!is_flat(points_[static_cast<std::size_t>(first)], points_[static_cast<std::size_t>(last)])) return;
   mark_corners();
-  for (std::size_t k = 0; k < points_.size(); ++k) implied[static_cast<std::size_t>(points_[k].contact)] = !is_corner_[k];
+  for (std::size_t k = 0; k < points_.size(); ++k)
+    implied[static_cast<std::size_t>(points_[k].contact)] = !is_corner_[k];
 }
 
 /// Whether heights and gaps are affine over the patch, by the plane through its ends and the point furthest across.
@@ -95,9 +96,8 @@ bool ImpliedContacts::is_flat(const Point& first, const Point& last) const {
     const double slope = (last.*value - first.*value) / last.along;
     const auto off_line = [&](const Point& p) { return p.*value - first.*value - slope * p.along; };
     const double tilt = width > kFlat ? off_line(*wide) / wide->across : 0;
-    return std::all_of(points_.begin(), points_.end(), [&](const Point& p) {
-      return std::abs(off_line(p) - tilt * p.across) <= kFlat;
-    });
+    return std::all_of(points_.begin(), points_.end(),
+                       [&](const Point& p) { return std::abs(off_line(p) - tilt * p.across) <= kFlat; });
   };
   return is_affine(&Point::height) && is_affine(&Point::gap);
 }

@@ -70,12 +70,14 @@ bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& mot
   Instant next;
   for (int k = 0; k < kPressSteps; ++k) {
     proximity_->place(motion.q);
-    if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0) return false;
+    if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
+      return false;
     Eigen::MatrixXd H = normal_.transpose() * normal_;
     H.diagonal().array() += 1e-6;
     Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - H.llt().solve(normal_.transpose() * gaps_);
     if (k > 0)
-      target -= (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
+      target -=
+          (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
     target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
     for (Eigen::Index u = 0; u < target.size(); ++u) {
       if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);

@@ -22,8 +22,8 @@ class Transfer {
   /// further than settings.drift_m.
   bool reach(const Grasp& grasp, Draw& draw, Motion& motion);
   /// Closes what `moves` and is near the objects, and loads the springs so that every link presses on them with this
-  /// force, as far as something holds against it:  u = q + K⁻¹ Σ J_nᵀ f.  Friction then carries from the first step of a
-  /// roll-out on, which by itself sees no gain in pressing. @returns false if nothing is near, or a step failed.
+  /// force, as far as something holds against it:  u = q + K⁻¹ Σ J_nᵀ f.  Friction then carries from the first step of
+  /// a roll-out on, which by itself sees no gain in pressing. @returns false if nothing is near, or a step failed.
   bool press(const std::vector<char>& moves, double force_N, Motion& motion);
 
  private:

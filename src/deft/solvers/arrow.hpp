@@ -85,6 +85,7 @@ inline void jordan_divide(int rows, const double* a, double tail, const double* 
   p[0] = head;
 }
 
+/// The same where the tail is not at hand.
 inline void jordan_divide(int rows, const double* a, const double* c, double* p) {
   jordan_divide(rows, a, tail_norm(rows, a), c, p);
 }
@@ -108,6 +109,7 @@ inline Arrow nesterov_todd(int rows, const double* s, double tail_s, const doubl
   return W;
 }
 
+/// The same where the tails are not at hand.
 inline Arrow nesterov_todd(int rows, const double* s, const double* y) {
   return nesterov_todd(rows, s, tail_norm(rows, s), y, tail_norm(rows, y));
 }
@@ -132,6 +134,7 @@ inline double cone_step(int rows, const double* x, double tail, const double* d,
   return alpha;
 }
 
+/// The same where the tail is not at hand.
 inline double cone_step(int rows, const double* x, const double* d, double limit) {
   return cone_step(rows, x, tail_norm(rows, x), d, limit);
 }
