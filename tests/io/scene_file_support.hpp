@@ -229,6 +229,7 @@ inline std::string text_of(const scene::SceneSpec& spec) {
   for (const auto& goal : spec.goals) {
     append(goal.target, out);
     out << goal.tolerance_position_m << ' ' << goal.tolerance_rotation_rad << ' ' << goal.tolerance_joint << '\n';
+    for (const auto& [name, tolerance] : goal.tolerance_joints) out << name << ' ' << tolerance << '\n';
   }
   return out.str();
 }

@@ -42,6 +42,7 @@ commands: {interpolation: hold, knots: [{t: 0, hand: [0.1, 0.2], tip: {y: 3}}, {
 goals:
   half_turn: {ball: {rotation: !Rpy {deg: [0, 0, 180]}, position: [0, 0, 0.071]}, tolerance: {position: 0.02, rotation: 0.2}}
   opened: {door: {theta: -1.3}, tolerance: {joint: 0.3}}
+  ajar: {door: {theta: -0.3}, tolerance: {joint: {theta: 0.02}}}
 plan: {nodes: 100}
 track: {horizon: 3}
 )";
@@ -88,11 +89,14 @@ TEST(SceneFile, ReadsEveryKeyOfItsOwnDialect) {
   EXPECT_EQ(spec.commands.interpolation, scene::Interpolation::kHold);
   ASSERT_EQ(spec.commands.knots.size(), 2u);
   EXPECT_EQ(spec.commands.knots[1].robots.at("hand").by_name.at("joint_1"), 1.2);
-  ASSERT_EQ(spec.goals.size(), 2u);
+  ASSERT_EQ(spec.goals.size(), 3u);
   EXPECT_EQ(spec.goals[0].target.name, "half_turn");
   EXPECT_NEAR((*spec.goals[0].target.models.at("ball").rotation)(0, 0), -1, 1e-15);
   EXPECT_FALSE(spec.goals[1].target.models.at("door").position.has_value());
   EXPECT_EQ(spec.goals[1].tolerance_joint, 0.3);
+  EXPECT_TRUE(spec.goals[1].tolerance_joints.empty());
+  EXPECT_EQ(spec.goals[2].tolerance_joint, 0.1);
+  EXPECT_EQ(spec.goals[2].tolerance_joints.at("theta"), 0.02);
 }
 
 TEST(SceneFile, ReadsFrictionOfPatchesWrenchesAndEffortLimits) {

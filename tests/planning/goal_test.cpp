@@ -32,6 +32,41 @@ scene::Scene world() {
       {{"finger", 100}}));
 }
 
+/// A cabinet of two drawers, the second with a lid on a hinge; and a puck with a knob.
+scene::Scene furniture() {
+  const auto part = [](const std::string& name) {
+    multibody::LinkSpec link = test::body(name, JointKind::kFree, {}, SphereSpec{0.1}, 1, 0.01, 0.5).links.front();
+    return link;
+  };
+  const auto joint = [](const std::string& name, const std::string& parent, const std::string& child,
+                        std::vector<test::JointAxisSpec> axes) {
+    multibody::JointSpec spec;
+    spec.name = name;
+    spec.kind = axes.empty() ? JointKind::kFixed : JointKind::kAxes;
+    spec.parent = parent;
+    spec.child = child;
+    spec.axes = std::move(axes);
+    return spec;
+  };
+  multibody::ModelSpec cabinet, puck;
+  cabinet.name = "cabinet";
+  for (const char* name : {"case", "upper", "lower", "lid"}) cabinet.links.push_back(part(name));
+  cabinet.joints = {joint("base", "world", "case", {}),
+                    joint("upper", "case", "upper", {test::slide("upper", {1, 0, 0})}),
+                    joint("lower", "case", "lower", {test::slide("lower", {1, 0, 0})}),
+                    joint("lid", "lower", "lid", {test::turn("lid", {0, 1, 0})})};
+  puck.name = "puck";
+  puck.X_WModel = test::at(5, 0, 0);
+  for (const char* name : {"disc", "knob"}) puck.links.push_back(part(name));
+  puck.joints = {joint("plane", "world", "disc",
+                       {test::slide("y", {0, 1, 0}), test::slide("z", {0, 0, 1}), test::turn("theta", {1, 0, 0})}),
+                 joint("knob", "disc", "knob", {test::turn("knob", {1, 0, 0})})};
+  return test::build(test::scene_spec({cabinet, puck,
+                                       test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})},
+                                                  SphereSpec{0.1}, 1, 0.01, 0.5, test::at(-9, 0, 0))},
+                                      {{"finger", 100}}));
+}
+
 scene::GoalSpec goal(const std::string& name, scene::ModelConfiguration target) {
   scene::GoalSpec spec;
   spec.target.name = "there";
@@ -87,6 +122,45 @@ TEST(Goal, TakesPlanarBodiesForBodiesAndHingesForJoints) {
   EXPECT_NEAR(door.joint, 1.2, 1e-12);
 }
 
+TEST(Goal, TakesEveryDrawerForAJointWithAToleranceOfItsOwn) {
+  const scene::Scene scene = furniture();
+  scene::GoalSpec spec = goal("cabinet", joints({{"upper", 0.3}, {"lower", 0.4}}));
+  const Goal both(scene, spec, false);
+  const GoalError error = both.error(scene.initial_configuration());
+  EXPECT_EQ(error.position_m + error.rotation_rad, 0);
+  EXPECT_NEAR(error.joint, 0.4, 1e-12);
+  // Each within the tolerance of 0.05 m is enough, although their distance is more.
+  const auto pose = [&](double upper, double lower) {
+    VectorXd q = scene.initial_configuration();
+    q(0) = upper;
+    q(1) = lower;
+    return q;
+  };
+  EXPECT_TRUE(both.reached(pose(0.26, 0.44)));
+  EXPECT_FALSE(both.reached(pose(0.26, 0.46)));
+  spec.tolerance_joints = {{"upper", 0.01}, {"cabinet/lower", 0.2}};
+  const Goal own(scene, spec, false);
+  EXPECT_TRUE(own.reached(pose(0.309, 0.21)));
+  EXPECT_FALSE(own.reached(pose(0.311, 0.4)));
+  EXPECT_FALSE(own.reached(pose(0.3, 0.19)));
+  // In the distance a tolerance counts as much as another: 0.02 m, that of positions.
+  EXPECT_NEAR(own.distance(pose(0.29, 0.4)), 0.02, 1e-12);
+  EXPECT_NEAR(own.distance(pose(0.3, 0.2)), 0.02, 1e-12);
+}
+
+TEST(Goal, TellsTheJointsOnABodyFromTheBody) {
+  const scene::Scene scene = furniture();
+  const GoalError error = Goal(scene, goal("puck", joints({{"y", 0.3}, {"z", 0.4}, {"theta", 1}, {"knob", 2}})), false)
+                              .error(scene.initial_configuration());
+  EXPECT_NEAR(error.position_m, 0.5, 1e-12);
+  EXPECT_NEAR(error.rotation_rad, 1, 1e-12);
+  EXPECT_NEAR(error.joint, 2, 1e-12);
+  const GoalError lid =
+      Goal(scene, goal("cabinet", joints({{"lower", 0.4}, {"lid", 0.5}})), false).error(scene.initial_configuration());
+  EXPECT_EQ(lid.position_m + lid.rotation_rad, 0);
+  EXPECT_NEAR(lid.joint, 0.5, 1e-12);
+}
+
 TEST(Goal, CountsPlanarAnglesModuloAFullTurnOnlyIfAsked) {
   const scene::Scene scene = world();
   const scene::GoalSpec spec = goal("puck", joints({{"theta", 2 * pi + 0.25}}));
@@ -119,6 +193,12 @@ TEST(Goal, RefusesRobotsAndEmptyGoalsByName) {
       message(goal("finger", joints({{"x", 1}}))).find("'finger' is not an object; a goal can name: ball, puck, door"),
       std::string::npos);
   EXPECT_NE(message(goal("ball", {})).find("names no coordinate"), std::string::npos);
+  scene::GoalSpec hinge = goal("door", joints({{"hinge", 1}}));
+  hinge.tolerance_joints = {{"hing", 0.1}};
+  EXPECT_NE(message(hinge).find("tolerance.joint: the goal names no joint 'hing'; valid: door/hinge"),
+            std::string::npos);
+  hinge.tolerance_joints = {{"hinge", 0.1}};
+  EXPECT_EQ(message(hinge), "");
 }
 
 }  // namespace

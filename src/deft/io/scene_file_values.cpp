@@ -216,7 +216,14 @@ void read_goals(const YamlNode& node, SceneReading& scene) {
       };
       set("position", goal.tolerance_position_m);
       set("rotation", goal.tolerance_rotation_rad);
-      set("joint", goal.tolerance_joint);
+      if (const YamlNode* joints = tolerance->find("joint"); joints != nullptr && joints->is_map()) {
+        for (const YamlEntry& joint : joints->entries) {
+          if (const auto number = read.number(joint.value, fmt::format("tolerance joint {}", joint.key), kNotNegative))
+            goal.tolerance_joints[joint.key] = *number;
+        }
+      } else {
+        set("joint", goal.tolerance_joint);
+      }
     }
     scene.spec.goals.push_back(std::move(goal));
   }

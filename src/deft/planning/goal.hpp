@@ -13,12 +13,15 @@ namespace deft::planning {
 /// A goal of a scene as an error vector:  e = W (q_goal ⊖ q), one entry per named velocity of an object, all in metres:
 /// W is 1 for positions, (position tolerance)/(rotation tolerance) for rotations [m/rad], and likewise for joints.
 ///
-/// Objects with a free base, or with two or more translations, are bodies with a position and a rotation; coordinates
-/// of others (a door's hinge) are joints. What the goal does not name is free.
+/// A free base, and axes that lie between the same two parts of an object if two or more of them translate, move a body
+/// with a position and a rotation; all other axes (a door's hinge, each drawer of a cabinet) are joints with an error
+/// and a tolerance of their own. Axes that move the same geometries lie between the same parts. What the goal does not
+/// name is free.
 class Goal {
  public:
   /// @param wrap_angles  planar angles of bodies count modulo 2π.
-  /// @throws InputError if the goal names nothing, or something that no object has.
+  /// @throws InputError if the goal names nothing or something that no object has, or has the tolerance of a joint that
+  /// it does not name.
   Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_angles);
 
   /// A configuration at the goal (what is free: as at the start of the scene).
@@ -45,20 +48,24 @@ class Goal {
   double tolerance_m() const { return tolerance_position_m_; }
   GoalError error(const Eigen::VectorXd& q) const;
   /// Every error within its tolerance.
-  bool reached(const Eigen::VectorXd& q) const { return within(error(q)); }
-  bool within(const GoalError& error) const;
+  bool reached(const Eigen::VectorXd& q) const;
 
  private:
   enum class Kind { kPosition, kRotation, kJoint };
   struct Part {
     Kind kind;
     int first = 0, size = 0;  // in e
+    double tolerance = 0;     // [m or rad]
   };
-  void add(Kind kind, const std::vector<int>& velocities);
-  void add_body(const scene::Scene& scene, const scene::Object& object, const std::vector<char>& named);
+  void add(Kind kind, const std::vector<int>& velocities, double tolerance);
+  void add_object(const scene::Scene& scene, const scene::Object& object, const std::vector<char>& named,
+                  const scene::GoalSpec& spec);
+  void require_joints(const scene::GoalSpec& spec) const;
+  /// Of a part of e, in metres or radians.
+  double norm(const Part& part, const Eigen::VectorXd& e) const;
 
   const multibody::Model* model_;
-  double tolerance_position_m_, tolerance_rotation_rad_, tolerance_joint_;
+  double unit_m_;  // the position tolerance: what the weights of other parts refer to
   Eigen::VectorXd q_;
   std::vector<int> rows_;
   Eigen::VectorXd weights_;

@@ -62,6 +62,7 @@ struct ConfigurationSpec {
 struct GoalSpec {
   ConfigurationSpec target;                       // what is not named is free
   double tolerance_position_m = 0.01, tolerance_rotation_rad = 0.1, tolerance_joint = 0.1;
+  std::map<std::string, double> tolerance_joints; // [rad or m] of single joints, by "joint" or "model/joint"
 };
 
 /// `commands:`. Linear: a step takes the command at its end; hold: the last knot at or before its start.
