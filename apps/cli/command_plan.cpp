@@ -170,11 +170,9 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
 planning::PlannerResult search(const PlanOptions& options, const scene::Scene& scene, const scene::GoalSpec& goal,
                                std::uint64_t seed, Progress& progress, io::JournalFile& journal,
                                PlanFolder* published) {
-  std::stop_source stop;
-  planning::PlannerOptions planner{.seed = seed, .threads = options.scene.threads, .stop = stop.get_token()};
+  planning::PlannerOptions planner{.seed = seed, .threads = options.scene.threads, .stop = interrupted};
   planner.journal = &journal;
   planner.on_progress = [&](int tried, double distance, double cost_s) {
-    if (interrupted()) stop.request_stop();
     if (!progress.due()) return;
     progress.show(fmt::format("plan seed {}  {} roll-outs  nearest {:.3g} m  {}  {:.1f} s", seed, tried, distance,
                               cost_s < 0 ? "no plan yet" : fmt::format("plan of {:.3g} s", cost_s),

@@ -1,14 +1,16 @@
 #include "interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace deft::cli {
 namespace {
 
-volatile std::sig_atomic_t flag = 0;
+std::atomic<bool> flag = false;  // read by all threads
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may write no other");
 
 void on_signal(int signal) {
-  flag = 1;
+  flag = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -19,6 +21,6 @@ void catch_interrupts() {
   std::signal(SIGTERM, on_signal);
 }
 
-bool interrupted() { return flag != 0; }
+bool interrupted() { return flag; }
 
 }  // namespace deft::cli

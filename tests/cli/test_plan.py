@@ -124,6 +124,14 @@ def test_what_cannot_be_planned_for_is_refused_before_a_folder_is_made(deft, pus
     assert words in done.stderr and not (deft.folder / "plan").exists()
 
 
+def test_joints_that_start_outside_their_limits_are_named(deft, root):
+    hand = root / "scenes" / "planning" / "planar_hand.deft.yaml"
+    done = deft.run("plan", hand, "--set", "configurations.start.left=[0.5, -1]", "--out", "plan", code=2)
+    for words in ("configurations.start.left.joint_1", "-1.5708 to 0 rad", "0.5"):
+        assert words in done.stderr, done.stderr
+    assert not (deft.folder / "plan").exists()
+
+
 def test_a_scene_without_goals_says_how_to_add_them(deft, root):
     done = deft.run("plan", root / "scenes" / "box_pushing" / "scene.deft.yaml", code=2)
     assert "goals:" in done.stderr

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 
@@ -13,11 +14,13 @@
 #include "deft/planning/planning_steps.hpp"
 #include "deft/planning/run_clock.hpp"
 #include "planning/planning_scenes.hpp"
+#include "planning/tree_equality.hpp"
 
 namespace deft::planning {
 namespace {
 
 using Eigen::VectorXd;
+using test::expect_equal;
 
 class MemoryJournal final : public Journal {
  public:
@@ -42,24 +45,6 @@ class MemoryJournal final : public Journal {
  private:
   std::deque<std::string> left_;
 };
-
-void expect_equal(const std::vector<Node>& a, const std::vector<Node>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].parent, b[i].parent);
-    EXPECT_EQ(a[i].kind, b[i].kind);
-    EXPECT_EQ(a[i].q, b[i].q);
-    EXPECT_EQ(a[i].u, b[i].u);
-    EXPECT_EQ(a[i].commands, b[i].commands);
-    EXPECT_EQ(a[i].distance, b[i].distance);
-    EXPECT_EQ(a[i].cost_s, b[i].cost_s);
-    EXPECT_EQ(a[i].regrasps, b[i].regrasps);
-    EXPECT_EQ(a[i].released, b[i].released);
-    EXPECT_EQ(a[i].tries, b[i].tries);
-    EXPECT_EQ(a[i].holds_goal, b[i].holds_goal);
-    EXPECT_EQ(a[i].rejected, b[i].rejected);
-  }
-}
 
 struct Case {
   const char *name, *scene;
@@ -106,7 +91,11 @@ INSTANTIATE_TEST_SUITE_P(
              "planar_pushing",
              {kOutOfReach, "plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true", "plan.nodes=600"}},
         Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true},
-        Case{"refined", "planar_pushing", {"plan.refine=[2, 5]", "plan.nodes=100", "goals.down.box.z=0.2"}, true}),
+        Case{"refined", "planar_pushing", {"plan.refine=[2, 5]", "plan.nodes=100", "goals.down.box.z=0.2"}, true},
+        Case{"refined_and_improved",
+             "planar_pushing",
+             {"plan.refine=[2, 5]", "plan.improve_s=1000", "plan.nodes=150", "goals.down.box.z=0.4"},
+             true}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(Continued, RejectsItsGoalsAgain) {
@@ -137,14 +126,41 @@ TEST(Continued, RepeatsWithoutLookingAtTheTimeOrAtStops) {
   const scene::Scene scene = test::load_planning("planar_pushing", {kOutOfReach, "plan.nodes=100"});
   MemoryJournal first;
   make_plan(scene, scene.spec().goals.front(), {.seed = 1, .journal = &first});
-  std::stop_source stopped;
-  stopped.request_stop();
   MemoryJournal second(first.all, 10);
   const PlannerResult result =
-      make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = stopped.get_token(), .journal = &second});
+      make_plan(scene, scene.spec().goals.front(), {.seed = 1, .stop = [] { return true; }, .journal = &second});
   EXPECT_EQ(result.end, SearchEnd::kStopped);
   EXPECT_EQ(result.tried, 40);
   EXPECT_EQ(second.kept, 0);
+}
+
+TEST(Continued, GoesOnAfterAStopWithinABatch) {
+  const scene::Scene scene = test::load_planning("planar_pushing", {"plan.refine=[2]", "plan.nodes=60"});
+  int asked = 0;
+  const auto plan = [&](Journal& journal, int questions) {
+    asked = 0;
+    return make_plan(
+        scene, scene.spec().goals.front(),
+        {.seed = 4, .threads = 1, .stop = [&asked, questions] { return ++asked > questions; }, .journal = &journal});
+  };
+  constexpr int kEndless = 1'000'000'000;
+  MemoryJournal uncut;
+  const PlannerResult whole = plan(uncut, kEndless);
+  const int all = asked;
+  // In the first search and in the refinement.
+  for (const double share : {0.01, 0.1, 0.5, 0.97}) {
+    MemoryJournal first;
+    EXPECT_EQ(plan(first, static_cast<int>(share * all)).end, SearchEnd::kStopped) << share;
+    ASSERT_LT(first.all.size(), uncut.all.size());
+    EXPECT_TRUE(std::equal(first.all.begin(), first.all.end(), uncut.all.begin(), [](const auto& a, const auto& b) {
+      return a.substr(12) == b.substr(12);  // behind the times
+    }));
+    MemoryJournal second(first.all, first.all.size());
+    const PlannerResult again = plan(second, kEndless);
+    expect_equal(again.nodes, whole.nodes);
+    EXPECT_EQ(again.plan.commands, whole.plan.commands);
+    EXPECT_EQ(again.tried, whole.tried);
+  }
 }
 
 TEST(Continued, CountsTheTimeOfTheRunBefore) {

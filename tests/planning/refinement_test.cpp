@@ -93,7 +93,7 @@ TEST(Judge, JudgesFinerStepsToo) {
   }
 }
 
-TEST(RolloutTree, RetracesAPlanOfOtherStepsNearItsWay) {
+TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   const scene::Scene coarse = planning_scene(test::load_planning("planar_pushing")),
                      scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
   const Goal goal(scene, scene.spec().goals.front(), true);
@@ -101,13 +101,12 @@ TEST(RolloutTree, RetracesAPlanOfOtherStepsNearItsWay) {
   const Plan plan = make_plan(coarse, coarse.spec().goals.front(), {.seed = 4}).plan;
   ASSERT_TRUE(plan.success);
   RolloutTree tree(scene, goal, q, u, 4);
-  tree.retrace(plan, {});
+  tree.retrace(plan, 0, {});
   const std::vector<Node>& nodes = tree.nodes();
   ASSERT_GE(nodes.size(), 5u);
   PlanningSteps steps(scene);
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    EXPECT_EQ(nodes[i].parent, static_cast<int>(i) - 1);  // a chain
-    const Node& parent = nodes[i - 1];
+    const Node& parent = nodes[static_cast<std::size_t>(nodes[i].parent)];
     Instant at{parent.q, parent.u, parent.finer}, next;
     for (const VectorXd& command : nodes[i].commands) {
       ASSERT_TRUE(steps.advance(at, command, next));
@@ -128,6 +127,73 @@ TEST(RolloutTree, RetracesAPlanOfOtherStepsNearItsWay) {
     }));
   }
   EXPECT_GE(grasps, 2);
+}
+
+TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
+  // The plan with each of its legs twice, as if the first had been in vain: from where the second begins, it is tried
+  // too.
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  const Plan plan = make_plan(scene, scene.spec().goals.front(), {.seed = 4}).plan;
+  ASSERT_TRUE(plan.success);
+  Plan twice = plan;
+  twice.segments.clear();
+  twice.commands.clear();
+  twice.q.assign(1, plan.q.front());
+  for (std::size_t s = 0; s < plan.segments.size();) {
+    // A leg: the transfer, and all up to the next one.
+    std::size_t end = s + 1;
+    while (end < plan.segments.size() && !plan.segments[end].transfer) ++end;
+    for (const bool in_vain : {true, false}) {
+      for (std::size_t k = s; k < end; ++k) {
+        const Segment& old = plan.segments[k];
+        const auto first = static_cast<int>(twice.commands.size());
+        for (int step = old.first; step < old.last; ++step) {
+          twice.commands.push_back(plan.commands[static_cast<std::size_t>(step)]);
+          twice.q.push_back(plan.q[static_cast<std::size_t>(in_vain ? plan.segments[s].first : step + 1)]);
+        }
+        twice.segments.push_back({first, first + old.last - old.first, old.transfer});
+      }
+    }
+    s = end;
+  }
+  RolloutTree tree(scene, goal, q, u, 4);
+  tree.retrace(twice, 0, {.regrasp_weight = 0.03});
+  int most = 0;
+  for (const Node& node : tree.nodes()) most = std::max(most, node.regrasps);
+  EXPECT_LE(most, plan.regrasps + 1);
+  EXPECT_GE(most, 1);
+}
+
+TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
+  const scene::Scene scene =
+      test::load_planning("planar_pushing", {kFiner, "plan.improve_s=1e6", "plan.nodes=150", "goals.down.box.z=0.3"});
+  std::vector<Plan> plans;
+  PlannerOptions options{.seed = 2, .threads = 1};
+  options.on_plan = [&](const Plan& plan, const auto&) {
+    if (!plan.finer.empty()) plans.push_back(plan);
+  };
+  const PlannerResult result = make_plan(scene, scene.spec().goals.front(), options);
+  ASSERT_GE(plans.size(), 2u);
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    EXPECT_TRUE(plans[k].holds());
+    if (k > 0) {
+      EXPECT_LT(plans[k].cost_s, plans[k - 1].cost_s);
+    }
+  }
+  EXPECT_EQ(result.plan.commands, plans.back().commands);
+  EXPECT_LE(result.plan.regrasps, plans.front().regrasps);
+  // Its judgement can be repeated, and its segments are nodes of the tree.
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  EXPECT_TRUE(judge(planning_scene(scene), goal, scene.initial_configuration(), result.plan.commands, {}).holds());
+  for (const Segment& segment : result.plan.segments) {
+    const Node& node = result.nodes.at(static_cast<std::size_t>(segment.node));
+    EXPECT_LT((node.q - result.plan.q[static_cast<std::size_t>(segment.last)]).norm(), 1e-6);
+    ASSERT_EQ(node.finer.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_LT((node.finer[i] - result.plan.finer[i].q[static_cast<std::size_t>(segment.last)]).norm(), 1e-6);
+  }
 }
 
 struct NearGoal {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
@@ -21,8 +23,8 @@ struct Bench {
   ContactSampler sampler;
   Transfer transfer;
 
-  explicit Bench(const std::string& name)
-      : scene(planning_scene(test::load_planning(name))),
+  explicit Bench(const std::string& name, const std::vector<std::string>& settings = {})
+      : scene(planning_scene(test::load_planning(name, settings))),
         goal(scene, scene.spec().goals.front(), false),
         hand(scene, goal),
         steps(scene),
@@ -160,6 +162,59 @@ TEST(Transfer, PressesWithTheForceAskedFor) {
     pressed += (normal * torque).maxCoeff() < 0;
   }
   EXPECT_GE(pressed, 3);
+}
+
+struct Damped {
+  const char *scene, *damping;
+};
+class DampedSystems : public testing::TestWithParam<Damped> {};
+
+TEST_P(DampedSystems, TransfersWaitUntilTheJointsHaveArrived) {
+  Bench bench(GetParam().scene, {GetParam().damping});
+  ASSERT_TRUE(bench.steps.follows_late());
+  const VectorXd q_start = bench.scene.initial_configuration();
+  int tried = 0, arrived = 0;
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    Draw draw(8, k);
+    Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
+    const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
+    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
+    if (!grasp) continue;
+    ++tried;
+    if (!bench.transfer.reach(*grasp, draw, motion)) continue;
+    ++arrived;
+    const VectorXd missing = joint_positions(bench.scene, motion.q) - grasp->joints;
+    EXPECT_LT(missing.cwiseAbs().maxCoeff(), 2e-4);
+    EXPECT_LE(object_motion(bench.scene, q_start, motion.q), bench.scene.spec().plan.drift_m);
+    // Not one step longer than it takes: the last one still moved more than what rest is.
+    EXPECT_LT(motion.commands.size(), 2000u);
+  }
+  EXPECT_GE(tried, 5);
+  EXPECT_GE(arrived, (tried + 1) / 2);
+}
+
+// Time constants D/K of 0.1 s, 0.5 s and 1 s.
+INSTANTIATE_TEST_SUITE_P(Planning, DampedSystems,
+                         testing::Values(Damped{"planar_pushing", "step.joint_damping=10"},
+                                         Damped{"planar_hand", "step.joint_damping=25"},
+                                         Damped{"allegro_pen", "step.joint_damping=100"}),
+                         [](const auto& param) { return std::string(param.param.scene); });
+
+TEST(PlanningSteps, RestUntilDampedJointsAreWhereTheirBalanceEnds) {
+  Bench bench("planar_pushing", {"step.joint_damping=100"});
+  const VectorXd q_start = bench.scene.initial_configuration(), u = joint_positions(bench.scene, q_start);
+  Motion motion{start_instant(bench.scene, q_start, u), {}};
+  motion.u(0) -= 0.2;  // away from the box
+  ASSERT_TRUE(bench.steps.rest(motion));
+  EXPECT_LT((joint_positions(bench.scene, motion.q) - motion.u).norm(), 1.1e-4);
+  // 0.2 (1 + hK/D)^−n = 1e-4
+  EXPECT_NEAR(static_cast<double>(motion.commands.size()), std::log(2000) / std::log(1.1), 1.0);
+  // Against the box, whatever is asked of it: it rests where the box holds it, and that ends too.
+  motion.u << u(0), u(1) + 5;
+  motion.commands.clear();
+  ASSERT_TRUE(bench.steps.rest(motion));
+  EXPECT_LE(motion.commands.size(), 300u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Planning, Systems,

@@ -1,5 +1,7 @@
 #include "deft/planning/fingers.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -31,6 +33,26 @@ std::vector<int> command_of_velocity(const scene::Scene& scene) {
   std::vector<int> command(static_cast<std::size_t>(scene.nv()), -1);
   for (int u = 0; u < scene.nu(); ++u) command[static_cast<std::size_t>(scene.actuated()[u])] = u;
   return command;
+}
+
+/// @throws InputError for the first joint that does not stand within its limits, up to rounding, at the scene's start.
+void require_within_limits(const scene::Scene& scene, const Hand& hand) {
+  constexpr double kRounding = 1e-9;
+  for (int u = 0; u < scene.nu(); ++u) {
+    if (hand.home(u) >= hand.lower(u) - kRounding && hand.home(u) <= hand.upper(u) + kRounding) continue;
+    const multibody::VelocityInfo& joint = scene.model().velocities()[scene.actuated()[u]];
+    const std::string model = joint.name.substr(0, joint.name.find('/')), &start = scene.spec().initial;
+    SourceLocation where{scene.spec().file, 0, 0};
+    for (const scene::ConfigurationSpec& configuration : scene.spec().configurations) {
+      const auto values = configuration.models.find(model);
+      if (configuration.name == start && values != configuration.models.end()) where = values->second.where;
+    }
+    throw InputError(
+        where,
+        fmt::format("{}.{}.{}: must be within the limits of the joint, {} to {} {}, for planning; got {}",
+                    start.empty() ? "default configuration" : "configurations." + start, model,
+                    joint.name.substr(model.size() + 1), hand.lower(u), hand.upper(u), joint.unit, hand.home(u)));
+  }
 }
 
 }  // namespace
@@ -103,6 +125,7 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
   stiffness.resize(scene.nu());
   for (const scene::Robot& robot : scene.robots()) stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
   weight_N = weight_of(scene, goal);
+  require_within_limits(scene, *this);
 }
 
 int Hand::draw_surface(Draw& draw) const {

@@ -22,11 +22,12 @@ struct Hand {
   std::vector<int> surfaces;     // geometries of the objects that the goal names
   std::vector<double> share;     // of the area of `surfaces` up to and including this one, ascending to 1
   Eigen::VectorXd lower, upper;  // of the joint targets, size nu [rad, m]
-  Eigen::VectorXd home;          // joint positions at the start of the scene, size nu
+  Eigen::VectorXd home;          // joint positions at the start of the scene, size nu, within the limits
   Eigen::VectorXd stiffness;     // of the springs between joints and targets, size nu [N/m, N·m/rad]
   double weight_N = 0;           // of the bodies that the goal names, as gravity moves them
 
-  /// @throws InputError if no joint of a robot moves a geometry, or no object of the goal has a surface to touch.
+  /// @throws InputError if no joint of a robot moves a geometry, if no object of the goal has a surface to touch, or if
+  /// a joint of a robot starts outside its limits, where no command could hold it.
   Hand(const scene::Scene& scene, const Goal& goal);
   /// One of the surfaces, as likely as its area says.
   int draw_surface(Draw& draw) const;

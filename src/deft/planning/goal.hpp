@@ -45,7 +45,7 @@ class Goal {
   double distance(const Eigen::VectorXd& q) const;
   double distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const;
   /// What e may be in each of its parts [m].
-  double tolerance_m() const { return tolerance_position_m_; }
+  double tolerance_m() const { return unit_m_; }
   GoalError error(const Eigen::VectorXd& q) const;
   /// Every error within its tolerance.
   bool reached(const Eigen::VectorXd& q) const;

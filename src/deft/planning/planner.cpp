@@ -1,7 +1,7 @@
 #include "deft/planning/planner.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 #include <span>
 
 #include "deft/planning/draw.hpp"
@@ -39,10 +39,20 @@ Route route_to(const std::vector<Node>& nodes, int node) {
 }
 
 scene::Scene without_refinement(const scene::Scene& scene) {
-  scene::SceneSpec spec = scene.spec();
-  spec.plan.refine.clear();
-  Diagnostics repeated;
-  return scene::Scene::build(std::move(spec), repeated);
+  return changed_scene(scene, [](scene::SceneSpec& spec) { spec.plan.refine.clear(); });
+}
+
+/// With settings.refine a roll-out costs hundreds of steps of rest, and the first step of a candidate few of them: more
+/// care is taken before one is begun and more are tried at a node before a regrasp is spent.
+scene::Scene with_care(const scene::Scene& scene) {
+  constexpr int kCandidates = 8;
+  constexpr double kRegrasp = 10.0 / 3, kTries = 0.25;  // times the weights of the search at h
+  return changed_scene(scene, [&](scene::SceneSpec& spec) {
+    scene::PlanSettings& plan = spec.plan;
+    plan.candidates = std::max(plan.candidates, kCandidates);
+    plan.regrasp_weight *= kRegrasp;
+    plan.tries_weight *= kTries;
+  });
 }
 
 /// Seeds of the trees of one run.
@@ -53,8 +63,8 @@ class Run {
  public:
   Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
       : scene_(without_refinement(planning_scene(scene))),
-        refined_scene_(planning_scene(scene)),
-        settings_(scene_.spec().plan),
+        refined_scene_(with_care(planning_scene(scene))),
+        settings_(scene.spec().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
         q_start_(scene_.initial_configuration()),
@@ -62,8 +72,8 @@ class Run {
 
   PlannerResult operator()() {
     find_first();
-    if (result_.plan.success) improve();
-    if (result_.plan.success && !refined_scene_.spec().plan.refine.empty()) refine();
+    if (result_.plan.success) improve(scene_);
+    if (result_.plan.success && !settings_.refine.empty()) refine();
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -110,41 +120,64 @@ class Run {
     result_.nodes = tree->nodes();
   }
 
-  void improve() {
-    const double until_s = std::min(settings_.time_limit_s, result_.first_solution_s + settings_.improve_s);
-    for (std::uint64_t k = 1; result_.tried < settings_.nodes && !watch_.is_up(until_s); ++k) {
-      if (!watch_.repeats() && options_.stop.stop_requested()) return;
+  /// Looks for cheaper plans: trees from the start or the end of one of the plan's roll-outs, with the steps of
+  /// `scene`.
+  void improve(const scene::Scene& scene) {
+    const bool refined = !scene.spec().plan.refine.empty();
+    const int before = refined ? refinement_begins_ : 0;
+    const double until_s = std::min(settings_.time_limit_s, watch_.seconds() + settings_.improve_s);
+    for (std::uint64_t k = 1; result_.tried - before < settings_.nodes && !watch_.is_up(until_s); ++k) {
+      if (is_stopped()) return;
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
-      // From the start, or from the end of one of the plan's roll-outs.
-      Draw draw(options_.seed, ~k);
+      const std::uint64_t number = refined ? kRefinedTrees + k : k;
+      Draw draw(options_.seed, ~number);
       std::vector<int> ends{0};
       for (const Segment& segment : result_.plan.segments) {
         if (!segment.transfer && segment.last < static_cast<int>(result_.plan.commands.size()))
           ends.push_back(segment.last);
       }
       const int from = ends[static_cast<std::size_t>(draw.index(static_cast<int>(ends.size())))];
-      const Eigen::VectorXd& q = result_.plan.q[static_cast<std::size_t>(from)];
-      const Eigen::VectorXd u = from == 0 ? start_command() : result_.plan.commands[static_cast<std::size_t>(from) - 1];
-      const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q, u, seed_of_tree(options_.seed, k));
-      SearchLimits bounds = limits(std::min(settings_.nodes - result_.tried, kImproveNodes), until_s);
-      bounds.regrasp_weight = settings_.regrasp_weight;
+      SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
+      bounds.regrasp_weight = scene.spec().plan.regrasp_weight;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
-      const SearchEnd end = tree->search(bounds);
+      const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
       result_.tried += tree->tried();
       result_.solves += tree->solves();
-      if (end == SearchEnd::kFound) keep_if_cheaper(from, *tree);
+      if (tree->goal_node() >= 0) keep_if_cheaper(scene, from, *tree);
     }
+  }
+
+  /// A tree from the plan's step `from`, grown. One with finer steps begins with the rest of the plan itself.
+  std::unique_ptr<SearchTree> replan(const scene::Scene& scene, int from, std::uint64_t seed, SearchLimits bounds) {
+    const Instant root = instant_of_plan(from);
+    std::unique_ptr<SearchTree> tree;
+    if (root.finer.empty()) {
+      tree = make_search_tree(scene, goal_, root.q, root.u, seed);
+    } else {
+      auto refined = std::make_unique<RolloutTree>(scene, goal_, root, seed);
+      const double until_s = watch_.seconds() + bounds.time_limit_s;
+      refined->retrace(result_.plan, from, bounds);
+      bounds.time_limit_s = until_s - watch_.seconds();
+      tree = std::move(refined);
+    }
+    bounds.nodes = std::min(bounds.nodes - tree->tried(), improve_nodes(scene));
+    tree->search(bounds);
+    return tree;
   }
 
   /// The plan itself if it holds with finer steps, or else another, searched for with all steps at once.
   void refine() {
+    refinement_begins_ = result_.tried;
     result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments).finer;
-    if (result_.plan.holds()) return;
+    if (!result_.plan.holds()) find_refined();
+    if (result_.plan.holds()) improve(refined_scene_);
+  }
+
+  void find_refined() {
     RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
-    tree.retrace(result_.plan, limits(settings_.nodes, settings_.time_limit_s));
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
-      bounds.regrasp_weight = settings_.regrasp_weight;
+      bounds.regrasp_weight = refined_scene_.spec().plan.regrasp_weight;
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
@@ -162,6 +195,24 @@ class Run {
     result_.solves += tree.solves();
   }
 
+  /// A stop waits until all of the journal was repeated.
+  bool is_stopped() const { return !watch_.repeats() && options_.stop && options_.stop(); }
+
+  /// Roll-outs of a tree of the improvement: a refined one costs as many steps.
+  static int improve_nodes(const scene::Scene& scene) {
+    const std::vector<int>& finer = scene.spec().plan.refine;
+    return kImproveNodes / std::accumulate(finer.begin(), finer.end(), 1);
+  }
+
+  /// After the plan's step `step`, with all the steps that it was judged with.
+  Instant instant_of_plan(int step) const {
+    const Plan& plan = result_.plan;
+    const auto at = static_cast<std::size_t>(step);
+    Instant instant{plan.q[at], step == 0 ? plan.u_start : plan.commands[at - 1], {}};
+    for (const FinerRun& run : plan.finer) instant.finer.push_back(run.q[at]);
+    return instant;
+  }
+
   /// Cost of the plan's first `steps` steps [s].
   double cost_until(int steps) const {
     double cost_s = steps * result_.plan.h;
@@ -170,7 +221,7 @@ class Run {
     return cost_s;
   }
 
-  void keep_if_cheaper(int from, const SearchTree& tree) {
+  void keep_if_cheaper(const scene::Scene& scene, int from, const SearchTree& tree) {
     const Plan& old = result_.plan;
     const Route tail = route_to(tree.nodes(), tree.goal_node());
     std::vector<Eigen::VectorXd> commands(old.commands.begin(), old.commands.begin() + from);
@@ -182,8 +233,8 @@ class Run {
     const std::size_t kept = segments.size();
     for (const Segment& segment : tail.segments)
       segments.push_back({segment.first + from, segment.last + from, segment.transfer, segment.node});
-    Plan plan = judge(scene_, goal_, q_start_, std::move(commands), std::move(segments));
-    if (!plan.success || plan.cost_s >= old.cost_s) return;
+    Plan plan = judge(scene, goal_, q_start_, std::move(commands), std::move(segments));
+    if (!plan.holds() || plan.cost_s >= old.cost_s) return;
     graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
     result_.plan = std::move(plan);
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
@@ -207,6 +258,7 @@ class Run {
   }
 
   static constexpr int kImproveNodes = 200;
+  static constexpr std::uint64_t kRefinedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
 
   scene::Scene scene_, refined_scene_;  // the first without settings.refine
   scene::PlanSettings settings_;
@@ -215,6 +267,7 @@ class Run {
   Eigen::VectorXd q_start_;
   RunClock watch_;
   PlannerResult result_;
+  int refinement_begins_ = 0;  // roll-outs before it
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // From a scene and a goal to a judged plan: search, judge, improve.
 
 #include <functional>
-#include <stop_token>
 #include <vector>
 
 #include "deft/planning/goal.hpp"
@@ -15,7 +14,8 @@ namespace deft::planning {
 struct PlannerOptions {
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core
-  std::stop_token stop{};
+  /// Whether to end; asked before every step, by all threads. What was found so far is the result.
+  std::function<bool()> stop{};
   /// After each batch: roll-outs tried, nearest distance [m], the cost of the best plan [s] or a negative number.
   std::function<void(int tried, double distance, double cost_s)> on_progress{};
   /// At the start and after each batch of the first tree: its nodes so far; nodes are only ever added at the end.
@@ -45,7 +45,8 @@ Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::Ve
 
 /// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that holds
 /// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
-/// is kept.  cost = duration + settings.regrasp_cost_s · regrasps.
+/// is kept.  cost = duration + settings.regrasp_cost_s · regrasps. With settings.refine a plan that holds with all
+/// steps is made of it, and improved likewise, for as long again; each of the two may take settings.nodes roll-outs.
 /// @throws InputError for goals and scenes that cannot be planned for.
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options);
 

@@ -4,14 +4,39 @@
 #include <cmath>
 #include <limits>
 
-namespace deft::planning {
+#include "deft/dynamics/convex_solve.hpp"
+#include "deft/planning/fingers.hpp"
 
-scene::Scene planning_scene(const scene::Scene& scene) {
+namespace deft::planning {
+namespace {
+
+scene::Scene with_h(const scene::Scene& scene, double h) {
+  return changed_scene(scene, [h](scene::SceneSpec& spec) { spec.step.h = h; });
+}
+
+/// D/(hK) per joint; empty if no joint has damping.
+Eigen::VectorXd lateness_of(const scene::Scene& scene, double h) {
+  Eigen::VectorXd lateness = dynamics::joint_damping(scene);
+  if (lateness.isZero(0)) return {};
+  for (const scene::Robot& robot : scene.robots())
+    lateness.segment(robot.first_u, robot.nu).array() /= h * robot.stiffness.array();
+  return lateness;
+}
+
+}  // namespace
+
+scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change) {
   scene::SceneSpec spec = scene.spec();
-  spec.step.kappa = std::numeric_limits<double>::infinity();
-  spec.step.forces = scene::Forces::kAny;
+  change(spec);
   Diagnostics repeated;  // what it warns of was said when `scene` was built
   return scene::Scene::build(std::move(spec), repeated);
+}
+
+scene::Scene planning_scene(const scene::Scene& scene) {
+  return changed_scene(scene, [](scene::SceneSpec& spec) {
+    spec.step.kappa = std::numeric_limits<double>::infinity();
+    spec.step.forces = scene::Forces::kAny;
+  });
 }
 
 Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
@@ -39,18 +64,12 @@ double object_motion(const scene::Scene& scene, const Instant& from, const Insta
   return furthest;
 }
 
-scene::Scene PlanningSteps::with_h(const scene::Scene& scene, double h) {
-  scene::SceneSpec spec = scene.spec();
-  spec.step.h = h;
-  Diagnostics repeated;
-  return scene::Scene::build(std::move(spec), repeated);
-}
-
 PlanningSteps::Finer::Finer(const scene::Scene& base, int n)
     : substeps(n), scene(with_h(base, *base.spec().step.h / n)), model(dynamics::make_step_model(scene)) {}
 
-PlanningSteps::PlanningSteps(const scene::Scene& scene)
+PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline)
     : scene_(&scene),
+      deadline_(deadline),
       resting_(scene.spec().plan.refine.empty()
                    ? nullptr
                    : std::make_unique<scene::Scene>(with_h(scene, kRest * *scene.spec().step.h))),
@@ -68,9 +87,14 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene)
       throw InputError({scene.spec().file, 0, 0},
                        "planning takes wrenches that act all the time only: no impulses, no `from:` above 0, no `to:`");
   }
+  lateness_ = lateness_of(scene, h());
 }
 
 bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next) {
+  if (is_over()) {
+    q_next = q;
+    return false;
+  }
   ++solves_;
   exact_->step(q, u, result_);
   const bool usable = solvers::usable(result_.status);
@@ -86,6 +110,7 @@ bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Insta
     to.finer[i] = from.finer[i];
     for (int k = 1; k <= n; ++k) {
       const double share = static_cast<double>(k) / n;
+      if (is_over()) return false;
       ++solves_;
       finer_[i]->model->step(to.finer[i], k == n ? u : Eigen::VectorXd((1 - share) * from.u + share * u),
                              finer_result_);
@@ -99,21 +124,38 @@ bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Insta
 
 bool PlanningSteps::rest(Motion& motion) {
   constexpr double kRest_m = 1e-4;                    // motion of the objects per step below which they rest
+  constexpr double kArrived = 1e-4;                   // [rad, m], what joints with damping may have left to go
   const int longest = refines() ? kLongestRest : 10;  // finer steps take longer, by the damper M/h
   Instant next;
-  for (int k = 0; k < longest; ++k) {
+  for (int k = 0; k < kLongestRest; ++k) {
     if (!advance(motion, motion.u, next)) return false;
-    const double way = object_motion(*scene_, motion, next);
-    if (way < kRest_m && k == 0) return true;  // nothing happens: that step is not needed
+    const bool arrived = left_to_go(motion, next) < kArrived;
+    const bool rests = arrived && object_motion(*scene_, motion, next) < kRest_m;
+    if (rests && k == 0) return true;  // nothing happens: that step is not needed
     static_cast<Instant&>(motion) = next;
     motion.commands.push_back(motion.u);
-    if (way < kRest_m) return true;
+    if (rests || (arrived && k + 1 >= longest)) return true;
   }
   return true;
 }
 
+double PlanningSteps::left_to_go(const Instant& from, const Instant& to) const {
+  if (!follows_late()) return 0;
+  const auto left = [this](const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) {
+    const Eigen::VectorXd way = joint_positions(*scene_, q_to) - joint_positions(*scene_, q_from);
+    return way.cwiseAbs().cwiseProduct(lateness_).maxCoeff();
+  };
+  double longest = left(from.q, to.q);
+  for (std::size_t i = 0; i < from.finer.size(); ++i) longest = std::max(longest, left(from.finer[i], to.finer[i]));
+  return longest;
+}
+
 bool PlanningSteps::smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa,
                                   Eigen::VectorXd& q_next) {
+  if (is_over()) {
+    q_next = q;
+    return false;
+  }
   ++solves_;
   smooth_->set_kappa(resting_ ? kRest * kRest * kappa : kappa);
   smooth_->step(q, u, smoothed_);

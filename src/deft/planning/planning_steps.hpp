@@ -2,14 +2,18 @@
 // Steps as planners take them: exact for the state, smoothed for the gradient.
 
 #include <Eigen/Core>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "deft/dynamics/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
+#include "deft/planning/deadline.hpp"
 
 namespace deft::planning {
 
+/// The scene with another spec; what building it warned of is not said again.
+scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change);
 /// The scene with what planners change: exact steps, any forces.
 scene::Scene planning_scene(const scene::Scene& scene);
 
@@ -40,10 +44,11 @@ double object_motion(const scene::Scene& scene, const Instant& from, const Insta
 /// Steps and linearisations of one thread. The exact step is the one of the judge: the same model, the same settings.
 class PlanningSteps {
  public:
-  /// @param scene  of planning_scene; must outlive this object. @throws InputError as make_step_model, and for what
-  /// planning cannot use: models of second order, whose state has a velocity; Coulomb's law, which has no gradient;
-  /// wrenches that come and go, because a node of a search has no time.
-  explicit PlanningSteps(const scene::Scene& scene);
+  /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
+  /// once; none: never. @throws InputError as make_step_model, and for what planning cannot use: models of second
+  /// order, whose state has a velocity; Coulomb's law, which has no gradient; wrenches that come and go, because a node
+  /// of a search has no time.
+  explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr);
 
   const scene::Scene& scene() const { return *scene_; }
   double h() const { return exact_->h(); }
@@ -52,9 +57,14 @@ class PlanningSteps {
   /// One step of length h from the last command to `u`: exact, and with each n of settings.refine again in n exact
   /// steps of h/n, the command going linearly. @param to  must not be `from`. @returns false if a step failed.
   bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
-  /// Holds the last command until the objects rest: at most 10 steps of length h, or kLongestRest if it refines.
-  /// @returns false if a step failed.
+  /// Holds the last command until the objects rest, at most 10 steps of length h, or kLongestRest if it refines, and
+  /// joints with damping have arrived, at most kLongestRest. A joint has arrived where its balance ends to 1e-4: alone
+  /// it has D/(hK) of its last step left to go, since (K + D/h) δ = K (u − q). @returns false if a step failed.
   bool rest(Motion& motion);
+  /// Whether joints have damping, so that they follow their targets late.
+  bool follows_late() const { return lateness_.size() > 0; }
+  /// No step is taken any more: the deadline is due.
+  bool is_over() const { return deadline_ != nullptr && deadline_->due(); }
   /// Whether motions are to hold for finer steps too.
   bool refines() const { return !finer_.empty(); }
   /// The last exact step.
@@ -74,7 +84,8 @@ class PlanningSteps {
  private:
   static constexpr double kRest = 5;
   static constexpr int kLongestRest = 300;
-  static scene::Scene with_h(const scene::Scene& scene, double h);
+  /// What joints with damping have left to go after a motion in one step of length h: the longest [rad, m].
+  double left_to_go(const Instant& from, const Instant& to) const;
 
   /// Exact steps of h / substeps.
   struct Finer {
@@ -85,6 +96,8 @@ class PlanningSteps {
   };
 
   const scene::Scene* scene_;
+  const Deadline* deadline_;
+  Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
   std::vector<std::unique_ptr<Finer>> finer_;
   std::unique_ptr<scene::Scene> resting_;  // none without `finer_`
   std::unique_ptr<dynamics::StepModel> exact_, smooth_;

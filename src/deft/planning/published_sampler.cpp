@@ -86,7 +86,7 @@ Eigen::VectorXd closing_motion(bool on_slides, Draw& draw) {
 
 }  // namespace
 
-PublishedSampler::PublishedSampler(const scene::Scene& scene, const Hand& hand)
+PublishedSampler::PublishedSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline)
     : scene_(&scene),
       hand_(&hand),
       all_(static_cast<std::size_t>(scene.nu()), 1),
@@ -101,11 +101,8 @@ PublishedSampler::PublishedSampler(const scene::Scene& scene, const Hand& hand)
   if (sampler == scene::Sampler::kAllegroClosing) place_palm();
   proximity_ = nullptr;
   if (sampler != scene::Sampler::kAllegroClosing) return;
-  scene::SceneSpec spec = scene.spec();
-  spec.step.unactuated_mass_scale = 0;
-  Diagnostics repeated;  // what it warns of was said when `scene` was built
-  frozen_.emplace(scene::Scene::build(std::move(spec), repeated));
-  steps_ = std::make_unique<PlanningSteps>(*frozen_);
+  frozen_.emplace(changed_scene(scene, [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 0; }));
+  steps_ = std::make_unique<PlanningSteps>(*frozen_, deadline);
 }
 
 void PublishedSampler::place_palm() {

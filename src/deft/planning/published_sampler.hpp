@@ -28,8 +28,8 @@ namespace deft::planning {
 /// touch.
 class PublishedSampler {
  public:
-  /// @throws InputError if the scene is no system of that kind.
-  PublishedSampler(const scene::Scene& scene, const Hand& hand);
+  /// @param deadline  of PlanningSteps. @throws InputError if the scene is no system of that kind.
+  PublishedSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline = nullptr);
 
   /// A grasp of the objects as they lie in q. @returns nothing after settings.attempts without one.
   std::optional<Grasp> sample(const Eigen::VectorXd& q, Draw& draw, Proximity& proximity);

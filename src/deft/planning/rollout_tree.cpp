@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
-#include "deft/dynamics/batch.hpp"
 #include "deft/planning/crew.hpp"
 
 namespace deft::planning {
@@ -14,6 +14,41 @@ namespace {
 // of each link, in weights.
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
+
+/// A grasp of a plan and the roll-out after it.
+struct Leg {
+  const Segment* transfer = nullptr;  // none: the plan begins with what its start holds
+  int first = 0, last = 0;            // steps [first, last)
+};
+
+/// The legs of a plan after its step `from`, at which no transfer is under way.
+std::vector<Leg> legs_of(const Plan& plan, int from) {
+  std::vector<Leg> legs;
+  for (const Segment& segment : plan.segments) {
+    if (segment.first < from) continue;
+    if (segment.transfer || legs.empty())
+      legs.push_back({segment.transfer ? &segment : nullptr, segment.first, segment.last});
+    else
+      legs.back().last = segment.last;
+  }
+  return legs;
+}
+
+/// The leg `next` and at most count − 1 later ones: those before which the objects of the plan lay nearest to q.
+std::vector<int> fitting_legs(const Goal& goal, const Plan& plan, const std::vector<Leg>& legs, int next, int count,
+                              const Eigen::VectorXd& q) {
+  std::vector<std::pair<double, int>> later;
+  for (int k = next + 1; k < static_cast<int>(legs.size()); ++k) {
+    const auto first = static_cast<std::size_t>(legs[static_cast<std::size_t>(k)].first);
+    later.emplace_back(goal.distance(q, plan.q[first]), k);
+  }
+  std::sort(later.begin(), later.end());
+  std::vector<int> fitting{next};
+  for (const auto& [distance, leg] : later) {
+    if (static_cast<int>(fitting.size()) < count) fitting.push_back(leg);
+  }
+  return fitting;
+}
 
 }  // namespace
 
@@ -57,7 +92,7 @@ struct RolloutTree::Worker : SearchTools {
     released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < settings.candidates; ++k) {
+    for (int k = 0; k < settings.candidates && !steps.is_over(); ++k) {
       std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pinches);
       if (!grasp) continue;
       double distance = 0;
@@ -83,15 +118,14 @@ struct RolloutTree::Worker : SearchTools {
     return holds;
   }
 
-  /// The grasp at the end of a plan's transfer, and a roll-out from there; without a transfer the roll-out alone.
-  Growth retrace(const Node& node, const Plan& plan, const Segment* transfer_to, const Eigen::VectorXd& q_target,
-                 Draw draw) {
+  /// The grasp of a leg, and a roll-out from there to where the objects were at its end, or to the goal if it is last.
+  Growth retrace(const Node& node, const Plan& plan, const Leg& leg, Draw draw) {
     steps.reset();
     Growth growth;
     Motion motion{{node.q, node.u, node.finer}, {}};
-    if (transfer_to != nullptr) {
-      const auto first = static_cast<std::size_t>(transfer_to->first),
-                 last = static_cast<std::size_t>(transfer_to->last);
+    if (leg.transfer != nullptr) {
+      const auto first = static_cast<std::size_t>(leg.transfer->first),
+                 last = static_cast<std::size_t>(leg.transfer->last);
       const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
       Grasp grasp{joint_positions(steps.scene(), plan.q[last]),
                   std::vector<char>(static_cast<std::size_t>(before.size()), 0)};
@@ -104,7 +138,8 @@ struct RolloutTree::Worker : SearchTools {
       growth.transfer = motion;
       motion.commands.clear();
     }
-    roll_out(q_target, motion, growth);
+    const bool is_last = leg.last == static_cast<int>(plan.commands.size());
+    roll_out(is_last ? goal->q() : plan.q[static_cast<std::size_t>(leg.last)], motion, growth);
     return growth;
   }
 
@@ -133,15 +168,28 @@ struct RolloutTree::Worker : SearchTools {
   }
 };
 
+/// Nodes that are grown together.
+struct RolloutTree::Batch {
+  explicit Batch(int size)
+      : parents(static_cast<std::size_t>(size)),
+        added(static_cast<std::size_t>(size)),
+        growths(static_cast<std::size_t>(size)) {}
+  std::vector<int> parents, added;  // added: the node that came of it, −1 if none did
+  std::vector<Growth> growths;
+};
+
 RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                          const Eigen::VectorXd& u, std::uint64_t seed)
-    : scene_(&scene), goal_(&goal), seed_(seed), ground_(scene, goal) {
-  Node root;
-  root.q = q;
-  root.u = u;
-  root.finer = start_instant(scene, q, u).finer;
-  root.distance = goal.distance(q);
-  add(std::move(root));
+    : RolloutTree(scene, goal, start_instant(scene, q, u), seed) {}
+
+RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed)
+    : scene_(&scene), goal_(&goal), seed_(seed), ground_(scene, goal, deadline_) {
+  Node node;
+  node.q = root.q;
+  node.u = root.u;
+  node.finer = root.finer;
+  node.distance = goal.distance(root.q);
+  add(std::move(node));
 }
 
 RolloutTree::~RolloutTree() = default;
@@ -171,7 +219,8 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   return best;
 }
 
-void RolloutTree::append(int parent, Growth& growth, double time_s) {
+/// @returns the last node.
+int RolloutTree::append(int parent, Growth& growth, double time_s) {
   const double h = *scene_->spec().step.h;
   const scene::PlanSettings& settings = scene_->spec().plan;
   const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
@@ -191,32 +240,86 @@ void RolloutTree::append(int parent, Growth& growth, double time_s) {
   if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
   if (growth.holds_goal) mark_goal(parent);
+  return parent;
 }
 
-void RolloutTree::retrace(const Plan& plan, const SearchLimits& limits) {
+/// What every batch of growths goes through; `choose` says how to come to the parents, `grow` to the growths.
+SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(int)> choose,
+                                             std::function<void(int)> grow) {
+  BatchParts parts;
+  parts.choose = std::move(choose);
+  parts.grow = std::move(grow);
+  const auto parent_of = [this, &batch](int k) -> Node& {
+    return nodes_[static_cast<std::size_t>(batch.parents[static_cast<std::size_t>(k)])];
+  };
+  parts.unchoose = [parent_of](int count) {
+    for (int k = 0; k < count; ++k) --parent_of(k).tries;
+  };
+  parts.append = [this, &batch, parent_of](int k, double time_s) {
+    const auto at = static_cast<std::size_t>(k);
+    Growth& growth = batch.growths[at];
+    Node& parent = parent_of(k);
+    if (growth.released >= 0)
+      parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
+    batch.added[at] = growth.ok ? append(batch.parents[at], growth, time_s) : -1;
+  };
+  parts.pack = [&batch](int k, Packer& out) {
+    out(batch.parents[static_cast<std::size_t>(k)]);
+    batch.growths[static_cast<std::size_t>(k)].pass(out);
+  };
+  parts.unpack = [this, &batch](int k, Unpacker& in) {
+    int parent = -1;
+    in(parent);
+    check_choice(parent, batch.parents[static_cast<std::size_t>(k)]);
+    batch.growths[static_cast<std::size_t>(k)].pass(in);
+  };
+  return parts;
+}
+
+void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits) {
+  const int size = scene_->spec().plan.batch;
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   RunClock own;
-  RunClock& clock = limits.clock != nullptr ? *limits.clock : own;
-  const double until_s = clock.seconds() + limits.time_limit_s;
-  if (workers_.empty()) workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
-  const Segment* transfer = nullptr;
+  SearchLimits bounds = limits;
+  if (bounds.clock == nullptr) bounds.clock = &own;
+  const double until_s = bounds.clock->seconds() + limits.time_limit_s;
+
+  const std::vector<Leg> legs = legs_of(plan, from);
+  Batch batch(size);
+  std::vector<int> chosen;
   int at = 0;
-  for (const Segment& segment : plan.segments) {
-    if (segment.transfer) {
-      transfer = &segment;
-      continue;
+  Crew crew(threads, [&](int worker, int k) {
+    const auto item = static_cast<std::size_t>(k);
+    batch.growths[item] = workers_[static_cast<std::size_t>(worker)]->retrace(
+        nodes_[static_cast<std::size_t>(at)], plan, legs[static_cast<std::size_t>(chosen[item])],
+        growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k)));
+  });
+  const auto choose_batch = [&](int count) {
+    std::fill(batch.parents.begin(), batch.parents.end(), at);
+    nodes_[static_cast<std::size_t>(at)].tries += count;
+  };
+  const BatchParts parts = parts_of(batch, choose_batch, [&](int count) { crew.run(count); });
+  for (int next = 0; next < static_cast<int>(legs.size());) {
+    const Node& node = nodes_[static_cast<std::size_t>(at)];
+    if (goal_node_ >= 0 || node.cost_s >= limits.cost_limit_s || tried_ >= limits.nodes) return;
+    chosen = fitting_legs(*goal_, plan, legs, next, size, node.q);
+    bounds.nodes = static_cast<int>(chosen.size());
+    bounds.time_limit_s = until_s - bounds.clock->seconds();
+    const SearchEnd end = grow_in_batches(bounds, bounds.nodes, parts);
+    if (end == SearchEnd::kTime || end == SearchEnd::kStopped) return;
+    // From where all but the goal is done, or else without the next leg.
+    double least = std::numeric_limits<double>::infinity();
+    ++next;
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      if (batch.added[k] < 0) continue;
+      const double score =
+          nodes_[static_cast<std::size_t>(batch.added[k])].distance +
+          limits.regrasp_weight * static_cast<double>(legs.size() - static_cast<std::size_t>(chosen[k]));
+      if (score >= least) continue;
+      least = score;
+      at = batch.added[k];
+      next = chosen[k] + 1;
     }
-    if ((!clock.repeats() && limits.stop.stop_requested()) || clock.is_up(until_s)) return;
-    const bool is_last = segment.last == static_cast<int>(plan.commands.size());
-    const Eigen::VectorXd& q_target = is_last ? goal_->q() : plan.q[static_cast<std::size_t>(segment.last)];
-    // Numbers that no growth of the search draws.
-    const Draw draw = growth_draw(~seed_, static_cast<std::uint64_t>(segment.first));
-    Growth growth = workers_.front()->retrace(nodes_[static_cast<std::size_t>(at)], plan, transfer, q_target, draw);
-    if (transfer != nullptr && growth.transfer.commands.empty()) return;
-    transfer = nullptr;
-    if (!growth.ok) continue;
-    append(at, growth, clock.seconds());
-    at = static_cast<int>(nodes_.size()) - 1;
-    if (goal_node_ >= 0) return;
   }
 }
 
@@ -235,49 +338,27 @@ void RolloutTree::correct(const Plan& plan) {
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
-  const int batch = scene_->spec().plan.batch;
-  const int threads = std::min(dynamics::thread_count(limits.threads), batch);
-  while (static_cast<int>(workers_.size()) < threads)
-    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
-
-  std::vector<int> parents(static_cast<std::size_t>(batch));
-  std::vector<char> regrasps(static_cast<std::size_t>(batch));
-  std::vector<Growth> growths(static_cast<std::size_t>(batch));
+  const int size = scene_->spec().plan.batch;
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  Batch batch(size);
+  std::vector<char> regrasps(static_cast<std::size_t>(size));
   Crew crew(threads, [&](int worker, int k) {
     const auto at = static_cast<std::size_t>(k);
     const Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
-    growths[at] = workers_[static_cast<std::size_t>(worker)]->grow(nodes_[static_cast<std::size_t>(parents[at])],
-                                                                   regrasps[at], draw);
+    batch.growths[at] = workers_[static_cast<std::size_t>(worker)]->grow(
+        nodes_[static_cast<std::size_t>(batch.parents[at])], regrasps[at], draw);
   });
   const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k) {
       const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
-      parents[static_cast<std::size_t>(k)] = parent;
+      batch.parents[static_cast<std::size_t>(k)] = parent;
       // The root goes on with what it holds, once.
       regrasps[static_cast<std::size_t>(k)] = !(parent == 0 && nodes_[0].tries == 0);
       // A try counts at once.
       ++nodes_[static_cast<std::size_t>(parent)].tries;
     }
   };
-  const auto append_item = [&](int k, double time_s) {
-    const int at = parents[static_cast<std::size_t>(k)];
-    Growth& growth = growths[static_cast<std::size_t>(k)];
-    Node& parent = nodes_[static_cast<std::size_t>(at)];
-    if (growth.released >= 0)
-      parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
-    if (growth.ok) append(at, growth, time_s);
-  };
-  const auto pack = [&](int k, Packer& out) {
-    out(parents[static_cast<std::size_t>(k)]);
-    growths[static_cast<std::size_t>(k)].pass(out);
-  };
-  const auto unpack = [&](int k, Unpacker& in) {
-    int parent = -1;
-    in(parent);
-    check_choice(parent, parents[static_cast<std::size_t>(k)]);
-    growths[static_cast<std::size_t>(k)].pass(in);
-  };
-  return grow_in_batches(limits, batch, {choose_batch, [&](int count) { crew.run(count); }, append_item, pack, unpack});
+  return grow_in_batches(limits, size, parts_of(batch, choose_batch, [&](int count) { crew.run(count); }));
 }
 
 long RolloutTree::solves_here() const {

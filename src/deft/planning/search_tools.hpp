@@ -1,10 +1,13 @@
 #pragma once
 // What every search grows its nodes with.
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "deft/dynamics/batch.hpp"
 #include "deft/planning/contact_sampler.hpp"
 #include "deft/planning/greedy_rollout.hpp"
 #include "deft/planning/published_sampler.hpp"
@@ -20,7 +23,9 @@ inline Draw growth_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 
 struct SearchGround {
   Hand hand;
   ContactSampler sampler;
-  SearchGround(const scene::Scene& scene, const Goal& goal) : hand(scene, goal), sampler(scene, hand) {}
+  const Deadline* deadline;
+  SearchGround(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
+      : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline) {}
 };
 
 /// What each of its threads has for itself.
@@ -34,13 +39,14 @@ struct SearchTools {
   std::optional<PublishedSampler> published;  // if plan.sampler names one
 
   SearchTools(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
-      : steps(scene),
+      : steps(scene, its_ground.deadline),
         proximity(scene),
         transfer(its_ground.hand, steps, proximity),
         rollout(its_goal, its_ground.hand, steps),
         ground(&its_ground),
         goal(&its_goal) {
-    if (scene.spec().plan.sampler != scene::Sampler::kSurface) published.emplace(scene, its_ground.hand);
+    if (scene.spec().plan.sampler != scene::Sampler::kSurface)
+      published.emplace(scene, its_ground.hand, its_ground.deadline);
   }
 
   /// The fingers of the next regrasp; all of them if the sampler is a published one.
@@ -54,5 +60,15 @@ struct SearchTools {
                      : ground->sampler.sample(q, fingers, draw, proximity, pinches);
   }
 };
+
+/// Adds tools until every thread of a search has some: `threads` as in SearchLimits, but no more than a batch has work
+/// for. @returns how many threads there are.
+template <typename Tools>
+int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchGround& ground,
+          std::vector<std::unique_ptr<Tools>>& workers) {
+  const int count = std::min(dynamics::thread_count(threads), scene.spec().plan.batch);
+  while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, ground));
+  return count;
+}
 
 }  // namespace deft::planning

@@ -27,22 +27,35 @@ SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, con
   const double until_s = clock.seconds() + limits.time_limit_s;
   for (int begun = 0; begun < limits.nodes; begun += batch) {
     if (goal_node_ >= 0 && !limits.past_goal) return SearchEnd::kFound;
-    if (!clock.repeats() && limits.stop.stop_requested()) return SearchEnd::kStopped;
+    if (!clock.repeats() && limits.is_stopped()) return SearchEnd::kStopped;
     if (clock.is_up(until_s)) return SearchEnd::kTime;
     const int count = std::min(batch, limits.nodes - begun);
     parts.choose(count);
-    const double time_s = clock.repeats() ? repeat_batch(count, parts, clock) : grow_batch(count, parts, clock);
+    std::optional<double> time_s;
+    if (clock.repeats()) {
+      time_s = repeat_batch(count, parts, clock);
+    } else {
+      deadline_.set(clock, until_s, limits.stop);
+      time_s = grow_batch(count, parts, clock);
+    }
+    if (!time_s) {
+      parts.unchoose(count);
+      return clock.is_up(until_s) ? SearchEnd::kTime : SearchEnd::kStopped;
+    }
     tried_ += count;
-    for (int k = 0; k < count; ++k) parts.append(k, time_s);
+    for (int k = 0; k < count; ++k) parts.append(k, *time_s);
     if (limits.on_progress) limits.on_progress(tried_, nodes_[static_cast<std::size_t>(best_node_)].distance);
   }
   return goal_node_ >= 0 ? SearchEnd::kFound : SearchEnd::kNodes;
 }
 
-/// @returns when it was grown [s].
-double SearchTree::grow_batch(int count, const BatchParts& parts, RunClock& clock) {
+/// @returns when it was grown [s]; nothing if it was not grown to its end.
+std::optional<double> SearchTree::grow_batch(int count, const BatchParts& parts, RunClock& clock) {
   const long before = solves();
   parts.grow(count);
+  const bool cut_short = deadline_.was_due();
+  deadline_.clear();
+  if (cut_short) return std::nullopt;
   return clock.keep([&](Packer& out) {
     out(std::int32_t{count}, std::int64_t{solves() - before});
     for (int k = 0; k < count; ++k) parts.pack(k, out);

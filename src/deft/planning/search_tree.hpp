@@ -3,9 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
+#include <optional>
 #include <vector>
 
+#include "deft/planning/deadline.hpp"
 #include "deft/planning/goal.hpp"
 #include "deft/planning/plan.hpp"
 #include "deft/planning/run_clock.hpp"
@@ -15,27 +16,31 @@ namespace deft::planning {
 
 /// How far a search may go.
 struct SearchLimits {
-  int nodes = 1000;             // roll-outs or steps tried
-  double time_limit_s = 60;     // looked at between batches; a search that it ends is not reproducible
-  double cost_limit_s = 1e300;  // paths that cost more are not continued (by roll-outs)
-  double regrasp_weight = 0;    // [m] per regrasp, in the choice of nodes (of the rollout tree)
-  int threads = 0;              // 0: one per core
-  bool past_goal = false;       // goes on after a node holds the goal
-  std::stop_token stop{};
+  int nodes = 1000;              // roll-outs or steps tried
+  double time_limit_s = 60;      // looked at before every step; a search that it ends is not reproducible
+  double cost_limit_s = 1e300;   // paths that cost more are not continued (by roll-outs)
+  double regrasp_weight = 0;     // [m] per regrasp, in the choice of nodes (of the rollout tree)
+  int threads = 0;               // 0: one per core
+  bool past_goal = false;        // goes on after a node holds the goal
+  std::function<bool()> stop{};  // asked before every step, by all threads: whether to end
   std::function<void(int tried, double distance)> on_progress{};  // after each batch: tried, nearest [m]
   RunClock* clock = nullptr;  // of the run, with its journal; none: time begins with the search
+
+  bool is_stopped() const { return stop && stop(); }
 };
 
 /// Why a search ended.
 enum class SearchEnd { kFound, kNodes, kTime, kStopped };
 
 /// A tree. Batches of nodes are chosen in order and grown in parallel, each with random numbers of its own and steps
-/// without memory of others, so that the tree is the same for any number of threads.
+/// without memory of others, so that the tree is the same for any number of threads. A batch that a stop or the limit
+/// of time finds unfinished is dropped, so that the tree is one that so many tries make.
 class SearchTree {
  public:
   virtual ~SearchTree() = default;
 
-  /// Grows until a node holds the goal or a limit is met; may be called again.
+  /// Grows until a node holds the goal or a limit is met; may be called again. Stops and limits of time are met within
+  /// about a step.
   virtual SearchEnd search(const SearchLimits& limits) = 0;
   /// Steps taken by all threads, exact and smoothed, those behind batches of the journal included.
   long solves() const { return solves_before_ + solves_here(); }
@@ -59,6 +64,7 @@ class SearchTree {
   /// The parts of a batch, each called once per batch or item.
   struct BatchParts {
     std::function<void(int count)> choose;                // what to grow from, one after the other
+    std::function<void(int count)> unchoose;              // takes that back: the batch was not grown to its end
     std::function<void(int count)> grow;                  // in parallel; tried() is that before the batch
     std::function<void(int item, double time_s)> append;  // in order
     std::function<void(int item, Packer& out)> pack;      // what was grown, for the journal
@@ -79,9 +85,10 @@ class SearchTree {
 
   int goal_node_ = -1, best_node_ = 0;
   int tried_ = 0;
+  Deadline deadline_;  // of the batch that is grown
 
  private:
-  double grow_batch(int count, const BatchParts& parts, RunClock& clock);
+  std::optional<double> grow_batch(int count, const BatchParts& parts, RunClock& clock);
   double repeat_batch(int count, const BatchParts& parts, RunClock& clock);
 
   long solves_before_ = 0;  // behind batches of the journal

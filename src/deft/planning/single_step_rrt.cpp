@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "deft/dynamics/batch.hpp"
 #include "deft/planning/crew.hpp"
 
 namespace deft::planning {
@@ -16,8 +15,9 @@ constexpr int kMostTargets = 1000;  // drawn by an iteration, until one is withi
 struct SingleStepRrt::Task {
   Eigen::VectorXd q_target;
   bool regrasps = false;
-  int node = -1;    // the nearest, if it is known already
-  Draw draw{0, 0};  // goes on where the choice left it
+  bool first_asks = false;  // extends its node to the goal for the first time
+  int node = -1;            // the nearest, if it is known already
+  Draw draw{0, 0};          // goes on where the choice left it
 };
 
 /// A new node with its linearisation.
@@ -102,7 +102,7 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       seed_(seed),
       box_(scene, goal),
       metric_(scene, goal, scene.spec().plan.metric, scene.spec().plan.metric_gamma),
-      ground_(scene, goal) {
+      ground_(scene, goal, deadline_) {
   workers_.push_back(std::make_unique<Worker>(scene, goal, ground_));
   Growth growth;
   if (!workers_.front()->linearize(q, growth))
@@ -151,7 +151,8 @@ SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
     const bool in_reach = goal_nearest_.node >= 0 && goal_nearest_.distance <= settings.metric_limit;
     char* asked = in_reach ? &asked_[static_cast<std::size_t>(goal_nearest_.node)] : nullptr;
     if (in_reach && !(settings.goal_once && *asked && !task.regrasps)) {
-      *asked = *asked || !task.regrasps;
+      task.first_asks = !*asked && !task.regrasps;
+      *asked = *asked || task.first_asks;
       task.q_target = goal_->q();
       task.node = goal_nearest_.node;
       return task;
@@ -195,10 +196,7 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  const int threads = std::min(dynamics::thread_count(limits.threads), settings.batch);
-  while (static_cast<int>(workers_.size()) < threads)
-    workers_.push_back(std::make_unique<Worker>(*scene_, *goal_, ground_));
-
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   drop_rejected();
 
   std::vector<Task> tasks(static_cast<std::size_t>(settings.batch));
@@ -214,7 +212,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
       const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
       if (nearest.node >= 0 && nearest.distance <= settings.metric_limit)
         growth.parent = nearest.node;
-      else if (drawn < kMostTargets)
+      else if (drawn < kMostTargets && !deadline_.due())
         task.q_target = box_.draw(task.draw);
       else
         return;
@@ -237,6 +235,12 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     for (int k = 0; k < count; ++k)
       tasks[static_cast<std::size_t>(k)] = draw_task(static_cast<std::uint64_t>(tried_ + k));
   };
+  const auto unchoose = [&](int count) {
+    for (int k = 0; k < count; ++k) {
+      const Task& task = tasks[static_cast<std::size_t>(k)];
+      if (task.first_asks) asked_[static_cast<std::size_t>(task.node)] = 0;
+    }
+  };
   const auto append_item = [&](int item, double time_s) {
     const auto k = static_cast<std::size_t>(item);
     if (growths[k].parent >= 0) append(tasks[k], growths[k], time_s);
@@ -248,7 +252,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     check_choice(growths[k].parent, tasks[k].node >= 0 ? tasks[k].node : growths[k].parent);
   };
   return grow_in_batches(limits, settings.batch,
-                         {choose_batch, [&](int count) { crew.run(count); }, append_item, pack, unpack});
+                         {choose_batch, unchoose, [&](int count) { crew.run(count); }, append_item, pack, unpack});
 }
 
 long SingleStepRrt::solves_here() const {

@@ -158,7 +158,7 @@ std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, con
       path.push_back(tree.points[static_cast<std::size_t>(node)]);
     return path;
   };
-  for (int k = 0; k < kTreeNodes; ++k) {
+  for (int k = 0; k < kTreeNodes && !steps_->is_over(); ++k) {
     Tree &growing = trees[k % 2], &other = trees[1 - k % 2];
     Eigen::VectorXd sample = from;
     for (Eigen::Index u = 0; u < sample.size(); ++u) {
@@ -197,7 +197,7 @@ void Transfer::shorten(Path& path, Draw& draw) {
 bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
   Instant next;
   while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
-    if (motion.commands.size() > kLongest) return false;
+    if (motion.commands.size() > kLongest + waited_) return false;
     const Eigen::VectorXd step = (waypoint - motion.u) / pieces(motion.u, waypoint, settings_->joint_step);
     for (double scale = 1;; scale /= 2) {
       const Eigen::VectorXd target = scale == 1 && pieces(motion.u, waypoint, settings_->joint_step) == 1
@@ -210,13 +210,18 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
       break;
     }
   }
-  return true;
+  if (!steps_->follows_late()) return true;
+  const std::size_t before = motion.commands.size();
+  const bool rests = steps_->rest(motion);
+  waited_ += motion.commands.size() - before;
+  return rests;
 }
 
 bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   const Instant start = motion;
   q_ = motion.q;
+  waited_ = steps_->follows_late() ? motion.commands.size() : 0;
   moves_ = grasp.moves;
   margin_ = kShareOfGap * settings_->standoff_m;
 

@@ -38,7 +38,8 @@ class Transfer {
   bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
   std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw);
   void shorten(Path& path, Draw& draw);
-  /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object.
+  /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object. Joints
+  /// with damping are waited for there: they would cut the corners of the way.
   bool follow(const Eigen::VectorXd& waypoint, Motion& motion);
 
   const Hand* hand_;
@@ -48,6 +49,7 @@ class Transfer {
   Eigen::VectorXd q_;        // of the checks: objects where they lie
   std::vector<char> moves_;  // of the checks
   double margin_ = 0;        // [m], of the checks
+  std::size_t waited_ = 0;   // steps of this motion in which joints with damping arrived
   Eigen::MatrixXd normal_, slide_;
   Eigen::VectorXd gaps_;
 };
