@@ -215,7 +215,7 @@ def test_a_refined_plan_reaches_the_goal_with_every_step_that_it_names(deft, pus
 
 
 def test_a_plan_that_does_not_hold_with_finer_steps_says_so(deft, pushing):
-    summary = deft.json("plan", pushing, "--set", "plan.refine=[2]", "--seed", 1, "--nodes", 80, "--out", "plan", code=1)
+    summary = deft.json("plan", pushing, "--set", "plan.refine=[2]", "--seed", 10, "--nodes", 60, "--out", "plan", code=1)
     finer, = summary["finer"]
     assert summary["success"] is True and summary["status"] == "NotRefined" and finer["success"] is False
     assert "does not hold with --h 0.05" in (deft.folder / "plan" / "plan.yaml").read_text()
