@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace deft::planning {
 namespace {
@@ -45,9 +46,20 @@ std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const
   return step;
 }
 
+bool Transfer::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion) {
+  target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+  for (Eigen::Index u = 0; u < target.size(); ++u) {
+    if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
+  }
+  Instant next;
+  if (!steps_->advance(motion, target, next)) return false;
+  motion.commands.push_back(std::move(target));
+  static_cast<Instant&>(motion) = std::move(next);
+  return true;
+}
+
 bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
-  Instant next;
   for (int k = 0; k < kReleaseSteps; ++k) {
     // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
     // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
@@ -55,19 +67,12 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
     Eigen::VectorXd target = joint_positions(scene, motion.q);
     if (!step && (k > 0 || (target - motion.u).cwiseAbs().maxCoeff() < kUnloaded)) break;
     if (step) target += *step;
-    target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
-    for (Eigen::Index u = 0; u < target.size(); ++u) {
-      if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
-    }
-    if (!steps_->advance(motion, target, next)) return false;
-    motion.commands.push_back(target);
-    static_cast<Instant&>(motion) = next;
+    if (!step_towards(std::move(target), moves, motion)) return false;
   }
   return steps_->rest(motion);
 }
 
 bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& motion) {
-  Instant next;
   for (int k = 0; k < kPressSteps; ++k) {
     proximity_->place(motion.q);
     if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
@@ -78,13 +83,7 @@ bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& mot
     if (k > 0)
       target -=
           (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
-    target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
-    for (Eigen::Index u = 0; u < target.size(); ++u) {
-      if (!moves[static_cast<std::size_t>(u)]) target(u) = motion.u(u);
-    }
-    if (!steps_->advance(motion, target, next)) return false;
-    motion.commands.push_back(target);
-    static_cast<Instant&>(motion) = next;
+    if (!step_towards(std::move(target), moves, motion)) return false;
   }
   return true;
 }

@@ -28,6 +28,8 @@ class Transfer {
 
  private:
   using Path = std::vector<Eigen::VectorXd>;
+  /// One step to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
+  bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion);
   /// One step that opens the near gaps, in joints; nothing when all are open.
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
   /// From a grasp backwards to where it is open; at least the grasp itself.
