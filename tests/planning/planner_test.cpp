@@ -91,12 +91,17 @@ TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
   EXPECT_FALSE(judge(scene, goal, q, {u, u, u, u}, {{0, 4, false}}).success);
 }
 
-TEST(SearchTree, GrowsNothingFromAGoalThatWasRejected) {
+/// A tree that has just found the goal of the pushing scene.
+struct TreeAtItsGoal : testing::Test {
+  void SetUp() override { ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound); }
+
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
-  const Goal goal(scene, scene.spec().goals.front(), true);
-  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
-  RolloutTree tree(scene, goal, q, u, 2);
-  ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound);
+  const Goal goal{scene, scene.spec().goals.front(), true};
+  const VectorXd q = scene.initial_configuration();
+  RolloutTree tree{scene, goal, q, joint_positions(scene, q), 2};
+};
+
+TEST_F(TreeAtItsGoal, GrowsNothingFromItOnceItWasRejected) {
   const int rejected = tree.goal_node();
   tree.reject_goal();
   EXPECT_NE(tree.best_node(), rejected);
@@ -105,12 +110,7 @@ TEST(SearchTree, GrowsNothingFromAGoalThatWasRejected) {
   for (const Node& node : tree.nodes()) EXPECT_NE(node.parent, rejected);
 }
 
-TEST(RolloutTree, IsCorrectedByWhatTheJudgeSaw) {
-  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
-  const Goal goal(scene, scene.spec().goals.front(), true);
-  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
-  RolloutTree tree(scene, goal, q, u, 2);
-  ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound);
+TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
   // A judge that saw the object stay at the start all the way.
   const int node = tree.goal_node();
   Plan judged;
