@@ -1,0 +1,215 @@
+#include "deft/solvers/complementarity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/math/random.hpp"
+#include "deft/solvers/complementarity_certificate.hpp"
+#include "deft/solvers/complementarity_newton.hpp"
+#include "deft/solvers/complementarity_scaled.hpp"
+#include "deft/solvers/complementary_basis.hpp"
+#include "deft/solvers/free_elimination.hpp"
+#include "deft/solvers/lemke.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using Method = ComplementaritySettings::Method;
+
+constexpr int kExchangeRounds = 5;   // of whole blocks, after a warm start
+constexpr int kOtherCovers = 6;      // random covering vectors after e
+constexpr int kRestarts = 2;         // of Lemke's method from a basis that rounding has spoiled
+constexpr int kNewtonStarts = 3;
+constexpr int kNewtonIterations = 100;
+constexpr std::uint64_t kSeed = 0x1e3c;
+
+int pivot_limit(int n) { return 30 * n + 200; }
+
+}  // namespace
+
+class ComplementaritySolver::Impl {
+ public:
+  explicit Impl(ComplementaritySettings given) : settings(given) {}
+
+  const ComplementarityResult& solve(const ComplementarityProgram& program);
+  void forget() { remembered_.clear(); }
+
+  ComplementaritySettings settings;
+
+ private:
+  bool start_warm();
+  bool pivot(std::span<const double> cover);
+  bool pivot_with_other_covers();
+  bool iterate_newton();
+  bool accept(const char* method);
+  void keep_better(double residual);
+  bool out_of_time();
+  void conclude();
+
+  const ComplementarityProgram* program_ = nullptr;
+  Stopwatch clock_;
+  ScaledComplementarity scaled_;
+  FreeElimination pure_;
+  Lemke lemke_;
+  ComplementaryBasis basis_;
+  ComplementarityNewton newton_;
+  ComplementarityJudge judge_;
+  ComplementarityResult result_;
+  std::vector<char> basic_, remembered_, remembered_free_;
+  std::vector<double> cover_, point_;
+  Eigen::VectorXd candidate_;
+  double best_ = 0;                      // residual of the point in the result
+  bool ray_ = false, limited_ = false, timed_out_ = false;
+};
+
+const ComplementarityResult& ComplementaritySolver::Impl::solve(const ComplementarityProgram& program) {
+  check(program);
+  program_ = &program;
+  clock_.restart();
+  const auto n = program.q.size();
+  result_.status = Status::kNumericalFailure;
+  result_.solution.z.setZero(n);
+  result_.solution.w = program.q;
+  result_.solution.uniqueness = Uniqueness::kUnknown;
+  result_.solution.second_z.resize(0);
+  result_.solution.second_w.resize(0);
+  result_.solution.proof.clear();
+  result_.iterations = result_.modes = 0;
+  result_.warm = false;
+  result_.method = settings.method == Method::kNewton ? "newton" : "lemke";
+  ray_ = limited_ = timed_out_ = false;
+  result_.certificate = judge_.certify_point(program, result_.solution.z);
+  best_ = result_.certificate.max_scaled();
+  if (best_ == 0) {  // nothing presses
+    result_.status = Status::kSolved;
+  } else if (out_of_time()) {
+    result_.status = Status::kTimeLimit;
+    return result_;
+  } else {
+    scaled_.assign(program);
+    const bool found = start_warm() || (settings.method == Method::kNewton ? iterate_newton() : pivot_with_other_covers()) ||
+                       (settings.method == Method::kAuto && iterate_newton());
+    if (!found) conclude();
+  }
+  return result_;
+}
+
+// The last basis; then exchanges of all negative pairs at once, as long as they become fewer.
+bool ComplementaritySolver::Impl::start_warm() {
+  if (remembered_.empty() || remembered_free_ != scaled_.free || settings.method == Method::kNewton) return false;
+  basic_ = remembered_;
+  int least = scaled_.n + 1;
+  for (int round = 0; round <= kExchangeRounds; ++round) {
+    if (!basis_.solve(scaled_, basic_)) return false;
+    const int negative = basis_.count_negative(scaled_);
+    if (negative == 0) {
+      if (!accept("lemke")) return false;
+      result_.warm = true;
+      return true;
+    }
+    if (negative >= least) return false;
+    least = negative;
+    basis_.exchange_negative(scaled_, basic_, false);
+    ++result_.iterations;
+  }
+  return false;
+}
+
+bool ComplementaritySolver::Impl::pivot_with_other_covers() {
+  pure_.assign(scaled_);
+  const auto n = static_cast<std::size_t>(pure_.problem().n);
+  cover_.assign(n, 1.0);
+  if (pivot(cover_)) return true;
+  for (int attempt = 0; attempt < kOtherCovers && !out_of_time(); ++attempt) {
+    for (std::size_t i = 0; i < n; ++i)
+      cover_[i] = std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
+    if (pivot(cover_)) return true;
+  }
+  return false;
+}
+
+bool ComplementaritySolver::Impl::pivot(std::span<const double> cover) {
+  const LemkeProblem problem = pure_.problem();
+  Lemke::Limits limits{.pivots = pivot_limit(problem.n)};
+  if (std::isfinite(settings.time_limit_s)) {
+    limits.clock = &clock_;
+    limits.time_s = settings.time_limit_s;
+  }
+  LemkeEnd end = lemke_.solve(problem, cover, {}, limits);
+  result_.iterations += lemke_.pivots();
+  for (int restart = 0; end == LemkeEnd::kSolved; ++restart) {
+    pure_.mark_basic(lemke_.basic(), basic_);
+    if (basis_.solve(scaled_, basic_) && accept("lemke")) return true;
+    if (restart == kRestarts) return false;
+    const std::vector<char> start = lemke_.basic();
+    end = lemke_.solve(problem, cover, start, limits);
+    result_.iterations += lemke_.pivots();
+  }
+  ray_ = ray_ || end == LemkeEnd::kRay;
+  limited_ = limited_ || end == LemkeEnd::kPivotLimit;
+  return false;
+}
+
+bool ComplementaritySolver::Impl::iterate_newton() {
+  const auto n = static_cast<std::size_t>(scaled_.n);
+  for (int start = 0; start < kNewtonStarts && !out_of_time(); ++start) {
+    point_.assign(n, 0.0);
+    for (std::size_t i = 0; i < n && start > 0; ++i)
+      point_[i] = std::abs(random_normal(kSeed + 1, static_cast<std::uint64_t>(start), static_cast<std::uint32_t>(i)));
+    const bool converged = newton_.solve(scaled_, point_, kNewtonIterations, &clock_, settings.time_limit_s);
+    result_.iterations += newton_.iterations();
+    limited_ = limited_ || !converged;
+    basic_ = newton_.basic();
+    if (basis_.solve(scaled_, basic_) && accept("newton")) return true;
+    basis_.take(scaled_, point_);
+    if (accept("newton")) return true;
+  }
+  return false;
+}
+
+// The judge decides, in the program's own units.
+bool ComplementaritySolver::Impl::accept(const char* method) {
+  candidate_.resize(scaled_.n);
+  for (int j = 0; j < scaled_.n; ++j) candidate_[j] = basis_.z()[static_cast<std::size_t>(j)] * scaled_.z_unit(j);
+  const ComplementarityCertificate certificate = judge_.certify_point(*program_, candidate_);
+  const double residual = certificate.max_scaled();
+  const bool solved = residual <= settings.tolerance;
+  if (!solved && !(residual < best_)) return false;
+  best_ = residual;
+  result_.certificate = certificate;
+  result_.solution.z = candidate_;
+  result_.solution.w = program_->q;
+  result_.solution.w.noalias() += program_->M * candidate_;
+  result_.method = method;
+  if (!solved) return false;
+  result_.status = Status::kSolved;
+  remembered_ = basic_;
+  remembered_free_ = scaled_.free;
+  return true;
+}
+
+bool ComplementaritySolver::Impl::out_of_time() {
+  timed_out_ = timed_out_ || !(clock_.seconds() < settings.time_limit_s);
+  return timed_out_;
+}
+
+void ComplementaritySolver::Impl::conclude() {
+  if (out_of_time())
+    result_.status = Status::kTimeLimit;
+  else if (ray_)
+    result_.status = Status::kRayTermination;
+  else if (limited_)
+    result_.status = Status::kIterationLimit;
+}
+
+ComplementaritySolver::ComplementaritySolver(ComplementaritySettings settings) : impl_(std::make_unique<Impl>(settings)) {}
+ComplementaritySolver::~ComplementaritySolver() = default;
+ComplementaritySolver::ComplementaritySolver(ComplementaritySolver&&) noexcept = default;
+ComplementaritySolver& ComplementaritySolver::operator=(ComplementaritySolver&&) noexcept = default;
+const ComplementarityResult& ComplementaritySolver::solve(const ComplementarityProgram& program) { return impl_->solve(program); }
+ComplementaritySettings& ComplementaritySolver::settings() { return impl_->settings; }
+void ComplementaritySolver::forget() { impl_->forget(); }
+
+}  // namespace deft::solvers

@@ -1,0 +1,229 @@
+#include "deft/solvers/complementarity_certificate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace deft::solvers {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoise = 1e-9;   // entries below this of their row's and column's largest say nothing about units
+constexpr double kFloor = 1e-3;   // of the natural unit: what is smaller is judged as if it were as large
+constexpr double kCeiling = 1e4;  // natural units: larger terms do not excuse larger residuals
+constexpr int kSweeps = 3;        // of the search for natural units
+constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
+
+/// 0/0 is no residual.
+double ratio(double value, double scale) { return value == 0 ? 0 : value / scale; }
+
+/// Whether the parts cover all modes: z_i = 0 or w_i = 0 for every pair. Splits at a pair that as many parts as possible fix.
+class Cover {
+ public:
+  Cover(const std::vector<RefutedModes>& proof, Eigen::Index n) : count_(static_cast<std::size_t>(n)) {
+    for (const RefutedModes& part : proof) {
+      std::vector<signed char> fixed(static_cast<std::size_t>(n), 0);
+      for (const int i : part.z_zero) fixed[static_cast<std::size_t>(i)] |= 1;
+      for (const int i : part.w_zero) fixed[static_cast<std::size_t>(i)] |= 2;
+      fixed_.push_back(std::move(fixed));
+    }
+  }
+
+  bool complete() {
+    std::vector<int> all(fixed_.size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+    std::vector<char> decided(count_.size(), 0);
+    return covers(all, decided);
+  }
+
+ private:
+  bool covers(const std::vector<int>& parts, std::vector<char>& decided) {
+    const std::size_t n = count_.size();
+    std::fill(count_.begin(), count_.end(), 0);
+    for (const int k : parts) {
+      bool whole = true;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (decided[i] || fixed_[static_cast<std::size_t>(k)][i] == 0) continue;
+        whole = false;
+        ++count_[i];
+      }
+      if (whole) return true;
+      if ((steps_ += static_cast<long>(n)) > kCoverBudget) return false;
+    }
+    if (parts.empty()) return false;
+    const auto split = static_cast<std::size_t>(std::max_element(count_.begin(), count_.end()) - count_.begin());
+    decided[split] = 1;
+    bool both = true;
+    for (const signed char side : {1, 2}) {
+      std::vector<int> rest;  // parts that hold (also) on this side
+      for (const int k : parts) {
+        if ((fixed_[static_cast<std::size_t>(k)][split] & ~side) == 0) rest.push_back(k);
+      }
+      both = both && covers(rest, decided);
+    }
+    decided[split] = 0;
+    return both;
+  }
+
+  std::vector<std::vector<signed char>> fixed_;  // per part and pair: 1 z_i = 0, 2 w_i = 0, 3 both
+  std::vector<int> count_;
+  long steps_ = 0;
+};
+
+}  // namespace
+
+double ComplementarityCertificate::max_scaled() const {
+  const double worst = std::max({stationarity, primal, complementarity});
+  const bool numbers = stationarity >= 0 && primal >= 0 && complementarity >= 0;
+  return numbers ? worst : kInfinity;
+}
+
+// Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column have the
+// product one, found by sweeps), and θ such that what drives the problem, negative q and q of free rows, is at most ρθ.
+void ComplementarityJudge::measure(const ComplementarityProgram& program) {
+  const Eigen::Index n = program.q.size();
+  free_.assign(static_cast<std::size_t>(n), 0);
+  for (const int i : program.free) free_[static_cast<std::size_t>(i)] = 1;
+  row_.setOnes(n);
+  col_.setOnes(n);
+  high_.setZero(n);
+  for (Eigen::Index j = 0; j < n; ++j) high_ = high_.cwiseMax(program.M.col(j).cwiseAbs());
+  scale_ = high_;  // the rows' largest entries in the program's own units
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double own = program.M.col(j).cwiseAbs().maxCoeff();
+      double high = 0, low = kInfinity;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double entry = std::abs(program.M(i, j));
+        if (entry <= kNoise * std::min(own, scale_[i])) continue;
+        high = std::max(high, entry / row_[i]);
+        low = std::min(low, entry / row_[i]);
+      }
+      if (high > 0) col_[j] = 1 / (std::sqrt(high) * std::sqrt(low));
+    }
+    high_.setZero(n);
+    low_.setConstant(n, kInfinity);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double own = program.M.col(j).cwiseAbs().maxCoeff();
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double entry = std::abs(program.M(i, j));
+        if (entry <= kNoise * std::min(own, scale_[i])) continue;
+        high_[i] = std::max(high_[i], entry * col_[j]);
+        low_[i] = std::min(low_[i], entry * col_[j]);
+      }
+    }
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (high_[i] > 0) row_[i] = std::sqrt(high_[i]) * std::sqrt(low_[i]);
+    }
+  }
+  // A row or column without entries has no unit of its own.
+  size_ = 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (high_[i] == 0) continue;
+    const double drive = free_[static_cast<std::size_t>(i)] ? std::abs(program.q[i]) : std::max(0.0, -program.q[i]);
+    size_ = std::max(size_, drive / row_[i]);
+  }
+}
+
+void ComplementarityJudge::judge_point(const ComplementarityProgram& program, const VectorXd& z, const VectorXd* given,
+                                       ComplementarityCertificate& out) {
+  const Eigen::Index n = program.q.size();
+  if (!z.allFinite()) {
+    out.stationarity = out.primal = out.complementarity = kInfinity;
+    out.stationarity_abs = out.primal_abs = out.complementarity_abs = kInfinity;
+    return;
+  }
+  computed_ = program.q;
+  scale_.setZero(n);  // Σ |M_ij z_j|
+  for (Eigen::Index j = 0; j < n; ++j) {
+    if (z[j] == 0) continue;
+    computed_ += z[j] * program.M.col(j);
+    scale_ += std::abs(z[j]) * program.M.col(j).cwiseAbs();
+  }
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double unit = row_[i] * size_;
+    scale_[i] = std::max({std::abs(program.q[i]), kFloor * unit, unit > 0 ? std::min(scale_[i], kCeiling * unit) : scale_[i]});
+  }
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double w = given ? (*given)[i] : computed_[i];
+    const double off = std::abs(computed_[i] - w);
+    out.stationarity = std::max(out.stationarity, ratio(off, scale_[i]));
+    out.stationarity_abs = std::max(out.stationarity_abs, off);
+    if (free_[static_cast<std::size_t>(i)]) {
+      out.stationarity = std::max(out.stationarity, ratio(std::abs(w), scale_[i]));
+      out.stationarity_abs = std::max(out.stationarity_abs, std::abs(w));
+      continue;
+    }
+    // z_i is as large as what it adds to the row that feels it most.
+    double felt = 0;
+    for (Eigen::Index k = 0; k < n && z[i] != 0; ++k) felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
+    if (felt == 0 && z[i] != 0) felt = 1;  // moves nothing: compared with itself
+    const double of_w = ratio(w, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
+    out.primal = std::max({out.primal, -of_w, -of_z});
+    out.primal_abs = std::max({out.primal_abs, -w, -z[i]});
+    out.complementarity = std::max(out.complementarity, std::min(of_w, of_z));
+    out.complementarity_abs = std::max(out.complementarity_abs, std::min(w, z[i]));
+  }
+}
+
+// In natural units yᵀw = (Mᵀy)ᵀz + qᵀy: wrong signs ε of y and Mᵀy leave solutions of size −qᵀy/ε and more.
+double ComplementarityJudge::judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof) {
+  const Eigen::Index n = program.q.size();
+  double worst = 0;
+  for (const RefutedModes& part : proof) {
+    if (part.y.size() != n) throw std::invalid_argument(fmt::format("certify: a proof has size {}, needs {}", part.y.size(), n));
+    for (const auto* list : {&part.z_zero, &part.w_zero}) {
+      for (const int i : *list) {
+        if (i < 0 || i >= n) throw std::invalid_argument(fmt::format("certify: a proof fixes pair {} of {}", i, n));
+      }
+    }
+    const double gained = -program.q.dot(part.y);
+    if (!(gained > 0)) return kInfinity;
+    computed_.noalias() = program.M.transpose() * part.y;
+    scale_.setZero(n);  // where 1: z may be anything, or w may
+    for (const int i : part.z_zero) scale_[i] = 1;
+    low_.setZero(n);
+    for (const int i : part.w_zero) low_[i] = 1;
+    const double unit = size_ > 0 ? size_ : 1;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const bool free = free_[static_cast<std::size_t>(i)] != 0;
+      if (free)
+        worst = std::max(worst, std::abs(computed_[i]) * col_[i] * unit / gained);
+      else if (scale_[i] == 0)
+        worst = std::max(worst, computed_[i] * col_[i] * unit / gained);
+      if (!free && low_[i] == 0) worst = std::max(worst, -part.y[i] * std::max(row_[i] * unit, std::abs(program.q[i])) / gained);
+    }
+    if (std::isnan(worst)) return kInfinity;
+  }
+  return Cover(proof, n).complete() ? worst : kInfinity;
+}
+
+ComplementarityCertificate ComplementarityJudge::certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
+  const Eigen::Index n = program.q.size();
+  if (solution.z.size() != n || solution.w.size() != n)
+    throw std::invalid_argument(
+        fmt::format("certify: z and w have sizes {} and {}, need {} (the size of q)", solution.z.size(), solution.w.size(), n));
+  ComplementarityCertificate out;
+  measure(program);
+  judge_point(program, solution.z, &solution.w, out);
+  if (!solution.proof.empty()) out.infeasible = judge_proof(program, solution.proof);
+  return out;
+}
+
+ComplementarityCertificate ComplementarityJudge::certify_point(const ComplementarityProgram& program, const VectorXd& z) {
+  ComplementarityCertificate out;
+  measure(program);
+  judge_point(program, z, nullptr, out);
+  return out;
+}
+
+ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
+  check(program);
+  return ComplementarityJudge().certify(program, solution);
+}
+
+}  // namespace deft::solvers

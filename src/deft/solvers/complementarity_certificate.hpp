@@ -1,0 +1,31 @@
+#pragma once
+// The judge of complementarity problems, with its scratch kept. Shares no code with the solver.
+
+#include <vector>
+
+#include "deft/solvers/complementarity_program.hpp"
+
+namespace deft::solvers {
+
+/// `certify` for many problems of one size: allocates only when they grow.
+class ComplementarityJudge {
+ public:
+  /// Residuals of the point and the error of the proof, if there is one. @throws std::invalid_argument on wrong sizes.
+  ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
+  /// Residuals of a point z alone, w being Mz + q as computed. @pre z has the size of q.
+  ComplementarityCertificate certify_point(const ComplementarityProgram& program, const Eigen::VectorXd& z);
+
+ private:
+  void measure(const ComplementarityProgram& program);
+  void judge_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
+                   ComplementarityCertificate& out);
+  double judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
+
+  std::vector<char> free_;
+  Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
+  Eigen::VectorXd high_, low_;        // largest and smallest entry of each row
+  Eigen::VectorXd computed_, scale_;  // Mz + q, s
+  double size_ = 0;                   // θ
+};
+
+}  // namespace deft::solvers

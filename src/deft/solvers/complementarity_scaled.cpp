@@ -1,0 +1,101 @@
+#include "deft/solvers/complementarity_scaled.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/solvers/kernels/dense_kernels.hpp"
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kNoise = 1e-9;       // entries below this of the largest of their row are rounding, for the choice of units
+constexpr int kPasses = 3;            // each halves the logarithm of what is left
+constexpr int kLargestExponent = 900;  // factors stay far from overflow
+
+/// The power of two next to 1/√(a b).
+double balancing(double a, double b) {
+  if (!(a > 0) || !(b > 0)) return 1;
+  const int exponent = -static_cast<int>(std::lround(0.5 * (std::log2(a) + std::log2(b))));
+  return std::ldexp(1.0, std::clamp(exponent, -kLargestExponent, kLargestExponent));
+}
+
+}  // namespace
+
+void ScaledComplementarity::assign(const ComplementarityProgram& program) {
+  n = static_cast<int>(program.q.size());
+  ld = padded(n);
+  const auto size = static_cast<std::size_t>(n);
+  M.assign(size * static_cast<std::size_t>(ld), 0.0);
+  for (int j = 0; j < n; ++j) {
+    const double* column = program.M.data() + static_cast<std::ptrdiff_t>(j) * program.M.rows();
+    for (int i = 0; i < n; ++i) M_row(i)[j] = column[i];
+  }
+  free.assign(size, 0);
+  for (const int i : program.free) free[static_cast<std::size_t>(i)] = 1;
+  num_free = static_cast<int>(program.free.size());
+  equilibrate();
+
+  double drive = 0, any = 0;
+  q.resize(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    q[i] = program.q[static_cast<Eigen::Index>(i)] / row[i];
+    drive = std::max(drive, free[i] ? std::abs(q[i]) : -q[i]);
+    any = std::max(any, std::abs(q[i]));
+  }
+  if (drive == 0) drive = any > 0 ? any : 1;
+  theta = std::ldexp(1.0, std::clamp(std::ilogb(drive), -kLargestExponent, kLargestExponent));
+  for (double& value : q) value /= theta;
+}
+
+void ScaledComplementarity::equilibrate() {
+  const auto size = static_cast<std::size_t>(n);
+  row.assign(size, 1.0);
+  col.assign(size, 1.0);
+  high_.resize(static_cast<std::size_t>(ld));
+  low_.resize(static_cast<std::size_t>(ld));
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (int i = 0; i < n; ++i) {
+      double* values = M_row(i);
+      double high = 0, low = std::numeric_limits<double>::infinity();
+      for (int j = 0; j < n; ++j) high = std::max(high, std::abs(values[j]));
+      const double least = kNoise * high;
+      for (int j = 0; j < n; ++j) {
+        const double entry = std::abs(values[j]);
+        low = entry > least ? std::min(low, entry) : low;
+      }
+      const double factor = high > 0 ? balancing(high, low) : 1;
+      if (factor == 1) continue;
+      row[static_cast<std::size_t>(i)] /= factor;
+      for (int j = 0; j < n; ++j) values[j] *= factor;
+    }
+    std::fill(high_.begin(), high_.end(), 0.0);
+    std::fill(low_.begin(), low_.end(), std::numeric_limits<double>::infinity());
+    for (int i = 0; i < n; ++i) {
+      const double* values = M_row(i);
+      for (int j = 0; j < ld; ++j) high_[static_cast<std::size_t>(j)] = std::max(high_[static_cast<std::size_t>(j)], std::abs(values[j]));
+    }
+    for (int i = 0; i < n; ++i) {
+      const double* values = M_row(i);
+      for (int j = 0; j < n; ++j) {
+        const double entry = std::abs(values[j]);
+        double& low = low_[static_cast<std::size_t>(j)];
+        low = entry > kNoise * high_[static_cast<std::size_t>(j)] ? std::min(low, entry) : low;
+      }
+    }
+    bool moved = false;
+    for (int j = 0; j < n; ++j) {
+      double& factor = high_[static_cast<std::size_t>(j)];
+      factor = factor > 0 ? balancing(factor, low_[static_cast<std::size_t>(j)]) : 1;
+      col[static_cast<std::size_t>(j)] *= factor;
+      moved = moved || factor != 1;
+    }
+    if (!moved) break;
+    for (int j = n; j < ld; ++j) high_[static_cast<std::size_t>(j)] = 1;
+    for (int i = 0; i < n; ++i) {
+      double* values = M_row(i);
+      for (int j = 0; j < ld; ++j) values[j] *= high_[static_cast<std::size_t>(j)];
+    }
+  }
+}
+
+}  // namespace deft::solvers

@@ -1,0 +1,152 @@
+#include "deft/solvers/lemke.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kPivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
+constexpr double kTie = 1e-9;     // values closer than this block at once
+constexpr double kFast = 0.01;    // of the fastest of the rows that block: slower ones are poor pivots
+constexpr double kEqual = 1e-9;   // entries of the lexicographic comparison closer than this are equal
+constexpr int kClockPivots = 32;  // between two looks at the clock
+
+}  // namespace
+
+LemkeEnd Lemke::solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits) {
+  n_ = problem.n;
+  pivots_ = 0;
+  build(problem, cover);
+  if (!start.empty() && !enter(start)) return LemkeEnd::kRay;
+  int row = first_row();
+  if (row < 0) {
+    finish();
+    return LemkeEnd::kSolved;
+  }
+  int column = table_.col_of(artificial());
+  for (;;) {
+    const int leaving = table_.row_variable(row);
+    table_.pivot(row, column);
+    ++pivots_;
+    if (leaving == artificial()) {
+      finish();
+      return LemkeEnd::kSolved;
+    }
+    if (pivots_ >= limits.pivots) return LemkeEnd::kPivotLimit;
+    if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s) return LemkeEnd::kTimeLimit;
+    column = table_.col_of(leaving ^ 1);  // the partner of what left
+    row = blocking_row(column);
+    if (row < 0) return LemkeEnd::kRay;
+  }
+}
+
+void Lemke::build(const LemkeProblem& problem, std::span<const double> cover) {
+  table_.resize(n_, n_ + 1, 2 * n_ + 1);
+  for (int i = 0; i < n_; ++i) {
+    double* row = table_.row(i);
+    std::copy_n(problem.M + static_cast<std::ptrdiff_t>(i) * problem.ld, n_, row);
+    row[n_] = cover[static_cast<std::size_t>(i)];
+    row[n_ + 1] = problem.q[i];
+    table_.set_row_variable(i, w(i));
+    table_.set_col_variable(i, z(i));
+  }
+  table_.set_col_variable(n_, artificial());
+  speed_.resize(static_cast<std::size_t>(n_));
+  tied_.reserve(static_cast<std::size_t>(n_));
+  basic_.assign(static_cast<std::size_t>(n_), 0);
+}
+
+// Exchanges w_i and z_i for all i of the start, the largest pivot first; in between rows and columns of different pairs may meet.
+bool Lemke::enter(std::span<const char> start) {
+  for (;;) {
+    double largest = 0;
+    int row = -1, column = -1, left = 0;
+    for (int r = 0; r < n_; ++r) {
+      const int variable = table_.row_variable(r);
+      if ((variable & 1) == 0 || !start[static_cast<std::size_t>(variable / 2)]) continue;
+      ++left;
+      for (int s = 0; s < n_; ++s) {
+        const int partner = table_.col_variable(s);
+        if ((partner & 1) != 0 || !start[static_cast<std::size_t>(partner / 2)]) continue;
+        if (std::abs(table_.at(r, s)) > largest) {
+          largest = std::abs(table_.at(r, s));
+          row = r;
+          column = s;
+        }
+      }
+    }
+    if (left == 0) break;
+    if (largest < kPivot) return false;
+    table_.pivot(row, column);
+    ++pivots_;
+  }
+  // The covering vector is the same in the new dictionary.
+  const int column = table_.col_of(artificial());
+  for (int r = 0; r < n_; ++r) table_.row(r)[column] = 1;
+  return true;
+}
+
+// The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs any.
+int Lemke::first_row() const {
+  const int column = table_.col_of(artificial());
+  int worst = -1;
+  double least = 0;
+  for (int r = 0; r < n_; ++r) {
+    const double needed = table_.value(r) / table_.at(r, column);
+    if (table_.value(r) < 0 && needed <= least) {
+      least = needed;
+      worst = r;
+    }
+  }
+  return worst;
+}
+
+int Lemke::blocking_row(int s) {
+  const double* column = table_.column(s);
+  double largest = 1;
+  for (int r = 0; r < n_; ++r) {
+    speed_[static_cast<std::size_t>(r)] = column[r];
+    largest = std::max(largest, std::abs(column[r]));
+  }
+  const double least = -kPivot * largest;
+  double reach = std::numeric_limits<double>::infinity();
+  for (int r = 0; r < n_; ++r) {
+    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), 0.0) + kTie) / -column[r]);
+  }
+  tied_.clear();
+  for (int r = 0; r < n_; ++r) {
+    if (column[r] < least && table_.value(r) <= reach * -column[r]) tied_.push_back(r);
+  }
+  if (tied_.size() <= 1) return tied_.empty() ? -1 : tied_[0];
+  const int wanted = table_.row_of(artificial());
+  if (std::find(tied_.begin(), tied_.end(), wanted) != tied_.end()) return wanted;
+  double fastest = 0;
+  for (const int r : tied_) fastest = std::max(fastest, -column[r]);
+  std::erase_if(tied_, [&](int r) { return -column[r] < kFast * fastest; });
+  return lexicographic_least();
+}
+
+// Rows of B⁻¹ over their speeds, compared column by column in the order of w: of a nonbasic w_j the dictionary holds −B⁻¹e_j, of a
+// basic one B⁻¹e_j is a unit vector.
+int Lemke::lexicographic_least() {
+  for (int j = 0; j < n_ && tied_.size() > 1; ++j) {
+    const int s = table_.col_of(w(j)), own = table_.row_of(w(j));
+    const auto entry = [&](int r) {
+      const double numerator = s >= 0 ? -table_.at(r, s) : (r == own ? 1.0 : 0.0);
+      return numerator / -speed_[static_cast<std::size_t>(r)];
+    };
+    double least = std::numeric_limits<double>::infinity();
+    for (const int r : tied_) least = std::min(least, entry(r));
+    const double limit = least + kEqual * std::max(1.0, std::abs(least));
+    std::erase_if(tied_, [&](int r) { return entry(r) > limit; });
+  }
+  return tied_[0];
+}
+
+void Lemke::finish() {
+  for (int i = 0; i < n_; ++i) basic_[static_cast<std::size_t>(i)] = table_.row_of(z(i)) >= 0;
+}
+
+}  // namespace deft::solvers

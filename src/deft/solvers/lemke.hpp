@@ -1,0 +1,61 @@
+#pragma once
+// Lemke's method for 0 ≤ z ⟂ w = Mz + q ≥ 0 on a dense dictionary. Internal to solvers.
+// Source: C. E. Lemke, Management Science 11 (1965); R. Cottle, J.-S. Pang, R. Stone, "The Linear Complementarity Problem" (1992), §4.4.
+
+#include <span>
+#include <vector>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/solvers/pivot_table.hpp"
+
+namespace deft::solvers {
+
+/// How a run of Lemke's method ended.
+enum class LemkeEnd { kSolved, kRay, kPivotLimit, kTimeLimit };
+
+/// A pure problem in natural units: entries of M around one, −1 ≤ min q. Row-major, rows `ld` apart.
+struct LemkeProblem {
+  int n = 0, ld = 0;
+  const double* M = nullptr;
+  const double* q = nullptr;
+};
+
+/// Follows the path of Mz + q + d z₀ from large z₀ to z₀ = 0; the dictionary has n rows and n + 2 columns. Where several rows block, z₀
+/// leaves if it is among them, otherwise the lexicographic rule in the order of w decides, so that no basis comes twice.
+class Lemke {
+ public:
+  /// When to stop without an answer.
+  struct Limits {
+    int pivots = 1 << 30;
+    const Stopwatch* clock = nullptr;
+    double time_s = 0;  // counts if there is a clock
+  };
+
+  /// @param cover  d > 0, size n. @param start  1: z_i is basic at the start (size n), empty: none is. Allocates when sizes grow.
+  /// @pre M restricted to `start` is regular; kRay is returned if it is not.
+  LemkeEnd solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits);
+
+  /// 1 where z_i was basic at the end.
+  const std::vector<char>& basic() const { return basic_; }
+  int pivots() const { return pivots_; }
+
+ private:
+  void build(const LemkeProblem& problem, std::span<const double> cover);
+  bool enter(std::span<const char> start);
+  int first_row() const;
+  int blocking_row(int s);
+  int lexicographic_least();
+  void finish();
+
+  int z(int i) const { return 2 * i; }
+  int w(int i) const { return 2 * i + 1; }
+  int artificial() const { return 2 * n_; }
+
+  int n_ = 0, pivots_ = 0;
+  PivotTable table_;
+  std::vector<double> speed_;  // the entering column
+  std::vector<int> tied_;      // rows that block at once
+  std::vector<char> basic_;
+};
+
+}  // namespace deft::solvers

@@ -1,0 +1,56 @@
+#include "deft/solvers/pivot_table.hpp"
+
+#include <algorithm>
+
+#include "deft/solvers/kernels/isa.hpp"
+
+namespace deft::solvers {
+
+PivotTable::PivotTable() : kernels_(&dense_kernels()) {}
+
+void PivotTable::resize(int rows, int cols, int variables) {
+  rows_ = rows;
+  cols_ = cols;
+  ld_ = padded(cols + 1);
+  data_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld_), 0.0);
+  column_.resize(static_cast<std::size_t>(rows));
+  row_variable_.assign(static_cast<std::size_t>(rows), -1);
+  col_variable_.assign(static_cast<std::size_t>(cols), -1);
+  place_.assign(static_cast<std::size_t>(variables), 0);
+}
+
+void PivotTable::set_row_variable(int r, int variable) {
+  row_variable_[static_cast<std::size_t>(r)] = variable;
+  place_[static_cast<std::size_t>(variable)] = r;
+}
+
+void PivotTable::set_col_variable(int s, int variable) {
+  col_variable_[static_cast<std::size_t>(s)] = variable;
+  place_[static_cast<std::size_t>(variable)] = -1 - s;
+}
+
+const double* PivotTable::column(int s) {
+  const double* entry = data_.data() + s;
+  for (int i = 0; i < rows_; ++i, entry += ld_) column_[static_cast<std::size_t>(i)] = *entry;
+  return column_.data();
+}
+
+// x_r = b_r + Σ_j T_rj x_j solved for x_s; the row of x_s is then put into all others.
+void PivotTable::pivot(int r, int s) {
+  double* entry = data_.data() + s;
+  for (int i = 0; i < rows_; ++i, entry += ld_) {
+    column_[static_cast<std::size_t>(i)] = *entry;
+    *entry = 0;
+  }
+  const double reciprocal = 1 / column_[static_cast<std::size_t>(r)];
+  column_[static_cast<std::size_t>(r)] = 0;
+  double* own = row(r);
+  for (int j = 0; j < ld_; ++j) own[j] *= -reciprocal;
+  own[s] = reciprocal;
+  kernels_->multiply_many(rows_, 1, 1.0, column_.data(), 1, 1, own, ld_, data_.data(), ld_, ld_);
+  const int leaving = row_variable(r), entering = col_variable(s);
+  set_row_variable(r, entering);
+  set_col_variable(s, leaving);
+}
+
+}  // namespace deft::solvers

@@ -1,0 +1,50 @@
+#pragma once
+// A dictionary x_B = b + T x_N and its exchanges: the common ground of Lemke's method and of the simplex method. Internal to solvers.
+
+#include <cstddef>
+#include <vector>
+
+#include "deft/solvers/kernels/dense_kernels.hpp"
+
+namespace deft::solvers {
+
+/// Rows are basic variables, columns nonbasic ones (at zero) and, last, the values b. Variables are small numbers given by the user of
+/// the table; rows without a variable (costs) have the number −1.
+class PivotTable {
+ public:
+  PivotTable();
+
+  /// All entries zero, no variables. Allocates when it grows.
+  void resize(int rows, int cols, int variables);
+  void set_row_variable(int r, int variable);
+  void set_col_variable(int s, int variable);
+
+  int rows() const { return rows_; }
+  int cols() const { return cols_; }
+  double* row(int r) { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
+  const double* row(int r) const { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
+  double at(int r, int s) const { return row(r)[s]; }
+  double value(int r) const { return row(r)[cols_]; }
+  int row_variable(int r) const { return row_variable_[static_cast<std::size_t>(r)]; }
+  int col_variable(int s) const { return col_variable_[static_cast<std::size_t>(s)]; }
+  /// The row of a basic variable, −1 of a nonbasic one; the column of a nonbasic one, −1 of a basic one.
+  int row_of(int variable) const { return place_[static_cast<std::size_t>(variable)] >= 0 ? place_[static_cast<std::size_t>(variable)] : -1; }
+  int col_of(int variable) const {
+    const int place = place_[static_cast<std::size_t>(variable)];
+    return place < 0 ? -1 - place : -1;
+  }
+
+  /// Column s of all rows, contiguous; valid until the next call.
+  const double* column(int s);
+  /// The variables of row r and column s change places: 2 rows·cols operations. @pre at(r, s) ≠ 0.
+  void pivot(int r, int s);
+
+ private:
+  const DenseKernels* kernels_;
+  int rows_ = 0, cols_ = 0, ld_ = 0;
+  std::vector<double> data_, column_;
+  std::vector<int> row_variable_, col_variable_;
+  std::vector<int> place_;  // row, or −1 − column
+};
+
+}  // namespace deft::solvers

@@ -1,0 +1,98 @@
+#include "deft/solvers/complementarity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "support/complementarity_problems.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using deft::testing::ComplementarityProblems;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+ComplementarityProgram program(const MatrixXd& M, const VectorXd& q, std::vector<int> free = {}) { return {M, q, std::move(free), {}}; }
+
+ComplementarityResult solve(const ComplementarityProgram& p, ComplementaritySettings settings = {}) {
+  return ComplementaritySolver(settings).solve(p);
+}
+
+// The residuals by their definition in the problem's own units.
+double error(const ComplementarityProgram& p, const VectorXd& z) {
+  const VectorXd w = p.M * z + p.q;
+  double worst = 0;
+  std::size_t next = 0;
+  for (Eigen::Index i = 0; i < z.size(); ++i) {
+    const bool is_free = next < p.free.size() && p.free[next] == i;
+    next += is_free;
+    worst = std::max(worst, is_free ? std::abs(w[i]) : std::abs(std::min(z[i], w[i])));
+  }
+  return worst;
+}
+
+TEST(Complementarity, WhatNothingPressesStays) {
+  const auto result = solve(program(MatrixXd::Random(5, 5), VectorXd::LinSpaced(5, 0, 4)));
+  EXPECT_EQ(result.status, Status::kSolved);
+  EXPECT_EQ(result.solution.z, VectorXd::Zero(5));
+  EXPECT_EQ(solve(program(MatrixXd(0, 0), VectorXd(0))).status, Status::kSolved);
+}
+
+TEST(Complementarity, APushedBlockSticksOrSlides) {
+  // A unit mass at rest on the ground under the impulse (−p, s): unknowns f_n, β₊, β₋, λ.
+  for (const double mu : {0.1, 0.5, 1.0}) {
+    for (const double push : {0.05, 0.3, 2.0, -2.0}) {
+      MatrixXd M(4, 4);
+      M << 1, 0, 0, 0, 0, 1, -1, 1, 0, -1, 1, 1, mu, -1, -1, 0;
+      const double p = 1;
+      const auto result = solve(program(M, Eigen::Vector4d(-p, push, -push, 0)));
+      ASSERT_EQ(result.status, Status::kSolved);
+      const VectorXd& z = result.solution.z;
+      EXPECT_NEAR(z[0], p, 1e-12);
+      const double friction = z[1] - z[2], v = push + friction;
+      const bool sticks = std::abs(push) <= mu * p;
+      EXPECT_NEAR(v, sticks ? 0 : push - std::copysign(mu * p, push), 1e-12) << mu << " " << push;
+      EXPECT_LE(result.certificate.max_scaled(), 1e-14);
+    }
+  }
+}
+
+TEST(Complementarity, FreeVariablesSolveTheirRows) {
+  // min ½|x|² − cᵀx with x₀ + x₁ ≥ 1: x = c + λ(1, 1), λ = max(0, (1 − c₀ − c₁)/2).
+  MatrixXd M(3, 3);
+  M << 1, 0, -1, 0, 1, -1, 1, 1, 0;
+  for (const double c : {-1.0, 0.2, 0.7}) {
+    const auto result = solve(program(M, Eigen::Vector3d(-c, -0.1, -1), {0, 1}));
+    ASSERT_EQ(result.status, Status::kSolved);
+    const double lambda = std::max(0.0, (1 - c - 0.1) / 2);
+    EXPECT_NEAR((result.solution.z - Eigen::Vector3d(c + lambda, 0.1 + lambda, lambda)).norm(), 0, 1e-14);
+  }
+}
+
+TEST(Complementarity, AFreeBlockWithoutStiffnessIsSplit) {
+  // An object of weight 1 on the ground (gap 0.2), pushed down onto it by nothing else: δ = −0.2, f = 1.
+  MatrixXd M(2, 2);
+  M << 0, 1, 1, 0;
+  const auto result = solve(program(M, Eigen::Vector2d(-1, 0.2), {0}));
+  ASSERT_EQ(result.status, Status::kSolved);
+  EXPECT_NEAR((result.solution.z - Eigen::Vector2d(-0.2, 1)).norm(), 0, 1e-14);
+}
+
+TEST(Complementarity, SolvesFrictionalContact) {
+  ComplementaritySolver solver;
+  for (int i = 0; i < 300; ++i) {
+    ComplementarityProblems random(1000 + i);
+    const ComplementarityProgram p = i % 2 ? random.stewart_trinkle({}) : random.limit_surface({.max_size = 40});
+    solver.forget();
+    const ComplementarityResult& result = solver.solve(p);
+    EXPECT_EQ(result.status, Status::kSolved) << "problem " << i << ", size " << p.q.size();
+    EXPECT_LE(result.certificate.max_scaled(), 1e-10) << "problem " << i;
+    const double size = std::max(1.0, result.solution.z.lpNorm<Eigen::Infinity>()) * std::max(1.0, p.M.lpNorm<Eigen::Infinity>());
+    EXPECT_LE(error(p, result.solution.z), 1e-8 * size) << "problem " << i;
+  }
+}
+
+}  // namespace
+}  // namespace deft::solvers
