@@ -12,6 +12,7 @@
 #include "deft/solvers/complementary_basis.hpp"
 #include "deft/solvers/free_elimination.hpp"
 #include "deft/solvers/lemke.hpp"
+#include "deft/solvers/mode_search.hpp"
 
 namespace deft::solvers {
 namespace {
@@ -24,6 +25,8 @@ constexpr int kRestarts = 2;         // of Lemke's method from a basis that roun
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
+constexpr double kApart = 1e-7;      // natural sizes by which another motion differs
+constexpr double kProven = 1e-8;     // error of a proof that counts
 
 int pivot_limit(int n) { return 30 * n + 200; }
 
@@ -39,12 +42,19 @@ class ComplementaritySolver::Impl {
   ComplementaritySettings settings;
 
  private:
+  bool find();
   bool start_warm();
   bool pivot(std::span<const double> cover);
   bool pivot_with_other_covers();
   bool iterate_newton();
   bool accept(const char* method);
-  void keep_better(double residual);
+  bool accept_modes(const ModeTable& table);
+  bool accept_other(const ModeTable& table);
+  void take_candidate();
+  ModeSearch::Limits search_limits(int nodes) const;
+  bool refute(int nodes);
+  void look_for_others();
+  void choose_motion();
   bool out_of_time();
   void conclude();
 
@@ -56,11 +66,14 @@ class ComplementaritySolver::Impl {
   ComplementaryBasis basis_;
   ComplementarityNewton newton_;
   ComplementarityJudge judge_;
+  ModeSearch search_;
   ComplementarityResult result_;
   std::vector<char> basic_, remembered_, remembered_free_;
-  std::vector<double> cover_, point_;
+  std::vector<int> rows_, cols_;
+  std::vector<double> cover_, point_, motion_;
   Eigen::VectorXd candidate_;
-  double best_ = 0;                      // residual of the point in the result
+  double best_ = 0;                  // residual of the point in the result
+  double value_ = 0, apart_ = 0;     // of the motion, where a second one is looked for
   bool ray_ = false, limited_ = false, timed_out_ = false;
 };
 
@@ -89,11 +102,23 @@ const ComplementarityResult& ComplementaritySolver::Impl::solve(const Complement
     return result_;
   } else {
     scaled_.assign(program);
-    const bool found = start_warm() || (settings.method == Method::kNewton ? iterate_newton() : pivot_with_other_covers()) ||
-                       (settings.method == Method::kAuto && iterate_newton());
-    if (!found) conclude();
+    if (!find()) conclude();
+  }
+  if (result_.status == Status::kSolved && settings.check_uniqueness) {
+    if (best_ == 0) scaled_.assign(program);
+    look_for_others();
   }
   return result_;
+}
+
+bool ComplementaritySolver::Impl::find() {
+  if (start_warm()) return true;
+  if (settings.method == Method::kNewton) return iterate_newton();
+  pure_.assign(scaled_);
+  cover_.assign(static_cast<std::size_t>(pure_.problem().n), 1.0);
+  if (pivot(cover_)) return true;
+  if (ray_ && refute(1)) return true;  // what a single linear program refutes needs no more trying
+  return pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
 }
 
 // The last basis; then exchanges of all negative pairs at once, as long as they become fewer.
@@ -118,10 +143,7 @@ bool ComplementaritySolver::Impl::start_warm() {
 }
 
 bool ComplementaritySolver::Impl::pivot_with_other_covers() {
-  pure_.assign(scaled_);
   const auto n = static_cast<std::size_t>(pure_.problem().n);
-  cover_.assign(n, 1.0);
-  if (pivot(cover_)) return true;
   for (int attempt = 0; attempt < kOtherCovers && !out_of_time(); ++attempt) {
     for (std::size_t i = 0; i < n; ++i)
       cover_[i] = std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
@@ -169,10 +191,14 @@ bool ComplementaritySolver::Impl::iterate_newton() {
   return false;
 }
 
+void ComplementaritySolver::Impl::take_candidate() {
+  candidate_.resize(scaled_.n);
+  for (int j = 0; j < scaled_.n; ++j) candidate_[j] = basis_.z()[static_cast<std::size_t>(j)] * scaled_.col[static_cast<std::size_t>(j)];
+}
+
 // The judge decides, in the program's own units.
 bool ComplementaritySolver::Impl::accept(const char* method) {
-  candidate_.resize(scaled_.n);
-  for (int j = 0; j < scaled_.n; ++j) candidate_[j] = basis_.z()[static_cast<std::size_t>(j)] * scaled_.z_unit(j);
+  take_candidate();
   const ComplementarityCertificate certificate = judge_.certify_point(*program_, candidate_);
   const double residual = certificate.max_scaled();
   const bool solved = residual <= settings.tolerance;
@@ -190,12 +216,107 @@ bool ComplementaritySolver::Impl::accept(const char* method) {
   return true;
 }
 
+bool ComplementaritySolver::Impl::accept_modes(const ModeTable& table) {
+  if (settings.method != Method::kAuto) return true;  // the search may only refute: enough that there is a point
+  basic_.resize(static_cast<std::size_t>(scaled_.n));
+  for (int i = 0; i < scaled_.n; ++i)
+    basic_[static_cast<std::size_t>(i)] = scaled_.free[static_cast<std::size_t>(i)] || table.value(i) > table.value(scaled_.n + i);
+  if (basis_.solve(scaled_, basic_) && accept("modes")) return true;
+  table.basis(rows_, cols_);
+  return basis_.solve(scaled_, rows_, cols_) && accept("modes");
+}
+
+ModeSearch::Limits ComplementaritySolver::Impl::search_limits(int nodes) const {
+  ModeSearch::Limits limits{.nodes = nodes};
+  if (std::isfinite(settings.time_limit_s)) {
+    limits.clock = &clock_;
+    limits.time_s = settings.time_limit_s;
+  }
+  return limits;
+}
+
+// The search over modes: a solution, or the proof that there is none. @returns whether it was decided.
+bool ComplementaritySolver::Impl::refute(int nodes) {
+  const ModeSearch::Accept judge = [this](const ModeTable& table) { return accept_modes(table); };
+  const bool found = search_.find_any(scaled_, judge, search_limits(nodes));
+  result_.modes += search_.nodes();
+  if (found) return result_.status == Status::kSolved;
+  if (!search_.complete()) return false;
+  result_.solution.proof = search_.proof();
+  result_.certificate = judge_.certify(*program_, result_.solution);
+  if (!(result_.certificate.infeasible <= kProven)) {
+    result_.solution.proof.clear();
+    return false;
+  }
+  result_.status = Status::kInfeasible;
+  result_.method = "modes";
+  return true;
+}
+
+// A mixture of the motions P z, so that another motion has almost surely another value.
+void ComplementaritySolver::Impl::choose_motion() {
+  const Eigen::MatrixXd& P = program_->motion;
+  motion_.assign(static_cast<std::size_t>(scaled_.n), 0.0);
+  const Eigen::Index rows = P.size() > 0 ? P.rows() : scaled_.n;
+  for (Eigen::Index k = 0; k < rows; ++k) {
+    const double u = random_uniform(kSeed + 2, 0, static_cast<std::uint32_t>(k)), weight = u < 0.5 ? u - 1 : u;
+    if (P.size() == 0) {
+      motion_[static_cast<std::size_t>(k)] = weight;
+      continue;
+    }
+    double largest = 0;
+    for (int j = 0; j < scaled_.n; ++j) largest = std::max(largest, std::abs(P(k, j)) * scaled_.col[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < scaled_.n && largest > 0; ++j)
+      motion_[static_cast<std::size_t>(j)] += weight * P(k, j) * scaled_.col[static_cast<std::size_t>(j)] / largest;
+  }
+}
+
+void ComplementaritySolver::Impl::look_for_others() {
+  choose_motion();
+  double value = 0, size = 1;
+  for (int j = 0; j < scaled_.n; ++j) {
+    const double part = motion_[static_cast<std::size_t>(j)] * result_.solution.z[j] / scaled_.col[static_cast<std::size_t>(j)];
+    value += part;
+    size = std::max(size, std::abs(part));
+  }
+  value_ = value;
+  apart_ = kApart * size;
+  const ModeSearch::Accept judge = [this](const ModeTable& table) { return accept_other(table); };
+  const bool found = search_.find_other(scaled_, motion_, value_, apart_, judge, search_limits(settings.max_modes));
+  result_.modes += search_.nodes();
+  if (found) {
+    result_.status = Status::kNotUnique;
+    result_.solution.uniqueness = Uniqueness::kNotUnique;
+  } else if (search_.complete()) {
+    result_.solution.uniqueness = Uniqueness::kUnique;
+  }
+}
+
+bool ComplementaritySolver::Impl::accept_other(const ModeTable& table) {
+  const auto fits = [&] {
+    double value = 0;
+    for (std::size_t j = 0; j < motion_.size(); ++j) value += motion_[j] * basis_.z()[j];
+    if (!(std::abs(value - value_) > apart_)) return false;
+    take_candidate();
+    if (!(judge_.certify_point(*program_, candidate_).max_scaled() <= settings.tolerance)) return false;
+    result_.solution.second_z = candidate_;
+    result_.solution.second_w = program_->q + program_->M * candidate_;
+    return true;
+  };
+  table.basis(rows_, cols_);
+  if (basis_.solve(scaled_, rows_, cols_) && fits()) return true;
+  table.point(point_);  // on a ray
+  basis_.take(scaled_, point_);
+  return fits();
+}
+
 bool ComplementaritySolver::Impl::out_of_time() {
   timed_out_ = timed_out_ || !(clock_.seconds() < settings.time_limit_s);
   return timed_out_;
 }
 
 void ComplementaritySolver::Impl::conclude() {
+  if (result_.status == Status::kInfeasible || (!out_of_time() && refute(settings.max_modes))) return;
   if (out_of_time())
     result_.status = Status::kTimeLimit;
   else if (ray_)

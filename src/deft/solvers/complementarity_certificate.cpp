@@ -13,6 +13,7 @@ using Eigen::VectorXd;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNoise = 1e-9;   // entries below this of their row's and column's largest say nothing about units
+constexpr double kZero = 1e-14;   // entries below this, in natural units, are rounding of zero: what they add is excused
 constexpr double kFloor = 1e-3;   // of the natural unit: what is smaller is judged as if it were as large
 constexpr double kCeiling = 1e4;  // natural units: larger terms do not excuse larger residuals
 constexpr int kSweeps = 3;        // of the search for natural units
@@ -83,7 +84,7 @@ double ComplementarityCertificate::max_scaled() const {
 }
 
 // Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column have the
-// product one, found by sweeps), and θ such that what drives the problem, negative q and q of free rows, is at most ρθ.
+// product one, found by sweeps).
 void ComplementarityJudge::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(static_cast<std::size_t>(n), 0);
@@ -120,12 +121,46 @@ void ComplementarityJudge::measure(const ComplementarityProgram& program) {
       if (high_[i] > 0) row_[i] = std::sqrt(high_[i]) * std::sqrt(low_[i]);
     }
   }
-  // A row or column without entries has no unit of its own.
-  size_ = 0;
+  measure_parts(program);
+}
+
+// One factor is left to each part, rows and columns that entries connect (forces and motions of a quasistatic problem are two): with it
+// what drives the part, negative q and q of free rows, is at most one, or where nothing drives it any q.
+void ComplementarityJudge::measure_parts(const ComplementarityProgram& program) {
+  const Eigen::Index n = program.q.size();
+  plain_row_ = row_;
+  plain_col_ = col_;
+  row_part_.assign(static_cast<std::size_t>(n), -1);
+  col_part_.assign(static_cast<std::size_t>(n), -1);
+  part_size_.clear();
+  for (Eigen::Index first = 0; first < n; ++first) {
+    if (row_part_[static_cast<std::size_t>(first)] >= 0) continue;
+    const int part = static_cast<int>(part_size_.size());
+    row_part_[static_cast<std::size_t>(first)] = part;
+    stack_.assign(1, static_cast<int>(first));
+    double drive = 0, any = 0;
+    while (!stack_.empty()) {
+      const Eigen::Index i = stack_.back();
+      stack_.pop_back();
+      const double q = program.q[i] / row_[i];
+      drive = std::max(drive, free_[static_cast<std::size_t>(i)] ? std::abs(q) : -q);
+      any = std::max(any, std::abs(q));
+      for (Eigen::Index j = 0; j < n; ++j) {
+        if (col_part_[static_cast<std::size_t>(j)] >= 0 || std::abs(program.M(i, j)) * col_[j] <= kNoise * row_[i]) continue;
+        col_part_[static_cast<std::size_t>(j)] = part;
+        for (Eigen::Index k = 0; k < n; ++k) {
+          if (row_part_[static_cast<std::size_t>(k)] >= 0 || std::abs(program.M(k, j)) * col_[j] <= kNoise * row_[k]) continue;
+          row_part_[static_cast<std::size_t>(k)] = part;
+          stack_.push_back(static_cast<int>(k));
+        }
+      }
+    }
+    part_size_.push_back(drive > 0 ? drive : any);
+  }
   for (Eigen::Index i = 0; i < n; ++i) {
-    if (high_[i] == 0) continue;
-    const double drive = free_[static_cast<std::size_t>(i)] ? std::abs(program.q[i]) : std::max(0.0, -program.q[i]);
-    size_ = std::max(size_, drive / row_[i]);
+    row_[i] *= part_size_[static_cast<std::size_t>(row_part_[static_cast<std::size_t>(i)])];
+    const int part = col_part_[static_cast<std::size_t>(i)];
+    if (part >= 0 && part_size_[static_cast<std::size_t>(part)] > 0) col_[i] *= part_size_[static_cast<std::size_t>(part)];
   }
 }
 
@@ -138,23 +173,29 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
     return;
   }
   computed_ = program.q;
-  scale_.setZero(n);  // Σ |M_ij z_j|
+  scale_.setZero(n);   // Σ |M_ij z_j|
+  excuse_.setZero(n);  // the part of it that is rounding of M
   for (Eigen::Index j = 0; j < n; ++j) {
     if (z[j] == 0) continue;
     computed_ += z[j] * program.M.col(j);
     scale_ += std::abs(z[j]) * program.M.col(j).cwiseAbs();
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const double entry = std::abs(program.M(i, j));
+      if (entry * plain_col_[j] <= kZero * plain_row_[i]) excuse_[i] += entry * std::abs(z[j]);
+    }
   }
   for (Eigen::Index i = 0; i < n; ++i) {
-    const double unit = row_[i] * size_;
+    const double unit = row_[i];
     scale_[i] = std::max({std::abs(program.q[i]), kFloor * unit, unit > 0 ? std::min(scale_[i], kCeiling * unit) : scale_[i]});
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double w = given ? (*given)[i] : computed_[i];
     const double off = std::abs(computed_[i] - w);
+    const double counts = std::copysign(std::max(0.0, std::abs(w) - excuse_[i]), w);  // of w
     out.stationarity = std::max(out.stationarity, ratio(off, scale_[i]));
     out.stationarity_abs = std::max(out.stationarity_abs, off);
     if (free_[static_cast<std::size_t>(i)]) {
-      out.stationarity = std::max(out.stationarity, ratio(std::abs(w), scale_[i]));
+      out.stationarity = std::max(out.stationarity, ratio(std::abs(counts), scale_[i]));
       out.stationarity_abs = std::max(out.stationarity_abs, std::abs(w));
       continue;
     }
@@ -162,7 +203,7 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
     double felt = 0;
     for (Eigen::Index k = 0; k < n && z[i] != 0; ++k) felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
     if (felt == 0 && z[i] != 0) felt = 1;  // moves nothing: compared with itself
-    const double of_w = ratio(w, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
+    const double of_w = ratio(counts, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
     out.primal = std::max({out.primal, -of_w, -of_z});
     out.primal_abs = std::max({out.primal_abs, -w, -z[i]});
     out.complementarity = std::max(out.complementarity, std::min(of_w, of_z));
@@ -188,14 +229,13 @@ double ComplementarityJudge::judge_proof(const ComplementarityProgram& program, 
     for (const int i : part.z_zero) scale_[i] = 1;
     low_.setZero(n);
     for (const int i : part.w_zero) low_[i] = 1;
-    const double unit = size_ > 0 ? size_ : 1;
     for (Eigen::Index i = 0; i < n; ++i) {
       const bool free = free_[static_cast<std::size_t>(i)] != 0;
       if (free)
-        worst = std::max(worst, std::abs(computed_[i]) * col_[i] * unit / gained);
+        worst = std::max(worst, std::abs(computed_[i]) * col_[i] / gained);
       else if (scale_[i] == 0)
-        worst = std::max(worst, computed_[i] * col_[i] * unit / gained);
-      if (!free && low_[i] == 0) worst = std::max(worst, -part.y[i] * std::max(row_[i] * unit, std::abs(program.q[i])) / gained);
+        worst = std::max(worst, computed_[i] * col_[i] / gained);
+      if (!free && low_[i] == 0) worst = std::max(worst, -part.y[i] * std::max(row_[i], std::abs(program.q[i])) / gained);
     }
     if (std::isnan(worst)) return kInfinity;
   }

@@ -17,6 +17,7 @@ class ComplementarityJudge {
 
  private:
   void measure(const ComplementarityProgram& program);
+  void measure_parts(const ComplementarityProgram& program);
   void judge_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
                    ComplementarityCertificate& out);
   double judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
@@ -24,8 +25,10 @@ class ComplementarityJudge {
   std::vector<char> free_;
   Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
   Eigen::VectorXd high_, low_;        // largest and smallest entry of each row
-  Eigen::VectorXd computed_, scale_;  // Mz + q, s
-  double size_ = 0;                   // θ
+  Eigen::VectorXd plain_row_, plain_col_;      // the units before each part has its own size
+  Eigen::VectorXd computed_, scale_, excuse_;  // Mz + q, s, what is rounding
+  std::vector<int> row_part_, col_part_, stack_;
+  std::vector<double> part_size_;
 };
 
 }  // namespace deft::solvers

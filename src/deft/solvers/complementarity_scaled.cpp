@@ -9,6 +9,7 @@ namespace deft::solvers {
 namespace {
 
 constexpr double kNoise = 1e-9;       // entries below this of the largest of their row are rounding, for the choice of units
+constexpr double kZero = 1e-14;       // entries below this, in natural units, are rounding of zero and left out
 constexpr int kPasses = 3;            // each halves the logarithm of what is left
 constexpr int kLargestExponent = 900;  // factors stay far from overflow
 
@@ -34,17 +35,58 @@ void ScaledComplementarity::assign(const ComplementarityProgram& program) {
   for (const int i : program.free) free[static_cast<std::size_t>(i)] = 1;
   num_free = static_cast<int>(program.free.size());
   equilibrate();
+  for (double& entry : M) entry = std::abs(entry) > kZero ? entry : 0;
 
-  double drive = 0, any = 0;
   q.resize(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    q[i] = program.q[static_cast<Eigen::Index>(i)] / row[i];
-    drive = std::max(drive, free[i] ? std::abs(q[i]) : -q[i]);
-    any = std::max(any, std::abs(q[i]));
+  for (std::size_t i = 0; i < size; ++i) q[i] = program.q[static_cast<Eigen::Index>(i)] / row[i];
+  normalise_parts();
+}
+
+void ScaledComplementarity::normalise_parts() {
+  row_seen_.assign(static_cast<std::size_t>(n), 0);
+  col_seen_.assign(static_cast<std::size_t>(n), 0);
+  for (int first = 0; first < n; ++first) {
+    if (row_seen_[static_cast<std::size_t>(first)]) continue;
+    collect_part(first);
+    double drive = 0, any = 0;
+    for (const int i : rows_) {
+      const auto k = static_cast<std::size_t>(i);
+      drive = std::max(drive, free[k] ? std::abs(q[k]) : -q[k]);
+      any = std::max(any, std::abs(q[k]));
+    }
+    if (drive == 0) drive = any;
+    if (drive == 0) continue;
+    const double unit = std::ldexp(1.0, std::clamp(std::ilogb(drive), -kLargestExponent, kLargestExponent));
+    for (const int i : rows_) {
+      row[static_cast<std::size_t>(i)] *= unit;
+      q[static_cast<std::size_t>(i)] /= unit;
+    }
+    for (const int j : cols_) col[static_cast<std::size_t>(j)] *= unit;
   }
-  if (drive == 0) drive = any > 0 ? any : 1;
-  theta = std::ldexp(1.0, std::clamp(std::ilogb(drive), -kLargestExponent, kLargestExponent));
-  for (double& value : q) value /= theta;
+}
+
+// Rows and columns that entries connect with a row.
+void ScaledComplementarity::collect_part(int first) {
+  rows_.assign(1, first);
+  cols_.clear();
+  row_seen_[static_cast<std::size_t>(first)] = 1;
+  std::size_t next_col = 0;
+  for (std::size_t next = 0; next < rows_.size(); ++next) {
+    const double* values = M_row(rows_[next]);
+    for (int j = 0; j < n; ++j) {
+      if (std::abs(values[j]) <= kNoise || col_seen_[static_cast<std::size_t>(j)]) continue;
+      col_seen_[static_cast<std::size_t>(j)] = 1;
+      cols_.push_back(j);
+    }
+    for (; next_col < cols_.size(); ++next_col) {
+      const double* entry = M.data() + cols_[next_col];
+      for (int i = 0; i < n && rows_.size() < static_cast<std::size_t>(n); ++i) {
+        if (row_seen_[static_cast<std::size_t>(i)] || std::abs(entry[static_cast<std::ptrdiff_t>(i) * ld]) <= kNoise) continue;
+        row_seen_[static_cast<std::size_t>(i)] = 1;
+        rows_.push_back(i);
+      }
+    }
+  }
 }
 
 void ScaledComplementarity::equilibrate() {

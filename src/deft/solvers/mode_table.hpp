@@ -1,0 +1,63 @@
+#pragma once
+// The linear program of a set of contact modes, kept as a dictionary down the tree of modes. Internal to solvers.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "deft/solvers/complementarity_scaled.hpp"
+#include "deft/solvers/pivot_table.hpp"
+
+namespace deft::solvers {
+
+/// w = Mz + q with z, w ≥ 0, some of them fixed at zero, z of free indices of any sign. Variables are z_i: i, w_i: n + i. Two costs go
+/// along: a random positive one, whose dual feasibility survives every fixing and lets the dual simplex method restore the rows
+/// without ties, and the motion that `climb` maximises. Copies are cheap where sizes agree.
+class ModeTable {
+ public:
+  /// What `restore` found.
+  enum class End { kFeasible, kInfeasible, kStalled };
+  /// What `climb` found.
+  enum class Top { kBest, kUnbounded, kStalled };
+
+  /// All modes. @param motion  n coefficients of z, or empty. @pre the problem outlives this.
+  void start(const ScaledComplementarity& problem, std::span<const double> motion, std::uint64_t seed);
+  /// From now on z_i (variable i) or w_i (variable n + i) is zero.
+  void fix(int variable) { kind_[static_cast<std::size_t>(variable)] = Kind::kZero; }
+  bool is_fixed(int variable) const { return kind_[static_cast<std::size_t>(variable)] == Kind::kZero; }
+
+  /// The dual simplex method to a point of the modes, or to a proof (`multipliers`) that there is none.
+  End restore();
+  /// The primal simplex method: sign times the motion is maximised from the point that `restore` found. Destroys the positive cost: work
+  /// on a copy.
+  Top climb(double sign);
+
+  double value(int variable) const;
+  double motion() const { return table_.value(problem_->n + 1); }
+  /// The point; after kUnbounded moved along the ray by one natural size.
+  void point(std::vector<double>& z) const;
+  /// Basic z and nonbasic w: the columns and rows of the point's equations.
+  void basis(std::vector<int>& rows, std::vector<int>& cols) const;
+  /// After kInfeasible: multipliers y of the rows of w.
+  const std::vector<double>& multipliers() const { return multipliers_; }
+  int pivots() const { return pivots_; }
+
+ private:
+  enum class Kind : char { kNonnegative, kZero, kFree };
+
+  void build();
+  void refresh();
+  int violated_row(double& sign) const;
+  int dual_column(int row, double sign) const;
+  bool read_multipliers(int row, double sign);
+  Kind kind(int variable) const { return kind_[static_cast<std::size_t>(variable)]; }
+
+  const ScaledComplementarity* problem_ = nullptr;
+  PivotTable table_;
+  std::vector<Kind> kind_;
+  std::vector<double> cost_, motion_, multipliers_, along_;
+  std::vector<double> ray_;  // of kUnbounded, per variable
+  int pivots_ = 0, since_refresh_ = 0;
+};
+
+}  // namespace deft::solvers
