@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "deft/dynamics/rollout.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planning_steps.hpp"
@@ -115,6 +117,7 @@ TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
   const int node = tree.goal_node();
   Plan judged;
   judged.segments = {{0, 3, false, node}};
+  judged.commands.assign(3, joint_positions(scene, q));
   judged.q.assign(4, q);
   tree.reject_goal();
   tree.correct(judged);
@@ -124,11 +127,56 @@ TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
   EXPECT_FALSE(corrected.holds_goal || corrected.rejected);
   EXPECT_NE(tree.goal_node(), node);
   EXPECT_NE(tree.best_node(), node);
+  // What grows there first goes on with what the fingers hold.
+  EXPECT_EQ(corrected.goes_on, corrected.tries);
   // What the judge did not come to stays.
   judged.segments = {{0, 9, false, 1}};
   const VectorXd before = tree.nodes()[1].q;
   tree.correct(judged);
   EXPECT_EQ(tree.nodes()[1].q, before);
+}
+
+TEST_F(TreeAtItsGoal, GoesOnFromWhereTheJudgeSawIt) {
+  // A judge that saw nothing move during the last roll-out.
+  const int node = tree.goal_node();
+  const Node end = tree.nodes()[static_cast<std::size_t>(node)];
+  const VectorXd begin = tree.nodes()[static_cast<std::size_t>(end.parent)].q;
+  Plan judged;
+  judged.segments = {{0, 1, false, node}};
+  judged.commands = {end.u};
+  judged.q = {begin, begin};
+  ASSERT_FALSE(goal.reached(judged.q.back()));
+  tree.reject_goal();
+  tree.correct(judged);
+  for (int k = 0; k < 100 && tree.nodes()[static_cast<std::size_t>(node)].tries == end.tries; ++k)
+    tree.search({.nodes = 4, .threads = 1, .past_goal = true});
+  EXPECT_TRUE(std::any_of(tree.nodes().begin() + node, tree.nodes().end(),
+                          [&](const Node& n) { return n.parent == node && n.kind == NodeKind::kRollout; }));
+}
+
+TEST(RolloutTree, APoseIsWorthWhatIsLeftOfItOnceFingersLetGo) {
+  const scene::Scene scene = planning_scene(test::load_planning("allegro_plate"));
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  const VectorXd q = scene.initial_configuration();
+  RolloutTree tree(scene, goal, q, joint_positions(scene, q), 3);
+  tree.search({.nodes = 24, .threads = 1});
+  const Hand hand(scene, goal);
+  PlanningSteps steps(scene);
+  Proximity proximity(scene);
+  Transfer transfer(hand, steps, proximity);
+  int seen = 0;
+  for (const Node& node : tree.nodes()) {
+    if (node.kind != NodeKind::kRollout || node.holds_goal) continue;
+    Motion away{{node.q, node.u, {}}, {}};
+    steps.reset();
+    ASSERT_TRUE(transfer.release(hand.commands_of(hand.all_fingers()), away));
+    // Tries that let go of one finger may have left more.
+    const double left = goal.distance(away.q);
+    EXPECT_GE(node.released, node.tries > 0 ? 0 : left - 1e-6);
+    EXPECT_LE(node.released, left + 1e-6);
+    ++seen;
+  }
+  EXPECT_GT(seen, 3);
 }
 
 TEST(PlanningSteps, RefuseWhatPlanningCannotUse) {

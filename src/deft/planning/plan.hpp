@@ -29,6 +29,7 @@ struct Node {
   int regrasps = 0;                       // from the root
   double released = -1;                   // least distance seen once fingers had let go here; negative: none has [m]
   int tries = 0;                          // roll-outs begun here
+  int goes_on = -1;                       // which of them goes on with what is held here instead of regrasping; negative: none
   bool holds_goal = false;                // for settings.hold_steps
   bool rejected = false;                  // simulated as a whole, the way here ended elsewhere
   double time_s = 0;                      // wall time since the start of the search; not part of the result's identity

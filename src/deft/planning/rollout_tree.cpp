@@ -10,8 +10,8 @@
 namespace deft::planning {
 namespace {
 
-// Of regrasps of objects that have a weight: the share that presses on, of those the share that pinches, and the force
-// of each link, in weights.
+// Of regrasps of objects that have a weight: the least share that presses on, of those the least share that pinches,
+// and the force of each link, in weights.
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
 
@@ -55,13 +55,14 @@ std::vector<int> fitting_legs(const Goal& goal, const Plan& plan, const std::vec
 /// What an expansion found: a transfer, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
-  double released = -1;  // distance once the fingers have let go
+  double released = -1;  // distance once the fingers have let go; negative: they have not
+  double left = -1;      // the same of where the roll-out ended
   Motion transfer, rollout;
 
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
-    through(ok, regrasped, holds_goal, released);
+    through(ok, regrasped, holds_goal, released, left);
     transfer.pass(through);
     rollout.pass(through);
   }
@@ -69,6 +70,7 @@ struct RolloutTree::Growth {
 
 struct RolloutTree::Worker : SearchTools {
   using SearchTools::SearchTools;
+  scene::SceneState lying = steps.scene().make_state();  // scratch of lift_share
 
   /// A pose between the node's and the goal's, every entry at its own share of the way.
   Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
@@ -81,22 +83,40 @@ struct RolloutTree::Worker : SearchTools {
     return q_target;
   }
 
-  /// Lets go and takes hold somewhere else: the candidate from which the target is best in reach.
+  /// The part of the way to a target that leads up: work against gravity per weight and metre of distance, 0 to 1.
+  double lift_share(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) {
+    const scene::Scene& scene = steps.scene();
+    Eigen::VectorXd gravity;
+    scene.update(q, lying);
+    scene.model().gravity_force(lying.kinematics, scene.spec().gravity_W, gravity);
+    const Eigen::VectorXd way = scene.model().difference(q, q_target);
+    double work = 0;
+    for (const int row : goal->rows()) work -= gravity(row) * way(row);
+    const double height = work / ground->hand.weight_N;
+    return height > 0 ? height / std::max(height, goal->distance(q, q_target)) : 0;
+  }
+
+  /// Lets go and takes hold somewhere else: pressing on what is found first, or by the candidate from which the target
+  /// is best in reach.
   bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     const std::vector<int> fingers = choose_fingers(draw);
     const double weight_N = ground->hand.weight_N;
-    const bool presses = weight_N > 0 && draw.chance(kPressShare), pinches = presses && draw.chance(kPinchShare);
+    const double lift = weight_N > 0 ? lift_share(motion.q, q_target) : 0;
+    const bool presses = weight_N > 0 && draw.chance(std::max(kPressShare, lift)),
+               pinches = presses && draw.chance(std::max(kPinchShare, lift));
     const double force_N = presses ? weight_N * draw.uniform(kLeastPressure, kMostPressure) : 0;
     if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < settings.candidates && !steps.is_over(); ++k) {
+    // What a grasp is worth once it presses, its first step without load does not tell.
+    const int candidates = presses ? 1 : settings.candidates;
+    for (int k = 0; k < candidates && !steps.is_over(); ++k) {
       std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pinches);
-      if (!grasp) continue;
+      if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
       double distance = 0;
-      if (settings.candidates > 1) {
+      if (candidates > 1) {
         Motion there{{motion.q, grasp->joints, motion.finer}, {}};
         set_joint_positions(steps.scene(), grasp->joints, there.q);
         for (Eigen::VectorXd& q : there.finer) set_joint_positions(steps.scene(), grasp->joints, q);
@@ -147,6 +167,11 @@ struct RolloutTree::Worker : SearchTools {
     const RolloutReport report = rollout.run(q_target, motion);
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
     growth.ok = report.moved || growth.holds_goal;
+    if (growth.ok && !growth.holds_goal && ground->hand.weight_N > 0) {
+      Motion away = motion;
+      if (transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away))
+        growth.left = rollout.distance(away, goal->q());
+    }
     growth.rollout = std::move(motion);
   }
 
@@ -189,6 +214,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Inst
   node.u = root.u;
   node.finer = root.finer;
   node.distance = goal.distance(root.q);
+  node.goes_on = 0;
   add(std::move(node));
 }
 
@@ -239,6 +265,7 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
   };
   if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
+  nodes_.back().released = growth.left;
   if (growth.holds_goal) mark_goal(parent);
   return parent;
 }
@@ -331,8 +358,8 @@ void RolloutTree::correct(const Plan& plan) {
     node.q = plan.q[last];
     for (std::size_t i = 0; i < plan.finer.size(); ++i) node.finer[i] = plan.finer[i].q[last];
     node.distance = workers_.front()->rollout.distance({node.q, node.u, node.finer}, goal_->q());
-    node.released = -1;
     node.holds_goal = node.rejected = false;
+    if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
   }
   look_again();
 }
@@ -352,10 +379,10 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
     for (int k = 0; k < count; ++k) {
       const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
       batch.parents[static_cast<std::size_t>(k)] = parent;
-      // The root goes on with what it holds, once.
-      regrasps[static_cast<std::size_t>(k)] = !(parent == 0 && nodes_[0].tries == 0);
+      Node& node = nodes_[static_cast<std::size_t>(parent)];
+      regrasps[static_cast<std::size_t>(k)] = node.tries != node.goes_on;
       // A try counts at once.
-      ++nodes_[static_cast<std::size_t>(parent)].tries;
+      ++node.tries;
     }
   };
   return grow_in_batches(limits, size, parts_of(batch, choose_batch, [&](int count) { crew.run(count); }));
