@@ -1,5 +1,7 @@
 // deft solve FILE…: reads problem files, solves them, judges the solutions by the certificate.
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -9,9 +11,12 @@
 #include <variant>
 
 #include "command.hpp"
+#include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/stopwatch.hpp"
 #include "deft/io/problem_file.hpp"
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/complementarity.hpp"
 #include "deft/solvers/contact_solver.hpp"
 #include "deft/solvers/delassus.hpp"
 #include "deft/solvers/least_norm.hpp"
@@ -56,6 +61,13 @@ struct Solved : Answer {
 struct DelassusSolved : Answer {
   solvers::DelassusCertificate certificate;
   solvers::DelassusSolution solution;
+};
+
+struct ComplementaritySolved : Answer {
+  int modes = 0;
+  const char* method = "lemke";
+  solvers::ComplementarityCertificate certificate;
+  solvers::ComplementaritySolution solution;
 };
 
 /// Word of the command line for a method.
@@ -114,6 +126,38 @@ DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions
   return solved;
 }
 
+ComplementaritySolved solve(const solvers::ComplementarityProgram& program, const SolveOptions& options,
+                            solvers::ComplementaritySolver& solver) {
+  using Method = solvers::ComplementaritySettings::Method;
+  solvers::ComplementaritySettings& settings = solver.settings();
+  settings = {};
+  if (options.solver == "lemke") settings.method = Method::kLemke;
+  if (options.solver == "newton") settings.method = Method::kNewton;
+  settings.check_uniqueness = options.uniqueness == "check";
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
+  ComplementaritySolved solved;
+  std::vector<double> times_s;
+  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
+    solver.forget();
+    const Stopwatch watch;
+    const solvers::ComplementarityResult& result = solver.solve(program);
+    times_s.push_back(watch.seconds());
+    if (i > 0) continue;  // they are all the same
+    solved.status = result.status;
+    solved.iterations = result.iterations;
+    solved.modes = result.modes;
+    solved.method = result.method;
+    solved.solution = result.solution;
+  }
+  solved.time_s = percentile(times_s, 0.5);
+  solved.certificate = solvers::certify(program, solved.solution);
+  solved.residual = solved.certificate.max_scaled();
+  solved.primal = std::max(solved.certificate.stationarity, solved.certificate.primal);
+  if (solvers::usable(solved.status) && !(solved.residual <= settings.tolerance)) solved.status = Status::kNumericalFailure;
+  return solved;
+}
+
 int exit_code(const Answer& solved) {
   switch (solved.status) {
     case Status::kSolved:
@@ -165,6 +209,28 @@ void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved
              std::max(c.primal, c.dual), c.complementarity);
 }
 
+void print_one(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
+  const solvers::ComplementarityCertificate& c = solved.certificate;
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status, solved.solution.uniqueness));
+  fmt::print("  problem     {} of size {}, {} free\n", file.kind, file.program.q.size(), file.program.free.size());
+  fmt::print("  solver      {}, {} iterations, {} modes, {:.1f} µs\n", solved.method, solved.iterations, solved.modes, 1e6 * solved.time_s);
+  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, c.primal, c.complementarity);
+  fmt::print("  unique      {}\n", solvers::to_string(solved.solution.uniqueness));
+  if (solved.status == Status::kInfeasible) {
+    fmt::print("  proof       {} parts, error {:.1e}\n", solved.solution.proof.size(), c.infeasible);
+    return;
+  }
+  const bool second = solved.solution.second_z.size() > 0;
+  fmt::print("  entries that are not zero (z, w{})\n", second ? ", z of the second solution" : "");
+  for (Eigen::Index i = 0; i < solved.solution.z.size(); ++i) {
+    const double other = second ? solved.solution.second_z[i] : 0;
+    if (solved.solution.z[i] == 0 && other == 0) continue;
+    fmt::print("    {:>4}  {:14.6g} {:14.6g}", i, solved.solution.z[i], solved.solution.w[i]);
+    if (second) fmt::print(" {:14.6g}", other);
+    fmt::print("\n");
+  }
+}
+
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
   return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                  solved.solution, name_of(solved.method));
@@ -173,17 +239,40 @@ std::string result_json(const io::DelassusProblemFile& file, const DelassusSolve
   return io::delassus_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                   solved.solution);
 }
+std::string result_json(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
+  return io::complementarity_result_json(file, solved.status, solved.time_s, solved.iterations, solved.modes, solved.certificate,
+                                         solved.solution, solved.method);
+}
+
+/// Which names of --solver mean something for a kind.
+void check_solver_fits(const std::string& path, const std::string& kind, const std::string& solver, const std::set<std::string>& valid) {
+  if (valid.count(solver) == 0)
+    throw InputError({path, 0, 0}, fmt::format("--solver {} is not for kind '{}'; valid: {}", solver, kind, fmt::join(valid, ", ")));
+}
+void check_solver_fits(const std::string& path, const io::ContactProblemFile&, const SolveOptions& options) {
+  check_solver_fits(path, "contact", options.solver, {"auto", "ipm", "active-set"});
+}
+void check_solver_fits(const std::string& path, const io::DelassusProblemFile&, const SolveOptions& options) {
+  check_solver_fits(path, "delassus", options.solver, {"auto", "ipm", "active-set"});
+}
+void check_solver_fits(const std::string& path, const io::ComplementarityProblemFile& file, const SolveOptions& options) {
+  check_solver_fits(path, file.kind, options.solver, {"auto", "lemke", "newton"});
+}
 
 /// One solver of each kind.
 struct Solvers {
   solvers::ContactSolver contact;
   solvers::DelassusSolver delassus;
+  solvers::ComplementaritySolver complementarity;
 
   Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) {
     return cli::solve(file.program, options, contact);
   }
   DelassusSolved solve(const io::DelassusProblemFile& file, const SolveOptions& options) {
     return cli::solve(file.program, options, delassus);
+  }
+  ComplementaritySolved solve(const io::ComplementarityProblemFile& file, const SolveOptions& options) {
+    return cli::solve(file.program, options, complementarity);
   }
 };
 
@@ -210,6 +299,7 @@ int run_one(const SolveOptions& options) {
   Solvers all;
   return std::visit(
       [&](const auto& file) {
+        check_solver_fits(options.files[0], file, options);
         const auto solved = all.solve(file, options);
         if (!options.output.quiet) {
           for (const std::string& note : file.notes) fmt::print(stderr, "{}: warning: {}\n", options.files[0], note);
@@ -238,6 +328,7 @@ int run_many(const SolveOptions& options) {
       const io::ProblemFile problem = io::read_problem(path);
       line = std::visit(
           [&](const auto& file) {
+            check_solver_fits(path, file, options);
             const auto solved = all.solve(file, options);
             total.add(solved);
             if (options.output.json) return result_json(file, solved);
@@ -278,10 +369,10 @@ int run(const SolveOptions& options) {
 
 /// Names of solvers that exist, and those the page of problem files names for later.
 std::string check_solver(const std::string& name) {
-  if (name == "auto" || name == "ipm" || name == "active-set") return "";
-  const std::set<std::string> later{"lemke", "newton", "bnb"};
-  if (later.count(name) > 0) return fmt::format("'{}' is not available yet; available: auto, ipm, active-set", name);
-  return fmt::format("unknown solver '{}'; valid: auto, ipm, active-set", name);
+  const std::set<std::string> valid{"auto", "ipm", "active-set", "lemke", "newton"};
+  if (valid.count(name) > 0) return "";
+  if (name == "bnb") return fmt::format("'{}' is not available yet; available: {}", name, fmt::join(valid, ", "));
+  return fmt::format("unknown solver '{}'; valid: {}", name, fmt::join(valid, ", "));
 }
 
 }  // namespace
@@ -292,17 +383,17 @@ Command add_solve(CLI::App& app) {
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
   command
       ->add_option("--solver", options->solver,
-                   "auto, ipm (interior point) or active-set (interior point where it does not apply)")
+                   "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of lcp and mcp: lemke, newton")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
-  command->add_option("--uniqueness", options->uniqueness, "off or check; both methods always say")
+  command->add_option("--uniqueness", options->uniqueness, "off or check: whether lcp and mcp have a second solution; the others always say")
       ->type_name("HOW")
       ->check(CLI::IsMember({"off", "check"}));
   command->add_option("--forces", options->forces, "any, or least_norm: which of several possible forces are printed")
       ->type_name("WHICH")
       ->check(CLI::IsMember({"any", "least_norm"}));
   command
-      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9)")
+      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp 1e-10)")
       ->type_name("T")
       ->check(CLI::Range(1e-14, 1e-3));
   command->add_option("--time-limit", options->time_limit_s, "Seconds per problem")

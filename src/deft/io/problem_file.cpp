@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "deft/core/diagnostics.hpp"
+#include "deft/io/complementarity_file.hpp"
 #include "deft/io/delassus_file.hpp"
 #include "deft/io/json_field.hpp"
 #include "deft/io/json_matrix.hpp"
@@ -26,7 +27,7 @@ using solvers::FrictionModel;
 constexpr int kMaxIndex = 1 << 30;
 constexpr int kMaxRays = 4096;
 const std::vector<std::string> kKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
-const std::vector<std::string> kAvailableKinds{"contact", "delassus"};
+const std::vector<std::string> kAvailableKinds{"contact", "delassus", "lcp", "mcp"};
 
 /// "000.json.gz" → "000".
 std::string stem(const std::string& path) {
@@ -217,6 +218,12 @@ ProblemFile read_problem(const std::string& path) {
   const JsonField root(document, path);
   const std::string kind = checked_kind(root);
   if (kind == "contact") return read_contact_file(root, path);
+  if (kind == "lcp" || kind == "mcp") {
+    auto file = named<ComplementarityProblemFile>(root, path);
+    file.kind = kind;
+    file.program = read_complementarity(root, kind == "mcp");
+    return file;
+  }
   if (kind != "delassus")
     root.at("kind").fail(fmt::format("'{}' is not available yet; available: {}", kind, fmt::join(kAvailableKinds, ", ")));
   auto file = named<DelassusProblemFile>(root, path);

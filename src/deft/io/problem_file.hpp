@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/complementarity_program.hpp"
 #include "deft/solvers/delassus_program.hpp"
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
@@ -27,8 +28,15 @@ struct DelassusProblemFile {
   std::vector<std::string> notes;
 };
 
+/// A problem file of kind `lcp` or `mcp`, read and checked.
+struct ComplementarityProblemFile {
+  std::string name, source, kind;
+  solvers::ComplementarityProgram program;
+  std::vector<std::string> notes;
+};
+
 /// A problem file of any kind that can be solved.
-using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile>;
+using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile, ComplementarityProblemFile>;
 
 /// Reads a problem file. @throws InputError `FILE: field 'x': error: …` naming the field, the value and the valid choices.
 ProblemFile read_problem(const std::string& path);
@@ -43,6 +51,11 @@ struct ContactLabels {
 void write_contact_problem(const std::string& path, const std::string& name, const std::string& source,
                            const solvers::ContactProgram& program, const ContactLabels& labels);
 
+/// Writes a complementarity problem in full precision: kind `mcp` if it has free indices, `lcp` if not; its motion rows as `motion`.
+/// @throws std::invalid_argument for a program that check refuses.
+void write_complementarity_problem(const std::string& path, const std::string& name, const std::string& source,
+                                   const solvers::ComplementarityProgram& program);
+
 /// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite
 /// numbers as strings.
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
@@ -51,5 +64,10 @@ std::string contact_result_json(const ContactProblemFile& file, solvers::Status 
 /// The same for kind `delassus`; the solution is `r` and `u`.
 std::string delassus_result_json(const DelassusProblemFile& file, solvers::Status status, double time_s, int iterations,
                                  const solvers::DelassusCertificate& certificate, const solvers::DelassusSolution& solution);
+/// The same for kinds `lcp` and `mcp`; the solution is `z`, `w`, `uniqueness`, `second` (another motion, or null) and, of infeasible
+/// problems, `proof`.
+std::string complementarity_result_json(const ComplementarityProblemFile& file, solvers::Status status, double time_s, int iterations,
+                                        int modes, const solvers::ComplementarityCertificate& certificate,
+                                        const solvers::ComplementaritySolution& solution, std::string_view solver);
 
 }  // namespace deft::io

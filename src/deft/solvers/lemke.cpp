@@ -8,17 +8,19 @@ namespace deft::solvers {
 namespace {
 
 constexpr double kPivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
-constexpr double kTie = 1e-9;     // values closer than this block at once
 constexpr double kFast = 0.01;    // of the fastest of the rows that block: slower ones are poor pivots
 constexpr double kEqual = 1e-9;   // entries of the lexicographic comparison closer than this are equal
+constexpr double kSingular = 1e-13;  // entries of the largest pivots of a basis below: it is none
 constexpr int kClockPivots = 32;  // between two looks at the clock
 
 }  // namespace
 
 LemkeEnd Lemke::solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits) {
+  problem_ = problem;
+  cover_ = cover;
   n_ = problem.n;
   pivots_ = 0;
-  build(problem, cover);
+  build();
   if (!start.empty() && !enter(start)) return LemkeEnd::kRay;
   int row = first_row();
   if (row < 0) {
@@ -36,19 +38,20 @@ LemkeEnd Lemke::solve(const LemkeProblem& problem, std::span<const double> cover
     }
     if (pivots_ >= limits.pivots) return LemkeEnd::kPivotLimit;
     if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s) return LemkeEnd::kTimeLimit;
+    if (limits.renew > 0 && pivots_ % limits.renew == 0 && !renew()) return LemkeEnd::kRay;
     column = table_.col_of(leaving ^ 1);  // the partner of what left
-    row = blocking_row(column);
+    row = blocking_row(column, limits.tie);
     if (row < 0) return LemkeEnd::kRay;
   }
 }
 
-void Lemke::build(const LemkeProblem& problem, std::span<const double> cover) {
+void Lemke::build() {
   table_.resize(n_, n_ + 1, 2 * n_ + 1);
   for (int i = 0; i < n_; ++i) {
     double* row = table_.row(i);
-    std::copy_n(problem.M + static_cast<std::ptrdiff_t>(i) * problem.ld, n_, row);
-    row[n_] = cover[static_cast<std::size_t>(i)];
-    row[n_ + 1] = problem.q[i];
+    std::copy_n(problem_.M + static_cast<std::ptrdiff_t>(i) * problem_.ld, n_, row);
+    row[n_] = cover_[static_cast<std::size_t>(i)];
+    row[n_ + 1] = problem_.q[i];
     table_.set_row_variable(i, w(i));
     table_.set_col_variable(i, z(i));
   }
@@ -58,34 +61,25 @@ void Lemke::build(const LemkeProblem& problem, std::span<const double> cover) {
   basic_.assign(static_cast<std::size_t>(n_), 0);
 }
 
-// Exchanges w_i and z_i for all i of the start, the largest pivot first; in between rows and columns of different pairs may meet.
+// Exchanges w_i and z_i for all i of the start.
 bool Lemke::enter(std::span<const char> start) {
-  for (;;) {
-    double largest = 0;
-    int row = -1, column = -1, left = 0;
-    for (int r = 0; r < n_; ++r) {
-      const int variable = table_.row_variable(r);
-      if ((variable & 1) == 0 || !start[static_cast<std::size_t>(variable / 2)]) continue;
-      ++left;
-      for (int s = 0; s < n_; ++s) {
-        const int partner = table_.col_variable(s);
-        if ((partner & 1) != 0 || !start[static_cast<std::size_t>(partner / 2)]) continue;
-        if (std::abs(table_.at(r, s)) > largest) {
-          largest = std::abs(table_.at(r, s));
-          row = r;
-          column = s;
-        }
-      }
-    }
-    if (left == 0) break;
-    if (largest < kPivot) return false;
-    table_.pivot(row, column);
-    ++pivots_;
-  }
+  wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
+  for (int i = 0; i < n_; ++i) wanted_[static_cast<std::size_t>(start[static_cast<std::size_t>(i)] ? z(i) : w(i))] = 1;
+  const int exchanges = table_.take_basis(wanted_, kPivot);
+  if (exchanges < 0) return false;
+  pivots_ += exchanges;
   // The covering vector is the same in the new dictionary.
   const int column = table_.col_of(artificial());
   for (int r = 0; r < n_; ++r) table_.row(r)[column] = 1;
   return true;
+}
+
+// The same basis from the problem's own numbers. (Not for runs with a start, whose covering vector belongs to another dictionary.)
+bool Lemke::renew() {
+  wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
+  for (int r = 0; r < n_; ++r) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
+  build();
+  return table_.take_basis(wanted_, kSingular) >= 0;
 }
 
 // The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs any.
@@ -103,7 +97,7 @@ int Lemke::first_row() const {
   return worst;
 }
 
-int Lemke::blocking_row(int s) {
+int Lemke::blocking_row(int s, double tie) {
   const double* column = table_.column(s);
   double largest = 1;
   for (int r = 0; r < n_; ++r) {
@@ -113,7 +107,7 @@ int Lemke::blocking_row(int s) {
   const double least = -kPivot * largest;
   double reach = std::numeric_limits<double>::infinity();
   for (int r = 0; r < n_; ++r) {
-    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), 0.0) + kTie) / -column[r]);
+    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), 0.0) + tie) / -column[r]);
   }
   tied_.clear();
   for (int r = 0; r < n_; ++r) {

@@ -27,6 +27,8 @@ class Lemke {
   /// When to stop without an answer.
   struct Limits {
     int pivots = 1 << 30;
+    int renew = 0;  // pivots after which the dictionary is computed anew from the problem, against rounding; 0: never
+    double tie = 1e-9;  // values closer than this block at once
     const Stopwatch* clock = nullptr;
     double time_s = 0;  // counts if there is a clock
   };
@@ -40,10 +42,11 @@ class Lemke {
   int pivots() const { return pivots_; }
 
  private:
-  void build(const LemkeProblem& problem, std::span<const double> cover);
+  void build();
   bool enter(std::span<const char> start);
+  bool renew();
   int first_row() const;
-  int blocking_row(int s);
+  int blocking_row(int s, double tie);
   int lexicographic_least();
   void finish();
 
@@ -51,8 +54,11 @@ class Lemke {
   int w(int i) const { return 2 * i + 1; }
   int artificial() const { return 2 * n_; }
 
+  LemkeProblem problem_;
+  std::span<const double> cover_;
   int n_ = 0, pivots_ = 0;
   PivotTable table_;
+  std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed anew
   std::vector<double> speed_;  // the entering column
   std::vector<int> tied_;      // rows that block at once
   std::vector<char> basic_;

@@ -13,6 +13,7 @@ constexpr double kViolated = 1e-9;  // values beyond zero by more
 constexpr double kPivot = 1e-8;     // smaller entries do not enter
 constexpr double kSlack = 1e-9;     // reduced costs this close tie
 constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed anew
+constexpr double kSingular = 1e-13;
 constexpr int kFresh = 80;          // pivots after which it is anyway
 
 int pivot_limit(int n) { return 20 * n + 100; }
@@ -52,24 +53,10 @@ void ModeTable::build() {
 // The same basis from the problem's own numbers, with pivots as large as there are.
 void ModeTable::refresh() {
   const int n = problem_->n;
-  std::vector<char> basic(static_cast<std::size_t>(2 * n), 0);
-  for (int r = 0; r < n; ++r) basic[static_cast<std::size_t>(table_.row_variable(r))] = 1;
+  wanted_.assign(static_cast<std::size_t>(2 * n), 0);
+  for (int r = 0; r < n; ++r) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
   build();
-  for (;;) {
-    double largest = 0;
-    int row = -1, column = -1;
-    for (int r = 0; r < n; ++r) {
-      if (basic[static_cast<std::size_t>(table_.row_variable(r))]) continue;
-      for (int s = 0; s < n; ++s) {
-        if (!basic[static_cast<std::size_t>(table_.col_variable(s))] || std::abs(table_.at(r, s)) <= largest) continue;
-        largest = std::abs(table_.at(r, s));
-        row = r;
-        column = s;
-      }
-    }
-    if (row < 0 || largest < 1e-13) return;  // a basis that rounding made singular is left incomplete
-    table_.pivot(row, column);
-  }
+  table_.take_basis(wanted_, kSingular);  // what rounding made singular is left out: the simplex method goes on from there
 }
 
 int ModeTable::violated_row(double& sign) const {

@@ -56,6 +56,7 @@ class ModeTable {
   PivotTable table_;
   std::vector<Kind> kind_;
   std::vector<double> cost_, motion_, multipliers_, along_;
+  std::vector<char> wanted_;
   std::vector<double> ray_;  // of kUnbounded, per variable
   int pivots_ = 0, since_refresh_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "deft/solvers/pivot_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "deft/solvers/kernels/isa.hpp"
 
@@ -51,6 +52,37 @@ void PivotTable::pivot(int r, int s) {
   const int leaving = row_variable(r), entering = col_variable(s);
   set_row_variable(r, entering);
   set_col_variable(s, leaving);
+}
+
+int PivotTable::take_basis(std::span<const char> basic, double least) {
+  leaving_rows_.clear();
+  entering_cols_.clear();
+  for (int r = 0; r < rows_; ++r) {
+    if (row_variable(r) >= 0 && !basic[static_cast<std::size_t>(row_variable(r))]) leaving_rows_.push_back(r);
+  }
+  for (int s = 0; s < cols_; ++s) {
+    if (basic[static_cast<std::size_t>(col_variable(s))]) entering_cols_.push_back(s);
+  }
+  int count = 0;
+  for (; !leaving_rows_.empty(); ++count) {
+    double largest = 0;
+    std::size_t best_row = 0, best_col = 0;
+    for (std::size_t k = 0; k < leaving_rows_.size(); ++k) {
+      const double* entries = row(leaving_rows_[k]);
+      for (std::size_t l = 0; l < entering_cols_.size(); ++l) {
+        const double size = std::abs(entries[entering_cols_[l]]);
+        if (size <= largest) continue;
+        largest = size;
+        best_row = k;
+        best_col = l;
+      }
+    }
+    if (!(largest >= least) || largest == 0) return -1;
+    pivot(leaving_rows_[best_row], entering_cols_[best_col]);
+    leaving_rows_.erase(leaving_rows_.begin() + static_cast<std::ptrdiff_t>(best_row));
+    entering_cols_.erase(entering_cols_.begin() + static_cast<std::ptrdiff_t>(best_col));
+  }
+  return count;
 }
 
 }  // namespace deft::solvers

@@ -2,6 +2,7 @@
 // A dictionary x_B = b + T x_N and its exchanges: the common ground of Lemke's method and of the simplex method. Internal to solvers.
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "deft/solvers/kernels/dense_kernels.hpp"
@@ -38,12 +39,15 @@ class PivotTable {
   const double* column(int s);
   /// The variables of row r and column s change places: 2 rows·cols operations. @pre at(r, s) ≠ 0.
   void pivot(int r, int s);
+  /// Exchanges until exactly the variables with basic[v] = 1 have rows, always by the largest entry there is. @returns the number of
+  /// exchanges, −1 if an entry of at least `least` is missing (then some have not been made).
+  int take_basis(std::span<const char> basic, double least);
 
  private:
   const DenseKernels* kernels_;
   int rows_ = 0, cols_ = 0, ld_ = 0;
   std::vector<double> data_, column_;
-  std::vector<int> row_variable_, col_variable_;
+  std::vector<int> row_variable_, col_variable_, leaving_rows_, entering_cols_;
   std::vector<int> place_;  // row, or −1 − column
 };
 
