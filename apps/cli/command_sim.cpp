@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/dynamics/complementarity_step.hpp"
 #include "deft/dynamics/rollout.hpp"
 #include "deft/io/run_folder.hpp"
 #include "deft/scene/visual_json.hpp"
@@ -84,7 +86,7 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
   const std::string status = end.interrupted ? "Interrupted"
                              : end.completed ? "Completed"
                                              : std::string(solvers::to_string(end.status));
-  return {{"status", status},
+  Json summary{{"status", status},
           {"steps", motion.num_steps()},
           {"t_end", number(motion.t.back())},
           {"q", q},
@@ -94,6 +96,14 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
           {"step_us", percentiles(motion.steps, &StepRecord::step_us)},
           {"statuses", statuses},
           {"files", files}};
+  // What only models of exact Coulomb friction know.
+  if (!end.reason.empty()) summary["reason"] = end.reason;
+  if (motion.looks_for_second_motions) {
+    std::array<int, 3> counts{};
+    for (const StepRecord& step : motion.steps) ++counts.at(static_cast<std::size_t>(step.uniqueness));
+    summary["uniqueness"] = {{"unique", counts[1]}, {"not_unique", counts[2]}, {"unknown", counts[0]}};
+  }
+  return summary;
 }
 
 std::string shown(const Json& value, const char* unit) {
@@ -106,6 +116,7 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
   fmt::print("{}  {} steps  t = {} s\n", summary["status"].get<std::string>(), summary["steps"].get<int>(),
              shown(summary["t_end"], ""));
   if (!end.completed && !end.interrupted) fmt::print("  {}\n", solvers::sentence(end.status));
+  if (!end.reason.empty()) fmt::print("  {}\n", end.reason);
   fmt::print("  residual  {} (largest, scaled)\n  gap       {} (smallest, true)\n", shown(summary["residual_max"], ""),
              shown(summary["gap_min"], " m"));
   for (const char* what : {"solve", "step"}) {
@@ -113,6 +124,9 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
     fmt::print("  {:<8}  p50 {}  p95 {}\n", what, shown(times["p50"], " µs"), shown(times["p95"], " µs"));
   }
   for (const auto& [word, count] : summary["statuses"].items()) fmt::print("  {:<8}  {}\n", word, count.get<int>());
+  if (summary.contains("uniqueness"))
+    fmt::print("  motions   {} unique, {} not, {} unknown\n", summary["uniqueness"]["unique"].get<int>(),
+               summary["uniqueness"]["not_unique"].get<int>(), summary["uniqueness"]["unknown"].get<int>());
   fmt::print("at the end\n");
   for (const auto& [name, value] : summary["q"].items())
     fmt::print("  {:<32} {}\n", name, value.is_number() ? fmt::format("{:.6f}", value.get<double>()) : "–");
@@ -155,11 +169,18 @@ int run(const SimOptions& options) {
   // The simulation; each step is handed to the writer as soon as it is done.
   catch_interrupts();
   dynamics::RolloutEnd end;
+  bool told_of_second = false;
   {
     Progress progress(!options.output.quiet);
     const auto on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
       writer.append(so_far);
       dump.consider(step, result);
+      if (result.status == Status::kNotUnique && !told_of_second) {
+        told_of_second = true;
+        if (const std::string why = dynamics::explain(scene, result); !why.empty())
+          log::warning(fmt::format("t = {:.6g} s: the motion is not unique: {} (later ones are counted only)",
+                                   so_far.t[so_far.t.size() - 2], why));
+      }
       if (progress.due()) {
         const double s = progress.seconds();
         progress.show(fmt::format("sim {}/{} steps  t {:.3g} s  {:.1f} s  {:.0f} µs/step", step + 1, steps,
@@ -180,7 +201,8 @@ int run(const SimOptions& options) {
   const Json summary = summarise(end, motion, files);
   write_page(file("run.html"), header, motion);
   io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
-  log::info(fmt::format("{} after {} steps", summary["status"].get<std::string>(), motion.num_steps()));
+  log::info(fmt::format("{} after {} steps{}{}", summary["status"].get<std::string>(), motion.num_steps(),
+                        end.reason.empty() ? "" : "; ", end.reason));
   log::stop_file();
   if (options.output.json)
     print_json(summary);

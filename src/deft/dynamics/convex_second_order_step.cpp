@@ -1,7 +1,6 @@
 #include "deft/dynamics/convex_second_order_step.hpp"
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 
@@ -13,18 +12,13 @@ ConvexSecondOrderStep::ConvexSecondOrderStep(const scene::Scene& scene)
       solve_(scene),
       end_(scene.make_state()),
       at_rest_(Eigen::VectorXd::Zero(scene.nv())),
-      scratch_(scene.nv()) {}
+      scratch_{.forces = Eigen::VectorXd(scene.nv())} {}
 
 void ConvexSecondOrderStep::fill_energy(const State& start, const Eigen::VectorXd& u,
                                         contact::ContactProblem& problem) {
   scene_->model().mass_matrix(solve_.state().kinematics, M_);
-  layout_.clear(problem);
   const StepStart at{*scene_, solve_.state(), start.v.size() > 0 ? start.v : at_rest_, u, start.t, h_, M_};
-  add_springs(at, layout_, problem);
-  add_joint_damping(at, damping_, layout_, problem);
-  add_gravity(at, scene_->spec().step.robot_gravity, scratch_, problem);
-  add_wrenches(at, jacobian_, problem);
-  add_momentum(at, scratch_, layout_, problem);
+  add_second_order_terms(at, damping_, layout_, scratch_, problem);
 }
 
 void ConvexSecondOrderStep::step(const State& start, const Eigen::VectorXd& u, StepResult& result) {
@@ -40,27 +34,8 @@ void ConvexSecondOrderStep::step(const State& start, const Eigen::VectorXd& u, S
     result.v_next = start.v.size() > 0 ? start.v : at_rest_;
   }
   result.step_us = watch.microseconds() - certifying_us;
-  result.energy = total_energy(result, u);
-}
-
-double ConvexSecondOrderStep::total_energy(const StepResult& result, const Eigen::VectorXd& u) {
-  const multibody::Model& model = scene_->model();
-  const Eigen::Vector3d& gravity_W = scene_->spec().gravity_W;
   scene_->update(result.q_next, end_);
-  model.mass_matrix(end_.kinematics, M_);
-  double energy = 0.5 * quadratic_form(M_, result.v_next);
-  for (const scene::Object& object : scene_->objects()) {
-    if (!object.frozen) energy += model.gravity_energy(end_.kinematics, gravity_W, object.model);
-  }
-  for (const scene::Robot& robot : scene_->robots()) {
-    if (scene_->spec().step.robot_gravity) energy += model.gravity_energy(end_.kinematics, gravity_W, robot.model);
-    const bool saturate = scene_->spec().step.effort_limits;
-    for (int i = 0; i < robot.nu; ++i) {
-      const double limit = saturate ? robot.effort_limit(i) : scene::kInfinity;
-      energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - result.q_next(robot.first_q + i));
-    }
-  }
-  return energy;
+  result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);
 }
 
 }  // namespace deft::dynamics

@@ -28,8 +28,6 @@ class ConvexSecondOrderStep final : public StepModel {
 
  private:
   void fill_energy(const State& start, const Eigen::VectorXd& u, contact::ContactProblem& problem);
-  /// Kinetic energy + gravity's + the springs' at the end of the step [J].
-  double total_energy(const StepResult& result, const Eigen::VectorXd& u);
 
   const scene::Scene* scene_;
   double h_;
@@ -39,8 +37,7 @@ class ConvexSecondOrderStep final : public StepModel {
   scene::SceneState end_;
   Eigen::VectorXd at_rest_;  // v = 0
   BlockDiagonal M_;
-  Eigen::VectorXd scratch_;
-  std::vector<double> jacobian_;
+  TermScratch scratch_;
 };
 
 }  // namespace deft::dynamics

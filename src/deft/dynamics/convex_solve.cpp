@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/contact_program.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
@@ -109,54 +110,10 @@ void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
 }
 
 void ConvexSolve::make_program(StepResult& result) const {
-  const contact::ContactProblem& problem = result.problem;
-  solvers::ContactProgram& program = result.program;
-  const scene::StepSettings& settings = scene_->spec().step;
-  program.nv = problem.nv;
-  program.linear.rows.clear();
-  program.linear.rhs.clear();
-  program.Q = problem.Q;
-  program.b = problem.b;
-  program.J = problem.J;
-  program.masses = problem.masses;
-  program.model =
-      settings.cone == scene::Cone::kCone ? solvers::FrictionModel::kCone : solvers::FrictionModel::kPyramid;
-  program.rays = scene_->plane() == scene::Plane::kSpace ? settings.rays : 2;
-  program.kappa = kappa_;
-  program.contacts.clear();
-  for (const contact::Contact& contact : problem.contacts) {
-    solvers::ContactLaw& law = program.contacts.emplace_back();
-    law.gap = contact.gap;
-    law.mu = contact.mu;
-    law.frictionless = contact.frictionless;
-    law.cone = contact.patch;
-    law.ellipsoid = contact.ellipsoid;
-    law.compliance = settings.compliance;
-    law.id = contact.id;
-  }
-  for (std::size_t i = 0; i < result.shift.size(); ++i) program.contacts[i].gap += result.shift[i];
-  set_joint_limits(program);
-}
-
-void ConvexSolve::set_joint_limits(solvers::ContactProgram& program) const {
-  if (!scene_->spec().step.joint_limits) {
-    program.lower.resize(0);
-    program.upper.resize(0);
-    return;
-  }
-  program.lower.setConstant(program.nv, -scene::kInfinity);
-  program.upper.setConstant(program.nv, scene::kInfinity);
-  const auto velocities = scene_->model().velocities();
-  for (int i = 0; i < scene_->nv(); ++i) {
-    if (velocities[i].q_index < 0) continue;
-    program.lower(i) = velocities[i].lower - state_.q(velocities[i].q_index);
-    program.upper(i) = velocities[i].upper - state_.q(velocities[i].q_index);
-  }
-  for (const scene::Object& object : scene_->objects()) {
-    if (!object.frozen) continue;
-    program.lower.segment(object.first_v, object.nv).setConstant(-scene::kInfinity);
-    program.upper.segment(object.first_v, object.nv).setConstant(scene::kInfinity);
-  }
+  make_contact_program(*scene_, result.problem, result.program);
+  result.program.kappa = kappa_;
+  for (std::size_t i = 0; i < result.shift.size(); ++i) result.program.contacts[i].gap += result.shift[i];
+  set_joint_limits(*scene_, state_.q, result.program);
 }
 
 // Where any forces do, corners of flat patches carry those of the points between them.
@@ -250,6 +207,7 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
   result.shift.clear();
+  clear_complementarity(result);
   find_implied(result);
   bool agreed = true;
   if (coulomb()) {

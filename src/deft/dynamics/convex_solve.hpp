@@ -55,7 +55,6 @@ class ConvexSolve {
  private:
   void find_implied(const StepResult& result);
   void make_program(StepResult& result) const;
-  void set_joint_limits(solvers::ContactProgram& program) const;
   bool coulomb() const { return scene_->spec().step.friction_law == scene::FrictionLaw::kCoulomb; }
   void solve_program(StepResult& result);
   void solve_once(const Eigen::VectorXd& u, StepResult& result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deft/dynamics/effort_limits.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
@@ -117,6 +118,48 @@ void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const Energy
   model_of(start).bias_force(start.state.kinematics, start.v, scratch);
   problem.b += scratch;
   clear_frozen(start, problem);
+}
+
+void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                           TermScratch& scratch, contact::ContactProblem& problem) {
+  layout.clear(problem);
+  scratch.factors.assign(start.scene.objects().size(), 1.0);
+  add_springs(start, layout, problem);
+  add_joint_damping(start, damping, layout, problem);
+  add_object_inertia(start, scratch.factors, true, layout, problem);
+  add_gravity(start, start.scene.spec().step.robot_gravity, scratch.forces, problem);
+  add_wrenches(start, scratch.jacobian, problem);
+  clear_frozen(start, problem);
+}
+
+void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                            TermScratch& scratch, contact::ContactProblem& problem) {
+  layout.clear(problem);
+  add_springs(start, layout, problem);
+  add_joint_damping(start, damping, layout, problem);
+  add_gravity(start, start.scene.spec().step.robot_gravity, scratch.forces, problem);
+  add_wrenches(start, scratch.jacobian, problem);
+  add_momentum(start, scratch.forces, layout, problem);
+}
+
+double mechanical_energy(const scene::Scene& scene, const scene::SceneState& end, const Eigen::VectorXd& v,
+                         const Eigen::VectorXd& u, BlockDiagonal& M) {
+  const multibody::Model& model = scene.model();
+  const Eigen::Vector3d& gravity_W = scene.spec().gravity_W;
+  model.mass_matrix(end.kinematics, M);
+  double energy = 0.5 * quadratic_form(M, v);
+  for (const scene::Object& object : scene.objects()) {
+    if (!object.frozen) energy += model.gravity_energy(end.kinematics, gravity_W, object.model);
+  }
+  for (const scene::Robot& robot : scene.robots()) {
+    if (scene.spec().step.robot_gravity) energy += model.gravity_energy(end.kinematics, gravity_W, robot.model);
+    const bool saturate = scene.spec().step.effort_limits;
+    for (int i = 0; i < robot.nu; ++i) {
+      const double limit = saturate ? robot.effort_limit(i) : scene::kInfinity;
+      energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - end.q(robot.first_q + i));
+    }
+  }
+  return energy;
 }
 
 }  // namespace deft::dynamics

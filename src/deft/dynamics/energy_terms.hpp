@@ -72,4 +72,25 @@ void add_object_inertia(const StepStart& start, std::span<const double> factors,
 void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
                   contact::ContactProblem& problem);
 
+/// Scratch of the sums of terms below.
+struct TermScratch {
+  Eigen::VectorXd forces;
+  std::vector<double> jacobian, factors;
+};
+
+/// What a quasistatic model consists of: springs and damping of the robots, gravity and wrenches; the objects have no
+/// stiffness and no inertia (M_u/h² is kept as `masses`, the measure of the certificate).
+/// @param damping  per command, as in add_joint_damping.
+void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                           TermScratch& scratch, contact::ContactProblem& problem);
+
+/// What a model of second order consists of: the same springs, damping, gravity and wrenches, and momentum.
+void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
+                            TermScratch& scratch, contact::ContactProblem& problem);
+
+/// Kinetic energy, gravity's and the springs' at the end of a step [J].
+/// @param end  updated at q.  @param M  scratch.
+double mechanical_energy(const scene::Scene& scene, const scene::SceneState& end, const Eigen::VectorXd& v,
+                         const Eigen::VectorXd& u, BlockDiagonal& M);
+
 }  // namespace deft::dynamics

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
+#include "deft/dynamics/complementarity_step.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 
 namespace deft::dynamics {
@@ -71,6 +73,7 @@ StepRecord record_step(const StepResult& result) {
   record.motion_unique = result.solution.motion_unique;
   record.forces_unique = result.solution.forces_unique;
   record.forces_least_norm = result.forces_least_norm;
+  record.uniqueness = static_cast<int>(result.uniqueness);
   return record;
 }
 
@@ -88,6 +91,7 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   trajectory.names_u = scene.names_u();
   trajectory.names_bodies = scene.names_bodies();
   for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
   trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
@@ -130,6 +134,11 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     }
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
+    if (trajectory.looks_for_second_motions) {
+      trajectory.second_delta.push_back(result.second_delta.size() > 0
+                                            ? to_vector(result.second_delta)
+                                            : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
+    }
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));
     if (model.second_order()) trajectory.v.push_back(to_vector(result.v_next));
@@ -139,6 +148,7 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     if (!solvers::usable(result.status)) {
       if (options.on_step) options.on_step(k, result, trajectory);
       end.status = result.status;
+      end.reason = explain(scene, result);
       return end;
     }
     if (options.on_step && !options.on_step(k, result, trajectory)) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 
 #include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
@@ -16,6 +17,7 @@ struct RolloutEnd {
   bool completed = false;                        // all steps done and every one usable
   solvers::Status status = solvers::Status::kSolved;  // of the first failed step
   bool interrupted = false;
+  std::string reason;                            // contacts and limits that leave the failed step without a solution, if known
 };
 
 /// How far to simulate, and whom to tell.

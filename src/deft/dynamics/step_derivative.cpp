@@ -21,6 +21,12 @@ constexpr double kGradientShare =
 
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
+  const scene::ModelKind model = scene.spec().step.model;
+  if (is_complementarity_model(model))
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("not available yet: derivatives of step.model: {}; available: convex, "
+                                 "convex-second-order",
+                                 to_string(model)));
   if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "not available yet: derivatives with step.friction_law: coulomb; available: associated");

@@ -8,8 +8,22 @@
 
 #include "deft/dynamics/convex_second_order_step.hpp"
 #include "deft/dynamics/convex_step.hpp"
+#include "deft/dynamics/impedance_lcp.hpp"
+#include "deft/dynamics/perfect_tracking_lcp.hpp"
+#include "deft/dynamics/stewart_trinkle.hpp"
 
 namespace deft::dynamics {
+
+void clear_complementarity(StepResult& result) {
+  result.complementarity.M.resize(0, 0);
+  result.complementarity.q.resize(0);
+  result.complementarity.free.clear();
+  result.complementarity.motion.resize(0, 0);
+  result.uniqueness = solvers::Uniqueness::kUnknown;
+  result.second_delta.resize(0);
+  result.offending_contacts.clear();
+  result.offending_limits.clear();
+}
 
 void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,
                    StepResult& result) {
@@ -42,11 +56,18 @@ std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
       return std::make_unique<ConvexStep>(scene);
     case scene::ModelKind::kConvexSecondOrder:
       return std::make_unique<ConvexSecondOrderStep>(scene);
+    case scene::ModelKind::kPerfectTracking:
+      return std::make_unique<PerfectTrackingLcp>(scene);
+    case scene::ModelKind::kImpedance:
+      return std::make_unique<ImpedanceLcp>(scene);
+    case scene::ModelKind::kStewartTrinkle:
+      return std::make_unique<StewartTrinkle>(scene);
     default:
       break;
   }
   throw InputError({scene.spec().file, 0, 0},
-                   fmt::format("not available yet: step.model: {}; available: convex, convex-second-order",
+                   fmt::format("not available yet: step.model: {}; available: convex, convex-second-order, "
+                               "perfect-tracking, impedance, stewart-trinkle",
                                to_string(scene.spec().step.model)));
 }
 

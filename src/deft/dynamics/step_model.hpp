@@ -10,6 +10,7 @@
 #include "deft/contact/contact_problem.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/complementarity.hpp"
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
 
@@ -35,11 +36,21 @@ struct StepResult {
   /// Coulomb's law: what is added to the gap of each contact so that sliding does not open it, μ‖J_tδ‖ [m]; the gaps of
   /// `program` contain it, those of `solution` do not. Empty for the associated law.
   std::vector<double> shift;
+  /// Models of exact Coulomb friction: the complementarity problem that was solved; without unknowns for all others.
+  solvers::ComplementarityProgram complementarity;
+  /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
+  solvers::Uniqueness uniqueness = solvers::Uniqueness::kUnknown;
+  Eigen::VectorXd second_delta;  // another one, size nv; empty if none is known
+  /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
+  std::vector<int> offending_contacts, offending_limits;
   bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
   int iterations = 0;
   double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
   double solve_us = 0, step_us = 0;
 };
+
+/// Takes out what belongs to models of exact Coulomb friction.
+void clear_complementarity(StepResult& result);
 
 /// A discrete-time contact model: (q, v, u) → (q⁺, v⁺). Every model obeys the same conditions (no penetration beyond
 /// the linearisation, forces in their cones, statuses instead of exceptions).

@@ -37,6 +37,7 @@ struct StepRecord {
   double gap_min = 0;                            // min true gap over all pairs at the end of the step [m]
   bool motion_unique = true, forces_unique = true;
   bool forces_least_norm = true;                 // the recorded forces are the only ones, or those of least norm
+  int uniqueness = 0;                            // models of exact Coulomb friction: 0 unknown, 1 unique, 2 not unique
 };
 
 /// T steps: T+1 times, configurations and poses; T commands, step records and contact ranges.
@@ -52,6 +53,8 @@ struct Trajectory {
   std::vector<std::size_t> contact_offset{0};               // [T+1]: contacts of step k are [offset[k], offset[k+1])
   std::vector<ContactRecord> contacts;
   std::vector<StepRecord> steps;                            // [T]
+  bool looks_for_second_motions = false;                    // whether the next are kept
+  std::vector<std::vector<double>> second_delta;            // [T][nv]: another motion of the same step, NaN where none is known
   int num_steps() const { return static_cast<int>(steps.size()); }
 };
 

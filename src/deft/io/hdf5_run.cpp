@@ -70,6 +70,7 @@ constexpr std::array kStepNumbers{
 constexpr std::array kStepIndices{
     scalar<StepRecord, std::int32_t, &StepRecord::status>("/steps/status"),
     scalar<StepRecord, std::int32_t, &StepRecord::iterations>("/steps/iterations"),
+    scalar<StepRecord, std::int32_t, &StepRecord::uniqueness>("/steps/uniqueness"),
 };
 constexpr std::array kStepFlags{
     scalar<StepRecord, std::uint8_t, &StepRecord::motion_unique>("/steps/motion_unique"),
@@ -139,7 +140,7 @@ hdf5::Handle open_for_reading(const std::string& path) {
 }  // namespace
 
 void RunRows::clear() {
-  for (std::vector<double>* column : {&t, &q, &v, &u, &X_WB}) column->clear();
+  for (std::vector<double>* column : {&t, &q, &v, &u, &X_WB, &second_delta}) column->clear();
   offset.clear();
   contacts.clear();
   steps.clear();
@@ -158,6 +159,8 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   for (std::size_t k = first; k < end; ++k) {
     copy_state(k + 1);
     rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
+    if (trajectory.looks_for_second_motions)
+      rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(), trajectory.second_delta[k].end());
   }
   if (first >= end) return;
   const auto contact = [&](std::size_t k) {
@@ -171,6 +174,7 @@ struct RunFile::Impl {
   hdf5::Handle file;
   RunFormat format;
   std::vector<hdf5::Column<double>> states;  // q, u, X_WB and, of second order, v
+  std::vector<hdf5::Column<double>> second_motions;
   std::vector<hdf5::Column<std::int64_t>> offset;
   Columns<double> contact_numbers, step_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
@@ -180,6 +184,7 @@ struct RunFile::Impl {
   template <typename Visit>
   void each_column(Visit visit) {
     for (auto& c : states) visit(c);
+    for (auto& c : second_motions) visit(c);
     for (auto& c : contact_numbers) visit(c);
     for (auto& c : contact_indices) visit(c);
     for (auto& c : contact_states) visit(c);
@@ -225,6 +230,8 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   run.states.emplace_back(file, "/u", std::vector<hsize_t>{start.names_u.size()});
   run.states.emplace_back(file, "/X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
   if (!start.v.empty()) run.states.emplace_back(file, "/v", std::vector<hsize_t>{start.names_v.size()});
+  if (start.looks_for_second_motions)
+    run.second_motions.emplace_back(file, "/steps/second_delta", std::vector<hsize_t>{start.names_v.size()});
   run.offset.emplace_back(file, "/contacts/offset", std::vector<hsize_t>{});
   create_columns(file, kContactNumbers, run.contact_numbers);
   create_columns(file, kContactIndices, run.contact_indices);
@@ -253,6 +260,7 @@ void RunFile::append(const RunRows& rows) {
   append_columns(rows.steps, kStepNumbers, impl_->step_numbers);
   append_columns(rows.steps, kStepIndices, impl_->step_indices);
   append_columns(rows.steps, kStepFlags, impl_->step_flags);
+  if (!impl_->second_motions.empty()) impl_->second_motions[0].append(rows.second_delta);
   impl_->offset[0].append(rows.offset);
   impl_->t[0].append(rows.t);
 }
@@ -294,6 +302,7 @@ Run read_run_file(const std::string& path) {
   const hdf5::Values<double> t = numbers("/t"), q = numbers("/q"), u = numbers("/u");
   const hdf5::Values<double> v = hdf5::read_values<double>(file, "/v");
   const hdf5::Values<double> X_WB = hdf5::read_values<double>(file, "/X_WB");
+  const hdf5::Values<double> second_delta = hdf5::read_values<double>(file, "/steps/second_delta");
   const hdf5::Values<std::int64_t> offset = hdf5::read_values<std::int64_t>(file, "/contacts/offset");
   const std::size_t nq = motion.names_q.size(), nv = motion.names_v.size(), nu = motion.names_u.size(),
                     bodies = motion.names_bodies.size();
@@ -302,6 +311,7 @@ Run read_run_file(const std::string& path) {
   if (nq > 0) limit(q.data.size() / nq);
   if (v.found && nv > 0) limit(v.data.size() / nv);
   if (nu > 0) limit(u.data.size() / nu + 1);
+  if (second_delta.found && nv > 0) limit(second_delta.data.size() / nv + 1);
   if (X_WB.found && bodies > 0) limit(X_WB.data.size() / (7 * bodies));
   if (offset.found) limit(offset.data.size());
   if (states == 0) throw std::runtime_error("it has no rows");
@@ -324,6 +334,8 @@ Run read_run_file(const std::string& path) {
   motion.q = unflatten(q.data, states, nq);
   if (v.found) motion.v = unflatten(v.data, states, nv);
   motion.u = unflatten(u.data, states - 1, nu);
+  motion.looks_for_second_motions = second_delta.found;
+  if (second_delta.found) motion.second_delta = unflatten(second_delta.data, states - 1, nv);
   motion.X_WB.resize(states);
   for (std::size_t k = 0; X_WB.found && k < states; ++k) {
     motion.X_WB[k].resize(bodies);

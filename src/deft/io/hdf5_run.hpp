@@ -14,6 +14,7 @@ namespace deft::io {
 /// Consecutive rows of a trajectory, flat: what one append writes.
 struct RunRows {
   std::vector<double> t, q, v, u, X_WB;  // v: second order only
+  std::vector<double> second_delta;      // where second motions are looked for
   std::vector<std::int64_t> offset;
   std::vector<dynamics::ContactRecord> contacts;
   std::vector<dynamics::StepRecord> steps;

@@ -75,7 +75,7 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative},
         s.joint_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
-  visit(SettingInfo{"uniqueness", "", "check: report whether motion and forces are unique"},
+  visit(SettingInfo{"uniqueness", "", "check: look for a second motion in every step (models of exact Coulomb friction; convex ones always know)"},
         choice(s.uniqueness_check, kUniquenessWords));
   visit(SettingInfo{"forces", "", "which of several possible forces are reported: those of least norm, or any (faster)"}, choice(s.forces, kForcesWords));
   visit(SettingInfo{"midpoint_forces", "",

@@ -79,6 +79,9 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
   for (const int substeps : scene.spec().plan.refine) finer_.push_back(std::make_unique<Finer>(scene, substeps));
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
+  if (scene.spec().step.model != scene::ModelKind::kConvex)
+    throw InputError({scene.spec().file, 0, 0}, fmt::format("planning needs gradients, which step.model: {} has not; valid: convex",
+                                                            to_string(scene.spec().step.model)));
   if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");

@@ -15,6 +15,10 @@ std::string_view to_string(ModelKind kind) {
   return "";
 }
 
+bool is_complementarity_model(ModelKind kind) {
+  return kind == ModelKind::kPerfectTracking || kind == ModelKind::kImpedance || kind == ModelKind::kStewartTrinkle || kind == ModelKind::kLimitSurface;
+}
+
 std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
 std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
 std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssociated ? "associated" : "coulomb"; }

@@ -116,6 +116,8 @@ struct FilterGroupSpec {
 
 /// Words of `step:` and `plane:`; what each means is in the README of the room that implements it.
 enum class ModelKind { kConvex, kPerfectTracking, kImpedance, kLimitSurface, kStewartTrinkle, kConvexSecondOrder, kEquivalentContactPoint };
+/// Models of exact Coulomb friction, whose steps are complementarity problems.
+bool is_complementarity_model(ModelKind kind);
 enum class Dynamics { kQuasidynamic, kQuasistatic };
 enum class Cone { kPyramid, kCone };
 enum class Forces { kAny, kLeastNorm };

@@ -1,0 +1,276 @@
+#include "deft/dynamics/complementarity_step.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/contact_program.hpp"
+#include "deft/dynamics/force_uniqueness.hpp"
+#include "deft/dynamics/sliding_gap.hpp"
+#include "deft/math/block_parts.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using solvers::ComplementaritySolution;
+using solvers::Status;
+
+/// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
+double reaction(const solvers::ContactProgram& program, const solvers::ContactSolution& solution, int v) {
+  double sum = program.b(v);
+  if (const int k = block_at(program.Q, v); k >= 0)
+    sum += program.Q.block(k).row(v - program.Q.start(k)).dot(
+        solution.delta.segment(program.Q.start(k), program.Q.size(k)));
+  for (int i = 0; i < program.J.size(); ++i) {
+    const auto cols = program.J.cols(i);
+    const auto at = std::lower_bound(cols.begin(), cols.end(), v);
+    if (at == cols.end() || *at != v) continue;
+    const auto J = program.J.block(i);
+    for (Eigen::Index r = 0; r < J.rows(); ++r)
+      sum -= J(r, at - cols.begin()) * solution.force[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
+  }
+  return sum;
+}
+
+double normal_motion(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+  const auto J = program.J.block(i);
+  const auto cols = program.J.cols(i);
+  double sum = 0;
+  for (std::size_t c = 0; c < cols.size(); ++c) sum += J(0, static_cast<Eigen::Index>(c)) * delta(cols[c]);
+  return sum;
+}
+
+}  // namespace
+
+void require_exact(const scene::Scene& scene, double kappa) {
+  if (!(std::isinf(kappa) && kappa > 0))
+    throw std::invalid_argument(fmt::format("kappa = {}: step.model: {} is for exact contact (kappa: inf)", kappa,
+                                            to_string(scene.spec().step.model)));
+}
+
+void require_coulomb_settings(const scene::Scene& scene) {
+  const scene::StepSettings& step = scene.spec().step;
+  const auto refuse = [&](const std::string& what) {
+    throw InputError({scene.spec().file, 0, 0}, fmt::format("step.model: {} {}", to_string(step.model), what));
+  };
+  if (std::isfinite(step.kappa))
+    refuse(fmt::format("is for exact contact, but step.kappa is {}; valid: inf", step.kappa));
+  if (step.compliance > 0)
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0", step.compliance));
+  if (step.effort_limits) refuse("has springs without limits, but step.effort_limits is true; valid: false");
+  if (step.cone == scene::Cone::kCone && scene.plane() == scene::Plane::kSpace)
+    refuse("has polygons of friction in space, but step.cone is cone; valid: pyramid (with step.rays)");
+  for (const scene::FrictionPairSpec& pair : scene.spec().friction.pairs) {
+    if (pair.ellipsoid)
+      throw InputError(pair.where, fmt::format("friction.pairs: step.model: {} has no patch friction, but the pair "
+                                               "'{}', '{}' has an ellipsoid; available with: convex, convex-second-order",
+                                               to_string(step.model), pair.between[0], pair.between[1]));
+  }
+  if (scene.spec().friction.ellipsoid)
+    refuse("has no patch friction, but friction.ellipsoid is set; available with: convex, convex-second-order");
+}
+
+ComplementaritySolve::ComplementaritySolve(const scene::Scene& scene)
+    : scene_(&scene),
+      assembler_(scene),
+      state_(scene.make_state()),
+      solver_({.check_uniqueness = scene.spec().step.uniqueness_check}) {
+  require_coulomb_settings(scene);
+}
+
+void ComplementaritySolve::forget() {
+  solver_.forget();
+  least_norm_.forget();
+  has_contacts_ = false;
+}
+
+void ComplementaritySolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
+  const scene::StepSettings& settings = scene_->spec().step;
+  if (!has_contacts_ || state_.q != q) {
+    has_contacts_ = false;
+    scene_->update(q, state_);
+    scene_->find_contacts(settings.contact_margin, state_);
+    has_contacts_ = true;
+  }
+  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
+}
+
+void ComplementaritySolve::make_program(const Eigen::VectorXd* held, StepResult& result) const {
+  solvers::ContactProgram& program = result.program;
+  make_contact_program(*scene_, result.problem, program);
+  program.model = solvers::FrictionModel::kPyramid;  // in a plane cones are pyramids
+  set_joint_limits(*scene_, state_.q, program);
+  if (held == nullptr) return;
+  if (program.lower.size() == 0) {
+    program.lower.setConstant(program.nv, -scene::kInfinity);
+    program.upper.setConstant(program.nv, scene::kInfinity);
+  }
+  for (const scene::Robot& robot : scene_->robots()) {
+    program.lower.segment(robot.first_v, robot.nu) = held->segment(robot.first_u, robot.nu);
+    program.upper.segment(robot.first_v, robot.nu) = held->segment(robot.first_u, robot.nu);
+  }
+}
+
+double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& result) {
+  result.uniqueness = solvers::Uniqueness::kUnknown;
+  result.second_delta.resize(0);
+  result.offending_contacts.clear();
+  result.offending_limits.clear();
+  result.iterations = 0;
+  result.solve_us = 0;
+  result.certificate = {};
+  make_program(held, result);
+  static const solvers::ComplementarityResult kNothing{.status = Status::kSolved,
+                                                       .solution = {.uniqueness = solvers::Uniqueness::kUnique}};
+  const solvers::ComplementarityResult* found = &kNothing;
+  if (response_.from_energy(result.problem)) {
+    for (const scene::Robot& robot : scene_->robots())
+      for (int i = 0; held != nullptr && i < robot.nu; ++i)
+        response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
+    const Stopwatch watch;
+    rows_.build(result.program, response_, scene_->spec().step.uniqueness_check, result.complementarity);
+    if (rows_.size() > 0) found = &solver_.solve(result.complementarity);
+    result.solve_us = watch.microseconds();
+    result.status = found->status;
+    result.iterations = found->iterations;
+  } else {
+    clear_complementarity(result);
+    result.status = Status::kNumericalFailure;  // a body without inertia
+  }
+
+  unpack(found->solution, result);
+  choose_forces(result);
+  const Stopwatch watch;
+  certify(found->certificate, result);
+  find_offenders(found->solution, result);
+  return watch.microseconds();
+}
+
+void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResult& result) {
+  const std::size_t n = result.problem.contacts.size();
+  solvers::ContactSolution& solution = result.solution;
+  const bool solved = solvers::usable(result.status);
+  solution.ray_multipliers.clear();
+  solution.slack.clear();
+  solution.proof.resize(0);
+  solution.linear_multipliers.resize(0);
+  solution.equality_multipliers.resize(0);
+  solution.bound_multipliers.setZero(result.program.lower.size());
+  solution.force.assign(n, {});
+  solution.gap.resize(n);
+  result.shift.assign(n, 0.0);
+  if (solved)
+    rows_.motion(response_, found.z, result.delta);
+  else
+    result.delta.setZero(scene_->nv());
+  solution.delta = result.delta;
+  for (std::size_t i = 0; i < n; ++i) {
+    const int contact = static_cast<int>(i);
+    solution.gap[i] = result.problem.contacts[i].gap + normal_motion(result.program, contact, result.delta);
+    if (!solved) continue;
+    solution.force[i] = rows_.force(contact, found.z);
+    rows_.append_pyramid(contact, found.z, solution.ray_multipliers);
+    result.shift[i] = slide_of(result.program, contact, result.delta).gap;
+    result.program.contacts[i].gap += result.shift[i];
+  }
+  if (!solved || solution.bound_multipliers.size() == 0) return;
+  rows_.add_limits(found.z, solution.bound_multipliers);
+  for (const scene::Robot& robot : scene_->robots()) {
+    for (int v = robot.first_v; v < robot.first_v + robot.nu; ++v)
+      if (result.program.lower(v) == result.program.upper(v))
+        solution.bound_multipliers(v) = reaction(result.program, solution, v);
+  }
+}
+
+void ComplementaritySolve::choose_forces(StepResult& result) {
+  if (!solvers::usable(result.status)) return;
+  result.solution.forces_unique = forces_are_unique(result.program, result.solution, certifier_);
+  result.forces_least_norm = result.solution.forces_unique;
+  if (!result.forces_least_norm && scene_->spec().step.forces == scene::Forces::kLeastNorm)
+    result.forces_least_norm = least_norm_.select(result.program, result.solution);
+}
+
+void ComplementaritySolve::certify(const solvers::ComplementarityCertificate& problem, StepResult& result) {
+  solvers::Certificate& certificate = result.certificate;
+  if (solvers::usable(result.status)) certificate = certifier_.certify(result.program, result.solution);
+  certificate.stationarity = std::max(certificate.stationarity, problem.stationarity);
+  certificate.primal = std::max(certificate.primal, problem.primal);
+  certificate.complementarity = std::max(certificate.complementarity, problem.complementarity);
+  certificate.infeasible = problem.infeasible;
+  if (solvers::usable(result.status) || result.status == Status::kInfeasible)
+    result.status = solvers::confirmed(result.status, certificate);
+  if (!solvers::usable(result.status)) result.delta.setZero();
+}
+
+void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, StepResult& result) {
+  auto& contacts = result.offending_contacts;
+  auto& limits = result.offending_limits;
+  const auto add = [&](int row) {
+    if (rows_.contact_of(row) >= 0) contacts.push_back(rows_.contact_of(row));
+    if (rows_.limit_of(row) >= 0) limits.push_back(rows_.limit_of(row));
+  };
+  if (solvers::usable(result.status)) {
+    result.uniqueness = found.uniqueness;
+    result.status = Status::kSolved;
+    if (found.uniqueness != solvers::Uniqueness::kNotUnique) return;
+    // The second solution must stand before the judge too.
+    const ComplementaritySolution second{.z = found.second_z, .w = found.second_w};
+    if (!(solvers::certify(result.complementarity, second).max_scaled() <= solvers::kCertified)) {
+      result.uniqueness = solvers::Uniqueness::kUnknown;
+      return;
+    }
+    result.status = Status::kNotUnique;
+    result.solution.motion_unique = false;
+    rows_.motion(response_, found.second_z, result.second_delta);
+    const Eigen::VectorXd other = result.second_delta - result.delta;
+    const double moved = other.lpNorm<Eigen::Infinity>();
+    for (int i = 0; i < result.program.J.size(); ++i) {
+      // Loaded in one of them, and not moving alike.
+      const double f = rows_.force(i, found.z)[0], g = rows_.force(i, found.second_z)[0];
+      const double slide = slide_of(result.program, i, other).distance;
+      const bool differs = std::abs(normal_motion(result.program, i, other)) > 1e-6 * moved || slide > 1e-6 * moved;
+      if (std::max(f, g) > 0 && differs) contacts.push_back(i);
+    }
+  } else if (result.status == Status::kInfeasible) {
+    for (const solvers::RefutedModes& part : found.proof) {
+      const double largest = part.y.lpNorm<Eigen::Infinity>();
+      for (int row = 0; row < static_cast<int>(part.y.size()); ++row)
+        if (std::abs(part.y(row)) > 1e-9 * largest) add(row);
+    }
+  } else {
+    // No proof: the rows that a motion without contact forces would break.
+    for (int row = 0; row < std::min(rows_.size(), static_cast<int>(result.complementarity.q.size())); ++row)
+      if (result.complementarity.q(row) < 0) add(row);
+  }
+  for (auto* list : {&contacts, &limits}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+}
+
+std::string explain(const scene::Scene& scene, const StepResult& result) {
+  const std::vector<std::string> bodies = scene.names_bodies(), velocities = scene.names_v();
+  std::vector<std::string> parts;
+  const auto add = [&](std::string name) {
+    if (std::find(parts.begin(), parts.end(), name) == parts.end()) parts.push_back(std::move(name));
+  };
+  for (const int i : result.offending_contacts) {
+    const contact::Contact& contact = result.problem.contacts[static_cast<std::size_t>(i)];
+    add(fmt::format("{} – {}", bodies[static_cast<std::size_t>(contact.body_a)],
+                    bodies[static_cast<std::size_t>(contact.body_b)]));
+  }
+  for (const int v : result.offending_limits)
+    add(fmt::format("limit of {}", velocities[static_cast<std::size_t>(v)]));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "contacts: " : ", ") + part;
+  if (result.second_delta.size() == 0) return text;
+  Eigen::Index at = 0;
+  (result.second_delta - result.delta).cwiseAbs().maxCoeff(&at);
+  return fmt::format("{} moves by {:.6g}, or by {:.6g} as well{}{}", velocities[static_cast<std::size_t>(at)],
+                     result.delta(at), result.second_delta(at), text.empty() ? "" : "; ", text);
+}
+
+}  // namespace deft::dynamics
