@@ -45,6 +45,7 @@ class SceneRun:
             found = {}
             file.visititems(lambda path, item: found.update({path: item[()]}) if isinstance(item, h5py.Dataset) else None)
             found["names_q"] = [str(name) for name in file.attrs["names_q"].astype(str)]
+            found["names_v"] = [str(name) for name in file.attrs["names_v"].astype(str)]
             found["names_bodies"] = [str(name) for name in file.attrs["names_bodies"].astype(str)]
         return found
 

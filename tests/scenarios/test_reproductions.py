@@ -12,8 +12,13 @@ def lab(deft, tmp_path) -> Laboratory:
     return Laboratory(deft, tmp_path)
 
 
-def test_planar_gripper_squeezes_slips_and_sticks(lab):
-    m = planar_gripper.measure(lab)
+@pytest.fixture(scope="module")
+def gripper(deft, tmp_path_factory):
+    return planar_gripper.measure(Laboratory(deft, tmp_path_factory.mktemp("gripper")))
+
+
+def test_planar_gripper_squeezes_slips_and_sticks(gripper):
+    m = gripper.convex
     assert m.statuses == {"Solved": 40}
     assert m.gap[2:SLIP].max() < 1e-12  # touches at 0.03 s, sticks until 0.13 s
     assert m.gap[SLIP] > 6e-4
@@ -21,6 +26,30 @@ def test_planar_gripper_squeezes_slips_and_sticks(lab):
     assert np.abs(m.normal - planar_gripper.predicted_normal(len(m.t))).max() < 1e-5
     assert m.normal[3:8] == pytest.approx([2, 4, 6, 8, 10], abs=1e-8)
     assert m.ground == pytest.approx(planar_gripper.WEIGHT + m.friction, abs=1e-8)
+
+
+def test_planar_gripper_as_a_complementarity_problem_stays_on_the_disc(gripper):
+    m = gripper.lcp
+    assert m.statuses == {"Solved": 40} and m.residual <= 1e-8
+    assert np.abs(m.gap[2:]).max() < 1e-12
+    assert m.normal[3:8] == pytest.approx([2, 4, 6, 8, 10], abs=1e-8)
+    assert m.normal[8:] == pytest.approx(10, abs=1e-8)
+    assert m.ground[SLIP:] == pytest.approx(20, abs=1e-8)
+    assert max(planar_gripper.lcp_errors(m).values()) < 1e-8
+    # Sliding plates follow the pull, and stick as soon as it stops.
+    y = m.q[:, 0]
+    assert np.diff(y)[SLIP:planar_gripper.SLIP_ENDS] == pytest.approx(-2e-3, abs=1e-12)
+    assert np.abs(np.diff(y)[planar_gripper.SLIP_ENDS :]).max() < 1e-12
+    assert planar_gripper.sticking_difference(gripper) < 1e-10
+
+
+def test_planar_gripper_with_perfect_tracking_has_no_motion_or_several(gripper):
+    assert gripper.squeeze["status"] == "Infeasible" and gripper.squeeze["statuses"] == {"Solved": 3, "Infeasible": 1}
+    assert "gripper/left" in gripper.squeeze["reason"] and "gripper/right" in gripper.squeeze["reason"]
+    assert gripper.grazing["status"] == "Completed" and gripper.grazing["statuses"] == {"Solved": 3, "NotUnique": 2}
+    assert gripper.grazing["uniqueness"] == {"unique": 3, "not_unique": 2, "unknown": 0}
+    first, second = gripper.second_height[3]
+    assert -1e-9 <= min(first, second) < max(first, second) <= 2e-3 + 1e-9 and abs(first - second) > 1e-4
 
 
 def test_pick_and_place_paths_of_short_and_long_steps_overlap(lab):

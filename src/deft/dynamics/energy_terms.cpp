@@ -142,7 +142,7 @@ void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& dampi
   add_momentum(start, scratch.forces, layout, problem);
 }
 
-double mechanical_energy(const scene::Scene& scene, const scene::SceneState& end, const Eigen::VectorXd& v,
+double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, const Eigen::VectorXd& v,
                          const Eigen::VectorXd& u, BlockDiagonal& M) {
   const multibody::Model& model = scene.model();
   const Eigen::Vector3d& gravity_W = scene.spec().gravity_W;

@@ -90,7 +90,7 @@ void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& dampi
 
 /// Kinetic energy, gravity's and the springs' at the end of a step [J].
 /// @param end  updated at q.  @param M  scratch.
-double mechanical_energy(const scene::Scene& scene, const scene::SceneState& end, const Eigen::VectorXd& v,
+double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, const Eigen::VectorXd& v,
                          const Eigen::VectorXd& u, BlockDiagonal& M);
 
 }  // namespace deft::dynamics

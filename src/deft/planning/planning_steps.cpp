@@ -1,5 +1,7 @@
 #include "deft/planning/planning_steps.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
