@@ -70,5 +70,37 @@ TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
   }
 }
 
+TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
+  for (const scene::ModelKind model : {scene::ModelKind::kImpedance, scene::ModelKind::kPerfectTracking,
+                                       scene::ModelKind::kStewartTrinkle}) {
+    for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
+      scene::SceneSpec spec = test::scene_spec(
+          {test::free_body("brick", multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.01, 0.7, test::at(0, 0, 0.05)),
+           test::body("finger", multibody::JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1})},
+                      multibody::SphereSpec{0.02}, 0.1, 1e-4, 0.5, test::at(-0.121, 0, 0.05)),
+           test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.7)},
+          {{"finger", 500}});
+      spec.gravity_W = {0, 0, -10};
+      spec.step.contact_margin = 0.04;
+      spec.step.model = model;
+      spec.step.forces = forces;
+      const scene::Scene scene = test::build(spec);
+      const auto step_model = make_step_model(scene);
+      State state{.q = scene.initial_configuration()};
+      if (step_model->second_order()) state.v = VectorXd::Zero(scene.nv());
+      const VectorXd u = Eigen::Vector2d(0.004, 0);
+      StepResult result;
+      for (int warm = 0; warm < 3; ++warm) {
+        step_model->step(state, u, result);
+        ASSERT_EQ(result.status, solvers::Status::kSolved) << to_string(model);
+      }
+      EXPECT_GE(result.problem.contacts.size(), 5u) << to_string(model);
+      if (!kCountsAllocations) return;
+      EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, u, result); }), 0)
+          << to_string(model) << " forces " << static_cast<int>(forces);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deft::dynamics

@@ -8,7 +8,6 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
-#include "deft/dynamics/force_uniqueness.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/math/block_parts.hpp"
 
@@ -187,7 +186,7 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
 
 void ComplementaritySolve::choose_forces(StepResult& result) {
   if (!solvers::usable(result.status)) return;
-  result.solution.forces_unique = forces_are_unique(result.program, result.solution, certifier_);
+  result.solution.forces_unique = force_uniqueness_.forces_unique(result.program, result.solution, certifier_);
   result.forces_least_norm = result.solution.forces_unique;
   if (!result.forces_least_norm && scene_->spec().step.forces == scene::Forces::kLeastNorm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);

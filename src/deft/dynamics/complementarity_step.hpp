@@ -7,6 +7,7 @@
 #include "deft/contact/assemble.hpp"
 #include "deft/dynamics/coulomb_rows.hpp"
 #include "deft/dynamics/force_response.hpp"
+#include "deft/dynamics/force_uniqueness.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/least_norm.hpp"
 
@@ -62,7 +63,7 @@ class ComplementaritySolve {
   solvers::ComplementaritySolver solver_;
   solvers::LeastNorm least_norm_;
   solvers::Certifier certifier_;
-  std::vector<std::array<double, 4>> second_force_;
+  ForceUniqueness force_uniqueness_;
 };
 
 /// One line that says which contacts and limits leave a step without a solution, or with several, and how far apart

@@ -106,11 +106,12 @@ void CoulombRows::build(const solvers::ContactProgram& program, const ForceRespo
   out.M.setZero(n, n);
   out.q.resize(n);
   out.free.clear();
-  W_.resize(m, m);
-  W_.noalias() = G_ * G_.transpose();
-  for (Eigen::Index c = 0; c < m; ++c)
-    for (Eigen::Index r = 0; r < m; ++r)
-      out.M(z_of_[static_cast<std::size_t>(r)], z_of_[static_cast<std::size_t>(c)]) = W_(r, c);
+  for (Eigen::Index c = 0; c < m; ++c) {
+    for (Eigen::Index r = 0; r <= c; ++r) {
+      const int i = z_of_[static_cast<std::size_t>(r)], k = z_of_[static_cast<std::size_t>(c)];
+      out.M(i, k) = out.M(k, i) = G_.row(r).dot(G_.row(c));
+    }
+  }
   for (Eigen::Index r = 0; r < m; ++r)
     out.q(z_of_[static_cast<std::size_t>(r)]) = offset_(r) + R_.row(r).dot(response.drift);
   for (int k = 0; k < num_free_; ++k) {

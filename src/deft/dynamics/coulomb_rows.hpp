@@ -64,7 +64,6 @@ class CoulombRows {
   std::vector<int> z_of_;     // per row of R: the component of z that acts along it
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   RowMajor R_, G_;            // directions; R F
-  Eigen::MatrixXd W_;         // G Gᵀ
   Eigen::VectorXd offset_;    // per row of R: gap, 0, distance from the limit, at δ = 0
   Eigen::VectorXd push_;      // Rᵀz, size nv
 };

@@ -1,10 +1,9 @@
 #include "deft/dynamics/force_uniqueness.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 namespace deft::dynamics {
 namespace {
@@ -12,71 +11,96 @@ namespace {
 constexpr double kClosed = 1e-9;   // scaled slack below which a row may carry force (as the forces of least norm)
 constexpr double kSliding = 1e-6;  // scaled slide above which a contact slides
 constexpr double kSame = 1e-9;     // rays that a slide is against by as much
-constexpr double kDependent = 1e-10;
+constexpr double kDependent = 1e-10;  // share of a row that others do not span, below which they do
 
 }  // namespace
 
-bool forces_are_unique(const solvers::ContactProgram& program, const solvers::ContactSolution& solution,
-                       solvers::Certifier& certifier) {
-  solvers::RowScales w;
-  certifier.row_scales(program, w);
-  const double root = std::sqrt(w.E0_J);
-  std::vector<Eigen::VectorXd> rows;
+bool ForceUniqueness::add_row() {
+  const double length = row_.norm();
+  if (length == 0) return false;
+  const Eigen::Index n = row_.size();
+  const auto count = static_cast<Eigen::Index>(basis_.size()) / n;
+  for (int twice = 0; twice < 2; ++twice) {
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const Eigen::Map<const Eigen::VectorXd> other(basis_.data() + k * n, n);
+      row_ -= other.dot(row_) * other;
+    }
+  }
+  const double left = row_.norm();
+  if (left <= kDependent * length) return false;
+  for (const double value : row_) basis_.push_back(value / left);
+  return true;
+}
+
+bool ForceUniqueness::add(const solvers::ContactProgram& program, int contact, double n, double t1, double t2) {
+  const auto J = program.J.block(contact);
+  const auto cols = program.J.cols(contact);
+  const std::array<double, 3> weights{n, t1, t2};
+  row_.setZero();
+  for (std::size_t c = 0; c < cols.size(); ++c) {
+    if (held_[static_cast<std::size_t>(cols[c])]) continue;
+    double value = 0;
+    for (Eigen::Index r = 0; r < J.rows(); ++r)
+      value += weights[static_cast<std::size_t>(r)] * J(r, static_cast<Eigen::Index>(c));
+    row_(cols[c]) = value * scales_.bounds[static_cast<std::size_t>(cols[c])];
+  }
+  return add_row();
+}
+
+bool ForceUniqueness::forces_unique(const solvers::ContactProgram& program, const solvers::ContactSolution& solution,
+                                    solvers::Certifier& certifier) {
+  certifier.row_scales(program, scales_);
+  const double root = std::sqrt(scales_.E0_J);
+  const bool bounded = program.lower.size() > 0;
+  held_.assign(static_cast<std::size_t>(program.nv), 0);
+  for (int v = 0; bounded && v < program.nv; ++v)
+    held_[static_cast<std::size_t>(v)] = program.lower(v) == program.upper(v);
+  row_.resize(program.nv);
+  basis_.clear();
   for (int i = 0; i < program.J.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const solvers::ContactLaw& law = program.contacts[at];
     const auto J = program.J.block(i);
     const auto cols = program.J.cols(i);
-    const double gap = solution.gap[at] / (w.contacts[at] * root);
-    if (gap > kClosed && solution.force[at][0] * w.contacts[at] / root <= gap) continue;
-    const auto row = [&](double n, double t1, double t2) {
-      Eigen::VectorXd x = Eigen::VectorXd::Zero(program.nv);
-      for (std::size_t c = 0; c < cols.size(); ++c) {
-        const auto k = static_cast<Eigen::Index>(c);
-        x(cols[c]) = n * J(0, k) + (t1 != 0 ? t1 * J(1, k) : 0.0) + (t2 != 0 ? t2 * J(2, k) : 0.0);
-      }
-      return x;
-    };
+    const double w = scales_.contacts[at], gap = solution.gap[at] / (w * root);
+    if (gap > kClosed && solution.force[at][0] * w / root <= gap) continue;
     if (law.frictionless || J.rows() == 1 || law.mu == 0) {
-      rows.push_back(row(1, 0, 0));
+      if (!add(program, i, 1, 0, 0)) return false;
       continue;
     }
-    const double s1 = row(0, 1, 0).dot(solution.delta), s2 = J.rows() > 2 ? row(0, 0, 1).dot(solution.delta) : 0.0;
-    const double slide = std::hypot(s1, s2);
-    if (slide <= kSliding * w.contacts[at] * root) {
-      for (int r = 0; r < J.rows(); ++r) rows.push_back(row(r == 0, r == 1, r == 2));
+    std::array<double, 2> s{};
+    for (Eigen::Index r = 1; r < J.rows(); ++r)
+      for (std::size_t c = 0; c < cols.size(); ++c)
+        s[static_cast<std::size_t>(r - 1)] += J(r, static_cast<Eigen::Index>(c)) * solution.delta(cols[c]);
+    const double slide = std::hypot(s[0], s[1]);
+    if (slide <= kSliding * w * root) {
+      for (Eigen::Index r = 0; r < J.rows(); ++r)
+        if (!add(program, i, r == 0, r == 1, r == 2)) return false;
       continue;
     }
     const int rays = J.rows() == 2 ? 2 : program.rays;
-    const auto along = [&](int k, double& c, double& s) {
-      c = std::cos(2 * std::numbers::pi * k / rays), s = rays > 2 ? std::sin(2 * std::numbers::pi * k / rays) : 0.0;
-      return c * s1 + s * s2;
+    const auto ray = [&](int k) {
+      const double angle = 2 * std::numbers::pi * k / rays;
+      return std::array{std::cos(angle), rays > 2 ? std::sin(angle) : 0.0};
     };
-    double most = 0, c = 0, s = 0;
-    for (int k = 0; k < rays; ++k) most = std::max(most, -along(k, c, s));
-    for (int k = 0; k < rays; ++k)
-      if (-along(k, c, s) >= most - kSame * slide) rows.push_back(row(1, law.mu * c, law.mu * s));
+    const auto against = [&](int k) { return -(ray(k)[0] * s[0] + ray(k)[1] * s[1]); };
+    double most = 0;
+    for (int k = 0; k < rays; ++k) most = std::max(most, against(k));
+    for (int k = 0; k < rays; ++k) {
+      if (against(k) < most - kSame * slide) continue;
+      if (!add(program, i, 1, law.mu * ray(k)[0], law.mu * ray(k)[1])) return false;
+    }
   }
   for (int v = 0; v < static_cast<int>(solution.bound_multipliers.size()); ++v) {
-    if (program.lower(v) == program.upper(v)) continue;
+    const auto at = static_cast<std::size_t>(v);
+    if (held_[at]) continue;
     const double nearest = std::min(solution.delta(v) - program.lower(v), program.upper(v) - solution.delta(v));
-    if (nearest > kClosed * w.bounds[static_cast<std::size_t>(v)] * root) continue;
-    rows.push_back(Eigen::VectorXd::Unit(program.nv, v));
+    if (nearest > kClosed * scales_.bounds[at] * root) continue;
+    row_.setZero();
+    row_(v) = 1;
+    if (!add_row()) return false;
   }
-  if (rows.empty()) return true;
-  Eigen::MatrixXd A(program.nv, static_cast<Eigen::Index>(rows.size()));
-  for (std::size_t k = 0; k < rows.size(); ++k) A.col(static_cast<Eigen::Index>(k)) = rows[k];
-  int held = 0;
-  for (int v = 0; v < program.nv; ++v) {
-    const bool is_held = program.lower.size() > 0 && program.lower(v) == program.upper(v);
-    A.row(v) *= is_held ? 0.0 : w.bounds[static_cast<std::size_t>(v)];
-    held += is_held;
-  }
-  if (A.cols() > program.nv - held) return false;
-  for (Eigen::Index k = 0; k < A.cols(); ++k) A.col(k).normalize();
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(A);
-  qr.setThreshold(kDependent);
-  return qr.rank() == A.cols();
+  return true;
 }
 
 }  // namespace deft::dynamics
