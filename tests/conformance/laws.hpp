@@ -75,4 +75,36 @@ inline void expect_contact_laws(const dynamics::StepResult& result, bool exact) 
   }
 }
 
+/// The same for models of exact Coulomb friction with polygons, whose bodies do not separate when they slide: the gap itself is
+/// complementary to f_n, and f_t is, of all forces in the polygon μ f_n conv(d_j), one that takes the most from the motion.
+inline void expect_coulomb_laws(const dynamics::StepResult& result) {
+  ASSERT_TRUE(solvers::usable(result.status)) << solvers::to_string(result.status);
+  ASSERT_LE(result.certificate.max_scaled(), solvers::kCertified);
+  double force_scale = 1e-9, length_scale = 1e-9;
+  for (const auto& f : result.solution.force) force_scale = std::max(force_scale, f[0]);
+  for (const double gap : result.solution.gap) length_scale = std::max(length_scale, std::abs(gap));
+  length_scale = std::max(length_scale, result.delta.lpNorm<Eigen::Infinity>());
+  const double force_tolerance = 1e-7 * force_scale + 1e-12, length_tolerance = 1e-8 * length_scale + 1e-10;
+  for (int i = 0; i < result.program.J.size(); ++i) {
+    const auto& f = result.solution.force[i];
+    const contact::Contact& contact = result.problem.contacts[i];
+    const Eigen::Vector4d motion = contact_motion(result, i);
+    const double gap = contact.gap + motion[0], layer = boundary_gap(result.program, i, motion);
+    EXPECT_NEAR(gap, result.solution.gap[i], length_tolerance) << "contact " << i;
+    EXPECT_GE(gap, -length_tolerance) << "contact " << i;
+    EXPECT_GE(f[0], -force_tolerance) << "contact " << i;
+    const double mu = contact.frictionless ? 0 : contact.mu;
+    // f_t lies in the polygon: |f_t·m| ≤ μ f_n cos(π/n) for all normals m of its edges.
+    const int rays = result.program.J.rows(i) == 2 ? 2 : result.program.rays;
+    for (int k = 0; k < rays; ++k) {
+      const double angle = rays == 2 ? std::numbers::pi * k : 2 * std::numbers::pi * (k + 0.5) / rays;
+      const double reach = rays == 2 ? 1 : std::cos(std::numbers::pi / rays);
+      EXPECT_LE(std::cos(angle) * f[1] + std::sin(angle) * f[2], mu * reach * f[0] + force_tolerance) << "contact " << i;
+    }
+    const double power = f[1] * motion[1] + f[2] * motion[2];
+    EXPECT_NEAR(-power, f[0] * layer, 1e-7 * force_scale * length_scale + 1e-10) << "contact " << i;
+    EXPECT_NEAR(f[0] * gap, 0, 1e-7 * force_scale * length_scale + 1e-10) << "contact " << i;
+  }
+}
+
 }  // namespace deft::test

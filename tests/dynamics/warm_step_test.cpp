@@ -2,6 +2,7 @@
 
 #include "derivative_bench.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/tripod.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -75,7 +76,7 @@ TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
                                        scene::ModelKind::kStewartTrinkle}) {
     for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
       scene::SceneSpec spec = test::scene_spec(
-          {test::free_body("brick", multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.01, 0.7, test::at(0, 0, 0.05)),
+          {test::tripod("tripod", 1, 0.01, 0.7),
            test::body("finger", multibody::JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1})},
                       multibody::SphereSpec{0.02}, 0.1, 1e-4, 0.5, test::at(-0.121, 0, 0.05)),
            test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.7)},
@@ -88,13 +89,13 @@ TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
       const auto step_model = make_step_model(scene);
       State state{.q = scene.initial_configuration()};
       if (step_model->second_order()) state.v = VectorXd::Zero(scene.nv());
-      const VectorXd u = Eigen::Vector2d(0.004, 0);
+      const VectorXd u = Eigen::Vector2d(0.03, 0);  // slides: sticking feet share their friction in many ways
       StepResult result;
       for (int warm = 0; warm < 3; ++warm) {
         step_model->step(state, u, result);
         ASSERT_EQ(result.status, solvers::Status::kSolved) << to_string(model);
       }
-      EXPECT_GE(result.problem.contacts.size(), 5u) << to_string(model);
+      EXPECT_GE(result.problem.contacts.size(), 4u) << to_string(model);
       if (!kCountsAllocations) return;
       EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, u, result); }), 0)
           << to_string(model) << " forces " << static_cast<int>(forces);
