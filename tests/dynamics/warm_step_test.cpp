@@ -72,8 +72,7 @@ TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
 }
 
 TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
-  for (const scene::ModelKind model : {scene::ModelKind::kImpedance, scene::ModelKind::kPerfectTracking,
-                                       scene::ModelKind::kStewartTrinkle}) {
+  for (const scene::ModelKind model : {scene::ModelKind::kStewartTrinkle}) {
     for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
       scene::SceneSpec spec = test::scene_spec(
           {test::tripod("tripod", 1, 0.01, 0.7),
