@@ -57,9 +57,13 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result) {
                                         geometries_.at(static_cast<std::size_t>(contacts[i].geometry_b)),
                                         contacts[i].id));
   }
-  const std::string name = fmt::format("{}_{:06}", name_, step);
+  const std::string name = fmt::format("{}_{:06}", name_, step), source = fmt::format("deft sim, step {}", step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
-  io::write_contact_problem(path, name, fmt::format("deft sim, step {}", step), result.program, labels);
+  if (result.complementarity.q.size() > 0) {
+    io::write_complementarity_problem(path, name, source, result.complementarity);
+  } else {
+    io::write_contact_problem(path, name, source, result.program, labels);
+  }
   log::info(fmt::format("step {} ({}) written to {}", step, solvers::to_string(result.status), path));
   ++written_;
 }
