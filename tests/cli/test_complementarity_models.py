@@ -58,8 +58,8 @@ def test_problems_that_they_dump_are_solved_again(deft, tmp_path, scene):
 
 
 def test_uniqueness_is_recorded(deft, tmp_path, scene):
-    # Without gravity and out of reach, a quasistatic box may be anywhere.
-    apart = ["--set", "gravity=[0,0,0]", "--set", "configurations.start.finger.x=-0.5", "--set", "step.uniqueness=check", "--steps", "2",
+    # Without gravity and out of reach of everything, a quasistatic box may be anywhere.
+    apart = ["--set", "gravity=[0,0,0]", "--set", "configurations.start.finger.x=-0.5", "--set", "configurations.start.box.position=[0,0,0.2]", "--set", "step.uniqueness=check", "--steps", "2",
              "--set", "commands={}"]  # fmt: skip
     summary = deft.json("sim", scene, "--model", "impedance", "--out", "out", *apart)
     assert summary["status"] == "Completed" and summary["statuses"] == {"NotUnique": 2}

