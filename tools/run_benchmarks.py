@@ -18,6 +18,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
       cross-check interior point against active set (10000 problems; --cross-check 100000)
       delassus    families of problems in force space, both laws (20 each; --delassus 100)
+      complementarity  linear complementarity problems in bulk, and small ones against all their modes (10000; --lcp 100000)
+      lcp         times of linear complementarity problems by size, cold and warm (--count N per size)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with the machine.
 """
@@ -69,7 +71,8 @@ BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("s
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
-              "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"), "viewer": bench_viewer}
+              "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"),
+              "complementarity": bench_program("robustness", *NOTHING_ELSE, "--lcp", "10000"), "lcp": bench_program("lcp_benchmark"), "viewer": bench_viewer}
 DEFAULT = ["solver", "step"]
 
 

@@ -27,27 +27,12 @@ class ComplementarityProblems {
   /// Bodies of random mass touch each other and the world; a third of the contacts of some problems come twice.
   solvers::ComplementarityProgram stewart_trinkle(const Limits& limits) {
     const bool planar = chance(0.5);
-    const int rays = planar ? 2 : 2 * pick(1, 4), rows = rays + 2;
-    const int contacts = pick(1, std::max(1, limits.max_size / rows)), bodies = pick(1, std::max(1, contacts / 2));
-    const int dofs = planar ? 3 : 6;
-    Eigen::VectorXd inverse_mass(bodies * dofs);
-    for (int b = 0; b < bodies; ++b) {
-      const double mass = log_uniform(limits.mass_low, limits.mass_high), size = log_uniform(0.03, 1);
-      for (int k = 0; k < dofs; ++k) {
-        const bool turn = planar ? k == 2 : k >= 3;
-        inverse_mass[b * dofs + k] = 1 / (turn ? mass * size * size * uniform(0.1, 0.5) : mass);
-      }
-    }
-    Eigen::MatrixXd J = contact_rows(contacts, rays, planar, bodies, dofs);
-    const double h = log_uniform(1e-3, 0.1);
-    Eigen::VectorXd v(bodies * dofs);
-    for (double& entry : v) entry = normal();
-    const Eigen::MatrixXd W = J * inverse_mass.asDiagonal() * J.transpose();
-    Eigen::VectorXd motion = J * v;
-    for (int i = 0; i < contacts; ++i)
-      motion[i * (rays + 1)] += chance(0.5) ? 0.0 : log_uniform(1e-6, 0.05) / h;  // φ/h
-    return assemble(W, motion, contacts, rays, limits.max_mu);
+    const int rays = planar ? 2 : 2 * pick(1, 4);
+    return stewart_trinkle(limits, planar, rays, pick(1, std::max(1, limits.max_size / (rays + 2))));
   }
+
+  /// The same in the plane with so many contacts: four unknowns each.
+  solvers::ComplementarityProgram planar_stewart_trinkle(int contacts) { return stewart_trinkle({}, true, 2, contacts); }
 
   /// The time step of planar pushing with a limit surface: W = J_o A J_oᵀ + c J_m B J_mᵀ, q = (h J_m u + φ, …, 0), c > 0, φ ≥ 0.
   solvers::ComplementarityProgram limit_surface(const Limits& limits) {
@@ -111,6 +96,28 @@ class ComplementarityProblems {
   bool chance(double p) { return uniform(0, 1) < p; }
 
  private:
+  solvers::ComplementarityProgram stewart_trinkle(const Limits& limits, bool planar, int rays, int contacts) {
+    const int bodies = pick(1, std::max(1, contacts / 2));
+    const int dofs = planar ? 3 : 6;
+    Eigen::VectorXd inverse_mass(bodies * dofs);
+    for (int b = 0; b < bodies; ++b) {
+      const double mass = log_uniform(limits.mass_low, limits.mass_high), size = log_uniform(0.03, 1);
+      for (int k = 0; k < dofs; ++k) {
+        const bool turn = planar ? k == 2 : k >= 3;
+        inverse_mass[b * dofs + k] = 1 / (turn ? mass * size * size * uniform(0.1, 0.5) : mass);
+      }
+    }
+    Eigen::MatrixXd J = contact_rows(contacts, rays, planar, bodies, dofs);
+    const double h = log_uniform(1e-3, 0.1);
+    Eigen::VectorXd v(bodies * dofs);
+    for (double& entry : v) entry = normal();
+    const Eigen::MatrixXd W = J * inverse_mass.asDiagonal() * J.transpose();
+    Eigen::VectorXd motion = J * v;
+    for (int i = 0; i < contacts; ++i)
+      motion[i * (rays + 1)] += chance(0.5) ? 0.0 : log_uniform(1e-6, 0.05) / h;  // φ/h
+    return assemble(W, motion, contacts, rays, limits.max_mu);
+  }
+
   /// Rows n, d_1 … d_rays per contact.
   Eigen::MatrixXd contact_rows(int contacts, int rays, bool planar, int bodies, int dofs) {
     Eigen::MatrixXd J = Eigen::MatrixXd::Zero(contacts * (rays + 1), bodies * dofs);

@@ -1,6 +1,7 @@
 #include "deft/solvers/complementarity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,7 +22,14 @@ using Method = ComplementaritySettings::Method;
 
 constexpr int kExchangeRounds = 5;   // of whole blocks, after a warm start
 constexpr int kOtherCovers = 6;      // random covering vectors after e
-constexpr int kRestarts = 2;         // of Lemke's method from a basis that rounding has spoiled
+constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
+constexpr int kRenew = 20;           // pivots between dictionaries computed anew, where rounding has spoiled the first run
+constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
+constexpr double kSmallShift = 1e-12;  // in extended precision, around the last point (proximal points)
+constexpr int kProximalPoints = 5;
+constexpr double kHopeless = 1e11;   // natural sizes: points that the shift alone keeps finite
+constexpr int kEarlyModes = 300;     // nodes of a first search, before what takes long
+constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: one costs at least n²
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
@@ -44,7 +52,9 @@ class ComplementaritySolver::Impl {
  private:
   bool find();
   bool start_warm();
-  bool pivot(std::span<const double> cover);
+  bool pivot(const LemkeProblem& problem, std::span<const double> cover, int renew);
+  bool pivot_shifted();
+  bool pivot_extended();
   bool pivot_with_other_covers();
   bool iterate_newton();
   bool accept(const char* method);
@@ -63,14 +73,15 @@ class ComplementaritySolver::Impl {
   ScaledComplementarity scaled_;
   FreeElimination pure_;
   Lemke lemke_;
+  std::unique_ptr<BasicLemke<Extended>> extended_;
   ComplementaryBasis basis_;
   ComplementarityNewton newton_;
   ComplementarityJudge judge_;
   ModeSearch search_;
   ComplementarityResult result_;
-  std::vector<char> basic_, remembered_, remembered_free_;
+  std::vector<char> basic_, start_, remembered_, remembered_free_;
   std::vector<int> rows_, cols_;
-  std::vector<double> cover_, point_, motion_;
+  std::vector<double> cover_, shifted_, point_, lifted_, moved_q_, motion_;
   Eigen::VectorXd candidate_;
   double best_ = 0;                  // residual of the point in the result
   double value_ = 0, apart_ = 0;     // of the motion, where a second one is looked for
@@ -116,9 +127,10 @@ bool ComplementaritySolver::Impl::find() {
   if (settings.method == Method::kNewton) return iterate_newton();
   pure_.assign(scaled_);
   cover_.assign(static_cast<std::size_t>(pure_.problem().n), 1.0);
-  if (pivot(cover_)) return true;
+  if (pivot(pure_.problem(), cover_, 0)) return true;
   if (ray_ && refute(1)) return true;  // what a single linear program refutes needs no more trying
-  return pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
+  if (pivot_shifted() || refute(std::min(settings.max_modes, kEarlyModes))) return true;
+  return pivot_extended() || pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
 }
 
 // The last basis; then exchanges of all negative pairs at once, as long as they become fewer.
@@ -147,26 +159,69 @@ bool ComplementaritySolver::Impl::pivot_with_other_covers() {
   for (int attempt = 0; attempt < kOtherCovers && !out_of_time(); ++attempt) {
     for (std::size_t i = 0; i < n; ++i)
       cover_[i] = std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
-    if (pivot(cover_)) return true;
+    if (pivot(pure_.problem(), cover_, kRenew)) return true;
   }
   return false;
 }
 
-bool ComplementaritySolver::Impl::pivot(std::span<const double> cover) {
+// Rounding of M may take away what lets Lemke's method succeed (copositivity). A shift of the diagonal beyond rounding gives it back, and
+// mostly leads to a basis of the problem itself.
+bool ComplementaritySolver::Impl::pivot_shifted() {
+  LemkeProblem problem = pure_.problem();
+  if (pivot(problem, cover_, kRenew)) return true;
+  const std::size_t entries = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.ld);
+  for (const double shift : kShifts) {
+    if (out_of_time()) return false;
+    shifted_.assign(problem.M, problem.M + entries);
+    for (int i = 0; i < problem.n; ++i) shifted_[static_cast<std::size_t>(i) * static_cast<std::size_t>(problem.ld + 1)] += shift;
+    if (pivot({problem.n, problem.ld, shifted_.data(), problem.q}, cover_, kRenew)) return true;
+  }
+  return false;
+}
+
+// In extended precision a shift as small as rounding of M suffices. Around its point z_k the next one solves Mz + q + ε(z − z_k): what
+// is left is ε times the last step.
+bool ComplementaritySolver::Impl::pivot_extended() {
   const LemkeProblem problem = pure_.problem();
-  Lemke::Limits limits{.pivots = pivot_limit(problem.n)};
+  const auto n = static_cast<std::size_t>(problem.n);
+  if (!extended_) extended_ = std::make_unique<BasicLemke<Extended>>();
+  BasicLemke<Extended>::Limits limits{.pivots = pivot_limit(problem.n), .tie = 1e-16, .pivot = 1e-16, .clock = &clock_, .time_s = settings.time_limit_s};
+  shifted_.assign(problem.M, problem.M + n * static_cast<std::size_t>(problem.ld));
+  for (std::size_t i = 0; i < n; ++i) shifted_[i * static_cast<std::size_t>(problem.ld + 1)] += kSmallShift;
+  moved_q_.assign(problem.q, problem.q + n);
+  for (int step = 0; step < kProximalPoints && !out_of_time(); ++step) {
+    const LemkeEnd end = extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
+    result_.iterations += extended_->pivots();
+    if (end != LemkeEnd::kSolved) return false;
+    extended_->point(point_);
+    if (*std::max_element(point_.begin(), point_.end()) > kHopeless) return false;
+    pure_.mark_basic(extended_->basic(), basic_);
+    if (basis_.solve(scaled_, basic_) && accept("lemke")) return true;
+    pure_.lift(point_, lifted_);
+    basis_.take(scaled_, lifted_);
+    if (accept("lemke")) return true;
+    for (std::size_t i = 0; i < n; ++i) moved_q_[i] = problem.q[i] - kSmallShift * point_[i];
+  }
+  return false;
+}
+
+// Lemke's method; where the judge refuses its basis, once more from there.
+bool ComplementaritySolver::Impl::pivot(const LemkeProblem& problem, std::span<const double> cover, int renew) {
+  Lemke::Limits limits{.pivots = pivot_limit(problem.n), .renew = renew};
   if (std::isfinite(settings.time_limit_s)) {
     limits.clock = &clock_;
     limits.time_s = settings.time_limit_s;
   }
   LemkeEnd end = lemke_.solve(problem, cover, {}, limits);
   result_.iterations += lemke_.pivots();
-  for (int restart = 0; end == LemkeEnd::kSolved; ++restart) {
+  for (std::size_t restart = 0; end == LemkeEnd::kSolved; ++restart) {
     pure_.mark_basic(lemke_.basic(), basic_);
     if (basis_.solve(scaled_, basic_) && accept("lemke")) return true;
-    if (restart == kRestarts) return false;
-    const std::vector<char> start = lemke_.basic();
-    end = lemke_.solve(problem, cover, start, limits);
+    if (restart == kRestartTies.size()) return false;
+    limits.renew = 0;
+    limits.tie = kRestartTies[restart];
+    start_ = lemke_.basic();
+    end = lemke_.solve(pure_.problem(), cover, start_, limits);
     result_.iterations += lemke_.pivots();
   }
   ray_ = ray_ || end == LemkeEnd::kRay;
@@ -227,7 +282,8 @@ bool ComplementaritySolver::Impl::accept_modes(const ModeTable& table) {
 }
 
 ModeSearch::Limits ComplementaritySolver::Impl::search_limits(int nodes) const {
-  ModeSearch::Limits limits{.nodes = nodes};
+  const double share = std::min(1.0, std::pow(kUsualSize / std::max(1, scaled_.n), 2));
+  ModeSearch::Limits limits{.nodes = nodes <= kEarlyModes ? nodes : static_cast<int>(share * nodes)};
   if (std::isfinite(settings.time_limit_s)) {
     limits.clock = &clock_;
     limits.time_s = settings.time_limit_s;

@@ -14,7 +14,6 @@ using Eigen::VectorXd;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNoise = 1e-9;   // entries below this of their row's and column's largest say nothing about units
 constexpr double kZero = 1e-14;   // entries below this, in natural units, are rounding of zero: what they add is excused
-constexpr double kFloor = 1e-3;   // of the natural unit: what is smaller is judged as if it were as large
 constexpr double kCeiling = 1e4;  // natural units: larger terms do not excuse larger residuals
 constexpr int kSweeps = 3;        // of the search for natural units
 constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
@@ -186,7 +185,7 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double unit = row_[i];
-    scale_[i] = std::max({std::abs(program.q[i]), kFloor * unit, unit > 0 ? std::min(scale_[i], kCeiling * unit) : scale_[i]});
+    scale_[i] = std::max({std::abs(program.q[i]), unit, unit > 0 ? std::min(scale_[i], kCeiling * unit) : scale_[i]});
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double w = given ? (*given)[i] : computed_[i];

@@ -101,4 +101,28 @@ void FreeElimination::mark_basic(const std::vector<char>& pure, std::vector<char
   }
 }
 
+void FreeElimination::lift(const std::vector<double>& pure, std::vector<double>& mixed) const {
+  if (passes_) {
+    mixed = pure;
+    return;
+  }
+  mixed.assign(free_.size(), 0.0);
+  for (std::size_t k = 0; k < pairs_.size(); ++k) mixed[static_cast<std::size_t>(pairs_[k])] = pure[k];
+  for (std::size_t l = 0; l < split_cols_.size(); ++l) {
+    const std::size_t plus = static_cast<std::size_t>(num_pairs_) + l, minus = plus + static_cast<std::size_t>(num_split_);
+    mixed[static_cast<std::size_t>(split_cols_[l])] = pure[plus] - pure[minus];
+  }
+  const int n = static_cast<int>(free_.size());
+  for (int i = 0; i < n; ++i) {
+    const int r = table_.row_of(i);
+    if (!free_[static_cast<std::size_t>(i)] || r < 0) continue;
+    double value = table_.value(r);
+    for (int s = 0; s < n; ++s) {
+      const int variable = table_.col_variable(s);
+      if (variable < n) value += table_.at(r, s) * mixed[static_cast<std::size_t>(variable)];
+    }
+    mixed[static_cast<std::size_t>(i)] = value;
+  }
+}
+
 }  // namespace deft::solvers

@@ -1,13 +1,12 @@
 #include "deft/solvers/lemke.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace deft::solvers {
 namespace {
 
-constexpr double kPivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
+constexpr double kStart = 1e-10;  // smaller pivots on the way to a start: it is no basis
 constexpr double kFast = 0.01;    // of the fastest of the rows that block: slower ones are poor pivots
 constexpr double kEqual = 1e-9;   // entries of the lexicographic comparison closer than this are equal
 constexpr double kSingular = 1e-13;  // entries of the largest pivots of a basis below: it is none
@@ -15,7 +14,8 @@ constexpr int kClockPivots = 32;  // between two looks at the clock
 
 }  // namespace
 
-LemkeEnd Lemke::solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits) {
+template <class Scalar>
+LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits) {
   problem_ = problem;
   cover_ = cover;
   n_ = problem.n;
@@ -40,15 +40,16 @@ LemkeEnd Lemke::solve(const LemkeProblem& problem, std::span<const double> cover
     if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s) return LemkeEnd::kTimeLimit;
     if (limits.renew > 0 && pivots_ % limits.renew == 0 && !renew()) return LemkeEnd::kRay;
     column = table_.col_of(leaving ^ 1);  // the partner of what left
-    row = blocking_row(column, limits.tie);
+    row = blocking_row(column, limits);
     if (row < 0) return LemkeEnd::kRay;
   }
 }
 
-void Lemke::build() {
+template <class Scalar>
+void BasicLemke<Scalar>::build() {
   table_.resize(n_, n_ + 1, 2 * n_ + 1);
   for (int i = 0; i < n_; ++i) {
-    double* row = table_.row(i);
+    Scalar* row = table_.row(i);
     std::copy_n(problem_.M + static_cast<std::ptrdiff_t>(i) * problem_.ld, n_, row);
     row[n_] = cover_[static_cast<std::size_t>(i)];
     row[n_ + 1] = problem_.q[i];
@@ -62,10 +63,11 @@ void Lemke::build() {
 }
 
 // Exchanges w_i and z_i for all i of the start.
-bool Lemke::enter(std::span<const char> start) {
+template <class Scalar>
+bool BasicLemke<Scalar>::enter(std::span<const char> start) {
   wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
   for (int i = 0; i < n_; ++i) wanted_[static_cast<std::size_t>(start[static_cast<std::size_t>(i)] ? z(i) : w(i))] = 1;
-  const int exchanges = table_.take_basis(wanted_, kPivot);
+  const int exchanges = table_.take_basis(wanted_, kStart);
   if (exchanges < 0) return false;
   pivots_ += exchanges;
   // The covering vector is the same in the new dictionary.
@@ -75,7 +77,8 @@ bool Lemke::enter(std::span<const char> start) {
 }
 
 // The same basis from the problem's own numbers. (Not for runs with a start, whose covering vector belongs to another dictionary.)
-bool Lemke::renew() {
+template <class Scalar>
+bool BasicLemke<Scalar>::renew() {
   wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
   for (int r = 0; r < n_; ++r) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
   build();
@@ -83,12 +86,13 @@ bool Lemke::renew() {
 }
 
 // The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs any.
-int Lemke::first_row() const {
+template <class Scalar>
+int BasicLemke<Scalar>::first_row() const {
   const int column = table_.col_of(artificial());
   int worst = -1;
-  double least = 0;
+  Scalar least = 0;
   for (int r = 0; r < n_; ++r) {
-    const double needed = table_.value(r) / table_.at(r, column);
+    const Scalar needed = table_.value(r) / table_.at(r, column);
     if (table_.value(r) < 0 && needed <= least) {
       least = needed;
       worst = r;
@@ -97,17 +101,18 @@ int Lemke::first_row() const {
   return worst;
 }
 
-int Lemke::blocking_row(int s, double tie) {
-  const double* column = table_.column(s);
-  double largest = 1;
+template <class Scalar>
+int BasicLemke<Scalar>::blocking_row(int s, const Limits& limits) {
+  const Scalar* column = table_.column(s);
+  Scalar largest = 1;
   for (int r = 0; r < n_; ++r) {
     speed_[static_cast<std::size_t>(r)] = column[r];
-    largest = std::max(largest, std::abs(column[r]));
+    largest = std::max(largest, magnitude(column[r]));
   }
-  const double least = -kPivot * largest;
-  double reach = std::numeric_limits<double>::infinity();
+  const Scalar least = -limits.pivot * largest;
+  Scalar reach = std::numeric_limits<double>::infinity();
   for (int r = 0; r < n_; ++r) {
-    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), 0.0) + tie) / -column[r]);
+    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), Scalar(0)) + limits.tie) / -column[r]);
   }
   tied_.clear();
   for (int r = 0; r < n_; ++r) {
@@ -116,7 +121,7 @@ int Lemke::blocking_row(int s, double tie) {
   if (tied_.size() <= 1) return tied_.empty() ? -1 : tied_[0];
   const int wanted = table_.row_of(artificial());
   if (std::find(tied_.begin(), tied_.end(), wanted) != tied_.end()) return wanted;
-  double fastest = 0;
+  Scalar fastest = 0;
   for (const int r : tied_) fastest = std::max(fastest, -column[r]);
   std::erase_if(tied_, [&](int r) { return -column[r] < kFast * fastest; });
   return lexicographic_least();
@@ -124,23 +129,37 @@ int Lemke::blocking_row(int s, double tie) {
 
 // Rows of B⁻¹ over their speeds, compared column by column in the order of w: of a nonbasic w_j the dictionary holds −B⁻¹e_j, of a
 // basic one B⁻¹e_j is a unit vector.
-int Lemke::lexicographic_least() {
+template <class Scalar>
+int BasicLemke<Scalar>::lexicographic_least() {
   for (int j = 0; j < n_ && tied_.size() > 1; ++j) {
     const int s = table_.col_of(w(j)), own = table_.row_of(w(j));
-    const auto entry = [&](int r) {
-      const double numerator = s >= 0 ? -table_.at(r, s) : (r == own ? 1.0 : 0.0);
+    const auto entry = [&](int r) -> Scalar {
+      const Scalar numerator = s >= 0 ? -table_.at(r, s) : Scalar(r == own ? 1 : 0);
       return numerator / -speed_[static_cast<std::size_t>(r)];
     };
-    double least = std::numeric_limits<double>::infinity();
+    Scalar least = std::numeric_limits<double>::infinity();
     for (const int r : tied_) least = std::min(least, entry(r));
-    const double limit = least + kEqual * std::max(1.0, std::abs(least));
+    const Scalar limit = least + kEqual * std::max(Scalar(1), magnitude(least));
     std::erase_if(tied_, [&](int r) { return entry(r) > limit; });
   }
   return tied_[0];
 }
 
-void Lemke::finish() {
+template <class Scalar>
+void BasicLemke<Scalar>::finish() {
   for (int i = 0; i < n_; ++i) basic_[static_cast<std::size_t>(i)] = table_.row_of(z(i)) >= 0;
 }
+
+template <class Scalar>
+void BasicLemke<Scalar>::point(std::vector<double>& z_out) const {
+  z_out.assign(static_cast<std::size_t>(n_), 0.0);
+  for (int i = 0; i < n_; ++i) {
+    const int r = table_.row_of(z(i));
+    if (r >= 0) z_out[static_cast<std::size_t>(i)] = static_cast<double>(table_.value(r));
+  }
+}
+
+template class BasicLemke<double>;
+template class BasicLemke<Extended>;
 
 }  // namespace deft::solvers

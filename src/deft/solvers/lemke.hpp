@@ -21,14 +21,17 @@ struct LemkeProblem {
 };
 
 /// Follows the path of Mz + q + d z₀ from large z₀ to z₀ = 0; the dictionary has n rows and n + 2 columns. Where several rows block, z₀
-/// leaves if it is among them, otherwise the lexicographic rule in the order of w decides, so that no basis comes twice.
-class Lemke {
+/// leaves if it is among them, otherwise the lexicographic rule in the order of w decides, so that no basis comes twice. Scalar: double,
+/// or Extended where rounding of the dictionary decides pivots.
+template <class Scalar>
+class BasicLemke {
  public:
   /// When to stop without an answer.
   struct Limits {
     int pivots = 1 << 30;
     int renew = 0;  // pivots after which the dictionary is computed anew from the problem, against rounding; 0: never
-    double tie = 1e-9;  // values closer than this block at once
+    double tie = 1e-9;     // values closer than this block at once
+    double pivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
     const Stopwatch* clock = nullptr;
     double time_s = 0;  // counts if there is a clock
   };
@@ -40,13 +43,15 @@ class Lemke {
   /// 1 where z_i was basic at the end.
   const std::vector<char>& basic() const { return basic_; }
   int pivots() const { return pivots_; }
+  /// z at the end, from the dictionary.
+  void point(std::vector<double>& z) const;
 
  private:
   void build();
   bool enter(std::span<const char> start);
   bool renew();
   int first_row() const;
-  int blocking_row(int s, double tie);
+  int blocking_row(int s, const Limits& limits);
   int lexicographic_least();
   void finish();
 
@@ -57,11 +62,13 @@ class Lemke {
   LemkeProblem problem_;
   std::span<const double> cover_;
   int n_ = 0, pivots_ = 0;
-  PivotTable table_;
+  BasicPivotTable<Scalar> table_;
   std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed anew
-  std::vector<double> speed_;  // the entering column
+  std::vector<Scalar> speed_;  // the entering column
   std::vector<int> tied_;      // rows that block at once
   std::vector<char> basic_;
 };
+
+using Lemke = BasicLemke<double>;
 
 }  // namespace deft::solvers

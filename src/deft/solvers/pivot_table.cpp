@@ -1,60 +1,78 @@
 #include "deft/solvers/pivot_table.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <type_traits>
 
 #include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers {
 
-PivotTable::PivotTable() : kernels_(&dense_kernels()) {}
+template <class Scalar>
+BasicPivotTable<Scalar>::BasicPivotTable() : kernels_(&dense_kernels()) {}
 
-void PivotTable::resize(int rows, int cols, int variables) {
+template <class Scalar>
+void BasicPivotTable<Scalar>::resize(int rows, int cols, int variables) {
   rows_ = rows;
   cols_ = cols;
   ld_ = padded(cols + 1);
-  data_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld_), 0.0);
+  data_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld_), Scalar(0));
   column_.resize(static_cast<std::size_t>(rows));
   row_variable_.assign(static_cast<std::size_t>(rows), -1);
   col_variable_.assign(static_cast<std::size_t>(cols), -1);
   place_.assign(static_cast<std::size_t>(variables), 0);
 }
 
-void PivotTable::set_row_variable(int r, int variable) {
+template <class Scalar>
+void BasicPivotTable<Scalar>::set_row_variable(int r, int variable) {
   row_variable_[static_cast<std::size_t>(r)] = variable;
   place_[static_cast<std::size_t>(variable)] = r;
 }
 
-void PivotTable::set_col_variable(int s, int variable) {
+template <class Scalar>
+void BasicPivotTable<Scalar>::set_col_variable(int s, int variable) {
   col_variable_[static_cast<std::size_t>(s)] = variable;
   place_[static_cast<std::size_t>(variable)] = -1 - s;
 }
 
-const double* PivotTable::column(int s) {
-  const double* entry = data_.data() + s;
+template <class Scalar>
+const Scalar* BasicPivotTable<Scalar>::column(int s) {
+  const Scalar* entry = data_.data() + s;
   for (int i = 0; i < rows_; ++i, entry += ld_) column_[static_cast<std::size_t>(i)] = *entry;
   return column_.data();
 }
 
 // x_r = b_r + Σ_j T_rj x_j solved for x_s; the row of x_s is then put into all others.
-void PivotTable::pivot(int r, int s) {
-  double* entry = data_.data() + s;
+template <class Scalar>
+void BasicPivotTable<Scalar>::pivot(int r, int s) {
+  Scalar* entry = data_.data() + s;
   for (int i = 0; i < rows_; ++i, entry += ld_) {
     column_[static_cast<std::size_t>(i)] = *entry;
     *entry = 0;
   }
-  const double reciprocal = 1 / column_[static_cast<std::size_t>(r)];
+  const Scalar reciprocal = 1 / column_[static_cast<std::size_t>(r)];
   column_[static_cast<std::size_t>(r)] = 0;
-  double* own = row(r);
+  Scalar* own = row(r);
   for (int j = 0; j < ld_; ++j) own[j] *= -reciprocal;
   own[s] = reciprocal;
-  kernels_->multiply_many(rows_, 1, 1.0, column_.data(), 1, 1, own, ld_, data_.data(), ld_, ld_);
+  if constexpr (std::is_same_v<Scalar, double>) {
+    kernels_->multiply_many(rows_, 1, 1.0, column_.data(), 1, 1, own, ld_, data_.data(), ld_, ld_);
+  } else {
+    for (int i = 0; i < rows_; ++i) {
+      const Scalar factor = column_[static_cast<std::size_t>(i)];
+      if (factor == 0) continue;
+      Scalar* other = row(i);
+      for (int j = 0; j <= cols_; ++j) {
+        if (own[j] != 0) other[j] += factor * own[j];
+      }
+    }
+  }
   const int leaving = row_variable(r), entering = col_variable(s);
   set_row_variable(r, entering);
   set_col_variable(s, leaving);
 }
 
-int PivotTable::take_basis(std::span<const char> basic, double least) {
+template <class Scalar>
+int BasicPivotTable<Scalar>::take_basis(std::span<const char> basic, double least) {
   leaving_rows_.clear();
   entering_cols_.clear();
   for (int r = 0; r < rows_; ++r) {
@@ -65,12 +83,12 @@ int PivotTable::take_basis(std::span<const char> basic, double least) {
   }
   int count = 0;
   for (; !leaving_rows_.empty(); ++count) {
-    double largest = 0;
+    Scalar largest = 0;
     std::size_t best_row = 0, best_col = 0;
     for (std::size_t k = 0; k < leaving_rows_.size(); ++k) {
-      const double* entries = row(leaving_rows_[k]);
+      const Scalar* entries = row(leaving_rows_[k]);
       for (std::size_t l = 0; l < entering_cols_.size(); ++l) {
-        const double size = std::abs(entries[entering_cols_[l]]);
+        const Scalar size = magnitude(entries[entering_cols_[l]]);
         if (size <= largest) continue;
         largest = size;
         best_row = k;
@@ -84,5 +102,8 @@ int PivotTable::take_basis(std::span<const char> basic, double least) {
   }
   return count;
 }
+
+template class BasicPivotTable<double>;
+template class BasicPivotTable<Extended>;
 
 }  // namespace deft::solvers

@@ -9,11 +9,25 @@
 
 namespace deft::solvers {
 
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Extended;  // 113 bits; on x86 and ARM
+#else
+using Extended = long double;
+#endif
+
+/// |x| for both kinds of numbers.
+template <class Scalar>
+Scalar magnitude(Scalar x) {
+  return x < 0 ? -x : x;
+}
+
 /// Rows are basic variables, columns nonbasic ones (at zero) and, last, the values b. Variables are small numbers given by the user of
-/// the table; rows without a variable (costs) have the number −1.
-class PivotTable {
+/// the table; rows without a variable (costs) have the number −1. Scalar: double, whose exchanges are kernels, or Extended, a hundred
+/// times as slow, for problems whose forced pivots spoil the dictionary.
+template <class Scalar>
+class BasicPivotTable {
  public:
-  PivotTable();
+  BasicPivotTable();
 
   /// All entries zero, no variables. Allocates when it grows.
   void resize(int rows, int cols, int variables);
@@ -22,10 +36,10 @@ class PivotTable {
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
-  double* row(int r) { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
-  const double* row(int r) const { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
-  double at(int r, int s) const { return row(r)[s]; }
-  double value(int r) const { return row(r)[cols_]; }
+  Scalar* row(int r) { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
+  const Scalar* row(int r) const { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
+  Scalar at(int r, int s) const { return row(r)[s]; }
+  Scalar value(int r) const { return row(r)[cols_]; }
   int row_variable(int r) const { return row_variable_[static_cast<std::size_t>(r)]; }
   int col_variable(int s) const { return col_variable_[static_cast<std::size_t>(s)]; }
   /// The row of a basic variable, −1 of a nonbasic one; the column of a nonbasic one, −1 of a basic one.
@@ -36,7 +50,7 @@ class PivotTable {
   }
 
   /// Column s of all rows, contiguous; valid until the next call.
-  const double* column(int s);
+  const Scalar* column(int s);
   /// The variables of row r and column s change places: 2 rows·cols operations. @pre at(r, s) ≠ 0.
   void pivot(int r, int s);
   /// Exchanges until exactly the variables with basic[v] = 1 have rows, always by the largest entry there is. @returns the number of
@@ -46,9 +60,11 @@ class PivotTable {
  private:
   const DenseKernels* kernels_;
   int rows_ = 0, cols_ = 0, ld_ = 0;
-  std::vector<double> data_, column_;
+  std::vector<Scalar> data_, column_;
   std::vector<int> row_variable_, col_variable_, leaving_rows_, entering_cols_;
   std::vector<int> place_;  // row, or −1 − column
 };
+
+using PivotTable = BasicPivotTable<double>;
 
 }  // namespace deft::solvers
