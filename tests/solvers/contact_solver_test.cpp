@@ -7,7 +7,9 @@
 #include <string>
 
 #include "deft/solvers/certificate.hpp"
+#include "deft/solvers/complementarity.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/complementarity_problems.hpp"
 #include "support/contact_programs.hpp"
 #include "support/random_problems.hpp"
 
@@ -388,6 +390,30 @@ TEST(ContactSolver, AVanishingBarrierIsNone) {
       EXPECT_LE(scaled_distance(p, x.delta - exact.delta, E0), 1e-9) << seed;
     }
   }
+}
+
+// Here because only one file may count allocations.
+TEST(ComplementaritySolver, WarmSolvesOfOneSizeDoNotAllocate) {
+  if (!kCountsAllocations) GTEST_SKIP();
+  deft::testing::ComplementarityProblems random(4);
+  ComplementarityProgram p = random.planar_stewart_trinkle(6);
+  ComplementarityProgram held{Eigen::MatrixXd::Identity(24, 24), -Eigen::VectorXd::Ones(24), {0, 5}, {}};
+  ComplementaritySolver solver;
+  const auto solve_all = [&] {
+    bool solved = true;
+    for (int step = 0; step < 5; ++step) {
+      p.q *= 0.99;
+      solved = solved && solver.solve(p).status == Status::kSolved;    // last basis
+      solver.forget();
+      solved = solved && solver.solve(p).status == Status::kSolved;    // Lemke's method
+      solved = solved && solver.solve(held).status == Status::kSolved;  // with free variables
+    }
+    return solved;
+  };
+  ASSERT_TRUE(solve_all());
+  bool solved = false;
+  EXPECT_EQ(testing_support::allocations_during([&] { solved = solve_all(); }), 0);
+  EXPECT_TRUE(solved);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 using Method = ComplementaritySettings::Method;
 
 constexpr int kExchangeRounds = 5;   // of whole blocks, after a warm start
+constexpr double kNearly = 1e-8;     // natural sizes by which members of pairs may be negative for the judge to be asked
 constexpr int kOtherCovers = 6;      // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
 constexpr int kRenew = 20;           // pivots between dictionaries computed anew, where rounding has spoiled the first run
@@ -50,6 +51,7 @@ class ComplementaritySolver::Impl {
   ComplementaritySettings settings;
 
  private:
+  bool nothing_presses() const;
   bool find();
   bool start_warm();
   bool pivot(const LemkeProblem& problem, std::span<const double> cover, int renew);
@@ -104,22 +106,34 @@ const ComplementarityResult& ComplementaritySolver::Impl::solve(const Complement
   result_.warm = false;
   result_.method = settings.method == Method::kNewton ? "newton" : "lemke";
   ray_ = limited_ = timed_out_ = false;
-  result_.certificate = judge_.certify_point(program, result_.solution.z);
-  best_ = result_.certificate.max_scaled();
-  if (best_ == 0) {  // nothing presses
+  best_ = std::numeric_limits<double>::infinity();
+  const bool still = nothing_presses();
+  if (still) {
     result_.status = Status::kSolved;
   } else if (out_of_time()) {
     result_.status = Status::kTimeLimit;
-    return result_;
   } else {
     scaled_.assign(program);
     if (!find()) conclude();
   }
+  if (!(best_ < std::numeric_limits<double>::infinity()) && result_.status != Status::kInfeasible)  // z is still zero
+    result_.certificate = judge_.certify_point(program, result_.solution.z);
   if (result_.status == Status::kSolved && settings.check_uniqueness) {
-    if (best_ == 0) scaled_.assign(program);
+    if (still) scaled_.assign(program);
     look_for_others();
   }
   return result_;
+}
+
+// Whether z = 0 is a solution.
+bool ComplementaritySolver::Impl::nothing_presses() const {
+  std::size_t next = 0;
+  for (Eigen::Index i = 0; i < program_->q.size(); ++i) {
+    const bool is_free = next < program_->free.size() && program_->free[next] == i;
+    next += is_free;
+    if (is_free ? program_->q[i] != 0 : program_->q[i] < 0) return false;
+  }
+  return true;
 }
 
 bool ComplementaritySolver::Impl::find() {
@@ -140,15 +154,14 @@ bool ComplementaritySolver::Impl::start_warm() {
   int least = scaled_.n + 1;
   for (int round = 0; round <= kExchangeRounds; ++round) {
     if (!basis_.solve(scaled_, basic_)) return false;
-    const int negative = basis_.count_negative(scaled_);
-    if (negative == 0) {
-      if (!accept("lemke")) return false;
+    if (basis_.least(scaled_) >= -kNearly && accept("lemke")) {
       result_.warm = true;
       return true;
     }
-    if (negative >= least) return false;
+    const int negative = basis_.count_negative(scaled_);
+    if (negative == 0 || negative >= least) return false;
     least = negative;
-    basis_.exchange_negative(scaled_, basic_, false);
+    basis_.exchange_negative(scaled_, basic_);
     ++result_.iterations;
   }
   return false;

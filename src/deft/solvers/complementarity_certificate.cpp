@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNoise = 1e-9;   // entries below this of their row's and column's largest say nothing about units
 constexpr double kZero = 1e-14;   // entries below this, in natural units, are rounding of zero: what they add is excused
 constexpr double kCeiling = 1e4;  // natural units: larger terms do not excuse larger residuals
-constexpr int kSweeps = 3;        // of the search for natural units
+constexpr int kSweeps = 2;        // of the search for natural units
 constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
 
 /// 0/0 is no residual.
@@ -88,30 +88,32 @@ void ComplementarityJudge::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(static_cast<std::size_t>(n), 0);
   for (const int i : program.free) free_[static_cast<std::size_t>(i)] = 1;
-  row_.setOnes(n);
+  // First so that the largest entry of each row and column is one: then what is rounding can be told.
+  row_.setZero(n);
   col_.setOnes(n);
-  high_.setZero(n);
-  for (Eigen::Index j = 0; j < n; ++j) high_ = high_.cwiseMax(program.M.col(j).cwiseAbs());
-  scale_ = high_;  // the rows' largest entries in the program's own units
+  for (Eigen::Index j = 0; j < n; ++j) row_ = row_.cwiseMax(program.M.col(j).cwiseAbs());
+  for (Eigen::Index i = 0; i < n; ++i) row_[i] = row_[i] > 0 ? row_[i] : 1;
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const double largest = program.M.col(j).cwiseAbs().cwiseQuotient(row_).maxCoeff();
+    if (largest > 0) col_[j] = 1 / largest;
+  }
+  largest_row_ = row_;
+  largest_col_ = col_;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    high_.setZero(n);
+    low_.setConstant(n, kInfinity);
     for (Eigen::Index j = 0; j < n; ++j) {
-      const double own = program.M.col(j).cwiseAbs().maxCoeff();
       double high = 0, low = kInfinity;
       for (Eigen::Index i = 0; i < n; ++i) {
         const double entry = std::abs(program.M(i, j));
-        if (entry <= kNoise * std::min(own, scale_[i])) continue;
+        if (entry * largest_col_[j] <= kNoise * largest_row_[i]) continue;
         high = std::max(high, entry / row_[i]);
         low = std::min(low, entry / row_[i]);
       }
       if (high > 0) col_[j] = 1 / (std::sqrt(high) * std::sqrt(low));
-    }
-    high_.setZero(n);
-    low_.setConstant(n, kInfinity);
-    for (Eigen::Index j = 0; j < n; ++j) {
-      const double own = program.M.col(j).cwiseAbs().maxCoeff();
       for (Eigen::Index i = 0; i < n; ++i) {
         const double entry = std::abs(program.M(i, j));
-        if (entry <= kNoise * std::min(own, scale_[i])) continue;
+        if (entry * largest_col_[j] <= kNoise * largest_row_[i]) continue;
         high_[i] = std::max(high_[i], entry * col_[j]);
         low_[i] = std::min(low_[i], entry * col_[j]);
       }

@@ -24,7 +24,8 @@ class ComplementarityJudge {
 
   std::vector<char> free_;
   Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
-  Eigen::VectorXd high_, low_;        // largest and smallest entry of each row
+  Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
+  Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
   Eigen::VectorXd plain_row_, plain_col_;      // the units before each part has its own size
   Eigen::VectorXd computed_, scale_, excuse_;  // Mz + q, s, what is rounding
   std::vector<int> row_part_, col_part_, stack_;

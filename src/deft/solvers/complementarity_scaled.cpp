@@ -1,7 +1,9 @@
 #include "deft/solvers/complementarity_scaled.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "deft/solvers/kernels/dense_kernels.hpp"
 
@@ -10,14 +12,19 @@ namespace {
 
 constexpr double kNoise = 1e-9;       // entries below this of the largest of their row are rounding, for the choice of units
 constexpr double kZero = 1e-14;       // entries below this, in natural units, are rounding of zero and left out
-constexpr int kPasses = 3;            // each halves the logarithm of what is left
+constexpr int kPasses = 2;             // more change little
 constexpr int kLargestExponent = 900;  // factors stay far from overflow
 
-/// The power of two next to 1/√(a b).
+/// ⌊log₂ x⌋ of a positive number that is not denormal.
+int exponent_of(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023; }
+
+/// 2ᵏ. @pre |k| ≤ kLargestExponent.
+double power_of_two(int k) { return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52); }
+
+/// A power of two near 1/√(a b), a ≥ b > 0.
 double balancing(double a, double b) {
-  if (!(a > 0) || !(b > 0)) return 1;
-  const int exponent = -static_cast<int>(std::lround(0.5 * (std::log2(a) + std::log2(b))));
-  return std::ldexp(1.0, std::clamp(exponent, -kLargestExponent, kLargestExponent));
+  const int exponent = -((exponent_of(a) + exponent_of(b) + 1) >> 1);
+  return power_of_two(std::clamp(exponent, -kLargestExponent, kLargestExponent));
 }
 
 }  // namespace
@@ -95,12 +102,14 @@ void ScaledComplementarity::equilibrate() {
   col.assign(size, 1.0);
   high_.resize(static_cast<std::size_t>(ld));
   low_.resize(static_cast<std::size_t>(ld));
-  for (int pass = 0; pass < kPasses; ++pass) {
+  // The first pass makes the largest entry of each row and column one: then what is rounding can be told.
+  for (int pass = 0; pass <= kPasses; ++pass) {
     for (int i = 0; i < n; ++i) {
       double* values = M_row(i);
       double high = 0, low = std::numeric_limits<double>::infinity();
       for (int j = 0; j < n; ++j) high = std::max(high, std::abs(values[j]));
-      const double least = kNoise * high;
+      const double least = pass == 0 ? high : kNoise * high;
+      if (pass == 0) low = high;
       for (int j = 0; j < n; ++j) {
         const double entry = std::abs(values[j]);
         low = entry > least ? std::min(low, entry) : low;
@@ -110,6 +119,7 @@ void ScaledComplementarity::equilibrate() {
       row[static_cast<std::size_t>(i)] /= factor;
       for (int j = 0; j < n; ++j) values[j] *= factor;
     }
+    const double least = pass == 0 ? 0.999 : kNoise;  // of the largest entry
     std::fill(high_.begin(), high_.end(), 0.0);
     std::fill(low_.begin(), low_.end(), std::numeric_limits<double>::infinity());
     for (int i = 0; i < n; ++i) {
@@ -121,7 +131,7 @@ void ScaledComplementarity::equilibrate() {
       for (int j = 0; j < n; ++j) {
         const double entry = std::abs(values[j]);
         double& low = low_[static_cast<std::size_t>(j)];
-        low = entry > kNoise * high_[static_cast<std::size_t>(j)] ? std::min(low, entry) : low;
+        low = entry > least * high_[static_cast<std::size_t>(j)] ? std::min(low, entry) : low;
       }
     }
     bool moved = false;
@@ -131,7 +141,7 @@ void ScaledComplementarity::equilibrate() {
       col[static_cast<std::size_t>(j)] *= factor;
       moved = moved || factor != 1;
     }
-    if (!moved) break;
+    if (!moved && pass > 0) break;
     for (int j = n; j < ld; ++j) high_[static_cast<std::size_t>(j)] = 1;
     for (int i = 0; i < n; ++i) {
       double* values = M_row(i);

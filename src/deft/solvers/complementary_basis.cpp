@@ -114,13 +114,19 @@ int ComplementaryBasis::count_negative(const ScaledComplementarity& problem) con
   return count;
 }
 
-void ComplementaryBasis::exchange_negative(const ScaledComplementarity& problem, std::vector<char>& basic, bool last_only) const {
-  for (std::size_t i = static_cast<std::size_t>(problem.n); i-- > 0;) {
+double ComplementaryBasis::least(const ScaledComplementarity& problem) const {
+  double value = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(problem.n); ++i) {
+    if (!problem.free[i]) value = std::min({value, z_[i], w_[i]});
+  }
+  return value;
+}
+
+void ComplementaryBasis::exchange_negative(const ScaledComplementarity& problem, std::vector<char>& basic) const {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(problem.n); ++i) {
     if (problem.free[i]) continue;
     const bool negative = basic[i] ? z_[i] < -kRounding : w_[i] < -kRounding;
-    if (!negative) continue;
-    basic[i] = !basic[i];
-    if (last_only) return;
+    if (negative) basic[i] = !basic[i];
   }
 }
 

@@ -24,8 +24,10 @@ class ComplementaryBasis {
   const std::vector<double>& w() const { return w_; }
   /// How many pairs have a negative member (below rounding), z_i of the columns or w_i of the other rows.
   int count_negative(const ScaledComplementarity& problem) const;
-  /// Changes the choice of those pairs: of all, or of the last one alone.
-  void exchange_negative(const ScaledComplementarity& problem, std::vector<char>& basic, bool last_only) const;
+  /// The most negative member of any pair, or zero.
+  double least(const ScaledComplementarity& problem) const;
+  /// Changes the choice of those pairs.
+  void exchange_negative(const ScaledComplementarity& problem, std::vector<char>& basic) const;
 
  private:
   void evaluate(const ScaledComplementarity& problem);
