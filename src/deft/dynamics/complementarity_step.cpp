@@ -133,7 +133,7 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
       for (int i = 0; held != nullptr && i < robot.nu; ++i)
         response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
     const Stopwatch watch;
-    rows_.build(result.program, response_, scene_->spec().step.uniqueness_check, result.complementarity);
+    rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
     const double n = std::max(1, rows_.size());
     solver_.settings().max_modes = static_cast<int>(std::clamp(kSearch / (n * n), 100.0, 1.0 * kMostModes));
     if (rows_.size() > 0) found = &solver_.solve(result.complementarity);

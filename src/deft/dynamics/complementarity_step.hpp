@@ -26,6 +26,8 @@ class ComplementaritySolve {
  public:
   /// @throws InputError as require_coulomb_settings.
   explicit ComplementaritySolve(const scene::Scene& scene);
+  /// Settings of the solver; at first the scene's `step.uniqueness`.
+  solvers::ComplementaritySettings& settings() { return solver_.settings(); }
 
   /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q, b.
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);

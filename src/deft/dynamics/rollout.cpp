@@ -73,6 +73,8 @@ StepRecord record_step(const StepResult& result) {
   record.motion_unique = result.solution.motion_unique;
   record.forces_unique = result.solution.forces_unique;
   record.forces_least_norm = result.forces_least_norm;
+  record.balance = result.balance;
+  record.bound = result.bound;
   record.uniqueness = static_cast<int>(result.uniqueness);
   return record;
 }
@@ -92,7 +94,7 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   trajectory.names_bodies = scene.names_bodies();
   for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
   trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
-  trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
   if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
@@ -115,7 +117,7 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   for (int k = 0; k < options.steps; ++k) {
     state.t = from.t + k * model.h();
     if (options.commands.empty())
-      scene.command(state.t, model.h(), u);
+      scene.command(state.t, model.h(), start, u);
     else
       u = options.commands[static_cast<std::size_t>(k)];
     model.step(state, u, result);

@@ -10,6 +10,7 @@
 #include "deft/dynamics/convex_step.hpp"
 #include "deft/dynamics/impedance_lcp.hpp"
 #include "deft/dynamics/perfect_tracking_lcp.hpp"
+#include "deft/dynamics/planar_limit_surface.hpp"
 #include "deft/dynamics/stewart_trinkle.hpp"
 
 namespace deft::dynamics {
@@ -60,6 +61,8 @@ std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
       return std::make_unique<PerfectTrackingLcp>(scene);
     case scene::ModelKind::kImpedance:
       return std::make_unique<ImpedanceLcp>(scene);
+    case scene::ModelKind::kLimitSurface:
+      return std::make_unique<PlanarLimitSurface>(scene);
     case scene::ModelKind::kStewartTrinkle:
       return std::make_unique<StewartTrinkle>(scene);
     default:
@@ -67,7 +70,7 @@ std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
   }
   throw InputError({scene.spec().file, 0, 0},
                    fmt::format("not available yet: step.model: {}; available: convex, convex-second-order, "
-                               "perfect-tracking, impedance, stewart-trinkle",
+                               "perfect-tracking, impedance, limit-surface, stewart-trinkle",
                                to_string(scene.spec().step.model)));
 }
 

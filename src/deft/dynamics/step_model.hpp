@@ -41,6 +41,7 @@ struct StepResult {
   /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
   solvers::Uniqueness uniqueness = solvers::Uniqueness::kUnknown;
   Eigen::VectorXd second_delta;  // another one, size nv; empty if none is known
+  double balance = 0, bound = 0;  // model limit-surface: LimitSurfaceBalance
   /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
   std::vector<int> offending_contacts, offending_limits;
   bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm

@@ -37,6 +37,7 @@ struct StepRecord {
   double gap_min = 0;                            // min true gap over all pairs at the end of the step [m]
   bool motion_unique = true, forces_unique = true;
   bool forces_least_norm = true;                 // the recorded forces are the only ones, or those of least norm
+  double balance = 0, bound = 0;                 // model limit-surface: error of its energy identity; share of the bound on forces
   int uniqueness = 0;                            // models of exact Coulomb friction: 0 unknown, 1 unique, 2 not unique
 };
 

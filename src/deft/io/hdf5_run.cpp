@@ -66,6 +66,8 @@ constexpr std::array kStepNumbers{
     step_number<&StepRecord::energy>("/steps/energy"),
     step_number<&StepRecord::gap_min>("/steps/gap_min"),
     step_number<&StepRecord::gap_min_linearised>("/steps/gap_min_linearised"),
+    step_number<&StepRecord::balance>("/steps/balance"),
+    step_number<&StepRecord::bound>("/steps/bound"),
 };
 constexpr std::array kStepIndices{
     scalar<StepRecord, std::int32_t, &StepRecord::status>("/steps/status"),

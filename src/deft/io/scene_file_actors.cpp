@@ -40,19 +40,22 @@ std::span<const std::string> certain_names(const SceneReading& scene, const std:
 }
 
 /// `stiffness`, or `Kp` as published files say; every joint needs one.
+/// @param optional  whether the step model does without.
 scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot, std::span<const std::string> joints,
-                                  const YamlReader& read) {
+                                  bool optional, const YamlReader& read) {
   const YamlNode* Kp = item.find("Kp");
   const YamlNode* stiffness = item.find("stiffness");
   if (Kp != nullptr && stiffness != nullptr) read.error(*Kp, "give either stiffness or Kp, not both");
   if (stiffness == nullptr) stiffness = Kp;
   if (stiffness == nullptr) {
-    read.error(item,
-               item.find("admittance") != nullptr
-                   ? fmt::format("not available yet: robot '{}' with an admittance alone; give 'stiffness'", robot)
-                   : fmt::format("robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per "
-                                 "joint, or a map by joint",
-                                 robot));
+    if (!optional)
+      read.error(item, item.find("admittance") != nullptr
+                           ? fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; "
+                                         "give 'stiffness' [N/m, N m/rad]",
+                                         robot)
+                           : fmt::format("robot '{}' needs 'stiffness' [N/m, N m/rad]: one number, a list of one per "
+                                         "joint, or a map by joint",
+                                         robot));
     return {};
   }
   const auto values = read_joint_values(*stiffness, fmt::format("stiffness of '{}'", robot), read, kPositive, joints);
@@ -74,7 +77,7 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   scene::RobotSpec robot;
   robot.name = *name;
   robot.where = item.find("name")->where;
-  robot.stiffness = read_stiffness(item, *name, joints, read);
+  robot.stiffness = read_stiffness(item, *name, joints, scene.spec.step.model == scene::ModelKind::kLimitSurface, read);
   if (const YamlNode* effort = item.find("effort_limit")) {
     const std::string what = fmt::format("effort_limit of '{}'", *name);
     robot.effort_limit =
@@ -82,8 +85,12 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   }
   if (const YamlNode* self = item.find("self_collision"))
     robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
-  if (const YamlNode* admittance = item.find("admittance"))
-    read_joint_values(*admittance, "admittance", read, kPositive, joints);
+  if (const YamlNode* admittance = item.find("admittance")) {
+    const std::string what = fmt::format("admittance of '{}'", *name);
+    robot.admittance = read_joint_values(*admittance, what, read, kPositive, joints).value_or(scene::JointValues{});
+    if (!joints.empty() && !robot.admittance.by_name.empty() && robot.admittance.by_name.size() < joints.size())
+      read.error(*admittance, fmt::format("{} leaves out some of its {} joints: {}", what, joints.size(), fmt::join(joints, ", ")));
+  }
   scene.spec.robots.push_back(std::move(robot));
 }
 
@@ -160,8 +167,7 @@ void read_objects(const YamlNode& objects, SceneReading& scene) {
                                       [&](const auto& robot) { return robot.name == *name; });
     if (is_robot) read.error(*item.find("name"), fmt::format("'{}' is listed both as robot and as object", *name));
     if (const YamlNode* frozen = item.find("frozen")) object.frozen = read.boolean(*frozen, "frozen").value_or(false);
-    if (const YamlNode* limit_surface = item.find("limit_surface"))
-      read.numbers(*limit_surface, "limit_surface", 3, kPositive);
+    if (const YamlNode* limit_surface = item.find("limit_surface")) read_limit_surface(*limit_surface, *name, scene);
     scene.spec.objects.push_back(object);
   }
 }

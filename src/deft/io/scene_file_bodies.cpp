@@ -199,16 +199,6 @@ std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader
   return inertial;
 }
 
-/// A list of three positive numbers, or a 3×3 matrix: well-formed, though nothing uses it yet.
-void check_limit_surface(const YamlNode& node, const YamlReader& read) {
-  const bool matrix = node.is_list() && node.items.size() == 3 && node.items[0].is_list();
-  if (!matrix) {
-    read.numbers(node, "limit_surface", 3, kPositive);
-    return;
-  }
-  for (const YamlNode& row : node.items) read.numbers(row, "limit_surface row", 3);
-}
-
 void add_shapes(const YamlNode& node, SceneReading& scene, LinkSpec& link) {
   const YamlReader& read = scene.read;
   const YamlNode* shape = node.find("shape");
@@ -236,7 +226,7 @@ void read_body(const YamlNode& node, SceneReading& scene, ModelSpec& model) {
   link.inertial = read_inertial(node, read, link);
   if (const YamlNode* pose = node.find("pose"))
     model.X_WModel = read.pose(*pose, "pose").value_or(RigidTransform::Identity());
-  if (const YamlNode* limit_surface = node.find("limit_surface")) check_limit_surface(*limit_surface, read);
+  if (const YamlNode* limit_surface = node.find("limit_surface")) read_limit_surface(*limit_surface, model.name, scene);
   const YamlNode* joint_node = node.find("joint");
   if (joint_node == nullptr) {
     read.error(node, fmt::format("body '{}' needs 'joint' (free, fixed, {{planar: xy}}, …)", model.name));

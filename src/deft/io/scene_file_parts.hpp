@@ -81,6 +81,9 @@ class DirectiveReader {
 /// `bodies:` → one inline model each, appended to the world.
 void read_bodies(const YamlNode& bodies, SceneReading& scene);
 
+/// `limit_surface:` of a body or an object: [a, b, c], a 3×3 matrix, or {support, pressure, mu, force}.
+void read_limit_surface(const YamlNode& node, const std::string& model, SceneReading& scene);
+
 /// `robots:` and `objects:` (the objects' files are loaded by read_object_files before the names are known).
 void read_object_files(const YamlNode& objects, SceneReading& scene);
 void read_robots(const YamlNode& robots, SceneReading& scene);
@@ -93,6 +96,9 @@ scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::str
 void read_configurations(const YamlNode& node, SceneReading& scene);
 void read_initial(const YamlNode& node, SceneReading& scene);
 void read_commands(const YamlNode& node, SceneReading& scene);
+/// `commands.servo:` and `commands.formulas:`.
+void read_servo(const YamlNode& node, SceneReading& scene);
+void read_formulas(const YamlNode& node, SceneReading& scene);
 void read_goals(const YamlNode& node, SceneReading& scene);
 void read_wrenches(const YamlNode& node, SceneReading& scene);
 

@@ -23,6 +23,7 @@ const std::vector<std::string_view> kConeWords = words_of<scene::Cone>(2);
 const std::vector<std::string_view> kForcesWords = words_of<scene::Forces>(2);
 const std::vector<std::string_view> kFrictionLawWords = words_of<scene::FrictionLaw>(2);
 const std::vector<std::string_view> kPlaneWords = words_of<scene::Plane>(4);
+const std::vector<std::string_view> kFormWords = words_of<scene::LimitSurfaceForm>(2);
 const std::vector<std::string_view> kUniquenessWords{"off", "check"};
 
 struct SettingInfo {
@@ -81,7 +82,11 @@ void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"midpoint_forces", "",
                     "force and reaction act at the midpoint of the gap instead of at each body's surface"},
         s.midpoint_forces);
-  visit(SettingInfo{"gain", "1", "limit surface: weight of the command; 0 = perfect tracking", kNotNegative}, s.gain);
+  visit(SettingInfo{"gain", "1", "limit surface: c, how far robots yield to forces, v = u + c B F; 0 = perfect velocity control", kNotNegative},
+        s.gain);
+  visit(SettingInfo{"form", "", "limit surface: gaps at the end of the step (time-stepping), or velocities of what touches (velocity)"},
+        choice(s.form, kFormWords));
+  visit(SettingInfo{"relinearize", "", "limit surface: gaps are linearised again where the step ends, until it stays there"}, s.relinearize);
 }
 
 std::vector<std::string_view> setting_names() {

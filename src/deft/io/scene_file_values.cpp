@@ -156,14 +156,21 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
   static constexpr std::string_view kInterpolations[] = {"linear", "hold"};
   static constexpr std::string_view kTypes[] = {"position", "velocity"};
   const YamlReader& read = scene.read;
-  if (!read.map(node, "commands", {"interpolation", "type", "knots"})) return;
+  if (!read.map(node, "commands", {"interpolation", "type", "knots", "formulas", "servo", "until"})) return;
+  scene::CommandSpec& commands = scene.spec.commands;
+  commands.where = node.where;
   if (const YamlNode* interpolation = node.find("interpolation")) {
     scene.spec.commands.interpolation = static_cast<scene::Interpolation>(
         read.word(*interpolation, "commands.interpolation", kInterpolations).value_or(0));
   }
-  if (const YamlNode* type = node.find("type"); type != nullptr && read.word(*type, "commands.type", kTypes) == 1) {
-    read.error(*type, "not available yet: velocity commands; give joint targets (type: position)");
+  if (const YamlNode* type = node.find("type")) {
+    commands.velocity = read.word(*type, "commands.type", kTypes) == 1;
+    if (commands.velocity && scene.spec.step.model != scene::ModelKind::kLimitSurface)
+      read.error(*type, "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
   }
+  if (const YamlNode* until = node.find("until")) commands.until = read.number(*until, "commands.until", kNotNegative);
+  if (const YamlNode* formulas = node.find("formulas")) read_formulas(*formulas, scene);
+  if (const YamlNode* servo = node.find("servo")) read_servo(*servo, scene);
   const YamlNode* knots = node.find("knots");
   if (knots == nullptr || !read.list(*knots, "commands.knots")) return;
   for (const YamlNode& item : knots->items) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "deft/scene/configuration.hpp"
 #include "deft/scene/scene.hpp"
@@ -16,6 +17,7 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
   for (const Robot& robot : robots) nu += robot.nu;
   start_.resize(nu);
   for (const Robot& robot : robots) start_.segment(robot.first_u, robot.nu) = q_start.segment(robot.first_q, robot.nu);
+  if (spec.velocity) start_.setZero();
 
   targets_.resize(nu, static_cast<Eigen::Index>(spec.knots.size()));
   Eigen::VectorXd last = start_;
@@ -39,9 +41,47 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
     times_.push_back(knot.t);
     targets_.col(static_cast<Eigen::Index>(k)) = last;
   }
+  read_formulas(spec, model, robots, diagnostics);
+}
+
+void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots, Diagnostics& diagnostics) {
+  for (const auto& [name, formulas] : spec.formulas) {
+    const auto robot = std::find_if(robots.begin(), robots.end(), [&, &wanted = name](const Robot& r) { return r.name == wanted; });
+    if (robot == robots.end()) {
+      std::vector<std::string> names;
+      for (const Robot& r : robots) names.push_back(r.name);
+      diagnostics.error(formulas.where, fmt::format("commands.formulas: there is no robot '{}'{}", name, did_you_mean(name, names)));
+      continue;
+    }
+    std::vector<std::string> joints;
+    for (int i = 0; i < robot->nu; ++i) joints.push_back(model.velocities()[static_cast<std::size_t>(robot->first_v + i)].name.substr(name.size() + 1));
+    const auto add = [&](int joint, const std::string& text) {
+      try {
+        formulas_.push_back({robot->first_u + joint, Formula(text)});
+      } catch (const std::invalid_argument& error) {
+        diagnostics.error(formulas.where, fmt::format("commands.formulas {}: {}", name, error.what()));
+      }
+    };
+    if (!formulas.list.empty() && static_cast<int>(formulas.list.size()) != robot->nu)
+      diagnostics.error(formulas.where, fmt::format("commands.formulas {}: {} expected (one per joint), the list has {}", name, robot->nu, formulas.list.size()));
+    else
+      for (std::size_t i = 0; i < formulas.list.size(); ++i) add(static_cast<int>(i), formulas.list[i]);
+    for (const auto& [joint, text] : formulas.by_name) {
+      const auto found = std::find(joints.begin(), joints.end(), joint);
+      if (found == joints.end())
+        diagnostics.error(formulas.where, fmt::format("commands.formulas: '{}' has no joint '{}'{}", name, joint, did_you_mean(joint, joints)));
+      else
+        add(static_cast<int>(found - joints.begin()), text);
+    }
+  }
 }
 
 void CommandTable::evaluate(double t, double h, Eigen::VectorXd& u) const {
+  interpolate(t, h, u);
+  for (const Driven& driven : formulas_) u(driven.u) = driven.rate(t);
+}
+
+void CommandTable::interpolate(double t, double h, Eigen::VectorXd& u) const {
   // Times that are equal but for rounding count as equal.
   const double tolerance = 1e-9 * std::max({1.0, std::abs(t), h});
   const double at = interpolation_ == Interpolation::kLinear ? t + h : t;

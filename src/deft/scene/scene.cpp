@@ -12,6 +12,7 @@
 #include "deft/scene/configuration.hpp"
 #include "deft/scene/friction_table.hpp"
 #include "deft/scene/motion_plane.hpp"
+#include "deft/scene/servo_table.hpp"
 #include "deft/scene/wrench_table.hpp"
 
 namespace deft::scene {
@@ -28,6 +29,9 @@ struct Scene::Impl {
   Plane plane = Plane::kSpace;
   Eigen::VectorXd q_default, q_initial, v_initial;
   CommandTable commands;
+  ServoTable servo;
+  std::vector<RigidTransform> X_WB_initial;
+  std::optional<collision::PlanarWorld> planar_world;
 };
 
 namespace {
@@ -44,6 +48,31 @@ std::vector<std::string> model_names(const multibody::Model& model) {
   std::vector<std::string> names;
   for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
   return names;
+}
+
+/// B of a robot; empty if it has none.
+Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model& model, int index, Diagnostics& diagnostics) {
+  const JointValues& values = spec.admittance;
+  if (!values.all && values.list.empty() && values.by_name.empty()) return {};
+  const int n = model.models()[static_cast<std::size_t>(index)].nv;
+  Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n), fmt::format("admittance of '{}'", spec.name), diagnostics);
+  if ((B.array() <= 0).any() || !B.allFinite())
+    diagnostics.error(values.where, fmt::format("robot '{}': admittance must be positive and finite for each of its {} joints", spec.name, n));
+  return B;
+}
+
+/// `limit_surface` of objects, by name.
+void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, std::span<Object> objects, Diagnostics& diagnostics) {
+  for (const auto& [name, limit_surface] : spec.limit_surfaces) {
+    const auto object = std::find_if(objects.begin(), objects.end(), [&, &wanted = name](const Object& o) { return o.name == wanted; });
+    if (object != objects.end()) {
+      object->limit_surface = limit_surface;
+    } else {
+      diagnostics.error(limit_surface.where, find_model(model, name) < 0
+                                                 ? fmt::format("limit_surface: there is no model '{}'{}", name, did_you_mean(name, model_names(model)))
+                                                 : fmt::format("limit_surface: '{}' is a robot or cannot move; only objects slide on a support", name));
+    }
+  }
 }
 
 /// Splits the movable models into robots (named by the scene) and objects (all others).
@@ -75,8 +104,14 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     robot.first_q = info.first_q;
     robot.first_v = info.first_v;
     robot.nu = info.nv;
-    robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
-    if ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite()) {
+    const bool velocity_controlled = spec.step.model == ModelKind::kLimitSurface;
+    robot.admittance = resolve_admittance(robot_spec, model, index, diagnostics);
+    const bool stated = robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
+    if (stated || !velocity_controlled)
+      robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
+    if (!stated && !velocity_controlled && robot.admittance.size() > 0) {
+      diagnostics.error(robot_spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; give 'stiffness' [N/m, N m/rad]", info.name));
+    } else if ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite()) {
       diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
                         fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
     }
@@ -194,6 +229,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   const multibody::Model& model = *s.model;
 
   sort_models(s.spec, model, diagnostics, s.robots, s.objects);
+  set_limit_surfaces(s.spec, model, s.objects, diagnostics);
   diagnostics.throw_if_errors();
   for (const Robot& robot : s.robots) {
     for (int i = 0; i < robot.nu; ++i) {
@@ -216,9 +252,18 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
     if (configuration.name != s.spec.initial) make_configuration(configuration, model, s.q_default, diagnostics);
   }
   for (const GoalSpec& goal : s.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
-  check_inertia(s.spec, model, s.q_initial, s.objects, diagnostics);
+  const bool on_supports = s.spec.step.model == ModelKind::kLimitSurface;
+  if (!on_supports) check_inertia(s.spec, model, s.q_initial, s.objects, diagnostics);  // where mass has no part in the motion none is needed
+  if (s.spec.commands.velocity && !on_supports)
+    diagnostics.error(s.spec.commands.where, "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
+  if (!s.spec.commands.velocity && on_supports && !s.spec.commands.knots.empty())
+    diagnostics.error(s.spec.commands.where, "commands: step.model limit-surface takes velocities; say type: velocity");
   s.commands = CommandTable(s.spec.commands, model, s.robots, s.q_initial, diagnostics);
   s.plane = choose_plane(s.spec, model, s.q_initial, diagnostics);
+  multibody::Kinematics kinematics = model.make_kinematics();
+  model.update(s.q_initial, kinematics);
+  s.X_WB_initial = kinematics.X_WB;
+  if (s.spec.commands.servo) s.servo = ServoTable(*s.spec.commands.servo, model, s.robots, s.q_initial, kinematics, s.plane, diagnostics);
 
   std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
   s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
@@ -227,6 +272,13 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   check_effort_limits(s.spec, s.robots, diagnostics);
   std::vector<unsigned char> allowed = allowed_pairs(s.spec, model, geometries, diagnostics);
   diagnostics.throw_if_errors();
+  if (on_supports) {
+    if (s.plane == Plane::kSpace)
+      diagnostics.error({s.spec.file, 0, 0}, "step.model: limit-surface is for motion in a plane (joints {planar: xy}, {translation: xy}, hinges about its normal), but bodies of this scene move in space");
+    else
+      s.planar_world = collision::PlanarWorld::build(geometries, allowed, s.X_WB_initial, plane_normal(s.plane), diagnostics);
+    diagnostics.throw_if_errors();
+  }
   s.collision_world = collision::CollisionWorld::build(std::move(geometries), std::move(allowed), diagnostics);
   diagnostics.throw_if_errors();
   return scene;
@@ -289,11 +341,25 @@ Eigen::VectorXd Scene::goal_configuration(const GoalSpec& goal) const {
   return q;
 }
 
-void Scene::command(double t, double h, Eigen::VectorXd& u) const { impl_->commands.evaluate(t, h, u); }
-double Scene::last_knot_time() const { return impl_->commands.last_time(); }
+void Scene::command(double t, double h, Eigen::VectorXd& u) const {
+  if (impl_->servo.empty())
+    impl_->commands.evaluate(t, h, u);
+  else
+    impl_->servo.evaluate(t, impl_->q_initial, impl_->X_WB_initial, u);
+}
+void Scene::command(double t, double h, const SceneState& state, Eigen::VectorXd& u) const {
+  if (impl_->servo.empty())
+    impl_->commands.evaluate(t, h, u);
+  else
+    impl_->servo.evaluate(t, state.q, state.X_WB(), u);
+}
+bool Scene::velocity_commands() const { return impl_->spec.commands.velocity; }
+double Scene::last_knot_time() const {
+  return impl_->spec.commands.until.value_or(std::max(impl_->commands.last_time(), impl_->servo.last_time()));
+}
 
 SceneState Scene::make_state() const {
-  return {impl_->q_initial, model().make_kinematics(), collision_world().make_workspace(), {}};
+  return {impl_->q_initial, model().make_kinematics(), collision_world().make_workspace(), {}, {}};
 }
 
 void Scene::update(const Eigen::VectorXd& q, SceneState& state) const {
@@ -303,6 +369,10 @@ void Scene::update(const Eigen::VectorXd& q, SceneState& state) const {
 
 void Scene::find_contacts(double margin, SceneState& state) const {
   collision_world().find_contacts(state.kinematics.X_WB, margin, state.collision, state.contacts);
+}
+
+void Scene::find_planar_contacts(double margin, SceneState& state) const {
+  impl_->planar_world->find_contacts(state.kinematics.X_WB, margin, state.planar, state.contacts);
 }
 
 }  // namespace deft::scene

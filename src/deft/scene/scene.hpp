@@ -10,6 +10,7 @@
 
 #include "deft/collision/collision_world.hpp"
 #include "deft/collision/contact_pair.hpp"
+#include "deft/collision/planar_world.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
 #include "deft/scene/scene_spec.hpp"
@@ -21,7 +22,8 @@ struct Robot {
   std::string name;
   int model = -1;
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu
+  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; empty: none stated (model limit-surface)
+  Eigen::VectorXd admittance;                          // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
   Eigen::VectorXd effort_limit;                        // [N, N·m] ≥ 0, infinity: none; size nu
 };
 /// A movable model that no robot actuates.
@@ -31,6 +33,7 @@ struct Object {
   int first_q = 0, nq = 0, first_v = 0, nv = 0;
   double mass = 0;
   bool frozen = false;
+  std::optional<LimitSurfaceSpec> limit_surface{};     // friction of its support
 };
 
 /// Friction of one pair of geometries.
@@ -57,6 +60,7 @@ struct SceneState {
   multibody::Kinematics kinematics;
   collision::CollisionWorkspace collision;
   std::vector<collision::ContactPair> contacts;
+  collision::PlanarWorkspace planar;
   std::span<const RigidTransform> X_WB() const { return kinematics.X_WB; }
 };
 
@@ -95,8 +99,13 @@ class Scene {
   /// The initial configuration with what the goal names at its target.
   Eigen::VectorXd goal_configuration(const GoalSpec& goal) const;
   /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No allocation.
+  /// Where a servo gives the commands they are those of the initial configuration.
   void command(double t, double h, Eigen::VectorXd& u) const;
-  /// Time of the last knot [s], 0 without commands.
+  /// The same in a state, which servos look at; `state` must be updated.
+  void command(double t, double h, const SceneState& state, Eigen::VectorXd& u) const;
+  /// Whether commands are velocities of the joints, not targets.
+  bool velocity_commands() const;
+  /// How long the commands last [s]: the last knot, the last phase of a servo, or what they say; 0 without commands.
   double last_knot_time() const;
 
   SceneState make_state() const;
@@ -104,6 +113,9 @@ class Scene {
   void update(const Eigen::VectorXd& q, SceneState& state) const;
   /// Contact candidates nearer than `margin` at the state's q, into state.contacts.
   void find_contacts(double margin, SceneState& state) const;
+  /// The same between the outlines of the geometries in the plane of motion (collision::PlanarWorld), vertex by vertex.
+  /// @pre the scene's model is limit-surface.
+  void find_planar_contacts(double margin, SceneState& state) const;
 
  private:
   Scene();

@@ -22,6 +22,7 @@ bool is_complementarity_model(ModelKind kind) {
 std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
 std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
 std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssociated ? "associated" : "coulomb"; }
+std::string_view to_string(LimitSurfaceForm form) { return form == LimitSurfaceForm::kTimeStepping ? "time-stepping" : "velocity"; }
 std::string_view to_string(Search search) { return search == Search::kRollout ? "rollout" : "single-step"; }
 std::string_view to_string(PlanMetric metric) { return metric == PlanMetric::kLocal ? "local" : "global"; }
 std::string_view to_string(Extend extend) { return extend == Extend::kExact ? "exact" : "smoothed"; }

@@ -32,6 +32,7 @@ struct RobotSpec {
   std::string name;                               // model name
   JointValues stiffness;                          // [N/m, N·m/rad] > 0
   JointValues effort_limit;                       // [N, N·m] >= 0 or inf; empty: the model file's
+  JointValues admittance;                         // B of the limit-surface model [m/s/N, rad/s/(N·m)] > 0; empty: none
   bool self_collision = false;
   SourceLocation where;
 };
@@ -40,6 +41,19 @@ struct RobotSpec {
 struct ObjectSpec {
   std::string name;
   bool frozen = false;                            // δ_u = 0
+  SourceLocation where;
+};
+
+/// A flat support with uniform pressure: its limit surface is exact.
+struct SupportSpec {
+  std::vector<Eigen::Vector2d> polygon;           // corners in order, body frame [m]
+  double mu = 1;                                  // of the support
+  std::optional<double> force_N;                  // normal force; none: the weight
+};
+/// `limit_surface:` of an object: the ellipsoid FᵀÃF = 1 of loads F (body frame: x, y, θ) that its support just resists, or the support.
+struct LimitSurfaceSpec {
+  Eigen::Matrix3d ellipsoid = Eigen::Matrix3d::Identity();  // Ã ≻ 0; unused with a support
+  std::optional<SupportSpec> support;
   SourceLocation where;
 };
 
@@ -73,10 +87,41 @@ struct KnotSpec {
   std::map<std::string, JointValues> robots;      // missing joints keep their last value
   SourceLocation where;
 };
-/// What the robots are told to do over time.
+/// Commanded velocities of one robot as formulas of t [s], by joint; evaluated at the start of a step.
+struct FormulaSpec {
+  std::map<std::string, std::string> by_name;     // missing joints: 0
+  std::vector<std::string> list;                  // file order, instead
+  SourceLocation where;
+};
+/// Where a robot should be in one phase of a servo, and how fast it goes there.
+struct ServoTarget {
+  std::vector<double> place;                      // pose (x, y(, θ)) in the base, or joint values without a base
+  JointValues gain;                               // [1/s] ≥ 0, times the servo's; empty: 1
+  SourceLocation where;
+};
+/// One phase of a servo: counts from the end of the last one until `until`, inclusive.
+struct ServoPhase {
+  double until = kInfinity;                       // [s]
+  std::string base;                               // an object whose frame the targets are in; empty: `pose`, or joints
+  std::optional<std::array<double, 3>> pose;      // (x, y, θ) of the frame that the targets are in
+  std::map<std::string, ServoTarget> robots;      // of robots that are not named: zero velocity
+  SourceLocation where;
+};
+/// `commands.servo`: u = gain · K (q_des − q), evaluated at the start of a step.
+struct ServoSpec {
+  double gain = 1;                                // [1/s]
+  std::vector<ServoPhase> phases;                 // ascending `until`
+  SourceLocation where;
+};
+/// What the robots are told to do over time: joint targets, or velocities (model limit-surface).
 struct CommandSpec {
+  bool velocity = false;
   Interpolation interpolation = Interpolation::kLinear;
   std::vector<KnotSpec> knots;                    // ascending t
+  std::map<std::string, FormulaSpec> formulas;    // by robot; velocities only
+  std::optional<ServoSpec> servo;                 // velocities only
+  std::optional<double> until;                    // [s], how long to simulate if not stated otherwise; none: the last knot or phase
+  SourceLocation where;
 };
 
 /// Every collision geometry pair whose names match both patterns (either way round) gets these values.
@@ -122,6 +167,7 @@ enum class Dynamics { kQuasidynamic, kQuasistatic };
 enum class Cone { kPyramid, kCone };
 enum class Forces { kAny, kLeastNorm };
 enum class FrictionLaw { kAssociated, kCoulomb }; // whether sliding bodies separate (the convex model) or not
+enum class LimitSurfaceForm { kTimeStepping, kVelocity }; // whether gaps at the end of a step count, or velocities of what touches
 enum class Plane { kSpace, kXY, kXZ, kYZ };       // plane of motion: one tangent per contact unless kSpace
 
 /// The words of scene files.
@@ -130,6 +176,7 @@ std::string_view to_string(Dynamics dynamics);
 std::string_view to_string(Cone cone);
 std::string_view to_string(Forces forces);
 std::string_view to_string(FrictionLaw law);
+std::string_view to_string(LimitSurfaceForm form);
 std::string_view to_string(Plane plane);
 
 /// `step:` of a scene file. Listed with units and ranges by io's settings table.
@@ -152,6 +199,8 @@ struct StepSettings {
   Forces forces = Forces::kLeastNorm;             // which of several possible ones are reported
   bool midpoint_forces = false;                   // force and reaction at the common midpoint instead of at each body's own witness
   double gain = 0;                                // limit surface: c
+  LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;
+  bool relinearize = false;                       // limit surface: gaps are linearised where the step ends
 };
 
 /// A whole scene, checked for form; Scene::build checks the rest.
@@ -162,6 +211,7 @@ struct SceneSpec {
   multibody::MultibodySpec world;                 // directives first, then inline bodies, then objects with `file:`
   std::vector<RobotSpec> robots;
   std::vector<ObjectSpec> objects;
+  std::map<std::string, LimitSurfaceSpec> limit_surfaces;  // by model
   std::vector<FilterGroupSpec> filter_groups;
   Eigen::Vector3d gravity_W{0, 0, -9.81};         // [m/s²]
   FrictionSpec friction;

@@ -1,0 +1,62 @@
+#pragma once
+// The friction of an object's support as a quadratic form of its motion: the limit surface, or the ellipsoid that takes its place.
+//
+//   δ_o = A F_o,  A = Q⁻¹,  Q = Sᵀ R̃ K R̃ᵀ S,  K = Ã⁻¹ (ellipsoid) or ∇²K(V) (uniform pressure),
+//
+// S the columns of the object's coordinates as twists in the plane of motion at the body's origin, R̃ its frame's axes there.
+
+#include <Eigen/Core>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "deft/math/uniform_pressure.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::dynamics {
+
+/// The support of one object. One object per thread: it remembers how the support moved last.
+class SupportFriction {
+ public:
+  using Form = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 3>;
+
+  /// @throws InputError that names the object: without `limit_surface`, not one body with one to three joints that move it in the plane of
+  /// motion, a support without a force.
+  SupportFriction(const scene::Scene& scene, const scene::Object& object);
+
+  /// Takes the pose of a state, which must be updated.
+  void place(const scene::SceneState& state);
+  /// Q [N s/m, …] at that pose, nv × nv, for the K at hand.
+  const Form& Q() const { return Q_; }
+  /// A = Q⁻¹.
+  Form A() const;
+  bool is_ellipsoid() const { return !pressure_; }
+  /// For supports that are no ellipsoid: takes the motion of the step found with this Q; renews Q unless that was its own.
+  /// @param rest_m  displacements below it count as rest.  @returns whether Q fits the motion.
+  bool update(const Eigen::VectorXd& delta, double rest_m);
+  /// A new step begins: K stays that of the last motion.
+  void restart();
+  /// Forgets it.
+  void forget();
+  int first_v() const { return first_v_; }
+  int nv() const { return nv_; }
+
+ private:
+  void fill();
+
+  int body_ = -1, first_v_ = 0, nv_ = 0;
+  std::array<int, 3> axes_{0, 1, 2};  // of the plane, and its normal
+  Eigen::Matrix3d K_;                 // body frame
+  std::unique_ptr<const UniformPressure> pressure_;  // iteration_ points to it
+  std::optional<SupportIteration> iteration_;
+  const scene::Scene* scene_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 3> to_body_;  // R̃ᵀS: displacements → twist in the body's axes
+  std::vector<double> jacobian_;
+  Form Q_;
+};
+
+/// The three axes of a plane of motion: its two letters in order (x y, x z, y z) and its normal. @pre not space.
+std::array<int, 3> plane_axes(scene::Plane plane);
+
+}  // namespace deft::dynamics
