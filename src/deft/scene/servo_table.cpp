@@ -105,7 +105,10 @@ bool ServoTable::read_phase(const ServoPhase& spec, const multibody::Model& mode
 }
 
 double ServoTable::last_time() const {
-  return !phases_.empty() && std::isfinite(phases_.back().until) ? phases_.back().until : 0.0;
+  double last = 0;
+  for (const Phase& phase : phases_)
+    if (std::isfinite(phase.until)) last = phase.until;
+  return last;
 }
 
 /// Place and angle in the plane, (a, b, θ).

@@ -27,7 +27,7 @@ class ServoTable {
   ServoTable(const ServoSpec& spec, const multibody::Model& model, std::span<const Robot> robots, const Eigen::VectorXd& q,
              const multibody::Kinematics& kinematics, Plane plane, Diagnostics& diagnostics);
   bool empty() const { return phases_.empty(); }
-  /// End of the last phase [s]; 0 if it has none.
+  /// End of the last phase that has one [s]; 0 without.
   double last_time() const;
   /// Velocities at time t, size nu; robots that the phase does not name get 0. No allocation.
   void evaluate(double t, const Eigen::VectorXd& q, std::span<const RigidTransform> X_WB, Eigen::VectorXd& u) const;
