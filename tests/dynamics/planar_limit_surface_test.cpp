@@ -182,7 +182,9 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
     const StepResult result = step_once(squeeze(c), {1, 0, -1, 0, 0, 1, 0, -1});
     expect_solved(result);
     EXPECT_NE(result.uniqueness, solvers::Uniqueness::kNotUnique) << c;
-    if (c >= 1e-6) EXPECT_EQ(result.uniqueness, solvers::Uniqueness::kUnique) << c;  // the search knows as many digits
+    if (c >= 1e-6) {  // the search knows as many digits
+      EXPECT_EQ(result.uniqueness, solvers::Uniqueness::kUnique) << c;
+    }
     EXPECT_LT(result.delta.norm(), 1e-9);
     for (const auto& force : result.solution.force) EXPECT_NEAR(force[0] * c, 1, 1e-9) << c;  // λ_N = 1/c
     // Theorem 3: what is left of cλ on the object vanishes.
