@@ -26,8 +26,7 @@ constexpr int kOtherCovers = 6;      // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
 constexpr int kRenew = 20;           // pivots between dictionaries computed anew, where rounding has spoiled the first run
 constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
-constexpr double kSmallShift = 1e-12;  // in extended precision, around the last point (proximal points)
-constexpr int kProximalPoints = 5;
+constexpr std::array<double, 6> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
 constexpr double kHopeless = 1e11;   // natural sizes: points that the shift alone keeps finite
 constexpr int kEarlyModes = 300;     // nodes of a first search, before what takes long
 constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: one costs at least n²
@@ -200,9 +199,15 @@ bool ComplementaritySolver::Impl::pivot_extended() {
   if (!extended_) extended_ = std::make_unique<BasicLemke<Extended>>();
   BasicLemke<Extended>::Limits limits{.pivots = pivot_limit(problem.n), .tie = 1e-16, .pivot = 1e-16, .clock = &clock_, .time_s = settings.time_limit_s};
   shifted_.assign(problem.M, problem.M + n * static_cast<std::size_t>(problem.ld));
-  for (std::size_t i = 0; i < n; ++i) shifted_[i * static_cast<std::size_t>(problem.ld + 1)] += kSmallShift;
   moved_q_.assign(problem.q, problem.q + n);
-  for (int step = 0; step < kProximalPoints && !out_of_time(); ++step) {
+  point_.assign(n, 0.0);
+  for (const double shift : kSmallShifts) {
+    if (out_of_time()) return false;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t diagonal = i * static_cast<std::size_t>(problem.ld + 1);
+      shifted_[diagonal] = problem.M[diagonal] + shift;
+      moved_q_[i] = problem.q[i] - shift * point_[i];
+    }
     const LemkeEnd end = extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
     result_.iterations += extended_->pivots();
     if (end != LemkeEnd::kSolved) return false;
@@ -213,7 +218,6 @@ bool ComplementaritySolver::Impl::pivot_extended() {
     pure_.lift(point_, lifted_);
     basis_.take(scaled_, lifted_);
     if (accept("lemke")) return true;
-    for (std::size_t i = 0; i < n; ++i) moved_q_[i] = problem.q[i] - kSmallShift * point_[i];
   }
   return false;
 }
