@@ -18,7 +18,6 @@ using solvers::ComplementaritySolution;
 using solvers::Status;
 
 constexpr double kSearch = 1e8;  // n² times the nodes of a search over modes: some seconds at most
-constexpr int kMostModes = 100'000;
 
 /// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
 double reaction(const solvers::ContactProgram& program, const solvers::ContactSolution& solution, int v) {
@@ -135,7 +134,7 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
     const Stopwatch watch;
     rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
     const double n = std::max(1, rows_.size());
-    solver_.settings().max_modes = static_cast<int>(std::clamp(kSearch / (n * n), 100.0, 1.0 * kMostModes));
+    solver_.settings().max_modes = static_cast<int>(std::clamp(kSearch / (n * n), 100.0, 1.0 * most_modes_));
     if (rows_.size() > 0) found = &solver_.solve(result.complementarity);
     result.solve_us = watch.microseconds();
     result.status = found->status;

@@ -23,6 +23,7 @@ constexpr double kSameMotion = 1e-10;   // of a step's motion: linearised where 
 constexpr double kSecond = 1e-6;        // of the motion: solutions that differ by more are different motions
 constexpr double kAccurate = 1e-11;     // scaled residual above which the motion is improved
 constexpr double kSofter[] = {10, 100, 1e3, 1e4, 1e5};  // times the admittance, where the true one fails
+constexpr int kModes = 2000;            // of one step's search for a second motion: some milliseconds
 constexpr double kResting = 1e-9;       // of the commanded motion: what moves less is at rest
 constexpr double kBalance = 1e-8;       // largest error of balance and bound
 
@@ -43,6 +44,7 @@ PlanarLimitSurface::PlanarLimitSurface(const scene::Scene& scene)
   solve_.settings().check_uniqueness = false;
   if (!scene.spec().step.uniqueness_check) return;
   search_ = std::make_unique<ComplementaritySolve>(scene);
+  search_->limit_search(kModes);
 }
 
 void PlanarLimitSurface::check_scene() const {
