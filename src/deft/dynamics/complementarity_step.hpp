@@ -65,6 +65,7 @@ class ComplementaritySolve {
   ForceResponse response_;
   CoulombRows rows_;
   int most_modes_ = solvers::ComplementaritySettings{}.max_modes;
+  bool refines_;  // the model works on with what the solver finds: it must be accurate
   solvers::ComplementaritySolver solver_;
   solvers::LeastNorm least_norm_;
   solvers::Certifier certifier_;
