@@ -72,6 +72,7 @@ TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
 }
 
 TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
+  // The bases of mixed problems may be singular, which takes scratch.
   for (const scene::ModelKind model : {scene::ModelKind::kStewartTrinkle}) {
     for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
       scene::SceneSpec spec = test::scene_spec(
