@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <cstdlib>
 #include <numbers>
 
 #include "deft/dynamics/rollout.hpp"
@@ -369,7 +370,9 @@ TEST(PlanarLimitSurface, RelinearisedStepsEndOnTheTrueGeometry) {
 }
 
 TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
-  for (std::uint64_t item = 0; item < 150; ++item) {
+  const char* const rounds = std::getenv("DEFT_FUZZ_ROUNDS");  // for a long hunt
+  const std::uint64_t count = rounds != nullptr ? std::strtoull(rounds, nullptr, 10) : 150;
+  for (std::uint64_t item = 0; item < count; ++item) {
     std::uint32_t counter = 0;
     const auto draw = [&](double low, double high) { return low + (high - low) * random_uniform(21, item, counter++); };
     Builder builder;
@@ -408,7 +411,8 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
       for (const scene::Robot& robot : scene.robots())
         for (int j = 0; j < robot.nu; ++j, ++at) u(at) = j == 1 ? (q(robot.first_q + 1) > 0 ? -1.5 : 1.5) + draw(-0.5, 0.5) : draw(-1, 1);
       model->step(q, u, result);
-      ASSERT_TRUE(solvers::usable(result.status)) << "scene " << item << " step " << k << ": " << to_string(result.status) << " c " << builder.spec.step.gain << " residual " << result.certificate.max_scaled() << " balance " << result.balance << " bound " << result.bound;
+      EXPECT_TRUE(solvers::usable(result.status)) << "scene " << item << " step " << k << ": " << to_string(result.status) << " c " << builder.spec.step.gain << " residual " << result.certificate.max_scaled() << " balance " << result.balance << " bound " << result.bound;
+      if (!solvers::usable(result.status)) break;
       EXPECT_LE(result.balance, 1e-8);
       EXPECT_LE(result.bound, 1 + 1e-8);
       for (const double gap : result.solution.gap) EXPECT_GE(gap, -1e-9);

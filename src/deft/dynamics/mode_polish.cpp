@@ -135,15 +135,20 @@ bool solve_modes(const solvers::ContactProgram& program, Modes& modes, VectorXd&
     K.block(program.Q.start(k), program.Q.start(k), program.Q.size(k), program.Q.size(k)) = program.Q.block(k) / unit;
   K.topRightCorner(nv, rows) = -modes.G.transpose();
   K.bottomLeftCorner(rows, nv) = modes.N;
+  // Joints that hardly move have stiffnesses beyond all others.
+  VectorXd scale = VectorXd::Ones(nv + rows);
+  for (Index v = 0; v < nv; ++v) scale(v) = 1 / std::sqrt(std::max(1.0, K(v, v)));
+  const MatrixXd stiffness = K.topLeftCorner(nv, nv);
+  K = scale.asDiagonal() * K * scale.asDiagonal();
   Eigen::CompleteOrthogonalDecomposition<MatrixXd> factor;
   factor.setThreshold(kRank);
   factor.compute(K);
   VectorXd r(nv + rows);
   for (int step = 0; step < kSteps; ++step) {
     r.head(nv) = program.b / unit - modes.G.transpose() * (modes.lambda / unit);
-    r.head(nv) += K.topLeftCorner(nv, nv) * delta;
+    r.head(nv) += stiffness * delta;
     r.tail(rows) = modes.N * delta + modes.offset;
-    const VectorXd dx = factor.solve(r);
+    const VectorXd dx = scale.cwiseProduct(factor.solve(scale.cwiseProduct(r)));
     delta -= dx.head(nv);
     modes.lambda -= unit * dx.tail(rows);
   }

@@ -65,7 +65,7 @@ class PlanarLimitSurface final : public StepModel {
   void settle(const Eigen::VectorXd& q, StepResult& result);
   void add_left_out(StepResult& result) const;
   void look_for_second_motion(StepResult& result);
-  void report(StepResult& result) const;
+  void report(StepResult& result);
 
   const scene::Scene* scene_;
   double h_;
