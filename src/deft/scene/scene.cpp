@@ -107,11 +107,12 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     const bool velocity_controlled = spec.step.model == ModelKind::kLimitSurface;
     robot.admittance = resolve_admittance(robot_spec, model, index, diagnostics);
     const bool stated = robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
+    robot.stiffness.setZero(info.nv);
     if (stated || !velocity_controlled)
       robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
     if (!stated && !velocity_controlled && robot.admittance.size() > 0) {
       diagnostics.error(robot_spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; give 'stiffness' [N/m, N m/rad]", info.name));
-    } else if ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite()) {
+    } else if ((stated || !velocity_controlled) && ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite())) {
       diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
                         fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
     }

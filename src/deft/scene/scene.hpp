@@ -22,7 +22,7 @@ struct Robot {
   std::string name;
   int model = -1;
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; empty: none stated (model limit-surface)
+  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; 0: none stated (model limit-surface)
   Eigen::VectorXd admittance;                          // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
   Eigen::VectorXd effort_limit;                        // [N, N·m] ≥ 0, infinity: none; size nu
 };
