@@ -259,7 +259,7 @@ let go of it. In the last moments before that, holding on and letting go are bot
 
 Four fingers that squeeze: perfect control is `{m.squeeze[0.0].status}`, finite gains hold the square still with λ = 1/c at each finger.
 Fingers that graze two sides, the upper pair upwards and the lower one downwards: perfect control allows several motions
-({m.graze[0.0].run.summary["statuses"]}), finite gains one, in which the square rests.
+({m.graze[0.0].run.summary["statuses"].get("NotUnique", 0)} of its steps are `NotUnique`), finite gains one, in which the square rests.
 
 ## A peg and its slot
 
