@@ -11,7 +11,10 @@
 #include <memory>
 
 #include "command.hpp"
+#include "deft/core/log.hpp"
+#include "deft/dynamics/body_poses.hpp"
 #include "deft/io/run_folder.hpp"
+#include "deft/io/scene_file.hpp"
 #include "json.hpp"
 #include "options.hpp"
 #include "run_page.hpp"
@@ -50,9 +53,24 @@ void open_in_browser(const std::string& page) {
   if (child > 0) waitpid(child, nullptr, 0);
 }
 
+/// Poses of second motions, which runs of older programs hold as displacements only. Without its models a run is shown without them.
+void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion) {
+  if (!motion.looks_for_second_motions || !motion.second_X_WB.empty()) return;
+  const fs::path file = fs::temp_directory_path() / fmt::format("deft_view_{}.deft.yaml", getpid());
+  try {
+    io::publish_text(file.string(), header.scene_yaml);
+    Diagnostics diagnostics;
+    dynamics::add_second_poses(io::load_scene(file.string(), {.bundled_scenes = DEFT_SCENES_DIR}, diagnostics), motion);
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("second motions are not drawn: {}", error.what()));
+  }
+  std::error_code ignored;
+  fs::remove(file, ignored);
+}
+
 int run(const ViewOptions& options) {
   apply(options.output);
-  const io::Run stored = io::read_run(options.run);
+  io::Run stored = io::read_run(options.run);
   if (stored.header.scene_json.empty()) {
     throw InputError({options.run, 0, 0},
                      "holds no drawing of its scene (attribute scene_json); 'deft sim' writes one");
@@ -60,6 +78,7 @@ int run(const ViewOptions& options) {
   const fs::path folder = fs::is_directory(options.run) ? fs::path(options.run) : fs::path(options.run).parent_path();
   const std::string page = (folder / "run.html").string();
   const std::optional<io::StoredPlan> plan = io::read_plan(options.run);
+  find_second_poses(stored.header, stored.trajectory);
   write_page(page, stored.header, stored.trajectory, plan);
   if (options.output.json) {
     print_json({{"files", Json::array({page})}});

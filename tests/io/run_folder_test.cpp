@@ -93,7 +93,20 @@ void add_step(Trajectory& motion) {
   step.motion_unique = k % 2 == 0;
   step.forces_unique = k % 3 == 0;
   step.forces_least_norm = k % 5 == 0;
+  step.uniqueness = k % 3;
   motion.steps.push_back(step);
+  for (std::size_t i = 0; i < motion.support_bodies.size(); ++i) {
+    motion.supports.push_back({.load = {s, 2 * s, 3 * s},
+                               .factor = 4 * s,
+                               .twist = {5 * s, 6 * s, 7 * s},
+                               .form = {s, 0.1 * s, 0.2 * s, 2 * s, 0.3 * s, 3 * s},
+                               .state = static_cast<dynamics::SupportState>((k + static_cast<int>(i)) % 3)});
+  }
+  if (!motion.looks_for_second_motions) return;
+  const bool known = k % 3 == 2;
+  motion.second_delta.emplace_back(motion.names_v.size(), known ? s : std::nan(""));
+  motion.second_X_WB.emplace_back();
+  if (known) motion.second_X_WB.back().assign(motion.names_bodies.size(), {1, 0, 0, 0, -s, 2 * s, 3 * s});
 }
 
 void expect_equal(const Trajectory& a, const Trajectory& b) {
@@ -109,6 +122,14 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.u, b.u);
   EXPECT_EQ(a.X_WB, b.X_WB);
   EXPECT_EQ(a.contact_offset, b.contact_offset);
+  EXPECT_EQ(a.looks_for_second_motions, b.looks_for_second_motions);
+  EXPECT_EQ(a.second_X_WB, b.second_X_WB);
+  EXPECT_EQ(a.support_bodies, b.support_bodies);
+  ASSERT_EQ(a.supports.size(), b.supports.size());
+  for (std::size_t i = 0; i < a.supports.size(); ++i) {
+    const dynamics::SupportRecord &x = a.supports[i], &y = b.supports[i];
+    EXPECT_EQ(std::tie(x.load, x.factor, x.twist, x.form, x.state), std::tie(y.load, y.factor, y.twist, y.form, y.state));
+  }
   ASSERT_EQ(a.contacts.size(), b.contacts.size());
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
     const ContactRecord &x = a.contacts[i], &y = b.contacts[i];
@@ -120,10 +141,10 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
     const StepRecord &x = a.steps[i], &y = b.steps[i];
     EXPECT_EQ(std::tie(x.status, x.residual, x.residual_stationarity, x.residual_primal, x.residual_complementarity,
                        x.iterations, x.solve_us, x.step_us, x.energy, x.gap_min, x.gap_min_linearised, x.motion_unique,
-                       x.forces_unique, x.forces_least_norm),
+                       x.forces_unique, x.forces_least_norm, x.uniqueness),
               std::tie(y.status, y.residual, y.residual_stationarity, y.residual_primal, y.residual_complementarity,
                        y.iterations, y.solve_us, y.step_us, y.energy, y.gap_min, y.gap_min_linearised, y.motion_unique,
-                       y.forces_unique, y.forces_least_norm));
+                       y.forces_unique, y.forces_least_norm, y.uniqueness));
   }
 }
 
@@ -157,6 +178,30 @@ TEST_F(RunFolder, GivesBackEverythingThatWasWritten) {
   EXPECT_FALSE(run.complete);
   publish_text(path("summary.json"), "{}\n");
   EXPECT_TRUE(read_run(path("run.h5")).complete);
+}
+
+TEST_F(RunFolder, GivesBackSupportsAndOtherMotions) {
+  for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
+    Trajectory motion = start_of(7, 2, 3);
+    motion.looks_for_second_motions = true;
+    motion.support_bodies = {1, 2};
+    {
+      RunWriter writer(path(), kHeader, motion, {.period_s = 0.01, .whole_copy_bytes = whole_copy_bytes});
+      expect_equal(read_run(path()).trajectory, motion);
+      for (int k = 0; k < 600; ++k) {
+        add_step(motion);
+        writer.append(motion);
+        if (k == 300) {
+          ASSERT_TRUE(wait_for_steps(path(), 301));
+        }
+      }
+    }
+    const Trajectory read = read_run(path()).trajectory;
+    expect_equal(read, motion);
+    ASSERT_EQ(read.second_delta.size(), 600u);
+    EXPECT_TRUE(std::isnan(read.second_delta[0][0]));
+    EXPECT_EQ(read.second_delta[2], motion.second_delta[2]);
+  }
 }
 
 TEST_F(RunFolder, LeavesNothingButTheRunBehind) {

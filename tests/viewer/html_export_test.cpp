@@ -161,6 +161,52 @@ TEST(MakePage, StoresTorquesOnlyIfThereAreAny) {
   EXPECT_FLOAT_EQ(torque[11], 0.25f);
 }
 
+TEST(MakePage, HoldsSupportsAndOtherMotionsOfTheKeptFrames) {
+  const SyntheticRun plain = make_synthetic_run({.steps = 5});
+  const json without = json::parse(slot_text(page_of(plain)));
+  EXPECT_FALSE(without.contains("supports"));
+  for (const char* name : {"support_load", "second_frame", "step_uniqueness"}) EXPECT_FALSE(without["blocks"].contains(name));
+
+  const SyntheticRun run = make_synthetic_run({.supports = true});
+  const std::size_t all = page_of(run).size(), page = embedded_page().size();
+  for (const std::size_t limit : {all, page + (all - page) * 2 / 3}) {
+    const json document = json::parse(slot_text(page_of(run, limit)));
+    EXPECT_EQ(document["supports"]["bodies"], (std::vector<int>{2, 3}));
+    const auto frame = block<std::uint32_t>(document, "frame");
+    ASSERT_EQ(frame.size() < 61, limit < all);
+    const auto load = block<float>(document, "support_load"), factor = block<float>(document, "support_factor"),
+               twist = block<float>(document, "support_twist"), form = block<float>(document, "support_form");
+    const auto state = block<std::uint8_t>(document, "support_state"), uniqueness = block<std::uint8_t>(document, "step_uniqueness");
+    const std::size_t rows = 2 * (frame.size() - 1);
+    ASSERT_EQ(load.size(), 3 * rows);
+    ASSERT_EQ(factor.size(), rows);
+    ASSERT_EQ(twist.size(), 3 * rows);
+    ASSERT_EQ(form.size(), 6 * rows);
+    ASSERT_EQ(state.size(), rows);
+    std::vector<std::uint32_t> known;
+    for (std::size_t i = 1; i < frame.size(); ++i) {
+      const std::size_t step = frame[i] - 1;
+      for (std::size_t s = 0; s < 2; ++s) {
+        const dynamics::SupportRecord& record = run.trajectory.supports[2 * step + s];
+        const std::size_t row = 2 * (i - 1) + s;
+        for (std::size_t c = 0; c < 3; ++c) EXPECT_FLOAT_EQ(load[3 * row + c], static_cast<float>(record.load[c]));
+        EXPECT_FLOAT_EQ(twist[3 * row + 1], static_cast<float>(record.twist[1]));
+        EXPECT_FLOAT_EQ(form[6 * row + 3], static_cast<float>(record.form[3]));
+        EXPECT_FLOAT_EQ(factor[row], static_cast<float>(record.factor));
+        EXPECT_EQ(state[row], static_cast<int>(record.state));
+      }
+      EXPECT_EQ(uniqueness[i - 1], run.trajectory.steps[step].uniqueness);
+      if (!run.trajectory.second_X_WB[step].empty()) known.push_back(static_cast<std::uint32_t>(i));
+    }
+    EXPECT_EQ(block<std::uint32_t>(document, "second_frame"), known);
+    const auto X_WB = block<float>(document, "second_X_WB");
+    ASSERT_EQ(X_WB.size(), known.size() * 4 * 7);
+    for (std::size_t m = 0; m < known.size(); ++m) {
+      EXPECT_FLOAT_EQ(X_WB[(4 * m + 2) * 7 + 5], static_cast<float>(run.trajectory.X_WB[frame[known[m]]][2][5] + 0.1));
+    }
+  }
+}
+
 TEST(MakePage, NamesTheArrayThatDisagrees) {
   using Spoil = void (*)(SyntheticRun&);
   const std::pair<Spoil, const char*> cases[] = {
@@ -181,6 +227,14 @@ TEST(MakePage, NamesTheArrayThatDisagrees) {
       {[](SyntheticRun& r) { std::swap(r.trajectory.contact_offset[1], r.trajectory.contact_offset[3]); },
        "contact_offset decreases"},
       {[](SyntheticRun& r) { r.trajectory.contact_offset[0] = 1; }, "contact_offset must start at 0"},
+      {[](SyntheticRun& r) { r.trajectory.support_bodies = {4}; }, "support_bodies holds 4"},
+      {[](SyntheticRun& r) { r.trajectory.support_bodies = {2}; }, "supports has 0 entries, expected 4"},
+      {[](SyntheticRun& r) { r.trajectory.second_X_WB.resize(3); }, "second_X_WB has 3 entries, expected 4"},
+      {[](SyntheticRun& r) {
+         r.trajectory.second_X_WB.resize(4);
+         r.trajectory.second_X_WB[2].resize(1);
+       },
+       "second_X_WB[2] has 1 entries, expected 4"},
       {[](SyntheticRun& r) { r.scene_json = "{\"bodies\": [1]}"; }, "scene_json: bodies has 1 entries, expected 4"},
       {[](SyntheticRun& r) { r.scene_json = "{\"bodies\": 3}"; }, "bodies is not a list"},
       {[](SyntheticRun& r) { r.scene_json = "{broken"; }, "scene_json is not a JSON object"},

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synthetic_supports.hpp"
+
 namespace deft::viewer {
 namespace {
 
@@ -55,6 +57,7 @@ json scene_of(const SyntheticOptions& options) {
                           : shape({{"type", "box"}, {"size", {2 * kHalf, 2 * kHalf, 2 * kHalf}}});
     const std::string name = i == 0 ? options.box_name : fmt::format("{}_{}", options.box_name, i);
     bodies.push_back({{"name", name}, {"role", "object"}, {"visuals", cube}, {"collisions", cube}});
+    if (options.supports) bodies.back()["limit_surface"] = limit_surface_of(i);
   }
   if (options.wall) {
     json wall = shape({{"type", "box"}, {"size", {1.2, 0.02, 0.8}}}, {{"rgba", {0, 0.4, 0, 1}}});
@@ -64,8 +67,10 @@ json scene_of(const SyntheticOptions& options) {
   json settings = {{"h", kStep}, {"model", "convex"},       {"cone", "cone"},
                    {"rays", 4},  {"contact_margin", 0.025}, {"kappa", nullptr}};
   if (options.smoothed) settings["kappa"] = 100;
+  if (options.supports) settings["model"] = "limit-surface";
   const json goal = {{"name", "aside"}, {"bodies", {{{"body", 2}, {"X_WB", {0.92, 0, 0, 0.39, 0.2, 0, kHalf}}}}}};
-  return {{"name", "synthetic"}, {"plane", nullptr}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
+  const json plane_of_motion = options.supports ? json("xy") : json(nullptr);
+  return {{"name", "synthetic"}, {"plane", plane_of_motion}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
 }
 
 ContactRecord table_contact(const SyntheticOptions& options, int i, int corner, const Box& box, bool slides) {
@@ -193,19 +198,19 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
   dynamics::Trajectory& run = made.trajectory;
   run.names_q = {"finger/x"};
   run.names_u = {"finger/x"};
-  run.u_index_q = {0};
+  if (!options.supports) run.u_index_q = {0};
   run.names_bodies = {"world", "finger"};
   for (int i = 0; i < options.boxes; ++i) {
     const std::string name = i == 0 ? options.box_name : fmt::format("{}_{}", options.box_name, i);
     run.names_bodies.push_back(name);
     for (const char* c : {"qw", "qx", "qy", "qz", "x", "y", "z"}) run.names_q.push_back(name + "/" + c);
   }
-  run.status_words = {"Solved", "NotUnique", "Infeasible", "IterationLimit"};
+  run.status_words = {"Solved", "NotUnique", "Infeasible", "IterationLimit", "RayTermination"};
   add_frame(options, 0, 0, run);
   for (int k = 0; k < options.steps; ++k) {
     const double part = (k + 1.0) / options.steps;
     add_frame(options, (k + 1) * kStep, part, run);
-    run.u.push_back({finger_x(part) + 0.01 * part});
+    run.u.push_back({options.supports ? 0.1 : finger_x(part) + 0.01 * part});  // [m/s], or [m]
     StepRecord step{.residual = std::pow(10.0, -10 + std::sin(0.7 * k)),
                     .iterations = 8 + k % 5,
                     .solve_us = 80 + 20 * std::sin(0.3 * k)};
@@ -216,6 +221,7 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
     add_contacts(options, part, run);
     run.steps.push_back(step);
   }
+  if (options.supports) add_supports(18, run);
   if (options.twigs >= 0) made.tree = tree_of(options, run.names_bodies.size());
   return made;
 }

@@ -5,8 +5,10 @@
 #include <limits>
 #include <stdexcept>
 
+#include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/complementarity_step.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
+#include "deft/dynamics/support_recorder.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -16,17 +18,6 @@ constexpr double kSlip_m = 1e-7;         // tangential displacement over one ste
 
 std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
 std::vector<double> to_vector(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
-
-std::vector<std::array<double, 7>> poses(std::span<const RigidTransform> X_WB) {
-  std::vector<std::array<double, 7>> out;
-  out.reserve(X_WB.size());
-  for (const RigidTransform& X : X_WB) {
-    const Eigen::Vector4d quat = quat_wxyz_from_rotation(X.linear());
-    const Eigen::Vector3d p = X.translation();
-    out.push_back({quat(0), quat(1), quat(2), quat(3), p.x(), p.y(), p.z()});
-  }
-  return out;
-}
 
 /// Where a body-fixed point of the start pose is at the end pose.
 Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) { return X_end * (X_start.inverse() * p_W); }
@@ -100,7 +91,8 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
   scene::SceneState state = scene.make_state();
   scene.update(start.q, state);
-  trajectory.X_WB.push_back(poses(state.X_WB()));
+  trajectory.X_WB.push_back(body_poses(state.X_WB()));
+  trajectory.support_bodies = SupportRecorder(scene).bodies();
   return trajectory;
 }
 
@@ -109,7 +101,8 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   if (!options.commands.empty() && static_cast<int>(options.commands.size()) < options.steps)
     throw std::invalid_argument("rollout: fewer commands than steps");
   RolloutEnd end;
-  scene::SceneState start = scene.make_state(), next = scene.make_state();
+  scene::SceneState start = scene.make_state(), next = scene.make_state(), elsewhere = scene.make_state();
+  SupportRecorder supports(scene);
   scene.update(from.q, start);
   StepResult result;
   State state = from;
@@ -136,15 +129,18 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     }
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
+    supports.record(start, u, model.h(), result, trajectory.supports);
     if (trajectory.looks_for_second_motions) {
       trajectory.second_delta.push_back(result.second_delta.size() > 0
                                             ? to_vector(result.second_delta)
                                             : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
+      trajectory.second_X_WB.emplace_back();
+      if (result.second_delta.size() > 0) trajectory.second_X_WB.back() = poses_after(scene, state.q, result.second_delta, elsewhere);
     }
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));
     if (model.second_order()) trajectory.v.push_back(to_vector(result.v_next));
-    trajectory.X_WB.push_back(poses(next.X_WB()));
+    trajectory.X_WB.push_back(body_poses(next.X_WB()));
     trajectory.t.push_back(from.t + (k + 1) * model.h());
 
     if (!solvers::usable(result.status)) {

@@ -8,20 +8,12 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/scene/support_axes.hpp"
+
 namespace deft::dynamics {
 namespace {
 
 constexpr double kSameDirection = 1e-10;  // of twists: Q is that of the motion
-
-/// μN of a support: what the scene states, or friction times the weight.
-double friction_force(const scene::Scene& scene, const scene::Object& object, const scene::SupportSpec& support) {
-  if (support.force_N) return support.mu * *support.force_N;
-  const double weight = object.mass * scene.spec().gravity_W.norm();
-  if (!(weight > 0))
-    throw InputError(object.limit_surface->where,
-                     fmt::format("limit_surface of '{}': give 'force' [N], or a mass and gravity along the plane's normal", object.name));
-  return support.mu * weight;
-}
 
 }  // namespace
 
@@ -51,7 +43,7 @@ SupportFriction::SupportFriction(const scene::Scene& scene, const scene::Object&
     return;
   }
   try {
-    pressure_ = std::make_unique<UniformPressure>(spec.support->polygon, friction_force(scene, object, *spec.support));
+    pressure_ = std::make_unique<UniformPressure>(spec.support->polygon, scene::support_friction_N(scene, object));
   } catch (const std::invalid_argument& error) {
     refuse(spec.where, error.what());
   }
@@ -74,11 +66,8 @@ void SupportFriction::place(const scene::SceneState& state) {
   const int n = static_cast<int>(columns.size());
   scene_->model().point_jacobian(state.kinematics, body_, X.translation(), jacobian_.data(), n);
   const auto J = [&](int row, int column) { return jacobian_[static_cast<std::size_t>(row * n + column)]; };
-  // The body's axis along the plane's normal; its others, in order, are the axes of Ã.
+  const auto [b0, b1, along] = scene::support_axes(scene_->plane(), X);
   const int normal = axes_[2];
-  Eigen::Index along = 0;
-  X.linear().row(normal).cwiseAbs().maxCoeff(&along);
-  const int b0 = along == 0 ? 1 : 0, b1 = along == 2 ? 1 : 2;
   Eigen::Matrix3d R = Eigen::Matrix3d::Zero();  // body twists (a, b, turn) → the plane's
   R << X.linear()(axes_[0], b0), X.linear()(axes_[0], b1), 0, X.linear()(axes_[1], b0), X.linear()(axes_[1], b1), 0, 0, 0,
       X.linear()(normal, along);
@@ -93,11 +82,20 @@ void SupportFriction::fill() {
   Q_ = 0.5 * (Q_ + Q_.transpose()).eval();
 }
 
+Eigen::Matrix3d SupportFriction::body_form(const Eigen::Vector3d& V) const {
+  return pressure_ && !V.isZero(0) ? pressure_->hessian(V) : K_;
+}
+
+Eigen::Vector3d SupportFriction::body_load(const Eigen::Matrix3d& K, const Eigen::VectorXd& F_o) const {
+  const Form Q = to_body_.transpose() * K * to_body_;
+  return K * (to_body_ * Q.llt().solve(F_o));
+}
+
 SupportFriction::Form SupportFriction::A() const { return Q_.llt().solve(Form::Identity(nv_, nv_)); }
 
 bool SupportFriction::update(const Eigen::VectorXd& delta, double rest_m) {
   if (!pressure_) return true;
-  const Eigen::Vector3d V = to_body_ * delta.segment(first_v_, nv_);
+  const Eigen::Vector3d V = twist(delta);
   const double speed = pressure_->speed(V);
   // Slow motions are known to fewer digits.
   const bool fits = iteration_->update(V, rest_m, std::max(kSameDirection, speed > 0 ? 0.1 * rest_m / speed : 0.0));

@@ -32,6 +32,13 @@ class SupportFriction {
   /// A = Q⁻¹.
   Form A() const;
   bool is_ellipsoid() const { return !pressure_; }
+  /// The motion in the body's axes (scene/support_axes.hpp) [m, m, rad], about its origin.
+  Eigen::Vector3d twist(const Eigen::VectorXd& delta) const { return to_body_ * delta.segment(first_v_, nv_); }
+  /// K there: of an ellipsoid, or ∇²K(V) at a twist V ≠ 0.
+  Eigen::Matrix3d body_form(const Eigen::Vector3d& V) const;
+  /// The part of the generalised force F_o (size nv) that the support resists, as a load in the body's axes [N, N, N·m]: K times the twist
+  /// A F_o. All of it if the object's joints allow every motion in the plane; the rest is theirs to bear.
+  Eigen::Vector3d body_load(const Eigen::Matrix3d& K, const Eigen::VectorXd& F_o) const;
   /// For supports that are no ellipsoid: takes the motion of the step found with this Q; renews Q unless that was its own.
   /// @param rest_m  displacements below it count as rest.  @returns whether Q fits the motion.
   bool update(const Eigen::VectorXd& delta, double rest_m);
@@ -39,6 +46,7 @@ class SupportFriction {
   void restart();
   /// Forgets it.
   void forget();
+  int body() const { return body_; }
   int first_v() const { return first_v_; }
   int nv() const { return nv_; }
 

@@ -41,6 +41,18 @@ struct StepRecord {
   int uniqueness = 0;                            // models of exact Coulomb friction: 0 unknown, 1 unique, 2 not unique
 };
 
+/// What an object on a support does in a step: rests; moves; rests although robots that press on it are commanded to move.
+enum class SupportState : unsigned char { kRests = 0, kMoves = 1, kJammed = 2 };
+
+/// Model limit-surface: an object's support in one step, in the body's axes (scene/support_axes.hpp) about its origin.
+struct SupportRecord {
+  std::array<double, 3> load{};                  // what the support resists: the contacts' wrench, scaled to the limit surface [N, N, N·m]; 0 at rest
+  double factor = 0;                             // contacts' wrench over `load`; forces of this model have a free factor, and so has this
+  std::array<double, 3> twist{};                 // mean over the step [m/s, m/s, rad/s]; along the limit surface's normal at `load`
+  std::array<double, 6> form{};                  // A by rows, upper triangle: FᵀAF = 1 is the limit surface, or an ellipsoid that touches it at `load`
+  SupportState state = SupportState::kRests;
+};
+
 /// T steps: T+1 times, configurations and poses; T commands, step records and contact ranges.
 struct Trajectory {
   std::vector<std::string> names_q, names_u, names_v, names_bodies;  // names_bodies[0] = "world"
@@ -56,6 +68,9 @@ struct Trajectory {
   std::vector<StepRecord> steps;                            // [T]
   bool looks_for_second_motions = false;                    // whether the next are kept
   std::vector<std::vector<double>> second_delta;            // [T][nv]: another motion of the same step, NaN where none is known
+  std::vector<std::vector<std::array<double, 7>>> second_X_WB;  // [T][bodies], or empty: poses after it; no bodies where none is known
+  std::vector<int> support_bodies;                          // model limit-surface: bodies that slide on supports
+  std::vector<SupportRecord> supports;                      // [T · support_bodies], step by step
   int num_steps() const { return static_cast<int>(steps.size()); }
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "deft/io/hdf5_access.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 using dynamics::ContactRecord;
 using dynamics::StepRecord;
+using dynamics::SupportRecord;
 using dynamics::Trajectory;
 
 /// One member of a record as a column of the file: values of type Stored, `width` of them per record.
@@ -32,8 +35,9 @@ constexpr Member<Record, Stored> scalar(const char* path) {
 }
 template <typename Record, auto member>
 constexpr Member<Record, double> vector(const char* path) {
-  return {path, 3, [](const Record& r, double* out) { std::copy_n((r.*member).begin(), 3, out); },
-          [](Record& r, const double* in) { std::copy_n(in, 3, (r.*member).begin()); }};
+  constexpr int width = static_cast<int>(std::tuple_size_v<std::remove_reference_t<decltype(Record{}.*member)>>);
+  return {path, width, [](const Record& r, double* out) { std::copy_n((r.*member).begin(), width, out); },
+          [](Record& r, const double* in) { std::copy_n(in, width, (r.*member).begin()); }};
 }
 template <auto member>
 constexpr auto contact_number = scalar<ContactRecord, double, member>;
@@ -80,6 +84,14 @@ constexpr std::array kStepFlags{
     scalar<StepRecord, std::uint8_t, &StepRecord::forces_least_norm>("/steps/forces_least_norm"),
 };
 
+constexpr std::array kSupportNumbers{
+    vector<SupportRecord, &SupportRecord::load>("/supports/load"),
+    scalar<SupportRecord, double, &SupportRecord::factor>("/supports/factor"),
+    vector<SupportRecord, &SupportRecord::twist>("/supports/twist"),
+    vector<SupportRecord, &SupportRecord::form>("/supports/form"),
+};
+constexpr std::array kSupportStates{scalar<SupportRecord, std::uint8_t, &SupportRecord::state>("/supports/state")};
+
 template <typename T>
 using Columns = std::vector<hdf5::Column<T>>;
 
@@ -125,6 +137,28 @@ std::vector<std::vector<double>> unflatten(const std::vector<double>& flat, std:
   return result;
 }
 
+/// Poses of step k's second motion, NaN where none is known.
+void copy_second_poses(const Trajectory& trajectory, std::size_t k, std::vector<double>& flat) {
+  const std::size_t size = 7 * trajectory.names_bodies.size();
+  if (k >= trajectory.second_X_WB.size() || trajectory.second_X_WB[k].empty()) {
+    flat.insert(flat.end(), size, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  for (const auto& pose : trajectory.second_X_WB[k]) flat.insert(flat.end(), pose.begin(), pose.end());
+}
+
+/// Poses of `steps` steps; steps whose rows are NaN have none.
+std::vector<std::vector<std::array<double, 7>>> second_poses(const std::vector<double>& flat, std::size_t steps, std::size_t bodies) {
+  std::vector<std::vector<std::array<double, 7>>> poses(steps);
+  for (std::size_t k = 0; k < steps && bodies > 0; ++k) {
+    const double* row = flat.data() + 7 * bodies * k;
+    if (std::isnan(row[0])) continue;
+    poses[k].resize(bodies);
+    for (std::size_t b = 0; b < bodies; ++b) std::copy_n(row + 7 * b, 7, poses[k][b].begin());
+  }
+  return poses;
+}
+
 /// Times that follow each other: the rows of a killed run that were announced but not written hold NaN.
 std::size_t times_set(const std::vector<double>& t) {
   std::size_t rows = t.empty() || !(t[0] == t[0]) ? 0 : 1;
@@ -142,10 +176,11 @@ hdf5::Handle open_for_reading(const std::string& path) {
 }  // namespace
 
 void RunRows::clear() {
-  for (std::vector<double>* column : {&t, &q, &v, &u, &X_WB, &second_delta}) column->clear();
+  for (std::vector<double>* column : {&t, &q, &v, &u, &X_WB, &second_delta, &second_X_WB}) column->clear();
   offset.clear();
   contacts.clear();
   steps.clear();
+  supports.clear();
 }
 
 void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, RunRows& rows) {
@@ -161,8 +196,9 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   for (std::size_t k = first; k < end; ++k) {
     copy_state(k + 1);
     rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
-    if (trajectory.looks_for_second_motions)
-      rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(), trajectory.second_delta[k].end());
+    if (!trajectory.looks_for_second_motions) continue;
+    rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(), trajectory.second_delta[k].end());
+    copy_second_poses(trajectory, k, rows.second_X_WB);
   }
   if (first >= end) return;
   const auto contact = [&](std::size_t k) {
@@ -170,6 +206,8 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   };
   rows.contacts.insert(rows.contacts.end(), contact(first), contact(end));
   rows.steps.insert(rows.steps.end(), trajectory.steps.begin() + first_step, trajectory.steps.end());
+  const auto first_support = static_cast<std::ptrdiff_t>(first * trajectory.support_bodies.size());
+  rows.supports.insert(rows.supports.end(), trajectory.supports.begin() + first_support, trajectory.supports.end());
 }
 
 struct RunFile::Impl {
@@ -178,9 +216,9 @@ struct RunFile::Impl {
   std::vector<hdf5::Column<double>> states;  // q, u, X_WB and, of second order, v
   std::vector<hdf5::Column<double>> second_motions;
   std::vector<hdf5::Column<std::int64_t>> offset;
-  Columns<double> contact_numbers, step_numbers;
+  Columns<double> contact_numbers, step_numbers, support_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
-  Columns<std::uint8_t> contact_states, step_flags;
+  Columns<std::uint8_t> contact_states, step_flags, support_states;
   std::vector<hdf5::Column<double>> t;
 
   template <typename Visit>
@@ -193,6 +231,8 @@ struct RunFile::Impl {
     for (auto& c : step_numbers) visit(c);
     for (auto& c : step_indices) visit(c);
     for (auto& c : step_flags) visit(c);
+    for (auto& c : support_numbers) visit(c);
+    for (auto& c : support_states) visit(c);
     for (auto& c : offset) visit(c);
     for (auto& c : t) visit(c);  // last
   }
@@ -232,8 +272,10 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   run.states.emplace_back(file, "/u", std::vector<hsize_t>{start.names_u.size()});
   run.states.emplace_back(file, "/X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
   if (!start.v.empty()) run.states.emplace_back(file, "/v", std::vector<hsize_t>{start.names_v.size()});
-  if (start.looks_for_second_motions)
+  if (start.looks_for_second_motions) {
     run.second_motions.emplace_back(file, "/steps/second_delta", std::vector<hsize_t>{start.names_v.size()});
+    run.second_motions.emplace_back(file, "/steps/second_X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
+  }
   run.offset.emplace_back(file, "/contacts/offset", std::vector<hsize_t>{});
   create_columns(file, kContactNumbers, run.contact_numbers);
   create_columns(file, kContactIndices, run.contact_indices);
@@ -241,6 +283,12 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   create_columns(file, kStepNumbers, run.step_numbers);
   create_columns(file, kStepIndices, run.step_indices);
   create_columns(file, kStepFlags, run.step_flags);
+  if (!start.support_bodies.empty()) {
+    const hdf5::Handle made(H5Gcreate2(file, "/supports", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /supports");
+    hdf5::write_attribute(file, "support_bodies", std::vector<std::int32_t>(start.support_bodies.begin(), start.support_bodies.end()));
+    create_columns(file, kSupportNumbers, run.support_numbers);
+    create_columns(file, kSupportStates, run.support_states);
+  }
   run.t.emplace_back(file, "/t", std::vector<hsize_t>{});
   if (format == RunFormat::kSingleWriter) hdf5::check(H5Fstart_swmr_write(file), "start single-writer mode");
 }
@@ -262,7 +310,14 @@ void RunFile::append(const RunRows& rows) {
   append_columns(rows.steps, kStepNumbers, impl_->step_numbers);
   append_columns(rows.steps, kStepIndices, impl_->step_indices);
   append_columns(rows.steps, kStepFlags, impl_->step_flags);
-  if (!impl_->second_motions.empty()) impl_->second_motions[0].append(rows.second_delta);
+  if (!impl_->second_motions.empty()) {
+    impl_->second_motions[0].append(rows.second_delta);
+    impl_->second_motions[1].append(rows.second_X_WB);
+  }
+  if (!impl_->support_numbers.empty()) {
+    append_columns(rows.supports, kSupportNumbers, impl_->support_numbers);
+    append_columns(rows.supports, kSupportStates, impl_->support_states);
+  }
   impl_->offset[0].append(rows.offset);
   impl_->t[0].append(rows.t);
 }
@@ -294,6 +349,8 @@ Run read_run_file(const std::string& path) {
   motion.status_words = hdf5::read_texts(file, "status_words");
   const std::vector<std::int32_t> u_index_q = hdf5::read_numbers(file, "u_index_q");
   motion.u_index_q.assign(u_index_q.begin(), u_index_q.end());
+  const std::vector<std::int32_t> support_bodies = hdf5::read_numbers(file, "support_bodies");
+  motion.support_bodies.assign(support_bodies.begin(), support_bodies.end());
 
   // Columns may end at different rows when the writer was killed: the shortest one counts.
   const auto numbers = [&](const char* name) {
@@ -305,6 +362,7 @@ Run read_run_file(const std::string& path) {
   const hdf5::Values<double> v = hdf5::read_values<double>(file, "/v");
   const hdf5::Values<double> X_WB = hdf5::read_values<double>(file, "/X_WB");
   const hdf5::Values<double> second_delta = hdf5::read_values<double>(file, "/steps/second_delta");
+  const hdf5::Values<double> second_X_WB = hdf5::read_values<double>(file, "/steps/second_X_WB");
   const hdf5::Values<std::int64_t> offset = hdf5::read_values<std::int64_t>(file, "/contacts/offset");
   const std::size_t nq = motion.names_q.size(), nv = motion.names_v.size(), nu = motion.names_u.size(),
                     bodies = motion.names_bodies.size();
@@ -315,6 +373,7 @@ Run read_run_file(const std::string& path) {
   if (nu > 0) limit(u.data.size() / nu + 1);
   if (second_delta.found && nv > 0) limit(second_delta.data.size() / nv + 1);
   if (X_WB.found && bodies > 0) limit(X_WB.data.size() / (7 * bodies));
+  if (second_X_WB.found && bodies > 0) limit(second_X_WB.data.size() / (7 * bodies) + 1);
   if (offset.found) limit(offset.data.size());
   if (states == 0) throw std::runtime_error("it has no rows");
 
@@ -323,6 +382,13 @@ Run read_run_file(const std::string& path) {
   read_columns(file, kStepIndices, motion.steps);
   read_columns(file, kStepFlags, motion.steps);
   states = motion.steps.size() + 1;
+  const std::size_t supports = motion.support_bodies.size();
+  if (supports > 0) {
+    motion.supports.resize((states - 1) * supports);
+    read_columns(file, kSupportNumbers, motion.supports);
+    read_columns(file, kSupportStates, motion.supports);
+    limit(motion.supports.size() / supports + 1);
+  }
   motion.contacts.resize(offset.found ? static_cast<std::size_t>(std::max<std::int64_t>(offset.data[states - 1], 0))
                                       : 0);
   read_columns(file, kContactNumbers, motion.contacts);
@@ -332,12 +398,14 @@ Run read_run_file(const std::string& path) {
     --states;
 
   motion.steps.resize(states - 1);
+  motion.supports.resize((states - 1) * supports);
   motion.t.assign(t.data.begin(), t.data.begin() + static_cast<std::ptrdiff_t>(states));
   motion.q = unflatten(q.data, states, nq);
   if (v.found) motion.v = unflatten(v.data, states, nv);
   motion.u = unflatten(u.data, states - 1, nu);
   motion.looks_for_second_motions = second_delta.found;
   if (second_delta.found) motion.second_delta = unflatten(second_delta.data, states - 1, nv);
+  if (second_X_WB.found) motion.second_X_WB = second_poses(second_X_WB.data, states - 1, bodies);
   motion.X_WB.resize(states);
   for (std::size_t k = 0; X_WB.found && k < states; ++k) {
     motion.X_WB[k].resize(bodies);

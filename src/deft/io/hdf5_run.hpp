@@ -14,10 +14,11 @@ namespace deft::io {
 /// Consecutive rows of a trajectory, flat: what one append writes.
 struct RunRows {
   std::vector<double> t, q, v, u, X_WB;  // v: second order only
-  std::vector<double> second_delta;      // where second motions are looked for
+  std::vector<double> second_delta, second_X_WB;  // where second motions are looked for
   std::vector<std::int64_t> offset;
   std::vector<dynamics::ContactRecord> contacts;
   std::vector<dynamics::StepRecord> steps;
+  std::vector<dynamics::SupportRecord> supports;
   bool empty() const { return t.empty(); }
   void clear();
 };

@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "deft/collision/triangle_mesh.hpp"
 #include "deft/core/log.hpp"
+#include "deft/math/uniform_pressure.hpp"
 #include "deft/scene/scene.hpp"
+#include "deft/scene/support_axes.hpp"
 
 namespace deft::scene {
 namespace {
@@ -123,12 +126,49 @@ const multibody::LinkSpec* find_link(const SceneSpec& spec, const multibody::Bod
   return nullptr;
 }
 
+/// Loads on the limit surface of a flat support, by the directions of the twists that they drive.
+std::string loads(const UniformPressure& support, double gyration_m) {
+  constexpr int kRows = 13, kColumns = 24;
+  std::string out;
+  for (int i = 0; i < kRows; ++i) {
+    const double beta = std::numbers::pi * (static_cast<double>(i) / (kRows - 1) - 0.5);
+    for (int j = 0; j < kColumns; ++j) {
+      const double alpha = 2 * std::numbers::pi * j / kColumns, flat = i == 0 || i == kRows - 1 ? 0 : std::cos(beta);
+      const Eigen::Vector3d F = support.load({flat * std::cos(alpha), flat * std::sin(alpha), std::sin(beta) / gyration_m});
+      for (const double x : F) out += fmt::format("{}{:.6g}", out.empty() ? "" : ",", x);
+    }
+  }
+  return fmt::format(R"("gyration":{},"columns":{},"loads":[{}])", number(gyration_m), kColumns, out);
+}
+
+/// `,"limit_surface":…` of a body that slides on a support, or nothing.
+std::string limit_surface(const Scene& scene, const multibody::BodyInfo& body, const RigidTransform& X_WB) {
+  if (scene.spec().step.model != ModelKind::kLimitSurface || body.model < 0) return "";
+  for (const Object& object : scene.objects()) {
+    if (object.model != body.model || object.frozen || !object.limit_surface) continue;
+    std::string surface;
+    if (object.limit_surface->support) {
+      const UniformPressure support(object.limit_surface->support->polygon, support_friction_N(scene, object));
+      surface = loads(support, support.radius_of_gyration());
+    } else {
+      const Eigen::Matrix3d& A = object.limit_surface->ellipsoid;
+      surface = fmt::format(R"("ellipsoid":{})", list(std::array<double, 6>{A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}));
+    }
+    return fmt::format(R"(,"limit_surface":{{"axes":{},{}}})", list(support_axes(scene.plane(), X_WB)), surface);
+  }
+  return "";
+}
+
 std::string bodies(const Scene& scene) {
+  SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
   std::string out = "[";
-  for (const multibody::BodyInfo& body : scene.model().bodies()) {
+  for (std::size_t i = 0; i < scene.model().bodies().size(); ++i) {
+    const multibody::BodyInfo& body = scene.model().bodies()[i];
     const multibody::LinkSpec* link = find_link(scene.spec(), body);
-    out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}}})", out.size() > 1 ? "," : "", quoted(body.name), role(scene, body),
-                       link ? geometries(link->visuals) : "[]", link ? geometries(link->collisions) : "[]");
+    out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}{}}})", out.size() > 1 ? "," : "", quoted(body.name), role(scene, body),
+                       link ? geometries(link->visuals) : "[]", link ? geometries(link->collisions) : "[]",
+                       limit_surface(scene, body, state.X_WB()[i]));
   }
   return out + "]";
 }

@@ -16,6 +16,7 @@ namespace {
 
 using dynamics::ContactRecord;
 using dynamics::StepRecord;
+using dynamics::SupportRecord;
 using dynamics::Trajectory;
 using nlohmann::json;
 
@@ -53,6 +54,22 @@ void check_contacts(const Trajectory& run) {
   }
 }
 
+void check_second_motions(const Trajectory& run) {
+  if (run.second_X_WB.empty()) return;
+  check_size("second_X_WB", run.second_X_WB.size(), run.steps.size(), "one per step");
+  for (std::size_t k = 0; k < run.second_X_WB.size(); ++k) {
+    if (run.second_X_WB[k].empty()) continue;
+    check_size(fmt::format("second_X_WB[{}]", k), run.second_X_WB[k].size(), run.names_bodies.size(), "names_bodies, or none");
+  }
+}
+
+void check_supports(const Trajectory& run) {
+  for (const int body : run.support_bodies) {
+    if (body < 0 || body >= static_cast<int>(run.names_bodies.size())) fail(fmt::format("support_bodies holds {}, outside the bodies", body));
+  }
+  check_size("supports", run.supports.size(), run.steps.size() * run.support_bodies.size(), "steps · support_bodies");
+}
+
 void check_trajectory(const Trajectory& run) {
   const std::size_t steps = run.steps.size();
   const std::size_t frames = steps == 0 && run.t.empty() ? 0 : steps + 1;
@@ -71,6 +88,8 @@ void check_trajectory(const Trajectory& run) {
     }
   }
   check_contacts(run);
+  check_second_motions(run);
+  check_supports(run);
 }
 
 json parse_scene(const PageContent& content) {
@@ -155,6 +174,52 @@ void add_contacts(json& blocks, const Trajectory& run, std::span<const std::size
   blocks["contact_gap"] = gap.block({n});
   blocks["contact_mu"] = mu.block({n});
   if (has_torque) blocks["contact_torque_W"] = torque_W.block({n, 3});
+}
+
+/// Whether steps have other motions, and the poses after those that are known.
+void add_second_motions(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  if (!run.looks_for_second_motions) return;
+  Bytes uniqueness;
+  Indices frame;
+  Reals X_WB;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i] == 0) continue;
+    const std::size_t step = frames[i] - 1;
+    uniqueness.add(run.steps[step].uniqueness);
+    if (step >= run.second_X_WB.size() || run.second_X_WB[step].empty()) continue;
+    frame.add(static_cast<double>(i));
+    for (const auto& pose : run.second_X_WB[step]) X_WB.add_all(pose);
+  }
+  const std::size_t n = frame.values.size();
+  blocks["step_uniqueness"] = uniqueness.block({uniqueness.values.size()});
+  blocks["second_frame"] = frame.block({n});
+  blocks["second_X_WB"] = X_WB.block({n, run.names_bodies.size(), 7});
+}
+
+void add_supports(json& document, const Trajectory& run, std::span<const std::size_t> frames) {
+  const std::size_t supports = run.support_bodies.size();
+  if (supports == 0) return;
+  Reals load, factor, twist, form;
+  Bytes state;
+  for (const std::size_t k : frames) {
+    if (k == 0) continue;
+    for (std::size_t i = 0; i < supports; ++i) {
+      const SupportRecord& record = run.supports[(k - 1) * supports + i];
+      load.add_all(record.load);
+      factor.add(record.factor);
+      twist.add_all(record.twist);
+      form.add_all(record.form);
+      state.add(static_cast<double>(record.state));
+    }
+  }
+  document["supports"] = {{"bodies", run.support_bodies}};
+  const std::size_t n = state.values.size() / supports;
+  json& blocks = document["blocks"];
+  blocks["support_load"] = load.block({n, supports, 3});
+  blocks["support_factor"] = factor.block({n, supports});
+  blocks["support_twist"] = twist.block({n, supports, 3});
+  blocks["support_form"] = form.block({n, supports, 6});
+  blocks["support_state"] = state.block({n, supports});
 }
 
 void add_steps(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
@@ -269,6 +334,8 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_motion(blocks, run, frames);
   add_contacts(blocks, run, frames);
   add_steps(blocks, run, frames);
+  add_second_motions(blocks, run, frames);
+  add_supports(document, run, frames);
   if (content.tree) {
     const SearchTree kept = first_nodes(*content.tree, nodes);
     add_tree(document, kept, content.tree->nodes.size(), run.names_bodies.size());

@@ -3,6 +3,7 @@ import {Bodies, boundsOfMotion, typicalRadius} from './bodies';
 import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
 import {el, emptyState} from './dom';
+import {SecondLayer} from './ghosts';
 import {addHover} from './hover';
 import {clearDirection} from './home';
 import {helpDialog, Key, listenToKeys} from './keyboard';
@@ -12,10 +13,12 @@ import {PlotPanel} from './plot_panel';
 import {ReachLayer} from './reach_layer';
 import {contactRange, isFailed, Run, statusWord} from './run';
 import {Stage} from './stage';
+import {SupportPanel} from './support_panel';
 import {makeTabs} from './tabs';
 import {followTheme} from './theme';
 import {Timeline} from './timeline';
 import {TreeView} from './tree_view';
+import {countKinds, outcome, uniqueness} from './verdicts';
 import {ViewPanel} from './view_panel';
 
 const kDirections = {xy: new Vector3(0, -1e-3, 1), xz: new Vector3(0, -1, 0.12), yz: new Vector3(1, 0, 0.12)};
@@ -30,6 +33,7 @@ export class App {
   private bodies: Bodies | null = null;
   private tree: TreeView | null = null;
   private reach: ReachLayer | null = null;
+  private second: SecondLayer | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -46,6 +50,8 @@ export class App {
     if (run.tree) this.tree = new TreeView(run, run.tree, view, this.stage, player, () => this.showFrame(), signal);
     const panels: [string, HTMLElement][] = [['Plots', plots.root], ['Contacts', table.root]];
     if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
+    const support = SupportPanel.make(run, player);
+    if (support) panels.unshift(['Support', support.root]);
     if (options) panels.push(['View', options.root]);
 
     const applyTheme = () => {
@@ -54,6 +60,9 @@ export class App {
       timeline.applyTheme();
       plots.redraw();
       this.tree?.applyTheme();
+      this.second?.applyTheme();
+      support?.redraw();
+      options?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
     const keys = this.keys(timeline, options);
@@ -64,6 +73,7 @@ export class App {
       this.header(openButton, toggleTheme, showHelp),
       el('main', {}, view, makeTabs('Details', panels, (panel) => {
         table.update();
+        support?.redraw();
         this.tree?.layer?.show(panel === 'Tree');
       })), timeline.root, help);
     listenToKeys(keys, signal);
@@ -97,10 +107,12 @@ export class App {
       this.bodies?.update(this.player.frame, this.player.position);
       this.layer?.setFrame(this.player.frame);
       this.reach?.setFrame(this.player.frame);
+      this.second?.setFrame(this.player.frame);
     } else {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
       this.reach?.setNode(node);
+      this.second?.setFrame(null);
     }
     this.stage?.invalidate();
   }
@@ -123,9 +135,10 @@ export class App {
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
     const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
-    stage.onDraw(() => { labels.begin(); reach?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    const second = run.second ? new SecondLayer(run, stage, labels) : null;
+    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies, this.reach] = [stage, layer, bodies, reach];
+    [this.stage, this.layer, this.bodies, this.reach, this.second] = [stage, layer, bodies, reach, second];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0 && run.tree) {
@@ -135,14 +148,14 @@ export class App {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
-    return new ViewPanel(run, stage, layer, bodies, reach);
+    return new ViewPanel(run, stage, layer, bodies, reach, second);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
     const {run} = this;
     const {model, kappa, h} = run.scene.settings;
     const facts = [model, h ? `h = ${h} s` : '', typeof kappa === 'number' ? `κ = ${kappa} 1/J` : ''].filter(Boolean).join(' · ');
-    const notes: HTMLElement[] = [...this.goalChip(), this.statusChip()];
+    const notes: HTMLElement[] = [...this.goalChip(), this.statusChip(), ...this.kindChips()];
     if (run.frames < run.totalFrames) {
       notes.push(el('span', {className: 'chip warn', role: 'note'},
         `${run.frames} of ${run.totalFrames} frames: the rest left out to keep this page small; run.h5 has all`));
@@ -172,6 +185,13 @@ export class App {
     return el('span', {className: 'chip bad'}, `✕ ${failed.length} of ${run.steps.count} steps: ${words}`);
   }
 
+  /** Steps that have a motion and something more to say. */
+  private kindChips(): HTMLElement[] {
+    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s with several motions', unknown: '? %s of unknown uniqueness'};
+    return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness)].filter(([kind]) => texts[kind.word]).map(([kind, count]) =>
+      el('span', {className: kind.word === 'unknown' ? 'chip' : 'chip warn', title: kind.meaning}, texts[kind.word].replace('%s', String(count))));
+  }
+
   private keys(timeline: Timeline, options: ViewPanel | null): Key[] {
     const {player, stage} = this;
     const keys: Key[] = [
@@ -185,7 +205,7 @@ export class App {
       {keys: ['['], shown: '[', text: 'slower', action: () => timeline.changeSpeed(-1)},
       {keys: [']'], shown: ']', text: 'faster', action: () => timeline.changeSpeed(1)},
       {keys: ['l'], shown: 'l', text: 'loop on or off', action: () => timeline.toggleLoop()},
-      {keys: ['x'], shown: 'x', text: 'to the first failed step, else to the largest residual', action: () => timeline.toWorst()},
+      {keys: ['x'], shown: 'x', text: 'to the first failed step, else to one with several motions, else to the largest residual', action: () => timeline.toWorst()},
     ];
     keys.push(...(this.tree?.keys() ?? []));
     if (!stage || !options) return keys;
@@ -194,6 +214,7 @@ export class App {
       const text = flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
+    if (this.second) keys.push({keys: ['m'], shown: 'm', text: 'other motions of a step on or off', action: () => options.toggleSecond()});
     if (this.reach) keys.push({keys: ['e'], shown: 'e', text: 'reach of the next command on or off', action: () => options.toggleReach()});
     keys.push(
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},

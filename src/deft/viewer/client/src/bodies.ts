@@ -2,6 +2,7 @@ import {BackSide, Box3, BufferGeometry, Color, EdgesGeometry, Group, LineBasicMa
         MeshStandardMaterial, Object3D, Scene as ThreeScene, Vector3} from 'three';
 import {cssColour} from './dom';
 import {axesOf} from './frames';
+import {makeGhost} from './ghosts';
 import {Grid, makePlane} from './ground';
 import {poseMatrix, setPose, setPoseBetween} from './pose';
 import type {Body, Geometry, Run} from './run';
@@ -156,21 +157,8 @@ export class Bodies {
     this.ghosts.clear();
     if (index === null) return;
     for (const {body, X_WB} of this.run.scene.goals[index].bodies) {
-      const source = this.run.scene.bodies[body];
-      const ghost = new Group();
+      const ghost = makeGhost(this.run.scene.bodies[body], cssColour('--goal'), 0.01 * this.radius);
       setPose(ghost, X_WB);
-      for (const geometry of source.visuals.length ? source.visuals : source.collisions) {
-        if (geometry.shape.type === 'half_space') continue;
-        // Behind what stands where it stands, so that the two do not flicker.
-        const material = new MeshLambertMaterial({color: cssColour('--goal'), transparent: true, opacity: 0.28, depthWrite: false,
-                                                  polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2});
-        const mesh = new Mesh(makeGeometry(geometry.shape, 0.01 * this.radius), material);
-        setPose(mesh, geometry.X_BG);
-        if (hasEdges(geometry.shape)) {
-          mesh.add(new LineSegments(new EdgesGeometry(mesh.geometry, 25), new LineBasicMaterial({color: cssColour('--goal')})));
-        }
-        ghost.add(mesh);
-      }
       this.ghosts.add(ghost);
     }
   }

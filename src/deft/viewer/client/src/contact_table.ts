@@ -3,6 +3,8 @@ import {figures, millimetres} from './format';
 import {kStates, utilisationColour} from './palette';
 import type {Player} from './player';
 import {readContacts, Run, statusWord} from './run';
+import {elsewhereText} from './second';
+import {jamText, uniqueness} from './verdicts';
 
 const kMost = 60; // rows; more are counted, not listed
 
@@ -48,11 +50,13 @@ export class ContactTable {
     if (frame < 1) return [];
     const j = frame - 1, {residual, iterations, solve_us, energy, gap_min, unique} = run.steps;
     const loose = [unique[j] & 1 ? '' : 'motion', unique[j] & 2 ? '' : 'forces'].filter(Boolean).join(' and ');
+    const motions = uniqueness(run, j), jam = jamText(run, j), other = elsewhereText(run, frame);
     return [
       ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', figures(residual[j])],
       ['iterations', String(iterations[j])],
       ['solve', `${figures(solve_us[j])} µs`], ['energy', `${figures(energy[j])} J`], ['smallest gap', millimetres(gap_min[j])],
-      ['unique', loose ? `not the ${loose}` : 'yes'],
+      ['unique', loose ? `not the ${loose}` : motions.word === 'unknown' ? 'forces; motion unknown' : 'yes'],
+      ...(other ? [['other motion', other] as [string, string]] : []), ...(jam ? [['jam', jam] as [string, string]] : []),
     ];
   }
 

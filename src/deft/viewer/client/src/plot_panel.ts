@@ -3,7 +3,8 @@ import {kForce, kGap, kNormal, kTangential} from './palette';
 import type {Player} from './player';
 import {Line, Plot} from './plots';
 import type {Run} from './run';
-import {command, commandOf, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries, unitOf} from './series';
+import {command, commandOf, commandsVelocities, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries, rateUnitOf, unitOf,
+        velocity} from './series';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
 const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
@@ -94,11 +95,16 @@ export class PlotPanel {
       refill();
     });
     const refill = this.section(1, 'Coordinate', chooser, (holder) => {
-      const lines: Line[] = [{label: 'actual', colour: hex(kNormal), values: coordinate(this.run, shown)}];
-      const driver = commandOf(this.run, shown);
-      if (driver >= 0) lines.push({label: 'commanded', colour: hex(kTangential), dash: [5, 3], values: command(this.run, driver)});
+      const name = names.q[shown], driver = commandOf(this.run, shown);
+      const line = (label: string, values: (number | null)[]): Line => label === 'commanded' ?
+        {label, colour: hex(kTangential), dash: [5, 3], values} : {label, colour: hex(kNormal), values};
+      const actual = line('actual', coordinate(this.run, shown));
+      const commanded = driver >= 0 ? [line('commanded', command(this.run, driver))] : [];
       if (driven.length === 0) holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
-      return [this.plot(names.q[shown], unitOf(names.q[shown]), 1e-4, lines)];
+      if (!commandsVelocities(this.run)) return [this.plot(name, unitOf(name), 1e-4, [actual, ...commanded])];
+      // Commands that are velocities have an axis of their own, beside what became of them.
+      return [this.plot(name, unitOf(name), 1e-4, [actual]),
+              this.plot(`${name}: velocity`, rateUnitOf(name), 1e-4, [line('actual', velocity(this.run, shown)), ...commanded])];
     });
     refill();
   }

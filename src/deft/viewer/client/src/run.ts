@@ -1,4 +1,5 @@
 // A run as the page holds it: names and flat arrays, decoded from the document described in ../../README.md.
+import {readSupports, Supports, SurfaceSpec} from './support';
 import {readTree, Tree} from './tree';
 
 export type Pose = ArrayLike<number>; // [qw, qx, qy, qz, x, y, z]
@@ -13,7 +14,7 @@ export type Shape =
 
 export interface Geometry {X_BG: number[]; rgba?: number[]; shape: Shape}
 export type Role = 'world' | 'robot' | 'object' | 'fixed';
-export interface Body {name: string; role: Role; visuals: Geometry[]; collisions: Geometry[]}
+export interface Body {name: string; role: Role; visuals: Geometry[]; collisions: Geometry[]; limit_surface?: SurfaceSpec}
 export interface Goal {name: string; bodies: {body: number; X_WB: number[]}[]}
 export interface Settings {
   h?: number | null; model?: string | null; cone?: string | null; rays?: number | null; kappa?: number | string | null;
@@ -21,7 +22,7 @@ export interface Settings {
 }
 export interface Scene {name?: string; plane?: 'xy' | 'xz' | 'yz' | null; settings: Settings; bodies: Body[]; goals: Goal[]}
 
-type Numbers = Float32Array | Uint32Array | Uint16Array | Uint8Array;
+export type Numbers = Float32Array | Uint32Array | Uint16Array | Uint8Array;
 
 /** Contacts of all frames, one after another; those of frame k ≥ 1 are [offset[k-1], offset[k]). */
 export interface Contacts {
@@ -33,12 +34,18 @@ export interface Contacts {
 export interface Steps {
   count: number; status: Numbers; unique: Numbers; iterations: Numbers; residual: Numbers; solve_us: Numbers;
   energy: Numbers; gap_min: Numbers;
+  uniqueness: Numbers | null; // 0 unknown, 1 unique, 2 a second motion was found; null where none was looked for
 }
+
+/** Other motions of steps: poses of all bodies [rows × bodies × 7], and the row of each frame that has one. */
+export interface SecondMotions {ofFrame: Map<number, number>; X_WB: Numbers}
 
 export interface Run {
   title: string; scene: Scene; names: {q: string[]; u: string[]; bodies: string[]; status_words: string[]};
   u_index_q: number[]; totalFrames: number; frames: number; frame: Numbers; t: Numbers; q: Numbers; u: Numbers;
   X_WB: Numbers; contacts: Contacts; steps: Steps;
+  second: SecondMotions | null;
+  supports: Supports | null; // of the limit-surface model
   tree: Tree | null; // of a planner's run
 }
 
@@ -82,8 +89,11 @@ export function parseRun(text: string): Run {
     steps: {
       count: residual.length, status: block('step_status'), unique: block('step_unique'),
       iterations: block('step_iterations'), residual, solve_us: block('step_solve_us'), energy: block('step_energy'),
-      gap_min: block('step_gap_min'),
+      gap_min: block('step_gap_min'), uniqueness: doc.blocks.step_uniqueness ? block('step_uniqueness') : null,
     },
+    second: doc.blocks.second_frame ?
+      {ofFrame: new Map(Array.from(block('second_frame'), (frame, row) => [frame, row])), X_WB: block('second_X_WB')} : null,
+    supports: doc.supports ? readSupports(doc.supports, block) : null,
     tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
   };
 }
@@ -101,8 +111,8 @@ export function contactRange(run: Run, frame: number): [number, number] {
 }
 
 export const statusWord = (run: Run, step: number): string => run.names.status_words[run.steps.status[step]];
-/** `Solved` is the only word of a step that went as it should. */
-export const isFailed = (run: Run, step: number): boolean => statusWord(run, step) !== 'Solved';
+/** Whether a step has no motion to go on with. NotUnique is no failure: one of several motions was taken. */
+export const isFailed = (run: Run, step: number): boolean => !['Solved', 'NotUnique'].includes(statusWord(run, step));
 /** κ is finite: forces act at a distance. */
 export const isSmoothed = (run: Run): boolean => typeof run.scene.settings.kappa === 'number';
 

@@ -42,6 +42,9 @@ export function pairSeries(run: Run, pair: Pair): PairSeries {
   return series;
 }
 
+/** Whether commands are velocities of the joints; of all other models they are their targets. */
+export const commandsVelocities = (run: Run): boolean => run.scene.settings.model === 'limit-surface';
+
 /** Index of the command that drives coordinate i, or −1. Runs without u_index_q are matched by name. */
 export const commandOf = (run: Run, i: number): number =>
   run.u_index_q.length ? run.u_index_q.indexOf(i) : run.names.u.indexOf(run.names.q[i]);
@@ -52,6 +55,12 @@ export const coordinate = (run: Run, i: number): number[] =>
 /** The command of a step is shown where the step ends. */
 export const command = (run: Run, i: number): (number | null)[] =>
   Array.from({length: run.frames}, (_, k) => (k === 0 ? null : run.u[(k - 1) * run.names.u.length + i]));
+
+/** Mean velocity of a coordinate since the frame before. */
+export const velocity = (run: Run, i: number): (number | null)[] => {
+  const q = coordinate(run, i);
+  return q.map((x, k) => (k === 0 ? null : (x - q[k - 1]) / (run.t[k] - run.t[k - 1])));
+};
 
 /** The coordinate that moves most, among the commanded ones if there are any. */
 export function liveliest(run: Run, among: number[]): number {
@@ -85,3 +94,6 @@ export function unitOf(name: string): string {
   if (/^[xyzs]$/.test(last)) return 'm';
   return last === 'theta' ? 'rad' : 'rad or m';
 }
+
+/** Unit of a coordinate's velocity. */
+export const rateUnitOf = (name: string): string => unitOf(name).split(' or ').map((unit) => `${unit}/s`).join(' or ');

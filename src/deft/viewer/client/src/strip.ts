@@ -1,13 +1,17 @@
 import {cssColour, el} from './dom';
 import {figures} from './format';
 import type {Player} from './player';
-import {isFailed, Run, statusWord} from './run';
+import {isFailed, Run} from './run';
+import {drawStretch} from './verdict_lane';
+import {countKinds, Kind, outcome, uniqueness, verdictText} from './verdicts';
 
-interface Lane {name: string; unit: string; log: boolean; value: (step: number) => number}
+/** One row of the strip: bars of a number, or stretches of steps of one kind. */
+interface Lane {name: string; unit: string; log: boolean; value: (step: number) => number; kind?: (run: Run, step: number) => Kind}
 
 const kLaneHeight = 18; // [px]
 
-/** Residual, iterations and solve time of every step, one bar each; steps that failed are marked by a cross and a red column. */
+/** Residual, iterations and solve time of every step, one bar each; above them what became of the steps, if that is not the same for all,
+ *  and whether their motions are the only ones, if that was asked. Steps that failed have a red column. */
 export class StepStrip {
   readonly root: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
@@ -18,7 +22,11 @@ export class StepStrip {
 
   constructor(private readonly run: Run, private readonly player: Player) {
     const {residual, iterations, solve_us} = run.steps;
+    const kinds = (name: string, kind: (run: Run, step: number) => Kind): Lane =>
+      ({name, unit: '', log: false, value: (j) => kind(run, j).rank, kind});
     this.lanes = [
+      ...(countKinds(run, outcome).length ? [kinds('status', outcome)] : []),
+      ...(run.steps.uniqueness || countKinds(run, uniqueness).length ? [kinds('motions', uniqueness)] : []),
       {name: 'residual', unit: '', log: true, value: (j) => residual[j]},
       {name: 'iterations', unit: '', log: false, value: (j) => iterations[j]},
       {name: 'solve', unit: ' µs', log: false, value: (j) => solve_us[j]},
@@ -30,11 +38,12 @@ export class StepStrip {
       this.root = el('p', {className: 'strip-empty'}, 'No steps, so no residuals to show.');
       return;
     }
-    const names = this.lanes.map((lane, i) => el('button', {
+    const names = this.lanes.map((lane, i) => (lane.kind ? this.kindButton(lane) : el('button', {
       className: 'lane-name', title: `Jump to the step with the largest ${lane.name} (x: largest residual)`,
       'aria-label': `Jump to worst ${lane.name}, step ${run.frame[this.worst[i] + 1]}, ${figures(lane.value(this.worst[i]))}${lane.unit}`,
       onclick: () => player.seek(this.worst[i] + 1),
-    }, lane.name, el('small', {}, `${figures(lane.value(this.worst[i]), 2)}${lane.unit}`)));
+    }, lane.name, el('small', {}, `${figures(lane.value(this.worst[i]), 2)}${lane.unit}`))));
+    this.canvas.style.height = `${this.height}px`;
     const holder = el('div', {className: 'scrub'}, this.canvas, this.head, this.cursorNote);
     this.root = el('div', {className: 'strip'}, el('div', {className: 'lane-names'}, ...names), holder);
     this.canvas.addEventListener('pointermove', (e) => this.hover(e));
@@ -43,22 +52,46 @@ export class StepStrip {
     new ResizeObserver(() => { this.draw(); this.moveHead(); }).observe(holder);
   }
 
-  /** The step that failed first, else the one with the largest residual. */
+  /** [px] */
+  get height(): number { return kLaneHeight * this.lanes.length; }
+
+  /** The step that failed first, else the first with several motions, else the one with the largest residual. */
   toWorst(): void {
-    if (this.run.steps.count === 0) return;
-    const failed = Array.from({length: this.run.steps.count}, (_, j) => j).find((j) => isFailed(this.run, j));
-    this.player.seek((failed ?? this.worst[0]) + 1);
+    const {run} = this;
+    if (run.steps.count === 0) return;
+    const steps = Array.from({length: run.steps.count}, (_, j) => j);
+    const notable = steps.find((j) => isFailed(run, j)) ?? steps.find((j) => uniqueness(run, j).mark === 'diamonds');
+    this.player.seek((notable ?? this.worst[this.lanes.findIndex((lane) => lane.name === 'residual')]) + 1);
+  }
+
+  /** The name of a row of kinds: jumps from one stretch to the next. */
+  private kindButton(lane: Lane): HTMLElement {
+    const counts = countKinds(this.run, lane.kind!), words = counts.map(([kind, count]) => `${count} ${kind.many}`);
+    const text = words.length ? words.join(', ') : 'all unique';
+    return el('button', {
+      className: 'lane-name', title: `${text}. Jump to the next such step`, 'aria-label': `Jump to the next step by ${lane.name}: ${text}`,
+      onclick: () => this.toNext(lane),
+    }, lane.name, el('small', {}, words[0] ?? text));
+  }
+
+  /** The first step of the next stretch that is not plain; after the last one the first. */
+  private toNext(lane: Lane): void {
+    const {run, player} = this, kind = (j: number) => lane.kind!(run, j);
+    const starts = Array.from({length: run.steps.count}, (_, j) => j).filter((j) => kind(j).rank > 0 && (j === 0 || kind(j - 1) !== kind(j)));
+    const next = starts.find((j) => j + 1 > player.frame) ?? starts[0];
+    if (next !== undefined) player.seek(next + 1);
   }
 
   draw(): void {
-    const width = this.canvas.clientWidth, height = kLaneHeight * this.lanes.length, ratio = devicePixelRatio;
+    const width = this.canvas.clientWidth, {height} = this, ratio = devicePixelRatio;
     if (width === 0) return;
     this.canvas.width = width * ratio;
     this.canvas.height = height * ratio;
     const pen = this.canvas.getContext('2d')!;
     pen.scale(ratio, ratio);
-    this.lanes.forEach((lane, i) => this.drawLane(pen, lane, i * kLaneHeight, width));
+    this.lanes.forEach((lane, i) => { if (!lane.kind) this.drawLane(pen, lane, i * kLaneHeight, width); });
     this.drawFailures(pen, width, height);
+    this.lanes.forEach((lane, i) => { if (lane.kind) this.drawKinds(pen, lane, i * kLaneHeight, width); });
   }
 
   private drawLane(pen: CanvasRenderingContext2D, lane: Lane, top: number, width: number): void {
@@ -78,20 +111,38 @@ export class StepStrip {
     }
   }
 
+  /** Stretches of one kind; where many steps share a pixel, the worst of them counts. */
+  private drawKinds(pen: CanvasRenderingContext2D, lane: Lane, top: number, width: number): void {
+    pen.fillStyle = cssColour('--lane');
+    pen.fillRect(0, top, width, kLaneHeight - 2);
+    const columns = Math.min(this.run.steps.count, Math.floor(width)), marks = new Map<Kind, number | undefined>();
+    const kindOf = (column: number): Kind => {
+      const [from, to] = this.stepsOf(column, columns);
+      let worst = lane.kind!(this.run, from);
+      for (let j = from + 1; j < to; ++j) { const kind = lane.kind!(this.run, j); if (kind.rank > worst.rank) worst = kind; }
+      return worst;
+    };
+    const stretches: {kind: Kind; from: number; to: number}[] = [];
+    for (let column = 0; column < columns; ++column) {
+      const kind = kindOf(column), last = stretches[stretches.length - 1];
+      if (last?.kind === kind) last.to = column + 1; else stretches.push({kind, from: column, to: column + 1});
+    }
+    for (const {kind, from, to} of stretches.sort((a, b) => a.kind.rank - b.kind.rank || a.from - b.from)) {
+      const x = (from * width) / columns;
+      marks.set(kind, drawStretch(pen, kind, x, top, ((to - from) * width) / columns, kLaneHeight - 2, marks.get(kind)));
+    }
+  }
+
   private drawFailures(pen: CanvasRenderingContext2D, width: number, height: number): void {
     const {count} = this.run.steps;
-    pen.strokeStyle = pen.fillStyle = cssColour('--bad');
-    pen.lineWidth = 1.5;
+    pen.fillStyle = cssColour('--bad');
+    pen.globalAlpha = 0.25;
     for (let j = 0; j < count; ++j) {
       if (!isFailed(this.run, j)) continue;
       const x = ((j + 0.5) * width) / count;
-      pen.globalAlpha = 0.25;
       pen.fillRect(x - Math.max(1, width / count / 2), 0, Math.max(2, width / count), height - 2);
-      pen.globalAlpha = 1;
-      pen.beginPath();
-      for (const s of [-1, 1]) { pen.moveTo(x - 3.5, 8 - 3.5 * s); pen.lineTo(x + 3.5, 8 + 3.5 * s); }
-      pen.stroke();
     }
+    pen.globalAlpha = 1;
   }
 
   /** value → [0, 1]: linear from zero, or decades above 1e-16. */
@@ -130,7 +181,7 @@ export class StepStrip {
   private hover(event: PointerEvent): void {
     const j = this.stepAt(event);
     const {residual, iterations, solve_us} = this.run.steps;
-    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${statusWord(this.run, j)}, residual ${figures(residual[j], 2)}, ` +
+    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${verdictText(this.run, j)}; residual ${figures(residual[j], 2)}, ` +
       `${iterations[j]} iterations, ${figures(solve_us[j])} µs`;
     this.cursorNote.style.left = `${event.offsetX}px`;
     this.cursorNote.classList.toggle('to-left', event.offsetX > this.canvas.clientWidth / 2);
@@ -145,7 +196,9 @@ export class StepStrip {
   private summary(): string {
     if (this.run.steps.count === 0) return 'No steps';
     const failed = Array.from({length: this.run.steps.count}, (_, j) => j).filter((j) => isFailed(this.run, j)).length;
-    const largest = this.lanes.map((lane, i) => `largest ${lane.name} ${figures(lane.value(this.worst[i]))}${lane.unit}`).join(', ');
-    return `${this.run.steps.count} steps, ${failed} not solved; ${largest}. Click to jump to a step.`;
+    const says = this.lanes.map((lane, i) => (lane.kind ?
+      countKinds(this.run, lane.kind).map(([kind, count]) => `${count} ${kind.many}`).join(', ') || `${lane.name} all ${uniqueness(this.run, 0).word}` :
+      `largest ${lane.name} ${figures(lane.value(this.worst[i]))}${lane.unit}`)).join(', ');
+    return `${this.run.steps.count} steps, ${failed} not solved; ${says}. Click to jump to a step.`;
   }
 }

@@ -2,8 +2,11 @@ import {el} from './dom';
 import {seconds} from './format';
 import type {Player} from './player';
 import {isFailed, Run, statusWord} from './run';
+import {elsewhereText} from './second';
 import {segmentAt, SegmentLane, segmentName} from './segments';
 import {StepStrip} from './strip';
+import {jammedBodies} from './support';
+import {listed, uniqueness} from './verdicts';
 
 // 16 × 16 outlines; letters of the kind ⏮ are missing from many fonts.
 const kIcons = {
@@ -57,6 +60,7 @@ export class Timeline {
         this.now, this.speed, el('label', {className: 'check'}, this.loop, 'Loop')),
       el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(),
         ...(run.tree ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root] : []), this.strip.root));
+    this.root.style.setProperty('--strip', `${this.strip.height}px`);
     player.onChange(() => this.update());
     this.update();
   }
@@ -99,8 +103,19 @@ export class Timeline {
     const failed = step >= 0 && isFailed(run, step);
     const segment = run.tree && step >= 0 ? segmentAt(run.tree, run.frame[player.frame] - 1) : -1;
     const where = segment >= 0 ? `${at} · ${segmentName(run.tree!, segment)}` : at;
-    this.now.textContent = failed ? `${where} · ✕ ${statusWord(run, step)}` : where;
+    const notes = step < 0 ? [] : this.notes(step);
+    this.now.textContent = [where, ...(failed ? [`✕ ${statusWord(run, step)}`] : []), ...notes].join(' · ');
     this.now.classList.toggle('failed', failed);
+    this.now.classList.toggle('noted', !failed && notes.length > 0);
     this.range.setAttribute('aria-valuetext', this.now.textContent);
+  }
+
+  /** What a reader should know of a step that has a motion: who is jammed, who could move otherwise. */
+  private notes(step: number): string[] {
+    const {run} = this, jammed = jammedBodies(run, step + 1).map((body) => run.names.bodies[body]);
+    const notes = jammed.length ? [`‖ jam: ${listed(jammed)}`] : [];
+    if (uniqueness(run, step).mark !== 'diamonds') return notes;
+    const other = elsewhereText(run, step + 1);
+    return [...notes, `◆ several motions${other ? ` (another: ${other})` : ''}`];
   }
 }

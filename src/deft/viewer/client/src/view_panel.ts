@@ -3,9 +3,14 @@ import type {ContactLayer, ContactOptions} from './contact_layer';
 import {checkbox, choice, el, slider} from './dom';
 import {figures} from './format';
 import {kForce, kGap, kNormal, kPenetration, kReach, kStates, kTangential, utilisationGradient} from './palette';
+import type {SecondLayer} from './ghosts';
 import type {ReachLayer} from './reach_layer';
 import {isSmoothed, Run} from './run';
 import type {Stage} from './stage';
+import {drawStretch} from './verdict_lane';
+import {countKinds, Kind, outcome, uniqueness} from './verdicts';
+
+const kMarkPixels = 18; // of the strip's marks in the legend, as in style.css
 
 type Flag = Exclude<keyof ContactOptions, 'scale' | 'gapLimit'>;
 
@@ -14,9 +19,11 @@ export class ViewPanel {
   readonly root = el('div', {className: 'view-options'});
   private readonly boxes = new Map<Flag, HTMLInputElement>();
   private reachBox: HTMLInputElement | null = null;
+  private secondBox: HTMLInputElement | null = null;
+  private readonly marks: [HTMLCanvasElement, Kind][] = [];
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies,
-              private readonly reach: ReachLayer | null) {
+              private readonly reach: ReachLayer | null, private readonly second: SecondLayer | null) {
     const redraw = () => stage.invalidate();
     this.root.append(
       el('section', {}, el('h3', {}, 'Contacts'),
@@ -31,7 +38,7 @@ export class ViewPanel {
         slider('Opacity', 0.1, 1, 0.05, 1, (x) => { bodies.setOpacity(x); redraw(); }, (x) => `${Math.round(100 * x)} %`),
         checkbox('Body frames (x red, y green, z blue)', false, (on) => { bodies.setFrames(on); redraw(); }),
         checkbox(`Grid, squares of ${figures(bodies.grid.spacing)} m`, true, (on) => { bodies.grid.mesh.visible = on; redraw(); }),
-        ...this.goals(bodies)),
+        ...this.goals(bodies), ...this.secondMotions()),
       el('section', {}, el('h3', {}, 'Camera'), el('div', {className: 'buttons'},
         ...([['Home', () => stage.lookHome()], ['Front', () => stage.look('front')], ['Side', () => stage.look('side')],
              ['Top', () => stage.look('top')]] as const).map(([text, onclick]) => el('button', {onclick}, text)))),
@@ -40,6 +47,15 @@ export class ViewPanel {
 
   toggle(flag: Flag): void { this.boxes.get(flag)!.click(); }
   toggleReach(): void { this.reachBox?.click(); }
+  toggleSecond(): void { this.secondBox?.click(); }
+
+  private secondMotions(): HTMLElement[] {
+    const {second} = this;
+    if (!second) return [];
+    const label = checkbox('Other motions of a step', second.visible, (on) => { second.visible = on; this.stage.invalidate(); });
+    this.secondBox = label.querySelector('input')!;
+    return [label];
+  }
 
   private flag(flag: Flag, text: string): HTMLElement {
     const label = checkbox(text, this.layer.options[flag], (on) => { this.layer.options[flag] = on; this.stage.invalidate(); });
@@ -100,6 +116,27 @@ export class ViewPanel {
             `positions of an object’s centre of mass after the next command, to scale, with a line to where it goes if the command stays, ± its longest semi-axis in mm (${model})`),
         key(el('b', {style: `color:${colour}`}, '↶↷'), 'turns after it about up to three axes, to scale, ± the largest in degrees'));
     }
-    return keys;
+    if (this.second) keys.push(key(el('i', {className: 'ghost'}), 'where bodies end if the step takes another of its motions'));
+    return [...keys, ...this.stripLegend()];
+  }
+
+  /** Marks of the strip that occur in the run. */
+  private stripLegend(): HTMLElement[] {
+    const kinds = [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness)].map(([kind]) => kind);
+    if (kinds.length === 0) return [];
+    return [el('h3', {className: 'legend-strip'}, 'Legend of the strip'), ...kinds.map((kind) => {
+      const canvas = el('canvas', {className: 'mark', 'aria-hidden': 'true'});
+      this.marks.push([canvas, kind]);
+      return el('p', {className: 'key'}, el('b', {}, canvas), kind.meaning);
+    })];
+  }
+
+  applyTheme(): void {
+    for (const [canvas, kind] of this.marks) {
+      canvas.width = canvas.height = 2 * kMarkPixels; // blank
+      const pen = canvas.getContext('2d')!;
+      pen.scale(2, 2);
+      drawStretch(pen, kind, 0, 0, kMarkPixels, kMarkPixels, undefined);
+    }
   }
 }

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "deft/dynamics/trajectory.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::dynamics {
+
+/// Poses as records hold them: [qw, qx, qy, qz, x, y, z] of each body.
+std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_WB);
+
+/// Poses at q ⊕ δ. @param state  scratch; it is updated to that configuration.
+std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& delta,
+                                               scene::SceneState& state);
+
+/// Fills Trajectory::second_X_WB from second_delta, for runs that were recorded without it.
+/// @throws std::invalid_argument if the scene is not that of the run (sizes of q and v, number of bodies).
+void add_second_poses(const scene::Scene& scene, Trajectory& trajectory);
+
+}  // namespace deft::dynamics
