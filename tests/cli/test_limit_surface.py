@@ -60,7 +60,7 @@ def test_runs_record_what_supports_resist(deft, tmp_path):
     assert page["supports"] == {"bodies": [1]} and page["scene"]["bodies"][1]["limit_surface"] == {"axes": [0, 1, 2], "ellipsoid": [1, 0, 0, 1, 0, 1]}
     deft.run("sim", SCENES / "grasping_arms.deft.yaml", "--steps", "3", "--out", "arms")
     body = next(b for b in document(tmp_path / "arms" / "run.html")["scene"]["bodies"] if b["name"] == "square")
-    assert len(body["limit_surface"]["loads"]) == 3 * 13 * body["limit_surface"]["columns"]
+    assert len(body["limit_surface"]["loads"]) == 3 * 19 * body["limit_surface"]["columns"]
 
 
 def test_view_finds_second_motions_of_runs_without_their_poses(deft, tmp_path):

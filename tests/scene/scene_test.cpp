@@ -254,15 +254,15 @@ TEST(VisualJson, DescribesLimitSurfacesInTheAxesOfTheirBodies) {
   std::vector<double> loads;
   const char* text = json.c_str() + json.find("\"loads\":[", at) + 9;
   for (char* end = nullptr; *text != ']'; text = end) loads.push_back(std::strtod(text + 1, &end));
-  ASSERT_EQ(loads.size(), 3u * 13 * 24);
+  ASSERT_EQ(loads.size(), 3u * 19 * 36);
   const double friction = 0.5 * 2 * 9.81;
   EXPECT_NEAR(std::hypot(loads[0], loads[1]), 0, 1e-9);
   EXPECT_LT(loads[2], 0);
-  for (std::size_t j = 6 * 24; j < 7 * 24; ++j) {
+  for (std::size_t j = 9 * 36; j < 10 * 36; ++j) {
     EXPECT_NEAR(std::hypot(loads[3 * j], loads[3 * j + 1]), friction, 1e-4);
     EXPECT_NEAR(loads[3 * j + 2], 0, 1e-5);
   }
-  for (std::size_t j = 0; j < 13 * 24; ++j) EXPECT_GE(loads[3 * j + 2], loads[2] - 1e-9);
+  for (std::size_t j = 0; j < 19 * 36; ++j) EXPECT_GE(loads[3 * j + 2], loads[2] - 1e-9);
 }
 
 }  // namespace

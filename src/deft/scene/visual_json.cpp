@@ -128,7 +128,7 @@ const multibody::LinkSpec* find_link(const SceneSpec& spec, const multibody::Bod
 
 /// Loads on the limit surface of a flat support, by the directions of the twists that they drive.
 std::string loads(const UniformPressure& support, double gyration_m) {
-  constexpr int kRows = 13, kColumns = 24;
+  constexpr int kRows = 19, kColumns = 36;
   std::string out;
   for (int i = 0; i < kRows; ++i) {
     const double beta = std::numbers::pi * (static_cast<double>(i) / (kRows - 1) - 0.5);

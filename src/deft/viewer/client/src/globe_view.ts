@@ -11,7 +11,7 @@ export interface GlobePicture {
 
 const kSpan = 1.45;     // half-width of the picture, in sizes of the surface
 const kAxis = 1.22;     // length of the axes
-const kArrow = 0.55;    // length of the twist
+const kArrow = 0.42;    // length of the twist
 export const kViews: [string, number, number][] = [['slanted', -1.08, 0.46], ['top', -Math.PI / 2, Math.PI / 2], ['front', -Math.PI / 2, 0], ['side', 0, 0]];
 
 interface Point {x: number; y: number}
@@ -73,32 +73,42 @@ export class GlobeView {
     hull(points).forEach((p, i) => (i ? pen.lineTo(p.x, p.y) : pen.moveTo(p.x, p.y)));
     pen.fill();
     pen.globalAlpha = 1;
-    const out = covector(picture.twist ?? [0, 0, 0]), facing = dot(out, d) >= -1e-6 * Math.hypot(...out);
-    if (!facing) this.arrows(pen, place, scaled, covector);
     this.grid(pen, surface, points, faces, true);
     if (picture.ellipsoid) this.rings(pen, picture.ellipsoid, picture.ellipsoid.points.map((F) => place(scaled(F))));
-    if (facing) this.arrows(pen, place, scaled, covector);
+    this.arrows(pen, place, scaled, covector);
+    this.names(pen, place);
   }
 
   private axes(pen: CanvasRenderingContext2D, place: (s: Vec3) => Point): void {
-    pen.strokeStyle = pen.fillStyle = cssColour('--ink-soft');
+    pen.strokeStyle = cssColour('--ink-soft');
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let i = 0; i < 3; ++i) {
+      const [from, to] = [-kAxis, kAxis].map((s) => place(alongAxis(i, s)));
+      pen.moveTo(from.x, from.y);
+      pen.lineTo(to.x, to.y);
+    }
+    pen.stroke();
+  }
+
+  /** Names of the axes that are not along the line of sight, over all else. */
+  private names(pen: CanvasRenderingContext2D, place: (s: Vec3) => Point): void {
     pen.font = '12px system-ui, sans-serif';
     pen.textAlign = 'center';
     pen.textBaseline = 'middle';
-    pen.lineWidth = 1;
+    pen.lineWidth = 4;
+    pen.strokeStyle = cssColour('--lane');
+    pen.fillStyle = cssColour('--ink');
+    const middle = place([0, 0, 0]);
     this.picture!.axes.forEach((name, i) => {
-      const at = (s: number): Point => place([0, 1, 2].map((j) => (i === j ? s : 0)) as Vec3);
-      const [from, to, label] = [at(-kAxis), at(kAxis), at(kAxis + 0.13)];
-      if (Math.hypot(to.x - from.x, to.y - from.y) < 12) return; // along the line of sight
-      pen.beginPath();
-      pen.moveTo(from.x, from.y);
-      pen.lineTo(to.x, to.y);
-      pen.stroke();
-      pen.fillText(name, label.x, label.y);
+      const at = place(alongAxis(i, kAxis + 0.12));
+      if (Math.hypot(at.x - middle.x, at.y - middle.y) < 12) return;
+      pen.strokeText(name, at.x, at.y);
+      pen.fillText(name, at.x, at.y);
     });
   }
 
-  /** Every second row and column; the equator (no moment) and the column of the body's own first axis are stronger. */
+  /** Parallels and meridians every 30°; the equator (no moment) and the meridian of the body's own first axis are stronger. */
   private grid(pen: CanvasRenderingContext2D, {rows, columns}: Globe, points: Point[], faces: boolean[], front: boolean): void {
     pen.strokeStyle = cssColour('--surface');
     const segment = (i: number, j: number) => {
@@ -114,8 +124,8 @@ export class GlobeView {
       pen.stroke();
     };
     const middle = (rows - 1) / 2;
-    for (let i = 2; i < rows - 1; i += 2) line(i === middle, () => { for (let j = 0; j < columns; ++j) segment(i * columns + j, i * columns + ((j + 1) % columns)); });
-    for (let j = 0; j < columns; j += 2) line(j === 0, () => { for (let i = 0; i + 1 < rows; ++i) segment(i * columns + j, (i + 1) * columns + j); });
+    for (let i = middle / 3; i < rows - 1; i += middle / 3) line(i === middle, () => { for (let j = 0; j < columns; ++j) segment(i * columns + j, i * columns + ((j + 1) % columns)); });
+    for (let j = 0; j < columns; j += columns / 12) line(j === 0, () => { for (let i = 0; i + 1 < rows; ++i) segment(i * columns + j, (i + 1) * columns + j); });
     pen.globalAlpha = 1;
   }
 
@@ -160,6 +170,8 @@ export class GlobeView {
     arrow(pen, p, end, `#${kTwist.getHexString()}`);
   }
 }
+
+const alongAxis = (i: number, s: number): Vec3 => [0, 1, 2].map((j) => (i === j ? s : 0)) as Vec3;
 
 /** An arrow with a rim in the page's colour; a dot where it is seen from its end. */
 function arrow(pen: CanvasRenderingContext2D, from: Point, to: Point, colour: string): void {

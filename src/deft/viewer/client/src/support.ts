@@ -78,7 +78,7 @@ export function inverse(A: Mat3): Mat3 {
   return transposed([scaledBy(1 / determinant, cross(b, c)), scaledBy(1 / determinant, cross(c, a)), scaledBy(1 / determinant, cross(a, b))]);
 }
 
-const kRows = 13, kColumns = 24;
+const kRows = 37, kColumns = 72; // every 5°
 
 /** FᵀAF = 1: F = Bx, ‖x‖ = 1, with B upper triangular, so that the equator is the section without a moment. */
 export function ellipsoidGlobe(A: Mat3): Globe {

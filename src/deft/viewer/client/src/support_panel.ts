@@ -64,8 +64,8 @@ export class SupportPanel {
   }
 
   private facts(step: SupportStep | null, force: number, moment: number): [string, string][] {
-    const {run, player: {frame}} = this, letters = this.letters();
-    const range: [string, string] = ['surface', `forces up to ${figures(force)} N, moments up to ${figures(moment)} N·m`];
+    const {run, player: {frame}} = this;
+    const range: [string, string] = ['surface', `up to ${figures(force)} N and ${figures(moment)} N·m`];
     if (!step) return [range, ['object', 'the start: press → for the first step']];
     if (isFailed(run, frame - 1)) return [range, ['object', `no motion: ${statusWord(run, frame - 1)}`]];
     const jam = step.state === kJammed ? `jam: ${jamText(run, frame - 1)}` : '';
@@ -74,9 +74,9 @@ export class SupportPanel {
     const [f, g, m] = step.load, [v, w, turn] = step.twist, speed = Math.hypot(v, w) + (Math.abs(turn) * moment) / force;
     return [
       range,
-      ['load', `f${letters[0]} ${round(f, force)}, f${letters[1]} ${round(g, force)} N, τ ${round(m, moment)} N·m`],
-      ['twist', `v${letters[0]} ${round(v, speed)}, v${letters[1]} ${round(w, speed)} m/s, ω ${round(turn, (speed * force) / moment)} rad/s`],
-      ['wrench', `${figures(step.factor)} × the load; this model leaves a factor free`],
+      ['load', `(${round(f, force)}, ${round(g, force)}) N, ${round(m, moment)} N·m`],
+      ['twist', `(${round(v, speed)}, ${round(w, speed)}) m/s, ${round(turn, (speed * force) / moment)} rad/s`],
+      ['wrench', `${figures(step.factor)} × the load (the factor is free)`],
       ['object', jam || (step.state === kMoves ? 'slides' : 'rests')],
     ];
   }
