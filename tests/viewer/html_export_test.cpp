@@ -201,7 +201,13 @@ TEST(MakePage, HoldsSupportsAndOtherMotionsOfTheKeptFrames) {
     EXPECT_EQ(block<std::uint32_t>(document, "second_frame"), known);
     const auto X_WB = block<float>(document, "second_X_WB");
     ASSERT_EQ(X_WB.size(), known.size() * 4 * 7);
+    const auto distance = block<float>(document, "second_distance");
+    ASSERT_EQ(distance.size(), known.size() * 4 * 2);
     for (std::size_t m = 0; m < known.size(); ++m) {
+      for (std::size_t b = 0; b < 4; ++b) {
+        EXPECT_NEAR(distance[2 * (4 * m + b)], b == 2 ? 0.1 : 0, 1e-7);
+        EXPECT_NEAR(distance[2 * (4 * m + b) + 1], b == 2 ? 0.2 : 0, 1e-6);
+      }
       EXPECT_FLOAT_EQ(X_WB[(4 * m + 2) * 7 + 5], static_cast<float>(run.trajectory.X_WB[frame[known[m]]][2][5] + 0.1));
     }
   }

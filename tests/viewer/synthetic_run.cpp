@@ -59,7 +59,10 @@ json scene_of(const SyntheticOptions& options) {
     bodies.push_back({{"name", name}, {"role", "object"}, {"visuals", cube}, {"collisions", cube}});
     if (options.supports) bodies.back()["limit_surface"] = limit_surface_of(i);
   }
-  if (options.wall) {
+  if (options.wall && options.supports) {
+    const json side = shape({{"type", "half_space"}, {"normal", {0, 2, 0}}, {"offset", -0.14}});
+    for (const char* part : {"visuals", "collisions"}) bodies[0][part] = side;
+  } else if (options.wall) {
     json wall = shape({{"type", "box"}, {"size", {1.2, 0.02, 0.8}}}, {{"rgba", {0, 0.4, 0, 1}}});
     wall[0]["X_BG"] = {1, 0, 0, 0, 0.1, -0.3, 0.4};
     for (const char* part : {"visuals", "collisions"}) bodies[0][part].push_back(wall[0]);

@@ -41,6 +41,9 @@ void add_supports(int pushing, dynamics::Trajectory& run) {
       step.motion_unique = false;
       auto& poses = run.second_X_WB[static_cast<std::size_t>(k)] = run.X_WB[static_cast<std::size_t>(k) + 1];
       poses[2][5] += 0.1;
+      const double half = std::atan2(poses[2][3], poses[2][0]) + 0.1;  // turns by 0.2 rad more; the other sign of the same quaternion
+      poses[2][0] = -std::cos(half);
+      poses[2][3] = -std::sin(half);
     }
     if (k == 56) step.status = 4;
     if (k == 57) step.status = 2;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -176,24 +178,36 @@ void add_contacts(json& blocks, const Trajectory& run, std::span<const std::size
   if (has_torque) blocks["contact_torque_W"] = torque_W.block({n, 3});
 }
 
+/// How far apart two poses are [m, rad]: what differs in the last digits is lost in single precision.
+std::array<double, 2> apart(const std::array<double, 7>& a, const std::array<double, 7>& b) {
+  double dot = 0, chord = 0;
+  for (std::size_t i = 0; i < 4; ++i) dot += a[i] * b[i];
+  for (std::size_t i = 0; i < 4; ++i) chord = std::hypot(chord, a[i] - (dot < 0 ? -b[i] : b[i]));  // 2 sin(θ/4)
+  return {std::hypot(a[4] - b[4], a[5] - b[5], a[6] - b[6]), 4 * std::asin(std::min(1.0, chord / 2))};
+}
+
 /// Whether steps have other motions, and the poses after those that are known.
 void add_second_motions(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
   if (!run.looks_for_second_motions) return;
   Bytes uniqueness;
   Indices frame;
-  Reals X_WB;
+  Reals X_WB, distance;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (frames[i] == 0) continue;
     const std::size_t step = frames[i] - 1;
     uniqueness.add(run.steps[step].uniqueness);
     if (step >= run.second_X_WB.size() || run.second_X_WB[step].empty()) continue;
     frame.add(static_cast<double>(i));
-    for (const auto& pose : run.second_X_WB[step]) X_WB.add_all(pose);
+    for (std::size_t b = 0; b < run.names_bodies.size(); ++b) {
+      X_WB.add_all(run.second_X_WB[step][b]);
+      distance.add_all(apart(run.second_X_WB[step][b], run.X_WB[step + 1][b]));
+    }
   }
   const std::size_t n = frame.values.size();
   blocks["step_uniqueness"] = uniqueness.block({uniqueness.values.size()});
   blocks["second_frame"] = frame.block({n});
   blocks["second_X_WB"] = X_WB.block({n, run.names_bodies.size(), 7});
+  blocks["second_distance"] = distance.block({n, run.names_bodies.size(), 2});
 }
 
 void add_supports(json& document, const Trajectory& run, std::span<const std::size_t> frames) {

@@ -90,7 +90,7 @@ test('of a flat support the surface is drawn, and other views of it', () => onPa
 
 test('the strip tells jams, proofs, rays and other motions apart, in words and by clicks', () => onPage(openRun(browser, 'supports'), async (page) => {
   await page.getByText('2 of 60 steps: RayTermination, Infeasible').waitFor();
-  for (const chip of ['‖ 5 jammed', '◆ 2 with several motions', '? 5 of unknown uniqueness']) await page.getByText(chip).waitFor();
+  for (const chip of ['‖ 5 jammed', '◆ 2 not unique', '? 5 maybe not unique']) await page.getByText(chip).waitFor();
   const status = page.getByRole('button', {name: 'Jump to the next step by status: 1 Infeasible, 1 RayTermination, 5 jammed'});
   const motions = page.getByRole('button', {name: 'Jump to the next step by motions: 2 several, 5 unknown'});
   const frames = [];
@@ -101,7 +101,7 @@ test('the strip tells jams, proofs, rays and other motions apart, in words and b
   assert.equal((await info(page)).frame, 31);
   await motions.click();
   assert.equal((await info(page)).frame, 51);
-  await page.getByText('◆ several motions (another: box by 100 mm)').waitFor();
+  await page.getByText('◆ several motions (another: box by 100 mm and 11.5°)').waitFor();
 
   const strip = page.getByRole('img', {name: /^60 steps, 2 not solved; 1 Infeasible, 1 RayTermination, 5 jammed, 2 several, 5 unknown/});
   const box = await strip.boundingBox();
@@ -168,7 +168,22 @@ test('other motions are ghosts with a switch, a key and a name', () => onPage(op
   assert.ok(await countColour(page, kSecond, 40) < 5);
   await page.getByRole('tab', {name: 'Contacts'}).click();
   await showFrame(page, kOther);
-  await page.getByText('box by 100 mm', {exact: true}).waitFor();
+  await page.getByText('box by 100 mm and 11.5°', {exact: true}).waitFor();
+}));
+
+test('a wall of a plane seen from above is solid on its side only', () => onPage(openRun(browser, 'walled_plane'), async (page) => {
+  for (const key of ['f', 'c', 'g', 'p']) await page.keyboard.press(key);
+  await showFrame(page, 0);
+  // Seen from above, x to the right and y up: the wall is below y = −0.07, where the grey of bodies that stand still is.
+  const {width, height} = await page.locator('.view').boundingBox(), pixels = await viewPixels(page), w = Math.round(width);
+  const grey = (x, y) => { const i = 4 * (Math.round(y) * w + Math.round(x)), [r, g, b] = pixels.slice(i, i + 3); return Math.max(r, g, b) - Math.min(r, g, b) < 22 && r < 215; };
+  const share = (from, to) => {
+    let count = 0, all = 0;
+    for (let y = from * height; y < to * height; y += 4) for (let x = 5; x < width - 5; x += 4) { ++all; if (grey(x, y)) ++count; }
+    return count / all;
+  };
+  const [top, bottom] = [share(0.02, 0.5), share(0.9, 0.98)];
+  assert.ok(bottom > 0.9 && top < 0.3, `grey: ${top} above, ${bottom} below`);
 }));
 
 test('velocities that are commanded have an axis of their own', () => onPage(openRun(browser, 'supports'), async (page) => {

@@ -187,7 +187,7 @@ export class App {
 
   /** Steps that have a motion and something more to say. */
   private kindChips(): HTMLElement[] {
-    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s with several motions', unknown: '? %s of unknown uniqueness'};
+    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s not unique', unknown: '? %s maybe not unique'};
     return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness)].filter(([kind]) => texts[kind.word]).map(([kind, count]) =>
       el('span', {className: kind.word === 'unknown' ? 'chip' : 'chip warn', title: kind.meaning}, texts[kind.word].replace('%s', String(count))));
   }

@@ -3,8 +3,8 @@ import {BackSide, Box3, BufferGeometry, Color, EdgesGeometry, Group, LineBasicMa
 import {cssColour} from './dom';
 import {axesOf} from './frames';
 import {makeGhost} from './ghosts';
-import {Grid, makePlane} from './ground';
-import {poseMatrix, setPose, setPoseBetween} from './pose';
+import {Grid, makePlane, wallBox} from './ground';
+import {poseMatrix, poseOf, setPose, setPoseBetween} from './pose';
 import type {Body, Geometry, Run} from './run';
 import {hasEdges, isRound, makeGeometry, makeSectors} from './shapes';
 
@@ -105,7 +105,7 @@ export class Bodies {
   private readonly depth: number; // of what moves, across the plane of motion if there is one
 
   /** `box` holds what moves; `radius` is that of the sphere around it. */
-  constructor(private readonly run: Run, private readonly world: ThreeScene, box: Box3, private readonly radius: number) {
+  constructor(private readonly run: Run, private readonly world: ThreeScene, private readonly box: Box3, private readonly radius: number) {
     this.center = box.getCenter(new Vector3());
     this.depth = box.getSize(new Vector3())[run.scene.plane === 'yz' ? 'x' : 'y'];
     this.numBodies = run.names.bodies.length;
@@ -187,7 +187,9 @@ export class Bodies {
   private addVisual(group: Group, geometry: Geometry, colour: Color, only: boolean): void {
     const {shape} = geometry;
     if (shape.type === 'half_space') {
-      this.addPlane(group, geometry, shape.normal, shape.offset);
+      const wall = this.wall(group.userData.body, geometry);
+      if (wall) this.addVisual(group, wall, colour, only);
+      else this.addPlane(group, geometry, shape.normal, shape.offset);
       return;
     }
     const alpha = geometry.rgba?.[3] ?? 1;
@@ -215,6 +217,15 @@ export class Bodies {
     if (!plane || this.run.frames === 0) return makeSectors(shape, new Vector3(0, 0, 1));
     const X_WG = poseMatrix(this.run.X_WB, 7 * body).multiply(poseMatrix(geometry.X_BG));
     return makeSectors(shape, new Vector3().setComponent({yz: 0, xz: 1, xy: 2}[plane], 1).transformDirection(X_WG.invert()));
+  }
+
+  /** In a plane of motion that is seen from above, a half-space that stands upright: what is solid of it near the scene. */
+  private wall(body: number, {shape, X_BG}: Geometry): Geometry | null {
+    if (shape.type !== 'half_space' || this.run.scene.plane !== 'xy' || this.run.frames === 0) return null;
+    const X_WB = poseMatrix(this.run.X_WB, 7 * body), X_WG = X_WB.clone().multiply(poseMatrix(X_BG)), normal = new Vector3(...shape.normal);
+    if (Math.abs(normal.clone().transformDirection(X_WG).z) > 1e-3) return null;
+    const {size, X_W} = wallBox(X_WG, normal, shape.offset, this.box.min, this.box.max, this.radius);
+    return {X_BG: poseOf(X_W.premultiply(X_WB.invert())), shape: {type: 'box', size}};
   }
 
   private addPlane(group: Group, geometry: Geometry, normal: number[], offset: number): void {
@@ -259,6 +270,7 @@ export class Bodies {
         const n = new Vector3(...shape.normal).normalize();
         const point = n.clone().multiplyScalar(shape.offset / new Vector3(...shape.normal).length()).applyMatrix4(poseMatrix(X_BG));
         n.transformDirection(poseMatrix(X_BG));
+        if (this.wall(this.run.scene.bodies.indexOf(body), {shape, X_BG})) continue;
         if (body.role === 'world' || this.run.frames === 0) return new Grid(n, n.dot(point), this.center, this.radius);
         const X_WB = poseMatrix(this.run.X_WB, 7 * this.run.scene.bodies.indexOf(body));
         n.transformDirection(X_WB);

@@ -28,7 +28,8 @@ export class ContactTable {
   /** Rewritten only while it can be seen. */
   update(): void {
     if (this.root.offsetParent === null) return;
-    this.step.replaceChildren(...this.stepFacts().flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+    this.step.replaceChildren(...this.stepFacts().flatMap(([name, value]) =>
+      [el('dt', {}, name), el('dd', {className: ['other motion', 'jam'].includes(name) ? 'wide' : ''}, value)]));
     const contacts = readContacts(this.run, this.player.frame).sort((a, b) => b.fn - a.fn);
     const counts = kStates.map((s, i) => `${contacts.filter((c) => c.state === i).length} ${s.word}`).join(', ');
     this.summary.textContent = contacts.length ? `${contacts.length} contacts: ${counts}` : '';

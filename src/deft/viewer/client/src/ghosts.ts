@@ -1,11 +1,13 @@
-import {EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial, Vector3} from 'three';
+import {Box3, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial, Vector3} from 'three';
 import {cssColour} from './dom';
 import type {Labels} from './labels';
 import {setPose} from './pose';
 import type {Body, Run} from './run';
-import {elsewhere} from './second';
+import {Elsewhere, elsewhere} from './second';
 import {hasEdges, makeGeometry} from './shapes';
 import type {Stage} from './stage';
+
+const kNothing = 1.5; // [px] what is moved by less is not seen
 
 /** A transparent copy of a body at its origin, in one colour. Spheres of radius 0 get `pointRadius`. `over`: drawn over bodies, with dashed edges. */
 export function makeGhost(body: Body, colour: string, pointRadius: number, over = false): Group {
@@ -35,32 +37,38 @@ export function makeGhost(body: Body, colour: string, pointRadius: number, over 
 export class SecondLayer {
   visible = true;
   private readonly root = new Group();
-  private readonly ghosts = new Map<number, Group>(); // by body, made when first needed
-  private shown: number[] = [];
+  private readonly ghosts = new Map<number, {group: Group; radius: number}>(); // by body, made when first needed
+  private shown: Elsewhere[] = [];
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly labels: Labels) { stage.overlay.add(this.root); }
 
   /** Shows the other motion of the step that ends at the frame, if one is known; null: none. */
   setFrame(frame: number | null): void {
     const {run} = this, row = frame === null ? undefined : run.second!.ofFrame.get(frame);
-    this.shown = row === undefined ? [] : elsewhere(run, frame!).map(({body}) => body);
-    for (const [body, ghost] of this.ghosts) ghost.visible = this.shown.includes(body);
-    for (const body of this.shown) {
-      let ghost = this.ghosts.get(body);
-      if (!ghost) {
-        ghost = makeGhost(run.scene.bodies[body], cssColour('--second'), 0.01 * this.stage.radius, true);
-        this.ghosts.set(body, ghost);
-        this.root.add(ghost);
-      }
-      setPose(ghost, run.second!.X_WB, 7 * (row! * run.names.bodies.length + body));
-    }
+    this.shown = row === undefined ? [] : elsewhere(run, frame!);
+    for (const {body} of this.shown) setPose(this.ghostOf(body).group, run.second!.X_WB, 7 * (row! * run.names.bodies.length + body));
   }
 
+  private ghostOf(body: number): {group: Group; radius: number} {
+    let ghost = this.ghosts.get(body);
+    if (!ghost) {
+      const group = makeGhost(this.run.scene.bodies[body], cssColour('--second'), 0.01 * this.stage.radius, true);
+      ghost = {group, radius: new Box3().setFromObject(group).getSize(new Vector3()).length() / 2};
+      this.ghosts.set(body, ghost);
+      this.root.add(group);
+    }
+    return ghost;
+  }
+
+  /** Before every drawing: what is elsewhere by less than a pixel or two is left out, and said in numbers only. */
   layOut(): void {
     this.root.visible = this.visible;
+    for (const {group} of this.ghosts.values()) group.visible = false;
     if (!this.visible) return;
-    for (const body of this.shown.slice(0, 3)) {
-      this.labels.add(this.ghosts.get(body)!.getWorldPosition(new Vector3()), `or here: ${this.run.names.bodies[body]}`, 'second');
+    for (const {body, metres, radians} of this.shown) {
+      const {group, radius} = this.ghostOf(body);
+      group.visible = metres + radius * radians > kNothing * this.stage.pixelSize(group.position);
+      if (group.visible) this.labels.add(group.position, `or here: ${this.run.names.bodies[body]}`, 'second');
     }
   }
 

@@ -1,4 +1,4 @@
-import {CanvasTexture, CircleGeometry, Color, DoubleSide, Mesh, MeshLambertMaterial, Quaternion, ShaderMaterial, Vector3} from 'three';
+import {CanvasTexture, CircleGeometry, Color, DoubleSide, Matrix4, Mesh, MeshLambertMaterial, Quaternion, ShaderMaterial, Vector3} from 'three';
 import {cssColour} from './dom';
 
 const kReach = 12; // radius of what is drawn of an infinite plane, in radii of the scene
@@ -25,6 +25,20 @@ export function makePlane(normal: Vector3, offset: number, center: Vector3, radi
   plane.receiveShadow = true;
   plane.renderOrder = -2;
   return plane;
+}
+
+const kDeep = 6; // of a wall, in radii of the scene
+
+/** A half-space that stands upright on the plane of motion, seen from above: a box on its solid side, as high as what moves.
+ *  @param X_WG  of the half-space; `low` and `high` are the box of what moves. Returns the box's size and pose in the world. */
+export function wallBox(X_WG: Matrix4, normal: Vector3, offset: number, low: Vector3, high: Vector3, radius: number): {size: number[]; X_W: Matrix4} {
+  const n = normal.clone().transformDirection(X_WG);
+  const on = normal.clone().multiplyScalar(offset / normal.lengthSq()).applyMatrix4(X_WG);
+  const middle = low.clone().add(high).multiplyScalar(0.5);
+  middle.addScaledVector(n, n.dot(on) - n.dot(middle) - kDeep * radius);
+  const up = new Vector3(0, 0, 1), along = n.clone().cross(up);
+  return {size: [2 * kReach * radius, 2 * kDeep * radius, Math.max(high.z - low.z, 0.02 * radius)],
+          X_W: new Matrix4().makeBasis(along, n, up).setPosition(middle)};
 }
 
 function place(mesh: Mesh, normal: Vector3, offset: number, center: Vector3): void {

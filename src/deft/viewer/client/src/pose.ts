@@ -1,7 +1,7 @@
 import {Matrix4, Object3D, Quaternion, Vector3} from 'three';
 import type {Pose} from './run';
 
-/** The only place where quaternions change from deft's wxyz to three's xyzw. */
+/** Here and in poseOf only quaternions change between deft's wxyz and three's xyzw. */
 function toQuaternion(X: Pose, i: number, out: Quaternion): Quaternion {
   return out.set(X[i + 1], X[i + 2], X[i + 3], X[i]);
 }
@@ -25,6 +25,16 @@ export function setPoseBetween(object: Object3D, X: Pose, i: number, j: number, 
 export function poseMatrix(X: Pose, i = 0): Matrix4 {
   const position = new Vector3(X[i + 4], X[i + 5], X[i + 6]);
   return new Matrix4().compose(position, toQuaternion(X, i, new Quaternion()), new Vector3(1, 1, 1));
+}
+
+const orientation = new Quaternion();
+const origin = new Vector3();
+const unit = new Vector3();
+
+/** The pose of a rigid motion. */
+export function poseOf(matrix: Matrix4): number[] {
+  matrix.decompose(origin, orientation, unit);
+  return [orientation.w, orientation.x, orientation.y, orientation.z, origin.x, origin.y, origin.z];
 }
 
 /** The rotation vector [deg, world axes] from the pose at X[i…] to the one at X[j…]. */

@@ -37,8 +37,9 @@ export interface Steps {
   uniqueness: Numbers | null; // 0 unknown, 1 unique, 2 a second motion was found; null where none was looked for
 }
 
-/** Other motions of steps: poses of all bodies [rows × bodies × 7], and the row of each frame that has one. */
-export interface SecondMotions {ofFrame: Map<number, number>; X_WB: Numbers}
+/** Other motions of steps: poses of all bodies [rows × bodies × 7], how far from those of the frame [rows × bodies × (m, rad)], and the row
+ *  of each frame that has one. */
+export interface SecondMotions {ofFrame: Map<number, number>; X_WB: Numbers; distance: Numbers}
 
 export interface Run {
   title: string; scene: Scene; names: {q: string[]; u: string[]; bodies: string[]; status_words: string[]};
@@ -92,7 +93,8 @@ export function parseRun(text: string): Run {
       gap_min: block('step_gap_min'), uniqueness: doc.blocks.step_uniqueness ? block('step_uniqueness') : null,
     },
     second: doc.blocks.second_frame ?
-      {ofFrame: new Map(Array.from(block('second_frame'), (frame, row) => [frame, row])), X_WB: block('second_X_WB')} : null,
+      {ofFrame: new Map(Array.from(block('second_frame'), (frame, row) => [frame, row])), X_WB: block('second_X_WB'),
+       distance: block('second_distance')} : null,
     supports: doc.supports ? readSupports(doc.supports, block) : null,
     tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
   };

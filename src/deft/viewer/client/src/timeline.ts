@@ -115,7 +115,7 @@ export class Timeline {
     const {run} = this, jammed = jammedBodies(run, step + 1).map((body) => run.names.bodies[body]);
     const notes = jammed.length ? [`‖ jam: ${listed(jammed)}`] : [];
     if (uniqueness(run, step).mark !== 'diamonds') return notes;
-    const other = elsewhereText(run, step + 1);
+    const other = elsewhereText(run, step + 1, 1);
     return [...notes, `◆ several motions${other ? ` (another: ${other})` : ''}`];
   }
 }
