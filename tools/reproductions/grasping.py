@@ -234,6 +234,8 @@ def draw(m: Measured) -> None:
 Source: M. Halm, M. Posa, *A quasi-static model and simulation approach for pushing, grasping, and jamming*, 2018. Scenes:
 `grasping_*` in `scenes/reproductions`. Written by `./run reproduce grasping`. Objects slide on supports with friction (limit surfaces), fingers are
 velocity controlled and yield by c B F; contacts obey Coulomb's law exactly (`step.model: limit-surface`).
+`deft sim scenes/reproductions/grasping_peg.deft.yaml` writes a page of its own for each scene: the load on the limit surface, jams, proofs, and other motions
+as ghosts.
 **Given**: the disc and its fingers, rate and duration, the peg's tolerance and gains, the arms' sizes. **Facts of the authors' program**: starts and
 commands of the manoeuvres, the peg's geometry and its controller. **Ours**: everything about the arms but their sizes.
 
