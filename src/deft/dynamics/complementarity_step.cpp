@@ -18,7 +18,6 @@ using solvers::ComplementaritySolution;
 using solvers::Status;
 
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space; the judge takes ten times more
-constexpr double kSearch = 4e9;      // n³ times the nodes of a search over modes: some seconds at most
 
 /// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
 double reaction(const solvers::ContactProgram& program, const solvers::ContactSolution& solution, int v) {
@@ -136,8 +135,6 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
         response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
     const Stopwatch watch;
     rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
-    const double n = std::max(1, rows_.size());
-    solver_.settings().max_modes = static_cast<int>(std::clamp(kSearch / (n * n * n), 20.0, 1.0 * most_modes_));
     if (rows_.size() > 0) found = &solver_.solve(result.complementarity);
     result.solve_us = watch.microseconds();
     result.status = found->status;

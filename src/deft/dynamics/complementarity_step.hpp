@@ -28,8 +28,6 @@ class ComplementaritySolve {
   explicit ComplementaritySolve(const scene::Scene& scene);
   /// Settings of the solver; at first the scene's `step.uniqueness`.
   solvers::ComplementaritySettings& settings() { return solver_.settings(); }
-  /// Most nodes of a search over modes, less for large problems.
-  void limit_search(int nodes) { most_modes_ = nodes; }
 
   /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q, b.
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
@@ -64,7 +62,6 @@ class ComplementaritySolve {
   bool has_contacts_ = false;
   ForceResponse response_;
   CoulombRows rows_;
-  int most_modes_ = solvers::ComplementaritySettings{}.max_modes;
   bool refines_;  // the model works on with what the solver finds: it must be accurate
   solvers::ComplementaritySolver solver_;
   solvers::LeastNorm least_norm_;

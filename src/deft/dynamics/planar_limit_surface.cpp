@@ -25,7 +25,7 @@ constexpr double kSecond = 1e-6;        // of the motion: solutions that differ 
 constexpr double kAccurate = 1e-11;     // scaled residual above which the motion is improved
 constexpr double kEnough = 5e-9;        // scaled residual that the judge lets pass
 constexpr double kSofter[] = {1.5, 3, 10, 30, 100, 300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
-constexpr int kModes = 2000;            // of one step's search for a second motion: some milliseconds
+constexpr double kSearchWork = 5e7;     // multiplications of one step's search for a second motion: some milliseconds
 constexpr double kResting = 1e-9;       // of the commanded motion: what moves less is at rest
 constexpr double kBalance = 1e-8;       // largest error of balance and bound
 constexpr double kBalanced = 1e-11;     // error above which the motion is improved
@@ -47,7 +47,7 @@ PlanarLimitSurface::PlanarLimitSurface(const scene::Scene& scene)
   solve_.settings().check_uniqueness = false;
   if (!scene.spec().step.uniqueness_check) return;
   search_ = std::make_unique<ComplementaritySolve>(scene);
-  search_->limit_search(kModes);
+  search_->settings().max_work = kSearchWork;
 }
 
 void PlanarLimitSurface::check_scene() const {

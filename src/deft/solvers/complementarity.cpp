@@ -14,13 +14,15 @@
 #include "deft/solvers/free_elimination.hpp"
 #include "deft/solvers/lemke.hpp"
 #include "deft/solvers/mode_search.hpp"
+#include "deft/solvers/second_motion.hpp"
 
 namespace deft::solvers {
 namespace {
 
 using Method = ComplementaritySettings::Method;
 
-constexpr int kExchangeRounds = 5;   // of whole blocks, after a warm start
+constexpr int kExchangeRounds = 2;   // of whole blocks, after a warm start
+constexpr int kWarmPivots = 20;      // more from the last basis than this and n/4: a cold start is as good
 constexpr double kNearly = 1e-8;     // natural sizes by which members of pairs may be negative for the judge to be asked
 constexpr int kOtherCovers = 6;      // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
@@ -33,7 +35,9 @@ constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: 
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
-constexpr double kApart = 1e-7;      // natural sizes by which another motion differs
+constexpr int kLarge = 150;          // of problems that Newton's method tries before what takes long
+constexpr double kSearchShare = 0.25;  // of the work, at least, for the search over modes
+constexpr double kExtended = 200;    // a multiplication in extended precision, in others
 constexpr double kProven = 1e-8;     // error of a proof that counts
 
 int pivot_limit(int n) { return 30 * n + 200; }
@@ -53,20 +57,22 @@ class ComplementaritySolver::Impl {
   bool nothing_presses() const;
   bool find();
   bool start_warm();
+  bool pivot_warm();
+  void make_pure();
   bool pivot(const LemkeProblem& problem, std::span<const double> cover, int renew);
   bool pivot_shifted();
   bool pivot_extended();
   bool pivot_with_other_covers();
   bool iterate_newton();
+  double residual_of(const Eigen::VectorXd& z, ComplementarityCertificate& certificate);
   bool accept(const char* method);
   bool accept_modes(const ModeTable& table);
-  bool accept_other(const ModeTable& table);
   void take_candidate();
   ModeSearch::Limits search_limits(int nodes) const;
   bool refute(int nodes);
   void look_for_others();
-  void choose_motion();
-  bool out_of_time();
+  double work_left() const { return (1 - kSearchShare) * settings.max_work - work_; }
+  bool exhausted();
   void conclude();
 
   const ComplementarityProgram* program_ = nullptr;
@@ -79,14 +85,16 @@ class ComplementaritySolver::Impl {
   ComplementarityNewton newton_;
   ComplementarityJudge judge_;
   ModeSearch search_;
+  SecondMotion second_;
   ComplementarityResult result_;
   std::vector<char> basic_, start_, remembered_, remembered_free_;
   std::vector<int> rows_, cols_;
-  std::vector<double> cover_, shifted_, point_, lifted_, moved_q_, motion_;
+  std::vector<double> cover_, shifted_, point_, lifted_, moved_q_, remembered_z_;
   Eigen::VectorXd candidate_;
   double best_ = 0;                  // residual of the point in the result
-  double value_ = 0, apart_ = 0;     // of the motion, where a second one is looked for
+  double work_ = 0;                  // multiplications of this solve
   bool ray_ = false, limited_ = false, timed_out_ = false;
+  bool pure_made_ = false, measured_ = false;  // of this program
 };
 
 const ComplementarityResult& ComplementaritySolver::Impl::solve(const ComplementarityProgram& program) {
@@ -104,19 +112,20 @@ const ComplementarityResult& ComplementaritySolver::Impl::solve(const Complement
   result_.iterations = result_.modes = 0;
   result_.warm = false;
   result_.method = settings.method == Method::kNewton ? "newton" : "lemke";
-  ray_ = limited_ = timed_out_ = false;
+  ray_ = limited_ = timed_out_ = pure_made_ = measured_ = false;
+  work_ = 0;
   best_ = std::numeric_limits<double>::infinity();
   const bool still = nothing_presses();
   if (still) {
     result_.status = Status::kSolved;
-  } else if (out_of_time()) {
-    result_.status = Status::kTimeLimit;
+  } else if (exhausted()) {
+    result_.status = timed_out_ ? Status::kTimeLimit : Status::kIterationLimit;
   } else {
-    scaled_.assign(program);
+    scaled_.assign(program, !remembered_.empty());
     if (!find()) conclude();
   }
   if (!(best_ < std::numeric_limits<double>::infinity()) && result_.status != Status::kInfeasible)  // z is still zero
-    result_.certificate = judge_.certify_point(program, result_.solution.z);
+    residual_of(result_.solution.z, result_.certificate);
   if (result_.status == Status::kSolved && settings.check_uniqueness) {
     if (still) scaled_.assign(program);
     look_for_others();
@@ -138,37 +147,60 @@ bool ComplementaritySolver::Impl::nothing_presses() const {
 bool ComplementaritySolver::Impl::find() {
   if (start_warm()) return true;
   if (settings.method == Method::kNewton) return iterate_newton();
-  pure_.assign(scaled_);
-  cover_.assign(static_cast<std::size_t>(pure_.problem().n), 1.0);
+  make_pure();
   if (pivot(pure_.problem(), cover_, 0)) return true;
   if (ray_ && refute(1)) return true;  // what a single linear program refutes needs no more trying
+  const bool newton = settings.method == Method::kAuto, large = scaled_.n > kLarge;
+  if (newton && large && iterate_newton()) return true;
   if (pivot_shifted() || refute(std::min(settings.max_modes, kEarlyModes))) return true;
-  return pivot_extended() || pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
+  return pivot_extended() || pivot_with_other_covers() || (newton && !large && iterate_newton());
 }
 
-// The last basis; then exchanges of all negative pairs at once, as long as they become fewer.
+void ComplementaritySolver::Impl::make_pure() {
+  if (pure_made_) return;
+  pure_made_ = true;
+  pure_.assign(scaled_);
+  cover_.assign(static_cast<std::size_t>(pure_.problem().n), 1.0);
+  work_ += static_cast<double>(scaled_.num_free) * scaled_.n * scaled_.n;
+}
+
+// The last basis; then exchanges of all negative pairs at once, as long as they become fewer; then Lemke's method from there.
 bool ComplementaritySolver::Impl::start_warm() {
   if (remembered_.empty() || remembered_free_ != scaled_.free || settings.method == Method::kNewton) return false;
   basic_ = remembered_;
+  result_.warm = true;
   int least = scaled_.n + 1;
   for (int round = 0; round <= kExchangeRounds; ++round) {
-    if (!basis_.solve(scaled_, basic_)) return false;
-    if (basis_.least(scaled_) >= -kNearly && accept("lemke")) {
-      result_.warm = true;
-      return true;
-    }
+    if (!basis_.solve(scaled_, basic_)) break;
+    if (basis_.least(scaled_) >= -kNearly && accept("lemke")) return true;
     const int negative = basis_.count_negative(scaled_);
-    if (negative == 0 || negative >= least) return false;
+    if (negative == 0 || negative >= least) break;
     least = negative;
     basis_.exchange_negative(scaled_, basic_);
     ++result_.iterations;
   }
+  if (pivot_warm()) return true;
+  result_.warm = false;
   return false;
+}
+
+// A few pivots lead from one basis to the next. No theorem promises that they do not end on a ray.
+bool ComplementaritySolver::Impl::pivot_warm() {
+  make_pure();
+  pure_.mark_pure(remembered_, remembered_z_, start_);
+  if (std::find(start_.begin(), start_.end(), 1) == start_.end()) return false;
+  const int n = pure_.problem().n;
+  const LemkeEnd end = lemke_.solve(pure_.problem(), cover_, start_, {.pivots = kWarmPivots + n / 4, .work = work_left()});
+  result_.iterations += lemke_.pivots();
+  work_ += lemke_.work();
+  if (end != LemkeEnd::kSolved) return false;
+  pure_.mark_basic(lemke_.basic(), basic_);
+  return basis_.solve(scaled_, basic_) && accept("lemke");
 }
 
 bool ComplementaritySolver::Impl::pivot_with_other_covers() {
   const auto n = static_cast<std::size_t>(pure_.problem().n);
-  for (int attempt = 0; attempt < kOtherCovers && !out_of_time(); ++attempt) {
+  for (int attempt = 0; attempt < kOtherCovers && !exhausted(); ++attempt) {
     for (std::size_t i = 0; i < n; ++i)
       cover_[i] = std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
     if (pivot(pure_.problem(), cover_, kRenew)) return true;
@@ -183,7 +215,7 @@ bool ComplementaritySolver::Impl::pivot_shifted() {
   if (pivot(problem, cover_, kRenew)) return true;
   const std::size_t entries = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.ld);
   for (const double shift : kShifts) {
-    if (out_of_time()) return false;
+    if (exhausted()) return false;
     shifted_.assign(problem.M, problem.M + entries);
     for (int i = 0; i < problem.n; ++i) shifted_[static_cast<std::size_t>(i) * static_cast<std::size_t>(problem.ld + 1)] += shift;
     if (pivot({problem.n, problem.ld, shifted_.data(), problem.q}, cover_, kRenew)) return true;
@@ -202,14 +234,16 @@ bool ComplementaritySolver::Impl::pivot_extended() {
   moved_q_.assign(problem.q, problem.q + n);
   point_.assign(n, 0.0);
   for (const double shift : kSmallShifts) {
-    if (out_of_time()) return false;
+    if (exhausted()) return false;
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t diagonal = i * static_cast<std::size_t>(problem.ld + 1);
       shifted_[diagonal] = problem.M[diagonal] + shift;
       moved_q_[i] = problem.q[i] - shift * point_[i];
     }
+    limits.work = work_left() / kExtended;
     const LemkeEnd end = extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
     result_.iterations += extended_->pivots();
+    work_ += kExtended * extended_->work();
     if (end != LemkeEnd::kSolved) return false;
     extended_->point(point_);
     if (*std::max_element(point_.begin(), point_.end()) > kHopeless) return false;
@@ -229,8 +263,10 @@ bool ComplementaritySolver::Impl::pivot(const LemkeProblem& problem, std::span<c
     limits.clock = &clock_;
     limits.time_s = settings.time_limit_s;
   }
+  limits.work = work_left();
   LemkeEnd end = lemke_.solve(problem, cover, {}, limits);
   result_.iterations += lemke_.pivots();
+  work_ += lemke_.work();
   for (std::size_t restart = 0; end == LemkeEnd::kSolved; ++restart) {
     pure_.mark_basic(lemke_.basic(), basic_);
     if (basis_.solve(scaled_, basic_) && accept("lemke")) return true;
@@ -238,8 +274,10 @@ bool ComplementaritySolver::Impl::pivot(const LemkeProblem& problem, std::span<c
     limits.renew = 0;
     limits.tie = kRestartTies[restart];
     start_ = lemke_.basic();
+    limits.work = work_left();
     end = lemke_.solve(pure_.problem(), cover, start_, limits);
     result_.iterations += lemke_.pivots();
+    work_ += lemke_.work();
   }
   ray_ = ray_ || end == LemkeEnd::kRay;
   limited_ = limited_ || end == LemkeEnd::kPivotLimit;
@@ -248,12 +286,15 @@ bool ComplementaritySolver::Impl::pivot(const LemkeProblem& problem, std::span<c
 
 bool ComplementaritySolver::Impl::iterate_newton() {
   const auto n = static_cast<std::size_t>(scaled_.n);
-  for (int start = 0; start < kNewtonStarts && !out_of_time(); ++start) {
+  const double cubed = static_cast<double>(scaled_.n) * scaled_.n * scaled_.n;
+  for (int start = 0; start < kNewtonStarts && !exhausted(); ++start) {
     point_.assign(n, 0.0);
     for (std::size_t i = 0; i < n && start > 0; ++i)
       point_[i] = std::abs(random_normal(kSeed + 1, static_cast<std::uint64_t>(start), static_cast<std::uint32_t>(i)));
-    const bool converged = newton_.solve(scaled_, point_, kNewtonIterations, &clock_, settings.time_limit_s);
+    const int iterations = static_cast<int>(std::min(1.0 * kNewtonIterations, std::ceil(work_left() / std::max(1.0, cubed))));
+    const bool converged = newton_.solve(scaled_, point_, iterations, &clock_, settings.time_limit_s);
     result_.iterations += newton_.iterations();
+    work_ += newton_.iterations() * cubed;
     limited_ = limited_ || !converged;
     basic_ = newton_.basic();
     if (basis_.solve(scaled_, basic_) && accept("newton")) return true;
@@ -268,11 +309,18 @@ void ComplementaritySolver::Impl::take_candidate() {
   for (int j = 0; j < scaled_.n; ++j) candidate_[j] = basis_.z()[static_cast<std::size_t>(j)] * scaled_.col[static_cast<std::size_t>(j)];
 }
 
+double ComplementaritySolver::Impl::residual_of(const Eigen::VectorXd& z, ComplementarityCertificate& certificate) {
+  if (!measured_) judge_.measure(*program_);
+  measured_ = true;
+  certificate = judge_.certify_measured(*program_, z);
+  return certificate.max_scaled();
+}
+
 // The judge decides, in the program's own units.
 bool ComplementaritySolver::Impl::accept(const char* method) {
   take_candidate();
-  const ComplementarityCertificate certificate = judge_.certify_point(*program_, candidate_);
-  const double residual = certificate.max_scaled();
+  ComplementarityCertificate certificate;
+  const double residual = residual_of(candidate_, certificate);
   const bool solved = residual <= settings.tolerance;
   if (!solved && !(residual < best_)) return false;
   best_ = residual;
@@ -285,6 +333,7 @@ bool ComplementaritySolver::Impl::accept(const char* method) {
   result_.status = Status::kSolved;
   remembered_ = basic_;
   remembered_free_ = scaled_.free;
+  remembered_z_.assign(basis_.z().begin(), basis_.z().begin() + scaled_.n);
   return true;
 }
 
@@ -300,7 +349,8 @@ bool ComplementaritySolver::Impl::accept_modes(const ModeTable& table) {
 
 ModeSearch::Limits ComplementaritySolver::Impl::search_limits(int nodes) const {
   const double share = std::min(1.0, std::pow(kUsualSize / std::max(1, scaled_.n), 2));
-  ModeSearch::Limits limits{.nodes = nodes <= kEarlyModes ? nodes : static_cast<int>(share * nodes)};
+  const double work = std::max(settings.max_work - work_, kSearchShare * settings.max_work);
+  ModeSearch::Limits limits{.nodes = nodes <= kEarlyModes ? nodes : static_cast<int>(share * nodes), .work = work};
   if (std::isfinite(settings.time_limit_s)) {
     limits.clock = &clock_;
     limits.time_s = settings.time_limit_s;
@@ -313,10 +363,12 @@ bool ComplementaritySolver::Impl::refute(int nodes) {
   const ModeSearch::Accept judge = [this](const ModeTable& table) { return accept_modes(table); };
   const bool found = search_.find_any(scaled_, judge, search_limits(nodes));
   result_.modes += search_.nodes();
+  work_ += search_.work();
   if (found) return result_.status == Status::kSolved;
   if (!search_.complete()) return false;
   result_.solution.proof = search_.proof();
   result_.certificate = judge_.certify(*program_, result_.solution);
+  measured_ = true;
   if (!(result_.certificate.infeasible <= kProven)) {
     result_.solution.proof.clear();
     return false;
@@ -326,71 +378,32 @@ bool ComplementaritySolver::Impl::refute(int nodes) {
   return true;
 }
 
-// A mixture of the motions P z, so that another motion has almost surely another value.
-void ComplementaritySolver::Impl::choose_motion() {
-  const Eigen::MatrixXd& P = program_->motion;
-  motion_.assign(static_cast<std::size_t>(scaled_.n), 0.0);
-  const Eigen::Index rows = P.size() > 0 ? P.rows() : scaled_.n;
-  for (Eigen::Index k = 0; k < rows; ++k) {
-    const double u = random_uniform(kSeed + 2, 0, static_cast<std::uint32_t>(k)), weight = u < 0.5 ? u - 1 : u;
-    if (P.size() == 0) {
-      motion_[static_cast<std::size_t>(k)] = weight;
-      continue;
-    }
-    double largest = 0;
-    for (int j = 0; j < scaled_.n; ++j) largest = std::max(largest, std::abs(P(k, j)) * scaled_.col[static_cast<std::size_t>(j)]);
-    for (int j = 0; j < scaled_.n && largest > 0; ++j)
-      motion_[static_cast<std::size_t>(j)] += weight * P(k, j) * scaled_.col[static_cast<std::size_t>(j)] / largest;
-  }
-}
-
 void ComplementaritySolver::Impl::look_for_others() {
-  choose_motion();
-  double value = 0, size = 1;
-  for (int j = 0; j < scaled_.n; ++j) {
-    const double part = motion_[static_cast<std::size_t>(j)] * result_.solution.z[j] / scaled_.col[static_cast<std::size_t>(j)];
-    value += part;
-    size = std::max(size, std::abs(part));
-  }
-  value_ = value;
-  apart_ = kApart * size;
-  const ModeSearch::Accept judge = [this](const ModeTable& table) { return accept_other(table); };
-  const bool found = search_.find_other(scaled_, motion_, value_, apart_, judge, search_limits(settings.max_modes));
-  result_.modes += search_.nodes();
-  if (found) {
-    result_.status = Status::kNotUnique;
-    result_.solution.uniqueness = Uniqueness::kNotUnique;
-  } else if (search_.complete()) {
-    result_.solution.uniqueness = Uniqueness::kUnique;
-  }
-}
-
-bool ComplementaritySolver::Impl::accept_other(const ModeTable& table) {
-  const auto fits = [&] {
-    double value = 0;
-    for (std::size_t j = 0; j < motion_.size(); ++j) value += motion_[j] * basis_.z()[j];
-    if (!(std::abs(value - value_) > apart_)) return false;
-    take_candidate();
-    if (!(judge_.certify_point(*program_, candidate_).max_scaled() <= settings.tolerance)) return false;
-    result_.solution.second_z = candidate_;
-    result_.solution.second_w = program_->q + program_->M * candidate_;
-    return true;
+  const SecondMotion::Judge judge = [this](const Eigen::VectorXd& z) {
+    ComplementarityCertificate certificate;
+    return residual_of(z, certificate) <= settings.tolerance;
   };
-  table.basis(rows_, cols_);
-  if (basis_.solve(scaled_, rows_, cols_) && fits()) return true;
-  table.point(point_);  // on a ray
-  basis_.take(scaled_, point_);
-  return fits();
+  work_ = 0;
+  result_.solution.uniqueness = second_.look(*program_, scaled_, result_.solution.z, judge, search_limits(settings.max_modes));
+  result_.modes += second_.nodes();
+  if (result_.solution.uniqueness != Uniqueness::kNotUnique) return;
+  result_.status = Status::kNotUnique;
+  result_.solution.second_z = second_.second();
+  result_.solution.second_w = program_->q + program_->M * second_.second();
 }
 
-bool ComplementaritySolver::Impl::out_of_time() {
+bool ComplementaritySolver::Impl::exhausted() {
   timed_out_ = timed_out_ || !(clock_.seconds() < settings.time_limit_s);
-  return timed_out_;
+  limited_ = limited_ || !(work_left() > 0);
+  return timed_out_ || !(work_left() > 0);
 }
 
 void ComplementaritySolver::Impl::conclude() {
-  if (result_.status == Status::kInfeasible || (!out_of_time() && refute(settings.max_modes))) return;
-  if (out_of_time())
+  if (result_.status == Status::kInfeasible) return;
+  exhausted();
+  if (!timed_out_ && refute(settings.max_modes)) return;
+  exhausted();
+  if (timed_out_)
     result_.status = Status::kTimeLimit;
   else if (ray_)
     result_.status = Status::kRayTermination;

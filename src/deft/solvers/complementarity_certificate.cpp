@@ -88,35 +88,38 @@ void ComplementarityJudge::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(static_cast<std::size_t>(n), 0);
   for (const int i : program.free) free_[static_cast<std::size_t>(i)] = 1;
+  if (n == 0) return;
   // First so that the largest entry of each row and column is one: then what is rounding can be told.
-  row_.setZero(n);
+  high_entry_ = program.M.cwiseAbs();
+  row_ = high_entry_.col(0);
+  for (Eigen::Index j = 1; j < n; ++j) row_ = row_.cwiseMax(high_entry_.col(j));
+  row_ = (row_.array() > 0).select(row_, 1.0);
+  inverse_ = row_.cwiseInverse();
   col_.setOnes(n);
-  for (Eigen::Index j = 0; j < n; ++j) row_ = row_.cwiseMax(program.M.col(j).cwiseAbs());
-  for (Eigen::Index i = 0; i < n; ++i) row_[i] = row_[i] > 0 ? row_[i] : 1;
   for (Eigen::Index j = 0; j < n; ++j) {
-    const double largest = program.M.col(j).cwiseAbs().cwiseQuotient(row_).maxCoeff();
+    const double largest = high_entry_.col(j).cwiseProduct(inverse_).maxCoeff();
     if (largest > 0) col_[j] = 1 / largest;
   }
   largest_row_ = row_;
   largest_col_ = col_;
+  low_entry_ = high_entry_;
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double *high = high_entry_.col(j).data(), *low = low_entry_.col(j).data();
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (high[i] * largest_col_[j] > kNoise * largest_row_[i]) continue;
+      high[i] = 0;
+      low[i] = kInfinity;
+    }
+  }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     high_.setZero(n);
     low_.setConstant(n, kInfinity);
+    inverse_ = row_.cwiseInverse();
     for (Eigen::Index j = 0; j < n; ++j) {
-      double high = 0, low = kInfinity;
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double entry = std::abs(program.M(i, j));
-        if (entry * largest_col_[j] <= kNoise * largest_row_[i]) continue;
-        high = std::max(high, entry / row_[i]);
-        low = std::min(low, entry / row_[i]);
-      }
+      const double high = high_entry_.col(j).cwiseProduct(inverse_).maxCoeff(), low = low_entry_.col(j).cwiseProduct(inverse_).minCoeff();
       if (high > 0) col_[j] = 1 / (std::sqrt(high) * std::sqrt(low));
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double entry = std::abs(program.M(i, j));
-        if (entry * largest_col_[j] <= kNoise * largest_row_[i]) continue;
-        high_[i] = std::max(high_[i], entry * col_[j]);
-        low_[i] = std::min(low_[i], entry * col_[j]);
-      }
+      high_ = high_.cwiseMax(col_[j] * high_entry_.col(j));
+      low_ = low_.cwiseMin(col_[j] * low_entry_.col(j));
     }
     for (Eigen::Index i = 0; i < n; ++i) {
       if (high_[i] > 0) row_[i] = std::sqrt(high_[i]) * std::sqrt(low_[i]);
@@ -179,16 +182,15 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
   for (Eigen::Index j = 0; j < n; ++j) {
     if (z[j] == 0) continue;
     computed_ += z[j] * program.M.col(j);
-    scale_ += std::abs(z[j]) * program.M.col(j).cwiseAbs();
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const double entry = std::abs(program.M(i, j));
-      if (entry * plain_col_[j] <= kZero * plain_row_[i]) excuse_[i] += entry * std::abs(z[j]);
-    }
+    part_ = std::abs(z[j]) * program.M.col(j).cwiseAbs();
+    scale_ += part_;
+    excuse_ += (program.M.col(j).array().abs() * plain_col_[j] <= kZero * plain_row_.array()).select(part_.array(), 0.0).matrix();
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double unit = row_[i];
     scale_[i] = std::max({std::abs(program.q[i]), unit, unit > 0 ? std::min(scale_[i], kCeiling * unit) : scale_[i]});
   }
+  const bool all_sized = n == 0 || scale_.minCoeff() > 0;
   for (Eigen::Index i = 0; i < n; ++i) {
     const double w = given ? (*given)[i] : computed_[i];
     const double off = std::abs(computed_[i] - w);
@@ -202,7 +204,8 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
     }
     // z_i is as large as what it adds to the row that feels it most.
     double felt = 0;
-    for (Eigen::Index k = 0; k < n && z[i] != 0; ++k) felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
+    if (z[i] != 0 && all_sized) felt = std::abs(z[i]) * (program.M.col(i).cwiseAbs().cwiseQuotient(scale_)).maxCoeff();
+    for (Eigen::Index k = 0; k < n && z[i] != 0 && !all_sized; ++k) felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
     if (felt == 0 && z[i] != 0) felt = 1;  // moves nothing: compared with itself
     const double of_w = ratio(counts, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
     out.primal = std::max({out.primal, -of_w, -of_z});
@@ -256,8 +259,12 @@ ComplementarityCertificate ComplementarityJudge::certify(const ComplementarityPr
 }
 
 ComplementarityCertificate ComplementarityJudge::certify_point(const ComplementarityProgram& program, const VectorXd& z) {
-  ComplementarityCertificate out;
   measure(program);
+  return certify_measured(program, z);
+}
+
+ComplementarityCertificate ComplementarityJudge::certify_measured(const ComplementarityProgram& program, const VectorXd& z) {
+  ComplementarityCertificate out;
   judge_point(program, z, nullptr, out);
   return out;
 }

@@ -14,9 +14,11 @@ class ComplementarityJudge {
   ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
   /// Residuals of a point z alone, w being Mz + q as computed. @pre z has the size of q.
   ComplementarityCertificate certify_point(const ComplementarityProgram& program, const Eigen::VectorXd& z);
+  /// The same for several points of one program: its natural units first, then each point.
+  void measure(const ComplementarityProgram& program);
+  ComplementarityCertificate certify_measured(const ComplementarityProgram& program, const Eigen::VectorXd& z);
 
  private:
-  void measure(const ComplementarityProgram& program);
   void measure_parts(const ComplementarityProgram& program);
   void judge_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
                    ComplementarityCertificate& out);
@@ -26,6 +28,8 @@ class ComplementarityJudge {
   Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
   Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
   Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
+  Eigen::MatrixXd high_entry_, low_entry_;     // |M|; where that says nothing about units, zero and infinity
+  Eigen::VectorXd part_, inverse_;             // scratch
   Eigen::VectorXd plain_row_, plain_col_;      // the units before each part has its own size
   Eigen::VectorXd computed_, scale_, excuse_;  // Mz + q, s, what is rounding
   std::vector<int> row_part_, col_part_, stack_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "deft/solvers/kernels/dense_kernels.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kNoise = 1e-9;       // entries below this of the largest of their row are rounding, for the choice of units
 constexpr double kZero = 1e-14;       // entries below this, in natural units, are rounding of zero and left out
+constexpr double kAlike = 4;           // times larger or smaller: largest entries that are about as large as before
 constexpr int kPasses = 2;             // more change little
 constexpr int kLargestExponent = 900;  // factors stay far from overflow
 
@@ -27,26 +29,96 @@ double balancing(double a, double b) {
   return power_of_two(std::clamp(exponent, -kLargestExponent, kLargestExponent));
 }
 
+// Lanes of their own, so that the compiler need not keep an order.
+constexpr int kOwn = 8;
+
+double largest(const double* values, int count) {
+  double own[kOwn] = {};
+  for (int j = 0; j < count; j += kOwn)
+    for (int k = 0; k < kOwn; ++k) own[k] = std::max(own[k], std::abs(values[j + k]));
+  return *std::max_element(own, own + kOwn);
+}
+
+/// The smallest one above `noise`. @pre there is one.
+double least_above(const double* values, int count, double noise) {
+  double own[kOwn];
+  std::fill_n(own, kOwn, std::numeric_limits<double>::infinity());
+  for (int j = 0; j < count; j += kOwn) {
+    for (int k = 0; k < kOwn; ++k) {
+      const double entry = std::abs(values[j + k]);
+      own[k] = std::min(own[k], entry > noise ? entry : own[k]);
+    }
+  }
+  return *std::min_element(own, own + kOwn);
+}
+
 }  // namespace
 
-void ScaledComplementarity::assign(const ComplementarityProgram& program) {
+void ScaledComplementarity::assign(const ComplementarityProgram& program, bool like_last) {
+  copy(program);
+  const auto size = static_cast<std::size_t>(n);
+  if (!(like_last && plain_row_.size() == size && scale_like_last())) {
+    equilibrate();
+    find_peaks();
+    last_peaks_ = peaks_;
+    plain_row_ = row;
+    plain_col_ = col;
+  }
+  for (double& entry : M) entry = std::abs(entry) > kZero ? entry : 0;
+  q.resize(size);
+  for (std::size_t i = 0; i < size; ++i) q[i] = program.q[static_cast<Eigen::Index>(i)] / row[i];
+  normalise_parts();
+}
+
+void ScaledComplementarity::copy(const ComplementarityProgram& program) {
   n = static_cast<int>(program.q.size());
   ld = padded(n);
-  const auto size = static_cast<std::size_t>(n);
-  M.assign(size * static_cast<std::size_t>(ld), 0.0);
+  M.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld), 0.0);
   for (int j = 0; j < n; ++j) {
     const double* column = program.M.data() + static_cast<std::ptrdiff_t>(j) * program.M.rows();
     for (int i = 0; i < n; ++i) M_row(i)[j] = column[i];
   }
-  free.assign(size, 0);
+  free.assign(static_cast<std::size_t>(n), 0);
   for (const int i : program.free) free[static_cast<std::size_t>(i)] = 1;
   num_free = static_cast<int>(program.free.size());
-  equilibrate();
-  for (double& entry : M) entry = std::abs(entry) > kZero ? entry : 0;
+}
 
-  q.resize(size);
-  for (std::size_t i = 0; i < size; ++i) q[i] = program.q[static_cast<Eigen::Index>(i)] / row[i];
-  normalise_parts();
+// @returns false, with M as it was, if the factors do not fit any more.
+bool ScaledComplementarity::scale_like_last() {
+  high_.assign(static_cast<std::size_t>(ld), 1.0);
+  std::copy(plain_col_.begin(), plain_col_.end(), high_.begin());
+  const auto multiply = [&](bool back) {
+    for (int i = 0; i < n; ++i) {
+      double* values = M_row(i);
+      const double own = plain_row_[static_cast<std::size_t>(i)], *factor = high_.data();
+      if (back) {
+        for (int j = 0; j < ld; ++j) values[j] = values[j] / factor[j] * own;
+      } else {
+        const double inverse = 1 / own;
+        for (int j = 0; j < ld; ++j) values[j] *= factor[j] * inverse;
+      }
+    }
+  };
+  multiply(false);
+  find_peaks();
+  for (std::size_t k = 0; k < peaks_.size(); ++k) {
+    if (peaks_[k] <= kAlike * last_peaks_[k] && kAlike * peaks_[k] >= last_peaks_[k]) continue;
+    multiply(true);
+    return false;
+  }
+  row = plain_row_;
+  col = plain_col_;
+  return true;
+}
+
+void ScaledComplementarity::find_peaks() {
+  peaks_.assign(static_cast<std::size_t>(n + ld), 0.0);
+  double* columns = peaks_.data() + n;
+  for (int i = 0; i < n; ++i) {
+    const double* values = M_row(i);
+    peaks_[static_cast<std::size_t>(i)] = largest(values, ld);
+    for (int j = 0; j < ld; ++j) columns[j] = std::max(columns[j], std::abs(values[j]));
+  }
 }
 
 void ScaledComplementarity::normalise_parts() {
@@ -106,32 +178,25 @@ void ScaledComplementarity::equilibrate() {
   for (int pass = 0; pass <= kPasses; ++pass) {
     for (int i = 0; i < n; ++i) {
       double* values = M_row(i);
-      double high = 0, low = std::numeric_limits<double>::infinity();
-      for (int j = 0; j < n; ++j) high = std::max(high, std::abs(values[j]));
-      const double least = pass == 0 ? high : kNoise * high;
-      if (pass == 0) low = high;
-      for (int j = 0; j < n; ++j) {
-        const double entry = std::abs(values[j]);
-        low = entry > least ? std::min(low, entry) : low;
-      }
-      const double factor = high > 0 ? balancing(high, low) : 1;
+      const double high = largest(values, ld);
+      if (!(high > 0)) continue;
+      const double factor = balancing(high, pass == 0 ? high : least_above(values, ld, kNoise * high));
       if (factor == 1) continue;
       row[static_cast<std::size_t>(i)] /= factor;
-      for (int j = 0; j < n; ++j) values[j] *= factor;
+      for (int j = 0; j < ld; ++j) values[j] *= factor;
     }
-    const double least = pass == 0 ? 0.999 : kNoise;  // of the largest entry
-    std::fill(high_.begin(), high_.end(), 0.0);
-    std::fill(low_.begin(), low_.end(), std::numeric_limits<double>::infinity());
+    double *high = high_.data(), *low = low_.data();
+    std::fill_n(high, ld, 0.0);
     for (int i = 0; i < n; ++i) {
       const double* values = M_row(i);
-      for (int j = 0; j < ld; ++j) high_[static_cast<std::size_t>(j)] = std::max(high_[static_cast<std::size_t>(j)], std::abs(values[j]));
+      for (int j = 0; j < ld; ++j) high[j] = std::max(high[j], std::abs(values[j]));
     }
-    for (int i = 0; i < n; ++i) {
+    std::copy_n(high, ld, low);
+    for (int i = 0; i < n && pass > 0; ++i) {
       const double* values = M_row(i);
-      for (int j = 0; j < n; ++j) {
+      for (int j = 0; j < ld; ++j) {
         const double entry = std::abs(values[j]);
-        double& low = low_[static_cast<std::size_t>(j)];
-        low = entry > least * high_[static_cast<std::size_t>(j)] ? std::min(low, entry) : low;
+        low[j] = std::min(low[j], entry > kNoise * high[j] ? entry : low[j]);
       }
     }
     bool moved = false;

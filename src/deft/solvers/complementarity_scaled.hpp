@@ -19,16 +19,22 @@ struct ScaledComplementarity {
   std::vector<char> free;       // 1: w_i = 0 and z_i of any sign
   int num_free = 0;
 
-  /// Takes over a checked program. Allocates when it grows.
-  void assign(const ComplementarityProgram& program);
+  /// Takes over a checked program. Allocates when it grows. @param like_last  with the factors of the last program of this size, if the
+  /// largest entries of all rows and columns are about as large as they were: for sequences.
+  void assign(const ComplementarityProgram& program, bool like_last = false);
   double* M_row(int i) { return M.data() + static_cast<std::ptrdiff_t>(i) * ld; }
   const double* M_row(int i) const { return M.data() + static_cast<std::ptrdiff_t>(i) * ld; }
 
  private:
+  void copy(const ComplementarityProgram& program);
+  bool scale_like_last();
   void equilibrate();
+  void find_peaks();
   void normalise_parts();
   void collect_part(int first);
   std::vector<double> high_, low_;    // extremes of columns
+  std::vector<double> plain_row_, plain_col_;  // factors before the parts have theirs
+  std::vector<double> peaks_, last_peaks_;     // largest entries of rows, then of columns
   std::vector<int> rows_, cols_;      // of one part
   std::vector<char> row_seen_, col_seen_;
 };

@@ -31,20 +31,21 @@ bool DenseLu::factor(double least) {
     order_[static_cast<std::size_t>(k)] = best;
     if (best != k) {
       std::swap_ranges(row(k) + k, row(k) + n_, row(best) + k);
-      std::swap(multipliers[k], multipliers[best]);
+      for (double* column = lower_.data(); column <= multipliers; column += ld_) std::swap(column[k], column[best]);
     }
     const double reciprocal = 1 / multipliers[k];
-    multipliers[k] = reciprocal;
+    multipliers[k] = 1;
     for (int i = k + 1; i < n_; ++i) multipliers[i] *= reciprocal;
     const int first = k / kLane * kLane;  // whole lanes: what stands left of the diagonal is not used again
     kernels_->multiply_many(n_ - k - 1, 1, -1.0, multipliers + k + 1, 1, 1, row(k) + first, ld_, row(k) + ld_ + first, ld_, ld_ - first);
+    row(k)[k] = reciprocal;
   }
   return true;
 }
 
 void DenseLu::solve(double* x) {
+  for (int k = 0; k < n_; ++k) std::swap(x[k], x[order_[static_cast<std::size_t>(k)]]);
   for (int k = 0; k < n_; ++k) {
-    std::swap(x[k], x[order_[static_cast<std::size_t>(k)]]);
     const double* multipliers = lower_.data() + static_cast<std::ptrdiff_t>(k) * ld_;
     const double value = x[k];
     for (int i = k + 1; i < n_; ++i) x[i] -= multipliers[i] * value;
@@ -53,8 +54,17 @@ void DenseLu::solve(double* x) {
     const double* upper = row(k);
     double value = x[k];
     for (int j = k + 1; j < n_; ++j) value -= upper[j] * x[j];
-    x[k] = value * lower_[static_cast<std::size_t>(k) * static_cast<std::size_t>(ld_) + static_cast<std::size_t>(k)];
+    x[k] = value * upper[k];
   }
+}
+
+void DenseLu::solve_many(double* X, int ld, int k) {
+  for (int i = 0; i < n_; ++i) {
+    const int other = order_[static_cast<std::size_t>(i)];
+    if (other != i) std::swap_ranges(X + static_cast<std::ptrdiff_t>(i) * ld, X + static_cast<std::ptrdiff_t>(i) * ld + k, X + static_cast<std::ptrdiff_t>(other) * ld);
+  }
+  kernels_->substitute_many(n_, lower_.data(), 1, ld_, false, X, ld, k);
+  kernels_->substitute_many(n_, data_.data(), ld_, 1, true, X, ld, k);
 }
 
 bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least, double rest) {

@@ -18,13 +18,14 @@ class DenseLu {
   bool factor(double least);
   /// x ← A⁻¹ x, size n.
   void solve(double* x);
+  /// X ← A⁻¹ X, one row per unknown, `ld` apart, `k` columns rounded up to whole lanes.
+  void solve_many(double* X, int ld, int k);
 
  private:
   const DenseKernels* kernels_;
   int n_ = 0, ld_ = 0;
-  std::vector<double> data_;   // U, whose strict lower part holds rubbish
-  std::vector<double> lower_;  // column k of L in row k
-  std::vector<double> held_;
+  std::vector<double> data_;   // U with the reciprocals of its diagonal; the strict lower part holds rubbish
+  std::vector<double> lower_;  // column k of L in row k, ones on the diagonal
   std::vector<int> order_;     // row exchanged with k
 };
 

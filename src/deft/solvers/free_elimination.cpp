@@ -101,6 +101,19 @@ void FreeElimination::mark_basic(const std::vector<char>& pure, std::vector<char
   }
 }
 
+void FreeElimination::mark_pure(const std::vector<char>& mixed, const std::vector<double>& z, std::vector<char>& pure) const {
+  if (passes_) {
+    pure = mixed;
+    return;
+  }
+  pure.assign(static_cast<std::size_t>(pure_.n), 0);
+  for (std::size_t k = 0; k < pairs_.size(); ++k) pure[k] = mixed[static_cast<std::size_t>(pairs_[k])];
+  for (std::size_t l = 0; l < split_cols_.size(); ++l) {
+    const std::size_t plus = static_cast<std::size_t>(num_pairs_) + l, minus = plus + static_cast<std::size_t>(num_split_);
+    pure[z[static_cast<std::size_t>(split_cols_[l])] < 0 ? minus : plus] = 1;
+  }
+}
+
 void FreeElimination::lift(const std::vector<double>& pure, std::vector<double>& mixed) const {
   if (passes_) {
     mixed = pure;

@@ -22,6 +22,8 @@ class FreeElimination {
   int num_split() const { return num_split_; }
   /// The choice in terms of the pure problem in terms of the mixed one; the mark of a free variable says that it may differ from zero.
   void mark_basic(const std::vector<char>& pure, std::vector<char>& mixed) const;
+  /// The other way round. @param z  of the mixed problem: its signs say which half of a split variable is meant.
+  void mark_pure(const std::vector<char>& mixed, const std::vector<double>& z, std::vector<char>& pure) const;
   /// The point of the mixed problem that belongs to one of the pure problem.
   void lift(const std::vector<double>& pure, std::vector<double>& mixed) const;
 

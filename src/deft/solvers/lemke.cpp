@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace deft::solvers {
 namespace {
@@ -20,6 +21,7 @@ LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const 
   cover_ = cover;
   n_ = problem.n;
   pivots_ = 0;
+  work_ = 0;
   build();
   if (!start.empty() && !enter(start)) return LemkeEnd::kRay;
   int row = first_row();
@@ -32,11 +34,12 @@ LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const 
     const int leaving = table_.row_variable(row);
     table_.pivot(row, column);
     ++pivots_;
+    work_ += static_cast<double>(n_) * (n_ + 2);
     if (leaving == artificial()) {
       finish();
       return LemkeEnd::kSolved;
     }
-    if (pivots_ >= limits.pivots) return LemkeEnd::kPivotLimit;
+    if (pivots_ >= limits.pivots || work_ > limits.work) return LemkeEnd::kPivotLimit;
     if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s) return LemkeEnd::kTimeLimit;
     if (limits.renew > 0 && pivots_ % limits.renew == 0 && !renew()) return LemkeEnd::kRay;
     column = table_.col_of(leaving ^ 1);  // the partner of what left
@@ -62,26 +65,57 @@ void BasicLemke<Scalar>::build() {
   basic_.assign(static_cast<std::size_t>(n_), 0);
 }
 
-// Exchanges w_i and z_i for all i of the start.
+// Exchanges w_i and z_i of all i in `basic`.
+template <class Scalar>
+bool BasicLemke<Scalar>::exchange(std::span<const char> basic, double least) {
+  set_.clear();
+  for (int i = 0; i < n_; ++i) {
+    if (basic[static_cast<std::size_t>(i)]) set_.push_back(i);
+  }
+  const double count = static_cast<double>(set_.size()), n = n_;
+  if constexpr (std::is_same_v<Scalar, double>) {
+    work_ += count * n * (count + n) / 4;  // products of matrices take a fraction of a pivot's time
+    return block_.exchange(table_, set_, least);
+  } else {
+    work_ += count * n * n;
+    wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
+    for (int i = 0; i < n_; ++i) wanted_[static_cast<std::size_t>(basic[static_cast<std::size_t>(i)] ? z(i) : w(i))] = 1;
+    return table_.take_basis(wanted_, least) >= 0;
+  }
+}
+
 template <class Scalar>
 bool BasicLemke<Scalar>::enter(std::span<const char> start) {
-  wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
-  for (int i = 0; i < n_; ++i) wanted_[static_cast<std::size_t>(start[static_cast<std::size_t>(i)] ? z(i) : w(i))] = 1;
-  const int exchanges = table_.take_basis(wanted_, kStart);
-  if (exchanges < 0) return false;
-  pivots_ += exchanges;
+  if (!exchange(start, kStart)) return false;
   // The covering vector is the same in the new dictionary.
   const int column = table_.col_of(artificial());
   for (int r = 0; r < n_; ++r) table_.row(r)[column] = 1;
   return true;
 }
 
-// The same basis from the problem's own numbers. (Not for runs with a start, whose covering vector belongs to another dictionary.)
+// The same basis from the problem's own numbers: pairs whose z is basic at once, then z₀ for the w of the pair that has neither; with a
+// singular block pivot by pivot. (Not for runs with a start, whose covering vector belongs to another dictionary.)
 template <class Scalar>
 bool BasicLemke<Scalar>::renew() {
   wanted_.assign(static_cast<std::size_t>(2 * n_ + 1), 0);
   for (int r = 0; r < n_; ++r) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
   build();
+  if constexpr (std::is_same_v<Scalar, double>) {
+    int without = -1;
+    for (int i = 0; i < n_; ++i) {
+      basic_[static_cast<std::size_t>(i)] = wanted_[static_cast<std::size_t>(z(i))];
+      if (!wanted_[static_cast<std::size_t>(z(i))] && !wanted_[static_cast<std::size_t>(w(i))]) without = i;
+    }
+    if (without >= 0 && exchange(basic_, kSingular)) {
+      const int row = table_.row_of(w(without)), column = table_.col_of(artificial());
+      if (magnitude(table_.at(row, column)) > kSingular) {
+        table_.pivot(row, column);
+        return true;
+      }
+    }
+    build();
+  }
+  work_ += static_cast<double>(n_) * n_ * n_ / 4;
   return table_.take_basis(wanted_, kSingular) >= 0;
 }
 

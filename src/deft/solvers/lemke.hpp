@@ -2,10 +2,12 @@
 // Lemke's method for 0 ≤ z ⟂ w = Mz + q ≥ 0 on a dense dictionary. Internal to solvers.
 // Source: C. E. Lemke, Management Science 11 (1965); R. Cottle, J.-S. Pang, R. Stone, "The Linear Complementarity Problem" (1992), §4.4.
 
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/solvers/block_exchange.hpp"
 #include "deft/solvers/pivot_table.hpp"
 
 namespace deft::solvers {
@@ -32,6 +34,7 @@ class BasicLemke {
     int renew = 0;  // pivots after which the dictionary is computed anew from the problem, against rounding; 0: never
     double tie = 1e-9;     // values closer than this block at once
     double pivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
+    double work = std::numeric_limits<double>::infinity();  // multiplications; kPivotLimit beyond them
     const Stopwatch* clock = nullptr;
     double time_s = 0;  // counts if there is a clock
   };
@@ -43,6 +46,8 @@ class BasicLemke {
   /// 1 where z_i was basic at the end.
   const std::vector<char>& basic() const { return basic_; }
   int pivots() const { return pivots_; }
+  /// Multiplications of the last run, in round numbers.
+  double work() const { return work_; }
   /// z at the end, from the dictionary.
   void point(std::vector<double>& z) const;
 
@@ -50,6 +55,7 @@ class BasicLemke {
   void build();
   bool enter(std::span<const char> start);
   bool renew();
+  bool exchange(std::span<const char> basic, double least);
   int first_row() const;
   int blocking_row(int s, const Limits& limits);
   int lexicographic_least();
@@ -62,7 +68,10 @@ class BasicLemke {
   LemkeProblem problem_;
   std::span<const double> cover_;
   int n_ = 0, pivots_ = 0;
+  double work_ = 0;
   BasicPivotTable<Scalar> table_;
+  BlockExchange block_;        // of tables of doubles
+  std::vector<int> set_;
   std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed anew
   std::vector<Scalar> speed_;  // the entering column
   std::vector<int> tied_;      // rows that block at once

@@ -9,58 +9,156 @@ namespace {
 constexpr char kZ = 1, kW = 2;         // which of a pair is zero
 constexpr double kPositive = 1e-9;     // both of a pair above: not complementary
 constexpr double kNeeded = 1e-11;      // wrong signs of multipliers, of what they gain, below which a fixing is not needed
+constexpr int kDecidingRounds = 3;     // over all pairs, at the root
+constexpr int kCutsPerNode = 4;
+constexpr int kMostCuts = 60;          // of one search: each makes every pivot dearer
+constexpr double kAlongRays[] = {1, 1e2, 1e4};  // natural sizes, where nothing bounds the motion
+constexpr double kOutside = 1e-7;      // energies and cuts that count as broken
 constexpr std::uint64_t kSeed = 0x30de;
 
 }  // namespace
 
 bool ModeSearch::find_any(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits) {
   motion_.clear();
-  return run(problem, accept, limits);
-}
-
-bool ModeSearch::find_other(const ScaledComplementarity& problem, std::span<const double> motion, double value, double apart,
-                            const Accept& accept, const Limits& limits) {
-  motion_.assign(motion.begin(), motion.end());
-  value_ = value;
-  apart_ = apart;
-  return run(problem, accept, limits);
-}
-
-bool ModeSearch::run(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits) {
-  problem_ = &problem;
-  accept_ = &accept;
-  limits_ = limits;
-  nodes_ = 0;
-  complete_ = true;
-  leaves_.clear();
-  path_.assign(static_cast<std::size_t>(problem.n), 0);
-  if (tables_.empty()) tables_.emplace_back();
-  tables_[0].start(problem, motion_, kSeed);
+  known_ = {};
+  start(problem, accept, limits);
   Fixings used;
   return explore(0, used) == Verdict::kFound;
 }
 
+bool ModeSearch::find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept, const Limits& limits) {
+  motion_.assign(known.motion.begin(), known.motion.end());
+  known_ = known;
+  start(problem, accept, limits);
+  if (known.energy) {
+    for (const bool at_known : {false, true}) {
+      if (!at_known) point_.assign(static_cast<std::size_t>(problem.n), 0.0);
+      known.energy->tangent(at_known ? known.z : std::span<const double>(point_), cuts_.emplace_back());
+    }
+  }
+  if (!decide_pairs()) return false;
+  Fixings used;
+  return explore(0, used) == Verdict::kFound;
+}
+
+void ModeSearch::start(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits) {
+  problem_ = &problem;
+  accept_ = &accept;
+  limits_ = limits;
+  nodes_ = 0;
+  work_ = 0;
+  complete_ = true;
+  leaves_.clear();
+  cuts_.clear();
+  path_.assign(static_cast<std::size_t>(problem.n), 0);
+  if (tables_.empty()) tables_.emplace_back();
+  tables_[0].start(problem, motion_, kSeed);
+}
+
+bool ModeSearch::exhausted() const {
+  return nodes_ >= limits_.nodes || work_ > limits_.work || (limits_.clock && limits_.clock->seconds() > limits_.time_s);
+}
+
+// Cuts that a node's point only just obeys may leave it neither feasible nor refuted: it does without them.
+ModeTable::End ModeSearch::restore(ModeTable& table) {
+  const int before = table.pivots();
+  ModeTable::End end = table.restore();
+  if (end == ModeTable::End::kStalled && !cuts_.empty()) {
+    table.ignore_cuts();
+    end = table.restore();
+  }
+  work_ += (table.pivots() - before + 1) * table.pivot_work();
+  return end;
+}
+
+ModeTable::Top ModeSearch::climb(ModeTable& table, double sign) {
+  const int before = table.pivots();
+  const ModeTable::Top top = table.climb(sign);
+  work_ += (table.pivots() - before + 1) * table.pivot_work();
+  return top;
+}
+
+// At the root: pairs of which one choice is refuted have the other one for good. @returns whether anything is left to search.
+bool ModeSearch::decide_pairs() {
+  ModeTable& root = tables_[0];
+  root.add_cuts(cuts_);
+  if (restore(root) != ModeTable::End::kFeasible) {
+    complete_ = false;  // the known solution says otherwise: rounding
+    return false;
+  }
+  bool any = true;
+  for (int round = 0; any && round < kDecidingRounds; ++round) {
+    any = false;
+    for (int i = 0; i < problem_->n; ++i) {
+      if (problem_->free[static_cast<std::size_t>(i)] || path_[static_cast<std::size_t>(i)] != 0) continue;
+      if (!decide(i, any)) {
+        complete_ = false;
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool ModeSearch::decide(int pair, bool& any) {
+  for (const char side : {kZ, kW}) {
+    const int own = side == kZ ? pair : problem_->n + pair, other = side == kZ ? problem_->n + pair : pair;
+    if (!(tables_[0].value(own) > kPositive)) continue;  // the root's point stays possible
+    if (exhausted()) return true;
+    ++nodes_;
+    scratch_ = tables_[0];
+    scratch_.fix(own);
+    if (restore(scratch_) != ModeTable::End::kInfeasible) continue;
+    tables_[0].fix(other);
+    path_[static_cast<std::size_t>(pair)] = side == kZ ? kW : kZ;
+    any = true;
+    return restore(tables_[0]) == ModeTable::End::kFeasible;
+  }
+  return true;
+}
+
+// Where the point of a table breaks the energy bound, a tangent that cuts it off. @returns whether there is a new one.
+bool ModeSearch::cut_off(const ModeTable& table) {
+  if (!known_.energy || cuts_.size() >= static_cast<std::size_t>(kMostCuts)) return false;
+  double excess = 0;
+  for (const double length : kAlongRays) {
+    table.point(point_, length);
+    excess = known_.energy->value(point_);
+    if (excess > kOutside) break;
+  }
+  if (!(excess > kOutside)) return false;
+  known_.energy->border(known_.z, point_, border_);
+  known_.energy->tangent(border_, cuts_.emplace_back());
+  double value = cuts_.back().constant;
+  for (std::size_t j = 0; j < point_.size(); ++j) value += cuts_.back().slope[j] * point_[j];
+  if (value < -kOutside) return true;
+  cuts_.pop_back();  // rounding
+  return false;
+}
+
 // `used` are the fixings that closed the node needed: its leaves hold wherever those do.
 ModeSearch::Verdict ModeSearch::explore(std::size_t depth, Fixings& used) {
-  if (nodes_ >= limits_.nodes || (limits_.clock && limits_.clock->seconds() > limits_.time_s)) {
+  if (exhausted()) {
     complete_ = false;
     return Verdict::kStopped;
   }
   ++nodes_;
   ModeTable& table = tables_[depth];
-  const ModeTable::End end = table.restore();
+  table.add_cuts(cuts_);
+  const ModeTable::End end = restore(table);
   if (end == ModeTable::End::kInfeasible) {
     add_leaf(table, used);
     return Verdict::kClosed;
   }
   used = path_;
-  if (end == ModeTable::End::kStalled) {  // rounding: neither a point nor a proof
+  int pair = -1;
+  bool z_first = true;
+  if (end == ModeTable::End::kStalled) {  // rounding: neither a point nor a proof. Deciding more pairs makes it clearer.
+    if (choose_pair(table, -std::numeric_limits<double>::infinity(), pair, z_first)) return branch(depth, pair, z_first, used);
     complete_ = false;
     return Verdict::kClosed;
   }
-  int pair = -1;
-  bool z_first = true;
-  const Verdict verdict = motion_.empty() ? settle(table, pair, z_first) : look_both_ways(depth, pair, z_first);
+  const Verdict verdict = motion_.empty() ? settle(table, pair, z_first) : look_both_ways(depth, pair, z_first, used);
   return pair < 0 ? verdict : branch(depth, pair, z_first, used);
 }
 
@@ -73,18 +171,33 @@ ModeSearch::Verdict ModeSearch::settle(const ModeTable& table, int& pair, bool& 
   return Verdict::kClosed;
 }
 
-ModeSearch::Verdict ModeSearch::look_both_ways(std::size_t depth, int& pair, bool& z_first) {
-  for (const double sign : {1.0, -1.0}) {
-    scratch_ = tables_[depth];
-    const ModeTable::Top top = scratch_.climb(sign);
-    if (top == ModeTable::Top::kBest && sign * (scratch_.motion() - value_) <= apart_) continue;
-    if (top == ModeTable::Top::kStalled && sign * (scratch_.motion() - value_) <= apart_) {
-      if (!choose_pair(scratch_, -1, pair, z_first)) complete_ = false;
-      return Verdict::kClosed;
+ModeSearch::Verdict ModeSearch::look_both_ways(std::size_t depth, int& pair, bool& z_first, Fixings& used) {
+  for (int cuts = 0;; ++cuts) {
+    bool cut = false;
+    for (const double sign : {1.0, -1.0}) {
+      scratch_ = tables_[depth];
+      const ModeTable::Top top = climb(scratch_, sign);
+      if (top == ModeTable::Top::kBest && sign * (scratch_.motion() - known_.value) <= known_.apart) continue;
+      if (cuts < kCutsPerNode && cut_off(scratch_)) {
+        cut = true;
+        break;
+      }
+      if (top == ModeTable::Top::kStalled && sign * (scratch_.motion() - known_.value) <= known_.apart) {
+        if (!choose_pair(scratch_, -1, pair, z_first)) complete_ = false;
+        return Verdict::kClosed;
+      }
+      return settle(scratch_, pair, z_first);
     }
-    return settle(scratch_, pair, z_first);
+    if (!cut) return Verdict::kClosed;
+    tables_[depth].add_cuts(cuts_);
+    const ModeTable::End end = restore(tables_[depth]);
+    if (end == ModeTable::End::kFeasible) continue;
+    if (end == ModeTable::End::kInfeasible)
+      add_leaf(tables_[depth], used);
+    else if (!choose_pair(tables_[depth], -std::numeric_limits<double>::infinity(), pair, z_first))
+      complete_ = false;
+    return Verdict::kClosed;
   }
-  return Verdict::kClosed;
 }
 
 ModeSearch::Verdict ModeSearch::branch(std::size_t depth, int pair, bool z_first, Fixings& used) {
@@ -114,20 +227,10 @@ ModeSearch::Verdict ModeSearch::branch(std::size_t depth, int pair, bool z_first
 }
 
 void ModeSearch::add_leaf(const ModeTable& table, Fixings& used) {
-  const int n = problem_->n;
-  const std::vector<double>& y = table.multipliers();
-  double gained = 0;
-  std::vector<double> slope(static_cast<std::size_t>(n), 0.0);
-  for (int i = 0; i < n; ++i) {
-    const double value = y[static_cast<std::size_t>(i)];
-    gained -= value * problem_->q[static_cast<std::size_t>(i)];
-    if (value == 0) continue;
-    const double* row = problem_->M_row(i);
-    for (int j = 0; j < n; ++j) slope[static_cast<std::size_t>(j)] += value * row[j];
-  }
+  const std::vector<double>&y = table.multipliers(), &slope = table.slopes();
   used.assign(path_.size(), 0);
   for (std::size_t i = 0; i < path_.size(); ++i) {
-    const bool needed = (path_[i] == kZ && slope[i] > kNeeded * gained) || (path_[i] == kW && y[i] < -kNeeded * gained);
+    const bool needed = (path_[i] == kZ && slope[i] > kNeeded * table.gained()) || (path_[i] == kW && y[i] < -kNeeded * table.gained());
     if (needed) used[i] = path_[i];
   }
   if (motion_.empty()) leaves_.push_back({path_, y});

@@ -33,6 +33,8 @@ void ModeTable::start(const ScaledComplementarity& problem, std::span<const doub
     kind_[n + i] = Kind::kZero;
   }
   pivots_ = 0;
+  cuts_ = nullptr;
+  num_cuts_ = 0;
   build();
 }
 
@@ -47,14 +49,46 @@ void ModeTable::build() {
   }
   std::copy(cost_.begin(), cost_.end(), table_.row(n));
   std::copy(motion_.begin(), motion_.end(), table_.row(n + 1));
+  for (std::size_t k = 0; k < num_cuts_; ++k) append((*cuts_)[k]);
   since_refresh_ = 0;
+}
+
+void ModeTable::add_cuts(const std::deque<Cut>& cuts) {
+  cuts_ = &cuts;
+  for (; num_cuts_ < cuts.size(); ++num_cuts_) {
+    append(cuts[num_cuts_]);
+    kind_.push_back(Kind::kNonnegative);
+  }
+}
+
+void ModeTable::ignore_cuts() {
+  std::fill(kind_.end() - static_cast<std::ptrdiff_t>(num_cuts_), kind_.end(), Kind::kFree);
+}
+
+// slopeᵀz + constant in terms of the nonbasic variables.
+void ModeTable::append(const Cut& cut) {
+  const int n = problem_->n, added = table_.add_row();
+  double* row = table_.row(added);
+  row[n] = cut.constant;
+  for (int j = 0; j < n; ++j) {
+    const double slope = cut.slope[static_cast<std::size_t>(j)];
+    if (slope == 0) continue;
+    const int own = table_.row_of(j);
+    if (own < 0) {
+      row[table_.col_of(j)] += slope;
+      continue;
+    }
+    const double* from = table_.row(own);
+    for (int s = 0; s <= n; ++s) row[s] += slope * from[s];
+  }
 }
 
 // The same basis from the problem's own numbers, with pivots as large as there are.
 void ModeTable::refresh() {
-  const int n = problem_->n;
-  wanted_.assign(static_cast<std::size_t>(2 * n), 0);
-  for (int r = 0; r < n; ++r) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
+  wanted_.assign(kind_.size(), 0);
+  for (int r = 0; r < table_.rows(); ++r) {
+    if (!is_cost(r)) wanted_[static_cast<std::size_t>(table_.row_variable(r))] = 1;
+  }
   build();
   table_.take_basis(wanted_, kSingular);  // what rounding made singular is left out: the simplex method goes on from there
 }
@@ -62,7 +96,8 @@ void ModeTable::refresh() {
 int ModeTable::violated_row(double& sign) const {
   double worst = kViolated;
   int row = -1;
-  for (int r = 0; r < problem_->n; ++r) {
+  for (int r = 0; r < table_.rows(); ++r) {
+    if (is_cost(r)) continue;
     const Kind k = kind(table_.row_variable(r));
     if (k == Kind::kFree) continue;
     const double value = table_.value(r);
@@ -131,10 +166,11 @@ ModeTable::End ModeTable::restore() {
   return End::kStalled;
 }
 
-// Row r says x_r − Σ_j T_rj x_j = b_r, which is Σ_i y_i (w_i − (Mz)_i) = Σ_i y_i q_i: the coefficients of w are the multipliers.
+// Row r says x_r − Σ_j T_rj x_j = b_r, which is Σ_i y_i (w_i − (Mz)_i) + … = Σ_i y_i q_i + …: the coefficients of w and of the slacks are
+// the multipliers.
 bool ModeTable::read_multipliers(int row, double sign) {
   const int n = problem_->n;
-  multipliers_.assign(static_cast<std::size_t>(n), 0.0);
+  multipliers_.assign(static_cast<std::size_t>(n) + num_cuts_, 0.0);
   if (table_.row_variable(row) >= n) multipliers_[static_cast<std::size_t>(table_.row_variable(row) - n)] = sign;
   for (int s = 0; s < n; ++s) {
     const int variable = table_.col_variable(s);
@@ -143,21 +179,23 @@ bool ModeTable::read_multipliers(int row, double sign) {
     if (kind(variable) == Kind::kNonnegative && y < 0) y = 0;  // below the smallest pivot
     multipliers_[static_cast<std::size_t>(variable - n)] = y;
   }
-  double gained = 0, error = 0;
+  gained_ = 0;
+  double error = 0;
   along_.assign(static_cast<std::size_t>(problem_->ld), 0.0);
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n + static_cast<int>(num_cuts_); ++i) {
     const double y = multipliers_[static_cast<std::size_t>(i)];
-    gained -= y * problem_->q[static_cast<std::size_t>(i)];
     if (y == 0) continue;
-    const double* M = problem_->M_row(i);
-    for (int j = 0; j < n; ++j) along_[static_cast<std::size_t>(j)] += y * M[j];
+    const Cut* cut = i < n ? nullptr : &(*cuts_)[static_cast<std::size_t>(i - n)];
+    const double* slope = cut ? cut->slope.data() : problem_->M_row(i);
+    gained_ -= y * (cut ? cut->constant : problem_->q[static_cast<std::size_t>(i)]);
+    for (int j = 0; j < n; ++j) along_[static_cast<std::size_t>(j)] += y * slope[j];
   }
   for (int j = 0; j < n; ++j) {
     const double slope = along_[static_cast<std::size_t>(j)];
     if (kind(j) == Kind::kFree) error = std::max(error, std::abs(slope));
     if (kind(j) == Kind::kNonnegative) error = std::max(error, slope);
   }
-  return gained > 0 && error <= kProof * gained;
+  return gained_ > 0 && error <= kProof * gained_;
 }
 
 ModeTable::Top ModeTable::climb(double sign) {
@@ -182,21 +220,24 @@ ModeTable::Top ModeTable::climb(double sign) {
 
     const double* speed = table_.column(column);
     const auto room = [&](int r) {  // how far the variable may move until row r blocks
+      if (is_cost(r)) return std::numeric_limits<double>::infinity();
       const Kind k = kind(table_.row_variable(r));
       const double rate = direction * speed[r];
       if (k == Kind::kFree || std::abs(rate) <= kPivot || (k == Kind::kNonnegative && rate > 0)) return std::numeric_limits<double>::infinity();
       return k == Kind::kZero ? 0.0 : std::max(table_.value(r), 0.0) / -rate;
     };
     double reach = std::numeric_limits<double>::infinity();
-    for (int r = 0; r < n; ++r) reach = std::min(reach, room(r));
+    for (int r = 0; r < table_.rows(); ++r) reach = std::min(reach, room(r));
     if (reach == std::numeric_limits<double>::infinity()) {
-      ray_.assign(static_cast<std::size_t>(2 * n), 0.0);
+      ray_.assign(kind_.size(), 0.0);
       ray_[static_cast<std::size_t>(table_.col_variable(column))] = direction;
-      for (int r = 0; r < n; ++r) ray_[static_cast<std::size_t>(table_.row_variable(r))] = direction * speed[r];
+      for (int r = 0; r < table_.rows(); ++r) {
+        if (!is_cost(r)) ray_[static_cast<std::size_t>(table_.row_variable(r))] = direction * speed[r];
+      }
       return Top::kUnbounded;
     }
     int row = -1;
-    for (int r = 0; r < n; ++r) {
+    for (int r = 0; r < table_.rows(); ++r) {
       if (room(r) > reach + kSlack) continue;
       const bool better = row < 0 || (flat > n ? table_.row_variable(r) < table_.row_variable(row) : std::abs(speed[r]) > std::abs(speed[row]));
       if (better) row = r;
@@ -215,9 +256,9 @@ double ModeTable::value(int variable) const {
   return (r < 0 ? 0 : table_.value(r)) + ray;
 }
 
-void ModeTable::point(std::vector<double>& z) const {
+void ModeTable::point(std::vector<double>& z, double length) const {
   z.resize(static_cast<std::size_t>(problem_->n));
-  for (int j = 0; j < problem_->n; ++j) z[static_cast<std::size_t>(j)] = value(j);
+  for (std::size_t j = 0; j < z.size(); ++j) z[j] = value(static_cast<int>(j)) + (ray_.empty() ? 0 : (length - 1) * ray_[j]);
 }
 
 void ModeTable::basis(std::vector<int>& rows, std::vector<int>& cols) const {

@@ -35,6 +35,16 @@ void BasicPivotTable<Scalar>::set_col_variable(int s, int variable) {
 }
 
 template <class Scalar>
+int BasicPivotTable<Scalar>::add_row() {
+  data_.resize(data_.size() + static_cast<std::size_t>(ld_), Scalar(0));
+  column_.resize(static_cast<std::size_t>(rows_) + 1);
+  row_variable_.push_back(-1);
+  place_.push_back(0);
+  set_row_variable(rows_, static_cast<int>(place_.size()) - 1);
+  return rows_++;
+}
+
+template <class Scalar>
 const Scalar* BasicPivotTable<Scalar>::column(int s) {
   const Scalar* entry = data_.data() + s;
   for (int i = 0; i < rows_; ++i, entry += ld_) column_[static_cast<std::size_t>(i)] = *entry;

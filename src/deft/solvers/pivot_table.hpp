@@ -33,9 +33,12 @@ class BasicPivotTable {
   void resize(int rows, int cols, int variables);
   void set_row_variable(int r, int variable);
   void set_col_variable(int s, int variable);
+  /// One more row of zeros for the next variable, numbered as many as there were. Allocates.
+  int add_row();
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
+  int ld() const { return ld_; }  // entries between rows
   Scalar* row(int r) { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
   const Scalar* row(int r) const { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
   Scalar at(int r, int s) const { return row(r)[s]; }
