@@ -11,7 +11,7 @@ constexpr double kPositive = 1e-9;     // both of a pair above: not complementar
 constexpr double kNeeded = 1e-11;      // wrong signs of multipliers, of what they gain, below which a fixing is not needed
 constexpr int kDecidingRounds = 3;     // over all pairs, at the root
 constexpr int kCutsPerNode = 4;
-constexpr int kMostCuts = 60;          // of one search: each makes every pivot dearer
+constexpr int kMostCuts = 16;          // of one search: each makes every pivot dearer
 constexpr double kAlongRays[] = {1, 1e2, 1e4};  // natural sizes, where nothing bounds the motion
 constexpr double kOutside = 1e-7;      // energies and cuts that count as broken
 constexpr std::uint64_t kSeed = 0x30de;
@@ -236,13 +236,15 @@ void ModeSearch::add_leaf(const ModeTable& table, Fixings& used) {
   if (motion_.empty()) leaves_.push_back({path_, y});
 }
 
-// The undecided pair whose smaller member is largest, above `least`; which member is the smaller one.
+// Of the undecided pairs whose smaller member is above `least` the largest one (of those that are complementary, the least clear); which
+// member is the smaller one.
 bool ModeSearch::choose_pair(const ModeTable& table, double least, int& pair, bool& z_first) const {
   for (int i = 0; i < problem_->n; ++i) {
     if (problem_->free[static_cast<std::size_t>(i)] || path_[static_cast<std::size_t>(i)] != 0) continue;
     const double z = table.value(i), w = table.value(problem_->n + i), smaller = std::min(z, w);
-    if (smaller <= least) continue;
-    least = smaller;
+    const double size = smaller > kPositive ? z + w : smaller;
+    if (size <= least) continue;
+    least = size;
     pair = i;
     z_first = z <= w;
   }
