@@ -169,8 +169,10 @@ bool correct_modes(const contact::ContactProblem& problem, const solvers::Contac
     const Mode before = mode;
     if (mode == Mode::kOpen) {
       if (gap < -kBroken_m) mode = Mode::kStick;
-    } else if (f[0] < -tiny) {
+    } else if (f[0] < -tiny || gap > kBroken_m) {  // pulls, or cannot touch together with the others
       mode = Mode::kOpen;
+    } else if (gap < -kBroken_m) {
+      right = false;  // presses into a body: another one must give way
     } else if (rough && mode == Mode::kStick && std::abs(f[1]) > program.contacts[at].mu * f[0] + tiny) {
       mode = f[1] > 0 ? Mode::kSlideForth : Mode::kSlideBack;
     } else if (mode != Mode::kStick && f[1] * slip > 0 && std::abs(slip) > kBroken_m) {
