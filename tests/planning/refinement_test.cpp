@@ -168,7 +168,7 @@ TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
 
 TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
   const scene::Scene scene =
-      test::load_planning("planar_pushing", {kFiner, "plan.improve_s=1e6", "plan.nodes=150", "goals.down.box.z=0.3"});
+      test::load_planning("planar_pushing", {kFiner, "plan.improve_s=1e6", "plan.nodes=300", "goals.down.box.z=0.3"});
   std::vector<Plan> plans;
   PlannerOptions options{.seed = 2, .threads = 1};
   options.on_plan = [&](const Plan& plan, const auto&) {

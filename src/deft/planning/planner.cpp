@@ -46,7 +46,7 @@ scene::Scene without_refinement(const scene::Scene& scene) {
 /// care is taken before one is begun and more are tried at a node before a regrasp is spent.
 scene::Scene with_care(const scene::Scene& scene) {
   constexpr int kCandidates = 8;
-  constexpr double kRegrasp = 10.0 / 3, kTries = 0.25;  // times the weights of the search at h
+  constexpr double kRegrasp = 0.5, kTries = 0.25;  // times the weights of the search at h
   return changed_scene(scene, [&](scene::SceneSpec& spec) {
     scene::PlanSettings& plan = spec.plan;
     plan.candidates = std::max(plan.candidates, kCandidates);
@@ -54,6 +54,9 @@ scene::Scene with_care(const scene::Scene& scene) {
     plan.tries_weight *= kTries;
   });
 }
+
+/// Of plan.tries_weight: plans with few regrasps need other grasps at the same nodes, rather than more nodes.
+constexpr double kTriesOfImprovement = 0.25;
 
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
@@ -131,20 +134,29 @@ class Run {
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
       const std::uint64_t number = refined ? kRefinedTrees + k : k;
       Draw draw(options_.seed, ~number);
-      std::vector<int> ends{0};
-      for (const Segment& segment : result_.plan.segments) {
-        if (!segment.transfer && segment.last < static_cast<int>(result_.plan.commands.size()))
-          ends.push_back(segment.last);
-      }
-      const int from = ends[static_cast<std::size_t>(draw.index(static_cast<int>(ends.size())))];
+      const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
       bounds.regrasp_weight = scene.spec().plan.regrasp_weight;
+      if (!refined) bounds.tries = kTriesOfImprovement;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
       const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
       result_.tried += tree->tried();
       result_.solves += tree->solves();
       if (tree->goal_node() >= 0) keep_if_cheaper(scene, from, *tree);
     }
+  }
+
+  /// The start or the end of a roll-out of the plan, with a chance in proportion to the cost of what follows.
+  int draw_restart(Draw& draw) const {
+    std::vector<int> ends{0};
+    std::vector<double> until{result_.plan.cost_s};
+    for (const Segment& segment : result_.plan.segments) {
+      if (segment.transfer || segment.last == static_cast<int>(result_.plan.commands.size())) continue;
+      ends.push_back(segment.last);
+      until.push_back(until.back() + result_.plan.cost_s - cost_until(segment.last));
+    }
+    const auto at = std::upper_bound(until.begin(), until.end() - 1, draw.uniform() * until.back());
+    return ends[static_cast<std::size_t>(at - until.begin())];
   }
 
   /// A tree from the plan's step `from`, grown. One with finer steps begins with the rest of the plan itself.
@@ -201,7 +213,7 @@ class Run {
   /// Roll-outs of a tree of the improvement: a refined one costs as many steps.
   static int improve_nodes(const scene::Scene& scene) {
     const std::vector<int>& finer = scene.spec().plan.refine;
-    return kImproveNodes / std::accumulate(finer.begin(), finer.end(), 1);
+    return finer.empty() ? kImproveNodes : kRefinedNodes / std::accumulate(finer.begin(), finer.end(), 1);
   }
 
   /// After the plan's step `step`, with all the steps that it was judged with.
@@ -257,7 +269,7 @@ class Run {
     }
   }
 
-  static constexpr int kImproveNodes = 200;
+  static constexpr int kImproveNodes = 80, kRefinedNodes = 200;
   static constexpr std::uint64_t kRefinedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
 
   scene::Scene scene_, refined_scene_;  // the first without settings.refine

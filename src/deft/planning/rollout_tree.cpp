@@ -14,6 +14,7 @@ namespace {
 // and the force of each link, in weights.
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
+constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are given up
 
 /// A grasp of a plan and the roll-out after it.
 struct Leg {
@@ -225,16 +226,18 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   Draw draw = choice_draw(seed_, item);
   const bool greedy = draw.chance(settings.greed);
   const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
+  const bool limited = limits.cost_limit_s < SearchLimits{}.cost_limit_s && nodes_.front().distance > 0;
+  const double pace_s = limited ? kPace * limits.cost_limit_s / nodes_.front().distance : 0;
   double best_score = std::numeric_limits<double>::infinity();
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
+    if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s) continue;
     // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
     // its tolerance.
     const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
     const double score =
-        greedy ? distance * (1 + settings.tries_weight * node.tries) + regrasp_weight * node.regrasps : 0;
+        greedy ? distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps : 0;
     // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
@@ -266,7 +269,8 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
   if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
   nodes_.back().released = growth.left;
-  if (growth.holds_goal) mark_goal(parent);
+  // A way to the goal that costs more than what is known is none.
+  if (growth.holds_goal && nodes_.back().cost_s < cost_limit_s_) mark_goal(parent);
   return parent;
 }
 
@@ -306,6 +310,7 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
 void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits) {
   const int size = scene_->spec().plan.batch;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  cost_limit_s_ = limits.cost_limit_s;
   RunClock own;
   SearchLimits bounds = limits;
   if (bounds.clock == nullptr) bounds.clock = &own;
@@ -365,6 +370,7 @@ void RolloutTree::correct(const Plan& plan) {
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
+  cost_limit_s_ = limits.cost_limit_s;
   const int size = scene_->spec().plan.batch;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   Batch batch(size);

@@ -40,6 +40,7 @@ class RolloutTree final : public SearchTree {
   const scene::Scene* scene_;
   const Goal* goal_;
   std::uint64_t seed_;
+  double cost_limit_s_ = 1e300;  // of the search at hand
   SearchGround ground_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };

@@ -20,6 +20,7 @@ struct SearchLimits {
   double time_limit_s = 60;      // looked at before every step; a search that it ends is not reproducible
   double cost_limit_s = 1e300;   // paths that cost more are not continued (by roll-outs)
   double regrasp_weight = 0;     // [m] per regrasp, in the choice of nodes (of the rollout tree)
+  double tries = 1;              // times plan.tries_weight, there too
   int threads = 0;               // 0: one per core
   bool past_goal = false;        // goes on after a node holds the goal
   std::function<bool()> stop{};  // asked before every step, by all threads: whether to end

@@ -36,7 +36,7 @@ struct PlanSettings {
   // The choice of nodes.
   double greed = 0.9;            // share of choices of the most promising node; the others are uniform
   double tries_weight = 0.2;     // distance · (1 + tries_weight · tries)
-  double regrasp_weight = 0.03;  // [m] per regrasp on the way, once there is a plan
+  double regrasp_weight = 0.2;   // [m] per regrasp on the way, once there is a plan
   int batch = 4;  // ≥ 1, nodes chosen at a time and grown in parallel; unlike threads part of the result
   // Regrasps.
   Sampler sampler = Sampler::kSurface;  // how contacts are drawn: from the scene alone, or as published for one system
@@ -67,7 +67,7 @@ struct PlanSettings {
   double time_limit_s = 60;   // > 0
   double improve_s = 0;       // ≥ 0, how long a plan is improved, within the time limit
   std::vector<int> refine;    // ≥ 2 each: a plan is made that holds at h and at h divided by each of them
-  double regrasp_cost_s = 2;  // of a regrasp, beside the duration of the plan [s]
+  double regrasp_cost_s = 5;  // of a regrasp, beside the duration of the plan [s]
 };
 
 }  // namespace deft::scene
