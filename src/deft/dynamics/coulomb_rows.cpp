@@ -10,6 +10,7 @@ namespace deft::dynamics {
 namespace {
 
 constexpr double kNoFriction = 1e-12;  // below it a contact is one row
+constexpr double kNoLever = 1e-14;     // of the largest entry of a row: below it an entry is rounding of points a few metres from the origin
 
 /// Whether contact forces or free velocities can move it: limits of others say nothing.
 bool yields(const ForceResponse& response, int velocity) {
@@ -114,6 +115,12 @@ void CoulombRows::build(const solvers::ContactProgram& program, const ForceRespo
   }
   for (Eigen::Index r = 0; r < m; ++r)
     out.q(z_of_[static_cast<std::size_t>(r)]) = offset_(r) + R_.row(r).dot(response.drift);
+  // Where nothing but contacts resists, a lever of rounding would decide: a ball that turns freely would carry no load.
+  for (Eigen::Index r = 0; r < m && num_free_ > 0; ++r) {
+    const double least = kNoLever * R_.row(r).lpNorm<Eigen::Infinity>();
+    for (const int v : response.free)
+      if (std::abs(R_(r, v)) <= least) R_(r, v) = 0;
+  }
   for (int k = 0; k < num_free_; ++k) {
     const int v = response.free[static_cast<std::size_t>(k)];
     out.free.push_back(k);

@@ -68,7 +68,7 @@ struct Kinematics::Impl {
   BlockDiagonal M;                                  // scratch of the dense mass_matrix
   Eigen::Matrix<double, 6, Eigen::Dynamic> J;       // deft's columns [ω_W; velocity of the point at the world origin]
   std::vector<double> mass;                         // outboard of each Pinocchio joint, its own group included
-  std::vector<Eigen::Vector3d> moment_W;            // mass × centre of mass of the same
+  std::vector<Eigen::Vector3d> moment_W;            // mass × centre of mass of the same, about the joint (gravity_force) or the world origin
   std::vector<SpatialInertia> inertia;              // of everything outboard of each Pinocchio joint
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
   // Scratch of bias_derivative, per velocity and per Pinocchio joint; names as there.
