@@ -263,6 +263,39 @@ TEST(QuasistaticLcp, WhatNothingCarriesHasNoMotion) {
   }
 }
 
+TEST(QuasistaticLcp, ABallWithoutFrictionIsCarriedOnEverySlopeWhereverItIs) {
+  // It may turn, and nothing but contacts that act through its centre resists: levers and torques of rounding must not count.
+  Numbers random(5);
+  for (int k = 0; k < 60; ++k) {
+    const double a = random.uniform(0.05, 1.2), x = random.uniform(-5, 5), z = random.uniform(-5, 5), e = random.uniform(-0.02, 0.6);
+    const Vector3d n(-std::sin(a), 0, std::cos(a)), from_finger(std::cos(a + e), 0, std::sin(a + e)), p(x, 0, z);
+    std::vector<multibody::JointAxisSpec> planar = slides("xz");
+    planar.push_back(test::turn("theta", {0, 1, 0}));
+    const Vector3d finger = p - 0.12 * from_finger;
+    scene::SceneSpec spec = test::scene_spec(
+        {test::body("ball", JointKind::kAxes, planar, SphereSpec{0.1}, 1, 0.004, 0, at(x, 0, z)),
+         test::body("finger", JointKind::kAxes, slides("xz"), SphereSpec{0.02}, 0.1, 1e-4, 0, at(finger.x(), 0, finger.z())),
+         test::fixed_body("slope", multibody::HalfSpaceSpec{n, n.dot(p) - 0.1}, 0)},
+        {{"finger", 500}});
+    spec.gravity_W = {0, 0, -10};
+    spec.plane = scene::Plane::kXZ;
+    spec.step.h = 0.01;
+    spec.step.contact_margin = 0.01;
+    spec.step.model = ModelKind::kPerfectTracking;
+    const scene::Scene scene = test::build(spec);
+    const StepResult result = one_step(scene, Eigen::Vector2d::Zero());
+    ASSERT_TRUE(solvers::usable(result.status)) << k << ": " << to_string(result.status);
+    EXPECT_LE(result.delta.lpNorm<Eigen::Infinity>(), 1e-12) << k;
+    // N₁ n + N₂ f = (0, 0, 10), f from the finger to the ball.
+    const double along = 10 * std::sin(a) / std::cos(e), across = 10 * std::cos(a) - along * std::sin(e);
+    ASSERT_EQ(result.problem.contacts.size(), 2u);
+    double largest = 0, smallest = scene::kInfinity;
+    for (const auto& f : result.solution.force) largest = std::max(largest, f[0]), smallest = std::min(smallest, f[0]);
+    EXPECT_NEAR(largest, std::max(along, across), 1e-9) << k;
+    EXPECT_NEAR(smallest, std::min(along, across), 1e-9) << k;
+  }
+}
+
 TEST(QuasistaticLcp, JointLimitsOfObjectsHoldAndThoseOfPerfectRobotsDoNot) {
   // A drawer with a stop at 5 mm is pushed by 20 mm; without friction.
   multibody::ModelSpec drawer =

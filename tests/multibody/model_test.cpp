@@ -266,6 +266,31 @@ TEST(Model, GravityForceIsTheSlopeOfThePotential) {
   }
 }
 
+TEST(Model, WeightHasNoTorqueAboutTheCentreOfMassWhereverTheBodyIs) {
+  // Exactly none: a quasistatic step has nothing that could balance a torque of rounding.
+  ModelSpec disc{.name = "disc", .links = {bare_link("disc")}};
+  disc.links[0].inertial = InertialSpec{1.7, Vector3d::Zero(), Matrix3d::Identity()};
+  JointSpec joint{.name = "planar", .kind = JointKind::kAxes, .parent = "world", .child = "disc"};
+  joint.axes = {{.coordinate = "x", .rotational = false, .axis_J = {1, 0, 0}},
+                {.coordinate = "z", .rotational = false, .axis_J = {0, 0, 1}},
+                {.coordinate = "theta", .rotational = true, .axis_J = {0, 1, 0}}};
+  joint.X_PJ = pose({0.3, -0.2, 0.7}, {0.1, 0.2, 0.3});
+  disc.joints = {joint};
+  ModelSpec ball{.name = "ball", .links = {bare_link("ball")}, .inline_body = true};
+  ball.links[0].inertial = disc.links[0].inertial;
+  const Model model = build({.models = {disc, ball}});
+  Kinematics k = model.make_kinematics();
+  VectorXd tau;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    VectorXd q = random_configuration(model, seed);
+    q.head(3) *= 7;
+    model.update(q, k);
+    model.gravity_force(k, {0.3, -2.1, -9.3}, tau);
+    EXPECT_EQ(tau[2], 0) << seed;
+    EXPECT_EQ(tau.segment<3>(3), Vector3d::Zero()) << seed;
+  }
+}
+
 TEST(Model, DoublePendulumMatchesItsClosedForm) {
   // Two rods along −z, hinged about y: point masses m1, m2 at their ends, lengths l1, l2.
   const double m1 = 1.3, m2 = 0.7, l1 = 0.8, l2 = 0.5, g = 9.81;

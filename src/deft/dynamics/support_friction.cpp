@@ -45,7 +45,7 @@ SupportFriction::SupportFriction(const scene::Scene& scene, const scene::Object&
   try {
     pressure_ = std::make_unique<UniformPressure>(spec.support->polygon, scene::support_friction_N(scene, object));
   } catch (const std::invalid_argument& error) {
-    refuse(spec.where, error.what());
+    refuse(spec.where, fmt::format("has a limit_surface.support that cannot be one: {}", error.what()));
   }
   forget();
 }

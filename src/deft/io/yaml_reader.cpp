@@ -133,7 +133,9 @@ std::optional<int> YamlReader::word(const YamlNode& node, std::string_view what,
   const auto found = node.is_scalar() ? std::find(words.begin(), words.end(), node.text) : words.end();
   if (found != words.end()) return static_cast<int>(found - words.begin());
   const std::vector<std::string> choices = as_strings(words);
-  error(node, fmt::format("{}: {} is none of the choices{}", what, describe(node), did_you_mean(node.text, choices)));
+  const std::string hint = did_you_mean(node.text, choices);
+  const bool listed = hint.empty() || hint.find("; valid: ") != std::string::npos;
+  error(node, fmt::format("{}: {} is none of the choices{}{}", what, describe(node), hint, listed ? "" : fmt::format(" (valid: {})", fmt::join(choices, ", "))));
   return std::nullopt;
 }
 

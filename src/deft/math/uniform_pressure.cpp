@@ -65,7 +65,7 @@ UniformPressure::UniformPressure(std::vector<Vector2d> polygon, double friction_
     corner -= centroid;
     size_ = std::max(size_, corner.norm());
   }
-  if (!(area > 1e-12 * size_ * size_) || !std::isfinite(area)) throw std::invalid_argument("a support needs an area");
+  if (!(area > 1e-12 * size_ * size_) || !std::isfinite(area)) throw std::invalid_argument("a support needs an area, but its corners lie on one line");
   centroid_ = first + centroid;
   double second = 0;  // ∫|r|² dA
   for (Vector2d& corner : corners_) corner /= size_;

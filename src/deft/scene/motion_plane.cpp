@@ -9,23 +9,41 @@ namespace {
 
 constexpr double kTolerance = 1e-9;  // of unit columns: rounding of axes given with 16 digits
 
-/// True when all columns of all bodies stay in the plane with that normal axis (0 = x, 1 = y, 2 = z).
-bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, int normal) {
-  std::vector<double> J;
-  for (std::size_t body = 1; body < model.bodies().size(); ++body) {
-    const auto columns = model.columns(static_cast<int>(body));
-    const int k = static_cast<int>(columns.size());
-    J.assign(6 * static_cast<std::size_t>(k), 0.0);
-    if (k > 0) model.point_jacobian(kinematics, static_cast<int>(body), kinematics.X_WB[body].translation(), J.data(), k);
-    for (int c = 0; c < k; ++c) {
-      for (int axis = 0; axis < 3; ++axis) {
-        const bool bad_rotation = axis != normal && std::abs(J[axis * k + c]) > kTolerance;
-        const bool bad_motion = axis == normal && std::abs(J[(3 + axis) * k + c]) > kTolerance;
-        if (bad_rotation || bad_motion) return false;
-      }
+/// The axis along the plane's normal: 0 = x, 1 = y, 2 = z.
+int normal_axis(Plane plane) { return plane == Plane::kYZ ? 0 : plane == Plane::kXZ ? 1 : 2; }
+
+/// True when all columns of a body stay in the plane with that normal axis.
+bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, std::size_t body, int normal) {
+  const int k = static_cast<int>(model.columns(static_cast<int>(body)).size());
+  std::vector<double> J(6 * static_cast<std::size_t>(k), 0.0);
+  if (k > 0) model.point_jacobian(kinematics, static_cast<int>(body), kinematics.X_WB[body].translation(), J.data(), k);
+  for (int c = 0; c < k; ++c) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool bad_rotation = axis != normal && std::abs(J[axis * k + c]) > kTolerance;
+      const bool bad_motion = axis == normal && std::abs(J[(3 + axis) * k + c]) > kTolerance;
+      if (bad_rotation || bad_motion) return false;
     }
   }
   return true;
+}
+
+/// True when all bodies stay in it.
+bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, int normal) {
+  for (std::size_t body = 1; body < model.bodies().size(); ++body)
+    if (!moves_in_plane(model, kinematics, body, normal)) return false;
+  return true;
+}
+
+/// "'a', 'b'": the bodies that can leave the plane, at most five.
+std::string bodies_that_leave(const multibody::Model& model, const multibody::Kinematics& kinematics, Plane plane) {
+  std::string names;
+  int left = 5;
+  for (std::size_t body = 1; body < model.bodies().size(); ++body) {
+    if (moves_in_plane(model, kinematics, body, normal_axis(plane))) continue;
+    if (left-- == 0) return names + ", …";
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", model.bodies()[body].name);
+  }
+  return names;
 }
 
 /// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding when the normal is
@@ -52,16 +70,27 @@ Eigen::Vector3d plane_normal(Plane plane) {
   return Eigen::Vector3d::Zero();
 }
 
+std::string bodies_in_space(const multibody::Model& model, const Eigen::VectorXd& q) {
+  multibody::Kinematics kinematics = model.make_kinematics();
+  model.update(q, kinematics);
+  std::string nearest;
+  for (Plane plane : {Plane::kXY, Plane::kYZ, Plane::kXZ}) {
+    const std::string names = bodies_that_leave(model, kinematics, plane);
+    if (nearest.empty() || names.size() < nearest.size()) nearest = names;
+  }
+  return nearest;
+}
+
 Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   model.update(q, kinematics);
-  const auto planar = [&](Plane plane) { return moves_in_plane(model, kinematics, plane == Plane::kYZ ? 0 : plane == Plane::kXZ ? 1 : 2); };
+  const auto planar = [&](Plane plane) { return moves_in_plane(model, kinematics, normal_axis(plane)); };
 
   if (spec.plane) {
     if (*spec.plane == Plane::kSpace) {
       check_rays_in_space(spec, diagnostics);
     } else if (!planar(*spec.plane)) {
-      diagnostics.error({spec.file, 0, 0}, "plane: some body can leave the stated plane (a joint moves or turns it out of it)");
+      diagnostics.error({spec.file, 0, 0}, fmt::format("plane: some body can leave the stated plane (a joint moves or turns it out of it): {}", bodies_that_leave(model, kinematics, *spec.plane)));
     }
     return *spec.plane;
   }

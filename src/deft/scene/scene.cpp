@@ -275,7 +275,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   diagnostics.throw_if_errors();
   if (on_supports) {
     if (s.plane == Plane::kSpace)
-      diagnostics.error({s.spec.file, 0, 0}, "step.model: limit-surface is for motion in a plane (joints {planar: xy}, {translation: xy}, hinges about its normal), but bodies of this scene move in space");
+      diagnostics.error({s.spec.file, 0, 0}, fmt::format("step.model: limit-surface is for motion in a plane (joints {{planar: xy}}, {{translation: xy}}, hinges about its normal), but bodies of this scene move in space: {}", bodies_in_space(model, s.q_initial)));
     else
       s.planar_world = collision::PlanarWorld::build(geometries, allowed, s.X_WB_initial, plane_normal(s.plane), diagnostics);
     diagnostics.throw_if_errors();

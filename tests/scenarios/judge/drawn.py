@@ -149,8 +149,7 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
            "configurations": {"start": {}}, "initial": "start", "commands": {"type": "velocity", "interpolation": "hold", "knots": []}}
     if doc["step"]["contact_margin"] == ".inf":
         doc["step"]["contact_margin"] = math.inf
-    if rng.random() < 0.5:
-        doc["step"]["uniqueness"] = "check"
+    check = rng.random() < 0.5
     friction = lambda: float(rng.choice([0, 0.2, 0.5, 1, 2]))  # noqa: E731
     layout, start = Layout(rng, plane), doc["configurations"]["start"]
     objects = []
@@ -181,6 +180,8 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
     if not doc["robots"]:
         return limit_surface_scene(seed + 1_000_000, folder, exact_supports)
     bodies = [n for n in doc["bodies"] if n.startswith("object")]
+    if check and len(doc["robots"]) + len(objects) <= 4:  # every near contact costs modes
+        doc["step"]["uniqueness"] = "check"
     robot = doc["robots"][0]["name"]
     if rng.random() < 0.3 and robot in doc["bodies"]:
         doc["friction"]["pairs"].append({"between": [bodies[0], robot], "mu": friction()})

@@ -82,6 +82,11 @@ def outline(plane: str, b: Body, place: Place):
     return Polygon(hull(points))
 
 
+def left_turn(a, b, c) -> float:
+    """Twice the area of a triangle, positive counter-clockwise."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
 def hull(points: np.ndarray) -> np.ndarray:
     """Corners of the convex hull, counter-clockwise (monotone chain); twins within 1e-12 count once."""
     ordered = sorted({tuple(np.round(p, 12)): tuple(p) for p in points}.values())
@@ -89,7 +94,7 @@ def hull(points: np.ndarray) -> np.ndarray:
     def chain(row):
         out: list = []
         for p in row:
-            while len(out) > 1 and np.cross(np.array([*out[-1], 0]) - [*out[-2], 0], np.array([*p, 0]) - [*out[-2], 0])[2] <= 1e-14:
+            while len(out) > 1 and left_turn(out[-2], out[-1], p) <= 1e-14:
                 out.pop()
             out.append(p)
         return out[:-1]

@@ -28,12 +28,12 @@ class Judgement:
     steps: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
 
-    def hold(self, law: str, k: int, error: float, limit: float, about: str = "") -> None:
+    def hold(self, law: str, k: int, error: float, limit: float, *about) -> None:
         """Notes an error of a law in step k."""
         error = float(error)
         self.errors[law] = max(self.errors.get(law, 0.0), error)
         if not error <= limit:
-            self.wrong.append(f"step {k}: {law} {error:.2e} {about}")
+            self.wrong.append(f"step {k}: {law} {error:.2e} " + " ".join(map(str, about)))
 
     def say(self, k: int, text: str) -> None:
         """Notes a wrong claim."""
@@ -120,9 +120,11 @@ def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
         return
     places = world.places(run.q[k])
     groups = outlines.candidates(world, places)
-    taken = set()
+    taken, by_pair = set(), {}
+    for i, group in enumerate(groups):
+        by_pair.setdefault(frozenset((group[0].a.name, group[0].b.name)), []).append(i)
     for c in contacts:
-        found = [i for i, group in enumerate(groups) if any(near(c, o) for o in group)]
+        found = [i for i in by_pair.get(frozenset((c.a, c.b)), []) if any(near(c, o) for o in groups[i])]
         if found:
             taken.update(found)
         elif model == "limit-surface":
@@ -133,7 +135,7 @@ def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
         return
     still = [i for name in world.frozen for i in world.columns(name)]
     size = max(1e-6, np.abs(delta).max(initial=0))
-    later = outlines.candidates(world, world.places(run.q[k + 1])) if model == "limit-surface" else []
+    later = None
     for i, group in enumerate(groups):
         if i in taken or model != "limit-surface":
             continue
@@ -142,18 +144,18 @@ def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
             motion = places[o.a.name].velocity_rows(o.p_A) - places[o.b.name].velocity_rows(o.p_B)
             motion[:, still] = 0
             ends.append(o.gap + o.n @ motion @ delta)
+        if max(ends) >= 0:
+            continue
+        later = later or outlines.candidates(world, world.places(run.q[k + 1]))
         end = max(max(ends), later[i][0].gap)  # what passes a corner is not in the way
-        out.hold("left out", k, max(0.0, -end), 1e-8 * size + 1e-9,
-                 f"{group[0].a.name} – {group[0].b.name} ends at {max(ends):.3e} from {group[0].gap:.3e}")
-    pairs = {}
-    for a, b in outlines.touching_bodies(world):
-        x, y = (outlines.outline(world.plane, body, places[body.name]) for body in (a, b))
-        pairs[frozenset((a.name, b.name))] = outlines.distance(x, y)
-    margin = float(world.step.get("contact_margin", 0.025))
+        out.hold("left out", k, max(0.0, -end), 1e-8 * size + 1e-9, group[0].a.name, group[0].b.name, "from", group[0].gap, "to", max(ends))
+    if model == "limit-surface":
+        return
     listed = {frozenset((c.a, c.b)) for c in contacts}
-    for pair, d in pairs.items():
-        if d < min(margin, 1e3) - 1e-6 and d < 1e-3 and pair not in listed and model != "limit-surface":
-            out.say(k, f"the pair {sorted(pair)} at {d:.3e} m has no contact")
+    for a, b in outlines.touching_bodies(world):
+        gap = outlines.distance(*(outlines.outline(world.plane, body, places[body.name]) for body in (a, b)))
+        if gap < 1e-3 and frozenset((a.name, b.name)) not in listed:  # less than any drawn margin
+            out.say(k, f"{a.name} and {b.name} at {gap:.3e} m have no contact")
 
 
 def touches(world, places, c) -> bool:
@@ -178,7 +180,7 @@ def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
     skip, far = supported(world), np.abs(q).max()
     for i in range(world.nv):
         if i not in skip:
-            out.hold("motion", k, abs(error[i]) / (size[i] + np.abs(e.L[i]).max() * ROUNDING * (1 + far) / LAW + 1e-300), LAW, f"velocity {i}, {world.model_of_v(i)}")
+            out.hold("motion", k, abs(error[i]) / (size[i] + np.abs(e.L[i]).max() * ROUNDING * (1 + far) / LAW + 1e-300), LAW, "velocity", i, world.model_of_v(i))
     judge_supports(out, world, k, e, contacts, delta, q)
     if not contacts:
         return
@@ -190,16 +192,16 @@ def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
         normal, along = c.n @ c.force, e.tangents[i] @ c.force
         out.hold("linearised gap", k, abs(gap - c.gap_end), 1e-9 * (1 + abs(gap)), name)
         out.hold("off plane", k, np.linalg.norm(c.force - normal * c.n - along @ e.tangents[i]) / force, 1e-12, name)
-        out.hold("penetration", k, max(0.0, -gap - ROUNDING) / length, LAW if c.gap >= -1e-9 else np.inf, f"{name} gap {c.gap:.3e} → {gap:.3e}")
+        out.hold("penetration", k, max(0.0, -gap - ROUNDING) / length, LAW if c.gap >= -1e-9 else np.inf, name, "gap", c.gap, "→", gap)
         out.hold("adhesion", k, max(0.0, -normal) / force, LAW, name)
-        out.hold("complementarity", k, min(max(gap - ROUNDING, 0) / length, max(normal, 0) / force), LAW, f"{name} gap {gap:.3e} force {normal:.3e}")
+        out.hold("complementarity", k, min(max(gap - ROUNDING, 0) / length, max(normal, 0) / force), LAW, name, "gap", gap, "force", normal)
         dirs = rays(world, len(slip))
         limit = c.mu_own * normal
         outside = max(0.0, inside_polygon(along, dirs) - limit) / force
-        out.hold("cone", k, outside, LAW, f"{name} f_t {along} f_n {normal:.6g} mu {c.mu_own}")
+        out.hold("cone", k, outside, LAW, name, "f_t", along, "f_n", normal, "mu", c.mu_own)
         fastest = np.abs(dirs @ slip).max()
         loss = along @ slip + limit * fastest  # zero where friction takes the most power that it may
-        out.hold("dissipation", k, min(abs(loss) / (force * length), max(0.0, fastest - ROUNDING) / length), LAW, f"{name} slip {slip} f_t {along} f_n {normal:.6g} mu {c.mu_own}")
+        out.hold("dissipation", k, min(abs(loss) / (force * length), max(0.0, fastest - ROUNDING) / length), LAW, name, "slip", slip, "f_t", along, "f_n", normal, "mu", c.mu_own)
 
 
 def rays(world, tangential: int) -> np.ndarray:
@@ -243,7 +245,7 @@ def judge_supports(out, world, k, e, contacts, delta, q) -> None:
         strength = max((np.abs(c.force).max() for c in contacts), default=0)  # what cancels in F
         size = max(np.linalg.norm(F / scale), np.linalg.norm(wanted / scale), 1e-2 * strength)
         if size > 0:
-            out.hold("support", k, np.linalg.norm((F - wanted) / scale) / size, 1e-6, f"{b.model} V {V} F {F} wanted {wanted}")
+            out.hold("support", k, np.linalg.norm((F - wanted) / scale) / size, 1e-6, b.model, "V", V, "F", F, "not", wanted)
 
 
 def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit) -> None:
@@ -256,7 +258,7 @@ def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit
     if second is not None and np.isfinite(second[k]).all():
         if np.abs(second[k] - delta).max() <= 1e-7 * length:
             out.say(k, "the second motion is the first")
-        if not Modes(e, length, force).allows(second[k]):
+        if not any(Modes(e, length, force).allows(second[k], tolerance) for tolerance in (1e-6, 1e-7, 1e-5)):  # far motions are hard to scale
             out.say(k, f"the second motion breaks a law: {second[k]}")
         if status != "NotUnique" or run.steps["uniqueness"][k] != 2:
             out.say(k, f"a second motion, but status {status}, uniqueness {run.steps['uniqueness'][k]}")
