@@ -35,9 +35,8 @@ constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: 
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
-constexpr int kLarge = 150;          // of problems that Newton's method tries before what takes long
 constexpr double kSearchShare = 0.25;  // of the work, at least, for the search over modes
-constexpr double kExtended = 200;    // a multiplication in extended precision, in others
+constexpr double kExtended = 100;    // a multiplication in extended precision, in others
 constexpr double kProven = 1e-8;     // error of a proof that counts
 
 int pivot_limit(int n) { return 30 * n + 200; }
@@ -150,10 +149,8 @@ bool ComplementaritySolver::Impl::find() {
   make_pure();
   if (pivot(pure_.problem(), cover_, 0)) return true;
   if (ray_ && refute(1)) return true;  // what a single linear program refutes needs no more trying
-  const bool newton = settings.method == Method::kAuto, large = scaled_.n > kLarge;
-  if (newton && large && iterate_newton()) return true;
   if (pivot_shifted() || refute(std::min(settings.max_modes, kEarlyModes))) return true;
-  return pivot_extended() || pivot_with_other_covers() || (newton && !large && iterate_newton());
+  return pivot_extended() || pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
 }
 
 void ComplementaritySolver::Impl::make_pure() {

@@ -16,7 +16,7 @@ struct ComplementaritySettings {
   /// over modes. Each proves infeasibility by the search.
   enum class Method { kAuto, kLemke, kNewton } method = Method::kAuto;
   int max_modes = 100000;  // nodes of the search over modes, for verdicts; of a problem larger than 50 a share (50/n)² of them
-  double max_work = 4e9;   // multiplications of a solve (a second or two), and of a look for a second motion; then what is known counts
+  double max_work = 1.5e10;  // multiplications of a solve (seconds), and of a look for a second motion; then what is known counts
   double time_limit_s = std::numeric_limits<double>::infinity();
 };
 

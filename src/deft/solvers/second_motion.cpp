@@ -10,6 +10,7 @@ namespace deft::solvers {
 namespace {
 
 constexpr double kApart = 1e-7;      // natural sizes by which another motion differs
+constexpr double kTiny = 1e-8;       // natural sizes
 constexpr double kReleased = 1e-13;  // of the terms of an energy: none is released
 constexpr std::uint64_t kSeed = 0x1e3e;
 
@@ -133,6 +134,12 @@ Uniqueness SecondMotion::search(const Eigen::VectorXd& z, const std::vector<int>
     table.basis(rows_, cols_);
     if (basis_.solve(part_, rows_, cols_) && fits()) return true;
     table.point(point_);  // on a ray
+    basis_.take(part_, point_);
+    if (fits()) return true;
+    for (int j = 0; j < part_.n; ++j) {  // the slack of cuts leaves members of pairs a little above zero
+      double& value = point_[static_cast<std::size_t>(j)];
+      if (!part_.free[static_cast<std::size_t>(j)] && value < kTiny && value < table.value(part_.n + j)) value = 0;
+    }
     basis_.take(part_, point_);
     return fits();
   };
