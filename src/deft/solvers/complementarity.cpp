@@ -145,6 +145,10 @@ bool ComplementaritySolver::Impl::nothing_presses() const {
 
 bool ComplementaritySolver::Impl::find() {
   if (start_warm()) return true;
+  if (!remembered_.empty()) {  // from here on nothing depends on the problems before
+    scaled_.assign(*program_);
+    pure_made_ = false;
+  }
   if (settings.method == Method::kNewton) return iterate_newton();
   make_pure();
   if (pivot(pure_.problem(), cover_, 0)) return true;

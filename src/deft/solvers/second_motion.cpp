@@ -137,8 +137,8 @@ Uniqueness SecondMotion::search(const Eigen::VectorXd& z, const std::vector<int>
     basis_.take(part_, point_);
     if (fits()) return true;
     for (int j = 0; j < part_.n; ++j) {  // the slack of cuts leaves members of pairs a little above zero
-      double& value = point_[static_cast<std::size_t>(j)];
-      if (!part_.free[static_cast<std::size_t>(j)] && value < kTiny && value < table.value(part_.n + j)) value = 0;
+      double& member = point_[static_cast<std::size_t>(j)];
+      if (!part_.free[static_cast<std::size_t>(j)] && member < kTiny && member < table.value(part_.n + j)) member = 0;
     }
     basis_.take(part_, point_);
     return fits();
