@@ -245,7 +245,7 @@ def judge_supports(out, world, k, e, contacts, delta, q) -> None:
         strength = max((np.abs(c.force).max() for c in contacts), default=0)  # what cancels in F
         size = max(np.linalg.norm(F / scale), np.linalg.norm(wanted / scale), 1e-2 * strength)
         if size > 0:
-            out.hold("support", k, np.linalg.norm((F - wanted) / scale) / size, 1e-6, b.model, "V", V, "F", F, "not", wanted)
+            out.hold("support", k, np.linalg.norm((F - wanted) / scale) / size, 1e-6 if support.radius is None else 1e-5, b.model, "V", V, "F", F, "not", wanted)
 
 
 def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit) -> None:
