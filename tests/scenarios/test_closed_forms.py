@@ -156,3 +156,30 @@ def test_squeeze_holds_with_the_force_of_the_gain(table, c):
     q, force, _ = t.run(3)
     assert max(np.abs(q[f"box/{k}"]).max() for k in ("x", "y", "theta")) <= 1e-12
     assert np.abs(force).max() == pytest.approx(0.3 / (2 * c), rel=1e-8)
+
+
+def test_motions_apart_by_rounding_are_one(deft, tmp_path):
+    """A finger pushes a box on smooth ground, which may slide ahead, and stops beside it: other motions by 1e-18 m are none."""
+    path = tmp_path / "stopped.deft.yaml"
+    path.write_text("""
+deft: 1
+name: stopped
+bodies:
+  ground: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed, mu: 0.2}
+  box: {shape: {box: {size: [0.16098721618416834, 0.23129548864256916, 0.11422065558401923]}}, mass: 1.1050909371618072, joint: {planar: yz}, mu: 0}
+  tip: {shape: {sphere: {radius: 0.014040081833345212}}, mass: 0.3725298541238242, joint: {translation: yz}, mu: 0.5}
+robots: [{name: tip, stiffness: [112.67946509742463, 642.5669423583691]}]
+gravity: [0, 0, -10]
+step: {model: perfect-tracking, h: 0.005, contact_margin: 0.1, uniqueness: check}
+configurations: {start: {box: [0, 0.05711032779200961, 0], tip: [-0.1326878261546298, 0.06999322368950572]}}
+initial: start
+commands: {knots: [{t: 0, tip: [-0.1326878261546298, 0.06999322368950572]}, {t: 0.04, tip: [-0.1243965327857744, 0.06999322368950572]}]}
+plane: yz
+""")
+    done = subprocess.run([deft, "sim", path, "--steps", "16", "--out", tmp_path / "out", "--json"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "out/run.h5") as f:
+        q, second = np.array(f["q"]), np.array(f["steps/second_delta"])
+    apart = np.abs(second - np.diff(q, axis=0)).max(axis=1)  # in a plane q is a vector
+    assert json.loads(done.stdout)["statuses"]["NotUnique"] == np.count_nonzero(np.isfinite(apart))
+    assert np.nanmin(apart) > 1e-6

@@ -18,6 +18,7 @@ using solvers::ComplementaritySolution;
 using solvers::Status;
 
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space; the judge takes ten times more
+constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is rounding
 
 /// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
 double reaction(const solvers::ContactProgram& program, const solvers::ContactSolution& solution, int v) {
@@ -230,11 +231,16 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
       result.uniqueness = solvers::Uniqueness::kUnknown;
       return;
     }
-    result.status = Status::kNotUnique;
-    result.solution.motion_unique = false;
     rows_.motion(response_, found.second_z, result.second_delta);
     const Eigen::VectorXd other = result.second_delta - result.delta;
     const double moved = other.lpNorm<Eigen::Infinity>();
+    if (moved <= kSameMotion + kSameMotionShare * result.delta.lpNorm<Eigen::Infinity>()) {
+      result.uniqueness = solvers::Uniqueness::kUnknown;
+      result.second_delta.resize(0);
+      return;
+    }
+    result.status = Status::kNotUnique;
+    result.solution.motion_unique = false;
     for (int i = 0; i < result.program.J.size(); ++i) {
       // Loaded in one of them, and not moving alike.
       const double f = rows_.force(i, found.z)[0], g = rows_.force(i, found.second_z)[0];
