@@ -10,6 +10,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       simulators  P2: a hand and a ball in deft, MuJoCo and Drake: real-time factors, where the ball ends
       piles       P9: heaps of boxes, falling and settled; arguments: sizes, --without-rivals
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
+      arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
@@ -34,6 +35,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
+from suites.arms import bench_arms  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
@@ -67,7 +69,7 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
-              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "batch": bench_program("batch_benchmark"),
+              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"),
               "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
               "robustness": bench_program("robustness"),
