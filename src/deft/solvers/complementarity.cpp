@@ -28,7 +28,7 @@ constexpr int kOtherCovers = 6;      // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
 constexpr int kRenew = 20;           // pivots between dictionaries computed anew, where rounding has spoiled the first run
 constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
-constexpr std::array<double, 6> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
+constexpr std::array<double, 8> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
 constexpr double kHopeless = 1e11;   // natural sizes: points that the shift alone keeps finite
 constexpr int kEarlyModes = 300;     // nodes of a first search, before what takes long
 constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: one costs at least n²
@@ -234,8 +234,10 @@ bool ComplementaritySolver::Impl::pivot_extended() {
   shifted_.assign(problem.M, problem.M + n * static_cast<std::size_t>(problem.ld));
   moved_q_.assign(problem.q, problem.q + n);
   point_.assign(n, 0.0);
-  for (const double shift : kSmallShifts) {
+  double least = 0;  // smaller shifts have led to a ray
+  for (const double wanted : kSmallShifts) {
     if (exhausted()) return false;
+    const double shift = std::max(wanted, least);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t diagonal = i * static_cast<std::size_t>(problem.ld + 1);
       shifted_[diagonal] = problem.M[diagonal] + shift;
@@ -245,7 +247,11 @@ bool ComplementaritySolver::Impl::pivot_extended() {
     const LemkeEnd end = extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
     result_.iterations += extended_->pivots();
     work_ += kExtended * extended_->work();
-    if (end != LemkeEnd::kSolved) return false;
+    if (end != LemkeEnd::kSolved) {
+      if (shift == kSmallShifts.front()) return false;
+      least = 10 * shift;
+      continue;
+    }
     extended_->point(point_);
     if (*std::max_element(point_.begin(), point_.end()) > kHopeless) return false;
     pure_.mark_basic(extended_->basic(), basic_);
