@@ -40,6 +40,21 @@ TEST(Complementarity, WhatNothingPressesStays) {
   EXPECT_EQ(solve(program(MatrixXd(0, 0), VectorXd(0))).status, Status::kSolved);
 }
 
+TEST(Complementarity, WeaklyCoupledPartsAreOneProblem) {
+  // Entries of 1e-10 join what has its own units otherwise; with loads of 1e6 they decide.
+  const ComplementarityProgram pair = program((MatrixXd(2, 2) << 1, -1e-10, 1e-10, 1).finished(), Eigen::Vector2d(-1, -1e-3));
+  const auto joined = solve(pair);
+  ASSERT_EQ(joined.status, Status::kSolved);
+  EXPECT_LT(error(pair, joined.solution.z), 1e-12);
+  const ComplementarityProgram driven =
+      program((MatrixXd(3, 3) << 1, 1, 0, 1, 0, -1e-10, 0, 0, 1).finished(), Eigen::Vector3d(-1, 5e-5, -1e6));
+  const auto several = solve(driven, {.check_uniqueness = true});  // (1, 0, 1e6) and (5e-5, 0.99995, 1e6)
+  ASSERT_EQ(several.status, Status::kNotUnique);
+  EXPECT_LT(error(driven, several.solution.z), 1e-9);
+  EXPECT_LT(error(driven, several.solution.second_z), 1e-9);
+  EXPECT_GT(std::abs(several.solution.z[0] - several.solution.second_z[0]), 0.9);
+}
+
 TEST(Complementarity, APushedBlockSticksOrSlides) {
   // A unit mass at rest on the ground under the impulse (−p, s): unknowns f_n, β₊, β₋, λ.
   for (const double mu : {0.1, 0.5, 1.0}) {

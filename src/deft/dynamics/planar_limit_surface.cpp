@@ -117,7 +117,7 @@ void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::Vecto
     start_gaps_.emplace_back(all_.contacts[i].id, gap);
   }
   std::sort(start_gaps_.begin(), start_gaps_.end());
-  solve_.forget();  // so that no solution depends on the steps before
+  solve_.forget();  // so that of several solutions none is preferred for the steps before
   leaves_penetration_ = false;
   iterations_ = 0;
   solve_us_ = certifying_us_ = 0;
@@ -346,7 +346,7 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
 }
 
 /// Searches the problem of all near contacts. Solutions of it that are not this one count as much as those that its solver finds itself.
-void PlanarLimitSurface::look_for_second_motion(StepResult& result) {
+void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
   search_->lend_state().q = solve_.state().q;  // joint limits
   make_problem(kNear, searched_.problem);
@@ -356,11 +356,19 @@ void PlanarLimitSurface::look_for_second_motion(StepResult& result) {
   const auto apart = [&](const Eigen::VectorXd& delta) { return delta.size() > 0 ? (delta - result.delta).lpNorm<Eigen::Infinity>() : 0.0; };
   const double first = apart(searched_.delta), second = apart(searched_.second_delta);
   result.uniqueness = searched_.uniqueness;
-  if (std::max(first, second) <= kSecond * std::max(result.delta.lpNorm<Eigen::Infinity>(), drift_.lpNorm<Eigen::Infinity>())) return;
+  if (std::max(first, second) <= kSecond * std::max(result.delta.lpNorm<Eigen::Infinity>(), drift_.lpNorm<Eigen::Infinity>())) {
+    if (result.uniqueness == solvers::Uniqueness::kNotUnique) result.uniqueness = solvers::Uniqueness::kUnknown;  // apart by rounding
+    return;
+  }
+  const Eigen::VectorXd& other = first > second ? searched_.delta : searched_.second_delta;
+  if (!velocity_form() && include_on_way(q, other)) {  // through what is no near contact
+    result.uniqueness = solvers::Uniqueness::kUnknown;
+    return;
+  }
   result.uniqueness = solvers::Uniqueness::kNotUnique;
   result.status = solvers::Status::kNotUnique;
   result.solution.motion_unique = false;
-  result.second_delta = first > second ? searched_.delta : searched_.second_delta;
+  result.second_delta = other;
   result.offending_contacts.clear();
   for (const int i : searched_.offending_contacts) {
     const std::uint64_t id = searched_.problem.contacts[static_cast<std::size_t>(i)].id;
@@ -382,7 +390,11 @@ void PlanarLimitSurface::report(StepResult& result) {
     }
     result.balance = balance.balance;
     result.bound = balance.bound;
-    if (!(balance.balance <= kBalance && balance.bound <= 1 + kBalance)) result.status = solvers::Status::kNumericalFailure;
+    if (!(balance.balance <= kBalance && balance.bound <= 1 + kBalance)) {
+      result.status = solvers::Status::kNumericalFailure;
+      result.uniqueness = solvers::Uniqueness::kUnknown;
+      result.second_delta.resize(0);
+    }
   }
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   for (auto& force : result.solution.force)
@@ -405,7 +417,7 @@ void PlanarLimitSurface::step(const State& start, const Eigen::VectorXd& u, Step
   settle(start.q, result);
   const double step_us = watch.microseconds();
   add_left_out(result);
-  look_for_second_motion(result);
+  look_for_second_motion(start.q, result);
   report(result);
   result.iterations = iterations_;
   result.solve_us = solve_us_;

@@ -65,7 +65,7 @@ class PlanarLimitSurface final : public StepModel {
   bool relinearize(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, bool damped);
   void settle(const Eigen::VectorXd& q, StepResult& result);
   void add_left_out(StepResult& result) const;
-  void look_for_second_motion(StepResult& result);
+  void look_for_second_motion(const Eigen::VectorXd& q, StepResult& result);
   void report(StepResult& result);
 
   const scene::Scene* scene_;

@@ -148,6 +148,8 @@ bool ComplementaritySolver::Impl::find() {
   if (!remembered_.empty()) {  // from here on nothing depends on the problems before
     scaled_.assign(*program_);
     pure_made_ = false;
+    work_ = 0;
+    best_ = std::numeric_limits<double>::infinity();
   }
   if (settings.method == Method::kNewton) return iterate_newton();
   make_pure();

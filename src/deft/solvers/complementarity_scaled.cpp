@@ -124,6 +124,8 @@ void ScaledComplementarity::find_peaks() {
 void ScaledComplementarity::normalise_parts() {
   row_seen_.assign(static_cast<std::size_t>(n), 0);
   col_seen_.assign(static_cast<std::size_t>(n), 0);
+  row_unit_.assign(static_cast<std::size_t>(n), 1.0);
+  col_unit_.assign(static_cast<std::size_t>(ld), 1.0);
   for (int first = 0; first < n; ++first) {
     if (row_seen_[static_cast<std::size_t>(first)]) continue;
     collect_part(first);
@@ -139,8 +141,21 @@ void ScaledComplementarity::normalise_parts() {
     for (const int i : rows_) {
       row[static_cast<std::size_t>(i)] *= unit;
       q[static_cast<std::size_t>(i)] /= unit;
+      row_unit_[static_cast<std::size_t>(i)] = unit;
     }
-    for (const int j : cols_) col[static_cast<std::size_t>(j)] *= unit;
+    for (const int j : cols_) {
+      col[static_cast<std::size_t>(j)] *= unit;
+      col_unit_[static_cast<std::size_t>(j)] = unit;
+    }
+  }
+  // Entries between parts, too small to connect them.
+  for (int i = 0; i < n; ++i) {
+    const double own = row_unit_[static_cast<std::size_t>(i)];
+    double* values = M_row(i);
+    for (int j = 0; j < n; ++j) {
+      const double unit = col_unit_[static_cast<std::size_t>(j)];
+      if (values[j] != 0 && unit != own) values[j] *= unit / own;
+    }
   }
 }
 

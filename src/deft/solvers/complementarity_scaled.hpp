@@ -37,6 +37,7 @@ struct ScaledComplementarity {
   std::vector<double> peaks_, last_peaks_;     // largest entries of rows, then of columns
   std::vector<int> rows_, cols_;      // of one part
   std::vector<char> row_seen_, col_seen_;
+  std::vector<double> row_unit_, col_unit_;  // of the parts
 };
 
 }  // namespace deft::solvers

@@ -26,7 +26,6 @@ class ModeTable {
   void start(const ScaledComplementarity& problem, std::span<const double> motion, std::uint64_t seed);
   /// From now on z_i (variable i) or w_i (variable n + i) is zero.
   void fix(int variable) { kind_[static_cast<std::size_t>(variable)] = Kind::kZero; }
-  bool is_fixed(int variable) const { return kind_[static_cast<std::size_t>(variable)] == Kind::kZero; }
   /// Adds the cuts that are new since the last call; `restore` makes room for them. @pre they are always the same ones, and outlive this.
   void add_cuts(const std::deque<Cut>& cuts);
 
