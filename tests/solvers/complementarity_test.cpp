@@ -55,6 +55,16 @@ TEST(Complementarity, WeaklyCoupledPartsAreOneProblem) {
   EXPECT_GT(std::abs(several.solution.z[0] - several.solution.second_z[0]), 0.9);
 }
 
+TEST(Complementarity, WhatHardlyGainsMayStillMoveFar) {
+  // (1, 0, 0) and (½, 5e4, 0): beside an idle row of 1e8 the gain on the way from one to the other is small.
+  const ComplementarityProgram far{(MatrixXd(3, 3) << 1, 1e-5, 0, 1e-5, 0, -1, 0, 1, 1).finished(), Eigen::Vector3d(-1, -0.5e-5, 1e8), {},
+                                   Eigen::RowVector3d(1, 0, 0)};
+  EXPECT_NE(solve(far, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
+  // (1, t) for all t ≥ 0, of which the motion keeps 5e-10 t.
+  const ComplementarityProgram ray{(MatrixXd(2, 2) << 1, 0, 1, 0).finished(), Eigen::Vector2d(-1, -1), {}, Eigen::RowVector2d(1, 5e-10)};
+  EXPECT_NE(solve(ray, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
+}
+
 TEST(Complementarity, APushedBlockSticksOrSlides) {
   // A unit mass at rest on the ground under the impulse (−p, s): unknowns f_n, β₊, β₋, λ.
   for (const double mu : {0.1, 0.5, 1.0}) {

@@ -12,6 +12,7 @@ namespace {
 constexpr double kViolated = 1e-9;  // values beyond zero by more
 constexpr double kPivot = 1e-8;     // smaller entries do not enter
 constexpr double kSlack = 1e-9;     // reduced costs this close tie
+constexpr double kSlope = 1e-13;    // reduced costs below are rounding
 constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed anew
 constexpr double kSingular = 1e-13;
 constexpr int kFresh = 80;          // pivots after which it is anyway
@@ -205,13 +206,13 @@ ModeTable::Top ModeTable::climb(double sign) {
   while (pivots_ < limit) {
     const double* slopes = table_.row(n + 1);
     int column = -1;
-    double steepest = kSlack, direction = 1;
+    double steepest = kSlope, direction = 1;
     for (int s = 0; s < n; ++s) {
       const Kind k = kind(table_.col_variable(s));
       if (k == Kind::kZero) continue;
       const double slope = k == Kind::kFree ? std::abs(slopes[s]) : sign * slopes[s];
       const bool first = flat > n && column >= 0 && table_.col_variable(s) > table_.col_variable(column);
-      if (slope <= (flat > n ? kSlack : steepest) || first) continue;
+      if (slope <= (flat > n ? kSlope : steepest) || first) continue;
       steepest = slope;
       direction = k == Kind::kFree ? std::copysign(1.0, sign * slopes[s]) : 1;
       column = s;
