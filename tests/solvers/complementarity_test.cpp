@@ -65,6 +65,14 @@ TEST(Complementarity, WhatHardlyGainsMayStillMoveFar) {
   EXPECT_NE(solve(ray, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
 }
 
+TEST(Complementarity, ANearlySemidefiniteMatrixAllowsTwoMotions) {
+  // An eigenvalue of −2⁻⁴¹ and 2⁻²⁰ of skew: singular, solved by a whole line through (½, ½) whose sum changes.
+  const double d = std::exp2(-41), k = std::exp2(-20);
+  const MatrixXd M = (MatrixXd(2, 2) << 0.5 - d, 0.5 + d - k, 0.5 + d + k, 0.5 - d).finished();
+  const ComplementarityProgram line{M, -M * Eigen::Vector2d(0.5, 0.5), {}, Eigen::RowVector2d(1, 1)};
+  EXPECT_NE(solve(line, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
+}
+
 TEST(Complementarity, APushedBlockSticksOrSlides) {
   // A unit mass at rest on the ground under the impulse (−p, s): unknowns f_n, β₊, β₋, λ.
   for (const double mu : {0.1, 0.5, 1.0}) {

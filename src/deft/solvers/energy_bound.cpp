@@ -13,7 +13,7 @@ using Eigen::VectorXd;
 
 constexpr double kZero = 1e-13;      // natural units: diagonal entries that are none
 constexpr double kRounding = 1e-13;  // of two entries that cancel
-constexpr double kLeft = 1e-12;      // of the diagonal: pivots that are rounding
+constexpr double kLeft = 1e-14;      // of the diagonal: pivots that are rounding
 constexpr double kRelaxed = 1e-9;    // of the energies of a cut
 constexpr double kOutside = 1e-9;    // of a row: what Sz does not decide
 
