@@ -9,6 +9,7 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
+#include "deft/math/row_products.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
@@ -34,14 +35,6 @@ double reaction(const solvers::ContactProgram& program, const solvers::ContactSo
     for (Eigen::Index r = 0; r < J.rows(); ++r)
       sum -= J(r, at - cols.begin()) * solution.force[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
   }
-  return sum;
-}
-
-double normal_motion(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
-  const auto J = program.J.block(i);
-  const auto cols = program.J.cols(i);
-  double sum = 0;
-  for (std::size_t c = 0; c < cols.size(); ++c) sum += J(0, static_cast<Eigen::Index>(c)) * delta(cols[c]);
   return sum;
 }
 
@@ -178,7 +171,7 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
   solution.delta = result.delta;
   for (std::size_t i = 0; i < n; ++i) {
     const int contact = static_cast<int>(i);
-    solution.gap[i] = result.problem.contacts[i].gap + normal_motion(result.program, contact, result.delta);
+    solution.gap[i] = result.problem.contacts[i].gap + row_times(result.program.J, contact, 0, result.delta);
     if (!solved) continue;
     solution.force[i] = rows_.force(contact, found.z);
     rows_.append_pyramid(contact, found.z, solution.ray_multipliers);
@@ -245,7 +238,7 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
       // Loaded in one of them, and not moving alike.
       const double f = rows_.force(i, found.z)[0], g = rows_.force(i, found.second_z)[0];
       const double slide = slide_of(result.program, i, other).distance;
-      const bool differs = std::abs(normal_motion(result.program, i, other)) > 1e-6 * moved || slide > 1e-6 * moved;
+      const bool differs = std::abs(row_times(result.program.J, i, 0, other)) > 1e-6 * moved || slide > 1e-6 * moved;
       if (std::max(f, g) > 0 && differs) contacts.push_back(i);
     }
   } else if (result.status == Status::kInfeasible) {

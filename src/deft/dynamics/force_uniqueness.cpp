@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/math/row_products.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -61,7 +63,6 @@ bool ForceUniqueness::forces_unique(const solvers::ContactProgram& program, cons
     const auto at = static_cast<std::size_t>(i);
     const solvers::ContactLaw& law = program.contacts[at];
     const auto J = program.J.block(i);
-    const auto cols = program.J.cols(i);
     const double w = scales_.contacts[at], gap = solution.gap[at] / (w * root);
     if (gap > kClosed && solution.force[at][0] * w / root <= gap) continue;
     if (law.frictionless || J.rows() == 1 || law.mu == 0) {
@@ -69,9 +70,7 @@ bool ForceUniqueness::forces_unique(const solvers::ContactProgram& program, cons
       continue;
     }
     std::array<double, 2> s{};
-    for (Eigen::Index r = 1; r < J.rows(); ++r)
-      for (std::size_t c = 0; c < cols.size(); ++c)
-        s[static_cast<std::size_t>(r - 1)] += J(r, static_cast<Eigen::Index>(c)) * solution.delta(cols[c]);
+    for (Eigen::Index r = 1; r < J.rows(); ++r) s[static_cast<std::size_t>(r - 1)] = row_times(program.J, i, r, solution.delta);
     const double slide = std::hypot(s[0], s[1]);
     if (slide <= kSliding * w * root) {
       for (Eigen::Index r = 0; r < J.rows(); ++r)

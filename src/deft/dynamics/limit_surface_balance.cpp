@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/math/row_products.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -21,16 +23,10 @@ LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& resu
     size += std::abs(term);
   };
   for (int i = 0; i < program.J.size(); ++i) {
-    const auto J = program.J.block(i);
-    const auto cols = program.J.cols(i);
     const auto& f = solution.force[static_cast<std::size_t>(i)];
     const solvers::ContactLaw& law = program.contacts[static_cast<std::size_t>(i)];
-    double slide = 0;
-    for (std::size_t c = 0; c < cols.size(); ++c) {
-      const auto k = static_cast<Eigen::Index>(c);
-      for (Eigen::Index r = 0; r < J.rows(); ++r) F(cols[c]) += J(r, k) * f[static_cast<std::size_t>(r)];
-      if (J.rows() > 1) slide += J(1, k) * result.delta(cols[c]);
-    }
+    add_transposed(program.J, i, f, F);
+    const double slide = program.J.rows(i) > 1 ? row_times(program.J, i, 1, result.delta) : 0.0;
     if (!law.frictionless) add(law.mu * f[0] * std::abs(slide));
     const double gap = result.problem.contacts[static_cast<std::size_t>(i)].gap;
     add(gap * f[0]);

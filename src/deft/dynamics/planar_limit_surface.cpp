@@ -9,6 +9,7 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/convex_solve.hpp"
 #include "deft/dynamics/mode_polish.hpp"
+#include "deft/math/row_products.hpp"
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::dynamics {
@@ -25,18 +26,10 @@ constexpr double kSecond = 1e-6;        // of the motion: solutions that differ 
 constexpr double kAccurate = 1e-11;     // scaled residual above which the motion is improved
 constexpr double kEnough = 5e-9;        // scaled residual that the judge lets pass
 constexpr double kSofter[] = {1.5, 3, 10, 30, 100, 300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
-constexpr double kSearchWork = 5e7;     // multiplications of one step's search for a second motion: some milliseconds
+constexpr double kSearchWork = 5e7;     // multiplications of one step's search for a second motion: some 20 ms
 constexpr double kResting = 1e-9;       // of the commanded motion: what moves less is at rest
 constexpr double kBalance = 1e-8;       // largest error of balance and bound
 constexpr double kBalanced = 1e-11;     // error above which the motion is improved
-
-double normal_gap(const contact::ContactProblem& problem, int i, const Eigen::VectorXd& delta) {
-  const auto J = problem.J.block(i);
-  const auto cols = problem.J.cols(i);
-  double sum = 0;
-  for (std::size_t c = 0; c < cols.size(); ++c) sum += J(0, static_cast<Eigen::Index>(c)) * delta(cols[c]);
-  return sum;
-}
 
 }  // namespace
 
@@ -176,10 +169,11 @@ void PlanarLimitSurface::improve(StepResult& result) {
     if (!take_modes(searched_.solution, result)) result = searched_;
     return;
   }
+  const Eigen::VectorXd admittance = admittance_;
   for (const double softer : kSofter) {
-    admittance_ *= softer;
+    admittance_ = softer * admittance;
     make_problem(kIncluded, searched_.problem);
-    admittance_ /= softer;
+    admittance_ = admittance;
     certifying_us_ += solve_.solve(nullptr, searched_);
     if (solvers::usable(searched_.status) && take_modes(searched_.solution, result)) return;
   }
@@ -247,7 +241,7 @@ bool PlanarLimitSurface::include_broken(const Eigen::VectorXd& delta) {
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
     if (part_of_[i] != kNear) continue;
     const double gap = velocity_form() ? 0.0 : all_.contacts[i].gap;
-    if (gap + normal_gap(all_, static_cast<int>(i), delta) >= -kBroken_m) continue;
+    if (gap + row_times(all_.J, static_cast<int>(i), 0, delta) >= -kBroken_m) continue;
     part_of_[i] = kIncluded;
     grown = true;
   }
@@ -258,7 +252,7 @@ bool PlanarLimitSurface::include_broken(const Eigen::VectorXd& delta) {
 bool PlanarLimitSurface::include_on_way(const Eigen::VectorXd& q, const Eigen::VectorXd& delta) {
   suspects_.clear();
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
-    if (part_of_[i] == kFar && all_.contacts[i].gap + normal_gap(all_, static_cast<int>(i), delta) < -kPenetration_m)
+    if (part_of_[i] == kFar && all_.contacts[i].gap + row_times(all_.J, static_cast<int>(i), 0, delta) < -kPenetration_m)
       suspects_.push_back(all_.contacts[i].id);
   }
   if (suspects_.empty()) return false;
@@ -297,7 +291,7 @@ bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::Vect
     contact::Contact& contact = all_.contacts[i];
     const auto known = std::lower_bound(parts_.begin(), parts_.end(), std::pair{contact.id, static_cast<char>(kFar)});
     if (known != parts_.end() && known->first == contact.id) part_of_[i] = known->second;
-    contact.gap -= normal_gap(all_, static_cast<int>(i), linearised_at_);
+    contact.gap -= row_times(all_.J, static_cast<int>(i), 0, linearised_at_);
     // Records carry witness points along with their bodies, from the start.
     const auto back = [&](int body, Eigen::Vector3d& p) {
       p = X_start_[static_cast<std::size_t>(body)] * (on_way_.X_WB()[static_cast<std::size_t>(body)].inverse() * p);
@@ -340,7 +334,7 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
     law.id = contact.id;
     result.shift.push_back(0);
     result.solution.force.push_back({});
-    result.solution.gap.push_back(law.gap + normal_gap(all_, k, result.delta));
+    result.solution.gap.push_back(law.gap + row_times(all_.J, k, 0, result.delta));
     result.solution.ray_multipliers.insert(result.solution.ray_multipliers.end(), contact.frictionless ? 1 : 2, 0.0);
   }
 }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include "deft/math/row_products.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -18,11 +20,10 @@ constexpr double kLost = 10;  // times the least error, where the extrapolation 
 Slide slide_of(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
   const solvers::ContactLaw& law = program.contacts[i];
   const auto J = program.J.block(i);
-  const auto cols = program.J.cols(i);
   std::array<double, 3> s{};
   for (Eigen::Index row = 1; row < J.rows(); ++row) {
     double& slip = s[static_cast<std::size_t>(row - 1)];
-    for (std::size_t c = 0; c < cols.size(); ++c) slip += J(row, static_cast<Eigen::Index>(c)) * delta(cols[c]);
+    slip = row_times(program.J, i, row, delta);
     if (law.cone) slip *= law.ellipsoid[static_cast<std::size_t>(row - 1)];
   }
   Slide slide{.distance = std::hypot(s[0], s[1], s[2])};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/math/row_products.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -45,12 +47,9 @@ void SupportRecorder::sum_forces(const StepResult& result) {
   F_.setZero(scene_->nv());
   double largest = 0;
   for (int i = 0; i < result.problem.J.size(); ++i) {
-    const auto J = result.problem.J.block(i);
-    const auto cols = result.problem.J.cols(i);
     const auto& f = result.solution.force[static_cast<std::size_t>(i)];
     largest = std::max(largest, f[0]);
-    for (std::size_t c = 0; c < cols.size(); ++c)
-      for (Eigen::Index r = 0; r < J.rows(); ++r) F_(cols[c]) += J(r, static_cast<Eigen::Index>(c)) * f[static_cast<std::size_t>(r)];
+    add_transposed(result.problem.J, i, f, F_);
   }
   loaded_ = kLoaded * largest;
   const Eigen::VectorXd& bounds = result.solution.bound_multipliers;

@@ -46,17 +46,17 @@ scene::Scene without_refinement(const scene::Scene& scene) {
 /// care is taken before one is begun and more are tried at a node before a regrasp is spent.
 scene::Scene with_care(const scene::Scene& scene) {
   constexpr int kCandidates = 8;
-  constexpr double kRegrasp = 0.5, kTries = 0.25;  // times the weights of the search at h
+  constexpr double kRegrasp = 0.5;  // times the weight of the search at h
   return changed_scene(scene, [&](scene::SceneSpec& spec) {
     scene::PlanSettings& plan = spec.plan;
     plan.candidates = std::max(plan.candidates, kCandidates);
     plan.regrasp_weight *= kRegrasp;
-    plan.tries_weight *= kTries;
   });
 }
 
-/// Of plan.tries_weight: plans with few regrasps need other grasps at the same nodes, rather than more nodes.
-constexpr double kTriesOfImprovement = 0.25;
+/// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes, rather than more
+/// nodes.
+constexpr double kTries = 0.25;
 
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
@@ -137,7 +137,7 @@ class Run {
       const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
       bounds.regrasp_weight = scene.spec().plan.regrasp_weight;
-      if (!refined) bounds.tries = kTriesOfImprovement;
+      bounds.tries = kTries;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
       const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
       result_.tried += tree->tried();
@@ -190,6 +190,7 @@ class Run {
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
       bounds.regrasp_weight = refined_scene_.spec().plan.regrasp_weight;
+      bounds.tries = kTries;
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());

@@ -40,7 +40,8 @@ class ComplementaritySolver {
   ComplementaritySolver(ComplementaritySolver&&) noexcept;
   ComplementaritySolver& operator=(ComplementaritySolver&&) noexcept;
 
-  /// Solves one problem (README.md). A warm solve of unchanged size that ends with the last basis or by Lemke's method does not allocate.
+  /// Solves one problem (README.md). A warm solve of unchanged size that ends with the last basis,
+  /// or by Lemke's method, does not allocate, unless that basis is singular or others are looked for.
   /// @throws std::invalid_argument as check(program). The result is valid until the next call.
   const ComplementarityResult& solve(const ComplementarityProgram& program);
   /// May be changed between solves.
