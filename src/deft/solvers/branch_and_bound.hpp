@@ -1,0 +1,69 @@
+#pragma once
+// Solves control over a horizon of a linear complementarity system to proven optimality, by branching on its complementarity pairs.
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/status.hpp"
+
+namespace deft::solvers {
+
+/// How LcsMpcSolver works.
+struct BranchAndBoundSettings {
+  double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(|cost|, 1e-10)
+  double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are the answer
+  std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();
+  int threads = 1;         // ≥ 1; the result does not depend on it unless a time limit strikes
+  bool log_proof = false;  // keep the leaves: LcsMpcResult::proof
+};
+
+/// What is asked of one pair: of both sides one, or nothing yet.
+enum class PairMode : char { kOpen, kGammaZero, kSlackZero };
+
+/// One leaf of the proof: with these pairs fixed, no point costs less than `bound` (infinity: there is no point).
+struct LcsLeaf {
+  std::vector<PairMode> modes;  // N·nγ, step after step
+  double bound = 0;
+};
+
+/// What one solve found.
+struct LcsMpcResult {
+  /// Solved; Infeasible (proved); TimeLimit or IterationLimit with what is known; NumericalFailure.
+  Status status = Status::kNumericalFailure;
+  bool has_incumbent = false;
+  LcsTrajectory incumbent;      // valid if has_incumbent
+  LcsCertificate certificate;   // of the incumbent
+  double cost = std::numeric_limits<double>::infinity();    // of the incumbent
+  double bound = -std::numeric_limits<double>::infinity();  // no point costs less
+  double gap = std::numeric_limits<double>::infinity();     // (cost − bound)/max(|cost|, 1e-10), ≥ 0
+  std::int64_t nodes = 0;       // convex programs that were bounded
+  std::int64_t iterations = 0;  // changes of their active sets
+  double time_s = 0;
+  std::vector<LcsLeaf> proof;  // if asked for; its leaves cover all modes
+};
+
+/// Solves programs one after the other. A program of the same system, weights and bounds as the last, shifted by one step,
+/// starts from the last incumbent. One object per thread.
+class LcsMpcSolver {
+ public:
+  explicit LcsMpcSolver(BranchAndBoundSettings settings = {});
+  ~LcsMpcSolver();
+  LcsMpcSolver(LcsMpcSolver&&) noexcept;
+  LcsMpcSolver& operator=(LcsMpcSolver&&) noexcept;
+
+  /// @throws std::invalid_argument as check(program). The result is valid until the next call.
+  const LcsMpcResult& solve(const LcsMpcProgram& program);
+  /// Inputs (nu × N) to try first: the system is simulated with them and the modes that occur are optimised. Used by the next solve only.
+  void suggest(Eigen::MatrixXd u);
+  BranchAndBoundSettings& settings();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::solvers
