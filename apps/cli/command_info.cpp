@@ -54,7 +54,7 @@ Json robots(const Scene& scene) {
   for (const scene::Robot& robot : scene.robots()) {
     Json joints = Json::array();
     for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[at(robot.first_q + i)].name);
-    list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
+    list.push_back({{"name", robot.name}, {"joints", joints}, {"drive", std::string(to_string(robot.drive))}, {"stiffness", numbers(robot.stiffness)}});
   }
   return list;
 }
@@ -140,8 +140,8 @@ void print_for_people(const Json& info) {
   }
   fmt::print("\nrobots\n");
   for (const Json& robot : info["robots"])
-    fmt::print("  {:<20} {} joints, stiffness {}\n", shown(robot["name"]), robot["joints"].size(),
-               shown(robot["stiffness"]));
+    fmt::print("  {:<20} {} joints, {}\n", shown(robot["name"]), robot["joints"].size(),
+               robot["drive"] == "force" ? "driven by forces" : "stiffness " + shown(robot["stiffness"]));
   fmt::print("\nobjects\n");
   for (const Json& object : info["objects"])
     fmt::print("  {:<20} nq {}  nv {}  {} kg\n", shown(object["name"]), shown(object["nq"]), shown(object["nv"]),
@@ -159,9 +159,9 @@ int run(const InfoOptions& options) {
   apply(options.output);
   if (options.settings) {
     if (options.output.json)
-      print_json({{"settings", io::settings_help() + io::plan_settings_help()}});
+      print_json({{"settings", io::settings_help() + io::plan_settings_help() + io::control_settings_help()}});
     else
-      fmt::print("{}", io::settings_help() + io::plan_settings_help());
+      fmt::print("{}", io::settings_help() + io::plan_settings_help() + io::control_settings_help());
     return kDone;
   }
   if (options.scene.scene.empty()) throw InputError({}, "info needs a SCENE, or --settings");

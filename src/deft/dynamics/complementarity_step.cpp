@@ -53,8 +53,8 @@ void require_coulomb_settings(const scene::Scene& scene) {
   };
   if (std::isfinite(step.kappa))
     refuse(fmt::format("is for exact contact, but step.kappa is {}; valid: inf", step.kappa));
-  if (step.compliance > 0)
-    refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0", step.compliance));
+  if (step.compliance > 0 && step.model != scene::ModelKind::kStewartTrinkle)
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0, or step.model: stewart-trinkle", step.compliance));
   if (step.effort_limits) refuse("has springs without limits, but step.effort_limits is true; valid: false");
   if (step.cone == scene::Cone::kCone && scene.plane() == scene::Plane::kSpace)
     refuse("has polygons of friction in space, but step.cone is cone; valid: pyramid (with step.rays)");
@@ -174,6 +174,9 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
     solution.gap[i] = result.problem.contacts[i].gap + row_times(result.program.J, contact, 0, result.delta);
     if (!solved) continue;
     solution.force[i] = rows_.force(contact, found.z);
+    // From here on the program is one of rigid contacts whose gaps are raised by what they yield.
+    result.program.contacts[i].gap += result.program.contacts[i].compliance * solution.force[i][0];
+    result.program.contacts[i].compliance = 0;
     rows_.append_pyramid(contact, found.z, solution.ray_multipliers);
     result.shift[i] = slide_of(result.program, contact, result.delta).gap;
     result.program.contacts[i].gap += result.shift[i];
@@ -191,6 +194,7 @@ void ComplementaritySolve::choose_forces(StepResult& result) {
   if (!solvers::usable(result.status)) return;
   result.solution.forces_unique = force_uniqueness_.forces_unique(result.program, result.solution, certifier_);
   result.forces_least_norm = result.solution.forces_unique;
+  if (scene_->spec().step.compliance > 0) return;  // the gaps tell the forces
   if (!result.forces_least_norm && scene_->spec().step.forces == scene::Forces::kLeastNorm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }

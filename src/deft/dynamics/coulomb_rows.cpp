@@ -130,7 +130,9 @@ void CoulombRows::build(const solvers::ContactProgram& program, const ForceRespo
       out.M(k, z_of_[static_cast<std::size_t>(r)]) = -R_(r, v);
     }
   }
-  for (const ContactRows& contact : contacts_) {
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const ContactRows& contact = contacts_[i];
+    out.M(contact.first, contact.first) += program.contacts[i].compliance;
     if (contact.rays == 0) continue;
     const int slip = contact.first + 1 + contact.rays;
     out.q(slip) = 0;

@@ -3,7 +3,7 @@
 //
 //   0 ≤ f_n ⟂ φ + J_nδ ≥ 0,   0 ≤ β_j ⟂ Γ + d_jᵀJ_tδ ≥ 0,   0 ≤ Γ ⟂ μ f_n − Σβ_j ≥ 0,   f_t = Σβ_j d_j,
 //
-// one row 0 ≤ f_n ⟂ φ + J_nδ ≥ 0 without friction; joint limits 0 ≤ λ ⟂ ±(δ − limit) ≥ 0; and the free velocities of a
+// with compliance R [m/N] 0 ≤ f_n ⟂ φ + J_nδ + R f_n ≥ 0 (an implicit spring of 1/R in the normal); one row without friction; joint limits 0 ≤ λ ⟂ ±(δ − limit) ≥ 0; and the free velocities of a
 // ForceResponse with their balance 0 = J_fᵀf + λ_f − load.
 
 #include <Eigen/Core>

@@ -1,5 +1,7 @@
 #include "deft/dynamics/energy_derivatives.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -173,7 +175,10 @@ void EnergyDifferentiator::velocity(const EnergyPoint& at, MatrixXd& out) {
 
 VectorXd command_stiffness(const scene::Scene& scene) {
   VectorXd K(scene.nu());
-  for (const scene::Robot& robot : scene.robots()) K.segment(robot.first_u, robot.nu) = robot.stiffness;
+  for (const scene::Robot& robot : scene.robots()) {
+    K.segment(robot.first_u, robot.nu) = robot.stiffness;
+    if (robot.drive == scene::Drive::kForce) K.segment(robot.first_u, robot.nu).setOnes();
+  }
   return K;
 }
 
@@ -245,6 +250,9 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
 VectorXd energy_stiffness_rate(const EnergyPoint& at, int command) {
   VectorXd rate = VectorXd::Zero(at.scene.nv());
   const int v = at.scene.actuated()[command];
+  for (const scene::Robot& robot : at.scene.robots())
+    if (robot.drive == scene::Drive::kForce && command >= robot.first_u && command < robot.first_u + robot.nu)
+      throw std::invalid_argument(fmt::format("step derivative: '{}' is driven by forces, it has no stiffness", robot.name));
   rate(v) = at.delta(v) - (at.u(command) - at.state.q(at.scene.command_coordinates()[command]));
   if (at.second_order()) return rate;
   MatrixXd M;

@@ -47,7 +47,7 @@ class EnergyDifferentiator {
   Eigen::VectorXd y_;
 };
 
-/// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, size nu.
+/// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, 1 for joints driven by forces, size nu.
 Eigen::VectorXd command_stiffness(const scene::Scene& scene);
 /// ∂(Qδ + b)/∂h.
 Eigen::VectorXd energy_step_length_rate(const EnergyPoint& at);

@@ -55,6 +55,10 @@ EnergyLayout second_order_layout(const scene::Scene& scene) {
 
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
   for (const scene::Robot& robot : start.scene.robots()) {
+    if (robot.drive == scene::Drive::kForce) {
+      problem.b.segment(robot.first_v, robot.nu) -= start.u.segment(robot.first_u, robot.nu);
+      continue;
+    }
     for (int i = 0; i < robot.nu; ++i) {
       const double K = robot.stiffness(i);
       layout.add_diagonal(problem, robot.first_v + i, K);
@@ -153,6 +157,7 @@ double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, cons
   }
   for (const scene::Robot& robot : scene.robots()) {
     if (scene.spec().step.robot_gravity) energy += model.gravity_energy(end.kinematics, gravity_W, robot.model);
+    if (robot.drive == scene::Drive::kForce) continue;
     const bool saturate = scene.spec().step.effort_limits;
     for (int i = 0; i < robot.nu; ++i) {
       const double limit = saturate ? robot.effort_limit(i) : scene::kInfinity;

@@ -48,7 +48,7 @@ EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects);
 /// One block per group of velocities that inertia couples: those of one kinematic tree.
 EnergyLayout second_order_layout(const scene::Scene& scene);
 
-/// Springs of the robots, ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a).
+/// Drives of the robots: springs ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a);  forces −uᵀδ_a:  b −= u.
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
 
 /// Damping D_a of the robots' joints over the step, ½δ_aᵀ(D_a/h)δ_a:  Q += D_a/h.  @param damping  per command [N s/m,

@@ -86,6 +86,8 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
   trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
   if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  for (const scene::Robot& robot : scene.robots())
+    if (robot.drive == scene::Drive::kForce && !trajectory.u_index_q.empty()) std::fill_n(trajectory.u_index_q.begin() + robot.first_u, robot.nu, -1);
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
   if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));

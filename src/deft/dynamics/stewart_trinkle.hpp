@@ -4,7 +4,8 @@
 //   M(v⁺ − v) = J_nᵀc_n + J_tᵀD̂β + h(τ − C(q, v)v),   q⁺ = q ⊕ h v⁺,
 //   0 ≤ c_n ⟂ φ + J_n h v⁺ ≥ 0,   0 ≤ β ⟂ λe + (J_tᵀD̂)ᵀv⁺ ≥ 0,   0 ≤ λ ⟂ μc_n − eᵀβ ≥ 0,
 //
-// with τ the springs and dampers of the robots at the end of the step, gravity and wrenches. In δ = h v⁺ and forces
+// (with step.compliance R: 0 ≤ c_n ⟂ φ + J_n h v⁺ + R c_n/h ≥ 0)
+// with τ the springs, forces and dampers of the robots at the end of the step, gravity and wrenches. In δ = h v⁺ and forces
 // c/h it is the energy of convex_second_order_step under Coulomb's law; v⁺ is eliminated (Delassus form).
 
 #include "deft/dynamics/complementarity_step.hpp"

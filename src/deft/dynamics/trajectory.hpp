@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,32 @@ struct SupportRecord {
   SupportState state = SupportState::kRests;
 };
 
+/// What one complementarity pair of a controlled system stands for. Units: multiplier / slack.
+struct HorizonPair {
+  enum class Kind : int {
+    kNormal,    // normal impulse [N s] / gap [m]
+    kFriction,  // impulse along ray `index` [N s] / slip against it [m/s]
+    kSlip,      // slip [m/s] / what friction has left [N s]
+    kLimit      // impulse of a joint limit [N s, N m s] / distance to it [m, rad]
+  };
+  Kind kind = Kind::kNormal;
+  int a = 0, b = 0;  // body indices, on a; limits: velocity index, −1
+  int index = 0;     // ray; limits: +1 lower, −1 upper
+};
+
+/// What a controller found at the start of one step (control/mixed_integer_mpc.hpp). Without an incumbent x, u, gamma and slack are NaN.
+struct HorizonRecord {
+  std::vector<double> x;            // (N+1)·nx, stage after stage: the predicted states, in the coordinates `names_x`
+  std::vector<double> u;            // N·nu
+  std::vector<HorizonPair> pairs;   // what is in reach
+  std::vector<double> gamma, slack; // pairs · N, pair after pair: multipliers γ_{k+1} and slacks s_{k+1}
+  double cost = 0, bound = 0, gap = 0;  // of the incumbent; no point costs less than `bound`
+  std::int64_t nodes = 0;
+  double time_s = 0;                // wall time of the period: system, program, solution
+  int status = 0;                   // index into Trajectory::status_words
+  bool fallback = false;            // no usable plan: the command is the safe one
+};
+
 /// T steps: T+1 times, configurations and poses; T commands, step records and contact ranges.
 struct Trajectory {
   std::vector<std::string> names_q, names_u, names_v, names_bodies;  // names_bodies[0] = "world"
@@ -61,7 +88,7 @@ struct Trajectory {
   std::vector<std::vector<double>> q;                       // [T+1][nq]
   std::vector<std::vector<double>> v;                       // [T+1][nv]; empty for models of first order
   std::vector<std::vector<double>> u;                       // [T][nu]: joint targets
-  std::vector<int> u_index_q;                               // [nu]: index in q of the coordinate that each command drives
+  std::vector<int> u_index_q;                               // [nu]: index in q of the coordinate that each command is a target of, −1: a force
   std::vector<std::vector<std::array<double, 7>>> X_WB;     // [T+1][bodies]: quat_wxyz, p
   std::vector<std::size_t> contact_offset{0};               // [T+1]: contacts of step k are [offset[k], offset[k+1])
   std::vector<ContactRecord> contacts;
@@ -71,6 +98,9 @@ struct Trajectory {
   std::vector<std::vector<std::array<double, 7>>> second_X_WB;  // [T][bodies], or empty: poses after it; no bodies where none is known
   std::vector<int> support_bodies;                          // model limit-surface: bodies that slide on supports
   std::vector<SupportRecord> supports;                      // [T · support_bodies], step by step
+  std::vector<std::string> names_x;                         // of a controller's states; empty: no controller
+  int horizon = 0;                                          // N of the controller
+  std::vector<HorizonRecord> horizons;                      // [T] with a controller, else empty
   int num_steps() const { return static_cast<int>(steps.size()); }
 };
 

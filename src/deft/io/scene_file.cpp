@@ -16,10 +16,10 @@
 namespace deft::io {
 namespace {
 
-constexpr std::array<std::string_view, 20> kSceneKeys{
+constexpr std::array<std::string_view, 21> kSceneKeys{
     "deft",    "name",    "description", "package_paths", "model_directive", "directives",     "bodies",  "robots",
     "objects", "gravity", "friction",    "step",          "plane",           "configurations", "initial", "commands",
-    "goals",   "plan",    "track",       "wrenches"};
+    "goals",   "plan",    "track",       "wrenches",      "control"};
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
@@ -103,7 +103,8 @@ void read_named(const YamlNode& root, SceneReading& scene) {
       {"robots", read_robots},     {"objects", read_objects},
       {"friction", read_friction}, {"configurations", read_configurations},
       {"initial", read_initial},   {"commands", read_commands},
-      {"goals", read_goals},       {"wrenches", read_wrenches}};
+      {"goals", read_goals},       {"wrenches", read_wrenches},
+      {"control", read_control}};
   for (const auto& [key, part] : kParts) {
     if (const YamlNode* node = root.find(key)) part(*node, scene);
   }

@@ -100,6 +100,7 @@ void read_commands(const YamlNode& node, SceneReading& scene);
 void read_servo(const YamlNode& node, SceneReading& scene);
 void read_formulas(const YamlNode& node, SceneReading& scene);
 void read_goals(const YamlNode& node, SceneReading& scene);
+void read_control(const YamlNode& node, SceneReading& scene);
 void read_wrenches(const YamlNode& node, SceneReading& scene);
 
 }  // namespace deft::io

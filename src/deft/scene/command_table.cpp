@@ -16,7 +16,11 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
   int nu = 0;
   for (const Robot& robot : robots) nu += robot.nu;
   start_.resize(nu);
-  for (const Robot& robot : robots) start_.segment(robot.first_u, robot.nu) = q_start.segment(robot.first_q, robot.nu);
+  for (const Robot& robot : robots) {
+    auto start = start_.segment(robot.first_u, robot.nu);
+    start = q_start.segment(robot.first_q, robot.nu);
+    if (robot.drive == Drive::kForce) start.setZero();
+  }
   if (spec.velocity) start_.setZero();
 
   targets_.resize(nu, static_cast<Eigen::Index>(spec.knots.size()));

@@ -13,7 +13,7 @@ namespace deft::scene {
 struct Robot;
 
 /// The joint targets (or velocities) of all robots over time, every knot filled in: a missing joint keeps its last value, before the first
-/// knot that names it its start (velocities: 0); before the first and after the last knot the value is held. Velocities may also be formulas
+/// knot that names it its start (velocities and forces: 0); before the first and after the last knot the value is held. Velocities may also be formulas
 /// of t, which are evaluated at the start of a step.
 class CommandTable {
  public:

@@ -10,6 +10,7 @@
 #include "deft/scene/collision_filter.hpp"
 #include "deft/scene/command_table.hpp"
 #include "deft/scene/configuration.hpp"
+#include "deft/scene/control_table.hpp"
 #include "deft/scene/friction_table.hpp"
 #include "deft/scene/motion_plane.hpp"
 #include "deft/scene/servo_table.hpp"
@@ -32,6 +33,7 @@ struct Scene::Impl {
   ServoTable servo;
   std::vector<RigidTransform> X_WB_initial;
   std::optional<collision::PlanarWorld> planar_world;
+  std::optional<ControlTable> control;
 };
 
 namespace {
@@ -75,6 +77,16 @@ void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, st
   }
 }
 
+/// Forces need inertia to act on; springs and saturation are not theirs.
+void check_force_drive(const SceneSpec& spec, const RobotSpec& robot, Diagnostics& diagnostics) {
+  const ModelKind kind = spec.step.model;
+  if (kind != ModelKind::kStewartTrinkle && kind != ModelKind::kConvexSecondOrder)
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force needs a step.model with momentum, {} has none; valid: stewart-trinkle, convex-second-order",
+                                               robot.name, to_string(kind)));
+  if (spec.step.effort_limits)
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force with step.effort_limits: true is not available: commanded forces are not limited; valid: false", robot.name));
+}
+
 /// Splits the movable models into robots (named by the scene) and objects (all others).
 void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics, std::vector<Robot>& robots,
                  std::vector<Object>& objects) {
@@ -104,15 +116,19 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     robot.first_q = info.first_q;
     robot.first_v = info.first_v;
     robot.nu = info.nv;
-    const bool velocity_controlled = spec.step.model == ModelKind::kLimitSurface;
+    robot.drive = robot_spec.drive;
+    const bool by_force = robot.drive == Drive::kForce;
+    if (by_force) check_force_drive(spec, robot_spec, diagnostics);
+    const bool springless = by_force || spec.step.model == ModelKind::kLimitSurface;
     robot.admittance = resolve_admittance(robot_spec, model, index, diagnostics);
     const bool stated = robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
     robot.stiffness.setZero(info.nv);
-    if (stated || !velocity_controlled)
+    if (by_force && stated) diagnostics.error(robot_spec.where, fmt::format("robot '{}' has a stiffness, but drive: force has no springs", info.name));
+    if (stated || !springless)
       robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
-    if (!stated && !velocity_controlled && robot.admittance.size() > 0) {
+    if (!stated && !springless && robot.admittance.size() > 0) {
       diagnostics.error(robot_spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; give 'stiffness' [N/m, N m/rad]", info.name));
-    } else if ((stated || !velocity_controlled) && ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite())) {
+    } else if ((stated || !springless) && ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite())) {
       diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
                         fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
     }
@@ -153,21 +169,24 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
   }
 }
 
-/// Objects resist motion by their inertia alone: M_u must be positive definite.
-void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, std::span<const Object> objects, Diagnostics& diagnostics) {
+/// Objects, and robots driven by forces, resist motion by their inertia alone: M_u must be positive definite.
+void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   BlockDiagonal M;
   model.update(q, kinematics);
   model.mass_matrix(kinematics, M);
-  for (const Object& object : objects) {
-    Eigen::MatrixXd M_u = Eigen::MatrixXd::Zero(object.nv, object.nv);
-    add_part(M, object.first_v, object.nv, 1.0, M_u);
+  const auto check = [&](const char* what, int index, const std::string& name, int first_v, int nv) {
+    Eigen::MatrixXd M_u = Eigen::MatrixXd::Zero(nv, nv);
+    add_part(M, first_v, nv, 1.0, M_u);
     const double smallest = M_u.allFinite() ? Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(M_u).eigenvalues().minCoeff() : -1.0;
     if (!(smallest > 0)) {
-      diagnostics.error(spec.world.models[object.model].where,
-                        fmt::format("object '{}' can move without inertia (non-positive mass or moment of inertia); give its links positive masses", object.name));
+      diagnostics.error(spec.world.models[static_cast<std::size_t>(index)].where,
+                        fmt::format("{} '{}' can move without inertia (non-positive mass or moment of inertia); give its links positive masses", what, name));
     }
-  }
+  };
+  for (const Object& object : objects) check("object", object.model, object.name, object.first_v, object.nv);
+  for (const Robot& robot : robots)
+    if (robot.drive == Drive::kForce) check("robot", robot.model, robot.name, robot.first_v, robot.nu);
   // An object carried by another object would couple their inertias across models.
   const auto bodies = model.bodies();
   std::vector<const Object*> object_of(model.nv(), nullptr);
@@ -254,11 +273,12 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   }
   for (const GoalSpec& goal : s.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
   const bool on_supports = s.spec.step.model == ModelKind::kLimitSurface;
-  if (!on_supports) check_inertia(s.spec, model, s.q_initial, s.objects, diagnostics);  // where mass has no part in the motion none is needed
+  if (!on_supports) check_inertia(s.spec, model, s.q_initial, s.robots, s.objects, diagnostics);  // where mass has no part in the motion none is needed
   if (s.spec.commands.velocity && !on_supports)
     diagnostics.error(s.spec.commands.where, "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
   if (!s.spec.commands.velocity && on_supports && !s.spec.commands.knots.empty())
     diagnostics.error(s.spec.commands.where, "commands: step.model limit-surface takes velocities; say type: velocity");
+  if (s.spec.control) s.control = ControlTable(*s.spec.control, model, s.robots, s.q_initial, diagnostics);
   s.commands = CommandTable(s.spec.commands, model, s.robots, s.q_initial, diagnostics);
   s.plane = choose_plane(s.spec, model, s.q_initial, diagnostics);
   multibody::Kinematics kinematics = model.make_kinematics();
@@ -354,6 +374,7 @@ void Scene::command(double t, double h, const SceneState& state, Eigen::VectorXd
   else
     impl_->servo.evaluate(t, state.q, state.X_WB(), u);
 }
+const ControlTable* Scene::control() const { return impl_->control ? &*impl_->control : nullptr; }
 bool Scene::velocity_commands() const { return impl_->spec.commands.velocity; }
 double Scene::last_knot_time() const {
   return impl_->spec.commands.until.value_or(std::max(impl_->commands.last_time(), impl_->servo.last_time()));

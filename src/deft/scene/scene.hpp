@@ -17,12 +17,15 @@
 
 namespace deft::scene {
 
-/// An actuated model: impedance-controlled joints.
+class ControlTable;
+
+/// An actuated model: impedance-controlled joints, or joints driven by forces.
 struct Robot {
   std::string name;
   int model = -1;
+  Drive drive = Drive::kPosition;                      // force: commands are joint forces [N, N·m], and there are no springs
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; 0: none stated (model limit-surface)
+  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model limit-surface)
   Eigen::VectorXd admittance;                          // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
   Eigen::VectorXd effort_limit;                        // [N, N·m] ≥ 0, infinity: none; size nu
 };
@@ -103,6 +106,8 @@ class Scene {
   void command(double t, double h, Eigen::VectorXd& u) const;
   /// The same in a state, which servos look at; `state` must be updated.
   void command(double t, double h, const SceneState& state, Eigen::VectorXd& u) const;
+  /// Weights, bounds and reference of `control:`; null without it.
+  const ControlTable* control() const;
   /// Whether commands are velocities of the joints, not targets.
   bool velocity_commands() const;
   /// How long the commands last [s]: the last knot, the last phase of a servo, or what they say; 0 without commands.

@@ -20,6 +20,8 @@ bool is_complementarity_model(ModelKind kind) {
 }
 
 std::string_view to_string(Dynamics dynamics) { return dynamics == Dynamics::kQuasidynamic ? "quasidynamic" : "quasistatic"; }
+std::string_view to_string(Drive drive) { return drive == Drive::kPosition ? "position" : "force"; }
+std::string_view to_string(Fallback fallback) { return fallback == Fallback::kZero ? "zero" : "hold"; }
 std::string_view to_string(Cone cone) { return cone == Cone::kPyramid ? "pyramid" : "cone"; }
 std::string_view to_string(FrictionLaw law) { return law == FrictionLaw::kAssociated ? "associated" : "coulomb"; }
 std::string_view to_string(LimitSurfaceForm form) { return form == LimitSurfaceForm::kTimeStepping ? "time-stepping" : "velocity"; }

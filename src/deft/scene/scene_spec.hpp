@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,23 +12,20 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model_spec.hpp"
+#include "deft/scene/configuration_spec.hpp"
+#include "deft/scene/control_settings.hpp"
 #include "deft/scene/plan_settings.hpp"
 
 namespace deft::scene {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// A number per joint: all equal, a list in file order, or by joint name; the scene checks lengths and names.
-struct JointValues {
-  std::optional<double> all;
-  std::vector<double> list;                       // file order
-  std::map<std::string, double> by_name;
-  SourceLocation where;
-};
+/// What a command of a robot is: the target of the joint's spring, or the joint's force or torque itself.
+enum class Drive { kPosition, kForce };
+std::string_view to_string(Drive drive);
 
 /// An entry of `robots:`.
 struct RobotSpec {
   std::string name;                               // model name
+  Drive drive = Drive::kPosition;
   JointValues stiffness;                          // [N/m, N·m/rad] > 0
   JointValues effort_limit;                       // [N, N·m] >= 0 or inf; empty: the model file's
   JointValues admittance;                         // B of the limit-surface model [m/s/N, rad/s/(N·m)] > 0; empty: none
@@ -54,21 +50,6 @@ struct SupportSpec {
 struct LimitSurfaceSpec {
   Eigen::Matrix3d ellipsoid = Eigen::Matrix3d::Identity();  // Ã ≻ 0; unused with a support
   std::optional<SupportSpec> support;
-  SourceLocation where;
-};
-
-/// The placement of one model in a configuration: joints by name or in file order, and its free body's (or ball's) pose.
-struct ModelConfiguration {
-  JointValues joints;                             // coordinate names ("joint_1", "x", "theta", "qw" … too)
-  std::optional<Eigen::Vector3d> position;        // free body: p_WB
-  std::optional<Eigen::Matrix3d> rotation;        // free body: R_WB
-  std::optional<Eigen::VectorXd> velocity;        // second-order models
-  std::map<std::string, std::pair<std::optional<Eigen::Vector3d>, std::optional<Eigen::Matrix3d>>> free_bodies;  // by link: default_free_body_pose
-  SourceLocation where;
-};
-struct ConfigurationSpec {
-  std::string name;
-  std::map<std::string, ModelConfiguration> models;
   SourceLocation where;
 };
 
@@ -224,6 +205,7 @@ struct SceneSpec {
   CommandSpec commands;
   std::vector<GoalSpec> goals;                    // file order; target.name is the goal's name
   PlanSettings plan;
+  std::optional<ControlSettings> control;         // of `sim --controller mixed-integer`
   std::string merged_yaml;                        // the merged scene, re-runnable from anywhere (absolute file names)
 };
 

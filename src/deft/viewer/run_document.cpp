@@ -81,7 +81,7 @@ void check_trajectory(const Trajectory& run) {
   check_rows("X_WB", run.X_WB, frames, run.names_bodies.size(), "steps + 1");
   if (!run.u_index_q.empty()) check_size("u_index_q", run.u_index_q.size(), run.names_u.size(), "one per command");
   for (const int i : run.u_index_q) {
-    if (i < 0 || i >= static_cast<int>(run.names_q.size())) fail(fmt::format("u_index_q holds {}, outside q", i));
+    if (i < -1 || i >= static_cast<int>(run.names_q.size())) fail(fmt::format("u_index_q holds {}, outside q", i));
   }
   for (std::size_t k = 0; k < steps; ++k) {
     const int status = run.steps[k].status;

@@ -1,0 +1,258 @@
+#include "deft/control/scene_lcs.hpp"
+
+#include <fmt/core.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/contact/assemble.hpp"
+#include "deft/dynamics/contact_program.hpp"
+#include "deft/dynamics/convex_solve.hpp"
+#include "deft/dynamics/coulomb_rows.hpp"
+#include "deft/dynamics/energy_derivatives.hpp"
+#include "deft/dynamics/energy_terms.hpp"
+#include "deft/dynamics/stewart_trinkle.hpp"
+
+namespace deft::control {
+namespace {
+
+using dynamics::HorizonPair;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kNoFriction = 1e-12;  // as in coulomb_rows: below it a contact is one pair
+constexpr double kTouch = 1e-9;        // share and metres added to what is within reach: rounding
+
+const scene::Scene& checked(const scene::Scene& scene) {
+  if (scene.spec().step.model != scene::ModelKind::kStewartTrinkle)
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("control: needs a step of second order with exact friction, step.model is {}; valid: stewart-trinkle",
+                                 to_string(scene.spec().step.model)));
+  return scene;
+}
+
+/// One pair: its force acts along `row` (if any), its slack is what the kind says.
+struct Row {
+  HorizonPair pair;
+  VectorXd row;        // size nv; empty for slips
+  double offset = 0;   // gap, or distance to the limit, at q̄
+};
+
+}  // namespace
+
+struct SceneLinearizer::Impl {
+  explicit Impl(const scene::Scene& s)
+      : scene(&s),
+        model(checked(s)),
+        damping(dynamics::joint_damping(s)),
+        layout(dynamics::second_order_layout(s)),
+        state(s.make_state()),
+        assembler(s),
+        differentiator(s),
+        G_q(s.nv(), s.nv()),
+        G_v(s.nv(), s.nv()) {
+    scratch.forces.resize(s.nv());
+  }
+
+  const scene::Scene* scene;
+  dynamics::StewartTrinkle model;  // checks the settings
+  VectorXd damping;
+  dynamics::EnergyLayout layout;
+  scene::SceneState state;
+  contact::Assembler assembler;
+  dynamics::EnergyDifferentiator differentiator;
+  dynamics::TermScratch scratch;
+  dynamics::StepResult result;
+  solvers::ContactProgram program;
+  BlockDiagonal M;
+  MatrixXd G_q, G_v;
+  std::vector<Row> rows;
+
+  void find_rows(const VectorXd& q, const Reach& reach);
+  void add_contact(int i, const Reach& reach);
+  void add_limits(const Reach& reach);
+  bool reaches(const VectorXd& row, double offset, const Reach& reach) const;
+};
+
+bool SceneLinearizer::Impl::reaches(const VectorXd& row, double offset, const Reach& reach) const {
+  double way = 0;
+  for (Eigen::Index c = 0; c < row.size(); ++c)
+    if (row(c) != 0) way += std::abs(row(c)) * (reach.speed.size() > 0 ? reach.speed(c) : scene::kInfinity);
+  way *= reach.time;
+  return !(offset > way * (1 + kTouch) + kTouch);  // 0 · ∞ is not a number: stays
+}
+
+void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
+  const contact::Contact& contact = result.problem.contacts[static_cast<std::size_t>(i)];
+  const auto cols = result.problem.J.cols(i);
+  const auto J = result.problem.J.block(i);
+  const auto spread = [&](Eigen::Index r) {
+    VectorXd row = VectorXd::Zero(scene->nv());
+    for (std::size_t c = 0; c < cols.size(); ++c) row(cols[c]) = J(r, static_cast<Eigen::Index>(c));
+    return row;
+  };
+  const VectorXd normal = spread(0);
+  if (!reaches(normal, contact.gap, reach)) return;
+  const HorizonPair pair{.kind = HorizonPair::Kind::kNormal, .a = contact.body_a, .b = contact.body_b};
+  rows.push_back({pair, normal, contact.gap});
+  if (contact.frictionless || contact.mu < kNoFriction || J.rows() < 2) return;
+  std::vector<double> cosines, sines;
+  dynamics::ray_angles(program.rays, cosines, sines);
+  const VectorXd t1 = spread(1), t2 = J.rows() > 2 ? spread(2) : VectorXd::Zero(scene->nv());
+  for (int j = 0; j < program.rays; ++j) {
+    Row ray{pair, cosines[static_cast<std::size_t>(j)] * t1 + sines[static_cast<std::size_t>(j)] * t2};
+    ray.pair.kind = HorizonPair::Kind::kFriction;
+    ray.pair.index = j;
+    rows.push_back(std::move(ray));
+  }
+  rows.push_back({pair, {}, contact.mu});
+  rows.back().pair.kind = HorizonPair::Kind::kSlip;
+}
+
+void SceneLinearizer::Impl::add_limits(const Reach& reach) {
+  for (int v = 0; v < program.lower.size(); ++v) {
+    for (const int sign : {1, -1}) {
+      const double limit = sign > 0 ? program.lower(v) : program.upper(v);
+      if (!std::isfinite(limit)) continue;
+      const VectorXd row = sign * VectorXd::Unit(scene->nv(), v);
+      if (reaches(row, -sign * limit, reach))
+        rows.push_back({{.kind = HorizonPair::Kind::kLimit, .a = v, .b = -1, .index = sign}, row, -sign * limit});
+    }
+  }
+}
+
+void SceneLinearizer::Impl::find_rows(const VectorXd& q, const Reach& reach) {
+  rows.clear();
+  scene->find_contacts(reach.contact_margin, state);
+  assembler.assemble(state, {.midpoint_forces = scene->spec().step.midpoint_forces}, result.problem);
+  dynamics::make_contact_program(*scene, result.problem, program);
+  dynamics::set_joint_limits(*scene, q, program);
+  for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, reach);
+  add_limits(reach);
+}
+
+SceneLinearizer::SceneLinearizer(const scene::Scene& scene) : impl_(std::make_unique<Impl>(scene)) {}
+SceneLinearizer::~SceneLinearizer() = default;
+SceneLinearizer::SceneLinearizer(SceneLinearizer&&) noexcept = default;
+SceneLinearizer& SceneLinearizer::operator=(SceneLinearizer&&) noexcept = default;
+double SceneLinearizer::h() const { return impl_->model.h(); }
+
+void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, const Reach& reach, SceneLcs& out) {
+  Impl& s = *impl_;
+  const scene::Scene& scene = *s.scene;
+  const int nv = scene.nv(), nu = scene.nu();
+  const double h = s.model.h();
+  dynamics::check_start(scene, at, u);
+  const VectorXd v = at.v.size() > 0 ? at.v : VectorXd::Zero(nv);
+
+  // The energy ½δᵀQδ + bᵀδ of the step, its minimum without contacts, and how that moves: Q dδ = −∂(Qδ + b).
+  scene.update(at.q, s.state);
+  scene.model().mass_matrix(s.state.kinematics, s.M);
+  s.result.problem.nv = nv;
+  add_second_order_terms({scene, s.state, v, u, at.t, h, s.M}, s.damping, s.layout, s.scratch, s.result.problem);
+  s.find_rows(at.q, reach);
+  MatrixXd Q = MatrixXd::Zero(nv, nv);
+  for (int k = 0; k < s.result.problem.Q.num_blocks(); ++k) {
+    const int start = s.result.problem.Q.start(k), size = s.result.problem.Q.size(k);
+    Q.block(start, start, size, size) = s.result.problem.Q.block(k);
+  }
+  const Eigen::LLT<MatrixXd> factor(Q);
+  if (factor.info() != Eigen::Success) throw std::runtime_error("control: the inertia of the scene is not positive definite");
+  const VectorXd delta = -factor.solve(s.result.problem.b);
+  s.result.delta = delta;
+  const dynamics::EnergyPoint point{scene, s.state, s.result, u, delta, h, at.t, v};
+  s.differentiator.configuration(point, s.G_q);
+  s.differentiator.velocity(point, s.G_v);
+  const VectorXd drives = dynamics::command_stiffness(scene);
+  MatrixXd G_u = MatrixXd::Zero(nv, nu);
+  for (int i = 0; i < nu; ++i) G_u(scene.actuated()[static_cast<std::size_t>(i)], i) = -drives(i);
+  MatrixXd V_q = -factor.solve(s.G_q) / h, V_v = -factor.solve(s.G_v) / h;
+  const MatrixXd V_u = -factor.solve(G_u) / h;
+  VectorXd drift = delta / h;
+  MatrixXd W = factor.solve(MatrixXd::Identity(nv, nv)) / (h * h);
+  for (const scene::Object& object : scene.objects()) {
+    if (!object.frozen) continue;  // v⁺ = 0
+    for (MatrixXd* block : {&V_q, &V_v, &W}) block->middleRows(object.first_v, object.nv).setZero();
+    drift.segment(object.first_v, object.nv).setZero();
+  }
+
+  // v⁺ = drift + V_q(p − p̄) + V_v(v − v̄) + V_u(u − ū) + W Rᵀγ⁺, p⁺ = p + h v⁺.
+  solvers::LinearComplementaritySystem& lcs = out.system;
+  const auto n = static_cast<Eigen::Index>(s.rows.size());
+  out.x = state(at.q, at.q, v);
+  const VectorXd p = out.x.head(nv);
+  lcs.A.setZero(2 * nv, 2 * nv);
+  lcs.A.bottomLeftCorner(nv, nv) = V_q;
+  lcs.A.bottomRightCorner(nv, nv) = V_v;
+  lcs.A.topRows(nv) = h * lcs.A.bottomRows(nv);
+  lcs.A.topLeftCorner(nv, nv).diagonal().array() += 1;
+  lcs.B.resize(2 * nv, nu);
+  lcs.B.bottomRows(nv) = V_u;
+  lcs.B.topRows(nv) = h * V_u;
+  lcs.F.resize(2 * nv);
+  lcs.F.tail(nv) = drift - V_q * p - V_v * v - V_u * u;
+  lcs.F.head(nv) = h * lcs.F.tail(nv);
+
+  lcs.C.setZero(2 * nv, n);
+  lcs.D0.setZero(n, 2 * nv);
+  lcs.D.setZero(n, 2 * nv);
+  lcs.E.setZero(n, n);
+  lcs.H.setZero(n, nu);
+  lcs.alpha.setZero(n);
+  out.pairs.clear();
+  Eigen::Index normal = 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Row& row = s.rows[static_cast<std::size_t>(i)];
+    out.pairs.push_back(row.pair);
+    if (row.row.size() > 0) {
+      lcs.C.col(i).tail(nv) = W * row.row;
+      lcs.C.col(i).head(nv) = h * lcs.C.col(i).tail(nv);
+    }
+    switch (row.pair.kind) {
+      case HorizonPair::Kind::kNormal:
+        normal = i;
+        lcs.E(i, i) = scene.spec().step.compliance / h;
+        [[fallthrough]];
+      case HorizonPair::Kind::kLimit:
+        lcs.D.row(i).head(nv) = row.row;
+        lcs.alpha(i) = row.offset - row.row.dot(p);
+        break;
+      case HorizonPair::Kind::kFriction:
+        lcs.D.row(i).tail(nv) = row.row;
+        break;
+      case HorizonPair::Kind::kSlip:
+        lcs.E(i, normal) = row.offset;  // μ
+        for (Eigen::Index j = normal + 1; j < i; ++j) {
+          lcs.E(i, j) = -1;
+          lcs.E(j, i) = 1;
+        }
+        break;
+    }
+  }
+}
+
+VectorXd SceneLinearizer::state(const VectorXd& q_bar, const VectorXd& q, const VectorXd& v) const {
+  const auto velocities = impl_->scene->model().velocities();
+  const int nv = impl_->scene->nv();
+  VectorXd x(2 * nv);
+  x.head(nv) = impl_->scene->model().difference(q_bar, q);
+  for (int i = 0; i < nv; ++i)
+    if (const int at = velocities[static_cast<std::size_t>(i)].q_index; at >= 0) x(i) = q(at);
+  x.tail(nv) = v;
+  return x;
+}
+
+std::vector<std::string> state_names(const scene::Scene& scene) {
+  std::vector<std::string> names, rates;
+  const auto coordinates = scene.model().coordinates();
+  for (const multibody::VelocityInfo& velocity : scene.model().velocities()) {
+    const bool turns = velocity.q_index < 0;
+    names.push_back(turns ? velocity.name + " angle" : coordinates[static_cast<std::size_t>(velocity.q_index)].name);
+    rates.push_back(velocity.name == names.back() ? velocity.name + " rate" : velocity.name);
+  }
+  names.insert(names.end(), rates.begin(), rates.end());
+  return names;
+}
+
+}  // namespace deft::control
