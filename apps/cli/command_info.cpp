@@ -54,7 +54,10 @@ Json robots(const Scene& scene) {
   for (const scene::Robot& robot : scene.robots()) {
     Json joints = Json::array();
     for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[at(robot.first_q + i)].name);
-    list.push_back({{"name", robot.name}, {"joints", joints}, {"drive", std::string(to_string(robot.drive))}, {"stiffness", numbers(robot.stiffness)}});
+    list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
+    if (robot.drive != scene::Drive::kForce) continue;
+    list.back()["stiffness"] = nullptr;
+    list.back()["drive"] = "force";
   }
   return list;
 }
@@ -141,7 +144,7 @@ void print_for_people(const Json& info) {
   fmt::print("\nrobots\n");
   for (const Json& robot : info["robots"])
     fmt::print("  {:<20} {} joints, {}\n", shown(robot["name"]), robot["joints"].size(),
-               robot["drive"] == "force" ? "driven by forces" : "stiffness " + shown(robot["stiffness"]));
+               robot.contains("drive") ? "driven by forces" : "stiffness " + shown(robot["stiffness"]));
   fmt::print("\nobjects\n");
   for (const Json& object : info["objects"])
     fmt::print("  {:<20} nq {}  nv {}  {} kg\n", shown(object["name"]), shown(object["nq"]), shown(object["nv"]),

@@ -95,5 +95,7 @@ def test_a_step_without_solution_says_why(deft, tmp_path, scene):
 ])  # fmt: skip
 @pytest.mark.parametrize("model", MODELS)
 def test_what_does_not_go_together_is_refused(deft, scene, model, command, settings, message):
+    if model == "stewart-trinkle" and "compliance" in message:
+        return  # it has compliance
     arguments = [part for setting in settings for part in ("--set", setting)]
     assert message in deft.run(command, scene, "--model", model, *arguments, code=2).stderr

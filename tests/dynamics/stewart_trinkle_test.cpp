@@ -192,6 +192,74 @@ TEST(StewartTrinkle, ASpringDrivenRobotIsTheImplicitOscillator) {
   EXPECT_NEAR(result.energy, 0.5 * 2 * v * v + 0.5 * 50 * (0.1 - x) * (0.1 - x), 1e-12);
 }
 
+TEST(StewartTrinkle, CompliantContactsAreImplicitSprings) {
+  // A ball on a vertical slide that lands on a floor of 1/R = 400 N/m:  m(v⁺ − v)/h = −m g + f,  f = max(0, −(φ + h v⁺)/R), so where it
+  // touches v⁺ = (m v − h m g − h φ/R)/(m + h²/R).
+  const double m = 2, h = 0.01, R = 1.0 / 400;
+  scene::SceneSpec spec = test::scene_spec({test::body("ball", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.1}, m, 1, 0.7, at(0, 0, 0.15)),
+                                            test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.7)});
+  spec.gravity_W = {0, 0, -10};
+  spec.step.model = scene::ModelKind::kStewartTrinkle;
+  spec.step.h = h;
+  spec.step.compliance = R;
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  State state{.q = VectorXd::Zero(1), .v = VectorXd::Zero(1)};
+  StepResult result;
+  double gap = 0.05, v = 0, deepest = 0;
+  for (int k = 0; k < 200; ++k) {
+    model->step(state, VectorXd(0), result);
+    ASSERT_EQ(result.status, Status::kSolved) << k;
+    double next = v - h * 10;
+    if (gap + h * next < 0) next = (m * v - h * m * 10 - h * gap / R) / (m + h * h / R);
+    const double force = m * (next - v) / h + m * 10;
+    v = next;
+    gap += h * v;
+    deepest = std::min(deepest, gap);
+    ASSERT_NEAR(result.v_next(0), v, 1e-9) << k;
+    ASSERT_NEAR(result.solution.gap[0], gap, 1e-9) << k;
+    ASSERT_NEAR(result.solution.force[0][0], force, 1e-8) << k;
+    state = {.q = result.q_next, .v = result.v_next};
+  }
+  EXPECT_LT(deepest, -0.05);  // R m g
+}
+
+TEST(StewartTrinkle, ForcesDriveJointsWithoutSprings) {
+  // A slide of 2 kg: v⁺ = v + h u/m; with damping D, (m + h D)v⁺ = m v + h u. The same in the convex second-order step.
+  for (const scene::ModelKind kind : {scene::ModelKind::kStewartTrinkle, scene::ModelKind::kConvexSecondOrder}) {
+    scene::SceneSpec spec = test::scene_spec({test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 1, 0.5)});
+    scene::RobotSpec robot;
+    robot.name = "cart";
+    robot.drive = scene::Drive::kForce;
+    spec.robots = {robot};
+    spec.step.model = kind;
+    spec.step.h = 0.01;
+    spec.step.joint_damping.all = 3;
+    scene::KnotSpec knot{.t = 0.5};
+    knot.robots["cart"].list = {4};
+    spec.commands.knots = {knot};
+    spec.commands.interpolation = scene::Interpolation::kHold;
+    const scene::Scene scene = test::build(spec);
+    VectorXd u(1);
+    scene.command(0.7, 0.01, u);
+    EXPECT_EQ(u(0), 4);
+    const auto model = make_step_model(scene);
+    State state{.q = VectorXd::Zero(1), .v = VectorXd::Constant(1, 0.3)};
+    StepResult result;
+    double x = 0, v = 0.3;
+    for (int k = 0; k < 50; ++k) {
+      model->step(state, VectorXd::Constant(1, -1.5), result);
+      v = (2 * v - 0.01 * 1.5) / (2 + 0.01 * 3);
+      x += 0.01 * v;
+      ASSERT_NEAR(result.v_next(0), v, 1e-12);
+      ASSERT_NEAR(result.q_next(0), x, 1e-12);
+      state = {.q = result.q_next, .v = result.v_next};
+    }
+    EXPECT_NEAR(result.energy, v * v, 1e-12);
+    EXPECT_EQ(start_trajectory(*model, state).u_index_q, std::vector<int>{-1});
+  }
+}
+
 TEST(StewartTrinkle, IsOneOfTheMotionsThatContactModesAllow) {
   // A rod that falls on its end and slides: with much friction Painlevé's problem may have several motions, or (with
   // impulses over a step) always one at least.

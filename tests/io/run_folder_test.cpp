@@ -102,6 +102,17 @@ void add_step(Trajectory& motion) {
                                .form = {s, 0.1 * s, 0.2 * s, 2 * s, 0.3 * s, 3 * s},
                                .state = static_cast<dynamics::SupportState>((k + static_cast<int>(i)) % 3)});
   }
+  if (motion.horizon > 0) {
+    const auto N = static_cast<std::size_t>(motion.horizon);
+    dynamics::HorizonRecord plan{.cost = s, .bound = -s, .gap = k % 2 == 0 ? std::numeric_limits<double>::infinity() : s, .nodes = 10 + k, .time_s = 2 * s, .status = k % 2, .fallback = k % 2 == 0};
+    plan.x.assign((N + 1) * motion.names_x.size(), s);
+    plan.u.assign(N * motion.names_u.size(), 2 * s);
+    plan.X_WB.assign((N + 1) * motion.names_bodies.size() * 7, 3 * s);
+    for (int i = 0; i < k % 3; ++i) plan.pairs.push_back({static_cast<dynamics::HorizonPair::Kind>(k % 4), i, k, i - 1});
+    plan.gamma.assign(plan.pairs.size() * N, 4 * s);
+    plan.slack.assign(plan.pairs.size() * N, 5 * s);
+    motion.horizons.push_back(plan);
+  }
   if (!motion.looks_for_second_motions) return;
   const bool known = k % 3 == 2;
   motion.second_delta.emplace_back(motion.names_v.size(), known ? s : std::nan(""));
@@ -125,6 +136,17 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.looks_for_second_motions, b.looks_for_second_motions);
   EXPECT_EQ(a.second_X_WB, b.second_X_WB);
   EXPECT_EQ(a.support_bodies, b.support_bodies);
+  EXPECT_EQ(a.names_x, b.names_x);
+  EXPECT_EQ(a.horizon, b.horizon);
+  ASSERT_EQ(a.horizons.size(), b.horizons.size());
+  for (std::size_t i = 0; i < a.horizons.size(); ++i) {
+    const dynamics::HorizonRecord &x = a.horizons[i], &y = b.horizons[i];
+    EXPECT_EQ(std::tie(x.x, x.u, x.X_WB, x.gamma, x.slack, x.cost, x.bound, x.gap, x.nodes, x.time_s, x.status, x.fallback),
+              std::tie(y.x, y.u, y.X_WB, y.gamma, y.slack, y.cost, y.bound, y.gap, y.nodes, y.time_s, y.status, y.fallback));
+    ASSERT_EQ(x.pairs.size(), y.pairs.size());
+    for (std::size_t p = 0; p < x.pairs.size(); ++p)
+      EXPECT_EQ(std::tie(x.pairs[p].kind, x.pairs[p].a, x.pairs[p].b, x.pairs[p].index), std::tie(y.pairs[p].kind, y.pairs[p].a, y.pairs[p].b, y.pairs[p].index));
+  }
   ASSERT_EQ(a.supports.size(), b.supports.size());
   for (std::size_t i = 0; i < a.supports.size(); ++i) {
     const dynamics::SupportRecord &x = a.supports[i], &y = b.supports[i];
@@ -201,6 +223,26 @@ TEST_F(RunFolder, GivesBackSupportsAndOtherMotions) {
     ASSERT_EQ(read.second_delta.size(), 600u);
     EXPECT_TRUE(std::isnan(read.second_delta[0][0]));
     EXPECT_EQ(read.second_delta[2], motion.second_delta[2]);
+  }
+}
+
+TEST_F(RunFolder, GivesBackWhatAControllerPlanned) {
+  for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
+    Trajectory motion = start_of(3, 2, 3);
+    motion.names_x = {"ball/q0", "ball/q1", "ball/q0 rate", "ball/q1 rate"};
+    motion.horizon = 4;
+    {
+      RunWriter writer(path(), kHeader, motion, {.period_s = 0.01, .whole_copy_bytes = whole_copy_bytes});
+      expect_equal(read_run(path()).trajectory, motion);
+      for (int k = 0; k < 600; ++k) {
+        add_step(motion);
+        writer.append(motion);
+        if (k == 300) {
+          ASSERT_TRUE(wait_for_steps(path(), 301));
+        }
+      }
+    }
+    expect_equal(read_run(path()).trajectory, motion);
   }
 }
 

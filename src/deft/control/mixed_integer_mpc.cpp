@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/body_poses.hpp"
 #include "deft/scene/control_table.hpp"
 
 namespace deft::control {
@@ -181,16 +182,22 @@ void MixedIntegerMpc::reset() {
 int MixedIntegerMpc::horizon() const { return impl_->N(); }
 std::vector<std::string> MixedIntegerMpc::names_x() const { return state_names(*impl_->scene); }
 
-dynamics::HorizonRecord record_of(const MpcResult& result, int nx, int nu, int N) {
+dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& scene, const VectorXd& q) {
   const auto flat = [](const MatrixXd& matrix, int rows, int cols) {
     std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), std::numeric_limits<double>::quiet_NaN());
     if (matrix.size() > 0) std::copy_n(matrix.data(), matrix.size(), values.begin());
     return values;
   };
   dynamics::HorizonRecord record;
-  const int pairs = static_cast<int>(result.pairs.size());
-  record.x = flat(result.plan.x, nx, N + 1);
-  record.u = flat(result.plan.u, nu, N);
+  const int pairs = static_cast<int>(result.pairs.size()), nv = scene.nv(), N = result.program.N;
+  record.x = flat(result.plan.x, 2 * nv, N + 1);
+  record.u = flat(result.plan.u, scene.nu(), N);
+  record.X_WB = flat({}, 7 * static_cast<int>(scene.names_bodies().size()), N + 1);
+  scene::SceneState state = scene.make_state();
+  for (int k = 0; k <= N && !result.fallback; ++k) {
+    const auto poses = dynamics::poses_after(scene, q, result.plan.x.col(k).head(nv) - result.plan.x.col(0).head(nv), state);
+    for (std::size_t b = 0; b < poses.size(); ++b) std::copy_n(poses[b].begin(), 7, record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (static_cast<std::size_t>(k) * poses.size() + b)));
+  }
   record.pairs = result.pairs;
   record.gamma = flat(result.plan.gamma.transpose(), N, pairs);
   record.slack = flat(result.slack.transpose(), N, pairs);

@@ -29,8 +29,8 @@ struct MpcResult {
   double time_s = 0;                            // of the whole period
 };
 
-/// The record of a result for a trajectory.
-dynamics::HorizonRecord record_of(const MpcResult& result, int nx, int nu, int N);
+/// The record of a result for a trajectory, with predicted poses. @param q  where the period began.
+dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& scene, const Eigen::VectorXd& q);
 
 /// The controller of `control:` of a scene. One object per thread.
 class MixedIntegerMpc {

@@ -111,7 +111,9 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   Eigen::VectorXd u(scene.nu());
   for (int k = 0; k < options.steps; ++k) {
     state.t = from.t + k * model.h();
-    if (options.commands.empty())
+    if (options.controller)
+      options.controller(state, u, trajectory);
+    else if (options.commands.empty())
       scene.command(state.t, model.h(), start, u);
     else
       u = options.commands[static_cast<std::size_t>(k)];

@@ -27,6 +27,9 @@ struct RolloutOptions {
   std::function<bool(int step, const StepResult&, const Trajectory&)> on_step;
   /// Instead of the scene's commands: the joint targets of each step, at least `steps` of them, size nu each.
   std::span<const Eigen::VectorXd> commands{};
+  /// Instead of both: called at the start of each step with the state; sets the command (size nu, that of the last step before) and may
+  /// record what it planned in Trajectory::horizons.
+  std::function<void(const State& state, Eigen::VectorXd& u, Trajectory&)> controller{};
 };
 
 /// The initial configuration of the model's scene, with its velocity, at time 0.

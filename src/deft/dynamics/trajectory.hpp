@@ -71,6 +71,7 @@ struct HorizonPair {
 struct HorizonRecord {
   std::vector<double> x;            // (N+1)·nx, stage after stage: the predicted states, in the coordinates `names_x`
   std::vector<double> u;            // N·nu
+  std::vector<double> X_WB;         // (N+1)·bodies·7: the predicted poses, quat_wxyz, p
   std::vector<HorizonPair> pairs;   // what is in reach
   std::vector<double> gamma, slack; // pairs · N, pair after pair: multipliers γ_{k+1} and slacks s_{k+1}
   double cost = 0, bound = 0, gap = 0;  // of the incumbent; no point costs less than `bound`

@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "deft/io/hdf5_access.hpp"
+#include "deft/io/hdf5_horizon.hpp"
 
 namespace deft::io {
 namespace {
@@ -181,6 +183,7 @@ void RunRows::clear() {
   contacts.clear();
   steps.clear();
   supports.clear();
+  horizons.clear();
 }
 
 void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, RunRows& rows) {
@@ -208,6 +211,7 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   rows.steps.insert(rows.steps.end(), trajectory.steps.begin() + first_step, trajectory.steps.end());
   const auto first_support = static_cast<std::ptrdiff_t>(first * trajectory.support_bodies.size());
   rows.supports.insert(rows.supports.end(), trajectory.supports.begin() + first_support, trajectory.supports.end());
+  if (!trajectory.horizons.empty()) rows.horizons.insert(rows.horizons.end(), trajectory.horizons.begin() + first_step, trajectory.horizons.end());
 }
 
 struct RunFile::Impl {
@@ -219,6 +223,7 @@ struct RunFile::Impl {
   Columns<double> contact_numbers, step_numbers, support_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
   Columns<std::uint8_t> contact_states, step_flags, support_states;
+  std::optional<HorizonColumns> horizons;
   std::vector<hdf5::Column<double>> t;
 
   template <typename Visit>
@@ -234,6 +239,7 @@ struct RunFile::Impl {
     for (auto& c : support_numbers) visit(c);
     for (auto& c : support_states) visit(c);
     for (auto& c : offset) visit(c);
+    if (horizons) horizons->each(visit);
     for (auto& c : t) visit(c);  // last
   }
 };
@@ -289,6 +295,7 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
     create_columns(file, kSupportNumbers, run.support_numbers);
     create_columns(file, kSupportStates, run.support_states);
   }
+  if (!start.names_x.empty()) run.horizons.emplace(file, start);
   run.t.emplace_back(file, "/t", std::vector<hsize_t>{});
   if (format == RunFormat::kSingleWriter) hdf5::check(H5Fstart_swmr_write(file), "start single-writer mode");
 }
@@ -319,6 +326,7 @@ void RunFile::append(const RunRows& rows) {
     append_columns(rows.supports, kSupportStates, impl_->support_states);
   }
   impl_->offset[0].append(rows.offset);
+  if (impl_->horizons) impl_->horizons->append(rows.horizons);
   impl_->t[0].append(rows.t);
 }
 
@@ -377,6 +385,8 @@ Run read_run_file(const std::string& path) {
   if (offset.found) limit(offset.data.size());
   if (states == 0) throw std::runtime_error("it has no rows");
 
+  read_horizons(file, states - 1, motion);
+  if (!motion.names_x.empty()) limit(motion.horizons.size() + 1);
   motion.steps.resize(states - 1);
   read_columns(file, kStepNumbers, motion.steps);
   read_columns(file, kStepIndices, motion.steps);
@@ -399,6 +409,7 @@ Run read_run_file(const std::string& path) {
 
   motion.steps.resize(states - 1);
   motion.supports.resize((states - 1) * supports);
+  if (!motion.names_x.empty()) motion.horizons.resize(states - 1);
   motion.t.assign(t.data.begin(), t.data.begin() + static_cast<std::ptrdiff_t>(states));
   motion.q = unflatten(q.data, states, nq);
   if (v.found) motion.v = unflatten(v.data, states, nv);

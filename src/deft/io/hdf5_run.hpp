@@ -19,6 +19,7 @@ struct RunRows {
   std::vector<dynamics::ContactRecord> contacts;
   std::vector<dynamics::StepRecord> steps;
   std::vector<dynamics::SupportRecord> supports;
+  std::vector<dynamics::HorizonRecord> horizons;
   bool empty() const { return t.empty(); }
   void clear();
 };
