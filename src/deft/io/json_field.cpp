@@ -71,6 +71,8 @@ bool JsonField::boolean() const {
   return value_->get<bool>();
 }
 
+bool JsonField::is_list() const { return value_->is_array(); }
+
 std::string JsonField::text() const {
   if (!value_->is_string()) fail(fmt::format("must be a string, not {}", shown()));
   return value_->get<std::string>();

@@ -31,6 +31,7 @@ class JsonField {
   double bound() const;                        // finite, "inf" or "-inf"
   int integer(int lowest, int highest) const;  // 3.0 counts as 3
   bool boolean() const;
+  bool is_list() const;
   std::string text() const;
   std::size_t list_size() const;
   std::vector<double> numbers() const;

@@ -16,6 +16,7 @@
 #include "deft/io/json_field.hpp"
 #include "deft/io/json_matrix.hpp"
 #include "deft/io/json_text.hpp"
+#include "deft/io/lcs_file.hpp"
 
 namespace deft::io {
 namespace {
@@ -27,7 +28,7 @@ using solvers::FrictionModel;
 constexpr int kMaxIndex = 1 << 30;
 constexpr int kMaxRays = 4096;
 const std::vector<std::string> kKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
-const std::vector<std::string> kAvailableKinds{"contact", "delassus", "lcp", "mcp"};
+const std::vector<std::string> kAvailableKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc"};
 
 /// "000.json.gz" → "000".
 std::string stem(const std::string& path) {
@@ -222,6 +223,11 @@ ProblemFile read_problem(const std::string& path) {
     auto file = named<ComplementarityProblemFile>(root, path);
     file.kind = kind;
     file.program = read_complementarity(root, kind == "mcp");
+    return file;
+  }
+  if (kind == "lcs_mpc") {
+    auto file = named<LcsProblemFile>(root, path);
+    file.program = read_lcs_mpc(root, file.notes);
     return file;
   }
   if (kind != "delassus")

@@ -6,9 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "deft/solvers/branch_and_bound.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity_program.hpp"
 #include "deft/solvers/delassus_program.hpp"
+#include "deft/solvers/lcs_program.hpp"
 #include "deft/solvers/program.hpp"
 #include "deft/solvers/status.hpp"
 
@@ -35,8 +37,15 @@ struct ComplementarityProblemFile {
   std::vector<std::string> notes;
 };
 
+/// A problem file of kind `lcs_mpc`, read and checked.
+struct LcsProblemFile {
+  std::string name, source;
+  solvers::LcsMpcProgram program;
+  std::vector<std::string> notes;
+};
+
 /// A problem file of any kind that can be solved.
-using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile, ComplementarityProblemFile>;
+using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile, ComplementarityProblemFile, LcsProblemFile>;
 
 /// Reads a problem file. @throws InputError `FILE: field 'x': error: …` naming the field, the value and the valid choices.
 ProblemFile read_problem(const std::string& path);
@@ -56,6 +65,10 @@ void write_contact_problem(const std::string& path, const std::string& name, con
 void write_complementarity_problem(const std::string& path, const std::string& name, const std::string& source,
                                    const solvers::ComplementarityProgram& program);
 
+/// Writes a control problem in full precision, kind `lcs_mpc`; what says nothing (no bounds, goals that do not change) is left out or
+/// written once. @throws std::invalid_argument for a program that check refuses.
+void write_lcs_problem(const std::string& path, const std::string& name, const std::string& source, const solvers::LcsMpcProgram& program);
+
 /// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite
 /// numbers as strings.
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
@@ -69,5 +82,10 @@ std::string delassus_result_json(const DelassusProblemFile& file, solvers::Statu
 std::string complementarity_result_json(const ComplementarityProblemFile& file, solvers::Status status, double time_s, int iterations,
                                         int modes, const solvers::ComplementarityCertificate& certificate,
                                         const solvers::ComplementaritySolution& solution, std::string_view solver);
+/// One sentence for people about the outcome of a control problem.
+std::string_view lcs_sentence(const solvers::LcsMpcResult& result);
+/// The same for kind `lcs_mpc`; the solution is `cost`, `bound`, `gap`, `x`, `u`, `gamma` (a list per step; null without an incumbent) and
+/// `nodes`. Scaled residuals are the absolute ones over the largest entry of the trajectory, at least 1.
+std::string lcs_result_json(const LcsProblemFile& file, const solvers::LcsMpcResult& result, double time_s);
 
 }  // namespace deft::io
