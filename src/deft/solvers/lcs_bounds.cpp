@@ -1,0 +1,177 @@
+#include "deft/solvers/lcs_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "deft/solvers/box_linear_program.hpp"
+#include "deft/solvers/lcs_propagation.hpp"
+
+namespace deft::solvers {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::RowVectorXd;
+using Eigen::VectorXd;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+constexpr double kFixed = 1e-12;  // an interval as narrow as this, relative, needs no linear program
+
+/// Affine functions of a window's unknowns z = (x_a, u_a, γ_{a+1}, u_{a+1}, …).
+struct Affine {
+  MatrixXd factors;
+  VectorXd constant;
+};
+
+/// The relaxation of steps first … last: complementarity becomes γ/Γ + s/S ≤ 1 where both bounds are finite. It is the convex hull of one
+/// pair's two sides in their box.
+class Window {
+ public:
+  Window(const LinearComplementaritySystem& s, const LcsPropagation& intervals, int first, int last)
+      : s_(s), intervals_(intervals), first_(first), last_(last), nx_(s.nx()), nu_(s.nu()), ng_(s.pairs()) {
+    unknowns_ = nx_ + (last - first + 1) * (nu_ + ng_);
+  }
+
+  /// @returns false if there is proof that the window has no point.
+  bool tighten(LcsPropagation& intervals) {
+    BoxLinearProgram program = build();
+    for (int i = 0; i < nx_; ++i) {
+      if (!narrow(program, intervals, intervals.x(last_ + 1, i), next_row(last_, i))) return false;
+    }
+    for (int i = 0; i < ng_; ++i) {
+      if (!narrow(program, intervals, intervals.slack(last_, i), slack_row(last_, i))) return false;
+      if (!narrow(program, intervals, intervals.gamma(last_, i), gamma_column(last_) + i)) return false;
+    }
+    return true;
+  }
+
+ private:
+  int input_column(int k) const { return nx_ + (k - first_) * (nu_ + ng_); }
+  int gamma_column(int k) const { return input_column(k) + nu_; }
+  // Rows: of each step x_{k+1}, then s_{k+1}; the hulls at the end. Counted with the unknowns before them.
+  int next_row(int k, int i) const { return unknowns_ + (k - first_) * (nx_ + ng_) + i; }
+  int slack_row(int k, int i) const { return next_row(k, nx_) + i; }
+
+  /// Both ends of one entry of (z, w), where there is something to find.
+  bool narrow(BoxLinearProgram& program, LcsPropagation& intervals, int place, int column) {
+    const double low = intervals.lower(place), high = intervals.upper(place);
+    if (high - low <= kFixed * std::max(std::abs(low), std::abs(high))) return true;
+    const Index size = unknowns_ + rows_;
+    const double shift = column >= unknowns_ ? shift_[column - unknowns_] : 0.0;
+    VectorXd c = VectorXd::Zero(size);
+    for (const double sign : {1.0, -1.0}) {
+      c[column] = sign;
+      const double bound = program.upper_bound(c);
+      if (program.empty()) return false;
+      if (!std::isfinite(bound)) continue;
+      const double error = 1e-12 * (std::abs(bound) + std::abs(shift));
+      if (sign > 0)
+        intervals.reduce_upper(place, bound + shift, error);
+      else
+        intervals.raise_lower(place, -bound + shift, error);
+      if (intervals.empty()) return false;
+    }
+    return true;
+  }
+
+  BoxLinearProgram build() {
+    const int steps = last_ - first_ + 1;
+    Affine x{MatrixXd::Zero(nx_, unknowns_), VectorXd::Zero(nx_)};
+    x.factors.leftCols(nx_).setIdentity();
+    std::vector<RowVectorXd> hulls;
+    std::vector<double> hull_limits;
+    MatrixXd R(steps * (nx_ + ng_), unknowns_);
+    shift_.resize(R.rows());
+    VectorXd lower(unknowns_ + R.rows()), upper(unknowns_ + R.rows());
+    const auto box = [&](Index at, int place, double shift) {
+      lower[at] = intervals_.lower(place) - shift;
+      upper[at] = intervals_.upper(place) - shift;
+    };
+    for (int i = 0; i < nx_; ++i) box(i, intervals_.x(first_, i), 0);
+    for (int k = first_; k <= last_; ++k) {
+      Affine next{s_.A * x.factors, s_.A * x.constant + s_.F};
+      next.factors.middleCols(input_column(k), nu_) += s_.B;
+      next.factors.middleCols(gamma_column(k), ng_) += s_.C;
+      Affine slack{s_.D0 * x.factors + s_.D * next.factors, s_.D0 * x.constant + s_.D * next.constant + s_.alpha};
+      slack.factors.middleCols(input_column(k), nu_) += s_.H;
+      slack.factors.middleCols(gamma_column(k), ng_) += s_.E;
+      const int top = next_row(k, 0) - unknowns_;
+      R.middleRows(top, nx_) = next.factors;
+      R.middleRows(top + nx_, ng_) = slack.factors;
+      shift_.segment(top, nx_) = next.constant;
+      shift_.segment(top + nx_, ng_) = slack.constant;
+      for (int i = 0; i < nu_; ++i) box(input_column(k) + i, intervals_.u(k, i), 0);
+      for (int i = 0; i < nx_; ++i) box(next_row(k, i), intervals_.x(k + 1, i), next.constant[i]);
+      for (int i = 0; i < ng_; ++i) {
+        box(gamma_column(k) + i, intervals_.gamma(k, i), 0);
+        box(slack_row(k, i), intervals_.slack(k, i), slack.constant[i]);
+        const double force = intervals_.upper(intervals_.gamma(k, i)), room = intervals_.upper(intervals_.slack(k, i));
+        if (!(force > 0 && room > 0 && std::isfinite(force) && std::isfinite(room))) continue;
+        RowVectorXd hull = slack.factors.row(i) * (force / (force + room));
+        hull[gamma_column(k) + i] += room / (force + room);
+        hulls.push_back(hull);
+        hull_limits.push_back(force * (room / (force + room)) - slack.constant[i] * (force / (force + room)));
+      }
+      x = std::move(next);
+    }
+    const Index plain = R.rows(), extra = static_cast<Index>(hulls.size());
+    rows_ = plain + extra;
+    R.conservativeResize(rows_, Eigen::NoChange);
+    lower.conservativeResize(unknowns_ + rows_);
+    upper.conservativeResize(unknowns_ + rows_);
+    for (Index j = 0; j < extra; ++j) {
+      R.row(plain + j) = hulls[static_cast<std::size_t>(j)];
+      lower[unknowns_ + plain + j] = -kNone;
+      const double limit = hull_limits[static_cast<std::size_t>(j)];
+      upper[unknowns_ + plain + j] = limit + 1e-12 * std::abs(limit);
+    }
+    // Products of the dynamics leave rounding where entries cancel; on a force without bound it would count.
+    const double scale = R.size() > 0 ? R.cwiseAbs().maxCoeff() : 0.0;
+    for (Index j = 0; j < unknowns_; ++j) {
+      if (std::isfinite(lower[j]) && std::isfinite(upper[j])) continue;
+      R.col(j) = (R.col(j).array().abs() > 1e-13 * scale).select(R.col(j), 0.0).eval();
+    }
+    return {std::move(R), std::move(lower), std::move(upper)};
+  }
+
+  const LinearComplementaritySystem& s_;
+  const LcsPropagation& intervals_;
+  int first_, last_, nx_, nu_, ng_, unknowns_;
+  Index rows_ = 0;
+  VectorXd shift_;
+};
+
+}  // namespace
+
+std::vector<bool> idle_multipliers(const LinearComplementaritySystem& s) {
+  std::vector<bool> idle(static_cast<std::size_t>(s.pairs()));
+  for (int i = 0; i < s.pairs(); ++i)
+    idle[static_cast<std::size_t>(i)] = s.C.col(i).isZero(0) && s.E(i, i) == 0 && (s.E.col(i).array() >= 0).all();
+  return idle;
+}
+
+LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings) {
+  check(program);
+  LcsPropagation intervals(program, settings.lower_idle);
+  intervals.run(std::max(1, settings.rounds));
+  LcsBounds out;
+  for (int sweep = 0; sweep < settings.sweeps && !intervals.empty(); ++sweep) {
+    bool moved = false, empty = false;
+    for (int k = 0; k < program.N && !empty; ++k) {
+      Window window(program.system, intervals, std::max(0, k - std::max(1, settings.window) + 1), k);
+      empty = !window.tighten(intervals);
+      moved = (!empty && intervals.pass(k)) || moved;
+    }
+    if (empty) {
+      out = intervals.bounds();
+      out.infeasible = true;
+      return out;
+    }
+    intervals.run(std::max(1, settings.rounds));
+  }
+  return intervals.bounds();
+}
+
+}  // namespace deft::solvers
