@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "json.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "solve_lcs.hpp"
 #include "statistics.hpp"
 
 namespace deft::cli {
@@ -40,8 +43,10 @@ struct SolveOptions {
   std::string solver = "auto";
   std::string uniqueness = "off";
   std::string forces = "any";
+  std::string export_path;
   std::optional<double> tolerance, time_limit_s;
   int repeat = 1;
+  int threads = 1;
 };
 
 /// What is common to the solutions of all kinds.
@@ -61,6 +66,10 @@ struct Solved : Answer {
 struct DelassusSolved : Answer {
   solvers::DelassusCertificate certificate;
   solvers::DelassusSolution solution;
+};
+
+struct ControlSolved : Answer {
+  LcsSolved lcs;
 };
 
 struct ComplementaritySolved : Answer {
@@ -158,6 +167,19 @@ ComplementaritySolved solve(const solvers::ComplementarityProgram& program, cons
   return solved;
 }
 
+ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) {
+  ControlSolved solved;
+  solved.lcs = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat});
+  const solvers::LcsMpcResult& result = solved.lcs.result;
+  solved.status = result.status;
+  solved.time_s = solved.lcs.time_s;
+  solved.iterations = static_cast<int>(std::min<std::int64_t>(result.iterations, std::numeric_limits<int>::max()));
+  constexpr double kNoPoint = std::numeric_limits<double>::infinity();
+  solved.residual = result.has_incumbent ? result.certificate.max() / solved.lcs.scale : kNoPoint;
+  solved.primal = result.has_incumbent ? result.certificate.primal / solved.lcs.scale : kNoPoint;
+  return solved;
+}
+
 int exit_code(const Answer& solved) {
   switch (solved.status) {
     case Status::kSolved:
@@ -231,6 +253,11 @@ void print_one(const io::ComplementarityProblemFile& file, const Complementarity
   }
 }
 
+void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.lcs); }
+
+std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) {
+  return io::lcs_result_json(file, solved.lcs.result, solved.time_s);
+}
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
   return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                  solved.solution, name_of(solved.method));
@@ -259,6 +286,17 @@ void check_solver_fits(const std::string& path, const io::ComplementarityProblem
   check_solver_fits(path, file.kind, options.solver, {"auto", "lemke", "newton"});
 }
 
+void check_solver_fits(const std::string& path, const io::LcsProblemFile&, const SolveOptions& options) {
+  check_solver_fits(path, "lcs_mpc", options.solver, {"auto", "bnb"});
+}
+
+/// A relative gap may be larger than a residual.
+void check_tolerance(const std::string& path, const io::ProblemFile& problem, const SolveOptions& options) {
+  constexpr double kLargest = 1e-3;
+  if (options.tolerance > kLargest && !std::holds_alternative<io::LcsProblemFile>(problem))
+    throw InputError({path, 0, 0}, fmt::format("--tolerance {:g} is for kind 'lcs_mpc' only; residuals: 1e-14 to {:g}", *options.tolerance, kLargest));
+}
+
 /// One solver of each kind.
 struct Solvers {
   solvers::ContactSolver contact;
@@ -274,6 +312,7 @@ struct Solvers {
   ComplementaritySolved solve(const io::ComplementarityProblemFile& file, const SolveOptions& options) {
     return cli::solve(file.program, options, complementarity);
   }
+  ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) { return cli::solve(file, options); }
 };
 
 /// What several files add up to.
@@ -294,8 +333,17 @@ struct Total {
   }
 };
 
+/// Writes the problem for other solvers instead of solving it.
+int run_export(const io::ProblemFile& problem, const SolveOptions& options) {
+  const auto* file = std::get_if<io::LcsProblemFile>(&problem);
+  if (file == nullptr) throw InputError({options.files[0], 0, 0}, "--export is for kind 'lcs_mpc' only");
+  return export_lcs(*file, options.export_path, options.output.json);
+}
+
 int run_one(const SolveOptions& options) {
   const io::ProblemFile problem = io::read_problem(options.files[0]);
+  check_tolerance(options.files[0], problem, options);
+  if (!options.export_path.empty()) return run_export(problem, options);
   Solvers all;
   return std::visit(
       [&](const auto& file) {
@@ -326,6 +374,7 @@ int run_many(const SolveOptions& options) {
     std::string line;
     try {
       const io::ProblemFile problem = io::read_problem(path);
+      check_tolerance(path, problem, options);
       line = std::visit(
           [&](const auto& file) {
             check_solver_fits(path, file, options);
@@ -364,14 +413,14 @@ int run_many(const SolveOptions& options) {
 int run(const SolveOptions& options) {
   apply(options.output);
   catch_interrupts();
+  if (!options.export_path.empty() && options.files.size() > 1)
+    throw InputError({options.files[1], 0, 0}, "--export writes one problem; several files are given");
   return options.files.size() == 1 ? run_one(options) : run_many(options);
 }
 
-/// Names of solvers that exist, and those the page of problem files names for later.
 std::string check_solver(const std::string& name) {
-  const std::set<std::string> valid{"auto", "ipm", "active-set", "lemke", "newton"};
+  const std::set<std::string> valid{"auto", "ipm", "active-set", "lemke", "newton", "bnb"};
   if (valid.count(name) > 0) return "";
-  if (name == "bnb") return fmt::format("'{}' is not available yet; available: {}", name, fmt::join(valid, ", "));
   return fmt::format("unknown solver '{}'; valid: {}", name, fmt::join(valid, ", "));
 }
 
@@ -383,7 +432,8 @@ Command add_solve(CLI::App& app) {
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
   command
       ->add_option("--solver", options->solver,
-                   "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of lcp and mcp: lemke, newton")
+                   "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of lcp and mcp: lemke, newton; "
+                   "of lcs_mpc: bnb (branch and bound)")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
   command->add_option("--uniqueness", options->uniqueness, "off or check: whether lcp and mcp have a second solution; the others always say")
@@ -393,15 +443,18 @@ Command add_solve(CLI::App& app) {
       ->type_name("WHICH")
       ->check(CLI::IsMember({"any", "least_norm"}));
   command
-      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp 1e-10)")
+      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp 1e-10; at most 1e-3); of lcs_mpc the relative gap (1e-7)")
       ->type_name("T")
-      ->check(CLI::Range(1e-14, 1e-3));
+      ->check(CLI::Range(1e-14, 1.0));
   command->add_option("--time-limit", options->time_limit_s, "Seconds per problem")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e12));
   command->add_option("--repeat", options->repeat, "Solve each so often and print the median time")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--threads", options->threads, "Threads of branch and bound (lcs_mpc)")->type_name("N")->check(CLI::Range(1, 1024));
+  command->add_option("--export", options->export_path, "Do not solve: write an lcs_mpc as a mixed-integer program for other solvers, .lp or .mps")
+      ->type_name("FILE");
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <random>
 
+#include "deft/dynamics/surface_contact_lcs.hpp"
 #include "problem_file_support.hpp"
 
 namespace deft::io {
@@ -226,6 +227,19 @@ TEST_F(LcsFiles, EveryNumberComesBack) {
     EXPECT_TRUE(p.x_min == b.x_min && p.x_max == b.x_max && p.x_price == b.x_price && p.gamma_max == b.gamma_max);
     EXPECT_TRUE(p.u_min == b.u_min && p.u_max == b.u_max);
   }
+}
+
+TEST_F(LcsFiles, TheExampleOfACornerIsTheModelOfFlatSurfaces) {
+  const double r = std::sqrt(0.5);
+  dynamics::SurfaceContactModel model;
+  model.surfaces = {{Eigen::Vector2d(r, -r), -0.6, 0.8}, {Eigen::Vector2d(0, 1), 4.4, 0.8}, {Eigen::Vector2d(-1, 0), 4.4, 0.8}};
+  const auto built = dynamics::surface_contact_lcs(model);
+  const auto file = std::get<LcsProblemFile>(read_problem(DEFT_SOURCE_DIR "/scenes/control/corner_n20.json"));
+  const auto& s = file.program.system;
+  EXPECT_EQ(file.program.N, 20);
+  for (const auto& [a, b] : {std::pair(s.A, built.A), std::pair(s.B, built.B), std::pair(s.C, built.C), std::pair(s.D, built.D), std::pair(s.E, built.E)})
+    EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-15);
+  EXPECT_LT((s.alpha - built.alpha).cwiseAbs().maxCoeff(), 1e-15);
 }
 
 TEST_F(LcsFiles, WhatCannotBeReadIsNotWritten) {

@@ -183,4 +183,19 @@ double BoxLinearProgram::upper_bound(const VectorXd& c) {
   return certified(c, reduced_rows(slope_), terms);
 }
 
+double BoxLinearProgram::upper_bound_below(const VectorXd& c, Index index, double cap) {
+  if (empty_) return -kNone;
+  if (cap < lower_[index]) return -kNone;
+  const double upper = std::exchange(upper_[index], std::min(cap, upper_[index]));
+  const bool outside = std::find(outside_.begin(), outside_.end(), index) != outside_.end();
+  if (outside) value_[index] = std::min(value_[index], upper_[index]);
+  const double bound = upper_bound(c);
+  empty_ = false;
+  upper_[index] = upper;
+  // What stood at the cap stands at no bound of the set: move it to one.
+  if (std::find(outside_.begin(), outside_.end(), index) != outside_.end() && value_[index] != lower_[index] && value_[index] != upper)
+    value_[index] = std::isfinite(lower_[index]) ? lower_[index] : std::isfinite(upper) ? upper : 0.0;
+  return bound;
+}
+
 }  // namespace deft::solvers

@@ -20,6 +20,8 @@ class BoxLinearProgram {
   /// A number that no point's c·(z, w) exceeds; infinity if none was found, −infinity if there is proof that the set is empty.
   /// @param c size n + m. The basis of one call is the start of the next.
   double upper_bound(const Eigen::VectorXd& c);
+  /// The same on the part of the set where entry `index` of (z, w) is at most `cap`; that this part is empty says nothing about the set.
+  double upper_bound_below(const Eigen::VectorXd& c, Eigen::Index index, double cap);
   /// Whether a call found a proof that the set is empty (by more than 1e-7 of the terms that prove it).
   bool empty() const { return empty_; }
 

@@ -41,8 +41,11 @@ class Window {
       if (!narrow(program, intervals, intervals.x(last_ + 1, i), next_row(last_, i))) return false;
     }
     for (int i = 0; i < ng_; ++i) {
-      if (!narrow(program, intervals, intervals.slack(last_, i), slack_row(last_, i))) return false;
-      if (!narrow(program, intervals, intervals.gamma(last_, i), gamma_column(last_) + i)) return false;
+      const int force = gamma_column(last_) + i, room = slack_row(last_, i), force_place = intervals.gamma(last_, i), room_place = intervals.slack(last_, i);
+      if (!narrow(program, intervals, room_place, room) || !narrow(program, intervals, force_place, force)) return false;
+      // One of the two is zero where the other one is positive.
+      part(program, intervals, force_place, force, room, 0);
+      part(program, intervals, room_place, room, force, 0);
     }
     return true;
   }
@@ -59,7 +62,7 @@ class Window {
     const double low = intervals.lower(place), high = intervals.upper(place);
     if (high - low <= kFixed * std::max(std::abs(low), std::abs(high))) return true;
     const Index size = unknowns_ + rows_;
-    const double shift = column >= unknowns_ ? shift_[column - unknowns_] : 0.0;
+    const double shift = shift_of(column);
     VectorXd c = VectorXd::Zero(size);
     for (const double sign : {1.0, -1.0}) {
       c[column] = sign;
@@ -75,6 +78,21 @@ class Window {
     }
     return true;
   }
+
+  /// The upper end of one entry, from the part of the window where another one is at most `cap`; where it is more, the entry is zero.
+  void part(BoxLinearProgram& program, LcsPropagation& intervals, int place, int column, int other, double cap) {
+    if (intervals.upper(place) <= 0) return;
+    VectorXd c = VectorXd::Zero(unknowns_ + rows_);
+    c[column] = 1;
+    const double shift = shift_of(column), bound = program.upper_bound_below(c, other, cap - shift_of(other));
+    if (bound == kNone) return;
+    const double error = 1e-12 * (std::abs(bound) + std::abs(shift));
+    if (bound == -kNone)
+      intervals.reduce_upper(place, 0, 0);
+    else
+      intervals.reduce_upper(place, std::max(0.0, bound + shift), error);
+  }
+  double shift_of(int column) const { return column >= unknowns_ ? shift_[column - unknowns_] : 0.0; }
 
   BoxLinearProgram build() {
     const int steps = last_ - first_ + 1;

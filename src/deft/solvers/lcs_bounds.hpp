@@ -33,7 +33,7 @@ struct LcsBounds {
 std::vector<bool> idle_multipliers(const LinearComplementaritySystem& system);
 
 /// Bounds by propagation of intervals along the dynamics and the slack rows, forwards and backwards, with the complementarity of each pair
-/// (s > 0 ⇒ γ = 0, γ > 0 ⇒ s = 0), then by linear programs over windows of steps. Every bound is rounded outwards by 1e-9 of itself and of
+/// (s > 0 ⇒ γ = 0, γ > 0 ⇒ s = 0), then by linear programs over windows of steps, of γ with s = 0 and of s with γ = 0. Every bound is rounded outwards by 1e-9 of itself and of
 /// the terms it comes from, and s > 0 means s ≥ 1e-8. Soft bounds of states (x_price finite) are none.
 /// @throws std::invalid_argument as check(program).
 LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings = {});

@@ -60,6 +60,7 @@ LcsPropagation::LcsPropagation(const LcsMpcProgram& program, bool lower_idle)
   if (!lower_idle) idle_.assign(idle_.size(), false);
   add_rows(program.system);
   add_rows_without_forces(program.system);
+  add_own_slacks();
   add_holders(program.system);
 }
 
@@ -125,6 +126,20 @@ void LcsPropagation::add_rows_without_forces(const LinearComplementaritySystem& 
     append(row, kX, cleaned(z * s.A, size * scale_of(s.A)));
     append(row, kU, cleaned(z * s.B, size * scale_of(s.B)));
     rows_.push_back(std::move(row));
+  }
+}
+
+void LcsPropagation::add_own_slacks() {
+  for (const Row& row : rows_) {
+    if (row.terms.empty() || row.terms[0].kind != kSlack) continue;
+    OwnSlack own{.pair = row.terms[0].index, .factor = 0, .rest = row};
+    own.rest.terms.erase(own.rest.terms.begin());
+    std::erase_if(own.rest.terms, [&](const Term& term) {
+      const bool same = term.kind == kGamma && term.index == own.pair;
+      if (same) own.factor = term.factor;
+      return same;
+    });
+    own_.push_back(std::move(own));
   }
 }
 
@@ -231,23 +246,32 @@ bool LcsPropagation::propagate(int k, const Row& row) {
   return moved;
 }
 
-double LcsPropagation::least(int k, const Row& row) const {
+/// The least (sign 1) or largest (sign −1) value of Σ factor · entry − rhs, rounded outwards; ∓infinity where it has no bound.
+double LcsPropagation::extreme(int k, const Row& row, double sign) const {
   double sum = -row.rhs, terms = std::abs(row.rhs);
   for (const Term& term : row.terms) {
     const int at = place(k, term);
-    const double value = term.factor * (term.factor > 0 ? lower(at) : upper(at));
+    const double value = term.factor * (sign * term.factor > 0 ? lower(at) : upper(at));
+    if (!std::isfinite(value)) return -sign * kNone;
     sum += value;
     terms += std::abs(value);
   }
-  return std::isfinite(sum) ? sum - kSum * terms : -kNone;
+  return sum - sign * kSum * terms;
 }
 
-/// One side of each pair is zero.
+/// One side of each pair is zero: where γ > 0, 0 = rest + factor γ, and where s > 0, s = rest.
 bool LcsPropagation::complement(int k) {
   bool moved = false;
   for (int i = 0; i < ng_; ++i) {
     if (lower(slack(k, i)) > kPositive) moved = set_upper(gamma(k, i), 0) || moved;
     if (lower(gamma(k, i)) > kPositive) moved = set_upper(slack(k, i), 0) || moved;
+  }
+  for (const OwnSlack& own : own_) {
+    const double room = extreme(k, own.rest, -1);
+    if (room < kNone) moved = reduce_upper(slack(k, own.pair), std::max(0.0, room), 0) || moved;
+    if (own.factor == 0) continue;
+    const double force = own.factor > 0 ? -extreme(k, own.rest, 1) / own.factor : room / -own.factor;
+    if (force < kNone) moved = reduce_upper(gamma(k, own.pair), std::max(0.0, force), 0) || moved;
   }
   return moved;
 }
@@ -260,7 +284,7 @@ bool LcsPropagation::lower_idle(int k) {
     double bound = 0;
     for (const Holder& holder : holders_) {
       if (holder.pair != i) continue;
-      const double rest = std::max(least(k, holder.rest), least(k, holder.rest_substituted));
+      const double rest = std::max(extreme(k, holder.rest, 1), extreme(k, holder.rest_substituted, 1));
       bound = std::max(bound, -rest / holder.factor);
     }
     if (std::isfinite(bound)) moved = reduce_upper(gamma(k, i), bound, 0) || moved;

@@ -44,6 +44,12 @@ class LcsPropagation {
     std::vector<Term> terms;
     double rhs = 0;
   };
+  /// s = rest + factor γ of one pair, in every step.
+  struct OwnSlack {
+    int pair;
+    double factor;
+    Row rest;  // rhs is −constant
+  };
   /// For an idle multiplier: γ ≤ max over these rows of −(s − factor γ)/factor.
   struct Holder {
     int pair, row;
@@ -57,9 +63,10 @@ class LcsPropagation {
   void append(Row& row, Kind kind, const Eigen::Ref<const Eigen::RowVectorXd>& factors) const;
   void add_rows(const LinearComplementaritySystem& s);
   void add_rows_without_forces(const LinearComplementaritySystem& s);
+  void add_own_slacks();
   void add_holders(const LinearComplementaritySystem& s);
   bool propagate(int k, const Row& row);
-  double least(int k, const Row& row) const;
+  double extreme(int k, const Row& row, double sign) const;
   bool complement(int k);
   bool lower_idle(int k);
 
@@ -67,6 +74,7 @@ class LcsPropagation {
   std::vector<double> lower_, upper_;
   std::vector<Row> rows_;
   std::vector<bool> idle_;
+  std::vector<OwnSlack> own_;
   std::vector<Holder> holders_;
   bool empty_ = false;
 };

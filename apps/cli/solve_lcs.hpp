@@ -1,0 +1,32 @@
+#pragma once
+// What deft solve does with files of kind `lcs_mpc`: solve, print, export.
+
+#include <optional>
+#include <string>
+
+#include "deft/io/problem_file.hpp"
+#include "deft/solvers/branch_and_bound.hpp"
+
+namespace deft::cli {
+
+/// The options of deft solve that matter here.
+struct LcsOptions {
+  std::optional<double> gap, time_limit_s;
+  int threads = 1;
+  int repeat = 1;
+};
+
+struct LcsSolved {
+  solvers::LcsMpcResult result;
+  double time_s = 0;  // median
+  double scale = 1;   // of the trajectory, at least 1
+};
+
+/// Solves from scratch `repeat` times; the times of all, the result of the first. A trajectory that the certificate refuses is none.
+LcsSolved solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options);
+/// Cost, bound, gap, residuals, and which pairs carry in each step.
+void print_lcs(const io::LcsProblemFile& file, const LcsSolved& solved);
+/// Writes the big-M form and says what it holds. @returns the exit code.
+int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool json);
+
+}  // namespace deft::cli
