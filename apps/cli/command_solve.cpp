@@ -69,7 +69,7 @@ struct DelassusSolved : Answer {
 };
 
 struct ControlSolved : Answer {
-  LcsSolved lcs;
+  io::LcsAnswer found;
 };
 
 struct ComplementaritySolved : Answer {
@@ -169,14 +169,14 @@ ComplementaritySolved solve(const solvers::ComplementarityProgram& program, cons
 
 ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) {
   ControlSolved solved;
-  solved.lcs = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat});
-  const solvers::LcsMpcResult& result = solved.lcs.result;
-  solved.status = result.status;
-  solved.time_s = solved.lcs.time_s;
-  solved.iterations = static_cast<int>(std::min<std::int64_t>(result.iterations, std::numeric_limits<int>::max()));
+  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat});
+  const io::LcsAnswer& found = solved.found;
+  solved.status = found.status;
+  solved.time_s = found.time_s;
+  solved.iterations = static_cast<int>(std::min<std::int64_t>(found.iterations, std::numeric_limits<int>::max()));
   constexpr double kNoPoint = std::numeric_limits<double>::infinity();
-  solved.residual = result.has_incumbent ? result.certificate.max() / solved.lcs.scale : kNoPoint;
-  solved.primal = result.has_incumbent ? result.certificate.primal / solved.lcs.scale : kNoPoint;
+  solved.residual = found.has_incumbent ? found.certificate.max() / found.scale() : kNoPoint;
+  solved.primal = found.has_incumbent ? found.certificate.primal / found.scale() : kNoPoint;
   return solved;
 }
 
@@ -253,11 +253,9 @@ void print_one(const io::ComplementarityProblemFile& file, const Complementarity
   }
 }
 
-void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.lcs); }
+void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.found); }
 
-std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) {
-  return io::lcs_result_json(file, solved.lcs.result, solved.time_s);
-}
+std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) { return io::lcs_result_json(file, solved.found); }
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
   return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                  solved.solution, name_of(solved.method));

@@ -29,32 +29,37 @@ std::string modes(const solvers::LinearComplementaritySystem& s, const solvers::
 
 }  // namespace
 
-LcsSolved solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options) {
-  (void)options;
-  throw InputError({file.name, 0, 0}, "kind 'lcs_mpc' can be exported (--export), but is not solved yet");
+io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions&) {
+  throw InputError({file.name, 0, 0}, "problems of kind 'lcs_mpc' can be exported (--export), but not solved yet");
 }
 
-void print_lcs(const io::LcsProblemFile& file, const LcsSolved& solved) {
+void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer) {
   const auto& program = file.program;
-  const solvers::LcsMpcResult& result = solved.result;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(result.status), io::lcs_sentence(result));
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(answer.status), io::lcs_sentence(answer));
   fmt::print("  problem     {} states, {} inputs, {} pairs, N {}\n", program.system.nx(), program.system.nu(), program.system.pairs(), program.N);
-  fmt::print("  cost        {:.9g}, bound {:.9g}, gap {:.2g}\n", result.has_incumbent ? result.cost : INFINITY, result.bound, result.gap);
-  fmt::print("  solver      bnb, {} nodes, {} iterations, {:.3f} ms\n", result.nodes, result.iterations, 1e3 * solved.time_s);
-  if (!result.has_incumbent) return;
-  const solvers::LcsCertificate& c = result.certificate;
+  fmt::print("  cost        {:.12g}, bound {:.12g}, gap {:.2g}\n", answer.cost, answer.bound, answer.gap);
+  fmt::print("  solver      bnb, {} nodes, {} iterations, {:.3f} ms\n", answer.nodes, answer.iterations, 1e3 * answer.time_s);
+  if (!answer.has_incumbent) return;
+  const solvers::LcsCertificate& c = answer.certificate;
   fmt::print("  residuals   dynamics {:.2e}  primal {:.2e}  complementarity {:.2e} (absolute)\n", c.dynamics, c.primal, c.complementarity);
-  fmt::print("  modes       of the pairs in each step: + γ > 0, . slack > 0, 0 both zero; then u\n");
+  fmt::print("  steps       of each pair + γ > 0, . slack > 0, 0 both zero; then u\n");
   for (Eigen::Index k = 0; k < program.N; ++k) {
-    fmt::print("    {:>4}  {} ", k + 1, modes(program.system, result.incumbent, k, solved.scale));
-    for (const double u : result.incumbent.u.col(k)) fmt::print(" {:12.6g}", u);
+    fmt::print("    {:>4}  {} ", k + 1, modes(program.system, answer.point, k, answer.scale()));
+    for (const double u : answer.point.u.col(k)) fmt::print(" {:12.6g}", u);
     fmt::print("\n");
   }
 }
 
 int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool json) {
   const solvers::LcsBounds bounds = solvers::find_lcs_bounds(file.program);
-  const io::LcsExport done = io::export_lcs_problem(path, file.name, file.program, bounds);
+  io::LcsPairBounds sides{bounds.gamma_upper, bounds.slack_upper};
+  if (bounds.infeasible) {  // its bounds mean nothing then
+    if (!path.ends_with(".lp") && !path.ends_with(".lp.gz"))
+      throw InputError({path, 0, 0}, "the bounds prove that the problem is infeasible, so there are no big-M values; export it as .lp");
+    sides.gamma.setConstant(INFINITY);
+    sides.slack.setConstant(INFINITY);
+  }
+  const io::LcsExport done = io::export_lcs_problem(path, file.name, file.program, sides);
   if (json) {
     print_json({{"name", file.name},
                 {"kind", "lcs_mpc"},

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "deft/io/problem_file.hpp"
-#include "deft/solvers/branch_and_bound.hpp"
 
 namespace deft::cli {
 
@@ -16,16 +15,10 @@ struct LcsOptions {
   int repeat = 1;
 };
 
-struct LcsSolved {
-  solvers::LcsMpcResult result;
-  double time_s = 0;  // median
-  double scale = 1;   // of the trajectory, at least 1
-};
-
-/// Solves from scratch `repeat` times; the times of all, the result of the first. A trajectory that the certificate refuses is none.
-LcsSolved solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options);
+/// Solves from scratch `repeat` times: the first answer with the median of the times. A trajectory that the certificate refuses is none.
+io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options);
 /// Cost, bound, gap, residuals, and which pairs carry in each step.
-void print_lcs(const io::LcsProblemFile& file, const LcsSolved& solved);
+void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer);
 /// Writes the big-M form and says what it holds. @returns the exit code.
 int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool json);
 

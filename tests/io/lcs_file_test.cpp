@@ -252,9 +252,9 @@ TEST_F(LcsFiles, WhatCannotBeReadIsNotWritten) {
 
 TEST_F(LcsFiles, ResultsAreListsPerStepWithoutInfinities) {
   const LcsProblemFile file = read_lcs(lcs_example());
-  solvers::LcsMpcResult result;
+  LcsAnswer result;
   result.status = solvers::Status::kTimeLimit;
-  json out = json::parse(lcs_result_json(file, result, 0.5));
+  json out = json::parse(lcs_result_json(file, result));
   EXPECT_EQ(out["solution"]["cost"], "inf");
   EXPECT_EQ(out["solution"]["bound"], "-inf");
   EXPECT_TRUE(out["solution"]["x"].is_null());
@@ -265,9 +265,9 @@ TEST_F(LcsFiles, ResultsAreListsPerStepWithoutInfinities) {
   result.bound = 2;
   result.gap = 1.0 / 3;
   result.nodes = 17;
-  result.incumbent = {.x = MatrixXd::Constant(2, 4, 10), .u = Eigen::RowVector3d(1, 2, 3), .gamma = MatrixXd::Zero(2, 3)};
+  result.point = {.x = MatrixXd::Constant(2, 4, 10), .u = Eigen::RowVector3d(1, 2, 3), .gamma = MatrixXd::Zero(2, 3)};
   result.certificate = {.dynamics = 1e-9, .primal = 2e-9, .complementarity = 3e-9, .cost = 3};
-  out = json::parse(lcs_result_json(file, result, 0.5));
+  out = json::parse(lcs_result_json(file, result));
   EXPECT_EQ(out["kind"], "lcs_mpc");
   EXPECT_EQ(out["status"], "TimeLimit");
   EXPECT_EQ(out["solver"], "bnb");

@@ -17,7 +17,6 @@ namespace deft::io {
 namespace {
 
 using Eigen::Index;
-using solvers::LcsBounds;
 using solvers::LcsMpcProgram;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -58,7 +57,7 @@ struct Model {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const LcsMpcProgram& program, const LcsBounds& bounds) : p_(program), s_(program.system), bounds_(bounds) {}
+  ModelBuilder(const LcsMpcProgram& program, const LcsPairBounds& bounds) : p_(program), s_(program.system), bounds_(bounds) {}
 
   Model build(const std::string& name) {
     model_.name = name;
@@ -133,7 +132,7 @@ class ModelBuilder {
 
   void add_pairs(int k) {
     for (int i = 0; i < s_.pairs(); ++i) {
-      const double force = bounds_.infeasible ? kNone : bounds_.gamma_upper(i, k), room = bounds_.infeasible ? kNone : bounds_.slack_upper(i, k);
+      const double force = bounds_.gamma(i, k), room = bounds_.slack(i, k);
       if (force <= 0) {
         at(gamma(k, i)).upper = 0;
         continue;
@@ -199,7 +198,7 @@ class ModelBuilder {
 
   const LcsMpcProgram& p_;
   const solvers::LinearComplementaritySystem& s_;
-  const LcsBounds& bounds_;
+  const LcsPairBounds& bounds_;
   Model model_;
   double constant_ = 0;
 };
@@ -306,9 +305,8 @@ std::string mps_text(const Model& model) {
 }
 
 /// MPS files know no indicators that every reader takes.
-void refuse_indicators(const std::string& path, const Model& model, bool infeasible) {
+void refuse_indicators(const std::string& path, const Model& model) {
   if (model.indicators.empty()) return;
-  if (infeasible) throw InputError({path, 0, 0}, "the bounds prove that the problem is infeasible: there are no big-M values; export it as .lp");
   const Indicator& first = model.indicators.front();
   const bool force = first.value == 0;
   throw InputError({path, 0, 0},
@@ -321,8 +319,12 @@ void refuse_indicators(const std::string& path, const Model& model, bool infeasi
 
 }  // namespace
 
-LcsExport export_lcs_problem(const std::string& path, const std::string& name, const LcsMpcProgram& program, const LcsBounds& bounds) {
+LcsExport export_lcs_problem(const std::string& path, const std::string& name, const LcsMpcProgram& program, const LcsPairBounds& bounds) {
   solvers::check(program);
+  for (const Eigen::MatrixXd* side : {&bounds.gamma, &bounds.slack}) {
+    if (side->rows() != program.system.pairs() || side->cols() != program.N)
+      throw std::invalid_argument(fmt::format("export_lcs_problem: bounds are {} × {}, need {} × {}", side->rows(), side->cols(), program.system.pairs(), program.N));
+  }
   std::string plain = path;
   if (plain.ends_with(".gz")) plain.resize(plain.size() - 3);
   const bool mps = plain.ends_with(".mps");
@@ -330,7 +332,7 @@ LcsExport export_lcs_problem(const std::string& path, const std::string& name, c
   std::string label = name;
   std::replace(label.begin(), label.end(), '\n', ' ');
   const Model model = ModelBuilder(program, bounds).build(label);
-  if (mps) refuse_indicators(path, model, bounds.infeasible);
+  if (mps) refuse_indicators(path, model);
   try {
     write_text(path, mps ? mps_text(model) : lp_text(model));
   } catch (const std::runtime_error& error) {

@@ -223,43 +223,43 @@ void write_lcs_problem(const std::string& path, const std::string& name, const s
   write_text(path, to_text(file));
 }
 
-std::string lcs_result_json(const LcsProblemFile& file, const solvers::LcsMpcResult& result, double time_s) {
-  const bool any = result.has_incumbent;
-  const solvers::LcsTrajectory& point = result.incumbent;
+double LcsAnswer::scale() const { return has_incumbent ? std::max({1.0, largest(point.x), largest(point.u), largest(point.gamma)}) : 1.0; }
+
+std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer) {
+  const bool any = answer.has_incumbent;
   solvers::LcsCertificate certificate{.dynamics = kNone, .primal = kNone, .complementarity = kNone, .cost = kNone};
-  if (any) certificate = result.certificate;
-  const double scale = any ? std::max({1.0, largest(point.x), largest(point.u), largest(point.gamma)}) : 1.0;
-  Json out{{"name", file.name}, {"kind", "lcs_mpc"}, {"status", std::string(solvers::to_string(result.status))}};
-  out["message"] = std::string(lcs_sentence(result));
-  out["time_s"] = json_number(time_s);
-  out["iterations"] = result.iterations;
-  out["residuals"] = {{"scaled", residuals(certificate, scale)}, {"absolute", residuals(certificate, 1)}};
-  Json answer{{"cost", json_number(any ? result.cost : kNone)}, {"bound", json_number(result.bound)}, {"gap", json_number(result.gap)}};
-  answer["x"] = any ? columns(point.x) : Json(nullptr);
-  answer["u"] = any ? columns(point.u) : Json(nullptr);
-  answer["gamma"] = any ? columns(point.gamma) : Json(nullptr);
-  answer["nodes"] = result.nodes;
-  out["solution"] = std::move(answer);
+  if (any) certificate = answer.certificate;
+  Json out{{"name", file.name}, {"kind", "lcs_mpc"}, {"status", std::string(solvers::to_string(answer.status))}};
+  out["message"] = std::string(lcs_sentence(answer));
+  out["time_s"] = json_number(answer.time_s);
+  out["iterations"] = answer.iterations;
+  out["residuals"] = {{"scaled", residuals(certificate, answer.scale())}, {"absolute", residuals(certificate, 1)}};
+  Json solution{{"cost", json_number(any ? answer.cost : kNone)}, {"bound", json_number(answer.bound)}, {"gap", json_number(answer.gap)}};
+  solution["x"] = any ? columns(answer.point.x) : Json(nullptr);
+  solution["u"] = any ? columns(answer.point.u) : Json(nullptr);
+  solution["gamma"] = any ? columns(answer.point.gamma) : Json(nullptr);
+  solution["nodes"] = answer.nodes;
+  out["solution"] = std::move(solution);
   out["solver"] = "bnb";
   out["notes"] = file.notes;
   return to_text(out);
 }
 
-std::string_view lcs_sentence(const solvers::LcsMpcResult& result) {
+std::string_view lcs_sentence(const LcsAnswer& answer) {
   using solvers::Status;
-  switch (result.status) {
+  switch (answer.status) {
     case Status::kSolved:
       return "A trajectory was found and no other costs less, but for the gap asked for.";
     case Status::kInfeasible:
       return "A proof that no trajectory satisfies all constraints was found.";
     case Status::kTimeLimit:
-      return result.has_incumbent ? "The time limit struck before the proof was finished; the best trajectory is returned."
+      return answer.has_incumbent ? "The time limit struck before the proof was finished; the best trajectory is returned."
                                   : "The time limit struck before a trajectory was found.";
     case Status::kIterationLimit:
-      return result.has_incumbent ? "The limit of nodes struck before the proof was finished; the best trajectory is returned."
+      return answer.has_incumbent ? "The limit of nodes struck before the proof was finished; the best trajectory is returned."
                                   : "The limit of nodes struck before a trajectory was found.";
     default:
-      return solvers::sentence(result.status);
+      return solvers::sentence(answer.status);
   }
 }
 

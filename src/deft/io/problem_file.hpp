@@ -1,12 +1,13 @@
 #pragma once
 // Problem files (the waist on disk): read, write, and print results. JSON, optionally gzip.
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "deft/solvers/branch_and_bound.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity_program.hpp"
 #include "deft/solvers/delassus_program.hpp"
@@ -82,10 +83,25 @@ std::string delassus_result_json(const DelassusProblemFile& file, solvers::Statu
 std::string complementarity_result_json(const ComplementarityProblemFile& file, solvers::Status status, double time_s, int iterations,
                                         int modes, const solvers::ComplementarityCertificate& certificate,
                                         const solvers::ComplementaritySolution& solution, std::string_view solver);
+/// What was found for a control problem; without an incumbent its point and certificate mean nothing.
+struct LcsAnswer {
+  solvers::Status status = solvers::Status::kNumericalFailure;
+  bool has_incumbent = false;
+  solvers::LcsTrajectory point;
+  solvers::LcsCertificate certificate;
+  double cost = std::numeric_limits<double>::infinity();
+  double bound = -std::numeric_limits<double>::infinity();  // no trajectory costs less
+  double gap = std::numeric_limits<double>::infinity();     // relative
+  std::int64_t nodes = 0, iterations = 0;
+  double time_s = 0;
+
+  /// The largest entry of the point, at least 1: what scaled residuals are relative to.
+  double scale() const;
+};
 /// One sentence for people about the outcome of a control problem.
-std::string_view lcs_sentence(const solvers::LcsMpcResult& result);
+std::string_view lcs_sentence(const LcsAnswer& answer);
 /// The same for kind `lcs_mpc`; the solution is `cost`, `bound`, `gap`, `x`, `u`, `gamma` (a list per step; null without an incumbent) and
 /// `nodes`. Scaled residuals are the absolute ones over the largest entry of the trajectory, at least 1.
-std::string lcs_result_json(const LcsProblemFile& file, const solvers::LcsMpcResult& result, double time_s);
+std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer);
 
 }  // namespace deft::io
