@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deft/solvers/box_linear_program.hpp"
-#include "deft/solvers/lcs_propagation.hpp"
+#include "deft/solvers/lcs_bound_propagation.hpp"
 
 namespace deft::solvers {
 namespace {
@@ -29,13 +29,13 @@ struct Affine {
 /// pair's two sides in their box.
 class Window {
  public:
-  Window(const LinearComplementaritySystem& s, const LcsPropagation& intervals, int first, int last)
+  Window(const LinearComplementaritySystem& s, const LcsBoundPropagation& intervals, int first, int last)
       : s_(s), intervals_(intervals), first_(first), last_(last), nx_(s.nx()), nu_(s.nu()), ng_(s.pairs()) {
     unknowns_ = nx_ + (last - first + 1) * (nu_ + ng_);
   }
 
   /// @returns false if there is proof that the window has no point.
-  bool tighten(LcsPropagation& intervals) {
+  bool tighten(LcsBoundPropagation& intervals) {
     BoxLinearProgram program = build();
     for (int i = 0; i < nx_; ++i) {
       if (!narrow(program, intervals, intervals.x(last_ + 1, i), next_row(last_, i))) return false;
@@ -58,7 +58,7 @@ class Window {
   int slack_row(int k, int i) const { return next_row(k, nx_) + i; }
 
   /// Both ends of one entry of (z, w), where there is something to find.
-  bool narrow(BoxLinearProgram& program, LcsPropagation& intervals, int place, int column) {
+  bool narrow(BoxLinearProgram& program, LcsBoundPropagation& intervals, int place, int column) {
     const double low = intervals.lower(place), high = intervals.upper(place);
     if (high - low <= kFixed * std::max(std::abs(low), std::abs(high))) return true;
     const Index size = unknowns_ + rows_;
@@ -80,7 +80,7 @@ class Window {
   }
 
   /// The upper end of one entry, from the part of the window where another one is at most `cap`; where it is more, the entry is zero.
-  void part(BoxLinearProgram& program, LcsPropagation& intervals, int place, int column, int other, double cap) {
+  void part(BoxLinearProgram& program, LcsBoundPropagation& intervals, int place, int column, int other, double cap) {
     if (intervals.upper(place) <= 0) return;
     VectorXd c = VectorXd::Zero(unknowns_ + rows_);
     c[column] = 1;
@@ -155,7 +155,7 @@ class Window {
   }
 
   const LinearComplementaritySystem& s_;
-  const LcsPropagation& intervals_;
+  const LcsBoundPropagation& intervals_;
   int first_, last_, nx_, nu_, ng_, unknowns_;
   Index rows_ = 0;
   VectorXd shift_;
@@ -172,7 +172,7 @@ std::vector<bool> idle_multipliers(const LinearComplementaritySystem& s) {
 
 LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings) {
   check(program);
-  LcsPropagation intervals(program, settings.lower_idle);
+  LcsBoundPropagation intervals(program, settings.lower_idle);
   intervals.run(std::max(1, settings.rounds));
   LcsBounds out;
   for (int sweep = 0; sweep < settings.sweeps && !intervals.empty(); ++sweep) {

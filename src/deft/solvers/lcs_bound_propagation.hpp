@@ -8,9 +8,9 @@
 namespace deft::solvers {
 
 /// Keeps the intervals of all entries of x, u, γ and s, and makes them smaller.
-class LcsPropagation {
+class LcsBoundPropagation {
  public:
-  LcsPropagation(const LcsMpcProgram& program, bool lower_idle);
+  LcsBoundPropagation(const LcsMpcProgram& program, bool lower_idle);
 
   /// Repeats passes forwards and backwards until nothing moves by 1e-3 of its interval, at most `rounds` times.
   void run(int rounds);

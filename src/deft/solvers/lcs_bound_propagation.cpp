@@ -1,4 +1,4 @@
-#include "deft/solvers/lcs_propagation.hpp"
+#include "deft/solvers/lcs_bound_propagation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ double scale_of(const MatrixXd& matrix) { return matrix.size() > 0 ? matrix.cwis
 
 }  // namespace
 
-LcsPropagation::LcsPropagation(const LcsMpcProgram& program, bool lower_idle)
+LcsBoundPropagation::LcsBoundPropagation(const LcsMpcProgram& program, bool lower_idle)
     : nx_(program.system.nx()), nu_(program.system.nu()), ng_(program.system.pairs()), N_(program.N) {
   u0_ = (N_ + 1) * nx_;
   gamma0_ = u0_ + N_ * nu_;
@@ -64,14 +64,14 @@ LcsPropagation::LcsPropagation(const LcsMpcProgram& program, bool lower_idle)
   add_holders(program.system);
 }
 
-void LcsPropagation::append(Row& row, Kind kind, const Eigen::Ref<const Eigen::RowVectorXd>& factors) const {
+void LcsBoundPropagation::append(Row& row, Kind kind, const Eigen::Ref<const Eigen::RowVectorXd>& factors) const {
   for (Index j = 0; j < factors.size(); ++j) {
     if (factors[j] != 0) row.terms.push_back({kind, static_cast<int>(j), factors[j]});
   }
 }
 
 /// The dynamics, the slacks, and the slacks with the dynamics for x_{k+1}.
-void LcsPropagation::add_rows(const LinearComplementaritySystem& s) {
+void LcsBoundPropagation::add_rows(const LinearComplementaritySystem& s) {
   for (int i = 0; i < nx_; ++i) {
     Row row{.terms = {{kNext, i, -1}}, .rhs = -s.F[i]};
     append(row, kX, s.A.row(i));
@@ -98,7 +98,7 @@ void LcsPropagation::add_rows(const LinearComplementaritySystem& s) {
 
 /// Combinations Z of the dynamics with Z C = 0, by elimination with the largest pivots: the forces do not enter there, so that positions
 /// follow from velocities though no force has a bound.
-void LcsPropagation::add_rows_without_forces(const LinearComplementaritySystem& s) {
+void LcsBoundPropagation::add_rows_without_forces(const LinearComplementaritySystem& s) {
   const double scale = scale_of(s.C);
   if (scale == 0) return;  // no force enters any row
   MatrixXd C = s.C, Z = MatrixXd::Identity(nx_, nx_);
@@ -129,7 +129,7 @@ void LcsPropagation::add_rows_without_forces(const LinearComplementaritySystem& 
   }
 }
 
-void LcsPropagation::add_own_slacks() {
+void LcsBoundPropagation::add_own_slacks() {
   for (const Row& row : rows_) {
     if (row.terms.empty() || row.terms[0].kind != kSlack) continue;
     OwnSlack own{.pair = row.terms[0].index, .factor = 0, .rest = row};
@@ -143,7 +143,7 @@ void LcsPropagation::add_own_slacks() {
   }
 }
 
-void LcsPropagation::add_holders(const LinearComplementaritySystem& s) {
+void LcsBoundPropagation::add_holders(const LinearComplementaritySystem& s) {
   for (int i = 0; i < ng_; ++i) {
     if (!idle_[static_cast<std::size_t>(i)]) continue;
     for (int j = 0; j < ng_; ++j) {
@@ -164,7 +164,7 @@ void LcsPropagation::add_holders(const LinearComplementaritySystem& s) {
   }
 }
 
-int LcsPropagation::place(int k, const Term& term) const {
+int LcsBoundPropagation::place(int k, const Term& term) const {
   switch (term.kind) {
     case kX:
       return x(k, term.index);
@@ -180,10 +180,10 @@ int LcsPropagation::place(int k, const Term& term) const {
   return slack(k, term.index);
 }
 
-bool LcsPropagation::raise_lower(int place, double bound, double error) { return set_lower(place, bound - error - kRounding * std::abs(bound)); }
-bool LcsPropagation::reduce_upper(int place, double bound, double error) { return set_upper(place, bound + error + kRounding * std::abs(bound)); }
+bool LcsBoundPropagation::raise_lower(int place, double bound, double error) { return set_lower(place, bound - error - kRounding * std::abs(bound)); }
+bool LcsBoundPropagation::reduce_upper(int place, double bound, double error) { return set_upper(place, bound + error + kRounding * std::abs(bound)); }
 
-bool LcsPropagation::set_lower(int place, double bound) {
+bool LcsBoundPropagation::set_lower(int place, double bound) {
   double &lower = lower_[static_cast<std::size_t>(place)], &upper = upper_[static_cast<std::size_t>(place)];
   if (!(bound > lower)) return false;
   if (bound > upper) {
@@ -197,7 +197,7 @@ bool LcsPropagation::set_lower(int place, double bound) {
   return noticeable;
 }
 
-bool LcsPropagation::set_upper(int place, double bound) {
+bool LcsBoundPropagation::set_upper(int place, double bound) {
   double &lower = lower_[static_cast<std::size_t>(place)], &upper = upper_[static_cast<std::size_t>(place)];
   if (!(bound < upper)) return false;
   if (bound < lower) {
@@ -211,7 +211,7 @@ bool LcsPropagation::set_upper(int place, double bound) {
 }
 
 /// Each entry of the row against what the others leave.
-bool LcsPropagation::propagate(int k, const Row& row) {
+bool LcsBoundPropagation::propagate(int k, const Row& row) {
   double low = 0, high = 0, terms = std::abs(row.rhs);
   int low_open = 0, high_open = 0;  // how many terms have no bound
   const auto range = [&](const Term& term) {
@@ -247,7 +247,7 @@ bool LcsPropagation::propagate(int k, const Row& row) {
 }
 
 /// The least (sign 1) or largest (sign −1) value of Σ factor · entry − rhs, rounded outwards; ∓infinity where it has no bound.
-double LcsPropagation::extreme(int k, const Row& row, double sign) const {
+double LcsBoundPropagation::extreme(int k, const Row& row, double sign) const {
   double sum = -row.rhs, terms = std::abs(row.rhs);
   for (const Term& term : row.terms) {
     const int at = place(k, term);
@@ -260,7 +260,7 @@ double LcsPropagation::extreme(int k, const Row& row, double sign) const {
 }
 
 /// One side of each pair is zero: where γ > 0, 0 = rest + factor γ, and where s > 0, s = rest.
-bool LcsPropagation::complement(int k) {
+bool LcsBoundPropagation::complement(int k) {
   bool moved = false;
   for (int i = 0; i < ng_; ++i) {
     if (lower(slack(k, i)) > kPositive) moved = set_upper(gamma(k, i), 0) || moved;
@@ -277,7 +277,7 @@ bool LcsPropagation::complement(int k) {
 }
 
 /// γ_i = 0, or one of its holders' slacks is zero.
-bool LcsPropagation::lower_idle(int k) {
+bool LcsBoundPropagation::lower_idle(int k) {
   bool moved = false;
   for (int i = 0; i < ng_; ++i) {
     if (!idle_[static_cast<std::size_t>(i)]) continue;
@@ -292,7 +292,7 @@ bool LcsPropagation::lower_idle(int k) {
   return moved;
 }
 
-bool LcsPropagation::pass(int k) {
+bool LcsBoundPropagation::pass(int k) {
   bool moved = false;
   for (const Row& row : rows_) {
     if (empty_) return false;
@@ -302,7 +302,7 @@ bool LcsPropagation::pass(int k) {
   return lower_idle(k) || moved;
 }
 
-void LcsPropagation::run(int rounds) {
+void LcsBoundPropagation::run(int rounds) {
   for (int round = 0; round < rounds && !empty_; ++round) {
     bool moved = false;
     for (int k = 0; k < N_; ++k) moved = pass(k) || moved;
@@ -311,7 +311,7 @@ void LcsPropagation::run(int rounds) {
   }
 }
 
-LcsBounds LcsPropagation::bounds() const {
+LcsBounds LcsBoundPropagation::bounds() const {
   LcsBounds out;
   out.infeasible = empty_;
   out.idle = idle_;
