@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       {"reachable", {.twigs = 20, .reachable = true}},
       {"ball", {.ball = true}},
       {"supports", {.supports = true}},
+      {"control", {.control = true}},
       {"walled_plane", {.wall = true, .supports = true}},
       {"walled", {.wall = true}},
       {"planning", {.steps = 0, .twigs = 20, .planned = false}},

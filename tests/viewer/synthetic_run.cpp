@@ -194,6 +194,37 @@ SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
   return tree;
 }
 
+/// Plans over 4 stages: the finger goes 2 cm along x per stage, the first box too once it is touched. Rows: box – finger, which opens at stage 1,
+/// sticks at 2, slides at 3 and 4, and a limit of the finger, open. Steps 20 to 22 have no plan; step 30 hit its time limit.
+void add_plans(dynamics::Trajectory& run) {
+  using Kind = dynamics::HorizonPair::Kind;
+  run.horizon = 4;
+  run.names_x = {"finger/x", "finger/x rate"};
+  run.names_v = {"finger/x"};
+  const std::size_t bodies = run.names_bodies.size();
+  for (int k = 0; k < run.num_steps(); ++k) {
+    const bool lost = k >= 20 && k < 23;
+    const double nothing = std::nan("");
+    dynamics::HorizonRecord plan{.cost = lost ? HUGE_VAL : 100.0 - k, .bound = k == 30 ? 50.0 : 100.0 - k, .gap = lost ? HUGE_VAL : k == 30 ? 0.3 : 1e-9,
+                                 .nodes = 7, .time_s = 0.002, .status = lost ? 2 : k == 30 ? 3 : 0, .fallback = lost};
+    for (int stage = 0; stage <= 4; ++stage) {
+      for (std::size_t b = 0; b < bodies; ++b) {
+        std::array<double, 7> X = run.X_WB[static_cast<std::size_t>(k)][b];
+        if (b == 1 || (b == 2 && k >= 18)) X[4] += 0.02 * stage;
+        for (const double x : X) plan.X_WB.push_back(lost ? nothing : x);
+      }
+    }
+    plan.x.assign(10, lost ? nothing : 0.1);
+    plan.u.assign(4, lost ? nothing : 0.2);
+    plan.pairs = {{Kind::kNormal, 2, 1, 0}, {Kind::kFriction, 2, 1, 0}, {Kind::kFriction, 2, 1, 1}, {Kind::kSlip, 2, 1, 0}, {Kind::kLimit, 0, -1, 1}};
+    plan.gamma = {0, 1, 1, 1, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0, 0.1, 0.1, 0, 0, 0, 0};
+    plan.slack = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, 1, 1, 1, 1};
+    if (lost) plan.gamma.assign(20, nothing);
+    if (lost) plan.slack.assign(20, nothing);
+    run.horizons.push_back(plan);
+  }
+}
+
 }  // namespace
 
 SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
@@ -225,6 +256,7 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
     run.steps.push_back(step);
   }
   if (options.supports) add_supports(18, run);
+  if (options.control) add_plans(run);
   if (options.twigs >= 0) made.tree = tree_of(options, run.names_bodies.size());
   return made;
 }

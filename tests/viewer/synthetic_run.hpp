@@ -29,6 +29,7 @@ struct SyntheticOptions {
   bool reachable = false;  // with the tree: what is reached at every frame and at all nodes but the last
   bool ball = false;       // the first box is a ball
   bool wall = false;       // a wall stands between the usual camera and the boxes; with supports: a half-space at y = −0.07
+  bool control = false;    // a controller: see add_plans
   bool supports = false;   // model limit-surface: see synthetic_supports.hpp
 };
 

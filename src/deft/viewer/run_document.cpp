@@ -11,7 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "deft/viewer/base64.hpp"
+#include "deft/viewer/blocks.hpp"
+#include "deft/viewer/plan_blocks.hpp"
 
 namespace deft::viewer {
 namespace {
@@ -92,6 +93,7 @@ void check_trajectory(const Trajectory& run) {
   check_contacts(run);
   check_second_motions(run);
   check_supports(run);
+  if (run.horizon > 0) check_size("horizons", run.horizons.size(), steps, "one per step");
 }
 
 json parse_scene(const PageContent& content) {
@@ -103,26 +105,6 @@ json parse_scene(const PageContent& content) {
   }
   return scene;
 }
-
-/// Numbers of one type, collected in order, then written as a block.
-template <typename T>
-struct Column {
-  std::vector<T> values;
-  void add(double x) { values.push_back(static_cast<T>(x)); }
-  template <typename Range>
-  void add_all(const Range& range) {
-    for (const double x : range) add(x);
-  }
-  json block(std::vector<std::size_t> shape) const {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
-    const char* type = std::is_floating_point_v<T> ? "f4" : sizeof(T) == 4 ? "u4" : sizeof(T) == 2 ? "u2" : "u1";
-    return {{"type", type}, {"shape", std::move(shape)}, {"data", to_base64({bytes, values.size() * sizeof(T)})}};
-  }
-};
-using Reals = Column<float>;
-using Indices = Column<std::uint32_t>;
-using Shorts = Column<std::uint16_t>;
-using Bytes = Column<std::uint8_t>;
 
 void add_motion(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
   Indices frame;
@@ -350,6 +332,7 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_steps(blocks, run, frames);
   add_second_motions(blocks, run, frames);
   add_supports(document, run, frames);
+  add_plans(document, run, frames);
   if (content.tree) {
     const SearchTree kept = first_nodes(*content.tree, nodes);
     add_tree(document, kept, content.tree->nodes.size(), run.names_bodies.size());

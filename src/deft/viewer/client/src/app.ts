@@ -2,12 +2,14 @@ import {Vector3} from 'three';
 import {Bodies, boundsOfMotion, typicalRadius} from './bodies';
 import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
+import {ControlPanel} from './control_panel';
 import {el, emptyState} from './dom';
 import {SecondLayer} from './ghosts';
 import {addHover} from './hover';
 import {clearDirection} from './home';
 import {helpDialog, Key, listenToKeys} from './keyboard';
 import {Labels} from './labels';
+import {PlanLayer} from './plan_layer';
 import {Player} from './player';
 import {PlotPanel} from './plot_panel';
 import {ReachLayer} from './reach_layer';
@@ -34,6 +36,7 @@ export class App {
   private tree: TreeView | null = null;
   private reach: ReachLayer | null = null;
   private second: SecondLayer | null = null;
+  private plan: PlanLayer | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -52,6 +55,8 @@ export class App {
     if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
     const support = SupportPanel.make(run, player);
     if (support) panels.unshift(['Support', support.root]);
+    const control = ControlPanel.make(run, player);
+    if (control) panels.unshift(['Control', control.root]);
     if (options) panels.push(['View', options.root]);
 
     const applyTheme = () => {
@@ -62,6 +67,7 @@ export class App {
       this.tree?.applyTheme();
       this.second?.applyTheme();
       support?.redraw();
+      control?.applyTheme();
       options?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
@@ -74,6 +80,7 @@ export class App {
       el('main', {}, view, makeTabs('Details', panels, (panel) => {
         table.update();
         support?.redraw();
+        control?.redraw();
         this.tree?.layer?.show(panel === 'Tree');
       })), timeline.root, help);
     listenToKeys(keys, signal);
@@ -108,11 +115,13 @@ export class App {
       this.layer?.setFrame(this.player.frame);
       this.reach?.setFrame(this.player.frame);
       this.second?.setFrame(this.player.frame);
+      this.plan?.setFrame(this.player.frame);
     } else {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
       this.reach?.setNode(node);
       this.second?.setFrame(null);
+      this.plan?.setFrame(null);
     }
     this.stage?.invalidate();
   }
@@ -136,9 +145,10 @@ export class App {
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
     const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
     const second = run.second ? new SecondLayer(run, stage, labels) : null;
-    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    const plan = run.plans ? new PlanLayer(run, stage, labels) : null;
+    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies, this.reach, this.second] = [stage, layer, bodies, reach, second];
+    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan] = [stage, layer, bodies, reach, second, plan];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0 && run.tree) {
@@ -148,7 +158,7 @@ export class App {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
-    return new ViewPanel(run, stage, layer, bodies, reach, second);
+    return new ViewPanel(run, stage, layer, bodies, reach, second, plan);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
@@ -215,6 +225,7 @@ export class App {
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
     if (this.second) keys.push({keys: ['m'], shown: 'm', text: 'other motions of a step on or off', action: () => options.toggleSecond()});
+    if (this.plan) keys.push({keys: ['o'], shown: 'o', text: 'planned way on or off', action: () => options.togglePlan()});
     if (this.reach) keys.push({keys: ['e'], shown: 'e', text: 'reach of the next command on or off', action: () => options.toggleReach()});
     keys.push(
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},

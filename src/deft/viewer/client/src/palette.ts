@@ -7,6 +7,7 @@ export const kTangential = new Color('#e8890c');
 export const kGap = new Color('#12868f');
 export const kReach = new Color('#7a4bd0'); // what the next command reaches
 export const kTwist = new Color('#7a4bd0'); // how an object slides on its support
+export const kPlan = new Color('#7a4bd0'); // what a controller expects
 export const kPenetration = new Color('#d6252b');
 
 /** Contact states by index: word, glyph, colour. Shape and word tell them apart without the colour. */

@@ -1,4 +1,5 @@
 // A run as the page holds it: names and flat arrays, decoded from the document described in ../../README.md.
+import {Plans, readPlans} from './plan';
 import {readSupports, Supports, SurfaceSpec} from './support';
 import {readTree, Tree} from './tree';
 
@@ -47,6 +48,7 @@ export interface Run {
   X_WB: Numbers; contacts: Contacts; steps: Steps;
   second: SecondMotions | null;
   supports: Supports | null; // of the limit-surface model
+  plans: Plans | null; // of a run under a controller
   tree: Tree | null; // of a planner's run
 }
 
@@ -96,6 +98,7 @@ export function parseRun(text: string): Run {
       {ofFrame: new Map(Array.from(block('second_frame'), (frame, row) => [frame, row])), X_WB: block('second_X_WB'),
        distance: block('second_distance')} : null,
     supports: doc.supports ? readSupports(doc.supports, block) : null,
+    plans: doc.control ? readPlans(doc.control, block) : null,
     tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
   };
 }

@@ -2,8 +2,9 @@ import type {Bodies, Look} from './bodies';
 import type {ContactLayer, ContactOptions} from './contact_layer';
 import {checkbox, choice, el, slider} from './dom';
 import {figures} from './format';
-import {kForce, kGap, kNormal, kPenetration, kReach, kStates, kTangential, utilisationGradient} from './palette';
+import {kForce, kGap, kNormal, kPenetration, kPlan, kReach, kStates, kTangential, utilisationGradient} from './palette';
 import type {SecondLayer} from './ghosts';
+import type {PlanLayer} from './plan_layer';
 import type {ReachLayer} from './reach_layer';
 import {isSmoothed, Run} from './run';
 import type {Stage} from './stage';
@@ -20,10 +21,12 @@ export class ViewPanel {
   private readonly boxes = new Map<Flag, HTMLInputElement>();
   private reachBox: HTMLInputElement | null = null;
   private secondBox: HTMLInputElement | null = null;
+  private planBox: HTMLInputElement | null = null;
   private readonly marks: [HTMLCanvasElement, Kind][] = [];
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies,
-              private readonly reach: ReachLayer | null, private readonly second: SecondLayer | null) {
+              private readonly reach: ReachLayer | null, private readonly second: SecondLayer | null,
+              private readonly plan: PlanLayer | null) {
     const redraw = () => stage.invalidate();
     this.root.append(
       el('section', {}, el('h3', {}, 'Contacts'),
@@ -31,7 +34,7 @@ export class ViewPanel {
         this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
         slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`),
         ...this.gapLimit()),
-      ...this.planner(),
+      ...this.planner(), ...this.controller(),
       el('section', {}, el('h3', {}, 'Bodies'),
         choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
                (look) => { bodies.setLook(look as Look); redraw(); }),
@@ -47,6 +50,7 @@ export class ViewPanel {
 
   toggle(flag: Flag): void { this.boxes.get(flag)!.click(); }
   toggleReach(): void { this.reachBox?.click(); }
+  togglePlan(): void { this.planBox?.click(); }
   toggleSecond(): void { this.secondBox?.click(); }
 
   private secondMotions(): HTMLElement[] {
@@ -69,6 +73,14 @@ export class ViewPanel {
     const label = checkbox('Reach of the next command', reach.visible, (on) => { reach.visible = on; this.stage.invalidate(); });
     this.reachBox = label.querySelector('input')!;
     return [el('section', {}, el('h3', {}, 'Planner'), label)];
+  }
+
+  private controller(): HTMLElement[] {
+    const {plan} = this;
+    if (!plan) return [];
+    const label = checkbox('Planned way', plan.visible, (on) => { plan.visible = on; this.stage.invalidate(); });
+    this.planBox = label.querySelector('input')!;
+    return [el('section', {}, el('h3', {}, 'Controller'), label)];
   }
 
   private gapLimit(): HTMLElement[] {
@@ -116,6 +128,7 @@ export class ViewPanel {
             `positions of an object’s centre of mass after the next command, to scale, with a line to where it goes if the command stays, ± its longest semi-axis in mm (${model})`),
         key(el('b', {style: `color:${colour}`}, '↶↷'), 'turns after it about up to three axes, to scale, ± the largest in degrees'));
     }
+    if (this.plan) keys.push(key(line(hex(kPlan)), 'way that the controller plans from here, a dot per stage; ghosts at its end'));
     if (this.second) keys.push(key(el('i', {className: 'ghost'}), 'where bodies end if the step takes another of its motions'));
     return [...keys, ...this.stripLegend()];
   }

@@ -1,0 +1,36 @@
+#pragma once
+// Numbers of the page as base64 blocks. Internal to viewer.
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "deft/viewer/base64.hpp"
+
+namespace deft::viewer {
+
+using nlohmann::json;
+
+/// Numbers of one type, collected in order, then written as a block.
+template <typename T>
+struct Column {
+  std::vector<T> values;
+  void add(double x) { values.push_back(static_cast<T>(x)); }
+  template <typename Range>
+  void add_all(const Range& range) {
+    for (const double x : range) add(x);
+  }
+  json block(std::vector<std::size_t> shape) const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+    const char* type = std::is_floating_point_v<T> ? "f4" : sizeof(T) == 4 ? "u4" : sizeof(T) == 2 ? "u2" : "u1";
+    return {{"type", type}, {"shape", std::move(shape)}, {"data", to_base64({bytes, values.size() * sizeof(T)})}};
+  }
+};
+using Reals = Column<float>;
+using Indices = Column<std::uint32_t>;
+using Shorts = Column<std::uint16_t>;
+using Bytes = Column<std::uint8_t>;
+
+}  // namespace deft::viewer
