@@ -1,5 +1,6 @@
 #include "deft/solvers/lcs_bound_propagation.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -62,6 +63,7 @@ LcsBoundPropagation::LcsBoundPropagation(const LcsMpcProgram& program, bool lowe
   add_rows_without_forces(program.system);
   add_own_slacks();
   add_holders(program.system);
+  M_ = program.system.D * program.system.C + program.system.E;
 }
 
 void LcsBoundPropagation::append(Row& row, Kind kind, const Eigen::Ref<const Eigen::RowVectorXd>& factors) const {
@@ -292,6 +294,39 @@ bool LcsBoundPropagation::lower_idle(int k) {
   return moved;
 }
 
+/// Of the symmetric part of M over some pairs, rounded down; 0 if that is not positive definite beyond rounding.
+double LcsBoundPropagation::least_eigenvalue(const std::vector<int>& pairs) {
+  if (pairs == judged_) return judged_eigenvalue_;
+  judged_ = pairs;
+  const MatrixXd part = M_(pairs, pairs), symmetric = 0.5 * part + 0.5 * part.transpose();
+  const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+  judged_eigenvalue_ = std::max(0.0, least - kRounding * symmetric.cwiseAbs().rowwise().sum().maxCoeff());
+  return judged_eigenvalue_;
+}
+
+/// Multipliers without a bound, if M is positive definite over them: with s = Mγ + r there, 0 = γᵀs ≥ λ|γ|² − |γ| |max(0, −r)|.
+bool LcsBoundPropagation::bound_by_energy(int k) {
+  std::vector<int> open;
+  for (int i = 0; i < ng_; ++i) {
+    if (upper(gamma(k, i)) == kNone) open.push_back(i);
+  }
+  if (open.empty()) return false;
+  const double least = least_eigenvalue(open);
+  if (least == 0) return false;
+  double squares = 0;
+  for (const int i : open) {
+    // The last row of this slack: with the dynamics put in where x_{k+1} enters.
+    const auto own = std::find_if(own_.rbegin(), own_.rend(), [&](const OwnSlack& one) { return one.pair == i; });
+    Row rest = own->rest;
+    std::erase_if(rest.terms, [&](const Term& term) { return term.kind == kGamma && std::binary_search(open.begin(), open.end(), term.index); });
+    const double missing = std::max(0.0, -extreme(k, rest, 1));
+    if (missing == kNone) return false;
+    squares += missing * missing;
+  }
+  for (const int i : open) reduce_upper(gamma(k, i), std::sqrt(squares) / least, 0);
+  return true;
+}
+
 bool LcsBoundPropagation::pass(int k) {
   bool moved = false;
   for (const Row& row : rows_) {
@@ -299,6 +334,7 @@ bool LcsBoundPropagation::pass(int k) {
     moved = propagate(k, row) || moved;
   }
   moved = complement(k) || moved;
+  moved = bound_by_energy(k) || moved;
   return lower_idle(k) || moved;
 }
 

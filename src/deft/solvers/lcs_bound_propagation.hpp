@@ -69,12 +69,17 @@ class LcsBoundPropagation {
   double extreme(int k, const Row& row, double sign) const;
   bool complement(int k);
   bool lower_idle(int k);
+  bool bound_by_energy(int k);
+  double least_eigenvalue(const std::vector<int>& pairs);
 
   int nx_, nu_, ng_, N_, u0_, gamma0_, slack0_;
   std::vector<double> lower_, upper_;
   std::vector<Row> rows_;
   std::vector<bool> idle_;
   std::vector<OwnSlack> own_;
+  Eigen::MatrixXd M_;              // D C + E
+  std::vector<int> judged_;        // the pairs whose least eigenvalue was asked for last, and it
+  double judged_eigenvalue_ = 0;
   std::vector<Holder> holders_;
   bool empty_ = false;
 };

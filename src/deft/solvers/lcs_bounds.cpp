@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -170,15 +171,29 @@ std::vector<bool> idle_multipliers(const LinearComplementaritySystem& s) {
   return idle;
 }
 
+namespace {
+
+/// Steps of a window whose table stays small enough; 0 if none does.
+int window_steps(const LinearComplementaritySystem& s, const LcsBoundSettings& settings) {
+  for (int steps = std::max(1, settings.window); steps > 0; --steps) {
+    const std::int64_t rows = steps * (s.nx() + 2 * s.pairs()), cols = s.nx() + steps * (s.nu() + s.pairs());
+    if (rows * cols <= settings.max_entries) return steps;
+  }
+  return 0;
+}
+
+}  // namespace
+
 LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings) {
   check(program);
   LcsBoundPropagation intervals(program, settings.lower_idle);
   intervals.run(std::max(1, settings.rounds));
   LcsBounds out;
-  for (int sweep = 0; sweep < settings.sweeps && !intervals.empty(); ++sweep) {
+  const int window_size = window_steps(program.system, settings), sweeps = window_size > 0 ? settings.sweeps : 0;
+  for (int sweep = 0; sweep < sweeps && !intervals.empty(); ++sweep) {
     bool moved = false, empty = false;
     for (int k = 0; k < program.N && !empty; ++k) {
-      Window window(program.system, intervals, std::max(0, k - std::max(1, settings.window) + 1), k);
+      Window window(program.system, intervals, std::max(0, k - window_size + 1), k);
       empty = !window.tighten(intervals);
       moved = (!empty && intervals.pass(k)) || moved;
     }
