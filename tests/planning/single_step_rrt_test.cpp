@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "deft/planning/crew.hpp"
+#include "deft/core/crew.hpp"
 #include "deft/planning/fingers.hpp"
 #include "deft/planning/planner.hpp"
 #include "deft/planning/planning_steps.hpp"

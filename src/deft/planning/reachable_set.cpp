@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "deft/dynamics/batch.hpp"
-#include "deft/planning/crew.hpp"
+#include "deft/core/crew.hpp"
 #include "deft/planning/fingers.hpp"
 
 namespace deft::planning {

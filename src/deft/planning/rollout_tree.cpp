@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "deft/planning/crew.hpp"
+#include "deft/core/crew.hpp"
 
 namespace deft::planning {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deft/planning/crew.hpp"
+#include "deft/core/crew.hpp"
 
 namespace deft::planning {
 namespace {

@@ -14,7 +14,7 @@ namespace deft::solvers {
 
 /// How LcsMpcSolver works.
 struct BranchAndBoundSettings {
-  double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(|cost|, 1e-10)
+  double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀), c₀ = x0ᵀQx0 + Σ x_dᵀQx_d
   double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are the answer
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();
   int threads = 1;         // ≥ 1; the result does not depend on it unless a time limit strikes
@@ -39,7 +39,7 @@ struct LcsMpcResult {
   LcsCertificate certificate;   // of the incumbent
   double cost = std::numeric_limits<double>::infinity();    // of the incumbent
   double bound = -std::numeric_limits<double>::infinity();  // no point costs less
-  double gap = std::numeric_limits<double>::infinity();     // (cost − bound)/max(|cost|, 1e-10), ≥ 0
+  double gap = std::numeric_limits<double>::infinity();     // (cost − bound)/max(cost, 1e-6 c₀), ≥ 0
   std::int64_t nodes = 0;       // convex programs that were bounded
   std::int64_t iterations = 0;  // changes of their active sets
   double time_s = 0;

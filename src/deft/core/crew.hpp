@@ -1,5 +1,5 @@
 #pragma once
-// Threads that wait for work: batches of a tree search are too short to start threads for each.
+// Threads that wait for work: batches of a search are too short to start threads for each.
 
 #include <atomic>
 #include <exception>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace deft::planning {
+namespace deft {
 
 /// The caller and some helpers, who share the items of each run.
 class Crew {
@@ -36,4 +36,4 @@ class Crew {
   std::vector<std::jthread> helpers_;
 };
 
-}  // namespace deft::planning
+}  // namespace deft

@@ -1,8 +1,8 @@
-#include "deft/planning/crew.hpp"
+#include "deft/core/crew.hpp"
 
 #include <utility>
 
-namespace deft::planning {
+namespace deft {
 
 Crew::Crew(int workers, std::function<void(int worker, int item)> work) : work_(std::move(work)) {
   for (int w = 1; w < workers; ++w) helpers_.emplace_back([this, w] { help(w); });
@@ -44,4 +44,4 @@ void Crew::help(int worker) {
   }
 }
 
-}  // namespace deft::planning
+}  // namespace deft

@@ -1,0 +1,348 @@
+#include "deft/solvers/lcs_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "deft/core/crew.hpp"
+
+namespace deft::solvers {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kViolated = 1e-9;    // both sides of an open pair above: it is violated
+constexpr double kScaleless = 10;     // stands for a bound that is not known when violations are compared
+constexpr int kScored = 16;           // most violated pairs whose children are estimated
+constexpr double kLeastGain = 1e-8;   // of the cost: estimates below count as this
+constexpr double kCloses = 100;       // the score of a pair, one side of which is estimated to close, grows by this
+constexpr double kZeroCost = 1e-6;    // of the weights of start and goals: a smaller cost counts as this in relative gaps
+constexpr int kRootRounds = 40, kNodeRounds = 8;  // of propagation
+constexpr int kAlone = 64;            // nodes that are explored one dive at a time
+constexpr int kDives = 8, kNodesPerDive = 12;  // of a round afterwards
+constexpr int kRoundEvery = 4;        // dives: the first node of every fourth is rounded
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+/// What one dive is given and what it found.
+struct LcsSearch::Dive {
+  Node start;
+  double cutoff = kInfinity;
+  double incumbent = kInfinity;
+  bool round = false;
+  std::vector<Node> open;
+  std::vector<LcsLeaf> leaves;
+  std::optional<LcsCandidate> candidate;
+  std::int64_t nodes = 0;
+  bool unproven = false;
+  double unproven_bound = kInfinity;
+};
+
+/// One thread's tools.
+class LcsSearch::Worker {
+ public:
+  Worker(const LcsSearch& search)
+      : search_(search), relaxation_(*search.stages_, search.propagation_), rounding_(*search.program_, *search.stages_, search.propagation_),
+        ng_(search.program_->system.pairs()) {}
+
+  void dive(Dive& dive) {
+    dive_ = &dive;
+    std::vector<Node>& open = dive.open;
+    open.push_back(std::move(dive.start));
+    bool follow = false;  // the last node of `open` is a child whose modes and intervals are at hand
+    while (!open.empty() && dive.nodes < kNodesPerDive) {
+      if (!follow) {
+        const auto best = std::min_element(open.begin(), open.end(), [](const Node& a, const Node& b) { return a.bound < b.bound; });
+        std::iter_swap(best, open.end() - 1);
+      }
+      Node node = std::move(open.back());
+      open.pop_back();
+      follow = explore(node, follow);
+    }
+  }
+  LcsRounding& rounding() { return rounding_; }
+  long iterations() const { return relaxation_.iterations() + rounding_.iterations(); }
+
+ private:
+  double cutoff() const { return dive_->cutoff; }
+
+  void close(const Node& node, double bound) {
+    if (!search_.settings_.log_proof) return;
+    LcsLeaf leaf{std::vector<PairMode>(search_.root_modes_.size(), PairMode::kOpen), bound};
+    for (const int decision : node.path) leaf.modes[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+    dive_->leaves.push_back(std::move(leaf));
+  }
+
+  bool restore(const Node& node) {
+    modes_ = search_.root_modes_;
+    intervals_ = search_.root_intervals_;
+    for (const int decision : node.path) modes_[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+    return search_.propagation_.run(intervals_, modes_, kNodeRounds);
+  }
+
+  void offer(std::optional<LcsCandidate> candidate) {
+    if (!candidate || candidate->certificate.cost >= dive_->incumbent) return;
+    dive_->incumbent = candidate->certificate.cost;
+    dive_->cutoff = std::min(dive_->cutoff, dive_->incumbent - search_.settings_.gap * std::max(dive_->incumbent, search_.least_cost_));
+    dive_->candidate = std::move(candidate);
+  }
+
+  /// @returns whether the last node of dive_->open is the child to follow, with its modes and intervals at hand.
+  bool explore(Node& node, bool at_hand) {
+    if (node.bound >= cutoff()) return close(node, node.bound), false;
+    if (!at_hand && !restore(node)) return close(node, kInfinity), false;
+    ++dive_->nodes;
+    using End = LcsRelaxation::End;
+    relaxation_.set(*search_.program_, intervals_, modes_, true);
+    relaxation_.start(node.working);
+    End end = relaxation_.solve(cutoff());
+    if (end == End::kFailed) {  // rounding errors of the inherited working set
+      relaxation_.start({});
+      end = relaxation_.solve(cutoff());
+    }
+    if (end == End::kAbove || end == End::kInfeasible) return close(node, relaxation_.bound()), false;
+    if (end == End::kOptimal) {
+      node.bound = std::max(node.bound, relaxation_.bound());
+      if (node.bound >= cutoff()) return close(node, node.bound), false;
+    }
+    if (end == End::kOptimal && dive_->round && dive_->nodes == 1) round(relaxation_.point());
+    const int pair = end == End::kOptimal ? choose() : first_open();
+    if (pair < 0) return finish_leaf(node);
+    return branch(node, pair);
+  }
+
+  void round(const LcsStagePoint& point) {
+    if (const auto modes = rounding_.simulate(rounding_.inputs(point)))
+      offer(rounding_.improve(*modes, relaxation_.working(), dive_->incumbent));
+  }
+
+  int first_open() const {
+    for (std::size_t i = 0; i < modes_.size(); ++i) {
+      if (modes_[i] == PairMode::kOpen) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  /// The violated pair whose weaker side is estimated to raise the bound most; −1 where no open pair is violated.
+  int choose() {
+    candidates_.clear();
+    const LcsStagePoint& point = relaxation_.point();
+    const LcsPropagation& layout = search_.propagation_;
+    for (int pair = 0; pair < static_cast<int>(modes_.size()); ++pair) {
+      if (modes_[at(pair)] != PairMode::kOpen) continue;
+      const double gamma = point.y[at(relaxation_.gamma_row(pair))], slack = point.y[at(relaxation_.slack_row(pair))];
+      if (std::min(gamma, slack) <= kViolated) continue;
+      const double L = std::min(intervals_.hi[at(layout.gamma(pair / ng_, pair % ng_))], kScaleless);
+      const double S = std::min(intervals_.hi[at(layout.slack(pair / ng_, pair % ng_))], kScaleless);
+      candidates_.push_back({std::min(gamma / L, slack / S), pair});
+    }
+    if (candidates_.empty()) return -1;
+    const std::size_t scored = std::min(candidates_.size(), static_cast<std::size_t>(kScored));
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(scored), candidates_.end(),
+                      [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    int best = -1;
+    double best_score = -1;
+    const double least = kLeastGain * (1 + std::abs(relaxation_.bound()));
+    for (std::size_t c = 0; c < scored; ++c) {
+      const int pair = candidates_[c].second;
+      const double gamma_gain = relaxation_.gain(relaxation_.gamma_row(pair), 0), slack_gain = relaxation_.gain(relaxation_.slack_row(pair), 0);
+      double score = std::clamp(gamma_gain, least, 1e9) * std::clamp(slack_gain, least, 1e9);
+      if (relaxation_.bound() + std::max(gamma_gain, slack_gain) >= cutoff()) score *= kCloses;
+      if (score > best_score) best_score = score, best = pair, slack_first_ = slack_gain < gamma_gain;
+    }
+    return best;
+  }
+
+  bool branch(Node& node, int pair) {
+    const std::vector<LcsMultiplier> working = relaxation_.working();
+    Node children[2];
+    for (const bool slack : {false, true}) {
+      Node& child = children[slack];
+      child.path = node.path;
+      child.path.push_back(2 * pair + (slack ? 1 : 0));
+      child.working = working;
+      child.bound = node.bound;
+    }
+    // The child that the relaxation is nearer to is followed; its sister waits.
+    const bool first = slack_first_;
+    std::vector<PairMode> kept_modes = modes_;
+    LcsIntervals kept_intervals = intervals_;
+    const auto enter = [&](bool slack) {
+      modes_[at(pair)] = slack ? PairMode::kSlackZero : PairMode::kGammaZero;
+      return search_.propagation_.run(intervals_, modes_, kNodeRounds);
+    };
+    if (enter(first)) {
+      dive_->open.push_back(std::move(children[!first]));
+      dive_->open.push_back(std::move(children[first]));
+      return true;
+    }
+    close(children[first], kInfinity);
+    modes_ = std::move(kept_modes);
+    intervals_ = std::move(kept_intervals);
+    if (enter(!first)) {
+      dive_->open.push_back(std::move(children[!first]));
+      return true;
+    }
+    close(children[!first], kInfinity);
+    return false;
+  }
+
+  /// No open pair is violated: the point is a trajectory of the system.
+  bool finish_leaf(Node& node) {
+    std::vector<PairMode> modes = modes_;
+    const LcsStagePoint& point = relaxation_.point();
+    int corner = -1;
+    double widest = 0;
+    for (int pair = 0; pair < static_cast<int>(modes.size()); ++pair) {
+      if (modes[at(pair)] != PairMode::kOpen) continue;
+      const double gamma = point.y[at(relaxation_.gamma_row(pair))], slack = point.y[at(relaxation_.slack_row(pair))];
+      modes[at(pair)] = gamma > slack ? PairMode::kSlackZero : PairMode::kGammaZero;
+      if (corner < 0 || std::min(gamma, slack) > widest) widest = std::min(gamma, slack), corner = pair;
+    }
+    offer(rounding_.improve(modes, relaxation_.working(), dive_->incumbent));
+    if (node.bound >= cutoff()) return close(node, node.bound), false;
+    if (corner >= 0) return branch(node, corner);
+    // All modes are fixed: the node's own value, without what the proximal term may hide.
+    using End = LcsRelaxation::End;
+    const End end = relaxation_.solve(cutoff(), true);
+    if (end == End::kAbove || end == End::kInfeasible) return close(node, relaxation_.bound()), false;
+    node.bound = std::max(node.bound, relaxation_.bound());
+    if (node.bound < cutoff()) {
+      dive_->unproven = true;
+      dive_->unproven_bound = std::min(dive_->unproven_bound, node.bound);
+    }
+    close(node, node.bound);
+    return false;
+  }
+
+  const LcsSearch& search_;
+  LcsRelaxation relaxation_;
+  LcsRounding rounding_;
+  int ng_;
+  Dive* dive_ = nullptr;
+  std::vector<PairMode> modes_;
+  LcsIntervals intervals_;
+  std::vector<std::pair<double, int>> candidates_;
+  bool slack_first_ = false;
+};
+
+LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings)
+    : program_(&program), stages_(&stages), settings_(settings), propagation_(program), unproven_bound_(kInfinity) {}
+
+LcsSearch::~LcsSearch() = default;
+
+double LcsSearch::cutoff(const LcsMpcResult& result) const {
+  return result.has_incumbent ? result.cost - settings_.gap * std::max(result.cost, least_cost_) : kInfinity;
+}
+
+void LcsSearch::push(Node node) {
+  node.number = numbers_++;
+  open_.push_back(std::move(node));
+  std::push_heap(open_.begin(), open_.end(),
+                 [](const Node& a, const Node& b) { return a.bound != b.bound ? a.bound > b.bound : a.number < b.number; });
+}
+
+LcsSearch::Node LcsSearch::pop() {
+  std::pop_heap(open_.begin(), open_.end(),
+                [](const Node& a, const Node& b) { return a.bound != b.bound ? a.bound > b.bound : a.number < b.number; });
+  Node node = std::move(open_.back());
+  open_.pop_back();
+  return node;
+}
+
+void LcsSearch::take(std::optional<LcsCandidate>& candidate, LcsMpcResult& result) {
+  if (!candidate || (result.has_incumbent && candidate->certificate.cost >= result.cost)) return;
+  result.has_incumbent = true;
+  result.cost = candidate->certificate.cost;
+  result.certificate = candidate->certificate;
+  result.incumbent = std::move(candidate->trajectory);
+}
+
+void LcsSearch::merge(Dive& dive, LcsMpcResult& result) {
+  take(dive.candidate, result);
+  result.nodes += dive.nodes;
+  for (LcsLeaf& leaf : dive.leaves) result.proof.push_back(std::move(leaf));
+  for (Node& node : dive.open) push(std::move(node));
+  if (!dive.unproven) return;
+  unproven_ = true;
+  unproven_bound_ = std::min(unproven_bound_, dive.unproven_bound);
+}
+
+void LcsSearch::begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
+  for (int i = 0; i < std::max(1, settings_.threads); ++i) workers_.push_back(std::make_unique<Worker>(*this));
+  for (const Eigen::MatrixXd& u : suggestions) {
+    LcsRounding& rounding = workers_.front()->rounding();
+    const auto modes = rounding.simulate(u);
+    if (!modes) continue;
+    std::optional<LcsCandidate> candidate = rounding.improve(*modes, {}, result.has_incumbent ? result.cost : kInfinity);
+    take(candidate, result);
+  }
+}
+
+void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
+  clock_.restart();
+  // Costs far below the terms that cancel in them are zero.
+  least_cost_ = program_->x0.dot(program_->Q * program_->x0);
+  for (int k = 0; k <= program_->N; ++k) {
+    const Eigen::VectorXd goal = program_->x_goal.col(k);
+    least_cost_ += goal.dot((k < program_->N ? program_->Q : program_->Qf) * goal);
+  }
+  least_cost_ = std::max(kZeroCost * least_cost_, 1e-12);
+  root_modes_.assign(at(program_->N * program_->system.pairs()), PairMode::kOpen);
+  root_intervals_ = propagation_.start();
+  const bool possible = propagation_.run(root_intervals_, root_modes_, kRootRounds);
+  if (possible) {
+    begin(suggestions, result);
+    Node root;
+    root.bound = 0;  // all terms of the cost are squares or prices
+    push(std::move(root));
+  } else if (settings_.log_proof) {
+    result.proof.push_back({std::vector<PairMode>(root_modes_.size(), PairMode::kOpen), kInfinity});
+  }
+  std::vector<Dive> dives;
+  Crew crew(std::max(1, settings_.threads), [&](int worker, int item) { workers_[at(worker)]->dive(dives[at(item)]); });
+  std::int64_t number = 0;
+  result.status = Status::kSolved;
+  while (!open_.empty()) {
+    if (clock_.seconds() > settings_.time_limit_s) {
+      result.status = Status::kTimeLimit;
+      break;
+    }
+    if (result.nodes >= settings_.node_limit) {
+      result.status = Status::kIterationLimit;
+      break;
+    }
+    const double limit = cutoff(result);
+    dives.clear();
+    for (int i = 0; i < (result.nodes < kAlone ? 1 : kDives) && !open_.empty(); ++i) {
+      Dive dive;
+      dive.start = pop();
+      if (dive.start.bound >= limit && !settings_.log_proof) {  // the least bound of all
+        open_.clear();
+        break;
+      }
+      dive.cutoff = limit;
+      dive.incumbent = result.has_incumbent ? result.cost : kInfinity;
+      dive.round = number++ % kRoundEvery == 0;
+      dives.push_back(std::move(dive));
+    }
+    crew.run(static_cast<int>(dives.size()));
+    for (Dive& dive : dives) merge(dive, result);
+  }
+  finish(result);
+}
+
+void LcsSearch::finish(LcsMpcResult& result) {
+  double least = unproven_bound_;
+  for (const Node& node : open_) least = std::min(least, node.bound);
+  // Closed nodes were closed at bounds no lower than the cutoff.
+  result.bound = std::min(least, result.has_incumbent ? cutoff(result) : kInfinity);
+  if (result.status == Status::kSolved && !result.has_incumbent) result.status = unproven_ ? Status::kNumericalFailure : Status::kInfeasible;
+  if (result.status == Status::kSolved && unproven_bound_ < cutoff(result)) result.status = Status::kNumericalFailure;
+  result.gap = result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
+  for (const auto& worker : workers_) result.iterations += worker->iterations();
+  result.time_s = clock_.seconds();
+}
+
+}  // namespace deft::solvers
