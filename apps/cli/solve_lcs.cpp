@@ -8,7 +8,9 @@
 
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
+#include "deft/core/stopwatch.hpp"
 #include "deft/io/lcs_export.hpp"
+#include "deft/solvers/branch_and_bound.hpp"
 #include "deft/solvers/lcs_bounds.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
@@ -17,6 +19,9 @@
 namespace deft::cli {
 namespace {
 
+using solvers::Status;
+
+constexpr double kCertified = 1e-6;  // residual over the trajectory's size above which it is none
 constexpr double kZero = 1e-9;       // of the trajectory's size: shown as zero
 
 /// One sign per pair: + its force is positive, . its slack is, 0 both are zero.
@@ -29,8 +34,34 @@ std::string modes(const solvers::LinearComplementaritySystem& s, const solvers::
 
 }  // namespace
 
-io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions&) {
-  throw InputError({file.name, 0, 0}, "problems of kind 'lcs_mpc' can be exported (--export), but not solved yet");
+io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options) {
+  solvers::BranchAndBoundSettings settings;
+  if (options.gap) settings.gap = *options.gap;
+  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
+  settings.threads = options.threads;
+  io::LcsAnswer answer;
+  std::vector<double> times_s;
+  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
+    solvers::LcsMpcSolver solver(settings);
+    const Stopwatch watch;
+    const solvers::LcsMpcResult& result = solver.solve(file.program);
+    times_s.push_back(watch.seconds());
+    if (i > 0) continue;
+    answer = {.status = result.status,
+              .has_incumbent = result.has_incumbent,
+              .point = result.incumbent,
+              .certificate = result.certificate,
+              .cost = result.cost,
+              .bound = result.bound,
+              .gap = result.gap,
+              .nodes = result.nodes,
+              .iterations = result.iterations};
+  }
+  answer.time_s = percentile(times_s, 0.5);
+  if (!answer.has_incumbent) return answer;
+  answer.certificate = solvers::certify(file.program, answer.point);
+  if (!(answer.certificate.max() <= kCertified * answer.scale())) answer.status = Status::kNumericalFailure;
+  return answer;
 }
 
 void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer) {
