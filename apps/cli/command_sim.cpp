@@ -10,10 +10,12 @@
 #include <memory>
 
 #include "command.hpp"
+#include "control_run.hpp"
 #include "deft/core/log.hpp"
 #include "deft/dynamics/complementarity_step.hpp"
 #include "deft/dynamics/rollout.hpp"
 #include "deft/io/run_folder.hpp"
+#include "deft/scene/control_table.hpp"
 #include "deft/scene/visual_json.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
@@ -38,7 +40,8 @@ struct SimOptions {
   std::optional<double> duration_s;
   std::optional<int> steps;
   std::string out;
-  std::string from;  // never filled: both options that would are for later
+  std::string from;  // never filled: the option that would is for later
+  std::string controller;
   bool force = false;
   std::string dump_folder;
   DumpIf dump_if = DumpIf::kAll;
@@ -47,10 +50,12 @@ struct SimOptions {
 /// How many steps are asked for: --steps, or enough for --duration, or for the last knot of the commands.
 int count_steps(const SimOptions& options, const scene::Scene& scene, double h) {
   if (options.steps) return *options.steps;
-  const double duration_s = options.duration_s.value_or(scene.last_knot_time());
+  const bool controlled = !options.controller.empty() && scene.control() != nullptr;
+  const double duration_s = options.duration_s.value_or(controlled ? scene.control()->last_time() : scene.last_knot_time());
   if (!options.duration_s && duration_s <= 0) {
     throw InputError({options.scene.scene, 0, 0},
-                     "has no commands that say how long to simulate; give --steps N or --duration SECONDS");
+                     fmt::format("has no {} that says how long to simulate; give --steps N or --duration SECONDS",
+                                 controlled ? "path of the controller" : "command"));
   }
   // A duration that is a multiple of h up to rounding needs no further step.
   const double steps = std::ceil(duration_s / h - 1e-9);
@@ -103,6 +108,7 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
     for (const StepRecord& step : motion.steps) ++counts.at(static_cast<std::size_t>(step.uniqueness));
     summary["uniqueness"] = {{"unique", counts[1]}, {"not_unique", counts[2]}, {"unknown", counts[0]}};
   }
+  if (!motion.names_x.empty()) summary["control"] = control_summary(motion);
   return summary;
 }
 
@@ -127,6 +133,7 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
   if (summary.contains("uniqueness"))
     fmt::print("  motions   {} unique, {} not, {} unknown\n", summary["uniqueness"]["unique"].get<int>(),
                summary["uniqueness"]["not_unique"].get<int>(), summary["uniqueness"]["unknown"].get<int>());
+  if (summary.contains("control")) print_control(summary["control"]);
   fmt::print("at the end\n");
   for (const auto& [name, value] : summary["q"].items())
     fmt::print("  {:<32} {}\n", name, value.is_number() ? fmt::format("{:.6f}", value.get<double>()) : "–");
@@ -155,6 +162,7 @@ int run(const SimOptions& options) {
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const int steps = count_steps(options, scene, model->h());
   const dynamics::State start = dynamics::initial_state(*model);
+  const std::unique_ptr<ControlRun> controller = options.controller.empty() ? nullptr : std::make_unique<ControlRun>(scene);
 
   // The run folder: what does not change first.
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
@@ -163,6 +171,7 @@ int run(const SimOptions& options) {
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
   const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
   Trajectory motion = dynamics::start_trajectory(*model, start);
+  if (controller) controller->announce(motion);
   io::RunWriter writer(folder, header, motion);
   ProblemDump dump(options.dump_folder, options.dump_if, scene);
 
@@ -188,7 +197,10 @@ int run(const SimOptions& options) {
       }
       return !interrupted();
     };
-    end = dynamics::rollout(*model, start, {steps, on_step}, motion);
+    dynamics::RolloutOptions rollout{.steps = steps, .on_step = on_step};
+    if (controller)
+      rollout.controller = [&](const dynamics::State& state, Eigen::VectorXd& u, Trajectory& so_far) { (*controller)(state, u, so_far); };
+    end = dynamics::rollout(*model, start, rollout, motion);
   }
   // A signal during the last step interrupts nothing.
   if (motion.num_steps() == steps && end.interrupted) end = {.completed = true};
@@ -226,7 +238,9 @@ Command add_sim(CLI::App& app) {
       ->excludes(duration);
   const auto later = [](const std::string& value) { return fmt::format("'{}' is not available yet", value); };
   command->add_option("--from", options->from, "Start from a run (not available yet)")->type_name("RUN[@t]")->check(later);
-  command->add_option("--controller", options->from, "A controller (not available yet)")->check(later);
+  command->add_option("--controller", options->controller, "Who gives the commands: mixed-integer (settings: control: of the scene; default: the scene's commands)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"mixed-integer"}));
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command->add_flag("--force", options->force, "Replace the run in a folder that is not empty");
   command

@@ -1,0 +1,33 @@
+#pragma once
+// --controller of `sim`: the controller in the loop, and its statistics.
+
+#include <memory>
+#include <string>
+
+#include "deft/dynamics/rollout.hpp"
+#include "deft/scene/scene.hpp"
+#include "json.hpp"
+
+namespace deft::cli {
+
+/// The controller of a scene as a roll-out wants it: it records what it plans in Trajectory::horizons.
+class ControlRun {
+ public:
+  /// @throws InputError if the scene has no usable `control:`.
+  explicit ControlRun(const scene::Scene& scene);
+  ~ControlRun();
+  /// What Trajectory needs before the first step: names and the horizon.
+  void announce(dynamics::Trajectory& motion) const;
+  void operator()(const dynamics::State& state, Eigen::VectorXd& u, dynamics::Trajectory& motion);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// {"periods", "proven", "fallbacks", "time_s": {"p50", "p95", "max"}, "gap_max", "nodes", "statuses": {word: count}}; gap_max of those with a plan.
+Json control_summary(const dynamics::Trajectory& motion);
+/// The same in lines.
+void print_control(const Json& summary);
+
+}  // namespace deft::cli
