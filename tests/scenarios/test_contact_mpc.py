@@ -82,7 +82,8 @@ def test_the_disc_touches_the_floor_near_step_81(disc):
 def test_every_plan_is_optimal_feasible_and_followed(disc):
     summary, folder = disc
     control = summary["control"]
-    assert control["periods"] == control["proven"] == 95 and control["fallbacks"] == 0 and control["gap_max"] <= 1e-7
+    assert control["periods"] == control["proven"] == 95 and control["fallbacks"] == 0
+    assert control["gap_max"] <= 1e-7 * (1 + 1e-6)  # the bound is a difference of costs: rounding
     assert control["time_s"]["p50"] <= control["time_s"]["p95"] <= control["time_s"]["max"]
     loaded = 0
     with h5py.File(folder / "run.h5") as run:
@@ -102,6 +103,23 @@ def test_every_plan_is_optimal_feasible_and_followed(disc):
             loaded += bool(end > first and run["mpc/gamma"][first:end].max() > 1e-6)
         assert run["mpc/X_WB"].shape == (95, N + 1, len(run.attrs["names_bodies"]), 7)
     assert loaded > 5  # contact was planned for, not only free motion
+
+
+def test_a_longer_horizon_sees_further_and_costs_less(disc, deft, root, tmp_path):
+    """N = 20 goes for the floor at once and slides along it, braked by friction, long before N = 5 is there."""
+    summary = simulate(deft, root, tmp_path / "run", "disc_long", "--steps", 60)
+    assert summary["status"] == "Completed" and summary["control"]["fallbacks"] == 0
+    with h5py.File(disc[1] / "run.h5") as short, h5py.File(tmp_path / "run" / "run.h5") as long:
+        def cost(run, steps):
+            x = np.hstack([run["q"][:steps], run["v"][:steps]]) - GOAL
+            return (x**2).sum() + 10 * (run["u"][:steps] ** 2).sum()
+        assert cost(long, 60) < 0.8 * cost(short, 60)
+        touch = [int(np.argmax(run["q"][:, 1] < -4.4 + 1e-7)) for run in (short, long)]
+        assert 0 < touch[1] < touch[0] / 2
+        for k in range(0, 60, 7):
+            dynamics, complementarity, value = recheck(long, k, 20)
+            assert max(dynamics, complementarity) <= 1e-8
+            assert value == pytest.approx(long["mpc/cost"][k], rel=1e-8)
 
 
 def test_a_path_along_the_surfaces_is_tracked(deft, root, tmp_path):
