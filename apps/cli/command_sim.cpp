@@ -199,7 +199,11 @@ int run(const SimOptions& options) {
     };
     dynamics::RolloutOptions rollout{.steps = steps, .on_step = on_step};
     if (controller)
-      rollout.controller = [&](const dynamics::State& state, Eigen::VectorXd& u, Trajectory& so_far) { (*controller)(state, u, so_far); };
+      rollout.controller = [&](const dynamics::State& state, Eigen::VectorXd& u, Trajectory& so_far) {
+        (*controller)(state, u, so_far);
+        const dynamics::HorizonRecord& plan = so_far.horizons.back();
+        dump.consider_plan(so_far.num_steps(), controller->program(), static_cast<Status>(plan.status), plan.time_s);
+      };
     end = dynamics::rollout(*model, start, rollout, motion);
   }
   // A signal during the last step interrupts nothing.

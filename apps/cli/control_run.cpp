@@ -16,6 +16,7 @@ struct ControlRun::Impl {
   const scene::Scene* scene;
   control::MixedIntegerMpc mpc;
   bool told_of_fallback = false;
+  const control::MpcResult* last = nullptr;
 };
 
 ControlRun::ControlRun(const scene::Scene& scene) : impl_(new Impl{&scene, control::MixedIntegerMpc(scene)}) {}
@@ -29,12 +30,15 @@ void ControlRun::announce(dynamics::Trajectory& motion) const {
 void ControlRun::operator()(const dynamics::State& state, Eigen::VectorXd& u, dynamics::Trajectory& motion) {
   const control::MpcResult& result = impl_->mpc.control(state);
   u = result.u;
+  impl_->last = &result;
   motion.horizons.push_back(record_of(result, *impl_->scene, state.q));
   if (!result.fallback || impl_->told_of_fallback) return;
   impl_->told_of_fallback = true;
   log::warning(fmt::format("t = {:.6g} s: the controller has no plan ({}) and gives the safe command, control.fallback: {} (later ones are counted only)",
                            state.t, to_string(result.status), to_string(impl_->scene->spec().control->fallback)));
 }
+
+const solvers::LcsMpcProgram& ControlRun::program() const { return impl_->last->program; }
 
 Json control_summary(const dynamics::Trajectory& motion) {
   std::vector<double> times;

@@ -6,6 +6,7 @@
 
 #include "deft/dynamics/rollout.hpp"
 #include "deft/scene/scene.hpp"
+#include "deft/solvers/lcs_program.hpp"
 #include "json.hpp"
 
 namespace deft::cli {
@@ -19,6 +20,8 @@ class ControlRun {
   /// What Trajectory needs before the first step: names and the horizon.
   void announce(dynamics::Trajectory& motion) const;
   void operator()(const dynamics::State& state, Eigen::VectorXd& u, dynamics::Trajectory& motion);
+  /// The program of the last period.
+  const solvers::LcsMpcProgram& program() const;
 
  private:
   struct Impl;

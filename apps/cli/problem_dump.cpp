@@ -33,21 +33,21 @@ ProblemDump::ProblemDump(std::string folder, DumpIf condition, const scene::Scen
     throw InputError({folder_, 0, 0}, fmt::format("--dump-problems: cannot make the folder: {}", error.message()));
 }
 
-bool ProblemDump::wanted(const dynamics::StepResult& result) {
+bool ProblemDump::wanted(solvers::Status status, double time_us, std::vector<double>& times_us) const {
   switch (condition_) {
     case DumpIf::kAll:
       return true;
     case DumpIf::kFailed:
-      return result.status != solvers::Status::kSolved && result.status != solvers::Status::kNotUnique;
+      return !solvers::usable(status);
     case DumpIf::kSlow:
-      solve_us_.push_back(result.solve_us);
-      return solve_us_.size() > kMinSample && result.solve_us > kSlowFactor * percentile(solve_us_, 0.5);
+      times_us.push_back(time_us);
+      return times_us.size() > kMinSample && time_us > kSlowFactor * percentile(times_us, 0.5);
   }
   return false;
 }
 
 void ProblemDump::consider(int step, const dynamics::StepResult& result) {
-  if (folder_.empty() || !wanted(result)) return;
+  if (folder_.empty() || !wanted(result.status, result.solve_us, solve_us_)) return;
   io::ContactLabels labels;
   const auto& contacts = result.problem.contacts;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
@@ -65,6 +65,15 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result) {
     io::write_contact_problem(path, name, source, result.program, labels);
   }
   log::info(fmt::format("step {} ({}) written to {}", step, solvers::to_string(result.status), path));
+  ++written_;
+}
+
+void ProblemDump::consider_plan(int step, const solvers::LcsMpcProgram& program, solvers::Status status, double time_s) {
+  if (folder_.empty() || !wanted(status, 1e6 * time_s, plan_us_)) return;
+  const std::string name = fmt::format("{}_plan_{:06}", name_, step);
+  const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
+  io::write_lcs_problem(path, name, fmt::format("deft sim, plan of step {}", step), program);
+  log::info(fmt::format("plan of step {} ({}) written to {}", step, solvers::to_string(status), path));
   ++written_;
 }
 

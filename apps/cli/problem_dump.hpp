@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "deft/dynamics/step_model.hpp"
+#include "deft/solvers/lcs_program.hpp"
 
 namespace deft::cli {
 
@@ -17,15 +18,17 @@ class ProblemDump {
   /// Writes FOLDER/NAME_000123.json.gz if the step meets the condition. Slow: more than three times the median of the
   /// steps so far.
   void consider(int step, const dynamics::StepResult& result);
+  /// The program of a controller's period as FOLDER/NAME_plan_000123.json.gz, kind `lcs_mpc`. Failed: not proven optimal; slow: by its wall time.
+  void consider_plan(int step, const solvers::LcsMpcProgram& program, solvers::Status status, double time_s);
   int written() const { return written_; }
 
  private:
-  bool wanted(const dynamics::StepResult& result);
+  bool wanted(solvers::Status status, double time_us, std::vector<double>& times_us) const;
 
   std::string folder_, name_;
   DumpIf condition_;
   std::vector<std::string> bodies_, geometries_;
-  std::vector<double> solve_us_;
+  std::vector<double> solve_us_, plan_us_;
   int written_ = 0;
 };
 

@@ -156,6 +156,16 @@ def test_the_pusher_moves_the_box_to_its_goal(deft, root, tmp_path):
         assert abs(run["q"][-1, names.index("box/theta")]) < 0.05
 
 
+def test_dumped_plans_solve_to_the_same_cost(deft, root, tmp_path):
+    simulate(deft, root, tmp_path / "run", "cart_pole", "--steps", 4, "--dump-problems", tmp_path / "dump")
+    plans = sorted((tmp_path / "dump").glob("*_plan_*.json.gz"))
+    assert len(plans) == 4
+    solved = subprocess.run([deft, "solve", *plans, "--json"], capture_output=True, text=True, check=True)
+    with h5py.File(tmp_path / "run" / "run.h5") as run:
+        for result, cost in zip(json.loads(solved.stdout)["results"], run["mpc/cost"][:], strict=True):
+            assert result["status"] == "Solved" and result["solution"]["cost"] == pytest.approx(cost, rel=3e-7)
+
+
 def test_bounds_that_cannot_be_kept_give_the_safe_command(deft, root, tmp_path):
     fast = ["--set", "configurations.start.disc={x: 0, y: -3, velocity: [3, 0]}", "--steps", 3]
     summary = simulate(deft, root, tmp_path / "hard", "disc", *fast)

@@ -158,7 +158,8 @@ const MpcResult& MixedIntegerMpc::control(const dynamics::State& measured) {
   s.build(measured, s.next_u.cols() > 0 ? VectorXd(s.next_u.col(0)) : s.last_u.size() > 0 ? s.last_u : s.no_effort(measured));
   const double limit_s = s.scene->spec().control->time_limit_s;
   s.solver.settings().time_limit_s = std::max(limit_s - 1e-6 * watch.microseconds(), std::min(limit_s, kLeastTime_s));
-  if (s.next_u.cols() > 0) s.solver.suggest(s.next_u);
+  // Without a last plan: the command that is safe, all along.
+  s.solver.suggest(s.next_u.cols() > 0 ? s.next_u : (s.last_u.size() > 0 ? s.last_u : s.no_effort(measured)).replicate(1, s.N()).eval());
   const solvers::LcsMpcResult& found = s.solver.solve(result.program);
   result.status = found.status;
   result.cost = found.cost;
