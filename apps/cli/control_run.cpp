@@ -34,8 +34,10 @@ void ControlRun::operator()(const dynamics::State& state, Eigen::VectorXd& u, dy
   motion.horizons.push_back(record_of(result, *impl_->scene, state.q));
   if (!result.fallback || impl_->told_of_fallback) return;
   impl_->told_of_fallback = true;
-  log::warning(fmt::format("t = {:.6g} s: the controller has no plan ({}) and gives the safe command, control.fallback: {} (later ones are counted only)",
-                           state.t, to_string(result.status), to_string(impl_->scene->spec().control->fallback)));
+  log::warning(
+      fmt::format("t = {:.6g} s: the controller has no plan ({}) and gives the safe command, control.fallback: {} "
+                  "(later ones are counted only)",
+                  state.t, to_string(result.status), to_string(impl_->scene->spec().control->fallback)));
 }
 
 const solvers::LcsMpcProgram& ControlRun::program() const { return impl_->last->program; }
@@ -57,17 +59,28 @@ Json control_summary(const dynamics::Trajectory& motion) {
   return {{"periods", times.size()},
           {"proven", proven},
           {"fallbacks", fallbacks},
-          {"time_s", {{"p50", number(percentile(times, 0.5))}, {"p95", number(percentile(times, 0.95))}, {"max", number(percentile(times, 1))}}},
+          {"time_s",
+           {{"p50", number(percentile(times, 0.5))},
+            {"p95", number(percentile(times, 0.95))},
+            {"max", number(percentile(times, 1))}}},
           {"gap_max", number(gap_max)},
           {"nodes", nodes},
           {"statuses", statuses}};
 }
 
 void print_control(const Json& summary) {
-  const auto shown = [](const Json& value) { return value.is_number() ? fmt::format("{:.4g}", value.get<double>()) : value.is_string() ? value.get<std::string>() : "–"; };
-  fmt::print("controller\n  periods   {}, {} proven optimal, {} without a plan\n  gap       {} (largest, relative)\n  nodes     {}\n", summary["periods"].get<std::size_t>(),
-             summary["proven"].get<int>(), summary["fallbacks"].get<int>(), shown(summary["gap_max"]), summary["nodes"].get<std::int64_t>());
-  fmt::print("  time      p50 {} s  p95 {} s  max {} s\n", shown(summary["time_s"]["p50"]), shown(summary["time_s"]["p95"]), shown(summary["time_s"]["max"]));
+  const auto shown = [](const Json& value) {
+    return value.is_number()   ? fmt::format("{:.4g}", value.get<double>())
+           : value.is_string() ? value.get<std::string>()
+                               : "–";
+  };
+  fmt::print(
+      "controller\n  periods   {}, {} proven optimal, {} without a plan\n  gap       {} (largest, relative)\n  nodes   "
+      "  {}\n",
+      summary["periods"].get<std::size_t>(), summary["proven"].get<int>(), summary["fallbacks"].get<int>(),
+      shown(summary["gap_max"]), summary["nodes"].get<std::int64_t>());
+  fmt::print("  time      p50 {} s  p95 {} s  max {} s\n", shown(summary["time_s"]["p50"]),
+             shown(summary["time_s"]["p95"]), shown(summary["time_s"]["max"]));
 }
 
 }  // namespace deft::cli

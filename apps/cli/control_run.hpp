@@ -28,7 +28,8 @@ class ControlRun {
   std::unique_ptr<Impl> impl_;
 };
 
-/// {"periods", "proven", "fallbacks", "time_s": {"p50", "p95", "max"}, "gap_max", "nodes", "statuses": {word: count}}; gap_max of those with a plan.
+/// {"periods", "proven", "fallbacks", "time_s": {"p50", "p95", "max"}, "gap_max", "nodes", "statuses": {word: count}};
+/// gap_max of those with a plan.
 Json control_summary(const dynamics::Trajectory& motion);
 /// The same in lines.
 void print_control(const Json& summary);

@@ -35,9 +35,9 @@ TEST(MixedIntegerMpc, FindsTheOptimalCostsOfTheNote) {
     Vector2d q, v;
     int N;
     double cost;
-  } cases[] = {{{-2, -4}, {0, 0}, 1, 51.999740262},          {{-2, -4}, {0, 0}, 3, 103.988098420}, {{-2, -4}, {0, 0}, 5, 155.904711933},
-               {{-1, -4.35}, {0.6, -0.5}, 3, 64.897376337},  {{-1, -4.35}, {0.6, -0.5}, 5, 95.601064859},
-               {{-3.45, -4.3}, {-0.3, -0.4}, 5, 256.722439275}};
+  } cases[] = {{{-2, -4}, {0, 0}, 1, 51.999740262},         {{-2, -4}, {0, 0}, 3, 103.988098420},
+               {{-2, -4}, {0, 0}, 5, 155.904711933},        {{-1, -4.35}, {0.6, -0.5}, 3, 64.897376337},
+               {{-1, -4.35}, {0.6, -0.5}, 5, 95.601064859}, {{-3.45, -4.3}, {-0.3, -0.4}, 5, 256.722439275}};
   for (const auto& [q, v, N, cost] : cases) {
     const scene::Scene scene = test::build(disc_to_goal(N));
     MixedIntegerMpc mpc(scene);
@@ -68,7 +68,8 @@ TEST(MixedIntegerMpc, ThePlantDoesWhatThePlanSays) {
     EXPECT_LT((result.plan.x.col(1).tail(2) - step.v_next).norm(), 1e-7) << k;
     const dynamics::HorizonRecord record = record_of(result, scene, state.q);
     EXPECT_EQ(record.X_WB.size(), 5u * 7 * scene.names_bodies().size());
-    const std::size_t disc = 7 * (scene.names_bodies().size() + static_cast<std::size_t>(scene.model().find_body("disc")));
+    const std::size_t disc =
+        7 * (scene.names_bodies().size() + static_cast<std::size_t>(scene.model().find_body("disc")));
     EXPECT_NEAR(record.X_WB[disc + 4], step.q_next(0), 1e-7);
     touched += result.plan.gamma.size() > 0 && result.plan.gamma.maxCoeff() > 1e-6 ? 1 : 0;
     state = {.q = step.q_next, .v = step.v_next, .t = 0.1 * (k + 1)};
@@ -106,7 +107,8 @@ TEST(MixedIntegerMpc, SaysWhenNoPlanKeepsTheBoundsAndGivesTheSafeCommand) {
 }
 
 TEST(MixedIntegerMpc, FollowsReferencesOverTime) {
-  // Without surfaces in reach it is the quadratic program of a double integrator: far weights on places alone reach a moving reference.
+  // Without surfaces in reach it is the quadratic program of a double integrator: far weights on places alone reach a
+  // moving reference.
   scene::SceneSpec spec = disc_to_goal(5);
   scene::ControlSettings& control = *spec.control;
   control.goal.reset();

@@ -1,4 +1,5 @@
-// The system of a scene against the step model: one step at the linearisation point, any step of a linear scene, derivatives by differences.
+// The system of a scene against the step model: one step at the linearisation point, any step of a linear scene,
+// derivatives by differences.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +48,8 @@ Next step(const solvers::LinearComplementaritySystem& lcs, const VectorXd& x, co
 }
 
 /// The same step by the model.
-VectorXd model_step(const scene::Scene& scene, const SceneLinearizer& linearizer, const dynamics::State& start, const VectorXd& u) {
+VectorXd model_step(const scene::Scene& scene, const SceneLinearizer& linearizer, const dynamics::State& start,
+                    const VectorXd& u) {
   dynamics::StepResult result;
   dynamics::make_step_model(scene)->step(start, u, result);
   EXPECT_EQ(result.status, solvers::Status::kSolved);
@@ -65,7 +67,8 @@ TEST(SceneLcs, TheDiscSlidesAndSticksAsInTheNote) {
   EXPECT_LT((slide.x - Vector4d(-1.958, -4.4, 0.42, 0)).norm(), 1e-12) << slide.x.transpose();
   for (std::size_t i = 0; i < lcs.pairs.size(); ++i) {
     const dynamics::HorizonPair& pair = lcs.pairs[i];
-    const std::string other = scene.names_bodies()[static_cast<std::size_t>(scene.names_bodies()[static_cast<std::size_t>(pair.a)] == "disc" ? pair.b : pair.a)];
+    const std::string other = scene.names_bodies()[static_cast<std::size_t>(
+        scene.names_bodies()[static_cast<std::size_t>(pair.a)] == "disc" ? pair.b : pair.a)];
     if (pair.kind != dynamics::HorizonPair::Kind::kNormal) continue;
     EXPECT_NEAR(slide.gamma(static_cast<Eigen::Index>(i)), other == "floor" ? 0.1 : 0, 1e-12) << other;
   }
@@ -82,8 +85,13 @@ TEST(SceneLcs, OfALinearSceneHoldsEverywhere) {
   int touched = 0;
   for (int k = 0; k < 200; ++k) {
     // In turn near the floor, the wall, the bevel, and both floor and bevel or wall; touching or not.
-    const double near = 0.05 * std::max(0.0, random.uniform(-1, 1)), along = random.uniform(0, 3.5), half = 0.6 * std::sqrt(2.0);
-    const Vector2d places[] = {{along, -4.4 + near}, {4.4 - near, -along}, {along + half + near, along}, {4.4 - near, -4.4}, {-4.4 + half, -4.4 + near}};
+    const double near = 0.05 * std::max(0.0, random.uniform(-1, 1)), along = random.uniform(0, 3.5),
+                 half = 0.6 * std::sqrt(2.0);
+    const Vector2d places[] = {{along, -4.4 + near},
+                               {4.4 - near, -along},
+                               {along + half + near, along},
+                               {4.4 - near, -4.4},
+                               {-4.4 + half, -4.4 + near}};
     const dynamics::State start{.q = places[k % 5], .v = Vector2d(random.uniform(-1, 1), random.uniform(-1, 1))};
     const Vector2d u(random.uniform(-1, 1), random.uniform(-1, 1));
     const Next next = step(lcs.system, linearizer.state(start.q, start.q, start.v), u);
@@ -96,8 +104,11 @@ TEST(SceneLcs, OfALinearSceneHoldsEverywhere) {
 /// A box on a floor that a ball on two slides pushes, with gravity; everything in the plane xz.
 scene::SceneSpec pusher_and_box(double compliance) {
   std::vector<test::ModelSpec> models{
-      test::body("box", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1}), test::turn("theta", {0, -1, 0})}, BoxSpec{{0.2, 0.2, 0.2}}, 2, 0.02, 0.5),
-      test::body("ball", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 1, 1, 0.5),
+      test::body("box", JointKind::kAxes,
+                 {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1}), test::turn("theta", {0, -1, 0})},
+                 BoxSpec{{0.2, 0.2, 0.2}}, 2, 0.02, 0.5),
+      test::body("ball", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1})}, SphereSpec{0.05},
+                 1, 1, 0.5),
       test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)};
   scene::SceneSpec spec = test::scene_spec(std::move(models));
   scene::RobotSpec robot;
@@ -122,7 +133,8 @@ TEST(SceneLcs, StepsAsTheModelWhereItIsTakenWithSeveralContacts) {
     for (int k = 0; k < 60; ++k) {
       const double theta = k % 3 == 0 ? 0 : random.uniform(-0.3, 0.3);
       dynamics::State start{.q = VectorXd(5), .v = VectorXd(5)};
-      start.q << 0.3, 0.1 * (std::abs(std::cos(theta)) + std::abs(std::sin(theta))), theta, 0.3 - 0.15 / std::cos(theta) - 0.01, 0.1;
+      start.q << 0.3, 0.1 * (std::abs(std::cos(theta)) + std::abs(std::sin(theta))), theta,
+          0.3 - 0.15 / std::cos(theta) - 0.01, 0.1;
       for (int i = 0; i < 5; ++i) start.v(i) = random.uniform(-0.5, 0.5);
       const Vector2d u(random.uniform(0, 40), random.uniform(-10, 10));
       linearizer.linearize(start, u, {}, lcs);
@@ -134,10 +146,12 @@ TEST(SceneLcs, StepsAsTheModelWhereItIsTakenWithSeveralContacts) {
 
 TEST(SceneLcs, StepsAsTheModelInSpace) {
   // A free box on a floor with pyramids of four rays, turning.
-  scene::SceneSpec spec = test::scene_spec({test::free_body("box", BoxSpec{{0.2, 0.3, 0.1}}, 2, 0.02, 0.4, at(0, 0, 0.05)),
-                                            test::body("ball", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 1, 1, 0.5, at(-0.152, 0.02, 0.06)),
-                                            test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)},
-                                           {{"ball", 500}});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("box", BoxSpec{{0.2, 0.3, 0.1}}, 2, 0.02, 0.4, at(0, 0, 0.05)),
+                        test::body("ball", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 1, 1, 0.5,
+                                   at(-0.152, 0.02, 0.06)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)},
+                       {{"ball", 500}});
   spec.gravity_W = {0, 0, -9.81};
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = 0.01;
@@ -161,7 +175,8 @@ TEST(SceneLcs, StepsAsTheModelInSpace) {
 TEST(SceneLcs, DerivativesOfAFallingPendulumAreThoseOfTheModel) {
   // A pole on a cart, without contacts: A and B against central differences of the step.
   scene::SceneSpec spec = test::scene_spec({});
-  test::ModelSpec cart = test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, BoxSpec{{0.2, 0.1, 0.1}}, 1, 0.01, 0);
+  test::ModelSpec cart =
+      test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, BoxSpec{{0.2, 0.1, 0.1}}, 1, 0.01, 0);
   multibody::LinkSpec pole = cart.links.front();
   cart.inline_body = false;
   pole.name = "pole";
@@ -194,7 +209,8 @@ TEST(SceneLcs, DerivativesOfAFallingPendulumAreThoseOfTheModel) {
   for (int i = 0; i < 6; ++i) {
     Eigen::Matrix<double, 6, 1> d = Eigen::Matrix<double, 6, 1>::Unit(i) * eps;
     const auto moved = [&](double sign) {
-      return model_step(scene, linearizer, {.q = start.q + sign * d.head<2>(), .v = start.v + sign * d.segment<2>(2)}, u + sign * d.tail<2>());
+      return model_step(scene, linearizer, {.q = start.q + sign * d.head<2>(), .v = start.v + sign * d.segment<2>(2)},
+                        u + sign * d.tail<2>());
     };
     const VectorXd slope = (moved(1) - moved(-1)) / (2 * eps);
     const VectorXd column = i < 4 ? VectorXd(lcs.system.A.col(i)) : VectorXd(lcs.system.B.col(i - 4));
@@ -208,7 +224,8 @@ TEST(SceneLcs, LeavesOutWhatBoundsKeepOutOfReach) {
   SceneLcs lcs;
   // Gaps at (−2, −4): bevel (√2 − 0.6) m = 0.81, floor 0.4, wall 6.4.
   const auto pairs = [&](double speed, double time, double margin) {
-    linearizer.linearize({.q = Vector2d(-2, -4), .v = Vector2d::Zero()}, Vector2d::Zero(), {.speed = Vector2d::Constant(speed), .time = time, .contact_margin = margin}, lcs);
+    linearizer.linearize({.q = Vector2d(-2, -4), .v = Vector2d::Zero()}, Vector2d::Zero(),
+                         {.speed = Vector2d::Constant(speed), .time = time, .contact_margin = margin}, lcs);
     return lcs.system.pairs();
   };
   EXPECT_EQ(pairs(1, 0.3, scene::kInfinity), 0);

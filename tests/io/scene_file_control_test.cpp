@@ -59,7 +59,8 @@ TEST(SceneFileControl, WeightsAndBoundsAreReadByName) {
   threads: 2
   contact_margin: 3
   fallback: hold
-  goal: end)", folder);
+  goal: end)",
+                                  folder);
   const scene::ControlSettings& settings = *scene.spec().control;
   EXPECT_EQ(settings.N, 7);
   EXPECT_EQ(settings.gap, 1e-3);
@@ -95,7 +96,10 @@ TEST(SceneFileControl, WeightsAndBoundsAreReadByName) {
 
 TEST(SceneFileControl, PathsAreLinearBetweenKnotsWithTheirVelocity) {
   const Folder folder;
-  const scene::Scene scene = load("control: {Q: 1, R: 1, path: [{t: 1, disc: {x: 0, y: 1}}, {t: 3, disc: {x: 4}, box: {x: 5}}, {t: 4, disc: {y: 2}}]}", folder);
+  const scene::Scene scene = load(
+      "control: {Q: 1, R: 1, path: [{t: 1, disc: {x: 0, y: 1}}, {t: 3, disc: {x: 4}, box: {x: 5}}, {t: 4, disc: {y: "
+      "2}}]}",
+      folder);
   const scene::ControlTable& table = *scene.control();
   EXPECT_EQ(table.last_time(), 4);
   VectorXd q, v;
@@ -114,7 +118,8 @@ TEST(SceneFileControl, PathsAreLinearBetweenKnotsWithTheirVelocity) {
 
 TEST(SceneFileControl, TheMergedTextReadsBack) {
   const Folder folder, elsewhere;
-  const scene::SceneSpec spec = test::read_good(folder.write("scene.deft.yaml", std::string(kScene) + "control: {N: 3, Q: 1, R: 1, goal: end}\n"));
+  const scene::SceneSpec spec = test::read_good(
+      folder.write("scene.deft.yaml", std::string(kScene) + "control: {N: 3, Q: 1, R: 1, goal: end}\n"));
   test::expect_round_trip(spec, elsewhere);
   const scene::SceneSpec again = test::read_good(elsewhere.at("config.yaml"));
   ASSERT_TRUE(again.control.has_value());
@@ -149,7 +154,8 @@ TEST(SceneFileControl, WrongInputIsReportedWhereItStands) {
       {"control: {Q: 1, R: 1, path: [{disc: {x: 0}}]}", "needs 't'"},
       {"control: {Q: 1, R: 1, path: []}", "at least one knot"},
   };
-  for (const auto& [control, message] : cases) EXPECT_NE(error_of(control).find(message), std::string::npos) << control << "\n" << error_of(control);
+  for (const auto& [control, message] : cases)
+    EXPECT_NE(error_of(control).find(message), std::string::npos) << control << "\n" << error_of(control);
 }
 
 TEST(SceneFileControl, DrivesAreWordsAndForcesHaveNoSprings) {
@@ -168,7 +174,8 @@ TEST(SceneFileControl, DrivesAreWordsAndForcesHaveNoSprings) {
 
 TEST(SceneFileControl, TheHelpNamesEverySetting) {
   const std::string help = control_settings_help();
-  for (const char* key : {"N", "Q", "R", "Qf", "x_min", "x_max", "x_price", "u_min", "u_max", "goal", "path", "gap", "time_limit_s", "threads", "contact_margin", "fallback"})
+  for (const char* key : {"N", "Q", "R", "Qf", "x_min", "x_max", "x_price", "u_min", "u_max", "goal", "path", "gap",
+                          "time_limit_s", "threads", "contact_margin", "fallback"})
     EXPECT_NE(help.find(std::string("control.") + key + " "), std::string::npos) << key;
 }
 

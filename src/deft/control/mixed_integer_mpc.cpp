@@ -23,7 +23,8 @@ constexpr double kLeastTime_s = 1e-4;  // left to the solver when the program al
 
 const scene::ControlTable& table_of(const scene::Scene& scene) {
   if (scene.control() == nullptr)
-    throw InputError({scene.spec().file, 0, 0}, "has no 'control:'; --controller mixed-integer needs N, Q, R and a goal or path there");
+    throw InputError({scene.spec().file, 0, 0},
+                     "has no 'control:'; --controller mixed-integer needs N, Q, R and a goal or path there");
   return *scene.control();
 }
 
@@ -56,8 +57,8 @@ struct MixedIntegerMpc::Impl {
   solvers::LcsMpcSolver solver;
   SceneLcs lcs;
   MpcResult result;
-  MatrixXd next_u;     // inputs to start from, nu × N; empty: none
-  VectorXd last_u;     // the last command; empty: none
+  MatrixXd next_u;  // inputs to start from, nu × N; empty: none
+  VectorXd last_u;  // the last command; empty: none
 
   int N() const { return scene->spec().control->N; }
   void check_weights() const;
@@ -71,8 +72,15 @@ struct MixedIntegerMpc::Impl {
 void MixedIntegerMpc::Impl::check_weights() const {
   const Eigen::Index nx = 2 * scene->nv(), nu = scene->nu();
   solvers::LcsMpcProgram program;
-  program.system = {.A = MatrixXd::Zero(nx, nx), .B = MatrixXd::Zero(nx, nu), .C = MatrixXd::Zero(nx, 0), .F = VectorXd::Zero(nx),
-                    .D0 = MatrixXd::Zero(0, nx), .D = MatrixXd::Zero(0, nx), .E = MatrixXd::Zero(0, 0), .H = MatrixXd::Zero(0, nu), .alpha = VectorXd::Zero(0)};
+  program.system = {.A = MatrixXd::Zero(nx, nx),
+                    .B = MatrixXd::Zero(nx, nu),
+                    .C = MatrixXd::Zero(nx, 0),
+                    .F = VectorXd::Zero(nx),
+                    .D0 = MatrixXd::Zero(0, nx),
+                    .D = MatrixXd::Zero(0, nx),
+                    .E = MatrixXd::Zero(0, 0),
+                    .H = MatrixXd::Zero(0, nu),
+                    .alpha = VectorXd::Zero(0)};
   program.Q = table->Q;
   program.R = table->R;
   program.Qf = table->Qf;
@@ -89,7 +97,8 @@ void MixedIntegerMpc::Impl::check_weights() const {
 VectorXd MixedIntegerMpc::Impl::no_effort(const dynamics::State& measured) const {
   VectorXd u = VectorXd::Zero(scene->nu());
   for (const scene::Robot& robot : scene->robots())
-    if (robot.drive == scene::Drive::kPosition) u.segment(robot.first_u, robot.nu) = measured.q.segment(robot.first_q, robot.nu);
+    if (robot.drive == scene::Drive::kPosition)
+      u.segment(robot.first_u, robot.nu) = measured.q.segment(robot.first_q, robot.nu);
   return u;
 }
 
@@ -123,7 +132,9 @@ void MixedIntegerMpc::Impl::take(const solvers::LcsMpcResult& found) {
   result.plan = found.incumbent;
   result.certificate = found.certificate;
   const auto& [x, u, gamma] = result.plan;
-  result.slack = (system.D0 * x.leftCols(N()) + system.D * x.rightCols(N()) + system.E * gamma + system.H * u).colwise() + system.alpha;
+  result.slack =
+      (system.D0 * x.leftCols(N()) + system.D * x.rightCols(N()) + system.E * gamma + system.H * u).colwise() +
+      system.alpha;
   result.modes.clear();
   for (Eigen::Index k = 0; k < gamma.cols(); ++k)
     for (Eigen::Index i = 0; i < gamma.rows(); ++i)
@@ -155,11 +166,15 @@ const MpcResult& MixedIntegerMpc::control(const dynamics::State& measured) {
   const Stopwatch watch;
   MpcResult& result = s.result;
   result.fallback = false;
-  s.build(measured, s.next_u.cols() > 0 ? VectorXd(s.next_u.col(0)) : s.last_u.size() > 0 ? s.last_u : s.no_effort(measured));
+  s.build(measured, s.next_u.cols() > 0   ? VectorXd(s.next_u.col(0))
+                    : s.last_u.size() > 0 ? s.last_u
+                                          : s.no_effort(measured));
   const double limit_s = s.scene->spec().control->time_limit_s;
   s.solver.settings().time_limit_s = std::max(limit_s - 1e-6 * watch.microseconds(), std::min(limit_s, kLeastTime_s));
   // Without a last plan: the command that is safe, all along.
-  s.solver.suggest(s.next_u.cols() > 0 ? s.next_u : (s.last_u.size() > 0 ? s.last_u : s.no_effort(measured)).replicate(1, s.N()).eval());
+  s.solver.suggest(s.next_u.cols() > 0
+                       ? s.next_u
+                       : (s.last_u.size() > 0 ? s.last_u : s.no_effort(measured)).replicate(1, s.N()).eval());
   const solvers::LcsMpcResult& found = s.solver.solve(result.program);
   result.status = found.status;
   result.cost = found.cost;
@@ -185,7 +200,8 @@ std::vector<std::string> MixedIntegerMpc::names_x() const { return state_names(*
 
 dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& scene, const VectorXd& q) {
   const auto flat = [](const MatrixXd& matrix, int rows, int cols) {
-    std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols),
+                               std::numeric_limits<double>::quiet_NaN());
     if (matrix.size() > 0) std::copy_n(matrix.data(), matrix.size(), values.begin());
     return values;
   };
@@ -196,8 +212,12 @@ dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& s
   record.X_WB = flat({}, 7 * static_cast<int>(scene.names_bodies().size()), N + 1);
   scene::SceneState state = scene.make_state();
   for (int k = 0; k <= N && !result.fallback; ++k) {
-    const auto poses = dynamics::poses_after(scene, q, result.plan.x.col(k).head(nv) - result.plan.x.col(0).head(nv), state);
-    for (std::size_t b = 0; b < poses.size(); ++b) std::copy_n(poses[b].begin(), 7, record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (static_cast<std::size_t>(k) * poses.size() + b)));
+    const auto poses =
+        dynamics::poses_after(scene, q, result.plan.x.col(k).head(nv) - result.plan.x.col(0).head(nv), state);
+    for (std::size_t b = 0; b < poses.size(); ++b)
+      std::copy_n(
+          poses[b].begin(), 7,
+          record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (static_cast<std::size_t>(k) * poses.size() + b)));
   }
   record.pairs = result.pairs;
   record.gamma = flat(result.plan.gamma.transpose(), N, pairs);

@@ -1,6 +1,7 @@
 #pragma once
-// Model predictive control through contact by mixed-integer programs (README.md): each period the scene is linearised where it is, the
-// program of solvers/lcs_program.hpp over the next N steps is solved to proven optimality, and the first input is applied.
+// Model predictive control through contact by mixed-integer programs (README.md): each period the scene is linearised
+// where it is, the program of solvers/lcs_program.hpp over the next N steps is solved to proven optimality, and the
+// first input is applied.
 
 #include <Eigen/Core>
 #include <memory>
@@ -13,20 +14,20 @@ namespace deft::control {
 
 /// What one period found.
 struct MpcResult {
-  Eigen::VectorXd u;                            // the command of this step, size nu
-  /// Solved: the plan is proven optimal; TimeLimit: the best plan so far, with its gap, or none; Infeasible: proven that no plan keeps the
-  /// bounds; NumericalFailure.
+  Eigen::VectorXd u;  // the command of this step, size nu
+  /// Solved: the plan is proven optimal; TimeLimit: the best plan so far, with its gap, or none; Infeasible: proven
+  /// that no plan keeps the bounds; NumericalFailure.
   solvers::Status status = solvers::Status::kNumericalFailure;
-  bool fallback = false;                        // no plan: `u` is the safe command of control.fallback
-  solvers::LcsMpcProgram program;               // what was solved
-  std::vector<dynamics::HorizonPair> pairs;     // of its system
-  solvers::LcsTrajectory plan;                  // x, u, γ; empty with `fallback`
-  Eigen::MatrixXd slack;                        // s_{k+1} of the plan, pairs × N
-  std::vector<solvers::PairMode> modes;         // pairs · N, step after step: the side that is zero (both: the multiplier)
-  solvers::LcsCertificate certificate;          // of the plan
+  bool fallback = false;                     // no plan: `u` is the safe command of control.fallback
+  solvers::LcsMpcProgram program;            // what was solved
+  std::vector<dynamics::HorizonPair> pairs;  // of its system
+  solvers::LcsTrajectory plan;               // x, u, γ; empty with `fallback`
+  Eigen::MatrixXd slack;                     // s_{k+1} of the plan, pairs × N
+  std::vector<solvers::PairMode> modes;      // pairs · N, step after step: the side that is zero (both: the multiplier)
+  solvers::LcsCertificate certificate;       // of the plan
   double cost = 0, bound = 0, gap = 0;
   std::int64_t nodes = 0;
-  double time_s = 0;                            // of the whole period
+  double time_s = 0;  // of the whole period
 };
 
 /// The record of a result for a trajectory, with predicted poses. @param q  where the period began.
@@ -35,14 +36,16 @@ dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& s
 /// The controller of `control:` of a scene. One object per thread.
 class MixedIntegerMpc {
  public:
-  /// @throws InputError without `control:`, for another step.model than stewart-trinkle, or weights that are not positive semidefinite.
+  /// @throws InputError without `control:`, for another step.model than stewart-trinkle, or weights that are not
+  /// positive semidefinite.
   explicit MixedIntegerMpc(const scene::Scene& scene);
   ~MixedIntegerMpc();
   MixedIntegerMpc(MixedIntegerMpc&&) noexcept;
   MixedIntegerMpc& operator=(MixedIntegerMpc&&) noexcept;
 
-  /// One period from the measured state (q, v, t): builds and solves the program within control.time_limit_s, starting from the last
-  /// inputs shifted by one step. The result is valid until the next call. @throws std::invalid_argument for wrong sizes.
+  /// One period from the measured state (q, v, t): builds and solves the program within control.time_limit_s, starting
+  /// from the last inputs shifted by one step. The result is valid until the next call. @throws std::invalid_argument
+  /// for wrong sizes.
   const MpcResult& control(const dynamics::State& measured);
   /// Forgets the last plan.
   void reset();

@@ -26,17 +26,19 @@ constexpr double kTouch = 1e-9;        // share and metres added to what is with
 
 const scene::Scene& checked(const scene::Scene& scene) {
   if (scene.spec().step.model != scene::ModelKind::kStewartTrinkle)
-    throw InputError({scene.spec().file, 0, 0},
-                     fmt::format("control: needs a step of second order with exact friction, step.model is {}; valid: stewart-trinkle",
-                                 to_string(scene.spec().step.model)));
+    throw InputError(
+        {scene.spec().file, 0, 0},
+        fmt::format(
+            "control: needs a step of second order with exact friction, step.model is {}; valid: stewart-trinkle",
+            to_string(scene.spec().step.model)));
   return scene;
 }
 
 /// One pair: its force acts along `row` (if any), its slack is what the kind says.
 struct Row {
   HorizonPair pair;
-  VectorXd row;        // size nv; empty for slips
-  double offset = 0;   // gap, or distance to the limit, at q̄
+  VectorXd row;       // size nv; empty for slips
+  double offset = 0;  // gap, or distance to the limit, at q̄
 };
 
 }  // namespace
@@ -158,7 +160,8 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
     Q.block(start, start, size, size) = s.result.problem.Q.block(k);
   }
   const Eigen::LLT<MatrixXd> factor(Q);
-  if (factor.info() != Eigen::Success) throw std::runtime_error("control: the inertia of the scene is not positive definite");
+  if (factor.info() != Eigen::Success)
+    throw std::runtime_error("control: the inertia of the scene is not positive definite");
   const VectorXd delta = -factor.solve(s.result.problem.b);
   s.result.delta = delta;
   const dynamics::EnergyPoint point{scene, s.state, s.result, u, delta, h, at.t, v};

@@ -1,14 +1,16 @@
 #pragma once
-// A linear complementarity system from a scene: the step of Stewart and Trinkle (dynamics/stewart_trinkle.hpp), linearised at
-// (q̄, v̄, ū). State x = (p, v), v of the scene; p_i is the coordinate of a joint of one axis itself and elsewhere (rotations of
-// free bodies and ball joints) the displacement e_i from q̄ = 0. Pairs per contact and per joint limit in reach:
+// A linear complementarity system from a scene: the step of Stewart and Trinkle (dynamics/stewart_trinkle.hpp),
+// linearised at (q̄, v̄, ū). State x = (p, v), v of the scene; p_i is the coordinate of a joint of one axis itself and
+// elsewhere (rotations of free bodies and ball joints) the displacement e_i from q̄ = 0. Pairs per contact and per joint
+// limit in reach:
 //
 //   v⁺ = d(q, v, u) + W Rᵀγ⁺,   p⁺ = p + h v⁺,   W = (M + h D + h²K)⁻¹,   γ = (c_n, β_1 … β_r, λ) [N s, N s, m/s],
 //   0 ≤ c_n ⟂ φ + J_n(p⁺ − p̄) + (R_c/h) c_n ≥ 0,   0 ≤ β_j ⟂ λ + d_jᵀJ_t v⁺ ≥ 0,   0 ≤ λ ⟂ μ c_n − Σβ_j ≥ 0,
 //   0 ≤ c ⟂ ±(p⁺ − limit) ≥ 0,
 //
-// d the velocity without contacts, of which the first derivatives count; W, gaps' gradients and rows are those at q̄. So the step
-// from (q̄, v̄) with ū is that of the model, and for scenes whose equations are linear (slides between half-spaces) every step is.
+// d the velocity without contacts, of which the first derivatives count; W, gaps' gradients and rows are those at q̄. So
+// the step from (q̄, v̄) with ū is that of the model, and for scenes whose equations are linear (slides between
+// half-spaces) every step is.
 
 #include <Eigen/Core>
 #include <memory>
@@ -24,17 +26,17 @@ namespace deft::control {
 /// The system of this file's head, and what its rows are.
 struct SceneLcs {
   solvers::LinearComplementaritySystem system;
-  Eigen::VectorXd x;                            // of (q̄, v̄), size 2 nv
-  std::vector<dynamics::HorizonPair> pairs;     // contact by contact, then limits
+  Eigen::VectorXd x;                         // of (q̄, v̄), size 2 nv
+  std::vector<dynamics::HorizonPair> pairs;  // contact by contact, then limits
 };
 
 /// Which contacts and limits a system has: those that can close within the horizon.
 struct Reach {
-  /// Bounds of |v_i| that hold in every step, size nv; infinity: none. A contact with gap φ is left out when the motion they
-  /// allow cannot close it: φ > time Σ|J_n,i| speed_i. With one infinite entry where J_n is not zero it stays.
+  /// Bounds of |v_i| that hold in every step, size nv; infinity: none. A contact with gap φ is left out when the motion
+  /// they allow cannot close it: φ > time Σ|J_n,i| speed_i. With one infinite entry where J_n is not zero it stays.
   Eigen::VectorXd speed;
-  double time = scene::kInfinity;                // [s], of the horizon
-  double contact_margin = scene::kInfinity;      // [m], pairs further apart are left out in any case
+  double time = scene::kInfinity;            // [s], of the horizon
+  double contact_margin = scene::kInfinity;  // [m], pairs further apart are left out in any case
 };
 
 /// Builds systems of a scene. Keeps scratch; one object per thread.

@@ -12,16 +12,17 @@ using dynamics::HorizonRecord;
 /// One member of a record: numbers per step, or per pair.
 struct Numbers {
   const char* path;
-  std::vector<double> HorizonRecord::*field;
+  std::vector<double> HorizonRecord::* field;
 };
-constexpr std::array kBlocks{Numbers{"/mpc/x", &HorizonRecord::x}, Numbers{"/mpc/u", &HorizonRecord::u}, Numbers{"/mpc/X_WB", &HorizonRecord::X_WB},
-                             Numbers{"/mpc/gamma", &HorizonRecord::gamma}, Numbers{"/mpc/slack", &HorizonRecord::slack}};
+constexpr std::array kBlocks{Numbers{"/mpc/x", &HorizonRecord::x}, Numbers{"/mpc/u", &HorizonRecord::u},
+                             Numbers{"/mpc/X_WB", &HorizonRecord::X_WB}, Numbers{"/mpc/gamma", &HorizonRecord::gamma},
+                             Numbers{"/mpc/slack", &HorizonRecord::slack}};
 struct Scalar {
   const char* path;
-  double HorizonRecord::*field;
+  double HorizonRecord::* field;
 };
-constexpr std::array kScalars{Scalar{"/mpc/cost", &HorizonRecord::cost}, Scalar{"/mpc/bound", &HorizonRecord::bound}, Scalar{"/mpc/gap", &HorizonRecord::gap},
-                              Scalar{"/mpc/time_s", &HorizonRecord::time_s}};
+constexpr std::array kScalars{Scalar{"/mpc/cost", &HorizonRecord::cost}, Scalar{"/mpc/bound", &HorizonRecord::bound},
+                              Scalar{"/mpc/gap", &HorizonRecord::gap}, Scalar{"/mpc/time_s", &HorizonRecord::time_s}};
 
 std::vector<hsize_t> shape_of(std::size_t block, const dynamics::Trajectory& start) {
   const auto N = static_cast<hsize_t>(start.horizon);
@@ -44,7 +45,8 @@ hid_t with_group(hid_t file) {
 
 }  // namespace
 
-HorizonColumns::HorizonColumns(hid_t file, const dynamics::Trajectory& start) : offset_(with_group(file), "/mpc/offset", {}) {
+HorizonColumns::HorizonColumns(hid_t file, const dynamics::Trajectory& start)
+    : offset_(with_group(file), "/mpc/offset", {}) {
   hdf5::write_attribute(file, "names_x", start.names_x);
   hdf5::write_attribute(file, "horizon", std::vector<std::int32_t>{start.horizon});
   hdf5::write_attribute(file, "pair_kinds", std::vector<std::string>{"normal", "friction", "slip", "limit"});
@@ -61,7 +63,8 @@ void HorizonColumns::append(const std::vector<HorizonRecord>& records) {
   std::vector<double> values;
   for (std::size_t b = 0; b < kBlocks.size(); ++b) {
     values.clear();
-    for (const HorizonRecord& r : records) values.insert(values.end(), (r.*kBlocks[b].field).begin(), (r.*kBlocks[b].field).end());
+    for (const HorizonRecord& r : records)
+      values.insert(values.end(), (r.*kBlocks[b].field).begin(), (r.*kBlocks[b].field).end());
     numbers_[b].append(values);
   }
   for (std::size_t s = 0; s < kScalars.size(); ++s) {
@@ -76,7 +79,8 @@ void HorizonColumns::append(const std::vector<HorizonRecord>& records) {
     nodes.push_back(r.nodes);
     status.push_back(r.status);
     fallback.push_back(r.fallback ? 1 : 0);
-    for (const HorizonPair& pair : r.pairs) pairs.insert(pairs.end(), {static_cast<std::int32_t>(pair.kind), pair.a, pair.b, pair.index});
+    for (const HorizonPair& pair : r.pairs)
+      pairs.insert(pairs.end(), {static_cast<std::int32_t>(pair.kind), pair.a, pair.b, pair.index});
     pairs_ += static_cast<std::int64_t>(r.pairs.size());
     offset.push_back(pairs_);
   }
@@ -94,7 +98,8 @@ void read_horizons(hid_t file, std::size_t steps, dynamics::Trajectory& motion) 
   motion.names_x = hdf5::read_texts(file, "names_x");
   motion.horizon = horizon[0];
   const auto N = static_cast<std::size_t>(motion.horizon);
-  const std::size_t widths[] = {(N + 1) * motion.names_x.size(), N * motion.names_u.size(), (N + 1) * motion.names_bodies.size() * 7, N, N};
+  const std::size_t widths[] = {(N + 1) * motion.names_x.size(), N * motion.names_u.size(),
+                                (N + 1) * motion.names_bodies.size() * 7, N, N};
   std::vector<std::vector<double>> blocks, scalars;
   for (const Numbers& block : kBlocks) blocks.push_back(hdf5::read_values<double>(file, block.path).data);
   for (const Scalar& scalar : kScalars) scalars.push_back(hdf5::read_values<double>(file, scalar.path).data);
@@ -108,21 +113,25 @@ void read_horizons(hid_t file, std::size_t steps, dynamics::Trajectory& motion) 
   for (std::size_t b = 0; b < 3; ++b)
     if (widths[b] > 0) rows = std::min(rows, blocks[b].size() / widths[b]);
   for (const auto& scalar : scalars) rows = std::min(rows, scalar.size());
-  const std::size_t known = std::min({pairs.size() / 4, blocks[3].size() / std::max<std::size_t>(N, 1), blocks[4].size() / std::max<std::size_t>(N, 1)});
+  const std::size_t known = std::min({pairs.size() / 4, blocks[3].size() / std::max<std::size_t>(N, 1),
+                                      blocks[4].size() / std::max<std::size_t>(N, 1)});
   for (std::size_t k = 0; k < rows; ++k) {
     if (offset.data[k + 1] < offset.data[k] || static_cast<std::size_t>(offset.data[k + 1]) > known) break;
     const auto first = static_cast<std::size_t>(offset.data[k]), end = static_cast<std::size_t>(offset.data[k + 1]);
     HorizonRecord& r = motion.horizons.emplace_back();
     for (std::size_t b = 0; b < kBlocks.size(); ++b) {
       const std::size_t from = b < 3 ? k : first, to = b < 3 ? k + 1 : end;
-      (r.*kBlocks[b].field).assign(blocks[b].begin() + static_cast<std::ptrdiff_t>(from * widths[b]), blocks[b].begin() + static_cast<std::ptrdiff_t>(to * widths[b]));
+      (r.*kBlocks[b].field)
+          .assign(blocks[b].begin() + static_cast<std::ptrdiff_t>(from * widths[b]),
+                  blocks[b].begin() + static_cast<std::ptrdiff_t>(to * widths[b]));
     }
     for (std::size_t s = 0; s < kScalars.size(); ++s) r.*kScalars[s].field = scalars[s][k];
     r.nodes = nodes[k];
     r.status = status[k];
     r.fallback = fallback[k] != 0;
     for (std::size_t i = first; i < end; ++i)
-      r.pairs.push_back({static_cast<HorizonPair::Kind>(pairs[4 * i]), pairs[4 * i + 1], pairs[4 * i + 2], pairs[4 * i + 3]});
+      r.pairs.push_back(
+          {static_cast<HorizonPair::Kind>(pairs[4 * i]), pairs[4 * i + 1], pairs[4 * i + 2], pairs[4 * i + 3]});
   }
 }
 

@@ -33,7 +33,8 @@ class HorizonColumns {
   std::int64_t pairs_ = 0;
 };
 
-/// Reads /mpc into `motion` (names_x, horizon, horizons), as many whole steps as are there, at most `steps`; nothing if the file has none.
+/// Reads /mpc into `motion` (names_x, horizon, horizons), as many whole steps as are there, at most `steps`; nothing if
+/// the file has none.
 void read_horizons(hid_t file, std::size_t steps, dynamics::Trajectory& motion);
 
 }  // namespace deft::io

@@ -15,19 +15,21 @@ constexpr NumberRange kBound{-std::numeric_limits<double>::infinity(), true, tru
 
 struct ValuesInfo {
   std::string_view name, doc;
-  ControlValues ControlSettings::*field;
+  ControlValues ControlSettings::* field;
   NumberRange range;
   bool matrix;  // a list of rows may stand for it
   bool states;  // per state, or per input
 };
 
 constexpr ValuesInfo kValues[] = {
-    {"Q", "weights of the states' distance from the reference at steps 0 … N−1; what is not named weighs 0", &ControlSettings::Q, kNotNegative, true, true},
+    {"Q", "weights of the states' distance from the reference at steps 0 … N−1; what is not named weighs 0",
+     &ControlSettings::Q, kNotNegative, true, true},
     {"R", "weights of the inputs", &ControlSettings::R, kNotNegative, true, false},
     {"Qf", "weights at step N; missing: those of Q", &ControlSettings::Qf, kNotNegative, true, true},
     {"x_min", "lower bounds of the states at steps 1 … N", &ControlSettings::x_min, kBound, false, true},
     {"x_max", "upper bounds", &ControlSettings::x_max, kBound, false, true},
-    {"x_price", "price per unit of violation that makes bounds soft; inf: hard", &ControlSettings::x_price, kNotNegativeOrInfinite, false, true},
+    {"x_price", "price per unit of violation that makes bounds soft; inf: hard", &ControlSettings::x_price,
+     kNotNegativeOrInfinite, false, true},
     {"u_min", "lower bounds of the inputs", &ControlSettings::u_min, kBound, false, false},
     {"u_max", "upper bounds", &ControlSettings::u_max, kBound, false, false},
 };
@@ -47,11 +49,13 @@ constexpr NumberInfo kNumbers[] = {
     {"fallback", "", "command without a plan: no effort, or the last one again", "zero, hold", "zero"},
 };
 
-std::optional<scene::JointValues> joint_values(const YamlNode& node, const std::string& what, const ValuesInfo& info, const YamlReader& read) {
+std::optional<scene::JointValues> joint_values(const YamlNode& node, const std::string& what, const ValuesInfo& info,
+                                               const YamlReader& read) {
   return read_joint_values(node, what, read, info.range, {});
 }
 
-std::optional<ControlValues::OfModel> read_model(const YamlNode& node, const std::string& what, const ValuesInfo& info, const YamlReader& read) {
+std::optional<ControlValues::OfModel> read_model(const YamlNode& node, const std::string& what, const ValuesInfo& info,
+                                                 const YamlReader& read) {
   ControlValues::OfModel model{.where = node.where};
   if (!node.is_map()) {
     const auto values = joint_values(node, what, info, read);
@@ -72,7 +76,8 @@ std::optional<ControlValues::OfModel> read_model(const YamlNode& node, const std
 }
 
 std::optional<Eigen::MatrixXd> read_matrix(const YamlNode& node, const std::string& what, const YamlReader& read) {
-  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(node.items.size()), static_cast<Eigen::Index>(node.items.front().items.size()));
+  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(node.items.size()),
+                         static_cast<Eigen::Index>(node.items.front().items.size()));
   for (std::size_t r = 0; r < node.items.size(); ++r) {
     const auto row = read.numbers(node.items[r], what, static_cast<int>(matrix.cols()));
     if (!row) return std::nullopt;
@@ -94,10 +99,12 @@ void read_values(const YamlNode& node, const ValuesInfo& info, SceneReading& sce
   } else if (node.is_map()) {
     for (const YamlEntry& entry : node.entries) {
       if (!scene.may_exist(entry.key)) {
-        scene.diagnostics.error(entry.where, fmt::format("{}: there is no model '{}'{}", what, entry.key, did_you_mean(entry.key, scene.model_names())));
+        scene.diagnostics.error(entry.where, fmt::format("{}: there is no model '{}'{}", what, entry.key,
+                                                         did_you_mean(entry.key, scene.model_names())));
         continue;
       }
-      if (auto model = read_model(entry.value, fmt::format("{} {}", what, entry.key), info, read)) out.models[entry.key] = std::move(*model);
+      if (auto model = read_model(entry.value, fmt::format("{} {}", what, entry.key), info, read))
+        out.models[entry.key] = std::move(*model);
     }
   } else if (const auto all = read.number(node, what, info.range)) {
     out.all = all;
@@ -116,7 +123,9 @@ void read_goal(const YamlNode& node, SceneReading& scene, ControlSettings& contr
     names.push_back(known.name);
     if (known.name == *name) control.goal = known;
   }
-  if (!control.goal) scene.read.error(node, fmt::format("control.goal: there is no configuration '{}'{}", *name, did_you_mean(*name, names)));
+  if (!control.goal)
+    scene.read.error(node,
+                     fmt::format("control.goal: there is no configuration '{}'{}", *name, did_you_mean(*name, names)));
 }
 
 void read_path(const YamlNode& node, SceneReading& scene, ControlSettings& control) {
@@ -146,9 +155,11 @@ void read_control(const YamlNode& node, SceneReading& scene) {
   control.where = node.where;
   if (const YamlNode* type = node.find("type")) read.word(*type, "control.type", kTypes);
   if (const YamlNode* N = node.find("N")) control.N = read.integer(*N, "control.N", 1).value_or(control.N);
-  if (const YamlNode* threads = node.find("threads")) control.threads = read.integer(*threads, "control.threads", 1).value_or(1);
+  if (const YamlNode* threads = node.find("threads"))
+    control.threads = read.integer(*threads, "control.threads", 1).value_or(1);
   const auto set = [&](std::string_view key, const NumberRange& range, double& field) {
-    if (const YamlNode* value = node.find(key)) field = read.number(*value, fmt::format("control.{}", key), range).value_or(field);
+    if (const YamlNode* value = node.find(key))
+      field = read.number(*value, fmt::format("control.{}", key), range).value_or(field);
   };
   set("gap", kNotNegative, control.gap);
   set("time_limit_s", kPositiveOrInfinite, control.time_limit_s);
@@ -164,11 +175,13 @@ void read_control(const YamlNode& node, SceneReading& scene) {
 std::string control_settings_help() {
   std::string text;
   for (const NumberInfo& info : kNumbers)
-    text += fmt::format("control.{:<19} {}{}\n  default {}{}{}\n", info.name, info.doc, info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), info.initial,
+    text += fmt::format("control.{:<19} {}{}\n  default {}{}{}\n", info.name, info.doc,
+                        info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), info.initial,
                         info.range.empty() ? "" : "; range: ", info.range);
   for (const ValuesInfo& info : kValues)
     text += fmt::format("control.{:<19} {}\n  a number, a list{} or a map by model{}; range: {}\n", info.name, info.doc,
-                        info.matrix ? ", a list of rows" : "", info.states ? ", velocities under 'velocity'" : "", info.range.text);
+                        info.matrix ? ", a list of rows" : "", info.states ? ", velocities under 'velocity'" : "",
+                        info.range.text);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// `control:` of a scene file: the controller of `deft sim --controller mixed-integer`. Names are resolved where it is built.
+// `control:` of a scene file: the controller of `deft sim --controller mixed-integer`. Names are resolved where it is
+// built.
 
 #include <Eigen/Core>
 #include <limits>
@@ -35,7 +36,8 @@ struct ReferenceKnot {
   ConfigurationSpec place;
 };
 
-/// What the controller gives where it has no plan: no effort (forces 0, springs where the joints are), or the last command again.
+/// What the controller gives where it has no plan: no effort (forces 0, springs where the joints are), or the last
+/// command again.
 enum class Fallback { kZero, kHold };
 std::string_view to_string(Fallback fallback);
 
@@ -48,8 +50,8 @@ struct ControlSettings {
   std::vector<ReferenceKnot> path;                    // or one over time, linear between knots
   double gap = 1e-7;                                  // relative, at which a plan counts as optimal
   double time_limit_s = std::numeric_limits<double>::infinity();  // per period
-  int threads = 1;                                    // ≥ 1
-  double contact_margin = kInfinity;                  // [m], contacts further away are no pairs of the system
+  int threads = 1;                                                // ≥ 1
+  double contact_margin = kInfinity;  // [m], contacts further away are no pairs of the system
   Fallback fallback = Fallback::kZero;
   SourceLocation where;
 };

@@ -76,7 +76,8 @@ void add_plans(json& document, const Trajectory& run, std::span<const std::size_
     const HorizonRecord& plan = run.horizons[k];
     for (std::size_t stage = 0; stage <= N; ++stage)
       for (const int b : bodies)
-        for (std::size_t i = 0; i < 7; ++i) X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + static_cast<std::size_t>(b)) + i]);
+        for (std::size_t i = 0; i < 7; ++i)
+          X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + static_cast<std::size_t>(b)) + i]);
     cost.add(plan.cost);
     bound.add(plan.bound);
     gap.add(plan.gap);

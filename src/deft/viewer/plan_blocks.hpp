@@ -9,7 +9,8 @@
 
 namespace deft::viewer {
 
-/// Adds "control" and the plan_… blocks of README.md; nothing for runs without a controller. @param frames  that are kept, ascending.
+/// Adds "control" and the plan_… blocks of README.md; nothing for runs without a controller. @param frames  that are
+/// kept, ascending.
 void add_plans(nlohmann::json& document, const dynamics::Trajectory& run, std::span<const std::size_t> frames);
 
 }  // namespace deft::viewer
