@@ -12,12 +12,16 @@
 
 namespace deft::solvers {
 
+struct LcsMpcResult;
+
 /// How LcsMpcSolver works.
 struct BranchAndBoundSettings {
   double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀), c₀ = x0ᵀQx0 + Σ x_dᵀQx_d
   double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are the answer
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();
   int threads = 1;         // ≥ 1; the result does not depend on it unless a time limit strikes
+  /// Called after every round of the search (some milliseconds), with what is known so far; false ends the search as a time limit would.
+  std::function<bool(const LcsMpcResult&)> watch;
   bool log_proof = false;  // keep the leaves: LcsMpcResult::proof
 };
 

@@ -59,6 +59,16 @@ void DelassusFactor::append(double rhs) {
   y_[n_++] = rhs * reciprocal;
 }
 
+void DelassusFactor::copy(const DelassusFactor& other) {
+  clear(other.capacity_);
+  n_ = other.n_;
+  first_ = other.first_;
+  rest_ = other.rest_;
+  for (int k = 0; k < n_; ++k) std::copy_n(other.U_.data() + static_cast<std::size_t>(k) * other.ld_ + k, n_ - k, &entry(k, k));
+  std::copy_n(other.column_.begin(), n_, column_.begin());
+  std::fill_n(y_.begin(), n_, 0.0);
+}
+
 void DelassusFactor::remove(int k) {
   const DenseKernels& kernels = dense_kernels();
   for (int r = 0; r < n_; ++r) {

@@ -33,6 +33,8 @@ class DelassusFactor {
   /// The row looked at last joins A with its right-hand side. @pre it is independent and A is not full.
   void append(double rhs);
   bool full() const { return n_ == capacity_; }
+  /// Becomes a copy of `other` in its present size, and of the row it looked at last; the right-hand side is left out.
+  void copy(const DelassusFactor& other);
   /// Removes row k of A.
   void remove(int k);
   /// λ = W_AA⁻¹ a, size() values.

@@ -155,7 +155,8 @@ void LcsRelaxation::start(std::span<const LcsMultiplier> working) {
   for (const Active& row : active_) place_[at(row.row)] = -1;
   active_.clear();
   residual_.clear();
-  factor_.clear(stages_->num_variables() + 1);
+  const int most = stages_->num_variables() + 1;
+  factor_.clear(most);
   for (const LcsMultiplier& given : working) {
     const double lo = lower(given.row), hi = upper(given.row);
     if (is_cut(given.row) && hi == 0) continue;  // the pair has no hull any more
@@ -163,8 +164,30 @@ void LcsRelaxation::start(std::span<const LcsMultiplier> working) {
     if (lo == hi) side = 0;
     const double target = side > 0 ? hi : lo;
     if (!std::isfinite(target) || (side != 0 && given.lambda == 0)) continue;
-    append(given.row, target, side, given.lambda);
+    active_.push_back({given.row, side, given.lambda, target});
   }
+  if (static_cast<int>(active_.size()) <= most && factorise()) return;
+  const std::vector<Active> wanted = std::move(active_);  // some depend on the others
+  active_.clear();
+  for (const Active& row : wanted) append(row.row, row.target, row.side, row.lambda);
+}
+
+/// The factor of all rows in active_ at once. @returns false where they are not independent.
+bool LcsRelaxation::factorise() {
+  const int n = static_cast<int>(active_.size());
+  factor_.begin(n);
+  for (int k = 0; k < n; ++k) {
+    products(active_[at(k)].row, w_.data());
+    std::copy(w_.begin() + k, w_.begin() + n, &factor_.entry(k, k));
+    factor_.entry(k, k) = diagonal(active_[at(k)].row);
+    residual_.push_back(0);
+  }
+  if (!factor_.factorise(n, residual_.data())) {
+    residual_.clear();
+    return false;
+  }
+  for (int k = 0; k < n; ++k) place_[at(active_[at(k)].row)] = k;
+  return true;
 }
 
 void LcsRelaxation::add_to_rows(int row, double lambda) {
@@ -377,25 +400,43 @@ std::vector<LcsMultiplier> LcsRelaxation::working() const {
 
 double LcsRelaxation::multiplier(int row) const { return place_[at(row)] < 0 ? 0.0 : active_[at(place_[at(row)])].lambda; }
 
-double LcsRelaxation::gain(int row, double target) {
-  const double by = value(row) - target;
-  if (std::abs(by) <= kFeasible) return 0;
+double LcsRelaxation::gain(int row, double target, int pivots) {
+  double left = std::abs(value(row) - target), won = 0;  // violation that is left, growth of the dual so far
+  if (left <= kFeasible) return 0;
+  const int direction = value(row) > target ? 1 : -1;
   products(row, w_.data());
   const double whole = diagonal(row);
-  const bool independent = factor_.independent(w_.data(), 0, whole);
-  factor_.null_direction(step_.data());
-  double rest = whole;
-  for (std::size_t j = 0; j < active_.size(); ++j) rest += step_[j] * w_[j];
-  const int direction = by > 0 ? 1 : -1;
-  double t = independent ? std::abs(by) / rest : kInfinity;
-  for (std::size_t j = 0; j < active_.size(); ++j) {
-    if (active_[j].side == 0) continue;
-    const double falls = -active_[j].side * step_[j] * direction;
-    if (falls > kSign) t = std::min(t, active_[j].side * active_[j].lambda / falls);
+  trial_ = active_;
+  bool copied = false;
+  DelassusFactor* factor = &factor_;
+  for (int pivot = 0;; ++pivot) {
+    const std::size_t n = trial_.size();
+    const bool independent = factor->independent(w_.data(), 0, whole);
+    factor->null_direction(step_.data());
+    const double rest = factor->rest();
+    double t = independent ? left / rest : kInfinity;
+    std::size_t blocking = n;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (trial_[j].side == 0) continue;
+      const double falls = -trial_[j].side * step_[j] * direction;
+      if (falls <= kSign) continue;
+      const double limit = trial_[j].side * trial_[j].lambda / falls;
+      if (limit < t) t = limit, blocking = j;
+    }
+    if (t == kInfinity) return left <= kDependent ? won : kInfinity;
+    won += t * left - (independent ? 0.5 * rest * t * t : 0.0);
+    if (blocking == n || pivot == pivots) return won;
+    if (independent) left -= t * rest;
+    for (std::size_t j = 0; j < n; ++j) trial_[j].lambda += t * direction * step_[j];
+    if (!copied) {
+      trial_factor_.copy(factor_);
+      factor = &trial_factor_;
+      copied = true;
+    }
+    factor->remove(static_cast<int>(blocking));
+    trial_.erase(trial_.begin() + static_cast<std::ptrdiff_t>(blocking));
+    std::copy(w_.begin() + static_cast<std::ptrdiff_t>(blocking) + 1, w_.begin() + static_cast<std::ptrdiff_t>(n), w_.begin() + static_cast<std::ptrdiff_t>(blocking));
   }
-  if (!independent && std::abs(by) <= kDependent) return 0;
-  if (t == kInfinity) return kInfinity;
-  return t * std::abs(by) - (independent ? 0.5 * rest * t * t : 0.0);
 }
 
 }  // namespace deft::solvers

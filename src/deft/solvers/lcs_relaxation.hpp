@@ -38,8 +38,9 @@ class LcsRelaxation {
   /// The minimiser for the last multipliers.
   const LcsStagePoint& point() const { return point_; }
   std::vector<LcsMultiplier> working() const;
-  /// How much the dual grows at least when `row` is held at `target`: its first step. @pre solve ended with kOptimal.
-  double gain(int row, double target);
+  /// How much the dual grows when `row` is held at `target`, as far as `pivots` rows of the working set that leave on the way, and none
+  /// that would join, tell. @pre solve ended with kOptimal.
+  double gain(int row, double target, int pivots);
 
   int gamma_row(int pair) const { return pair / ng_ * per_ + pair % ng_; }
   int slack_row(int pair) const { return gamma_row(pair) + ng_; }
@@ -63,6 +64,7 @@ class LcsRelaxation {
   double diagonal(int row) const;
   double product(int row, int other);
   void products(int row, double* w);
+  bool factorise();
   bool append(int row, double target, int side, double lambda);
   void join(int row, double target, int side, double lambda);
   void remove(std::size_t k);
@@ -87,7 +89,8 @@ class LcsRelaxation {
   std::vector<Active> active_;
   std::vector<int> place_;           // of a row in active_, or −1
   std::vector<char> skipped_;        // dependent rows violated by rounding
-  DelassusFactor factor_;
+  DelassusFactor factor_, trial_factor_;
+  std::vector<Active> trial_;
   std::vector<double> lambda_, residual_, step_, w_;
   LcsStagePoint point_;
   LcsStages::Scratch scratch_;

@@ -13,9 +13,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kViolated = 1e-9;    // both sides of an open pair above: it is violated
 constexpr double kScaleless = 10;     // stands for a bound that is not known when violations are compared
 constexpr int kScored = 16;           // most violated pairs whose children are estimated
+constexpr std::size_t kDeep = 4;      // decisions; above, estimates follow the dual further:
+constexpr int kDeepPivots = 20, kPivots = 2;
 constexpr double kLeastGain = 1e-8;   // of the cost: estimates below count as this
 constexpr double kCloses = 100;       // the score of a pair, one side of which is estimated to close, grows by this
 constexpr double kZeroCost = 1e-6;    // of the weights of start and goals: a smaller cost counts as this in relative gaps
+constexpr double kLeastGap = 1e-12;   // absolute: a smaller difference is none
+constexpr double kWithin = 0.999;     // of the gap: nodes close at, so that rounding does not leave it
 constexpr int kRootRounds = 40, kNodeRounds = 8;  // of propagation
 constexpr int kAlone = 64;            // nodes that are explored one dive at a time
 constexpr int kDives = 8, kNodesPerDive = 12;  // of a round afterwards
@@ -51,7 +55,7 @@ class LcsSearch::Worker {
     std::vector<Node>& open = dive.open;
     open.push_back(std::move(dive.start));
     bool follow = false;  // the last node of `open` is a child whose modes and intervals are at hand
-    while (!open.empty() && dive.nodes < kNodesPerDive) {
+    while (!open.empty() && dive.nodes < kNodesPerDive && search_.clock_.seconds() <= search_.settings_.time_limit_s) {
       if (!follow) {
         const auto best = std::min_element(open.begin(), open.end(), [](const Node& a, const Node& b) { return a.bound < b.bound; });
         std::iter_swap(best, open.end() - 1);
@@ -84,7 +88,7 @@ class LcsSearch::Worker {
   void offer(std::optional<LcsCandidate> candidate) {
     if (!candidate || candidate->certificate.cost >= dive_->incumbent) return;
     dive_->incumbent = candidate->certificate.cost;
-    dive_->cutoff = std::min(dive_->cutoff, dive_->incumbent - search_.settings_.gap * std::max(dive_->incumbent, search_.least_cost_));
+    dive_->cutoff = std::min(dive_->cutoff, search_.cutoff(dive_->incumbent));
     dive_->candidate = std::move(candidate);
   }
 
@@ -107,7 +111,7 @@ class LcsSearch::Worker {
       if (node.bound >= cutoff()) return close(node, node.bound), false;
     }
     if (end == End::kOptimal && dive_->round && dive_->nodes == 1) round(relaxation_.point());
-    const int pair = end == End::kOptimal ? choose() : first_open();
+    const int pair = end == End::kOptimal ? choose(node.path.size()) : first_open();
     if (pair < 0) return finish_leaf(node);
     return branch(node, pair);
   }
@@ -125,7 +129,8 @@ class LcsSearch::Worker {
   }
 
   /// The violated pair whose weaker side is estimated to raise the bound most; −1 where no open pair is violated.
-  int choose() {
+  int choose(std::size_t depth) {
+    const int pivots = depth < kDeep ? kDeepPivots : kPivots;
     candidates_.clear();
     const LcsStagePoint& point = relaxation_.point();
     const LcsPropagation& layout = search_.propagation_;
@@ -146,7 +151,7 @@ class LcsSearch::Worker {
     const double least = kLeastGain * (1 + std::abs(relaxation_.bound()));
     for (std::size_t c = 0; c < scored; ++c) {
       const int pair = candidates_[c].second;
-      const double gamma_gain = relaxation_.gain(relaxation_.gamma_row(pair), 0), slack_gain = relaxation_.gain(relaxation_.slack_row(pair), 0);
+      const double gamma_gain = relaxation_.gain(relaxation_.gamma_row(pair), 0, pivots), slack_gain = relaxation_.gain(relaxation_.slack_row(pair), 0, pivots);
       double score = std::clamp(gamma_gain, least, 1e9) * std::clamp(slack_gain, least, 1e9);
       if (relaxation_.bound() + std::max(gamma_gain, slack_gain) >= cutoff()) score *= kCloses;
       if (score > best_score) best_score = score, best = pair, slack_first_ = slack_gain < gamma_gain;
@@ -232,8 +237,9 @@ LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, cons
 
 LcsSearch::~LcsSearch() = default;
 
-double LcsSearch::cutoff(const LcsMpcResult& result) const {
-  return result.has_incumbent ? result.cost - settings_.gap * std::max(result.cost, least_cost_) : kInfinity;
+double LcsSearch::cutoff(double cost) const {
+  if (!std::isfinite(cost)) return kInfinity;
+  return cost - kWithin * settings_.gap * std::max(cost, least_cost_);
 }
 
 void LcsSearch::push(Node node) {
@@ -288,7 +294,7 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
     const Eigen::VectorXd goal = program_->x_goal.col(k);
     least_cost_ += goal.dot((k < program_->N ? program_->Q : program_->Qf) * goal);
   }
-  least_cost_ = std::max(kZeroCost * least_cost_, 1e-12);
+  least_cost_ = std::max(kZeroCost * least_cost_, kLeastGap / settings_.gap);
   root_modes_.assign(at(program_->N * program_->system.pairs()), PairMode::kOpen);
   root_intervals_ = propagation_.start();
   const bool possible = propagation_.run(root_intervals_, root_modes_, kRootRounds);
@@ -313,7 +319,7 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
       result.status = Status::kIterationLimit;
       break;
     }
-    const double limit = cutoff(result);
+    const double limit = cutoff(result.cost);
     dives.clear();
     for (int i = 0; i < (result.nodes < kAlone ? 1 : kDives) && !open_.empty(); ++i) {
       Dive dive;
@@ -329,20 +335,33 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
     }
     crew.run(static_cast<int>(dives.size()));
     for (Dive& dive : dives) merge(dive, result);
+    if (settings_.watch && !report(result)) {
+      result.status = Status::kTimeLimit;
+      break;
+    }
   }
   finish(result);
 }
 
-void LcsSearch::finish(LcsMpcResult& result) {
+void LcsSearch::find_bound(LcsMpcResult& result) const {
   double least = unproven_bound_;
-  for (const Node& node : open_) least = std::min(least, node.bound);
+  if (!open_.empty()) least = std::min(least, open_.front().bound);  // of the heap
   // Closed nodes were closed at bounds no lower than the cutoff.
-  result.bound = std::min(least, result.has_incumbent ? cutoff(result) : kInfinity);
-  if (result.status == Status::kSolved && !result.has_incumbent) result.status = unproven_ ? Status::kNumericalFailure : Status::kInfeasible;
-  if (result.status == Status::kSolved && unproven_bound_ < cutoff(result)) result.status = Status::kNumericalFailure;
+  result.bound = std::min(least, cutoff(result.cost));
   result.gap = result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
-  for (const auto& worker : workers_) result.iterations += worker->iterations();
   result.time_s = clock_.seconds();
+}
+
+bool LcsSearch::report(LcsMpcResult& result) const {
+  find_bound(result);
+  return settings_.watch(result);
+}
+
+void LcsSearch::finish(LcsMpcResult& result) const {
+  find_bound(result);
+  if (result.status == Status::kSolved && !result.has_incumbent) result.status = unproven_ ? Status::kNumericalFailure : Status::kInfeasible;
+  if (result.status == Status::kSolved && unproven_bound_ < cutoff(result.cost)) result.status = Status::kNumericalFailure;
+  for (const auto& worker : workers_) result.iterations += worker->iterations();
 }
 
 }  // namespace deft::solvers

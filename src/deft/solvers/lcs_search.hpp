@@ -35,8 +35,10 @@ class LcsSearch {
   void merge(Dive& dive, LcsMpcResult& result);
   void push(Node node);
   Node pop();
-  double cutoff(const LcsMpcResult& result) const;
-  void finish(LcsMpcResult& result);
+  double cutoff(double cost) const;
+  void find_bound(LcsMpcResult& result) const;
+  bool report(LcsMpcResult& result) const;
+  void finish(LcsMpcResult& result) const;
 
   const LcsMpcProgram* program_;
   const LcsStages* stages_;

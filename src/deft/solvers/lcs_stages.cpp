@@ -14,6 +14,7 @@ using Eigen::VectorXd;
 
 constexpr double kProximal = 1e-4;   // ε of a multiplier, times the curvature that its effect has in the cost
 constexpr double kSpread = 1e3;      // largest ratio of two of these curvatures
+constexpr double kUndone = 1e-2;      // weight of what inputs pay to undo a multiplier, beside what its effect costs
 constexpr double kNoCurvature = 1e-12;  // of the largest: rounding
 constexpr double kWeightless = 1e-9; // of the largest eigenvalue of R: inputs below have no weight of their own
 
@@ -94,7 +95,22 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program) {
   VectorXd curvature = VectorXd::Zero(rows_.nz());
   for (int i = 0; i < nu + ng; ++i) curvature(i) = G_.col(i).dot(P * G_.col(i));
   for (std::size_t i = 0; i < rows_.soft().size(); ++i) curvature(nu + ng + static_cast<int>(i)) = P(rows_.soft()[i], rows_.soft()[i]);
-  const double largest = std::max(curvature.size() > 0 ? curvature.maxCoeff() : 0.0, 0.1 * input_weight);
+  // What the inputs pay to undo it counts too, or a cost without weight on states would leave multipliers no curvature at all.
+  if (nu > 0) {
+    MatrixXd weight = R;
+    weight.diagonal().array() += kWeightless * input_weight;
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> reach(system_.B * weight.ldlt().solve(system_.B.transpose()));
+    for (int i = 0; i < nx; ++i) {
+      const double length = reach.eigenvalues()(i);
+      if (length <= kNoCurvature * reach.eigenvalues()(nx - 1)) continue;
+      for (int j = nu; j < nu + ng; ++j) {
+        const double along = reach.eigenvectors().col(i).dot(G_.col(j));
+        curvature(j) = std::max(curvature(j), kUndone * along * along / length);
+      }
+    }
+  }
+  const int own = rows_.nz() - nu;
+  const double found = own > 0 ? curvature.tail(own).maxCoeff() : 0.0, largest = found > 0 ? found : input_weight;
   MatrixXd regular = P;
   regular.diagonal().array() += largest / kSpread + 1e-6 * size_of(P);
   const MatrixXd inverse = regular.ldlt().solve(MatrixXd::Identity(nx, nx));
@@ -109,7 +125,9 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program) {
   const bool weightless =
       nu > 0 && Eigen::SelfAdjointEigenSolver<MatrixXd>(R, Eigen::EigenvaluesOnly).eigenvalues().minCoeff() <= kWeightless * input_weight;
   for (int i = 0; i < rows_.nz(); ++i) {
-    const double h = curvature(i) > kNoCurvature * largest ? std::clamp(curvature(i), largest / kSpread, largest) : largest;
+    double h = curvature(i);
+    if (i >= nu) h = h > kNoCurvature * largest ? std::clamp(h, largest / kSpread, largest) : largest;
+    if (h == 0) h = input_weight;
     epsilon_[at(i)] = i >= nu || weightless ? kProximal * h : 0.0;
   }
 }
