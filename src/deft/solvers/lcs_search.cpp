@@ -19,6 +19,7 @@ constexpr double kLeastGain = 1e-8;   // of the cost: estimates below count as t
 constexpr double kCloses = 100;       // the score of a pair, one side of which is estimated to close, grows by this
 constexpr double kZeroCost = 1e-6;    // of the weights of start and goals: a smaller cost counts as this in relative gaps
 constexpr double kLeastGap = 1e-12;   // absolute: a smaller difference is none
+constexpr double kCeiling = 1.001;    // times the largest possible cost
 constexpr double kWithin = 0.999;     // of the gap: nodes close at, so that rounding does not leave it
 constexpr int kRootRounds = 40, kNodeRounds = 8;  // of propagation
 constexpr int kAlone = 64;            // nodes that are explored one dive at a time
@@ -238,7 +239,7 @@ LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, cons
 LcsSearch::~LcsSearch() = default;
 
 double LcsSearch::cutoff(double cost) const {
-  if (!std::isfinite(cost)) return kInfinity;
+  if (!std::isfinite(cost)) return ceiling_;
   return cost - kWithin * settings_.gap * std::max(cost, least_cost_);
 }
 
@@ -275,6 +276,40 @@ void LcsSearch::merge(Dive& dive, LcsMpcResult& result) {
   unproven_bound_ = std::min(unproven_bound_, dive.unproven_bound);
 }
 
+/// No trajectory within the intervals costs more: relaxations above have no trajectory.
+double LcsSearch::find_ceiling() const {
+  const auto most = [](const Eigen::MatrixXd& weight, const Eigen::VectorXd& reach) {
+    double sum = 0;
+    for (Eigen::Index i = 0; i < reach.size(); ++i) {
+      for (Eigen::Index j = 0; j < reach.size(); ++j) {
+        if (weight(i, j) != 0) sum += std::abs(weight(i, j)) * reach(i) * reach(j);
+      }
+    }
+    return sum;
+  };
+  const auto reach = [&](int index, double from) {
+    return std::max(std::abs(root_intervals_.lo[at(index)] - from), std::abs(root_intervals_.hi[at(index)] - from));
+  };
+  const int nx = program_->system.nx(), nu = program_->system.nu(), N = program_->N;
+  double cost = 0;
+  Eigen::VectorXd x(nx), u(nu);
+  for (int k = 0; k <= N; ++k) {
+    for (int i = 0; i < nx; ++i) x(i) = reach(propagation_.x(k, i), program_->x_goal(i, k));
+    cost += most(k < N ? program_->Q : program_->Qf, x);
+    for (int j = 0; j < nu && k < N; ++j) u(j) = reach(propagation_.u(k, j), 0);
+    if (k < N) cost += most(program_->R, u);
+    // Soft bounds: what is paid for them.
+    for (int i = 0; i < nx && k > 0 && program_->x_price.size() > 0; ++i) {
+      if (!std::isfinite(program_->x_price(i)) || program_->x_price(i) == 0) continue;
+      const double lo = root_intervals_.lo[at(propagation_.x(k, i))], hi = root_intervals_.hi[at(propagation_.x(k, i))];
+      const double least = program_->x_min.size() > 0 ? program_->x_min(i) : -kInfinity, most_wanted = program_->x_max.size() > 0 ? program_->x_max(i) : kInfinity;
+      const double below = std::isfinite(least) ? least - lo : 0.0, above = std::isfinite(most_wanted) ? hi - most_wanted : 0.0;
+      cost += program_->x_price(i) * std::max({below, above, 0.0});
+    }
+  }
+  return kCeiling * (cost + 1);
+}
+
 void LcsSearch::begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
   for (int i = 0; i < std::max(1, settings_.threads); ++i) workers_.push_back(std::make_unique<Worker>(*this));
   for (const Eigen::MatrixXd& u : suggestions) {
@@ -299,6 +334,7 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
   root_intervals_ = propagation_.start();
   const bool possible = propagation_.run(root_intervals_, root_modes_, kRootRounds);
   if (possible) {
+    ceiling_ = find_ceiling();
     begin(suggestions, result);
     Node root;
     root.bound = 0;  // all terms of the cost are squares or prices
@@ -319,7 +355,7 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
       result.status = Status::kIterationLimit;
       break;
     }
-    const double limit = cutoff(result.cost);
+    const double limit = cutoff(result.has_incumbent ? result.cost : kInfinity);
     dives.clear();
     for (int i = 0; i < (result.nodes < kAlone ? 1 : kDives) && !open_.empty(); ++i) {
       Dive dive;
@@ -347,7 +383,7 @@ void LcsSearch::find_bound(LcsMpcResult& result) const {
   double least = unproven_bound_;
   if (!open_.empty()) least = std::min(least, open_.front().bound);  // of the heap
   // Closed nodes were closed at bounds no lower than the cutoff.
-  result.bound = std::min(least, cutoff(result.cost));
+  result.bound = result.has_incumbent ? std::min(least, cutoff(result.cost)) : least;
   result.gap = result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
   result.time_s = clock_.seconds();
 }

@@ -35,6 +35,7 @@ class LcsSearch {
   void merge(Dive& dive, LcsMpcResult& result);
   void push(Node node);
   Node pop();
+  double find_ceiling() const;
   double cutoff(double cost) const;
   void find_bound(LcsMpcResult& result) const;
   bool report(LcsMpcResult& result) const;
@@ -52,6 +53,7 @@ class LcsSearch {
   bool unproven_ = false;   // a node without open pairs could not be solved
   double unproven_bound_ = 0;
   double least_cost_ = 0;
+  double ceiling_ = std::numeric_limits<double>::infinity();
   Stopwatch clock_;
 };
 
