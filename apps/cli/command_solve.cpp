@@ -169,7 +169,7 @@ ComplementaritySolved solve(const solvers::ComplementarityProgram& program, cons
 
 ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) {
   ControlSolved solved;
-  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat});
+  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat, !options.output.quiet && options.files.size() == 1});
   const io::LcsAnswer& found = solved.found;
   solved.status = found.status;
   solved.time_s = found.time_s;

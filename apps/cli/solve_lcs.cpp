@@ -14,6 +14,7 @@
 #include "deft/solvers/lcs_bounds.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
+#include "progress.hpp"
 #include "statistics.hpp"
 
 namespace deft::cli {
@@ -39,6 +40,13 @@ io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& option
   if (options.gap) settings.gap = *options.gap;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   settings.threads = options.threads;
+  Progress progress(options.progress);
+  settings.watch = [&](const solvers::LcsMpcResult& known) {
+    if (progress.due())
+      progress.show(fmt::format("{}: {:.0f} s, {} nodes, cost {:.8g}, bound {:.8g}, gap {:.2g}", file.name, progress.seconds(), known.nodes, known.cost,
+                                known.bound, known.gap));
+    return !interrupted();
+  };
   io::LcsAnswer answer;
   std::vector<double> times_s;
   for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {

@@ -6,18 +6,25 @@
 #include "deft/solvers/lcs_stages.hpp"
 
 namespace deft::solvers {
+namespace {
+
+constexpr double kLighter = 0.01;               // weight of the proximal term where it is too large a part of the value
+constexpr double kWeights[] = {1, 0.01, 100};  // what is tried where rounding errors leave no verdict
+
+}  // namespace
 
 class LcsMpcSolver::Impl {
  public:
   explicit Impl(BranchAndBoundSettings given) : settings(std::move(given)) {}
 
   const LcsMpcResult& solve(const LcsMpcProgram& program) {
-    const Stopwatch clock;
+    clock_.restart();
     check(program);
     if (stages_ && stages_->fits(program))
       stages_->set_data(program);
     else
-      stages_ = std::make_unique<LcsStages>(program);
+      factor(program, 1);
+    result_ = {};
     std::vector<Eigen::MatrixXd> suggestions;
     if (suggested) suggestions.push_back(std::move(*suggested));
     suggested.reset();
@@ -26,11 +33,18 @@ class LcsMpcSolver::Impl {
       shifted << last_.rightCols(last_.cols() - 1), last_.col(last_.cols() - 1);
       suggestions.push_back(std::move(shifted));
     }
-    result_ = {};
-    LcsSearch search(program, *stages_, settings);
-    search.run(suggestions, result_);
+    search(program, suggestions);
+    // Rounding errors are others with another proximal term.
+    const double first = weight_;
+    for (const double weight : kWeights) {
+      if (result_.status != Status::kNumericalFailure) break;
+      if (weight == first) continue;
+      if (result_.has_incumbent) suggestions.push_back(result_.incumbent.u);
+      factor(program, weight);
+      search(program, suggestions);
+    }
     last_ = result_.has_incumbent ? result_.incumbent.u : Eigen::MatrixXd();
-    result_.time_s = clock.seconds();
+    result_.time_s = clock_.seconds();
     return result_;
   }
 
@@ -38,7 +52,26 @@ class LcsMpcSolver::Impl {
   std::optional<Eigen::MatrixXd> suggested;
 
  private:
+  void search(const LcsMpcProgram& program, const std::vector<Eigen::MatrixXd>& suggestions) {
+    for (bool any_weight = weight_ != 1;; any_weight = true) {
+      const std::int64_t nodes = result_.nodes, iterations = result_.iterations;
+      result_ = {};
+      result_.nodes = nodes;
+      result_.iterations = iterations;
+      BranchAndBoundSettings left = settings;
+      left.time_limit_s -= clock_.seconds();
+      if (LcsSearch(program, *stages_, left, any_weight).run(suggestions, result_)) return;
+      factor(program, kLighter);
+    }
+  }
+  void factor(const LcsMpcProgram& program, double weight) {
+    weight_ = weight;
+    stages_ = std::make_unique<LcsStages>(program, weight);
+  }
+
   std::unique_ptr<LcsStages> stages_;
+  double weight_ = 1;  // of its proximal term
+  Stopwatch clock_;
   Eigen::MatrixXd last_;
   LcsMpcResult result_;
 };

@@ -15,6 +15,7 @@ constexpr double kSign = 1e-9;        // of the step: a multiplier that falls sl
 constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each other
 constexpr int kBalancings = 4;
 constexpr double kUnbounded = 1e2;    // multipliers without a proven bound are taken to stay below this times 1 + the largest
+constexpr double kLoose = 1e-3;      // of the dual: a bound that is lower by more is looked for with other centres
 constexpr double kCentred = 1e-11;
 constexpr int kCentres = 6, kExactCentres = 200;
 
@@ -373,21 +374,29 @@ LcsRelaxation::End LcsRelaxation::solve(double cutoff, bool exact) {
       centre_ = point_.z;
       end = climb(cutoff);
     }
-  } else if (end == End::kOptimal && dual_ >= cutoff) {
-    // Perhaps only the proximal term lifts the dual above the cutoff, perhaps the node is not needed: other centres tell.
-    const std::vector<LcsMultiplier> before = working();
-    for (int i = 0; i < kCentres && end == End::kOptimal && dual_ >= cutoff; ++i) {
-      centre_ = point_.z;
-      end = climb(cutoff);
-    }
-    if (end == End::kOptimal) {
+    if (end == End::kOptimal) bound_ = safe_bound(cutoff);
+  } else if (end == End::kOptimal) {
+    bound_ = safe_bound(cutoff);
+    // Other centres tell whether the node is not needed, where the proximal term alone may lift the dual above the cutoff, and find
+    // a bound, where multipliers without one of their own leave none. The multipliers for the centre zero are what children start from:
+    // they are not degenerate.
+    const auto wanted = [&] { return dual_ >= cutoff || dual_ - bound_ > kLoose * (1 + std::abs(dual_)); };
+    if (wanted()) {
+      const std::vector<LcsMultiplier> before = working();
+      double best = bound_;
+      for (int i = 0; i < kCentres && end == End::kOptimal && wanted(); ++i) {
+        centre_ = point_.z;
+        end = climb(cutoff);
+        if (end == End::kOptimal) best = std::max(best, bound_ = safe_bound(cutoff));
+      }
+      if (end == End::kAbove || end == End::kInfeasible) return end;
       centre_.clear();
       start(before);
       end = climb(kInfinity);
+      bound_ = best;
     }
   }
   if (end == End::kFailed) bound_ = -kInfinity;
-  if (end == End::kOptimal) bound_ = safe_bound(cutoff);
   return end;
 }
 

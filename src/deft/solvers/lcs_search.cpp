@@ -20,6 +20,7 @@ constexpr double kCloses = 100;       // the score of a pair, one side of which 
 constexpr double kZeroCost = 1e-6;    // of the weights of start and goals: a smaller cost counts as this in relative gaps
 constexpr double kLeastGap = 1e-12;   // absolute: a smaller difference is none
 constexpr double kCeiling = 1.001;    // times the largest possible cost
+constexpr double kHeavy = 0.3;        // of the root's cost: a larger proximal term would rule the tree
 constexpr double kWithin = 0.999;     // of the gap: nodes close at, so that rounding does not leave it
 constexpr int kRootRounds = 40, kNodeRounds = 8;  // of propagation
 constexpr int kAlone = 64;            // nodes that are explored one dive at a time
@@ -42,6 +43,7 @@ struct LcsSearch::Dive {
   std::int64_t nodes = 0;
   bool unproven = false;
   double unproven_bound = kInfinity;
+  bool heavy = false;
 };
 
 /// One thread's tools.
@@ -111,10 +113,19 @@ class LcsSearch::Worker {
       node.bound = std::max(node.bound, relaxation_.bound());
       if (node.bound >= cutoff()) return close(node, node.bound), false;
     }
+    if (end == End::kOptimal && node.path.empty() && is_heavy()) {
+      dive_->heavy = true;
+      return false;
+    }
     if (end == End::kOptimal && dive_->round && dive_->nodes == 1) round(relaxation_.point());
     const int pair = end == End::kOptimal ? choose(node.path.size()) : first_open();
     if (pair < 0) return finish_leaf(node);
     return branch(node, pair);
+  }
+
+  bool is_heavy() const {
+    const LcsStagePoint& point = relaxation_.point();
+    return !search_.any_weight_ && point.proximal > kHeavy * std::max(point.cost, search_.least_cost_);
   }
 
   void round(const LcsStagePoint& point) {
@@ -233,8 +244,8 @@ class LcsSearch::Worker {
   bool slack_first_ = false;
 };
 
-LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings)
-    : program_(&program), stages_(&stages), settings_(settings), propagation_(program), unproven_bound_(kInfinity) {}
+LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings, bool any_weight)
+    : program_(&program), stages_(&stages), settings_(settings), propagation_(program), any_weight_(any_weight), unproven_bound_(kInfinity) {}
 
 LcsSearch::~LcsSearch() = default;
 
@@ -271,6 +282,7 @@ void LcsSearch::merge(Dive& dive, LcsMpcResult& result) {
   result.nodes += dive.nodes;
   for (LcsLeaf& leaf : dive.leaves) result.proof.push_back(std::move(leaf));
   for (Node& node : dive.open) push(std::move(node));
+  heavy_ = heavy_ || dive.heavy;
   if (!dive.unproven) return;
   unproven_ = true;
   unproven_bound_ = std::min(unproven_bound_, dive.unproven_bound);
@@ -321,7 +333,7 @@ void LcsSearch::begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcRes
   }
 }
 
-void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
+bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
   clock_.restart();
   // Costs far below the terms that cancel in them are zero.
   least_cost_ = program_->x0.dot(program_->Q * program_->x0);
@@ -371,12 +383,14 @@ void LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
     }
     crew.run(static_cast<int>(dives.size()));
     for (Dive& dive : dives) merge(dive, result);
+    if (heavy_) return false;
     if (settings_.watch && !report(result)) {
       result.status = Status::kTimeLimit;
       break;
     }
   }
   finish(result);
+  return true;
 }
 
 void LcsSearch::find_bound(LcsMpcResult& result) const {

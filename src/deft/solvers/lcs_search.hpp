@@ -13,11 +13,13 @@ namespace deft::solvers {
 /// start of its round only, so that the tree does not depend on the number of threads.
 class LcsSearch {
  public:
-  LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings);
+  /// @param any_weight  search even if the proximal term is heavy.
+  LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings, bool any_weight);
   ~LcsSearch();
 
   /// @param suggestions  inputs to round first.
-  void run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
+  /// @returns false, with nothing found, where the proximal term of `stages` is no small part of the root's value.
+  bool run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
 
  private:
   struct Node {
@@ -50,6 +52,8 @@ class LcsSearch {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Node> open_;  // a heap, least bound first
   std::int64_t numbers_ = 0;
+  bool any_weight_;
+  bool heavy_ = false;      // the proximal term
   bool unproven_ = false;   // a node without open pairs could not be solved
   double unproven_bound_ = 0;
   double least_cost_ = 0;

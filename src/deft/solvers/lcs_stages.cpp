@@ -14,7 +14,8 @@ using Eigen::VectorXd;
 
 constexpr double kProximal = 1e-4;   // ε of a multiplier, times the curvature that its effect has in the cost
 constexpr double kSpread = 1e3;      // largest ratio of two of these curvatures
-constexpr double kUndone = 1e-2;      // weight of what inputs pay to undo a multiplier, beside what its effect costs
+constexpr double kUndone = 1e-4;      // weight of what inputs pay to undo a multiplier, beside what its effect costs
+constexpr double kReached = 1e-2;     // of the direction that inputs reach best: others hardly count as reached
 constexpr double kNoCurvature = 1e-12;  // of the largest: rounding
 constexpr double kWeightless = 1e-9; // of the largest eigenvalue of R: inputs below have no weight of their own
 
@@ -55,7 +56,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-LcsStages::LcsStages(const LcsMpcProgram& program)
+LcsStages::LcsStages(const LcsMpcProgram& program, double weight)
     : rows_(program), N_(program.N), system_(program.system), Q_(program.Q), R_(program.R), Qf_(program.Qf), x_price_(program.x_price),
       columns_(at(num_rows())), column_memory_(at(num_rows())) {
   const int nu = rows_.nu(), ng = rows_.pairs();
@@ -64,7 +65,7 @@ LcsStages::LcsStages(const LcsMpcProgram& program)
   G_.middleCols(nu, ng) = system_.C;
   price_.assign(at(rows_.nz()), 0.0);
   for (std::size_t i = 0; i < rows_.soft().size(); ++i) price_[at(nu + ng) + i] = x_price_(rows_.soft()[i]);
-  choose_epsilon(program);
+  choose_epsilon(program, weight);
   factor(program);
   set_data(program);
   find_diagonal();
@@ -87,7 +88,7 @@ void LcsStages::set_data(const LcsMpcProgram& program) {
 
 /// Curvature per entry of z: of what it does to the next state, in the weights of two steps and of the end. Multipliers that do not enter
 /// the dynamics trade with the next state in their slack rows.
-void LcsStages::choose_epsilon(const LcsMpcProgram& program) {
+void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_weight) {
   const int nx = rows_.nx(), nu = rows_.nu(), ng = rows_.pairs();
   const MatrixXd R = 2 * program.R;
   const double input_weight = size_of(R);
@@ -102,7 +103,7 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program) {
     const Eigen::SelfAdjointEigenSolver<MatrixXd> reach(system_.B * weight.ldlt().solve(system_.B.transpose()));
     for (int i = 0; i < nx; ++i) {
       const double length = reach.eigenvalues()(i);
-      if (length <= kNoCurvature * reach.eigenvalues()(nx - 1)) continue;
+      if (length <= kReached * reach.eigenvalues()(nx - 1)) continue;
       for (int j = nu; j < nu + ng; ++j) {
         const double along = reach.eigenvectors().col(i).dot(G_.col(j));
         curvature(j) = std::max(curvature(j), kUndone * along * along / length);
@@ -128,12 +129,12 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program) {
     double h = curvature(i);
     if (i >= nu) h = h > kNoCurvature * largest ? std::clamp(h, largest / kSpread, largest) : largest;
     if (h == 0) h = input_weight;
-    epsilon_[at(i)] = i >= nu || weightless ? kProximal * h : 0.0;
+    epsilon_[at(i)] = i >= nu || weightless ? proximal_weight * kProximal * h : 0.0;
   }
 }
 
 void LcsStages::factor(const LcsMpcProgram& program) {
-  const int nx = rows_.nx(), nu = rows_.nu(), nz = rows_.nz();
+  const int nu = rows_.nu(), nz = rows_.nz();
   MatrixXd R = MatrixXd::Zero(nz, nz);
   R.topLeftCorner(nu, nu) = 2 * program.R;
   for (int i = 0; i < nz; ++i) R(i, i) += epsilon_[at(i)];
@@ -152,7 +153,6 @@ void LcsStages::factor(const LcsMpcProgram& program) {
     P = 2 * program.Q + stage.Acl.transpose() * P * stage.Acl + stage.K.transpose() * R * stage.K;
     P = 0.5 * (P + P.transpose()).eval();
   }
-  (void)nx;
 }
 
 void LcsStages::clear(Scratch& scratch) const {

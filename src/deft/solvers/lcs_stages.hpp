@@ -33,8 +33,8 @@ class LcsStages {
     std::vector<double> state_gradient, variable_gradient, offset, p, pv;
   };
 
-  /// Factors. @pre check(program) passed.
-  explicit LcsStages(const LcsMpcProgram& program);
+  /// Factors. @pre check(program) passed. @param weight  of the proximal term, times its usual one.
+  explicit LcsStages(const LcsMpcProgram& program, double weight = 1);
 
   const LcsRows& rows() const { return rows_; }
   int N() const { return N_; }
@@ -66,7 +66,7 @@ class LcsStages {
     Eigen::MatrixXd Acl, P;  // nx × nx: A + GK, cost to go of x_{k+1}
   };
 
-  void choose_epsilon(const LcsMpcProgram& program);
+  void choose_epsilon(const LcsMpcProgram& program, double weight);
   void factor(const LcsMpcProgram& program);
   void find_diagonal();
   void backward(int from, Scratch& scratch, bool affine) const;
