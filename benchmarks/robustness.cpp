@@ -1,6 +1,6 @@
 // Random contact problems in bulk: every one must get a verdict that its certificate confirms. Usage: robustness
 // [--count N] [--jammed N] [--quasistatic N] [--delassus N [--family F]
-// [--time-limit S]] [--cross-check N] [--lcp N] [--kappa K] [--seed S]. Solvable problems with Q ≻ 0 must be Solved,
+// [--time-limit S]] [--cross-check N] [--lcp N] [--lcs N] [--kappa K] [--seed S]. Solvable problems with Q ≻ 0 must be Solved,
 // jammed ones Infeasible with a Farkas ray, quasistatic ones Solved, NotUnique or Unbounded with a direction. Prints
 // the seed, statuses, histograms of residual and time, and the seed index of each failure.
 
@@ -25,7 +25,7 @@ namespace {
 using namespace deft;
 
 struct Options {
-  int count = 10000, jammed = 1000, quasistatic = 1000, delassus = 0, cross_check = 0, lcp = 0;
+  int count = 10000, jammed = 1000, quasistatic = 1000, delassus = 0, cross_check = 0, lcp = 0, lcs = 0;
   int family = -1;           // of ForceSpaceProblems; −1: all
   double time_limit_s = 10;  // of a problem in force space
   double kappa = std::numeric_limits<double>::infinity();
@@ -35,7 +35,7 @@ struct Options {
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--lcp") == 0) options.count = options.jammed = options.quasistatic = 0;  // unless asked for
+    if (std::strcmp(argv[i], "--lcp") == 0 || std::strcmp(argv[i], "--lcs") == 0) options.count = options.jammed = options.quasistatic = 0;  // unless asked for
   }
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
@@ -44,6 +44,7 @@ Options parse(int argc, char** argv) {
     if (key == "--quasistatic") options.quasistatic = std::stoi(argv[i + 1]);
     if (key == "--delassus") options.delassus = std::stoi(argv[i + 1]);
     if (key == "--lcp") options.lcp = std::stoi(argv[i + 1]);
+    if (key == "--lcs") options.lcs = std::stoi(argv[i + 1]);
     if (key == "--cross-check") options.cross_check = std::stoi(argv[i + 1]);
     if (key == "--time-limit") options.time_limit_s = std::stod(argv[i + 1]);
     if (key == "--family") options.family = std::stoi(argv[i + 1]);
@@ -143,6 +144,7 @@ int main(int argc, char** argv) {
   if (options.delassus > 0)
     ok &= bench::check_force_space(options.delassus, options.family, seed, options.time_limit_s);
   if (options.lcp > 0) ok &= bench::check_complementarity(options.lcp, seed);
+  if (options.lcs > 0) ok &= bench::check_control(options.lcs, seed);
   if (options.cross_check > 0) ok &= bench::cross_check(options.cross_check, seed);
   return ok ? 0 : 1;
 }

@@ -12,6 +12,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
+      contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
+                  --without-growth
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
@@ -21,6 +23,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       cross-check interior point against active set (10000 problems; --cross-check 100000)
       delassus    families of problems in force space, both laws (20 each; --delassus 100)
       complementarity  linear complementarity problems in bulk, and small ones against all their modes (10000; --lcp 100000)
+      control     control problems in bulk against all their modes (1000; --lcs 10000 --seed 1)
       lcp         times of linear complementarity problems by size, cold and warm (--count N per size)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with the machine.
@@ -36,6 +39,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.arms import bench_arms  # noqa: E402
+from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
@@ -70,13 +74,14 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "batch": bench_program("batch_benchmark"),
-              "trajectory": bench_program("trajectory_benchmark"),
+              "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc,
               "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
               "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"),
-              "complementarity": bench_program("robustness", *NOTHING_ELSE, "--lcp", "10000"), "lcp": bench_program("lcp_benchmark"), "viewer": bench_viewer}
+              "complementarity": bench_program("robustness", *NOTHING_ELSE, "--lcp", "10000"), "control": bench_program("robustness", *NOTHING_ELSE, "--lcs", "1000"),
+              "lcp": bench_program("lcp_benchmark"), "viewer": bench_viewer}
 DEFAULT = ["solver", "step"]
 
 
