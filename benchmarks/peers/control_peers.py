@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Rival solvers on exported control problems: mixed-integer quadratic programs with big-M bounds that deft computed.
 
-Usage: control_peers.py RIVAL LIMIT FILE.lp…      RIVAL: scip, gurobi1, gurobi2 (threads); LIMIT in seconds
+Usage: control_peers.py RIVAL LIMIT FILE.lp…      RIVAL: scip, scip6, gurobi1, gurobi2 (threads); LIMIT in seconds
 
 Needs the environment .venv-bench (./run bench makes it). Timed is the rival's solve, not the building of its model. The gap is 1e-7 as
-deft's own. Feasibility is 1e-8 as deft's own for Gurobi, and 1e-6 for SCIP, its default: at 1e-8 its cuts hardly converge. Each answer is written beside its file, FILE.RIVAL.json, for `control_problems certify`; the last line
+deft's own; scip6: 1e-6, since SCIP's cuts of squares close the last digit slowly. Feasibility is 1e-8 as deft's own for Gurobi, and 1e-6 for SCIP, its default: at 1e-8 its cuts hardly converge. Each answer is written beside its file, FILE.RIVAL.json, for `control_problems certify`; the last line
 of stdout is a JSON object {"rows": [...], "absent": {...}}. A row without an answer has the cost null.
 
 What the files decide already helps the rivals: pairs that bounds decide have no binary. A multiplier without any proven bound, which the
@@ -66,10 +66,10 @@ def tidy(model: Model) -> tuple[Model, float, dict[str, float]]:
 class Scip:
     """The open solver. One thread."""
 
-    def __init__(self, limit: float):
+    def __init__(self, limit: float, gap: float):
         from pyscipopt import Model as ScipModel
 
-        self.new, self.limit = ScipModel, limit
+        self.new, self.limit, self.gap = ScipModel, limit, gap
 
     def solve(self, model: Model, constant: float) -> dict:
         from pyscipopt import quicksum
@@ -89,7 +89,7 @@ class Scip:
         for terms, sense, rhs in model.rows.values():
             left = quicksum(factor * columns[name] for name, factor in terms.items())
             scip.addCons(left == rhs if sense == "=" else left <= rhs if sense == "<=" else left >= rhs)
-        for key, value in {"limits/time": self.limit, "limits/gap": GAP, "limits/absgap": 0.0, "numerics/feastol": FEASIBILITY["scip"],
+        for key, value in {"limits/time": self.limit, "limits/gap": self.gap, "limits/absgap": 0.0, "numerics/feastol": FEASIBILITY["scip"],
                            "lp/threads": 1, "parallel/maxnthreads": 1}.items():  # fmt: skip
             scip.setParam(key, value)
         start = time.perf_counter()
@@ -203,7 +203,7 @@ def main() -> None:
     who, limit, files = sys.argv[1], float(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
     rows, absent = [], {}
     try:
-        rival = Scip(limit) if who == "scip" else Gurobi(limit, int(who.removeprefix("gurobi")))
+        rival = Scip(limit, 1e-6 if who == "scip6" else GAP) if who.startswith("scip") else Gurobi(limit, int(who.removeprefix("gurobi")))
     except Exception as error:  # not installed, or without a licence
         absent[who], files = str(error), []
     for file in files:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .programs import output_of, peers, print_absent, say
 
-RIVALS = {"scip": "SCIP", "gurobi1": "Gurobi", "gurobi2": "Gurobi, 2 threads"}
+RIVALS = {"scip": "SCIP", "scip6": "SCIP, gap 1e-6", "gurobi1": "Gurobi", "gurobi2": "Gurobi, 2 threads"}
 DEFT = {"deft1": 1, "deft2": 2}  # by name: threads
 NAMES = {"deft1": "deft", "deft2": "deft, 2 threads", **RIVALS}
 SAME = 1e-6  # relative, by which two optima may differ
