@@ -1,7 +1,7 @@
 """The published experiments: numbers of the pages in docs/reproductions against calculations by hand."""
 import numpy as np
 import pytest
-from reproductions import impedance_robot, pick_and_place, planar_gripper, smoothing, squeezing
+from reproductions import contact_mpc, impedance_robot, pick_and_place, planar_gripper, smoothing, squeezing
 from reproductions.experiment import Laboratory
 
 SLIP = planar_gripper.SLIP_BEGINS  # index of the first step that ends after 0.13 s
@@ -113,3 +113,52 @@ def test_nearest_barrier_scales_with_the_inverse_variance_of_the_noise(smoothed)
     products = np.array([kappa * sigma**2 for sigma, kappa in smoothed.fitted.items()])
     assert (products > 8 / np.pi).all() and (products < 2 * np.pi).all()
     assert products.max() / products.min() < 1.2
+
+
+def test_contact_control_finds_the_steps_and_costs_of_the_page(lab):
+    for found, (x0, u, wanted, _) in zip(contact_mpc.one_steps(lab), contact_mpc.ONE_STEP, strict=True):
+        assert found["status"] == "Solved" and found["x"] == pytest.approx(wanted, abs=1e-9)
+        # By hand: the impulses are what changes the velocities besides h u.
+        push = np.subtract(wanted[2:], x0[2:]) - contact_mpc.H * np.array(u)
+        assert (found["friction"], found["normal"]) == pytest.approx(tuple(push), abs=1e-9)
+        assert abs(found["friction"]) <= contact_mpc.FRICTION * found["normal"] + 1e-9 and found["gap"] == pytest.approx(0, abs=1e-9)
+    for (start, N), said in contact_mpc.optimal_costs(lab).items():
+        assert said["status"] == "Solved", (start, N)
+        assert said["solution"]["cost"] == pytest.approx(contact_mpc.COSTS[start, N], rel=1e-9), (start, N)
+        assert said["solution"]["gap"] <= 1e-7 * (1 + 1e-6) and said["residuals"]["absolute"]["complementarity"] <= 1e-8
+
+
+def test_contact_control_with_a_long_horizon_brakes_by_friction_and_costs_less(lab):
+    found = contact_mpc.loops(lab, 90)
+    short, long = found[5], found[20]
+    assert all(loop.control["proven"] == loop.control["periods"] == 90 and loop.control["fallbacks"] == 0 for loop in found.values())
+    assert 76 <= short.touch("floor") <= 86 and 0 < long.touch("floor") < 45
+    for loop in found.values():
+        normal, friction = loop.force["floor"][:, 1], loop.force["floor"][:, 0]
+        assert (np.abs(friction) <= contact_mpc.FRICTION * normal + 1e-6).all() and normal.min() >= 0
+        assert (normal[loop.gap("floor")[1:] > 1e-7] < 1e-6).all()
+        # What the floor does is what the inputs leave of the change of momentum.
+        change = np.diff(loop.v, axis=0) / contact_mpc.H - loop.u
+        assert sum(loop.force.values()) == pytest.approx(change, abs=1e-6)
+    sliding = slice(long.touch("floor") + 8, 85)
+    assert (long.force["floor"][sliding, 0] < -0.04).all() and (long.u[sliding, 1] < -0.04).all()  # pressed for
+    impulse = {N: -contact_mpc.H * loop.force["floor"][:, 0].sum() for N, loop in found.items()}
+    assert impulse[20] > 2 * impulse[5] > 0
+    after = int(np.argmax(long.spent < short.spent))
+    assert 0 < after < 30 and (long.spent[after:] < short.spent[after:]).all()
+    assert long.cost[0] > short.cost[0] and (long.cost[35:90] < short.cost[35:90]).all()
+
+
+def test_the_path_along_the_walls_is_tracked_on_the_walls(lab):
+    path = contact_mpc.closed_loop(lab, "disc_path")
+    parts = {p["surface"]: p for p in contact_mpc.tracking(path, contact_mpc.reference(contact_mpc.H * np.arange(len(path.q))))}
+    assert path.control["fallbacks"] == 0
+    for part in parts.values():
+        assert part["touching"] > 0.8 and part["along_median"] < 0.02 and part["along_max"] < 0.4
+        assert part["distance_median"] == pytest.approx(0.1, abs=5e-3)  # the path runs that far inside
+
+
+def test_growth_says_what_is_proven(lab):
+    lines = contact_mpc.grow(lab, horizons=(5,), rooms=(1,))
+    assert [(g["surfaces"], g["N"], g["pairs"]) for g in lines] == [(3, 5, 60), (1, 10, 40)]
+    assert all(gap is None for g in lines for gap in g["gaps"]) and all(n >= 1 for g in lines for n in g["nodes"])
