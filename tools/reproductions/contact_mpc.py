@@ -205,7 +205,7 @@ def cell(value: float | None, form: str = ".2g") -> str:
 
 
 def draw(m: Measured) -> None:
-    steps = [[told, *(f"({', '.join(f'{v:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
+    steps = [[told, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
               f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, told), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
     costs = [[f"({', '.join(f'{v:g}' for v in start)})", N, f"{wanted:.9f}", f"{said['solution']['cost']:.9f}", f"{abs(said['solution']['cost'] / wanted - 1):.0e}",
               said["status"], f"{said['solution']['gap']:.1e}", f"{said['residuals']['absolute']['complementarity']:.0e}", said["solution"]["nodes"], 1e3 * said["time_s"]]
@@ -216,8 +216,8 @@ def draw(m: Measured) -> None:
     periods = [[name, loop.control["proven"], loop.control["periods"], *(1e3 * loop.control["time_s"][key] for key in ("p50", "p95", "max")), loop.control["nodes"]]
                for name, loop in (("N = 5", short), ("N = 20", long), ("path, N = 10", m.path))]  # fmt: skip
     ends = [[f"N = {N}", loop.touch("floor") + 1, float(loop.spent[59]), float(loop.spent[-1]), float((-loop.force["floor"][:, 0]).max()),
-             float(-H * loop.force["floor"][:, 0].sum()), f"({', '.join(f'{x:.3f}' for x in (*loop.q[-1], *loop.v[-1]))})"] for N, loop in m.loops.items()]  # fmt: skip
-    parts = [[p["surface"], f"{100 * p['touching']:.0f} %", p["gap"], p["along_median"], p["along_max"], p["distance_median"], p["distance_max"]] for p in tracking(m.path, m.reference)]
+             float(-H * loop.force["floor"][:, 0].sum()), f"({', '.join(f'{round(x, 3) + 0.0:.3f}' for x in (*loop.q[-1], *loop.v[-1]))})"] for N, loop in m.loops.items()]  # fmt: skip
+    parts = [[p["surface"], f"{100 * p['touching']:.0f} %", f"{max(p['gap'], 0):.4f}", p["along_median"], p["along_max"], p["distance_median"], p["distance_max"]] for p in tracking(m.path, m.reference)]
     grown = [[g["surfaces"], g["N"], g["pairs"], ", ".join(map(str, g["nodes"])), ", ".join(f"{1e3 * s:.3g}" for s in g["seconds"]), ", ".join(cell(x) for x in g["gaps"]),
               1e6 * sum(g["seconds"]) / sum(g["nodes"])] for g in sorted(m.growth, key=lambda g: (g["surfaces"] != 3, g["surfaces"], g["N"]))]  # fmt: skip
     write_page("contact_mpc", f"""
@@ -234,7 +234,7 @@ Times are those of the machine that wrote this page, one thread, with whatever e
 
 With the inputs held the program of one step is a simulation; the last column is the largest difference from a calculation by hand.
 
-{table(["floor", "x, y, velocities", "u", "after the step", "normal impulse [N s]", "friction impulse [N s]", "off"], steps)}
+{table(["the disc", "x, y, velocities", "u", "after the step", "normal impulse [N s]", "friction impulse [N s]", "off"], steps)}
 
 ## Optimal costs
 
