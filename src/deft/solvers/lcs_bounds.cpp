@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deft/solvers/box_linear_program.hpp"
-#include "deft/solvers/lcs_bound_propagation.hpp"
+#include "deft/solvers/lcs_propagation.hpp"
 
 namespace deft::solvers {
 namespace {
@@ -20,6 +20,53 @@ using Eigen::VectorXd;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kFixed = 1e-12;  // an interval as narrow as this, relative, needs no linear program
 
+/// The intervals of a program, as the propagation and the linear programs find them.
+class Intervals {
+ public:
+  Intervals(const LcsMpcProgram& program, bool without_loss)
+      : program_(&program), propagation_(program, without_loss), values_(propagation_.start()),
+        modes_(static_cast<std::size_t>(program.N * program.system.pairs()), PairMode::kOpen) {}
+
+  void run(int rounds) { empty_ = empty_ || !propagation_.run_twice(values_, modes_, rounds, scratch_); }
+  /// An end that was computed, with its error.
+  void raise_lower(int place, double bound, double error) { empty_ = !propagation_.narrow(values_, place, bound, kNone, error) || empty_; }
+  void reduce_upper(int place, double bound, double error) { empty_ = !propagation_.narrow(values_, place, -kNone, bound, error) || empty_; }
+
+  const LcsPropagation& layout() const { return propagation_; }
+  double lower(int place) const { return values_.lo[static_cast<std::size_t>(place)]; }
+  double upper(int place) const { return values_.hi[static_cast<std::size_t>(place)]; }
+  bool empty() const { return empty_; }
+
+  LcsBounds bounds() const {
+    const int nx = program_->system.nx(), nu = program_->system.nu(), ng = program_->system.pairs(), N = program_->N;
+    LcsBounds out;
+    out.infeasible = empty_;
+    const auto copy = [&](int rows, int cols, auto place, MatrixXd& lower, MatrixXd& upper) {
+      lower.resize(rows, cols);
+      upper.resize(rows, cols);
+      for (int k = 0; k < cols; ++k) {
+        for (int i = 0; i < rows; ++i) {
+          lower(i, k) = values_.lo[static_cast<std::size_t>(place(k, i))];
+          upper(i, k) = values_.hi[static_cast<std::size_t>(place(k, i))];
+        }
+      }
+    };
+    copy(nx, N + 1, [&](int k, int i) { return propagation_.x(k, i); }, out.x_lower, out.x_upper);
+    copy(nu, N, [&](int k, int i) { return propagation_.u(k, i); }, out.u_lower, out.u_upper);
+    copy(ng, N, [&](int k, int i) { return propagation_.gamma(k, i); }, out.gamma_lower, out.gamma_upper);
+    copy(ng, N, [&](int k, int i) { return propagation_.slack(k, i); }, out.slack_lower, out.slack_upper);
+    return out;
+  }
+
+ private:
+  const LcsMpcProgram* program_;
+  LcsPropagation propagation_;
+  LcsIntervals values_;
+  std::vector<PairMode> modes_;
+  LcsPropagation::Scratch scratch_;
+  bool empty_ = false;
+};
+
 /// Affine functions of a window's unknowns z = (x_a, u_a, γ_{a+1}, u_{a+1}, …).
 struct Affine {
   MatrixXd factors;
@@ -30,19 +77,19 @@ struct Affine {
 /// pair's two sides in their box.
 class Window {
  public:
-  Window(const LinearComplementaritySystem& s, const LcsBoundPropagation& intervals, int first, int last)
+  Window(const LinearComplementaritySystem& s, const Intervals& intervals, int first, int last)
       : s_(s), intervals_(intervals), first_(first), last_(last), nx_(s.nx()), nu_(s.nu()), ng_(s.pairs()) {
     unknowns_ = nx_ + (last - first + 1) * (nu_ + ng_);
   }
 
   /// @returns false if there is proof that the window has no point.
-  bool tighten(LcsBoundPropagation& intervals) {
+  bool tighten(Intervals& intervals) {
     BoxLinearProgram program = build();
     for (int i = 0; i < nx_; ++i) {
-      if (!narrow(program, intervals, intervals.x(last_ + 1, i), next_row(last_, i))) return false;
+      if (!narrow(program, intervals, intervals.layout().x(last_ + 1, i), next_row(last_, i))) return false;
     }
     for (int i = 0; i < ng_; ++i) {
-      const int force = gamma_column(last_) + i, room = slack_row(last_, i), force_place = intervals.gamma(last_, i), room_place = intervals.slack(last_, i);
+      const int force = gamma_column(last_) + i, room = slack_row(last_, i), force_place = intervals.layout().gamma(last_, i), room_place = intervals.layout().slack(last_, i);
       if (!narrow(program, intervals, room_place, room) || !narrow(program, intervals, force_place, force)) return false;
       // One of the two is zero where the other one is positive.
       part(program, intervals, force_place, force, room, 0);
@@ -59,7 +106,7 @@ class Window {
   int slack_row(int k, int i) const { return next_row(k, nx_) + i; }
 
   /// Both ends of one entry of (z, w), where there is something to find.
-  bool narrow(BoxLinearProgram& program, LcsBoundPropagation& intervals, int place, int column) {
+  bool narrow(BoxLinearProgram& program, Intervals& intervals, int place, int column) {
     const double low = intervals.lower(place), high = intervals.upper(place);
     if (high - low <= kFixed * std::max(std::abs(low), std::abs(high))) return true;
     const Index size = unknowns_ + rows_;
@@ -81,7 +128,7 @@ class Window {
   }
 
   /// The upper end of one entry, from the part of the window where another one is at most `cap`; where it is more, the entry is zero.
-  void part(BoxLinearProgram& program, LcsBoundPropagation& intervals, int place, int column, int other, double cap) {
+  void part(BoxLinearProgram& program, Intervals& intervals, int place, int column, int other, double cap) {
     if (intervals.upper(place) <= 0) return;
     VectorXd c = VectorXd::Zero(unknowns_ + rows_);
     c[column] = 1;
@@ -108,7 +155,7 @@ class Window {
       lower[at] = intervals_.lower(place) - shift;
       upper[at] = intervals_.upper(place) - shift;
     };
-    for (int i = 0; i < nx_; ++i) box(i, intervals_.x(first_, i), 0);
+    for (int i = 0; i < nx_; ++i) box(i, intervals_.layout().x(first_, i), 0);
     for (int k = first_; k <= last_; ++k) {
       Affine next{s_.A * x.factors, s_.A * x.constant + s_.F};
       next.factors.middleCols(input_column(k), nu_) += s_.B;
@@ -121,12 +168,12 @@ class Window {
       R.middleRows(top + nx_, ng_) = slack.factors;
       shift_.segment(top, nx_) = next.constant;
       shift_.segment(top + nx_, ng_) = slack.constant;
-      for (int i = 0; i < nu_; ++i) box(input_column(k) + i, intervals_.u(k, i), 0);
-      for (int i = 0; i < nx_; ++i) box(next_row(k, i), intervals_.x(k + 1, i), next.constant[i]);
+      for (int i = 0; i < nu_; ++i) box(input_column(k) + i, intervals_.layout().u(k, i), 0);
+      for (int i = 0; i < nx_; ++i) box(next_row(k, i), intervals_.layout().x(k + 1, i), next.constant[i]);
       for (int i = 0; i < ng_; ++i) {
-        box(gamma_column(k) + i, intervals_.gamma(k, i), 0);
-        box(slack_row(k, i), intervals_.slack(k, i), slack.constant[i]);
-        const double force = intervals_.upper(intervals_.gamma(k, i)), room = intervals_.upper(intervals_.slack(k, i));
+        box(gamma_column(k) + i, intervals_.layout().gamma(k, i), 0);
+        box(slack_row(k, i), intervals_.layout().slack(k, i), slack.constant[i]);
+        const double force = intervals_.upper(intervals_.layout().gamma(k, i)), room = intervals_.upper(intervals_.layout().slack(k, i));
         if (!(force > 0 && room > 0 && std::isfinite(force) && std::isfinite(room))) continue;
         RowVectorXd hull = slack.factors.row(i) * (force / (force + room));
         hull[gamma_column(k) + i] += room / (force + room);
@@ -156,7 +203,7 @@ class Window {
   }
 
   const LinearComplementaritySystem& s_;
-  const LcsBoundPropagation& intervals_;
+  const Intervals& intervals_;
   int first_, last_, nx_, nu_, ng_, unknowns_;
   Index rows_ = 0;
   VectorXd shift_;
@@ -186,25 +233,28 @@ int window_steps(const LinearComplementaritySystem& s, const LcsBoundSettings& s
 
 LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings) {
   check(program);
-  LcsBoundPropagation intervals(program, settings.lower_idle);
-  intervals.run(std::max(1, settings.rounds));
-  LcsBounds out;
-  const int window_size = window_steps(program.system, settings), sweeps = window_size > 0 ? settings.sweeps : 0;
+  const int rounds = std::max(1, settings.rounds), window_size = window_steps(program.system, settings), sweeps = window_size > 0 ? settings.sweeps : 0;
+  Intervals intervals(program, settings.lower_idle);
+  intervals.run(rounds);
   for (int sweep = 0; sweep < sweeps && !intervals.empty(); ++sweep) {
-    bool moved = false, empty = false;
+    bool empty = false;
     for (int k = 0; k < program.N && !empty; ++k) {
       Window window(program.system, intervals, std::max(0, k - window_size + 1), k);
       empty = !window.tighten(intervals);
-      moved = (!empty && intervals.pass(k)) || moved;
+      if (!empty) intervals.run(1);
+      empty = empty || intervals.empty();
     }
     if (empty) {
-      out = intervals.bounds();
+      LcsBounds out = intervals.bounds();
       out.infeasible = true;
       return out;
     }
-    intervals.run(std::max(1, settings.rounds));
+    intervals.run(rounds);
   }
-  return intervals.bounds();
+  LcsBounds out = intervals.bounds();
+  out.gamma_upper = out.gamma_upper.cwiseMax(0.0);  // a given bound may be −1e-9
+  out.idle = settings.lower_idle ? idle_multipliers(program.system) : std::vector<bool>(static_cast<std::size_t>(program.system.pairs()), false);
+  return out;
 }
 
 }  // namespace deft::solvers

@@ -8,189 +8,282 @@ namespace deft::solvers {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kWiden = 1e-9;      // of the size of an end
-constexpr double kEmpty = 1e-6;      // an interval is empty when its ends cross by more, relative to their size
-constexpr double kOpen = 1e-7;       // a slack that is surely larger has no multiplier
-constexpr double kNothing = 1e-10;   // an upper end below is zero
-constexpr double kWorthwhile = 1e-5; // of the width: smaller gains are not followed
-constexpr double kRounding = 1e-14;
+constexpr double kRounding = 1e-9;    // relative: how far ends are moved outwards
+constexpr double kSum = 1e-12;        // of the terms of a sum: its error
+constexpr double kNoticeable = 1e-3;  // of an interval: less is kept, but not followed
+constexpr double kEmpty = 1e-7;       // how far ends must cross, relative, at least absolute, to prove that there is no point
+constexpr double kPositive = 1e-8;    // a lower end above is positive
+constexpr double kNothing = 1e-10;    // an upper end of a multiplier or slack below is zero
 
-double size_of(double v) { return 1 + std::abs(v); }
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool is_crossed(double lower, double upper) { return lower > upper + kEmpty * std::max({1.0, std::abs(lower), std::abs(upper)}); }
+
+/// Whether the gain is worth going on. An interval without one end counts as the other one's size.
+bool is_noticeable(double gain, double lower, double upper) {
+  if (std::isinf(gain)) return true;
+  const double size = std::isfinite(upper - lower) ? upper - lower : 1 + std::min(std::abs(lower), std::abs(upper));
+  return gain > kNoticeable * size;
+}
+
+double upwards(double bound) { return bound + kRounding * std::abs(bound); }
+double downwards(double bound) { return bound - kRounding * std::abs(bound); }
 
 }  // namespace
 
-LcsPropagation::LcsPropagation(const LcsMpcProgram& program)
-    : program_(&program), nx_(program.system.nx()), nu_(program.system.nu()), ng_(program.system.pairs()), N_(program.N),
-      stride_(nx_ + nu_ + 2 * ng_) {
-  const LinearComplementaritySystem& s = program.system;
-  const auto put = [](std::vector<Term>& terms, int offset, double a, double none = 0) {
-    if (std::abs(a) > none) terms.push_back({offset, a});
-  };
-  for (int i = 0; i < nx_; ++i) {
-    std::vector<Term> terms;
-    put(terms, x(1, i), 1);
-    for (int j = 0; j < nx_; ++j) put(terms, x(0, j), -s.A(i, j));
-    for (int j = 0; j < nu_; ++j) put(terms, u(0, j), -s.B(i, j));
-    for (int j = 0; j < ng_; ++j) put(terms, gamma(0, j), -s.C(i, j));
-    add_row(std::move(terms), s.F(i));
-  }
-  for (int i = 0; i < ng_; ++i) {
-    std::vector<Term> terms;
-    put(terms, slack(0, i), 1);
-    for (int j = 0; j < nx_; ++j) put(terms, x(0, j), -s.D0(i, j));
-    for (int j = 0; j < nx_; ++j) put(terms, x(1, j), -s.D(i, j));
-    for (int j = 0; j < nu_; ++j) put(terms, u(0, j), -s.H(i, j));
-    for (int j = 0; j < ng_; ++j) put(terms, gamma(0, j), -s.E(i, j));
-    add_row(std::move(terms), s.alpha(i));
-  }
-  // Two rows of C that are parallel: their difference knows no multiplier (positions and velocities, for example).
-  for (int a = 0; a < nx_; ++a) {
-    for (int b = a + 1; b < nx_; ++b) {
-      const double na = ng_ > 0 ? s.C.row(a).norm() : 0.0, nb = ng_ > 0 ? s.C.row(b).norm() : 0.0;
-      if (na == 0 || nb == 0) continue;
-      const double c = s.C.row(a).dot(s.C.row(b)) / (nb * nb);
-      if ((s.C.row(a) - c * s.C.row(b)).norm() > kRounding * na) continue;
-      std::vector<Term> terms;
-      put(terms, x(1, a), 1);
-      put(terms, x(1, b), -c);
-      for (int j = 0; j < nx_; ++j) put(terms, x(0, j), -(s.A(a, j) - c * s.A(b, j)), kRounding);
-      for (int j = 0; j < nu_; ++j) put(terms, u(0, j), -(s.B(a, j) - c * s.B(b, j)), kRounding);
-      add_row(std::move(terms), s.F(a) - c * s.F(b));
-    }
-  }
-  find_free(s);
+void LcsPropagation::note(Stage& stage, int offset) const {
+  stage.changed = true;
+  if (offset < nx_) stage.before = true;
+  if (offset >= stride_) stage.after = true;
 }
 
-void LcsPropagation::add_row(std::vector<Term> terms, double rhs) { rows_.push_back({std::move(terms), rhs}); }
-
-/// γ_i with a zero column in C and H-free rows may be lowered until one of the slacks that it lifts, or itself, becomes zero: this keeps
-/// all else, if every E_ji ≥ 0 and E_ii = 0.
-void LcsPropagation::find_free(const LinearComplementaritySystem& s) {
-  for (int i = 0; i < ng_; ++i) {
-    if (s.C.col(i).cwiseAbs().maxCoeff() > 0 || s.E.col(i).minCoeff() < 0 || s.E(i, i) != 0) continue;
-    Free free{gamma(0, i), {}};
-    for (int j = 0; j < ng_; ++j) {
-      if (s.E(j, i) == 0) continue;
-      Row row;
-      row.rhs = s.alpha(j);
-      for (const Term& term : rows_[static_cast<std::size_t>(nx_ + j)].terms) {
-        if (term.offset != slack(0, j) && term.offset != gamma(0, i)) row.terms.push_back({term.offset, -term.a});
-      }
-      free.slacks.emplace_back(std::move(row), s.E(j, i));
-    }
-    free_.push_back(std::move(free));
+void LcsPropagation::raise_lower(Stage& stage, int offset, double bound) const {
+  double &l = stage.lo[offset], &h = stage.hi[offset];
+  if (!(bound > l)) return;
+  if (bound > h) {
+    stage.empty = stage.empty || is_crossed(bound, h);
+    if (l == h) return;
+    // Crossed by rounding: the interval between them, which holds both.
+    l = h;
+    if (!is_pair(offset)) h = bound;
+    return note(stage, offset);
   }
+  const bool noticeable = is_noticeable(bound - l, l, h) || (is_pair(offset) && l <= kPositive && bound > kPositive);
+  l = bound;
+  if (noticeable) note(stage, offset);
 }
 
-LcsIntervals LcsPropagation::start() const {
-  const auto size = static_cast<std::size_t>(N_ * stride_ + nx_);
-  LcsIntervals out{std::vector<double>(size, -kInfinity), std::vector<double>(size, kInfinity)};
-  const LcsMpcProgram& p = *program_;
-  const auto set = [&](int index, double lo, double hi) {
-    out.lo[static_cast<std::size_t>(index)] = lo;
-    out.hi[static_cast<std::size_t>(index)] = hi;
-  };
-  for (int i = 0; i < nx_; ++i) {
-    set(x(0, i), p.x0(i), p.x0(i));
-    if (p.x_price.size() > 0 && std::isfinite(p.x_price(i))) continue;
-    for (int k = 1; k <= N_; ++k) set(x(k, i), p.x_min.size() > 0 ? p.x_min(i) : -kInfinity, p.x_max.size() > 0 ? p.x_max(i) : kInfinity);
+void LcsPropagation::reduce_upper(Stage& stage, int offset, double bound) const {
+  double &l = stage.lo[offset], &h = stage.hi[offset];
+  if (!(bound < h)) return;
+  if (bound < l) {
+    stage.empty = stage.empty || is_crossed(l, bound);
+    if (l == h) return;
+    h = l;
+    if (!is_pair(offset)) l = bound;
+    return note(stage, offset);
   }
-  for (int k = 0; k < N_; ++k) {
-    for (int j = 0; j < nu_; ++j) set(u(k, j), p.u_min.size() > 0 ? p.u_min(j, k) : -kInfinity, p.u_max.size() > 0 ? p.u_max(j, k) : kInfinity);
-    for (int i = 0; i < ng_; ++i) {
-      set(gamma(k, i), 0, p.gamma_max.size() > 0 ? p.gamma_max(i) : kInfinity);
-      set(slack(k, i), 0, kInfinity);
-    }
+  const bool noticeable = is_noticeable(h - bound, l, h) || (is_pair(offset) && h > kNothing && bound <= kNothing);
+  h = bound;
+  if (noticeable) note(stage, offset);
+}
+
+/// Of all terms but two.
+LcsPropagation::Range LcsPropagation::range(const Stage& stage, const Row& row, int without, int and_without) const {
+  Range out;
+  for (const Term& term : row.terms) {
+    if (term.offset == without || term.offset == and_without) continue;
+    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset], b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
+    if (a == -kInfinity) ++out.least_open; else out.least += a;
+    if (b == kInfinity) ++out.most_open; else out.most += b;
   }
   return out;
 }
 
-bool LcsPropagation::settle_modes(int k, LcsIntervals& intervals, std::vector<PairMode>& modes, bool& changed) const {
-  for (int i = 0; i < ng_; ++i) {
-    PairMode& mode = modes[static_cast<std::size_t>(k * ng_ + i)];
-    double& gamma_hi = intervals.hi[static_cast<std::size_t>(gamma(k, i))];
-    double& slack_hi = intervals.hi[static_cast<std::size_t>(slack(k, i))];
-    const double slack_lo = intervals.lo[static_cast<std::size_t>(slack(k, i))];
-    const double gamma_lo = intervals.lo[static_cast<std::size_t>(gamma(k, i))];
-    if (mode == PairMode::kOpen) {
-      if (slack_lo > kOpen || gamma_hi <= kNothing)
-        mode = PairMode::kGammaZero;
-      else if (gamma_lo > kOpen || slack_hi <= kNothing)
-        mode = PairMode::kSlackZero;
-    }
-    if (mode == PairMode::kGammaZero && gamma_hi != 0) gamma_hi = 0, changed = true;
-    if (mode == PairMode::kSlackZero && slack_hi != 0) slack_hi = 0, changed = true;
-    if ((mode == PairMode::kGammaZero && gamma_lo > kEmpty) || (mode == PairMode::kSlackZero && slack_lo > kEmpty)) return false;
+/// Of the sums over a row.
+double LcsPropagation::error(const Stage& stage, const Row& row) const {
+  double terms = std::abs(row.rhs);
+  for (const Term& term : row.terms) {
+    const double l = std::abs(stage.lo[term.offset]), h = std::abs(stage.hi[term.offset]);
+    terms += std::abs(term.a) * std::max(std::isfinite(l) ? l : 0.0, std::isfinite(h) ? h : 0.0);
   }
-  return true;
+  return kSum * terms;
 }
 
-bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds) const {
-  std::vector<char> dirty(static_cast<std::size_t>(N_), 1);
+/// Each entry of the row against what the others leave.
+void LcsPropagation::propagate(Stage& stage, const Row& row) const {
+  const Range sums = range(stage, row, -1, -1);
+  double slop = -1;  // found when it is needed
+  const auto error_of_sums = [&] { return slop < 0 ? slop = error(stage, row) : slop; };
+  const double limit = kEmpty * std::max(1.0, std::abs(row.rhs));
+  if ((sums.least_open == 0 && sums.least > row.rhs + limit && sums.least - error_of_sums() > row.rhs + limit) ||
+      (sums.most_open == 0 && sums.most < row.rhs - limit && sums.most + error_of_sums() < row.rhs - limit)) {
+    stage.empty = true;
+    return;
+  }
+  if (sums.least_open > 1 && sums.most_open > 1) return;
+  for (const Term& term : row.terms) {
+    const double l = stage.lo[term.offset], h = stage.hi[term.offset];
+    if (l == h) continue;
+    const double a = term.a * (term.a > 0 ? l : h), b = term.a * (term.a > 0 ? h : l);
+    const bool least_known = sums.least_open == (a == -kInfinity), most_known = sums.most_open == (b == kInfinity);
+    // a·v ≤ rhs − others' least, a·v ≥ rhs − others' most.
+    const double most = least_known ? row.rhs - (a == -kInfinity ? sums.least : sums.least - a) : kInfinity;
+    const double least = most_known ? row.rhs - (b == kInfinity ? sums.most : sums.most - b) : -kInfinity;
+    const double from = (term.a > 0 ? least : most) / term.a, to = (term.a > 0 ? most : least) / term.a;
+    if (from > l) raise_lower(stage, term.offset, downwards(from) - error_of_sums() / std::abs(term.a));
+    if (to < h) reduce_upper(stage, term.offset, upwards(to) + error_of_sums() / std::abs(term.a));
+    if (stage.empty) return;
+  }
+}
+
+/// s = rest + factor γ with one of both zero: s ≤ max(0, rest); γ ≤ max(0, −rest)/factor, or max(0, rest)/−factor.
+void LcsPropagation::propagate_own(Stage& stage, const Row& row) const {
+  const int s = row.terms[0].offset, gamma = row.terms[at(row.own)].offset;
+  if (stage.hi[s] == 0 && stage.hi[gamma] == 0) return;
+  const double factor = -row.terms[at(row.own)].a;
+  const Range others = range(stage, row, s, gamma);
+  double room = others.least_open == 0 ? row.rhs - others.least : kInfinity, want = others.most_open == 0 ? others.most - row.rhs : kInfinity;
+  const double force = std::max(0.0, factor > 0 ? want / factor : room / -factor);
+  if (room >= stage.hi[s] && force >= stage.hi[gamma]) return;
+  const double slop = error(stage, row);
+  room += slop, want += slop;
+  reduce_upper(stage, s, upwards(std::max(0.0, room)));
+  reduce_upper(stage, gamma, upwards(std::max(0.0, factor > 0 ? want / factor : room / -factor)));
+}
+
+/// γ_i = 0, or one of the slacks that it lifts is zero.
+void LcsPropagation::lower_idle(Stage& stage) const {
+  for (const Idle& idle : idle_) {
+    if (stage.hi[idle.offset] == 0) continue;
+    double bound = 0;
+    for (const auto& [j, lift] : idle.slacks) {
+      double least = -kInfinity;  // of s_j − lift γ_i
+      for (const int r : {nx_ + j, substituted_[at(j)]}) {
+        if (r < 0) continue;
+        const Row& row = rows_[at(r)];
+        const Range others = range(stage, row, row.terms[0].offset, idle.offset);
+        if (others.most_open == 0) least = std::max(least, row.rhs - others.most - error(stage, row));
+      }
+      bound = std::max(bound, -least / lift);
+      if (bound >= stage.hi[idle.offset]) break;
+    }
+    reduce_upper(stage, idle.offset, upwards(bound));
+  }
+}
+
+/// The ends of Σ a·v − rhs without slacks and without scratch.pairs; infinite, both, where one is.
+std::pair<double, double> LcsPropagation::rest(const Stage& stage, const Row& row, const Scratch& scratch) const {
+  double low = -row.rhs, high = -row.rhs, terms = std::abs(row.rhs);
+  for (const Term& term : row.terms) {
+    if (term.offset >= gamma(0, 0) && term.offset < stride_) {
+      if (term.offset >= slack(0, 0) || std::binary_search(scratch.pairs.begin(), scratch.pairs.end(), term.offset - gamma(0, 0))) continue;
+    }
+    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset], b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
+    low += a;
+    high += b;
+    terms += std::max(std::abs(a), std::abs(b));
+  }
+  return std::isfinite(terms) ? std::pair(low - kSum * terms, high + kSum * terms) : std::pair(-kInfinity, kInfinity);
+}
+
+/// Of multipliers without a bound: M is positive definite over them.
+void LcsPropagation::bound_by_energy(Stage& stage, Scratch& scratch) const {
+  scratch.pairs.clear();
+  for (int i = 0; i < ng_; ++i) {
+    if (stage.hi[gamma(0, i)] == kInfinity) scratch.pairs.push_back(i);
+  }
+  if (scratch.pairs.empty()) return;
+  const double least = forces_.least_eigenvalue(scratch);
+  if (least == 0) return;
+  double squares = 0;
+  for (const int i : scratch.pairs) {
+    const int r = substituted_[at(i)] >= 0 ? substituted_[at(i)] : nx_ + i;
+    const double missing = std::max(0.0, rest(stage, rows_[at(r)], scratch).second);
+    squares += missing * missing;
+  }
+  if (!std::isfinite(squares)) return;
+  for (const int i : scratch.pairs) reduce_upper(stage, gamma(0, i), upwards(std::sqrt(squares) / least));
+}
+
+/// Of multipliers without a bound, or of all that may be positive; idle ones have their own rule, if it finds a bound.
+void LcsPropagation::bound_by_vertices(Stage& stage, bool all, Scratch& scratch) const {
+  scratch.pairs.clear();
+  for (int i = 0; i < ng_; ++i) {
+    const double h = stage.hi[gamma(0, i)];
+    if (h == kInfinity || (all && h > 0 && !capped_[at(i)] && !is_idle_[at(i)])) scratch.pairs.push_back(i);
+  }
+  if (scratch.pairs.empty()) return;
+  const LcsForceBound::Vertices& vertices = forces_.vertices(scratch);
+  if (!vertices.known) return;
+  scratch.low.clear();
+  scratch.high.clear();
+  for (const int r : vertices.rows) {
+    const auto [low, high] = rest(stage, rows_[at(r)], scratch);
+    if (high == kInfinity) return;
+    scratch.low.push_back(low);
+    scratch.high.push_back(high);
+  }
+  forces_.bound(vertices, scratch);
+  for (std::size_t i = 0; i < scratch.pairs.size(); ++i) reduce_upper(stage, gamma(0, scratch.pairs[i]), upwards(scratch.bounds[i]));
+}
+
+void LcsPropagation::settle_modes(Stage& stage, PairMode* modes) const {
+  for (int i = 0; i < ng_; ++i) {
+    PairMode& mode = modes[i];
+    double &gamma_hi = stage.hi[gamma(0, i)], &slack_hi = stage.hi[slack(0, i)];
+    const double gamma_lo = stage.lo[gamma(0, i)], slack_lo = stage.lo[slack(0, i)];
+    if (mode == PairMode::kOpen) {
+      if (slack_lo > kPositive || gamma_hi <= kNothing)
+        mode = PairMode::kGammaZero;
+      else if (gamma_lo > kPositive || slack_hi <= kNothing)
+        mode = PairMode::kSlackZero;
+    }
+    if (mode == PairMode::kGammaZero && gamma_hi != 0) gamma_hi = 0, stage.changed = stage.new_modes = true;
+    if (mode == PairMode::kSlackZero && slack_hi != 0) slack_hi = 0, stage.changed = true;
+    if ((mode == PairMode::kGammaZero && gamma_lo > kEmpty) || (mode == PairMode::kSlackZero && slack_lo > kEmpty)) stage.empty = true;
+  }
+}
+
+bool LcsPropagation::crossed(const LcsIntervals& intervals, int k) const {
+  for (int place = k * stride_; place < (k + 1) * stride_ + nx_; ++place) {
+    if (is_crossed(intervals.lo[at(place)], intervals.hi[at(place)])) return true;
+  }
+  return false;
+}
+
+bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
+  std::vector<LcsPending>& pending = intervals.pending;
+  const auto stage_of = [&](int k) { return Stage{intervals.lo.data() + k * stride_, intervals.hi.data() + k * stride_}; };
+  for (int k = 0; k < N_; ++k) {
+    Stage stage = stage_of(k);
+    settle_modes(stage, modes.data() + k * ng_);
+    if (stage.changed) pending[at(k)] = std::max(pending[at(k)], stage.new_modes ? kNewModes : kMoved);
+    if (stage.empty || (pending[at(k)] && crossed(intervals, k))) return false;
+  }
   for (int round = 0; round < rounds; ++round) {
     bool any = false;
     for (int visit = 0; visit < 2 * N_; ++visit) {
       const int k = visit < N_ ? visit : 2 * N_ - 1 - visit;
-      if (!dirty[static_cast<std::size_t>(k)]) continue;
-      bool changed = false, before = false, after = false;
-      if (!settle_modes(k, intervals, modes, changed)) return false;
-      double* lo = intervals.lo.data() + k * stride_;
-      double* hi = intervals.hi.data() + k * stride_;
+      if (!pending[at(k)]) continue;
+      Stage stage = stage_of(k);
       for (const Row& row : rows_) {
-        double least = 0, most = 0;  // finite parts of Σ a·v
-        int least_infinite = 0, most_infinite = 0;
-        for (const Term& term : row.terms) {
-          const double a = term.a * (term.a > 0 ? lo : hi)[term.offset], b = term.a * (term.a > 0 ? hi : lo)[term.offset];
-          if (a == -kInfinity) ++least_infinite; else least += a;
-          if (b == kInfinity) ++most_infinite; else most += b;
-        }
-        const double slop = kEmpty * size_of(row.rhs);
-        if ((least_infinite == 0 && least > row.rhs + slop) || (most_infinite == 0 && most < row.rhs - slop)) return false;
-        if (least_infinite > 1 && most_infinite > 1) continue;
-        for (const Term& term : row.terms) {
-          double &l = lo[term.offset], &h = hi[term.offset];
-          if (l == h) continue;
-          const double a = term.a * (term.a > 0 ? l : h), b = term.a * (term.a > 0 ? h : l);
-          const double rest_least = a == -kInfinity ? (least_infinite == 1 ? least : -kInfinity) : (least_infinite == 0 ? least - a : -kInfinity);
-          const double rest_most = b == kInfinity ? (most_infinite == 1 ? most : kInfinity) : (most_infinite == 0 ? most - b : kInfinity);
-          double new_lo = (row.rhs - (term.a > 0 ? rest_most : rest_least)) / term.a;
-          double new_hi = (row.rhs - (term.a > 0 ? rest_least : rest_most)) / term.a;
-          if (std::isfinite(new_lo)) new_lo -= kWiden * size_of(new_lo);
-          if (std::isfinite(new_hi)) new_hi += kWiden * size_of(new_hi);
-          const double worthwhile = kWorthwhile * std::min(h - l, 1e6);
-          const auto moved = [&] {
-            changed = true;
-            if (term.offset < nx_) before = true;
-            if (term.offset >= stride_) after = true;
-          };
-          if (new_lo > l + worthwhile || (l <= 0 && new_lo > 0)) l = new_lo, moved();
-          if (new_hi < h - worthwhile || (h > kNothing && new_hi <= 0)) h = std::max(new_hi, term.offset >= nx_ + nu_ && term.offset < stride_ ? 0.0 : -kInfinity), moved();
-          if (l > h + kEmpty * size_of(h) || new_hi < l - kEmpty * size_of(l)) return false;
-        }
+        propagate(stage, row);
+        if (row.own >= 0) propagate_own(stage, row);
+        if (stage.empty) return false;
       }
-      for (const Free& free : free_) {
-        double most = 0;
-        for (const auto& [row, lift] : free.slacks) {
-          double least = row.rhs;
-          for (const Term& term : row.terms) least += term.a * (term.a > 0 ? lo : hi)[term.offset];
-          if (!(least > -kInfinity)) {
-            most = kInfinity;
-            break;
-          }
-          most = std::max(most, -least / lift);
-        }
-        double& h = hi[free.offset];
-        if (most + kWiden * size_of(most) < h - kWorthwhile * std::min(h, 1e6)) h = most + kWiden * size_of(most), changed = true;
+      lower_idle(stage);
+      bound_by_energy(stage, scratch);
+      settle_modes(stage, modes.data() + k * ng_);
+      if (stage.empty) return false;
+      if (without_loss_) {
+        bound_by_vertices(stage, false, scratch);
+        if (stage.new_modes || pending[at(k)] == kNewModes) bound_by_vertices(stage, true, scratch);
       }
-      dirty[static_cast<std::size_t>(k)] = changed;
-      if (!changed) continue;
-      any = true;
-      if (before && k > 0) dirty[static_cast<std::size_t>(k - 1)] = 1;
-      if (after && k + 1 < N_) dirty[static_cast<std::size_t>(k + 1)] = 1;
+      pending[at(k)] = stage.changed ? kMoved : kSettled;
+      any = any || stage.changed;
+      if (stage.before && k > 0) pending[at(k - 1)] = std::max(pending[at(k - 1)], kMoved);
+      if (stage.after && k + 1 < N_) pending[at(k + 1)] = std::max(pending[at(k + 1)], kMoved);
     }
     if (!any) break;
   }
   return true;
+}
+
+bool LcsPropagation::run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
+  if (!run(intervals, modes, rounds, scratch)) return false;
+  std::fill(intervals.pending.begin(), intervals.pending.end(), kNewModes);
+  return run(intervals, modes, rounds, scratch);
+}
+
+bool LcsPropagation::narrow(LcsIntervals& intervals, int place, double lower, double upper, double error) const {
+  const int k = std::min(place / stride_, N_ - 1), offset = place - k * stride_;
+  Stage stage{intervals.lo.data() + k * stride_, intervals.hi.data() + k * stride_};
+  if (lower > -kInfinity) raise_lower(stage, offset, downwards(lower) - error);
+  if (upper < kInfinity) reduce_upper(stage, offset, upwards(upper) + error);
+  if (stage.changed) intervals.pending[at(k)] = std::max(intervals.pending[at(k)], kMoved);
+  if (stage.before && k > 0) intervals.pending[at(k - 1)] = std::max(intervals.pending[at(k - 1)], kMoved);
+  return !stage.empty;
 }
 
 }  // namespace deft::solvers

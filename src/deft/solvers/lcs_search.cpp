@@ -85,7 +85,7 @@ class LcsSearch::Worker {
     modes_ = search_.root_modes_;
     intervals_ = search_.root_intervals_;
     for (const int decision : node.path) modes_[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
-    return search_.propagation_.run(intervals_, modes_, kNodeRounds);
+    return search_.propagation_.run(intervals_, modes_, kNodeRounds, scratch_);
   }
 
   void offer(std::optional<LcsCandidate> candidate) {
@@ -187,7 +187,7 @@ class LcsSearch::Worker {
     LcsIntervals kept_intervals = intervals_;
     const auto enter = [&](bool slack) {
       modes_[at(pair)] = slack ? PairMode::kSlackZero : PairMode::kGammaZero;
-      return search_.propagation_.run(intervals_, modes_, kNodeRounds);
+      return search_.propagation_.run(intervals_, modes_, kNodeRounds, scratch_);
     };
     if (enter(first)) {
       dive_->open.push_back(std::move(children[!first]));
@@ -240,6 +240,7 @@ class LcsSearch::Worker {
   Dive* dive_ = nullptr;
   std::vector<PairMode> modes_;
   LcsIntervals intervals_;
+  LcsPropagation::Scratch scratch_;
   std::vector<std::pair<double, int>> candidates_;
   bool slack_first_ = false;
 };
@@ -344,7 +345,7 @@ bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
   least_cost_ = std::max(kZeroCost * least_cost_, kLeastGap / settings_.gap);
   root_modes_.assign(at(program_->N * program_->system.pairs()), PairMode::kOpen);
   root_intervals_ = propagation_.start();
-  const bool possible = propagation_.run(root_intervals_, root_modes_, kRootRounds);
+  const bool possible = propagation_.run_twice(root_intervals_, root_modes_, kRootRounds, scratch_);
   if (possible) {
     ceiling_ = find_ceiling();
     begin(suggestions, result);

@@ -47,6 +47,7 @@ class LcsSearch {
   const LcsStages* stages_;
   BranchAndBoundSettings settings_;
   LcsPropagation propagation_;
+  LcsPropagation::Scratch scratch_;
   LcsIntervals root_intervals_;
   std::vector<PairMode> root_modes_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -1,0 +1,140 @@
+#include "deft/solvers/lcs_force_bound.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+namespace deft::solvers {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr double kRounding = 1e-9;    // of an eigenvalue
+constexpr double kSingular = 1e-12;   // of the largest pivot: rounding of a singular matrix
+constexpr double kDefect = 1e-6;      // of an inverse: worse ones prove nothing
+constexpr double kMostBases = 5000;
+constexpr double kSum = 1e-12;        // of the terms of a sum: its error
+constexpr double kEmpty = 1e-7;       // a multiplier that is surely below −this cannot be
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Σ_s (n over s)(m over s).
+double systems(int n, int m) {
+  double sum = 0, term = 1;
+  for (int s = 1; s <= std::min(n, m); ++s) {
+    term *= static_cast<double>(n - s + 1) * (m - s + 1) / (static_cast<double>(s) * s);
+    sum += term;
+  }
+  return sum;
+}
+
+/// The next subset of {0 … n−1}, ascending entries, in lexicographic order. @returns false after the last.
+bool next_subset(std::vector<int>& subset, int n) {
+  const int size = static_cast<int>(subset.size());
+  int i = size - 1;
+  while (i >= 0 && subset[at(i)] == n - size + i) --i;
+  if (i < 0) return false;
+  ++subset[at(i)];
+  for (int j = i + 1; j < size; ++j) subset[at(j)] = subset[at(j - 1)] + 1;
+  return true;
+}
+
+std::vector<int> first_subset(int size) {
+  std::vector<int> subset(at(size));
+  for (int i = 0; i < size; ++i) subset[at(i)] = i;
+  return subset;
+}
+
+}  // namespace
+
+LcsForceBound::LcsForceBound(const LinearComplementaritySystem& s) : nx_(s.nx()), M_(s.D * s.C + s.E), rows_(s.nx() + s.pairs(), s.pairs()) {
+  rows_ << s.C, s.E;
+}
+
+double LcsForceBound::least_eigenvalue(Scratch& scratch) const {
+  const auto [found, is_new] = scratch.least.try_emplace(scratch.pairs, 0.0);
+  if (is_new) {
+    const MatrixXd part = M_(scratch.pairs, scratch.pairs), symmetric = 0.5 * part + 0.5 * part.transpose();
+    const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+    found->second = std::max(0.0, least - kRounding * symmetric.cwiseAbs().rowwise().sum().maxCoeff());
+  }
+  return found->second;
+}
+
+const LcsForceBound::Vertices& LcsForceBound::vertices(Scratch& scratch) const {
+  const auto found = scratch.known.find(scratch.pairs);
+  return found != scratch.known.end() ? found->second : scratch.known.emplace(scratch.pairs, find(scratch.pairs)).first->second;
+}
+
+LcsForceBound::Vertices LcsForceBound::find(const std::vector<int>& pairs) const {
+  Vertices out;
+  MatrixXd B = rows_(Eigen::all, pairs);
+  // Of the dynamics, which hold anyway, as many rows as are independent, the longest first.
+  Eigen::ColPivHouseholderQR<MatrixXd> qr;
+  qr.setThreshold(kSingular);
+  qr.compute(B.topRows(nx_).transpose());
+  for (Index i = 0; i < qr.rank(); ++i) out.rows.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
+  for (int i = nx_; i < B.rows(); ++i) {
+    if (!B.row(i).isZero(0)) out.rows.push_back(i);
+  }
+  const int n = static_cast<int>(pairs.size()), m = static_cast<int>(out.rows.size());
+  if (!(systems(n, m) <= kMostBases)) return out;
+  B = B(out.rows, Eigen::all).eval();
+  for (int size = 1; size <= std::min(n, m); ++size) {
+    if (!add_bases(B, size, out.bases)) return out;
+  }
+  out.known = true;
+  return out;
+}
+
+/// @returns false where an inverse is not good enough.
+bool LcsForceBound::add_bases(const MatrixXd& B, int size, std::vector<Basis>& bases) const {
+  std::vector<int> columns = first_subset(size);
+  do {
+    std::vector<int> rows = first_subset(size);
+    do {
+      const MatrixXd square = B(rows, columns);
+      const Eigen::VectorXd scale = square.cwiseAbs().rowwise().maxCoeff();
+      if (scale.minCoeff() == 0) continue;
+      Eigen::FullPivLU<MatrixXd> lu;
+      lu.setThreshold(kSingular);
+      lu.compute(scale.cwiseInverse().asDiagonal() * square);
+      if (!lu.isInvertible()) continue;
+      Basis basis{columns, rows, lu.inverse() * scale.cwiseInverse().asDiagonal(), 0};
+      basis.defect = (MatrixXd::Identity(size, size) - basis.inverse * square).cwiseAbs().rowwise().sum().maxCoeff();
+      if (!(basis.defect <= kDefect)) return false;
+      bases.push_back(std::move(basis));
+    } while (next_subset(rows, static_cast<int>(B.rows())));
+  } while (next_subset(columns, static_cast<int>(B.cols())));
+  return true;
+}
+
+void LcsForceBound::bound(const Vertices& vertices, Scratch& scratch) const {
+  std::vector<double>&most = scratch.bounds, &trial = scratch.trial;
+  most.assign(scratch.pairs.size(), 0.0);
+  for (const Basis& basis : vertices.bases) {
+    const std::size_t size = basis.columns.size();
+    trial.assign(size, 0.0);
+    double largest = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      double terms = 0;
+      for (std::size_t j = 0; j < size; ++j) {
+        const double a = basis.inverse(static_cast<Index>(i), static_cast<Index>(j));
+        const std::size_t row = at(basis.rows[j]);
+        trial[i] += a * (a > 0 ? scratch.high : scratch.low)[row];
+        terms += std::abs(a) * std::max(std::abs(scratch.low[row]), std::abs(scratch.high[row]));
+      }
+      trial[i] += kSum * terms;
+      largest = std::max(largest, terms);
+    }
+    const double error = basis.defect * largest / (1 - basis.defect) + kEmpty;
+    // All of γ_S is positive at a vertex.
+    if (*std::min_element(trial.begin(), trial.end()) + error < 0) continue;
+    for (std::size_t i = 0; i < size; ++i) most[at(basis.columns[i])] = std::max(most[at(basis.columns[i])], trial[i] + error - kEmpty);
+  }
+}
+
+}  // namespace deft::solvers
