@@ -1,9 +1,9 @@
 #include "deft/solvers/lcs_force_bound.hpp"
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace deft::solvers {
@@ -48,6 +48,64 @@ std::vector<int> first_subset(int size) {
   return subset;
 }
 
+using Square = std::array<std::array<double, LcsForceBound::kMostRows>, LcsForceBound::kMostRows>;
+
+/// Gauss and Jordan with the largest pivots, rows scaled to one. @returns false where the matrix is singular but for rounding.
+bool invert(Square a, int n, Square& inverse) {
+  std::array<int, LcsForceBound::kMostRows> row_of{}, column_of{};
+  std::array<double, LcsForceBound::kMostRows> scale{};
+  std::array<bool, LcsForceBound::kMostRows> row_done{}, column_done{};
+  Square right{};
+  double first = 0;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) scale[at(i)] = std::max(scale[at(i)], std::abs(a[at(i)][at(j)]));
+    if (scale[at(i)] == 0) return false;
+    for (int j = 0; j < n; ++j) a[at(i)][at(j)] /= scale[at(i)];
+    right[at(i)][at(i)] = 1 / scale[at(i)];
+  }
+  for (int step = 0; step < n; ++step) {
+    double pivot = 0;
+    int row = 0, column = 0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n && !row_done[at(i)]; ++j) {
+        if (!column_done[at(j)] && std::abs(a[at(i)][at(j)]) > std::abs(pivot)) pivot = a[at(i)][at(j)], row = i, column = j;
+      }
+    }
+    first = step == 0 ? std::abs(pivot) : first;
+    if (std::abs(pivot) <= kSingular * first) return false;
+    row_done[at(row)] = column_done[at(column)] = true;
+    row_of[at(step)] = row, column_of[at(step)] = column;
+    for (int i = 0; i < n; ++i) {
+      const double factor = i == row ? 0.0 : a[at(i)][at(column)] / pivot;
+      if (factor == 0) continue;
+      for (int j = 0; j < n; ++j) {
+        a[at(i)][at(j)] -= factor * a[at(row)][at(j)];
+        right[at(i)][at(j)] -= factor * right[at(row)][at(j)];
+      }
+    }
+  }
+  for (int step = 0; step < n; ++step) {
+    const std::size_t row = at(row_of[at(step)]), column = at(column_of[at(step)]);
+    for (int j = 0; j < n; ++j) inverse[column][at(j)] = right[row][at(j)] / a[row][column];
+  }
+  return true;
+}
+
+/// |1 − X·B|, the largest sum of a row.
+double defect_of(const Square& X, const Square& B, int n) {
+  double most = 0;
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n; ++j) {
+      double entry = i == j ? 1 : 0;
+      for (int k = 0; k < n; ++k) entry -= X[at(i)][at(k)] * B[at(k)][at(j)];
+      sum += std::abs(entry);
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 }  // namespace
 
 LcsForceBound::LcsForceBound(const LinearComplementaritySystem& s) : nx_(s.nx()), M_(s.D * s.C + s.E), rows_(s.nx() + s.pairs(), s.pairs()) {
@@ -81,7 +139,7 @@ LcsForceBound::Vertices LcsForceBound::find(const std::vector<int>& pairs) const
     if (!B.row(i).isZero(0)) out.rows.push_back(i);
   }
   const int n = static_cast<int>(pairs.size()), m = static_cast<int>(out.rows.size());
-  if (!(systems(n, m) <= kMostBases)) return out;
+  if (std::min(n, m) > kMostRows || !(systems(n, m) <= kMostBases)) return out;
   B = B(out.rows, Eigen::all).eval();
   for (int size = 1; size <= std::min(n, m); ++size) {
     if (!add_bases(B, size, out.bases)) return out;
@@ -92,20 +150,19 @@ LcsForceBound::Vertices LcsForceBound::find(const std::vector<int>& pairs) const
 
 /// @returns false where an inverse is not good enough.
 bool LcsForceBound::add_bases(const MatrixXd& B, int size, std::vector<Basis>& bases) const {
-  std::vector<int> columns = first_subset(size);
+  const auto n = static_cast<std::size_t>(size);
+  Square square{}, inverse{};
+  std::vector<int> columns = first_subset(size), rows;
   do {
-    std::vector<int> rows = first_subset(size);
+    rows = first_subset(size);
     do {
-      const MatrixXd square = B(rows, columns);
-      const Eigen::VectorXd scale = square.cwiseAbs().rowwise().maxCoeff();
-      if (scale.minCoeff() == 0) continue;
-      Eigen::FullPivLU<MatrixXd> lu;
-      lu.setThreshold(kSingular);
-      lu.compute(scale.cwiseInverse().asDiagonal() * square);
-      if (!lu.isInvertible()) continue;
-      Basis basis{columns, rows, lu.inverse() * scale.cwiseInverse().asDiagonal(), 0};
-      basis.defect = (MatrixXd::Identity(size, size) - basis.inverse * square).cwiseAbs().rowwise().sum().maxCoeff();
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) square[i][j] = B(rows[i], columns[j]);
+      }
+      if (!invert(square, size, inverse)) continue;
+      Basis basis{columns, rows, {}, defect_of(inverse, square, size)};
       if (!(basis.defect <= kDefect)) return false;
+      for (std::size_t i = 0; i < n; ++i) basis.inverse.insert(basis.inverse.end(), inverse[i].begin(), inverse[i].begin() + size);
       bases.push_back(std::move(basis));
     } while (next_subset(rows, static_cast<int>(B.rows())));
   } while (next_subset(columns, static_cast<int>(B.cols())));
@@ -122,7 +179,7 @@ void LcsForceBound::bound(const Vertices& vertices, Scratch& scratch) const {
     for (std::size_t i = 0; i < size; ++i) {
       double terms = 0;
       for (std::size_t j = 0; j < size; ++j) {
-        const double a = basis.inverse(static_cast<Index>(i), static_cast<Index>(j));
+        const double a = basis.inverse[i * size + j];
         const std::size_t row = at(basis.rows[j]);
         trial[i] += a * (a > 0 ? scratch.high : scratch.low)[row];
         terms += std::abs(a) * std::max(std::abs(scratch.low[row]), std::abs(scratch.high[row]));

@@ -18,10 +18,12 @@ namespace deft::solvers {
 /// and of the slacks that are zero. All B are inverted, each once per U.
 class LcsForceBound {
  public:
+  static constexpr int kMostRows = 8;  // of a system
+
   /// A system of the second kind.
   struct Basis {
     std::vector<int> columns, rows;  // numbers in U and in Vertices::rows
-    Eigen::MatrixXd inverse;
+    std::vector<double> inverse;     // row after row
     double defect = 0;               // |1 − inverse·B|, largest sum of a row
   };
   /// What is known of the vertices of one U.

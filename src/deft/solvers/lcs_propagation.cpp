@@ -236,10 +236,11 @@ bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, 
   std::vector<LcsPending>& pending = intervals.pending;
   const auto stage_of = [&](int k) { return Stage{intervals.lo.data() + k * stride_, intervals.hi.data() + k * stride_}; };
   for (int k = 0; k < N_; ++k) {
+    if (pending[at(k)] && crossed(intervals, k)) return false;
     Stage stage = stage_of(k);
     settle_modes(stage, modes.data() + k * ng_);
+    if (stage.empty) return false;
     if (stage.changed) pending[at(k)] = std::max(pending[at(k)], stage.new_modes ? kNewModes : kMoved);
-    if (stage.empty || (pending[at(k)] && crossed(intervals, k))) return false;
   }
   for (int round = 0; round < rounds; ++round) {
     bool any = false;
@@ -256,11 +257,13 @@ bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, 
       bound_by_energy(stage, scratch);
       settle_modes(stage, modes.data() + k * ng_);
       if (stage.empty) return false;
-      if (without_loss_) {
-        bound_by_vertices(stage, false, scratch);
-        if (stage.new_modes || pending[at(k)] == kNewModes) bound_by_vertices(stage, true, scratch);
+      LcsPending& left = pending[at(k)];
+      left = std::max(left, stage.new_modes ? kNewModes : kMoved);
+      if (!stage.changed) {  // the dear rules when the others are done
+        if (without_loss_) bound_by_vertices(stage, false, scratch);
+        if (without_loss_ && left == kNewModes) bound_by_vertices(stage, true, scratch);
+        left = stage.changed ? kMoved : kSettled;
       }
-      pending[at(k)] = stage.changed ? kMoved : kSettled;
       any = any || stage.changed;
       if (stage.before && k > 0) pending[at(k - 1)] = std::max(pending[at(k - 1)], kMoved);
       if (stage.after && k + 1 < N_) pending[at(k + 1)] = std::max(pending[at(k + 1)], kMoved);

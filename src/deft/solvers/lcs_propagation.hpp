@@ -35,6 +35,9 @@ class LcsPropagation {
   int gamma(int k, int i) const { return k * stride_ + nx_ + nu_ + i; }
   int slack(int k, int i) const { return k * stride_ + nx_ + nu_ + ng_ + i; }
 
+  /// Whether γ_i may be lowered without loss.
+  bool is_idle(int i) const { return is_idle_[static_cast<std::size_t>(i)]; }
+
   /// What the program itself says. States with soft bounds are free.
   LcsIntervals start() const;
   /// Tightens, passing forwards and backwards over the stages that are pending and those whose modes are new, until nothing moves by 1e-3 of

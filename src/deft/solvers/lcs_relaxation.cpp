@@ -59,7 +59,7 @@ void LcsRelaxation::set(const LcsMpcProgram& program, const LcsIntervals& interv
       z_hi[nu + i] = mode == PairMode::kGammaZero ? 0.0 : L;
       Cut& cut = cuts_[at(k * ng_ + i)];
       cut = {};
-      if (cuts && mode == PairMode::kOpen && std::isfinite(L) && std::isfinite(S)) {
+      if (cuts && mode == PairMode::kOpen && !layout_->is_idle(i) && std::isfinite(L) && std::isfinite(S)) {
         const double larger = std::max(L, S);
         cut = {S / larger, L / larger, L * S / larger};
       }
