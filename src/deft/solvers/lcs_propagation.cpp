@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace deft::solvers {
 namespace {
@@ -32,9 +33,17 @@ double downwards(double bound) { return bound - kRounding * std::abs(bound); }
 }  // namespace
 
 void LcsPropagation::note(Stage& stage, int offset) const {
-  stage.changed = true;
-  if (offset < nx_) stage.before = true;
-  if (offset >= stride_) stage.after = true;
+  stage.moved |= bit(offset);
+  if (offset < nx_) stage.before |= bit(offset + stride_);
+  if (offset >= stride_) stage.after |= bit(offset - stride_);
+}
+
+/// What moved at stage k, to it and to its neighbours.
+void LcsPropagation::pass_on(LcsIntervals& intervals, int k, const Stage& stage) const {
+  intervals.pending[at(k)].moved |= stage.moved;
+  intervals.pending[at(k)].new_modes |= stage.new_modes;
+  if (k > 0) intervals.pending[at(k - 1)].moved |= stage.before;
+  if (k + 1 < N_) intervals.pending[at(k + 1)].moved |= stage.after;
 }
 
 void LcsPropagation::raise_lower(Stage& stage, int offset, double bound) const {
@@ -133,9 +142,9 @@ void LcsPropagation::propagate_own(Stage& stage, const Row& row) const {
 }
 
 /// γ_i = 0, or one of the slacks that it lifts is zero.
-void LcsPropagation::lower_idle(Stage& stage) const {
+void LcsPropagation::lower_idle(Stage& stage, std::uint64_t moved) const {
   for (const Idle& idle : idle_) {
-    if (stage.hi[idle.offset] == 0) continue;
+    if (stage.hi[idle.offset] == 0 || !(idle.mask & (moved | stage.moved))) continue;
     double bound = 0;
     for (const auto& [j, lift] : idle.slacks) {
       double least = -kInfinity;  // of s_j − lift γ_i
@@ -219,8 +228,8 @@ void LcsPropagation::settle_modes(Stage& stage, PairMode* modes) const {
       else if (gamma_lo > kPositive || slack_hi <= kNothing)
         mode = PairMode::kSlackZero;
     }
-    if (mode == PairMode::kGammaZero && gamma_hi != 0) gamma_hi = 0, stage.changed = stage.new_modes = true;
-    if (mode == PairMode::kSlackZero && slack_hi != 0) slack_hi = 0, stage.changed = true;
+    if (mode == PairMode::kGammaZero && gamma_hi != 0) gamma_hi = 0, stage.moved |= bit(gamma(0, i)), stage.new_modes = true;
+    if (mode == PairMode::kSlackZero && slack_hi != 0) slack_hi = 0, stage.moved |= bit(slack(0, i));
     if ((mode == PairMode::kGammaZero && gamma_lo > kEmpty) || (mode == PairMode::kSlackZero && slack_lo > kEmpty)) stage.empty = true;
   }
 }
@@ -234,39 +243,39 @@ bool LcsPropagation::crossed(const LcsIntervals& intervals, int k) const {
 
 bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
   std::vector<LcsPending>& pending = intervals.pending;
-  const auto stage_of = [&](int k) { return Stage{intervals.lo.data() + k * stride_, intervals.hi.data() + k * stride_}; };
+  const auto stage_of = [&](int k) { return Stage{.lo = intervals.lo.data() + k * stride_, .hi = intervals.hi.data() + k * stride_}; };
   for (int k = 0; k < N_; ++k) {
-    if (pending[at(k)] && crossed(intervals, k)) return false;
+    if (pending[at(k)].moved && crossed(intervals, k)) return false;
     Stage stage = stage_of(k);
     settle_modes(stage, modes.data() + k * ng_);
     if (stage.empty) return false;
-    if (stage.changed) pending[at(k)] = std::max(pending[at(k)], stage.new_modes ? kNewModes : kMoved);
+    pass_on(intervals, k, stage);
   }
   for (int round = 0; round < rounds; ++round) {
     bool any = false;
     for (int visit = 0; visit < 2 * N_; ++visit) {
       const int k = visit < N_ ? visit : 2 * N_ - 1 - visit;
-      if (!pending[at(k)]) continue;
+      LcsPending& left = pending[at(k)];
+      if (!left.moved && !left.new_modes) continue;
       Stage stage = stage_of(k);
+      const std::uint64_t moved = std::exchange(left.moved, 0);
       for (const Row& row : rows_) {
+        if (!(row.mask & (moved | stage.moved))) continue;
         propagate(stage, row);
         if (row.own >= 0) propagate_own(stage, row);
         if (stage.empty) return false;
       }
-      lower_idle(stage);
+      lower_idle(stage, moved);
       bound_by_energy(stage, scratch);
       settle_modes(stage, modes.data() + k * ng_);
-      if (stage.empty) return false;
-      LcsPending& left = pending[at(k)];
-      left = std::max(left, stage.new_modes ? kNewModes : kMoved);
-      if (!stage.changed) {  // the dear rules when the others are done
+      if (!stage.moved) {  // the dear rules when the others are done
         if (without_loss_) bound_by_vertices(stage, false, scratch);
-        if (without_loss_ && left == kNewModes) bound_by_vertices(stage, true, scratch);
-        left = stage.changed ? kMoved : kSettled;
+        if (without_loss_ && left.new_modes) bound_by_vertices(stage, true, scratch);
+        left.new_modes = false;
       }
-      any = any || stage.changed;
-      if (stage.before && k > 0) pending[at(k - 1)] = std::max(pending[at(k - 1)], kMoved);
-      if (stage.after && k + 1 < N_) pending[at(k + 1)] = std::max(pending[at(k + 1)], kMoved);
+      if (stage.empty) return false;
+      pass_on(intervals, k, stage);
+      any = any || stage.moved;
     }
     if (!any) break;
   }
@@ -275,17 +284,16 @@ bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, 
 
 bool LcsPropagation::run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
   if (!run(intervals, modes, rounds, scratch)) return false;
-  std::fill(intervals.pending.begin(), intervals.pending.end(), kNewModes);
+  std::fill(intervals.pending.begin(), intervals.pending.end(), LcsPending());
   return run(intervals, modes, rounds, scratch);
 }
 
 bool LcsPropagation::narrow(LcsIntervals& intervals, int place, double lower, double upper, double error) const {
   const int k = std::min(place / stride_, N_ - 1), offset = place - k * stride_;
-  Stage stage{intervals.lo.data() + k * stride_, intervals.hi.data() + k * stride_};
+  Stage stage{.lo = intervals.lo.data() + k * stride_, .hi = intervals.hi.data() + k * stride_};
   if (lower > -kInfinity) raise_lower(stage, offset, downwards(lower) - error);
   if (upper < kInfinity) reduce_upper(stage, offset, upwards(upper) + error);
-  if (stage.changed) intervals.pending[at(k)] = std::max(intervals.pending[at(k)], kMoved);
-  if (stage.before && k > 0) intervals.pending[at(k - 1)] = std::max(intervals.pending[at(k - 1)], kMoved);
+  pass_on(intervals, k, stage);
   return !stage.empty;
 }
 

@@ -3,6 +3,7 @@
 // pairs imply for states, multipliers, slacks, and the modes of other pairs. Internal to solvers.
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <vector>
 
 #include "deft/solvers/branch_and_bound.hpp"
@@ -10,8 +11,11 @@
 
 namespace deft::solvers {
 
-/// What the rows of a stage may have more to say of.
-enum LcsPending : char { kSettled, kMoved, kNewModes };
+/// What the rows of a stage have not seen yet.
+struct LcsPending {
+  std::uint64_t moved = ~std::uint64_t{0};  // entries, the i-th of the stage as bit i mod 64
+  bool new_modes = true;
+};
 
 /// Lower and upper ends, stage after stage: x_k, u_k, γ_{k+1}, s_{k+1}, and x_N at the end.
 struct LcsIntervals {
@@ -58,12 +62,14 @@ class LcsPropagation {
   struct Row {
     std::vector<Term> terms;
     double rhs = 0;
-    int own = -1;  // the term of γ_i in a row of s_i
+    int own = -1;            // the term of γ_i in a row of s_i
+    std::uint64_t mask = 0;  // its entries, as LcsPending
   };
   /// γ_i that may be lowered until some s_j = rest + E_ji γ_i is zero.
   struct Idle {
     int offset;
     std::vector<std::pair<int, double>> slacks;  // j, E_ji
+    std::uint64_t mask = 0;                      // of the entries of their rows
   };
   /// Of a row: the largest and least Σ a·v, in finite parts and numbers of others.
   struct Range {
@@ -73,7 +79,9 @@ class LcsPropagation {
   /// One stage at work.
   struct Stage {
     double *lo, *hi;
-    bool changed = false, new_modes = false, before = false, after = false, empty = false;
+    std::uint64_t moved = 0;  // entries of this stage, of the one before, of the one after
+    std::uint64_t before = 0, after = 0;
+    bool new_modes = false, empty = false;
   };
 
   void append(Row& row, int offset, const Eigen::Ref<const Eigen::RowVectorXd>& factors) const;
@@ -83,14 +91,16 @@ class LcsPropagation {
   void find_idle(const LinearComplementaritySystem& s);
 
   bool is_pair(int offset) const { return offset >= nx_ + nu_ && offset < stride_; }
+  static std::uint64_t bit(int offset) { return std::uint64_t{1} << (offset % 64); }
   void note(Stage& stage, int offset) const;
+  void pass_on(LcsIntervals& intervals, int k, const Stage& stage) const;
   void raise_lower(Stage& stage, int offset, double bound) const;
   void reduce_upper(Stage& stage, int offset, double bound) const;
   Range range(const Stage& stage, const Row& row, int without, int and_without) const;
   double error(const Stage& stage, const Row& row) const;
   void propagate(Stage& stage, const Row& row) const;
   void propagate_own(Stage& stage, const Row& row) const;
-  void lower_idle(Stage& stage) const;
+  void lower_idle(Stage& stage, std::uint64_t moved) const;
   std::pair<double, double> rest(const Stage& stage, const Row& row, const Scratch& scratch) const;
   void bound_by_energy(Stage& stage, Scratch& scratch) const;
   void bound_by_vertices(Stage& stage, bool all, Scratch& scratch) const;

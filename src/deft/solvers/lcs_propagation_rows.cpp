@@ -36,6 +36,9 @@ LcsPropagation::LcsPropagation(const LcsMpcProgram& program, bool without_loss)
   add_rows(program.system);
   add_substituted_slacks(program.system);
   add_rows_without_forces(program.system);
+  for (Row& row : rows_) {
+    for (const Term& term : row.terms) row.mask |= bit(term.offset);
+  }
   if (without_loss) find_idle(program.system);
 }
 
@@ -120,9 +123,12 @@ void LcsPropagation::find_idle(const LinearComplementaritySystem& s) {
   is_idle_ = idle_multipliers(s);
   for (int i = 0; i < ng_; ++i) {
     if (!is_idle_[static_cast<std::size_t>(i)]) continue;
-    Idle one{gamma(0, i), {}};
+    Idle one{.offset = gamma(0, i), .slacks = {}};
     for (int j = 0; j < ng_; ++j) {
-      if (s.E(j, i) != 0) one.slacks.emplace_back(j, s.E(j, i));
+      if (s.E(j, i) == 0) continue;
+      one.slacks.emplace_back(j, s.E(j, i));
+      one.mask |= rows_[static_cast<std::size_t>(nx_ + j)].mask;
+      if (const int r = substituted_[static_cast<std::size_t>(j)]; r >= 0) one.mask |= rows_[static_cast<std::size_t>(r)].mask;
     }
     idle_.push_back(std::move(one));
   }
@@ -130,7 +136,7 @@ void LcsPropagation::find_idle(const LinearComplementaritySystem& s) {
 
 LcsIntervals LcsPropagation::start() const {
   const auto size = static_cast<std::size_t>(N_ * stride_ + nx_);
-  LcsIntervals out{std::vector<double>(size, -kInfinity), std::vector<double>(size, kInfinity), std::vector<LcsPending>(static_cast<std::size_t>(N_), kNewModes)};
+  LcsIntervals out{std::vector<double>(size, -kInfinity), std::vector<double>(size, kInfinity), std::vector<LcsPending>(static_cast<std::size_t>(N_))};
   const LcsMpcProgram& p = *program_;
   const auto set = [&](int place, double lo, double hi) {
     out.lo[static_cast<std::size_t>(place)] = lo;
