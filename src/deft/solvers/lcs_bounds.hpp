@@ -14,8 +14,8 @@ struct LcsBoundSettings {
   int sweeps = 2;   // of linear programs through all steps; 0: propagation alone, some microseconds per step
   int window = 2;   // steps that one linear program sees, ≥ 1
   int max_entries = 5000;  // of the table of a linear program: windows shrink to one step, then there are none
-  /// Use that multipliers which move nothing may be lowered (README.md). The bounds then hold for one trajectory at least of each x and u
-  /// that is possible, not for all of its multipliers.
+  /// Use that multipliers which move nothing may be lowered, and all be taken at a vertex (README.md). The bounds then hold for one set of
+  /// multipliers at least of each x, u and modes that are possible, not for all.
   bool lower_idle = true;
 };
 
