@@ -116,7 +116,8 @@ void write(const std::string& folder, const Options& options) {
   for (const int N : options.horizons) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string name = fmt::format("n{:02}_s{}_{:02}", N, options.surfaces, k);
-      io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "a disc among flat surfaces, start drawn by control_problems", program(room, all[k], N));
+      io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "a disc among flat surfaces",
+                            program(room, all[k], N));
       const nlohmann::json row{{"name", name}, {"N", N}, {"surfaces", options.surfaces}, {"x0", std::vector<double>(all[k].begin(), all[k].end())}};
       fmt::print("{}\n", row.dump());
     }
@@ -145,8 +146,8 @@ Eigen::MatrixXd columns(const nlohmann::json& lists) {
 void certify(const std::string& problem, const std::string& answer) {
   const io::ProblemFile file = io::read_problem(problem);
   const nlohmann::json said = read(answer);
-  const solvers::LcsCertificate c = solvers::certify(std::get<io::LcsProblemFile>(file).program,
-                                                     {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
+  const solvers::LcsMpcProgram& program = std::get<io::LcsProblemFile>(file).program;
+  const solvers::LcsCertificate c = solvers::certify(program, {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
   fmt::print("{}\n", nlohmann::json{{"dynamics", c.dynamics}, {"primal", c.primal}, {"complementarity", c.complementarity}, {"cost", c.cost}}.dump());
 }
 
@@ -177,7 +178,8 @@ int main(int argc, char** argv) {
     } else if (what == "certify" && argc == 4) {
       certify(argv[2], argv[3]);
     } else {
-      fmt::print(stderr, "usage: control_problems write FOLDER [--horizons N,…] [--count N] [--surfaces N] [--seed S] | random FOLDER --seed S | certify PROBLEM ANSWER\n");
+      fmt::print(stderr, "usage: control_problems write FOLDER [--horizons N,…] [--count N] [--surfaces N] [--seed S] |\n"
+                         "                        random FOLDER --seed S | certify PROBLEM ANSWER\n");
       return 2;
     }
   } catch (const std::exception& error) {

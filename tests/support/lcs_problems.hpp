@@ -174,6 +174,7 @@ inline LcsMpcProgram random_lcs_program(std::uint64_t seed, int pairs) {
 struct AllModes {
   double cost = std::numeric_limits<double>::infinity();  // infinity: no trajectory
   int failures = 0;                                       // convex programs without a verdict
+  VectorXd best;                                          // (u_0, γ_1, u_1, …) of that cost; empty: none
 };
 
 /// The least cost over all complete mode assignments that agree with `modes` (−1 open, 0: γ = 0, 1: s = 0; empty: all open).
@@ -232,12 +233,30 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
     const solvers::Status status = solver.solve(program, settings, solution).status;
     if (solvers::usable(status)) {
       const VectorXd& d = solution.delta;
-      out.cost = std::min(out.cost, 0.5 * d.dot(H * d) + program.b.dot(d) + c.constant);
+      const double cost = 0.5 * d.dot(H * d) + program.b.dot(d) + c.constant;
+      if (cost < out.cost) {
+        out.cost = cost;
+        out.best = d.head(n);
+      }
     } else if (status != solvers::Status::kInfeasible) {
       ++out.failures;
     }
   }
   return out;
+}
+
+/// The trajectory of δ = (u_0, γ_1, u_1, γ_2, …).
+inline solvers::LcsTrajectory unroll(const LcsMpcProgram& p, const VectorXd& delta) {
+  const auto& s = p.system;
+  const int nu = s.nu(), ng = s.pairs(), nb = nu + ng;
+  solvers::LcsTrajectory t{MatrixXd(s.nx(), p.N + 1), MatrixXd(nu, p.N), MatrixXd(ng, p.N)};
+  t.x.col(0) = p.x0;
+  for (int k = 0; k < p.N; ++k) {
+    t.u.col(k) = delta.segment(k * nb, nu);
+    t.gamma.col(k) = delta.segment(k * nb + nu, ng);
+    t.x.col(k + 1) = s.A * t.x.col(k) + s.B * t.u.col(k) + s.C * t.gamma.col(k) + s.F;
+  }
+  return t;
 }
 
 }  // namespace deft::testing
