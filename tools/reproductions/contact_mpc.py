@@ -276,5 +276,5 @@ floor; and bevel; and wall; and a ceiling; and a wall on the left, which leave a
 
 {table(["surfaces", "N", "pairs", "nodes", "ms", "gap where not proven", "µs per node"], grown)}
 
-The third start lies in the wedge of bevel and floor, where forces have no bound that could be proved. SCIP and Gurobi beside deft: `./run bench contact-mpc`.
+The third start lies in the wedge of bevel and floor, which many plans can use. SCIP and Gurobi beside deft: `./run bench contact-mpc`.
 """)
