@@ -398,7 +398,7 @@ void LcsSearch::find_bound(LcsMpcResult& result) const {
   double least = unproven_bound_;
   if (!open_.empty()) least = std::min(least, open_.front().bound);  // of the heap
   // Closed nodes were closed at bounds no lower than the cutoff.
-  result.bound = result.has_incumbent ? std::min(least, cutoff(result.cost)) : least;
+  result.bound = result.has_incumbent ? std::max(0.0, std::min(least, cutoff(result.cost))) : least;
   result.gap = result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
   result.time_s = clock_.seconds();
 }
