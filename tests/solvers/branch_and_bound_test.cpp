@@ -98,7 +98,7 @@ TEST(BranchAndBound, LeavesOfTheProofCoverAllModesAndTheirBoundsHold) {
   BranchAndBoundSettings settings;
   settings.log_proof = true;
   std::size_t leaves = 0;
-  for (std::uint64_t seed = 501; seed <= 540; ++seed) {
+  for (std::uint64_t seed = 501; seed <= 570; ++seed) {
     const LcsMpcProgram program = random_lcs_program(seed, 6);
     const LcsMpcResult result = solve(program, settings);
     if (result.status != Status::kSolved && result.status != Status::kInfeasible) continue;
@@ -136,6 +136,24 @@ TEST(BranchAndBound, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(many.bound, one.bound);
     EXPECT_EQ(many.incumbent.u, one.incumbent.u);
   }
+}
+
+// Also where a step has several solutions, of which each thread might find another.
+TEST(BranchAndBound, DoesNotDependOnTheNumberOfThreadsInRandomSystems) {
+  int deep = 0;
+  for (std::uint64_t seed = 3001; seed <= 3050; ++seed) {
+    const LcsMpcProgram program = random_lcs_program(seed, 18);
+    BranchAndBoundSettings settings;
+    settings.node_limit = 200;
+    const LcsMpcResult one = solve(program, settings);
+    settings.threads = 3;
+    const LcsMpcResult many = solve(program, settings);
+    EXPECT_EQ(many.nodes, one.nodes) << "seed " << seed;
+    EXPECT_EQ(many.bound, one.bound) << "seed " << seed;
+    EXPECT_EQ(many.cost, one.cost) << "seed " << seed;
+    deep += one.nodes > 100;
+  }
+  EXPECT_GE(deep, 2);
 }
 
 TEST(BranchAndBound, SaysWhatItKnowsWhenALimitStrikes) {

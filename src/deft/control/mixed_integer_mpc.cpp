@@ -193,6 +193,7 @@ const MpcResult& MixedIntegerMpc::control(const dynamics::State& measured) {
 void MixedIntegerMpc::reset() {
   impl_->next_u.resize(0, 0);
   impl_->last_u.resize(0);
+  impl_->solver.forget();
 }
 
 int MixedIntegerMpc::horizon() const { return impl_->N(); }

@@ -1,5 +1,6 @@
 #include "deft/solvers/branch_and_bound.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "deft/solvers/lcs_search.hpp"
@@ -31,7 +32,7 @@ class LcsMpcSolver::Impl {
     if (last_.cols() == program.N && last_.rows() == program.system.nu() && program.N > 1) {
       Eigen::MatrixXd shifted(last_.rows(), last_.cols());
       shifted << last_.rightCols(last_.cols() - 1), last_.col(last_.cols() - 1);
-      suggestions.push_back(std::move(shifted));
+      if (suggestions.empty() || suggestions.front() != shifted) suggestions.push_back(std::move(shifted));
     }
     search(program, suggestions);
     // Rounding errors are others with another proximal term.
@@ -39,14 +40,18 @@ class LcsMpcSolver::Impl {
     for (const double weight : kWeights) {
       if (result_.status != Status::kNumericalFailure) break;
       if (weight == first) continue;
-      if (result_.has_incumbent) suggestions.push_back(result_.incumbent.u);
+      const LcsMpcResult before = result_;
+      if (before.has_incumbent) suggestions.push_back(before.incumbent.u);
       factor(program, weight);
       search(program, suggestions);
+      keep(before);
     }
     last_ = result_.has_incumbent ? result_.incumbent.u : Eigen::MatrixXd();
     result_.time_s = clock_.seconds();
     return result_;
   }
+
+  void forget() { last_.resize(0, 0); }
 
   BranchAndBoundSettings settings;
   std::optional<Eigen::MatrixXd> suggested;
@@ -63,6 +68,21 @@ class LcsMpcSolver::Impl {
       if (LcsSearch(program, *stages_, left, any_weight).run(suggestions, result_)) return;
       factor(program, kLighter);
     }
+  }
+  /// What an earlier search knew better; one that knew a trajectory refutes a proof that there is none.
+  void keep(const LcsMpcResult& before) {
+    if (!before.has_incumbent) return;
+    if (result_.status == Status::kInfeasible) {
+      result_.status = Status::kNumericalFailure;
+      result_.bound = before.bound;
+    }
+    if (result_.has_incumbent && result_.cost <= before.cost) return;
+    result_.has_incumbent = true;
+    result_.incumbent = before.incumbent;
+    result_.certificate = before.certificate;
+    result_.cost = before.cost;
+const double size = before.gap > 0 ? (before.cost - before.bound) / before.gap : std::max(before.cost, 1e-300);
+    result_.gap = std::max(0.0, result_.cost - result_.bound) / size;
   }
   void factor(const LcsMpcProgram& program, double weight) {
     weight_ = weight;
@@ -83,6 +103,7 @@ LcsMpcSolver& LcsMpcSolver::operator=(LcsMpcSolver&&) noexcept = default;
 
 const LcsMpcResult& LcsMpcSolver::solve(const LcsMpcProgram& program) { return impl_->solve(program); }
 void LcsMpcSolver::suggest(Eigen::MatrixXd u) { impl_->suggested = std::move(u); }
+void LcsMpcSolver::forget() { impl_->forget(); }
 BranchAndBoundSettings& LcsMpcSolver::settings() { return impl_->settings; }
 
 }  // namespace deft::solvers

@@ -63,6 +63,8 @@ class LcsMpcSolver {
   const LcsMpcResult& solve(const LcsMpcProgram& program);
   /// Inputs (nu × N) to try first: the system is simulated with them and the modes that occur are optimised. Used by the next solve only.
   void suggest(Eigen::MatrixXd u);
+  /// Forgets the last solution: the next solve does not start from it.
+  void forget();
   BranchAndBoundSettings& settings();
 
  private:

@@ -14,9 +14,10 @@ constexpr double kBalanced = 1e-10;   // of rows in the working set
 constexpr double kSign = 1e-9;        // of the step: a multiplier that falls slower does not block
 constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each other
 constexpr int kBalancings = 4;
-constexpr double kUnbounded = 1e2;    // multipliers without a proven bound are taken to stay below this times 1 + the largest
 constexpr double kLoose = 1e-3;      // of the dual: a bound that is lower by more is looked for with other centres
-constexpr double kCentred = 1e-11;
+constexpr double kCentred = 1e-11;    // of the largest variable: the centre stands still
+constexpr int kExtrapolate = 4;       // every fourth centre
+constexpr double kFurthest = 1e6;
 constexpr int kCentres = 6, kExactCentres = 200;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -226,7 +227,10 @@ double LcsRelaxation::safe_bound(double cutoff) const {
     const double price = price_[at(i % nz)];
     double end = z > c ? z_hi_[at(i)] : z_lo_[at(i)];
     if (!std::isfinite(end) && price > 0 && std::isfinite(cutoff)) end = std::max(cutoff, 0.0) / price;  // more would cost more
-    if (!std::isfinite(end)) end = std::copysign(kUnbounded * (1 + largest), z - c);
+    if (!std::isfinite(end)) {
+      if (std::abs(z - c) <= kCentred * (1 + largest)) continue;
+      return -kInfinity;
+    }
     bound += 0.5 * eps * (z * z - c * c - 2 * end * (z - c));
   }
   return bound;
@@ -335,10 +339,6 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
       residual_.back() = by;
       continue;
     }
-    if (std::abs(by) <= kDependent * (1 + std::abs(target))) {
-      skipped_[at(row)] = 1;
-      continue;
-    }
     // Nearly dependent on the working set. What this direction costs, without rounding, says whether it is so.
     factor_.null_direction(step_.data());
     const double rest = energy_of_step(row), gain = 0.5 * by * by / rest;
@@ -351,6 +351,11 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
     double length = 0;
     const int direction = by > 0 ? 1 : -1;
     if (!step_along_null(direction, length)) {
+      if (gain < kImpossible * (1 + std::abs(dual_))) {  // rounding: rows as many as variables contradict nothing
+        if (std::abs(by) > kDependent * (1 + std::abs(target))) return End::kFailed;
+        skipped_[at(row)] = 1;
+        continue;
+      }
       bound_ = kInfinity;
       return End::kInfeasible;
     }
@@ -366,14 +371,34 @@ double LcsRelaxation::distance_to_centre() const {
   return most;
 }
 
+/// The centre moves to the minimiser, or further along where steps shrink like a geometric series: any centre is allowed.
+LcsRelaxation::End LcsRelaxation::recentre(double cutoff, int round) {
+  double now = 0, along = 0;
+  move_.resize(point_.z.size());
+  last_move_.resize(point_.z.size());
+  for (std::size_t i = 0; i < point_.z.size(); ++i) {
+    last_move_[i] = round > 0 ? move_[i] : 0.0;
+    move_[i] = point_.z[i] - (centre_.empty() ? 0.0 : centre_[i]);
+    now += last_move_[i] * last_move_[i];
+    along += move_[i] * last_move_[i];
+  }
+  const double ratio = now > 0 ? along / now : 0.0;
+  const double further = round % kExtrapolate == kExtrapolate - 1 && ratio > 0.1 && ratio < 1 ? std::min(ratio / (1 - ratio), kFurthest) : 0.0;
+  centre_ = point_.z;
+  for (std::size_t i = 0; i < centre_.size(); ++i) centre_[i] += further * move_[i];
+  return climb(cutoff);
+}
+
 LcsRelaxation::End LcsRelaxation::solve(double cutoff, bool exact) {
   centre_.clear();
   End end = climb(cutoff);
   if (end == End::kOptimal && exact) {
-    for (int i = 0; i < kExactCentres && end == End::kOptimal && distance_to_centre() > kCentred; ++i) {
-      centre_ = point_.z;
-      end = climb(cutoff);
-    }
+    const auto far = [&] {
+      double size = 1;
+      for (const double z : point_.z) size = std::max(size, std::abs(z));
+      return distance_to_centre() > kCentred * size;
+    };
+    for (int i = 0; i < kExactCentres && end == End::kOptimal && far(); ++i) end = recentre(cutoff, i);
     if (end == End::kOptimal) bound_ = safe_bound(cutoff);
   } else if (end == End::kOptimal) {
     bound_ = safe_bound(cutoff);
@@ -385,8 +410,7 @@ LcsRelaxation::End LcsRelaxation::solve(double cutoff, bool exact) {
       const std::vector<LcsMultiplier> before = working();
       double best = bound_;
       for (int i = 0; i < kCentres && end == End::kOptimal && wanted(); ++i) {
-        centre_ = point_.z;
-        end = climb(cutoff);
+        end = recentre(cutoff, i);
         if (end == End::kOptimal) best = std::max(best, bound_ = safe_bound(cutoff));
       }
       if (end == End::kAbove || end == End::kInfeasible) return end;

@@ -73,6 +73,7 @@ class LcsRelaxation {
   double safe_bound(double cutoff) const;
   End climb(double cutoff);
   double distance_to_centre() const;
+  End recentre(double cutoff, int round);
   int most_violated(double& target, int& side) const;
   bool step_along_null(int direction, double& length);
   double energy_of_step(int row);
@@ -85,7 +86,7 @@ class LcsRelaxation {
   std::vector<double> z_lo_, z_hi_;  // per variable
   std::vector<double> price_;
   std::vector<Cut> cuts_;            // per pair
-  std::vector<double> centre_;
+  std::vector<double> centre_, move_, last_move_;
   std::vector<Active> active_;
   std::vector<int> place_;           // of a row in active_, or −1
   std::vector<char> skipped_;        // dependent rows violated by rounding

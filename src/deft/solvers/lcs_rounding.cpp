@@ -40,13 +40,14 @@ std::optional<std::vector<PairMode>> LcsRounding::simulate(const MatrixXd& u) {
   const int ng = s.pairs();
   std::vector<PairMode> modes;
   modes.reserve(at(program_->N * ng));
+  ComplementaritySolver solver;  // a new one: the same modes whatever this thread solved before
   VectorXd x = program_->x0;
   ComplementarityProgram step;
   step.M = M_;
   for (int k = 0; k < program_->N; ++k) {
     const VectorXd free = s.A * x + s.B * u.col(k) + s.F;
     step.q = s.D * free + s.D0 * x + s.H * u.col(k) + s.alpha;
-    const ComplementarityResult& found = step_.solve(step);
+    const ComplementarityResult& found = solver.solve(step);
     if (!usable(found.status)) return std::nullopt;
     x = free + s.C * found.solution.z;
     for (int i = 0; i < ng; ++i) modes.push_back(found.solution.z(i) > found.solution.w(i) ? PairMode::kSlackZero : PairMode::kGammaZero);

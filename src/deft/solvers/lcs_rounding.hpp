@@ -39,7 +39,6 @@ class LcsRounding {
   LcsRelaxation relaxation_;
   LcsIntervals intervals_;
   Eigen::MatrixXd M_;
-  ComplementaritySolver step_;
 };
 
 }  // namespace deft::solvers

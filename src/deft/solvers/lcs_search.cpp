@@ -29,6 +29,17 @@ constexpr int kRoundEvery = 4;        // dives: the first node of every fourth i
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+/// Whether a lower bound lies above its upper one, by however little.
+bool crossed(const LcsMpcProgram& program) {
+  if (program.u_min.size() > 0 && program.u_max.size() > 0 && (program.u_min.array() > program.u_max.array()).any()) return true;
+  if (program.gamma_max.size() > 0 && (program.gamma_max.array() < 0).any()) return true;
+  for (Eigen::Index i = 0; i < program.x_min.size() && program.x_max.size() > 0; ++i) {
+    const bool soft = program.x_price.size() > 0 && std::isfinite(program.x_price(i));
+    if (!soft && program.x_min(i) > program.x_max(i)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// What one dive is given and what it found.
@@ -118,6 +129,7 @@ class LcsSearch::Worker {
       return false;
     }
     if (end == End::kOptimal && dive_->round && dive_->nodes == 1) round(relaxation_.point());
+    slack_first_ = false;
     const int pair = end == End::kOptimal ? choose(node.path.size()) : first_open();
     if (pair < 0) return finish_leaf(node);
     return branch(node, pair);
@@ -219,6 +231,7 @@ class LcsSearch::Worker {
     }
     offer(rounding_.improve(modes, relaxation_.working(), dive_->incumbent));
     if (node.bound >= cutoff()) return close(node, node.bound), false;
+    slack_first_ = false;
     if (corner >= 0) return branch(node, corner);
     // All modes are fixed: the node's own value, without what the proximal term may hide.
     using End = LcsRelaxation::End;
@@ -320,7 +333,7 @@ double LcsSearch::find_ceiling() const {
       cost += program_->x_price(i) * std::max({below, above, 0.0});
     }
   }
-  return kCeiling * (cost + 1);
+  return std::isfinite(cost) ? kCeiling * (cost + 1) : kInfinity;
 }
 
 void LcsSearch::begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result) {
@@ -345,7 +358,7 @@ bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
   least_cost_ = std::max(kZeroCost * least_cost_, kLeastGap / settings_.gap);
   root_modes_.assign(at(program_->N * program_->system.pairs()), PairMode::kOpen);
   root_intervals_ = propagation_.start();
-  const bool possible = propagation_.run_twice(root_intervals_, root_modes_, kRootRounds, scratch_);
+  const bool possible = !crossed(*program_) && propagation_.run_twice(root_intervals_, root_modes_, kRootRounds, scratch_);
   if (possible) {
     ceiling_ = find_ceiling();
     begin(suggestions, result);

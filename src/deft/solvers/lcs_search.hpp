@@ -32,7 +32,6 @@ class LcsSearch {
   class Worker;
 
   void begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
-  void explore_round(LcsMpcResult& result);
   void take(std::optional<LcsCandidate>& candidate, LcsMpcResult& result);
   void merge(Dive& dive, LcsMpcResult& result);
   void push(Node node);

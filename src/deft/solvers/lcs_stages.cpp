@@ -15,6 +15,7 @@ using Eigen::VectorXd;
 constexpr double kProximal = 1e-4;   // ε of a multiplier, times the curvature that its effect has in the cost
 constexpr double kSpread = 1e3;      // largest ratio of two of these curvatures
 constexpr double kUndone = 1e-4;      // weight of what inputs pay to undo a multiplier, beside what its effect costs
+constexpr double kFree = 1e-3;        // of the largest weight: an input without weight counts as this when it undoes a multiplier
 constexpr double kReached = 1e-2;     // of the direction that inputs reach best: others hardly count as reached
 constexpr double kNoCurvature = 1e-12;  // of the largest: rounding
 constexpr double kWeightless = 1e-9; // of the largest eigenvalue of R: inputs below have no weight of their own
@@ -99,7 +100,7 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_wei
   // What the inputs pay to undo it counts too, or a cost without weight on states would leave multipliers no curvature at all.
   if (nu > 0) {
     MatrixXd weight = R;
-    weight.diagonal().array() += kWeightless * input_weight;
+    weight.diagonal().array() += kFree * input_weight;
     const Eigen::SelfAdjointEigenSolver<MatrixXd> reach(system_.B * weight.ldlt().solve(system_.B.transpose()));
     for (int i = 0; i < nx; ++i) {
       const double length = reach.eigenvalues()(i);
