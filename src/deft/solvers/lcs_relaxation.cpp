@@ -11,6 +11,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFeasible = 1e-9;    // violation of a row that is none, of 1 + |bound|
 constexpr double kDependent = 1e-6;   // violation of a dependent row that is rounding
 constexpr double kBalanced = 1e-10;   // of rows in the working set
+constexpr double kRounding = 1e-13;   // of the effects of multipliers, summed without their signs
 constexpr double kSign = 1e-9;        // of the step: a multiplier that falls slower does not block
 constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each other
 constexpr int kBalancings = 4;
@@ -207,16 +208,20 @@ void LcsRelaxation::evaluate() {
   for (const Active& row : active_) add_to_rows(row.row, row.lambda);
   stages_->minimise(lambda_.data(), centre_.empty() ? nullptr : centre_.data(), point_, scratch_);
   dual_ = point_.cost + point_.proximal;
+  double size = 0;
   for (std::size_t j = 0; j < active_.size(); ++j) {
     residual_[j] = value(active_[j].row) - active_[j].target;
     dual_ += active_[j].lambda * residual_[j];
+    size += std::abs(active_[j].lambda) * std::sqrt(diagonal(active_[j].row));
   }
+  // The minimiser is off by rounding of the multipliers' effects, which may cancel; the Lagrangian there is too high by the square.
+  rounding_ = std::pow(kRounding * size, 2);
 }
 
 /// The dual less what the proximal term may have added: for all points z' of the node
 ///   cost(z') ≥ dual + Σ ½ε[(z'_i − z_i)² − (z'_i − c_i)²],  which is linear in z'_i and least at an end of its interval.
 double LcsRelaxation::safe_bound(double cutoff) const {
-  double bound = dual_;
+  double bound = dual_ - rounding_;
   const int nz = stages_->rows().nz();
   double largest = 0;
   for (int i = 0; i < stages_->num_variables(); ++i) largest = std::max(largest, std::abs(point_.z[at(i)]));
@@ -339,6 +344,10 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
       residual_.back() = by;
       continue;
     }
+    if (std::abs(by) <= kDependent * (1 + std::abs(target))) {
+      skipped_[at(row)] = 1;
+      continue;
+    }
     // Nearly dependent on the working set. What this direction costs, without rounding, says whether it is so.
     factor_.null_direction(step_.data());
     const double rest = energy_of_step(row), gain = 0.5 * by * by / rest;
@@ -351,11 +360,7 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
     double length = 0;
     const int direction = by > 0 ? 1 : -1;
     if (!step_along_null(direction, length)) {
-      if (gain < kImpossible * (1 + std::abs(dual_))) {  // rounding: rows as many as variables contradict nothing
-        if (std::abs(by) > kDependent * (1 + std::abs(target))) return End::kFailed;
-        skipped_[at(row)] = 1;
-        continue;
-      }
+      if (gain < kImpossible * (1 + std::abs(dual_))) return End::kFailed;  // rounding: as many rows as variables contradict nothing
       bound_ = kInfinity;
       return End::kInfeasible;
     }

@@ -96,6 +96,7 @@ class LcsRelaxation {
   LcsStagePoint point_;
   LcsStages::Scratch scratch_;
   double bound_ = 0, dual_ = 0;
+  double rounding_ = 0;  // how much of dual_ rounding may have added
   long iterations_ = 0;
 };
 
