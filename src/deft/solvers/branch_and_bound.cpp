@@ -69,6 +69,7 @@ class LcsMpcSolver::Impl {
       factor(program, kLighter);
     }
   }
+
   /// What an earlier search knew better; one that knew a trajectory refutes a proof that there is none.
   void keep(const LcsMpcResult& before) {
     if (!before.has_incumbent) return;
@@ -81,9 +82,10 @@ class LcsMpcSolver::Impl {
     result_.incumbent = before.incumbent;
     result_.certificate = before.certificate;
     result_.cost = before.cost;
-const double size = before.gap > 0 ? (before.cost - before.bound) / before.gap : std::max(before.cost, 1e-300);
+    const double size = before.gap > 0 ? (before.cost - before.bound) / before.gap : std::max(before.cost, 1e-300);
     result_.gap = std::max(0.0, result_.cost - result_.bound) / size;
   }
+
   void factor(const LcsMpcProgram& program, double weight) {
     weight_ = weight;
     stages_ = std::make_unique<LcsStages>(program, weight);

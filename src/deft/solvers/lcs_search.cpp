@@ -85,17 +85,22 @@ class LcsSearch::Worker {
  private:
   double cutoff() const { return dive_->cutoff; }
 
+  /// Fixes what was decided on the way to `node`.
+  static void decide(const Node& node, std::vector<PairMode>& modes) {
+    for (const int decision : node.path) modes[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+  }
+
   void close(const Node& node, double bound) {
     if (!search_.settings_.log_proof) return;
     LcsLeaf leaf{std::vector<PairMode>(search_.root_modes_.size(), PairMode::kOpen), bound};
-    for (const int decision : node.path) leaf.modes[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+    decide(node, leaf.modes);
     dive_->leaves.push_back(std::move(leaf));
   }
 
   bool restore(const Node& node) {
     modes_ = search_.root_modes_;
     intervals_ = search_.root_intervals_;
-    for (const int decision : node.path) modes_[at(decision / 2)] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+    decide(node, modes_);
     return search_.propagation_.run(intervals_, modes_, kNodeRounds, scratch_);
   }
 
