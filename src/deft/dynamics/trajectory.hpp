@@ -12,6 +12,9 @@ namespace deft::dynamics {
 /// What a contact does in a step: no force; force, and material points that stay together within 1e-7 m; force, and points that slide.
 enum class ContactState : unsigned char { kOpen = 0, kStick = 1, kSlide = 2 };
 
+/// What the bodies of a contact share at the end of a step, as the model of the equivalent contact point finds it; kUnknown in other models.
+enum class ContactKind : unsigned char { kUnknown = 0, kPoint = 1, kLine = 2, kSurface = 3 };
+
 /// One contact of one step, at the end of the step. Force on body a in the world frame; −force on b.
 struct ContactRecord {
   int a = 0, b = 0;                              // body indices (Trajectory::names_bodies), 0 = world
@@ -24,6 +27,11 @@ struct ContactRecord {
   std::array<double, 3> torque_W{};              // [N·m], on a, about point_W (torsional friction)
   double mu = 0;
   ContactState state = ContactState::kOpen;
+  // Model equivalent-contact-point only; point_W is that point there.
+  ContactKind kind = ContactKind::kUnknown;
+  std::array<double, 3> tangent_W{};             // t, unit: the friction ellipsoid's axes are t, o = n × t, n
+  std::array<double, 3> slip{};                  // v_t, v_o [m/s], v_r [rad/s] at the end of the step, of a against b
+  std::array<double, 3> ellipsoid{1, 1, 1};      // e_t, e_o [-], e_r [m]
 };
 
 /// Statistics and certificate of one step.
