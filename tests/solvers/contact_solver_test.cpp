@@ -8,9 +8,11 @@
 
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity.hpp"
+#include "deft/solvers/mcp_newton.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/complementarity_problems.hpp"
 #include "support/contact_programs.hpp"
+#include "support/mcp_problems.hpp"
 #include "support/random_problems.hpp"
 
 namespace deft::solvers {
@@ -413,6 +415,35 @@ TEST(ComplementaritySolver, WarmSolvesOfOneSizeDoNotAllocate) {
   ASSERT_TRUE(solve_all());
   bool solved = false;
   EXPECT_EQ(testing_support::allocations_during([&] { solved = solve_all(); }), 0);
+  EXPECT_TRUE(solved);
+}
+
+// Here for the same reason.
+TEST(McpNewton, ARepeatedSizeDoesNotAllocate) {
+  if (!kCountsAllocations) GTEST_SKIP();
+  // z_i² + coupling: steps of every kind, polishing and the refusals included.
+  const int n = 24;
+  deft::testing::LambdaMcp problem(n, [](std::span<const double> z, std::span<double> F, McpJacobian* J) {
+    for (int i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      F[k] = z[k] * z[k] * z[k] - 2 + (i % 3) * 2 + 0.3 * (z[(k + 1) % n] - z[(k + 5) % n]) + (i < 2 ? -5.0 : 0.0) * z[2];
+      if (J == nullptr) continue;
+      J->add(i, i, 3 * z[k] * z[k]);
+      J->add(i, (i + 1) % n, 0.3);
+      J->add(i, (i + 5) % n, -0.3);
+      if (i < 2) J->add(i, 2, -5.0);
+    }
+    return true;
+  });
+  McpSolver solver;
+  const std::vector<double> cold(n, 0.0), far(n, 7.0);
+  const auto run = [&] {
+    const bool first = solver.solve(problem, cold).status == Status::kSolved;
+    return solver.solve(problem, far).status == Status::kSolved && first;
+  };
+  ASSERT_TRUE(run());
+  bool solved = false;
+  EXPECT_EQ(testing_support::allocations_during([&] { solved = run(); }), 0);
   EXPECT_TRUE(solved);
 }
 

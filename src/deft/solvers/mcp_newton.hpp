@@ -64,11 +64,17 @@ struct McpSettings {
 /// What one solve found.
 struct McpResult {
   Status status = Status::kNumericalFailure;  // Solved, IterationLimit, TimeLimit, NumericalFailure
-  std::vector<double> z, F;                   // the best point found, and F there; complementary z_i ≥ 0 and, solved, z_i F_i = 0
+  std::vector<double> z, F;                   // the best point found, and F there; complementary z_i ≥ 0, and zero where z_i ≤ F_i (scaled)
   double residual = 0;                        // the number that `tolerance` bounds, computed from z and F alone
   int iterations = 0;                         // linear systems solved, of all methods
   const char* method = "newton";              // that found the point: newton, interior-point, josephy-newton, restart
 };
+
+/// The number that `tolerance` bounds, from point and values alone: max over rows of |F_i|/row_scale_i (free) and
+/// |min(z_i/variable_scale_i, F_i/row_scale_i)|. @returns infinity if anything is not finite. @throws std::invalid_argument
+/// for sizes that differ.
+double mcp_residual(std::span<const char> is_free, std::span<const double> z, std::span<const double> F,
+                    std::span<const double> variable_scale, std::span<const double> row_scale);
 
 /// Solves problems one after the other; keeps scratch. One object per thread. A solve by plain Newton of repeated size does not
 /// allocate (dense problems).

@@ -1,0 +1,71 @@
+#pragma once
+// The Jacobian of a nonlinear complementarity problem and the linear systems of its methods. Internal to solvers.
+
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
+#include <vector>
+
+#include "deft/solvers/dense_lu.hpp"
+#include "deft/solvers/mcp_newton.hpp"
+
+namespace deft::solvers {
+
+/// ∂f/∂y of n rows: dense and padded for the kernels up to kLargestDense rows, a list of entries above.
+class McpMatrix {
+ public:
+  static constexpr int kLargestDense = 150;
+
+  /// Allocates when n grows or becomes sparse.
+  void resize(int n);
+  int size() const { return n_; }
+  bool dense() const { return n_ <= kLargestDense; }
+  /// All entries zero, to be written.
+  McpJacobian start();
+  /// Entry (i, j) ← row_i · entry · column_j. `column` has padded(n) entries.
+  void scale(const double* row, const double* column);
+  /// out ← Jx, out ← Jᵀx. x and out have padded(n) entries.
+  void multiply(const double* x, double* out) const;
+  void multiply_transposed(const double* x, double* out) const;
+
+  int ld() const { return ld_; }
+  const double* row(int i) const { return data_.data() + static_cast<std::ptrdiff_t>(i) * ld_; }
+  const std::vector<McpJacobian::Entry>& entries() const { return entries_; }
+
+ private:
+  int n_ = 0, ld_ = 0;
+  std::vector<double> data_;
+  std::vector<McpJacobian::Entry> entries_;
+};
+
+/// Solves (diag(a) + diag(b) J) x = r and its least-squares form. Keeps factors and scratch; dense systems of repeated size do not
+/// allocate.
+class McpLinear {
+ public:
+  /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular.
+  bool factor(const McpMatrix& J, const double* a, const double* b);
+  /// x ← solution for x = r, n entries. After `factor` with the same J, a, b. @returns whether it is finite.
+  bool solve(const McpMatrix& J, const double* a, const double* b, double* x);
+  /// x ← −(AᵀA + μ)⁻¹ g with A = diag(a) + diag(b) J and μ = `damping`, not below what rounding of AᵀA hides.
+  /// @returns whether it is finite.
+  bool damped(const McpMatrix& J, const double* a, const double* b, double damping, const double* g, double* x);
+
+ private:
+  void choose_rows(int n, const double* b);
+  bool factor_dense(const McpMatrix& J, const double* a, const double* b);
+  bool factor_sparse(const McpMatrix& J, const double* a, const double* b);
+  bool damped_dense(const McpMatrix& J, const double* a, const double* b, double damping, double* x);
+  bool damped_sparse(const McpMatrix& J, const double* a, const double* b, double damping, double* x);
+
+  using SparseMatrix = Eigen::SparseMatrix<double>;
+  DenseLu lu_;
+  Eigen::SparseLU<SparseMatrix> sparse_lu_;
+  std::vector<int> rows_;   // that are not eliminated
+  std::vector<int> place_;  // of each row among them, or −1
+  std::vector<int> given_;  // eliminated unknowns that are not zero
+  std::vector<double> units_, reduced_;  // factors of rows_; right-hand sides
+  std::vector<double> A_, H_, floor_;
+  std::vector<int> columns_;
+  std::vector<Eigen::Triplet<double>> triplets_;
+};
+
+}  // namespace deft::solvers
