@@ -346,3 +346,29 @@ def simulate(world: World, start: State, steps: int, wrench=None) -> list[State]
         impulse, angular = wrench(k, found[-1]) if wrench else ((0, 0, 0), (0, 0, 0))
         found.append(advance(world, found[-1], impulse, angular))
     return found
+
+
+def judge(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0)) -> dict[str, float]:
+    """What is wrong with a step that somebody else made, from its velocities ν⁺ = (ω, v) alone; all relative to m g h, the size and g h.
+
+    depth: below the plane; pull: −p_n; distance: p_n · gap; outside: of the point, out of the body, times p_n; cone: friction over its bound;
+    dissipation: |p_f √(wᵀE²w) + μ p_n E² w|, zero for sticking, and for the force that dissipates most.
+    """
+    step, shape = Step(world, before, impulse, angular), world.shape
+    x, R, _ = step.motion(np.asarray(nu, float))
+    weight, gap = world.mass * world.gravity * world.h, shape.lowest(x, R)
+    found = {"depth": max(0.0, -gap) / step.length}
+    normal = world.mass * (nu[5] - before.v[2]) - step.push[2]
+    if normal < 1e-9 * weight:  # flies: then nothing else may act
+        off = (np.asarray(nu) - step.free) * [*[step.length] * 3, 1, 1, 1] / step.velocity
+        return found | {"pull": max(0.0, -normal / weight), "free": float(np.abs(off).max()) if gap > 1e-9 * step.length else 0.0}
+    p, r, w = step.contact(np.asarray(nu, float), x)
+    load, e = p[0] / weight, np.array(world.ellipsoid)
+    inside = R.T @ r  # the point in the body's frame
+    if isinstance(shape, Box):
+        out = float((np.abs(inside) - 0.5 * np.array(shape.size)).max())
+    else:
+        out = max(float(np.hypot(inside[0], inside[1])) - shape.radius_m, abs(float(inside[2])) - 0.5 * shape.length)
+    speed = float(np.sqrt((e**2 * w) @ w))
+    return found | {"distance": abs(load * gap) / step.length, "outside": max(0.0, out) / step.length * min(load, 1.0), "cone": max(0.0, float(np.linalg.norm(p[1:] / e)) - world.mu * p[0]) / max(weight, p[0]),
+                    "dissipation": float(np.abs((p[1:] * speed + world.mu * p[0] * e**2 * w) / e).max()) / (max(weight, p[0]) * step.velocity)}  # fmt: skip
