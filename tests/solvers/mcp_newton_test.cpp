@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
-#include <array>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -13,42 +12,17 @@
 namespace deft::solvers {
 namespace {
 
+using deft::testing::josephy;
+using deft::testing::kojima_shindo;
 using deft::testing::LambdaMcp;
 using deft::testing::linear_mcp;
 using deft::testing::mcp_error;
+using deft::testing::monotone;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 using In = std::span<const double>;
 using Out = std::span<double>;
-
-// Four quadratic rows: squares of z_0, products z_0 z_1, squares of z_1, then linear and constant terms.
-LambdaMcp quadratic(const double (&c)[4][8]) {
-  std::array<std::array<double, 8>, 4> rows;
-  for (std::size_t i = 0; i < 4; ++i) std::copy_n(c[i], 8, rows[i].begin());
-  return LambdaMcp(4, [rows](In z, Out F, McpJacobian* J) {
-    for (int i = 0; i < 4; ++i) {
-      const auto& r = rows[static_cast<std::size_t>(i)];
-      F[static_cast<std::size_t>(i)] = r[0] * z[0] * z[0] + r[1] * z[0] * z[1] + r[2] * z[1] * z[1] + r[3] * z[0] + r[4] * z[1] + r[5] * z[2] + r[6] * z[3] + r[7];
-      if (J == nullptr) continue;
-      J->add(i, 0, 2 * r[0] * z[0] + r[1] * z[1] + r[3]);
-      J->add(i, 1, r[1] * z[0] + 2 * r[2] * z[1] + r[4]);
-      J->add(i, 2, r[5]);
-      J->add(i, 3, r[6]);
-    }
-    return true;
-  });
-}
-
-// M. Kojima, S. Shindo (1986): solutions (√6/2, 0, 0, 1/2), which is degenerate, and (1, 0, 3, 0).
-LambdaMcp kojima_shindo() {
-  return quadratic({{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 10, 2, -2}, {3, 1, 2, 0, 0, 2, 9, -9}, {1, 0, 3, 0, 0, 2, 3, -3}});
-}
-
-// N. H. Josephy (1979): one solution, (√6/2, 0, 0, 1/2).
-LambdaMcp josephy() {
-  return quadratic({{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 3, 2, -2}, {3, 1, 2, 0, 0, 2, 3, -1}, {1, 0, 3, 0, 0, 2, 3, -3}});
-}
 
 TEST(McpNewton, SolvesKojimaAndShindoFromManyStarts) {
   McpSolver solver;
@@ -82,45 +56,6 @@ TEST(McpNewton, SolvesJosephyFromManyStarts) {
       EXPECT_EQ(result.residual, mcp_error(problem, result.z));
     }
   }
-}
-
-// F = A(z − s) + d (z − s)³ + w, A monotone, s ⟂ w: s is the only solution.
-LambdaMcp monotone(int n, int free, unsigned seed, std::vector<double>& solution) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  MatrixXd B(n, n), S(n, n);
-  for (Eigen::Index i = 0; i < B.size(); ++i) {
-    B.data()[i] = normal(random);
-    S.data()[i] = normal(random);
-  }
-  const MatrixXd A = B * B.transpose() / n + S - S.transpose() + 0.1 * MatrixXd::Identity(n, n);
-  VectorXd s(n), w = VectorXd::Zero(n);
-  std::vector<int> is_free;
-  for (int i = 0; i < n; ++i) {
-    s[i] = normal(random);
-    if (i < free) {
-      is_free.push_back(i);
-    } else {
-      w[i] = std::max(0.0, -s[i]);
-      s[i] = std::max(0.0, s[i]);
-    }
-  }
-  solution.assign(s.data(), s.data() + n);
-  return LambdaMcp(
-      n,
-      [A, s, w](In z, Out F, McpJacobian* J) {
-        const auto size = static_cast<Eigen::Index>(z.size());
-        const VectorXd d = Eigen::Map<const VectorXd>(z.data(), size) - s;
-        const VectorXd value = A * d + (d.array().cube() * 0.5).matrix() + w;
-        std::copy_n(value.data(), size, F.begin());
-        if (J == nullptr) return true;
-        for (int i = 0; i < size; ++i) {
-          for (int j = 0; j < size; ++j) J->add(i, j, A(i, j));
-          J->add(i, i, 1.5 * d[i] * d[i]);
-        }
-        return true;
-      },
-      is_free);
 }
 
 TEST(McpNewton, FindsTheSolutionOfMonotoneProblems) {

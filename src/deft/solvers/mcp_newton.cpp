@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
+#include "deft/math/random.hpp"
+#include "deft/solvers/mcp_interior_point.hpp"
+#include "deft/solvers/mcp_josephy_newton.hpp"
 #include "deft/solvers/mcp_semismooth.hpp"
 
 namespace deft::solvers {
@@ -13,6 +17,13 @@ namespace {
 
 constexpr int kRefusals = 4;        // points of the methods that are no solutions after moving pairs to their zeros
 constexpr double kTighter = 1e-2;  // factor of the target after each
+constexpr double kLifts[] = {0.1, 1};                  // distance from zero at which the path begins
+constexpr double kRelaxed[] = {1e-3, 1e-6, 1e-9, 1e-12};  // κ at which the plain method is tried
+constexpr int kPathIterations = 60, kAfterPath = 15;
+constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};
+constexpr int kNear = 3, kFar = 6;  // restarts before and after the other methods
+constexpr int kAfterRestart = 30, kLinearProblems = 60;
+constexpr int kPatience = 15;  // iterations without halving ½|Φ|² before others try
 
 }  // namespace
 
@@ -22,8 +33,13 @@ class McpSolver::Impl {
 
   const McpResult& solve(McpFunction& function, std::span<const double> start) {
     prepare(function, start);
-    McpSemismooth::End end = newton(start_.data(), settings.max_newton, "newton");
-    if (end != McpSemismooth::End::kSolved) result_.status = end == McpSemismooth::End::kTime ? Status::kTimeLimit : end == McpSemismooth::End::kIterations ? Status::kIterationLimit : Status::kNumericalFailure;
+    using End = McpSemismooth::End;
+    const End plain = newton(start_.data(), {settings.max_newton, settings.fallbacks ? kPatience : settings.max_newton}, "newton");
+    if (plain == End::kSolved) return result_;
+    if (settings.fallbacks && (restarts(0, kNear) || interior_point() || josephy_newton() || restarts(kNear, kFar))) return result_;
+    result_.status = out_of_time()             ? Status::kTimeLimit
+                     : plain == End::kIterations ? Status::kIterationLimit
+                                                 : Status::kNumericalFailure;
     return result_;
   }
 
@@ -36,20 +52,20 @@ class McpSolver::Impl {
     problem_.to_scaled(z, point_.y.data());
     if (kink != nullptr) *kink = false;
     if (!problem_.evaluate(point_, true)) return false;
-    std::vector<double> a(static_cast<std::size_t>(n)), b(a), x(a);
+    for (auto* list : {&a_, &b_, &x_}) list->resize(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const bool basic = problem_.is_free(i) || point_.y[k] > point_.f[k];
-      a[k] = basic ? 0 : 1;
-      b[k] = basic ? 1 : 0;
+      a_[k] = basic ? 0 : 1;
+      b_[k] = basic ? 1 : 0;
       if (kink != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive) *kink = true;
     }
-    if (!linear_.factor(point_.J, a.data(), b.data())) return false;
+    if (!linear_.factor(point_.J, a_.data(), b_.data())) return false;
     dz.resize(n, dF.cols());
     for (Eigen::Index c = 0; c < dF.cols(); ++c) {
-      for (int i = 0; i < n; ++i) x[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] == 0 ? 0 : -dF(i, c) / problem_.row_unit(i);
-      if (!linear_.solve(point_.J, a.data(), b.data(), x.data())) return false;
-      for (int i = 0; i < n; ++i) dz(i, c) = problem_.to_plain(i, x[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < n; ++i) x_[static_cast<std::size_t>(i)] = b_[static_cast<std::size_t>(i)] == 0 ? 0 : -dF(i, c) / problem_.row_unit(i);
+      if (!linear_.solve(point_.J, a_.data(), b_.data(), x_.data())) return false;
+      for (int i = 0; i < n; ++i) dz(i, c) = problem_.to_plain(i, x_[static_cast<std::size_t>(i)]);
     }
     return true;
   }
@@ -77,10 +93,11 @@ class McpSolver::Impl {
     std::fill(result_.F.begin(), result_.F.end(), std::numeric_limits<double>::quiet_NaN());
   }
 
-  McpSemismooth::End newton(const double* start, int iterations, const char* method) {
+  McpSemismooth::End newton(const double* start, McpBudget budget, const char* method) {
+    budget.time_limit_s = settings.time_limit_s;
+    budget.clock = &clock_;
     double target = settings.tolerance;
     for (int refusal = 0; refusal < kRefusals; ++refusal, target *= kTighter) {
-      const McpBudget budget{iterations, settings.time_limit_s, &clock_};
       const McpSemismooth::End end = newton_.solve(problem_, refusal == 0 ? start : again_.data(), target, budget);
       result_.iterations += newton_.iterations();
       if (propose(newton_.y(), newton_.f(), method)) return McpSemismooth::End::kSolved;
@@ -89,6 +106,48 @@ class McpSolver::Impl {
     }
     return McpSemismooth::End::kStalled;
   }
+
+  // The plain method from the start, displaced at random: by ± kDisplaced natural units, or as much of itself. Where it failed it was
+  // held by a narrow valley of |Φ|, which most other starts avoid.
+  bool restarts(int first, int end) {
+    for (int k = first; k < end && !out_of_time(); ++k) {
+      again_ = start_;
+      for (int i = 0; i < problem_.size(); ++i) {
+        double& y = again_[static_cast<std::size_t>(i)];
+        const double u = 2 * random_uniform(settings.seed, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(i)) - 1;
+        y += kDisplaced[k] * std::max(1.0, std::abs(y)) * u;
+        if (!problem_.is_free(i)) y = std::max(0.0, y);
+      }
+      if (newton(again_.data(), {kAfterRestart, kPatience}, "restart") == McpSemismooth::End::kSolved) return true;
+    }
+    return false;
+  }
+
+  // The relaxed problem, and from its path the plain method.
+  bool interior_point() {
+    for (const double lift : kLifts) {
+      if (out_of_time()) return false;
+      if (!path_.start(problem_, start_.data(), lift)) continue;
+      bool solved = false;
+      for (const double kappa : kRelaxed) {
+        const bool arrived = path_.follow(kappa, {.iterations = kPathIterations, .time_limit_s = settings.time_limit_s, .clock = &clock_});
+        solved = newton(path_.y().data(), {kAfterPath, kPatience}, "interior-point") == McpSemismooth::End::kSolved;
+        if (solved || !arrived) break;
+      }
+      result_.iterations += path_.iterations();
+      if (solved) return true;
+    }
+    return false;
+  }
+
+  bool josephy_newton() {
+    McpJosephyNewton method;
+    method.solve(problem_, start_.data(), settings.tolerance, {.iterations = kLinearProblems, .time_limit_s = settings.time_limit_s, .clock = &clock_});
+    result_.iterations += method.iterations();
+    return method.iterations() > 0 && newton(method.y().data(), {kAfterPath, kPatience}, "josephy-newton") == McpSemismooth::End::kSolved;
+  }
+
+  bool out_of_time() const { return settings.time_limit_s < std::numeric_limits<double>::infinity() && clock_.seconds() > settings.time_limit_s; }
 
   // Judges y, where f was found, with complementary entries at zero where y_i ≤ f_i; if that is no solution, with negative ones at
   // zero. Keeps what is the best so far. @returns whether a solution was found.
@@ -119,11 +178,13 @@ class McpSolver::Impl {
 
   ScaledMcp problem_;
   McpSemismooth newton_;
+  McpInteriorPoint path_;
   McpPoint point_;  // of derivatives
   McpLinear linear_;
   Stopwatch clock_;
   McpResult result_;
   std::vector<double> start_, again_, z_, F_;
+  std::vector<double> a_, b_, x_;
 };
 
 McpSolver::McpSolver(McpSettings settings) : impl_(std::make_unique<Impl>()) { impl_->settings = settings; }

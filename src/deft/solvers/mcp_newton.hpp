@@ -56,7 +56,7 @@ struct McpSettings {
   /// Solved: max over rows, in the problem's scales, of |F_i| (free) and |min(z_i, F_i)|.
   double tolerance = 1e-10;
   int max_newton = 60;         // iterations of the plain method before the fallbacks
-  bool fallbacks = true;       // interior point, Josephy–Newton, perturbed restarts
+  bool fallbacks = true;       // displaced starts, interior point, Josephy–Newton; the plain method then gives up where |Φ| does not fall
   std::uint64_t seed = 0;      // of the restarts
   double time_limit_s = std::numeric_limits<double>::infinity();
 };

@@ -36,8 +36,8 @@ McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start,
   if (!problem.evaluate(now_, true)) return End::kStalled;
   keep_best();
   merits_.fill(now_.merit);
-  int still = 0, since = 0;
-  double lowest = now_.merit;
+  int still = 0, since = 0, waiting = 0;
+  double lowest = now_.merit, waited = now_.merit;
   double halved = now_.residual;
   while (!(now_.residual <= target)) {
     if (iterations_ >= budget.iterations) return End::kIterations;
@@ -45,6 +45,9 @@ McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start,
     if (!advance()) return End::kStalled;
     keep_best();
     merits_[static_cast<std::size_t>(iterations_ % kMemory)] = now_.merit;
+    waiting = now_.merit < 0.5 * waited ? 0 : waiting + 1;
+    if (waiting == 0) waited = now_.merit;
+    if (waiting >= budget.patience) return End::kStalled;
     since = now_.merit < lowest ? 0 : since + 1;
     lowest = std::min(lowest, now_.merit);
     if (since >= kCircling) {

@@ -14,6 +14,7 @@ namespace deft::solvers {
 /// When a method has to stop.
 struct McpBudget {
   int iterations = 60;
+  int patience = 1000000;  // iterations without halving ½|Φ|², after which others may do better
   double time_limit_s = std::numeric_limits<double>::infinity();
   const Stopwatch* clock = nullptr;
   bool out_of_time() const { return time_limit_s < std::numeric_limits<double>::infinity() && clock && clock->seconds() > time_limit_s; }
