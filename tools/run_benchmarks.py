@@ -14,6 +14,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
                   --without-growth
+      patch-contact  a sliding cube beside ODE, Bullet and MuJoCo against the closed form; P8: times of steps
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
@@ -42,6 +43,7 @@ from suites.arms import bench_arms  # noqa: E402
 from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
+from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
 from suites.programs import Failed, machine, output_of  # noqa: E402
@@ -74,7 +76,7 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "batch": bench_program("batch_benchmark"),
-              "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc,
+              "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
               "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),

@@ -1,0 +1,64 @@
+"""A cube that slides on a face: deft, ODE, Bullet and MuJoCo against the closed form; and what the steps of the patch contact scenes cost (P8)."""
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from .programs import ROOT, output_of, peers, print_absent, say
+
+SCENES = ROOT / "scenes/patch_contact"
+STEPS = 430  # of cube_slides: until it has stopped
+TIMED = {"cube_slides": 430, "cylinder_rolls": 1000, "cube_tumbles": 400, "cylinder_manipulation": 500}
+
+
+def simulate(build: Path, scene: str, steps: int, folder: str) -> dict:
+    return json.loads(output_of([str(build / "deft"), "sim", str(SCENES / f"{scene}.deft.yaml"), "--steps", str(steps), "--out", folder, "--force", "--json"]))
+
+
+def closed_form(steps: int) -> list[list[float]]:
+    """The cube's centre after each step: it loses μ g h of speed per step until less is left."""
+    mu, g, h, speed, path = 0.12, 9.8, 0.01, 5.0, 0.0
+    found = []
+    for _ in range(steps):
+        speed = max(0.0, speed - mu * g * h)
+        path += h * speed
+        found.append([0.8 * path, 0.6 * path, 0.5])
+    return found
+
+
+def deft_row(build: Path) -> dict:
+    import h5py
+
+    with tempfile.TemporaryDirectory() as folder:
+        summary = simulate(build, "cube_slides", STEPS, f"{folder}/run")
+        with h5py.File(f"{folder}/run/run.h5") as file:
+            names = [name.decode() if isinstance(name, bytes) else name for name in file.attrs["names_q"]]
+            position = [[float(row[names.index(f"cube/{axis}")]) for axis in "xyz"] for row in file["q"][1:]]
+    return {"who": "deft", "position": position, "turn": [0.0] * STEPS, "seconds": 1e-6 * STEPS * summary["step_us"]["p50"]}
+
+
+def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
+    """Errors of the cube's position, and times of steps."""
+    say("deft")
+    rows = [deft_row(build)]
+    say("ODE, Bullet, MuJoCo")
+    found = peers("patch_contact_peers.py", str(STEPS))
+    rows += found["rows"]
+    exact = closed_form(STEPS)
+    print("A cube slides on a face: largest errors over 4.3 s against the closed form of the discrete motion")
+    print(f"{'who':16} {'position m':>11} {'height m':>10} {'turn rad':>10} {'µs per step':>12}")
+    for row in rows:
+        error = [max(abs(a - b) for a, b in zip(p[:2], e[:2])) for p, e in zip(row["position"], exact)]
+        height, turn = max(abs(p[2] - 0.5) for p in row["position"]), max(map(abs, row["turn"]))
+        print(f"{row['who']:16} {max(error):11.2e} {height:10.1e} {turn:10.1e} {1e6 * row['seconds'] / STEPS:12.1f}")
+    print_absent(found["absent"])
+    times = {}
+    print("\nTimes of deft's steps [µs]")
+    print(f"{'scene':24} {'steps':>6} {'solve p50':>10} {'p95':>8} {'step p50':>10} {'p95':>8}")
+    for scene, steps in TIMED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            summary = simulate(build, scene, steps, f"{folder}/run")
+        times[scene] = {"steps": steps, "solve_us": summary["solve_us"], "step_us": summary["step_us"]}
+        print(f"{scene:24} {steps:6} {summary['solve_us']['p50']:10.1f} {summary['solve_us']['p95']:8.1f} {summary['step_us']['p50']:10.1f} {summary['step_us']['p95']:8.1f}")
+    return {"rows": rows, "absent": found["absent"], "times": times}
