@@ -88,6 +88,10 @@ TEST(WrenchDerivative, FollowsDifferencesOnFreeBodiesAndOnChains) {
   spec.wrenches = {{.body = "brick", .force_W = {1, -2, 3}, .torque_W = {0.2, 0.1, -0.3}, .from = 0, .to = 1},
                    {.body = "arm::link2", .force_W = {3, 1, -2}, .torque_W = {0.3, -0.5, 0.2}, .from = 0, .to = 1}};
   Bench(spec).check("wrenches");
+  // Conditions: what is not true has no derivative, what is true that of a wrench without condition.
+  spec.wrenches[0].when = scene::WhenSpec{"qw >= 0 && t < 1", {}};
+  spec.wrenches[1].when = scene::WhenSpec{"t > 1", {}};
+  Bench(spec).check("wrenches with conditions");
 }
 
 TEST(WrenchDerivative, ByTheLengthOfTheStepFollowsDifferences) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
@@ -58,6 +62,54 @@ TEST(Wrenches, ImpulsesActOnceInTheStepThatStartsThen) {
     const StepResult result = step_at(spec, k * 0.1);
     EXPECT_NEAR(result.v_next[3], k == 3 ? 0.6 / 2 : 0.0, 1e-14) << k;
     EXPECT_NEAR(result.v_next[2], k == 3 ? 0.004 / 0.008 : 0.0, 1e-13) << k;
+  }
+}
+
+/// A puck on a floor, kicked whenever it rests; per step its velocity along x after it.
+std::vector<double> kicked_puck(scene::ModelKind kind, const std::string& when, int steps) {
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("puck", multibody::JointKind::kAxes,
+                  {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())}, multibody::BoxSpec{{0.2, 0.2, 0.2}}, 2,
+                  0.01, 0.4, test::at(0, 0, 0.1)),
+       test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.4)});
+  spec.gravity_W = {0, 0, -10};
+  spec.step.h = 0.01;
+  spec.step.model = kind;
+  spec.step.friction_law = kind == scene::ModelKind::kConvexSecondOrder ? scene::FrictionLaw::kCoulomb : scene::FrictionLaw::kAssociated;
+  spec.wrenches = {{.body = "puck", .force_W = {0.5, 0, 0}, .from = 0.05, .impulse = true, .when = scene::WhenSpec{when, {}}}};
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  State state{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
+  StepResult result;
+  std::vector<double> speeds;
+  for (int k = 0; k < steps; ++k) {
+    state.t = k * 0.01;
+    model->step(state, {}, result);
+    EXPECT_EQ(result.status, solvers::Status::kSolved) << k;
+    state.q = result.q_next;
+    state.v = result.v_next;
+    speeds.push_back(state.v[0]);
+  }
+  return speeds;
+}
+
+TEST(Wrenches, WithAConditionKickABodyAgainWheneverItHasComeToRest) {
+  // A kick of 0.5 N s gives 2 kg 0.25 m/s; friction takes μ g h = 0.04 m/s from it in each step, that of the kick included: it rests
+  // after seven steps, in which the last takes what is left, and is kicked in the next.
+  for (const scene::ModelKind kind : {scene::ModelKind::kConvexSecondOrder, scene::ModelKind::kStewartTrinkle}) {
+    const std::vector<double> speeds = kicked_puck(kind, "abs(v_x) < 1e-6", 40);
+    for (int k = 0; k < 40; ++k) {
+      const double expected = k < 5 ? 0 : std::max(0.0, 0.25 - 0.04 * ((k - 5) % 7 + 1));
+      EXPECT_NEAR(speeds[k], expected, 1e-9) << static_cast<int>(kind) << " step " << k;
+    }
+    for (const double speed : kicked_puck(kind, "abs(v_x) < 1e-6 and z > 1", 10)) EXPECT_NEAR(speed, 0, 1e-12);
+  }
+}
+
+TEST(Wrenches, WithAConditionOnPositionsPushQuasistaticBodiesToo) {
+  for (const auto& [when, share] : {std::pair("x < 1.5 && t >= 0", 1.0), std::pair("x > 1.5", 0.0), std::pair("z == 3", 1.0)}) {
+    const StepResult result = step_at(ball({{.body = "ball", .force_W = {3, 0, 0}, .when = scene::WhenSpec{when, {}}}}), 0.1);
+    EXPECT_NEAR(result.delta[3], share * 3 * 0.01 / 2, 1e-14) << when;
   }
 }
 

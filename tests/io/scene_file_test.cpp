@@ -117,13 +117,15 @@ wrenches:
 - {body: ball, force_W: [1, 2, 3], torque_W: [4, 5, 6], from: 0.5, to: 2}
 - {body: cart, force_W: [1, 0, 0]}
 - {body: ball, impulse_W: [7, 8, 9], angular_impulse_W: [1, 0, 1], at: 0.25}
+- {body: ball, impulse_W: [0, 0, 1], when: "z < 0.5"}
+- {body: ball, force_W: [0, 0, 1], from: 0.1, to: 0.2, when: "x > 1 and not t < 0.15"}
 )"));
   EXPECT_EQ(spec.friction.ellipsoid, (std::array<double, 3>{1, 0.5, 0.02}));
   EXPECT_EQ(spec.friction.ellipsoid_axis, Eigen::Vector3d::UnitY());
   EXPECT_TRUE(spec.friction.pairs.at(0).frictionless);
   EXPECT_EQ(spec.friction.pairs.at(1).ellipsoid, (std::array<double, 3>{1, 2, 3}));
   EXPECT_EQ(spec.robots.at(0).effort_limit.list, (std::vector<double>{scene::kInfinity, 3}));
-  ASSERT_EQ(spec.wrenches.size(), 3u);
+  ASSERT_EQ(spec.wrenches.size(), 5u);
   EXPECT_EQ(spec.wrenches[0].force_W, Eigen::Vector3d(1, 2, 3));
   EXPECT_EQ(spec.wrenches[0].torque_W, Eigen::Vector3d(4, 5, 6));
   EXPECT_EQ(std::pair(spec.wrenches[0].from, spec.wrenches[0].to), std::pair(0.5, 2.0));
@@ -131,9 +133,15 @@ wrenches:
   EXPECT_TRUE(spec.wrenches[2].impulse);
   EXPECT_EQ(spec.wrenches[2].force_W, Eigen::Vector3d(7, 8, 9));
   EXPECT_EQ(spec.wrenches[2].from, 0.25);
+  EXPECT_FALSE(spec.wrenches[2].when.has_value());
+  EXPECT_TRUE(spec.wrenches[3].impulse);
+  EXPECT_EQ(spec.wrenches[3].when->text, "z < 0.5");
+  EXPECT_EQ(spec.wrenches[4].when->text, "x > 1 and not t < 0.15");
+  EXPECT_EQ(spec.wrenches[4].when->where.line, 18);
   Diagnostics diagnostics;
   const scene::Scene scene = scene::Scene::build(spec, diagnostics);
-  EXPECT_EQ(scene.wrenches().size(), 3u);
+  EXPECT_EQ(scene.wrenches().size(), 5u);
+  EXPECT_TRUE(scene.wrenches()[3].when && scene.wrenches()[4].when && !scene.wrenches()[2].when);
   EXPECT_TRUE(scene.friction(0, 1).frictionless);
   EXPECT_EQ(scene.robots()[0].effort_limit[1], 3);
 }

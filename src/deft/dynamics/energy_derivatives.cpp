@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/scene/wrench_table.hpp"
+
 namespace deft::dynamics {
 namespace {
 
@@ -27,7 +29,7 @@ void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
   const multibody::Model& model = at.scene.model();
   const auto& S = model.spatial_columns(at.state.kinematics);
   for (const scene::Wrench& wrench : at.scene.wrenches()) {
-    const double share = wrench.share(at.t, at.h);
+    const double share = scene::wrench_share(wrench, at.t, at.h, model, at.state.kinematics, at.v);
     if (share == 0) continue;
     const Vector3d force = share * wrench.force_W, p = at.state.X_WB()[wrench.body].translation();
     const Vector3d moment = share * wrench.torque_W + p.cross(force);
@@ -46,10 +48,10 @@ void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
 }
 
 /// ∂ of a wrench's share of the step by h: what acts at the end of the step acts longer, the mean is over more time.
-double share_rate(const scene::Wrench& wrench, double t, double h) {
-  const double share = wrench.share(t, h);
-  const bool lasts = share != 0 && !wrench.impulse && wrench.to > t + h;
-  return (lasts ? 1 / h : 0.0) - share / h;
+double share_rate(const scene::Wrench& wrench, const EnergyPoint& at) {
+  const double share = scene::wrench_share(wrench, at.t, at.h, at.scene.model(), at.state.kinematics, at.v);
+  const bool lasts = share != 0 && !wrench.impulse && wrench.to > at.t + at.h;
+  return (lasts ? 1 / at.h : 0.0) - share / at.h;
 }
 
 void clear_frozen(const scene::Scene& scene, MatrixXd& out) {
@@ -211,7 +213,7 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   }
   const auto& S = scene.model().spatial_columns(at.state.kinematics);
   for (const scene::Wrench& wrench : scene.wrenches()) {
-    const double by_h = share_rate(wrench, at.t, at.h);
+    const double by_h = share_rate(wrench, at);
     if (by_h == 0) continue;
     const Vector3d p = at.state.X_WB()[wrench.body].translation();
     const Vector3d moment = wrench.torque_W + p.cross(wrench.force_W);

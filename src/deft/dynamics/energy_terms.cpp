@@ -4,6 +4,7 @@
 
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/math/block_parts.hpp"
+#include "deft/scene/wrench_table.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -87,7 +88,7 @@ void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratc
 
 void add_wrenches(const StepStart& start, std::vector<double>& scratch, contact::ContactProblem& problem) {
   for (const scene::Wrench& wrench : start.scene.wrenches()) {
-    const double share = wrench.share(start.t, start.h);
+    const double share = scene::wrench_share(wrench, start.t, start.h, model_of(start), start.state.kinematics, start.v);
     if (share == 0) continue;
     const auto cols = model_of(start).columns(wrench.body);
     const auto n = static_cast<Eigen::Index>(cols.size());

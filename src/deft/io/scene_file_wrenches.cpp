@@ -27,7 +27,9 @@ std::optional<scene::WrenchSpec> read_wrench(const YamlNode& item, const YamlRea
     return std::nullopt;
   }
   wrench.body = read.text(*body, "wrenches body").value_or("");
-  if (const YamlNode* when = item.find("when")) read.error(*when, "not available yet: wrenches with 'when'; give 'at'");
+  if (const YamlNode* when = item.find("when")) {
+    if (auto text = read.text(*when, "wrenches 'when'")) wrench.when = {std::move(*text), when->where};
+  }
 
   wrench.impulse = item.find("impulse_W") != nullptr || item.find("angular_impulse_W") != nullptr;
   const auto vector = [&](std::string_view key, Eigen::Vector3d& field) {
@@ -42,7 +44,7 @@ std::optional<scene::WrenchSpec> read_wrench(const YamlNode& item, const YamlRea
     vector("impulse_W", wrench.force_W);
     vector("angular_impulse_W", wrench.torque_W);
     if (item.find("at") == nullptr && item.find("when") == nullptr)
-      read.error(item, "wrenches: an impulse needs 'at' [s]");
+      read.error(item, "wrenches: an impulse needs 'at' [s] or 'when'");
     number("at", kFinite, wrench.from);
   } else {
     refuse(item, read, {"at"}, "is for impulses; a force acts 'from' … 'to'");

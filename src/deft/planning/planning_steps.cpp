@@ -88,9 +88,9 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
     throw InputError({scene.spec().file, 0, 0},
                      "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");
   for (const scene::Wrench& wrench : scene.wrenches()) {
-    if (wrench.impulse || wrench.from > 0 || wrench.to < scene::kInfinity)
+    if (wrench.impulse || wrench.when || wrench.from > 0 || wrench.to < scene::kInfinity)
       throw InputError({scene.spec().file, 0, 0},
-                       "planning takes wrenches that act all the time only: no impulses, no `from:` above 0, no `to:`");
+                       "planning takes wrenches that act all the time only: no impulses, no `when:`, no `from:` above 0, no `to:`");
   }
   lateness_ = lateness_of(scene, h());
 }

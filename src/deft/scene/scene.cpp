@@ -288,7 +288,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
 
   std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
   s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
-  s.wrenches = resolve_wrenches(s.spec.wrenches, model, s.objects, diagnostics);
+  s.wrenches = resolve_wrenches(s.spec.wrenches, model, s.objects, s.spec.step.model, diagnostics);
   check_rays(s.spec, s.plane, diagnostics);
   check_effort_limits(s.spec, s.robots, diagnostics);
   std::vector<unsigned char> allowed = allowed_pairs(s.spec, model, geometries, diagnostics);

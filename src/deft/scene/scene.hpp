@@ -12,6 +12,7 @@
 #include "deft/collision/contact_pair.hpp"
 #include "deft/collision/planar_world.hpp"
 #include "deft/core/diagnostics.hpp"
+#include "deft/math/formula.hpp"
 #include "deft/multibody/model.hpp"
 #include "deft/scene/scene_spec.hpp"
 
@@ -47,14 +48,24 @@ struct PairFriction {
   std::array<double, 3> ellipsoid{1, 1, 1};            // e_t, e_o [-], e_r [m]
 };
 
+/// Where a body is and how it moves: its origin, in the world.
+struct BodyState {
+  Eigen::Vector3d p_WB;                                // [m]
+  Eigen::Vector4d quat_wxyz;                           // unit, w ≥ 0
+  Eigen::Vector3d omega_W, v_W;                        // [rad/s, m/s]
+};
+
 /// An external force and torque on a body [N, N·m], or an impulse [N·s, N·m·s].
 struct Wrench {
   int body = -1;
   Eigen::Vector3d force_W, torque_W;                   // torque about the body's origin
   double from = 0, to = 0;                             // [s]
-  bool impulse = false;                                // acts in the step that starts at or before `from`
-  /// The share of [t, t + h] in which it acts, as a factor for the mean over the step; for an impulse 1/h or 0.
+  bool impulse = false;                                // acts in the step that starts at or before `from`; with `when`, from that step on
+  std::optional<Condition> when{};                     // of t and the body's state at the start of a step (kBodyVariables)
+  /// The share of [t, t + h] in which its times let it act, as a factor for the mean over the step; for an impulse 1/h or 0.
   double share(double t, double h) const;
+  /// The same where there is a condition: 0 unless it is true. No allocation.  @param at  its body at t.
+  double share(double t, double h, const BodyState& at) const;
 };
 
 /// Everything that moves with q; one per thread.

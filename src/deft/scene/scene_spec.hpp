@@ -122,12 +122,19 @@ struct FrictionSpec {
   std::vector<FrictionPairSpec> pairs;
 };
 
-/// An entry of `wrenches:`: a force and torque at a body's origin while `from` ≤ t ≤ `to`, or an impulse at one time.
+/// `when:` of a wrench: a condition (deft::Condition) on time and its body's state; kBodyVariables of wrench_table.hpp names the variables.
+struct WhenSpec {
+  std::string text;
+  SourceLocation where;
+};
+/// An entry of `wrenches:`: a force and torque at a body's origin while `from` ≤ t ≤ `to`, or an impulse at one time; with a condition, in
+/// those steps at whose start it is true.
 struct WrenchSpec {
   std::string body;
   Eigen::Vector3d force_W{0, 0, 0}, torque_W{0, 0, 0};  // [N, N·m]; impulses [N·s, N·m·s]
   double from = 0, to = kInfinity;                // [s]
-  bool impulse = false;                           // acts in the step that starts at or before `from`
+  bool impulse = false;                           // acts in the step that starts at or before `from`; with `when`, from that step on
+  std::optional<WhenSpec> when{};
   SourceLocation where;
 };
 
