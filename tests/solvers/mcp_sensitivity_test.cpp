@@ -77,8 +77,63 @@ TEST(McpSensitivity, TellsAKinkAndASingularSystem) {
   EXPECT_EQ(dz, (MatrixXd(2, 2) << 0, 0, 0, -1).finished());
   LambdaMcp redundant = linear_mcp((MatrixXd(3, 3) << 1, -1, -1, 1, 0, 0, 1, 0, 0).finished(), Eigen::Vector3d(1, 0, 0), {0});
   EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, MatrixXd::Ones(3, 1), dz));
+  std::vector<char> determined;
+  EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, Eigen::Vector3d(0, 1, -1), dz, nullptr, 1e-8, &determined)) << "contradiction";
   EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1}, MatrixXd::Ones(3, 1), dz), std::invalid_argument);
   EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1, 0}, MatrixXd::Ones(2, 1), dz), std::invalid_argument);
+}
+
+// A mass v pressed by two multipliers that do the same, and a point x on a face that nothing determines: v and the force of the multipliers
+// follow the parameters all the same. Sizes above 150 are sparse.
+TEST(McpSensitivity, WhatIsDeterminedHasItsDerivativeWhereOthersAreNot) {
+  for (const int copies : {1, 40}) {
+    const int n = 4 * copies;
+    std::vector<int> free;
+    for (int k = 0; k < copies; ++k) {
+      free.push_back(4 * k);
+      free.push_back(4 * k + 3);
+    }
+    VectorXd p = Eigen::Vector2d(2, 0.3);  // load, height of the ground
+    LambdaMcp problem(
+        n,
+        [&](std::span<const double> z, std::span<double> F, McpJacobian* J) {
+          for (int k = 0; k < copies; ++k) {
+            const auto at = static_cast<std::size_t>(4 * k);
+            const double v = z[at];
+            F[at] = std::sinh(v) + p[0] - 0.3 * z[at + 1] - 0.7 * z[at + 2];
+            F[at + 1] = F[at + 2] = v - p[1];
+            F[at + 3] = std::sinh(v) - std::sinh(p[1]);
+            if (J == nullptr) continue;
+            J->add(4 * k, 4 * k, std::cosh(v));
+            J->add(4 * k, 4 * k + 1, -0.3);
+            J->add(4 * k, 4 * k + 2, -0.7);
+            J->add(4 * k + 3, 4 * k, std::cosh(v));
+            J->add(4 * k + 1, 4 * k, 1);
+            J->add(4 * k + 2, 4 * k, 1);
+          }
+          return true;
+        },
+        free);
+    McpSolver solver;
+    const McpResult result = solver.solve(problem, std::vector<double>(static_cast<std::size_t>(n), 1.0));
+    ASSERT_EQ(result.status, Status::kSolved) << copies;
+    MatrixXd dF = MatrixXd::Zero(n, 2), dz;
+    for (int k = 0; k < copies; ++k) {
+      dF(4 * k, 0) = 1;
+      dF(4 * k + 1, 1) = dF(4 * k + 2, 1) = -1;
+      dF(4 * k + 3, 1) = -std::cosh(p[1]);
+    }
+    EXPECT_FALSE(solver.sensitivity(problem, result.z, dF, dz));
+    std::vector<char> determined;
+    ASSERT_TRUE(solver.sensitivity(problem, result.z, dF, dz, nullptr, 1e-8, &determined));
+    for (int k = 0; k < copies; ++k) {
+      EXPECT_EQ(std::vector<char>(determined.begin() + 4 * k, determined.begin() + 4 * k + 4), (std::vector<char>{1, 0, 0, 0}));
+      EXPECT_NEAR(dz(4 * k, 0), 0, 1e-12);
+      EXPECT_NEAR(dz(4 * k, 1), 1, 1e-12);
+      EXPECT_NEAR(0.3 * dz(4 * k + 1, 0) + 0.7 * dz(4 * k + 2, 0), 1, 1e-12);
+      EXPECT_NEAR(0.3 * dz(4 * k + 1, 1) + 0.7 * dz(4 * k + 2, 1), std::cosh(0.3), 1e-12);
+    }
+  }
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 namespace deft::solvers {
 namespace {
 
-constexpr double kSingular = 1e-12;  // pivot of a matrix whose rows have 1 as their largest entry
-constexpr double kHidden = 1e-14;    // of the largest entry of AᵀA: below is rounding
+constexpr double kHidden = 1e-14;  // of the largest entry of AᵀA: below is rounding
 
 bool finite(int n, const double* x) {
   double total = 0;
@@ -31,12 +30,12 @@ void McpLinear::choose_rows(int n, const double* b) {
   reduced_.resize(rows_.size());
 }
 
-bool McpLinear::factor(const McpMatrix& J, const double* a, const double* b) {
+bool McpLinear::factor(const McpMatrix& J, const double* a, const double* b, double least) {
   choose_rows(J.size(), b);
-  return J.dense() ? factor_dense(J, a, b) : factor_sparse(J, a, b);
+  return J.dense() ? factor_dense(J, a, b, least) : factor_sparse(J, a, b, least);
 }
 
-bool McpLinear::factor_dense(const McpMatrix& J, const double* a, const double* b) {
+bool McpLinear::factor_dense(const McpMatrix& J, const double* a, const double* b, double least) {
   const int m = static_cast<int>(rows_.size());
   lu_.resize(m);
   const bool whole = m == J.size();
@@ -55,10 +54,10 @@ bool McpLinear::factor_dense(const McpMatrix& J, const double* a, const double* 
     units_[static_cast<std::size_t>(r)] = 1 / largest;
     for (int c = 0; c < m; ++c) to[c] *= units_[static_cast<std::size_t>(r)];
   }
-  return lu_.factor(kSingular);
+  return lu_.factor(least);
 }
 
-bool McpLinear::factor_sparse(const McpMatrix& J, const double* a, const double* b) {
+bool McpLinear::factor_sparse(const McpMatrix& J, const double* a, const double* b, double least) {
   const int m = static_cast<int>(rows_.size());
   triplets_.clear();
   std::fill(units_.begin(), units_.end(), 0.0);
@@ -80,7 +79,12 @@ bool McpLinear::factor_sparse(const McpMatrix& J, const double* a, const double*
   SparseMatrix A(m, m);
   A.setFromTriplets(triplets_.begin(), triplets_.end());
   sparse_lu_.compute(A);
-  return sparse_lu_.info() == Eigen::Success;
+  if (sparse_lu_.info() != Eigen::Success) return false;
+  // What a right-hand side of mixed signs grows to shows small pivots.
+  Eigen::VectorXd mixed(m);
+  for (int i = 0; i < m; ++i) mixed[i] = std::cos(i * 2.399963);
+  const Eigen::VectorXd grown = sparse_lu_.solve(mixed);
+  return grown.lpNorm<Eigen::Infinity>() < 1 / least;
 }
 
 bool McpLinear::solve(const McpMatrix& J, const double* a, const double* b, double* x) {

@@ -41,8 +41,9 @@ class McpMatrix {
 /// allocate.
 class McpLinear {
  public:
-  /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular.
-  bool factor(const McpMatrix& J, const double* a, const double* b);
+  /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular: a pivot is below
+  /// `least` of the largest entry of its row (sparse: a solution grows by 1/least).
+  bool factor(const McpMatrix& J, const double* a, const double* b, double least = 1e-12);
   /// x ← solution for x = r, n entries. After `factor` with the same J, a, b. @returns whether it is finite.
   bool solve(const McpMatrix& J, const double* a, const double* b, double* x);
   /// x ← −(AᵀA + μ)⁻¹ g with A = diag(a) + diag(b) J and μ = `damping`, not below what rounding of AᵀA hides.
@@ -51,8 +52,8 @@ class McpLinear {
 
  private:
   void choose_rows(int n, const double* b);
-  bool factor_dense(const McpMatrix& J, const double* a, const double* b);
-  bool factor_sparse(const McpMatrix& J, const double* a, const double* b);
+  bool factor_dense(const McpMatrix& J, const double* a, const double* b, double least);
+  bool factor_sparse(const McpMatrix& J, const double* a, const double* b, double least);
   bool damped_dense(const McpMatrix& J, const double* a, const double* b, double damping, double* x);
   bool damped_sparse(const McpMatrix& J, const double* a, const double* b, double damping, double* x);
 

@@ -11,6 +11,7 @@
 #include "deft/solvers/mcp_interior_point.hpp"
 #include "deft/solvers/mcp_josephy_newton.hpp"
 #include "deft/solvers/mcp_semismooth.hpp"
+#include "deft/solvers/mcp_undetermined.hpp"
 
 namespace deft::solvers {
 namespace {
@@ -23,6 +24,7 @@ constexpr int kPathIterations = 60, kAfterPath = 15;
 constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};
 constexpr int kNear = 3, kFar = 6;  // restarts before and after the other methods
 constexpr int kAfterRestart = 30, kLinearProblems = 60;
+constexpr double kDetermined = 1e-10;  // pivot below which derivatives count as not unique
 constexpr int kPatience = 15;  // iterations without halving ½|Φ|² before others try
 
 }  // namespace
@@ -43,7 +45,8 @@ class McpSolver::Impl {
     return result_;
   }
 
-  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive) {
+  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive,
+              std::vector<char>* determined) {
     problem_.bind(function);
     const int n = problem_.size();
     if (static_cast<int>(z.size()) != n) throw std::invalid_argument(fmt::format("z: has {} entries, expected {}", z.size(), n));
@@ -60,7 +63,8 @@ class McpSolver::Impl {
       b_[k] = basic ? 1 : 0;
       if (kink != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive) *kink = true;
     }
-    if (!linear_.factor(point_.J, a_.data(), b_.data())) return false;
+    if (determined != nullptr) determined->assign(static_cast<std::size_t>(n), 1);
+    if (!linear_.factor(point_.J, a_.data(), b_.data(), kDetermined)) return determined != nullptr && derive_undetermined(dF, dz, *determined);
     dz.resize(n, dF.cols());
     for (Eigen::Index c = 0; c < dF.cols(); ++c) {
       for (int i = 0; i < n; ++i) x_[static_cast<std::size_t>(i)] = b_[static_cast<std::size_t>(i)] == 0 ? 0 : -dF(i, c) / problem_.row_unit(i);
@@ -91,6 +95,14 @@ class McpSolver::Impl {
     result_.method = "newton";
     for (int i = 0; i < n; ++i) result_.z[static_cast<std::size_t>(i)] = problem_.to_plain(i, start_[static_cast<std::size_t>(i)]);
     std::fill(result_.F.begin(), result_.F.end(), std::numeric_limits<double>::quiet_NaN());
+  }
+
+  bool derive_undetermined(const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, std::vector<char>& determined) {
+    Eigen::MatrixXd right = -dF;
+    for (int i = 0; i < problem_.size(); ++i) right.row(i) *= b_[static_cast<std::size_t>(i)] / problem_.row_unit(i);
+    if (!solve_undetermined(point_.J, a_.data(), b_.data(), right, dz, determined)) return false;
+    for (int i = 0; i < problem_.size(); ++i) dz.row(i) *= problem_.variable_unit(i);
+    return true;
   }
 
   McpSemismooth::End newton(const double* start, McpBudget budget, const char* method) {
@@ -194,8 +206,9 @@ McpSolver& McpSolver::operator=(McpSolver&&) noexcept = default;
 
 const McpResult& McpSolver::solve(McpFunction& function, std::span<const double> start) { return impl_->solve(function, start); }
 
-bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive) {
-  return impl_->derive(function, z, dF, dz, kink, biactive);
+bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive,
+                            std::vector<char>* determined) {
+  return impl_->derive(function, z, dF, dz, kink, biactive, determined);
 }
 
 McpSettings& McpSolver::settings() { return impl_->settings; }

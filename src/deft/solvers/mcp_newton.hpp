@@ -92,9 +92,10 @@ class McpSolver {
 
   /// Implicit derivatives at a solution: with ∂F/∂p as columns of `dF` (size × parameters) writes ∂z/∂p into `dz`. Pairs with z_i > F_i (scaled) keep
   /// F_i = 0, the others z_i = 0. @returns false if that system is singular. `kink` (may be null) tells whether a pair has both z_i and F_i
-  /// below `biactive` (scaled): the derivative is then one-sided.
+  /// below `biactive` (scaled): the derivative is then one-sided. With `determined` a singular system is solved, too, if it has solutions:
+  /// entries of z with determined = 0 (a contact point of bodies apart, one of two redundant multipliers) have one of many derivatives, all others their own.
   bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink = nullptr,
-                   double biactive = 1e-8);
+                   double biactive = 1e-8, std::vector<char>* determined = nullptr);
 
  private:
   class Impl;
