@@ -40,7 +40,7 @@ LambdaMcp billups(int n) {
 }
 
 TEST(McpFallbacks, LeaveTheLocalMinimumOfBillups) {
-  for (const int n : {1, 2, 4}) {
+  for (const int n : {1, 2, 4, 160}) {  // the last one is sparse
     LambdaMcp problem = billups(n);
     const std::vector<double> start(static_cast<std::size_t>(n), 0.0);
     const McpResult plain = McpSolver({.fallbacks = false}).solve(problem, start);

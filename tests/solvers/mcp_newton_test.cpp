@@ -119,12 +119,23 @@ TEST(McpNewton, RedundantMultipliersCostNoSpeed) {
       },
       {0});
   for (const double start : {0.0, 0.3, 1.0, 3.0, 20.0}) {
-    const McpResult result = McpSolver().solve(problem, std::vector<double>{start, 0.2 * start, start});
+    const std::vector<double> from{start, 0.2 * start, start};
+    const McpResult result = McpSolver().solve(problem, from);
     ASSERT_EQ(result.status, Status::kSolved) << start;
     EXPECT_STREQ(result.method, "newton");
     EXPECT_LE(result.iterations, 15) << start;
     EXPECT_LT(mcp_error(problem, result.z), 1e-14);
     EXPECT_NEAR(result.z[1] + result.z[2], 1, 1e-14);
+    // Quadratic near the end: the residual after one more iteration.
+    double before = 1;
+    for (int k = 0; k < 20 && before > 1e-9; ++k) {
+      const double residual = McpSolver({.tolerance = 1e-15, .max_newton = k, .fallbacks = false}).solve(problem, from).residual;
+      if (before < 0.03) {
+        EXPECT_LT(residual, 5 * before * before) << start << " " << k;
+      }
+      before = residual;
+    }
+    EXPECT_LT(before, 1e-9);
   }
 }
 
