@@ -75,6 +75,12 @@ void add_step(Trajectory& motion) {
     contact.torque_W = {7 * s, 8 * s, 9 * s};
     contact.mu = 0.5 + s;
     contact.state = static_cast<dynamics::ContactState>(c % 3);
+    if (motion.tells_contact_kinds) {
+      contact.kind = static_cast<dynamics::ContactKind>((k + c) % 4);
+      contact.tangent_W = {s, -s, 0.5};
+      contact.slip = {1e-3 * s, -2e-3 * s, 3 * s};
+      contact.ellipsoid = {1, 0.5 + s, 0.01 * s};
+    }
     motion.contacts.push_back(contact);
   }
   motion.contact_offset.push_back(motion.contacts.size());
@@ -133,6 +139,7 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.u, b.u);
   EXPECT_EQ(a.X_WB, b.X_WB);
   EXPECT_EQ(a.contact_offset, b.contact_offset);
+  EXPECT_EQ(a.tells_contact_kinds, b.tells_contact_kinds);
   EXPECT_EQ(a.looks_for_second_motions, b.looks_for_second_motions);
   EXPECT_EQ(a.second_X_WB, b.second_X_WB);
   EXPECT_EQ(a.support_bodies, b.support_bodies);
@@ -157,6 +164,7 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
     const ContactRecord &x = a.contacts[i], &y = b.contacts[i];
     EXPECT_EQ(std::tie(x.a, x.b, x.point_W, x.normal_W, x.gap, x.gap_start, x.boundary_gap, x.force_W, x.torque_W, x.mu, x.state),
               std::tie(y.a, y.b, y.point_W, y.normal_W, y.gap, y.gap_start, y.boundary_gap, y.force_W, y.torque_W, y.mu, y.state));
+    EXPECT_EQ(std::tie(x.kind, x.tangent_W, x.slip, x.ellipsoid), std::tie(y.kind, y.tangent_W, y.slip, y.ellipsoid));
   }
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (std::size_t i = 0; i < a.steps.size(); ++i) {
@@ -223,6 +231,25 @@ TEST_F(RunFolder, GivesBackSupportsAndOtherMotions) {
     ASSERT_EQ(read.second_delta.size(), 600u);
     EXPECT_TRUE(std::isnan(read.second_delta[0][0]));
     EXPECT_EQ(read.second_delta[2], motion.second_delta[2]);
+  }
+}
+
+TEST_F(RunFolder, GivesBackPointsLinesAndSurfaces) {
+  for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
+    Trajectory motion = start_of(7, 2, 3);
+    motion.tells_contact_kinds = true;
+    {
+      RunWriter writer(path(), kHeader, motion, {.period_s = 0.01, .whole_copy_bytes = whole_copy_bytes});
+      expect_equal(read_run(path()).trajectory, motion);
+      for (int k = 0; k < 600; ++k) {
+        add_step(motion);
+        writer.append(motion);
+        if (k == 300) {
+          ASSERT_TRUE(wait_for_steps(path(), 301));
+        }
+      }
+    }
+    expect_equal(read_run(path()).trajectory, motion);
   }
 }
 

@@ -161,6 +161,32 @@ TEST(MakePage, StoresTorquesOnlyIfThereAreAny) {
   EXPECT_FLOAT_EQ(torque[11], 0.25f);
 }
 
+TEST(MakePage, HoldsKindsSlipsAndEllipsoidsOfTheKeptFramesIfTheModelTellsThem) {
+  EXPECT_FALSE(json::parse(slot_text(page_of(make_synthetic_run({}))))["blocks"].contains("contact_kind"));
+  const SyntheticRun run = make_synthetic_run({.patches = true});
+  for (const std::size_t max_bytes : {std::size_t{25} << 20, std::size_t{0}}) {
+    const json document = json::parse(slot_text(page_of(run, max_bytes)));
+    const auto frame = block<std::uint32_t>(document, "frame"), offset = block<std::uint32_t>(document, "contact_offset");
+    const auto kind = block<std::uint8_t>(document, "contact_kind");
+    const auto tangent = block<float>(document, "contact_tangent_W"), slip = block<float>(document, "contact_slip"),
+               ellipsoid = block<float>(document, "contact_ellipsoid");
+    ASSERT_EQ(frame.size(), max_bytes == 0 ? 2u : 61u);
+    ASSERT_EQ(kind.size(), offset.back());
+    ASSERT_EQ(slip.size(), 3 * kind.size());
+    for (std::size_t i = 1; i < frame.size(); ++i) {
+      for (std::size_t c = offset[i - 1]; c < offset[i]; ++c) {
+        const auto& contact = run.trajectory.contacts[run.trajectory.contact_offset[frame[i] - 1] + c - offset[i - 1]];
+        EXPECT_EQ(kind[c], static_cast<std::uint8_t>(contact.kind));
+        for (std::size_t x = 0; x < 3; ++x) {
+          EXPECT_EQ(tangent[3 * c + x], static_cast<float>(contact.tangent_W[x]));
+          EXPECT_EQ(slip[3 * c + x], static_cast<float>(contact.slip[x]));
+          EXPECT_EQ(ellipsoid[3 * c + x], static_cast<float>(contact.ellipsoid[x]));
+        }
+      }
+    }
+  }
+}
+
 TEST(MakePage, HoldsSupportsAndOtherMotionsOfTheKeptFrames) {
   const SyntheticRun plain = make_synthetic_run({.steps = 5});
   const json without = json::parse(slot_text(page_of(plain)));

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"ball", {.ball = true}},
       {"supports", {.supports = true}},
       {"control", {.control = true}},
+      {"patches", {.patches = true}},
       {"walled_plane", {.wall = true, .supports = true}},
       {"walled", {.wall = true}},
       {"planning", {.steps = 0, .twigs = 20, .planned = false}},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synthetic_patches.hpp"
 #include "synthetic_supports.hpp"
 
 namespace deft::viewer {
@@ -71,6 +72,7 @@ json scene_of(const SyntheticOptions& options) {
                    {"rays", 4},  {"contact_margin", 0.025}, {"kappa", nullptr}};
   if (options.smoothed) settings["kappa"] = 100;
   if (options.supports) settings["model"] = "limit-surface";
+  if (options.patches) settings["model"] = "equivalent-contact-point";
   const json goal = {{"name", "aside"}, {"bodies", {{{"body", 2}, {"X_WB", {0.92, 0, 0, 0.39, 0.2, 0, kHalf}}}}}};
   const json plane_of_motion = options.supports ? json("xy") : json(nullptr);
   return {{"name", "synthetic"}, {"plane", plane_of_motion}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
@@ -256,6 +258,7 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
     run.steps.push_back(step);
   }
   if (options.supports) add_supports(18, run);
+  if (options.patches) add_patches(run);
   if (options.control) add_plans(run);
   if (options.twigs >= 0) made.tree = tree_of(options, run.names_bodies.size());
   return made;

@@ -84,6 +84,7 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   trajectory.names_u = scene.names_u();
   trajectory.names_bodies = scene.names_bodies();
   for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  trajectory.tells_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
   trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
   if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
   for (const scene::Robot& robot : scene.robots())

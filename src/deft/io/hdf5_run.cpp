@@ -61,6 +61,14 @@ constexpr std::array kContactIndices{
     scalar<ContactRecord, std::int32_t, &ContactRecord::b>("/contacts/b"),
 };
 constexpr std::array kContactStates{scalar<ContactRecord, std::uint8_t, &ContactRecord::state>("/contacts/state")};
+// Of the model equivalent-contact-point.
+constexpr std::array kPatchNumbers{
+    vector<ContactRecord, &ContactRecord::tangent_W>("/contacts/tangent_W"),
+    vector<ContactRecord, &ContactRecord::slip>("/contacts/slip"),
+    vector<ContactRecord, &ContactRecord::ellipsoid>("/contacts/ellipsoid"),
+};
+constexpr std::array kPatchKinds{scalar<ContactRecord, std::uint8_t, &ContactRecord::kind>("/contacts/kind")};
+const std::vector<std::string> kKindWords{"unknown", "point", "line", "surface"};  // by ContactKind
 
 constexpr std::array kStepNumbers{
     step_number<&StepRecord::residual>("/steps/residual"),
@@ -220,9 +228,9 @@ struct RunFile::Impl {
   std::vector<hdf5::Column<double>> states;  // q, u, X_WB and, of second order, v
   std::vector<hdf5::Column<double>> second_motions;
   std::vector<hdf5::Column<std::int64_t>> offset;
-  Columns<double> contact_numbers, step_numbers, support_numbers;
+  Columns<double> contact_numbers, patch_numbers, step_numbers, support_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
-  Columns<std::uint8_t> contact_states, step_flags, support_states;
+  Columns<std::uint8_t> contact_states, patch_kinds, step_flags, support_states;
   std::optional<HorizonColumns> horizons;
   std::vector<hdf5::Column<double>> t;
 
@@ -233,6 +241,8 @@ struct RunFile::Impl {
     for (auto& c : contact_numbers) visit(c);
     for (auto& c : contact_indices) visit(c);
     for (auto& c : contact_states) visit(c);
+    for (auto& c : patch_numbers) visit(c);
+    for (auto& c : patch_kinds) visit(c);
     for (auto& c : step_numbers) visit(c);
     for (auto& c : step_indices) visit(c);
     for (auto& c : step_flags) visit(c);
@@ -286,6 +296,11 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   create_columns(file, kContactNumbers, run.contact_numbers);
   create_columns(file, kContactIndices, run.contact_indices);
   create_columns(file, kContactStates, run.contact_states);
+  if (start.tells_contact_kinds) {
+    hdf5::write_attribute(file, "contact_kinds", kKindWords);
+    create_columns(file, kPatchNumbers, run.patch_numbers);
+    create_columns(file, kPatchKinds, run.patch_kinds);
+  }
   create_columns(file, kStepNumbers, run.step_numbers);
   create_columns(file, kStepIndices, run.step_indices);
   create_columns(file, kStepFlags, run.step_flags);
@@ -314,6 +329,10 @@ void RunFile::append(const RunRows& rows) {
   append_columns(rows.contacts, kContactNumbers, impl_->contact_numbers);
   append_columns(rows.contacts, kContactIndices, impl_->contact_indices);
   append_columns(rows.contacts, kContactStates, impl_->contact_states);
+  if (!impl_->patch_kinds.empty()) {
+    append_columns(rows.contacts, kPatchNumbers, impl_->patch_numbers);
+    append_columns(rows.contacts, kPatchKinds, impl_->patch_kinds);
+  }
   append_columns(rows.steps, kStepNumbers, impl_->step_numbers);
   append_columns(rows.steps, kStepIndices, impl_->step_indices);
   append_columns(rows.steps, kStepFlags, impl_->step_flags);
@@ -357,6 +376,7 @@ Run read_run_file(const std::string& path) {
   motion.status_words = hdf5::read_texts(file, "status_words");
   const std::vector<std::int32_t> u_index_q = hdf5::read_numbers(file, "u_index_q");
   motion.u_index_q.assign(u_index_q.begin(), u_index_q.end());
+  motion.tells_contact_kinds = !hdf5::read_texts(file, "contact_kinds").empty();
   const std::vector<std::int32_t> support_bodies = hdf5::read_numbers(file, "support_bodies");
   motion.support_bodies.assign(support_bodies.begin(), support_bodies.end());
 
@@ -404,6 +424,10 @@ Run read_run_file(const std::string& path) {
   read_columns(file, kContactNumbers, motion.contacts);
   read_columns(file, kContactIndices, motion.contacts);
   read_columns(file, kContactStates, motion.contacts);
+  if (motion.tells_contact_kinds) {
+    read_columns(file, kPatchNumbers, motion.contacts);
+    read_columns(file, kPatchKinds, motion.contacts);
+  }
   while (states > 1 && offset.found && offset.data[states - 1] > static_cast<std::int64_t>(motion.contacts.size()))
     --states;
 

@@ -160,6 +160,28 @@ void add_contacts(json& blocks, const Trajectory& run, std::span<const std::size
   if (has_torque) blocks["contact_torque_W"] = torque_W.block({n, 3});
 }
 
+/// What the model of the equivalent contact point says of the contacts.
+void add_patches(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  if (!run.tells_contact_kinds) return;
+  Bytes kind;
+  Reals tangent_W, slip, ellipsoid;
+  for (const std::size_t k : frames) {
+    if (k == 0) continue;
+    for (std::size_t c = run.contact_offset[k - 1]; c < run.contact_offset[k]; ++c) {
+      const ContactRecord& contact = run.contacts[c];
+      kind.add(static_cast<double>(contact.kind));
+      tangent_W.add_all(contact.tangent_W);
+      slip.add_all(contact.slip);
+      ellipsoid.add_all(contact.ellipsoid);
+    }
+  }
+  const std::size_t n = kind.values.size();
+  blocks["contact_kind"] = kind.block({n});
+  blocks["contact_tangent_W"] = tangent_W.block({n, 3});
+  blocks["contact_slip"] = slip.block({n, 3});
+  blocks["contact_ellipsoid"] = ellipsoid.block({n, 3});
+}
+
 /// How far apart two poses are [m, rad]: what differs in the last digits is lost in single precision.
 std::array<double, 2> apart(const std::array<double, 7>& a, const std::array<double, 7>& b) {
   double dot = 0, chord = 0;
@@ -329,6 +351,7 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   json& blocks = document["blocks"] = json::object();
   add_motion(blocks, run, frames);
   add_contacts(blocks, run, frames);
+  add_patches(blocks, run, frames);
   add_steps(blocks, run, frames);
   add_second_motions(blocks, run, frames);
   add_supports(document, run, frames);

@@ -9,6 +9,9 @@ import {addHover} from './hover';
 import {clearDirection} from './home';
 import {helpDialog, Key, listenToKeys} from './keyboard';
 import {Labels} from './labels';
+import {tracks} from './patch';
+import {PatchLayer} from './patch_layer';
+import {PatchPanel} from './patch_panel';
 import {PlanLayer} from './plan_layer';
 import {Player} from './player';
 import {PlotPanel} from './plot_panel';
@@ -37,6 +40,7 @@ export class App {
   private reach: ReachLayer | null = null;
   private second: SecondLayer | null = null;
   private plan: PlanLayer | null = null;
+  private patch: PatchLayer | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -55,6 +59,8 @@ export class App {
     if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
     const support = SupportPanel.make(run, player);
     if (support) panels.unshift(['Support', support.root]);
+    const patch = PatchPanel.make(run, player);
+    if (patch) panels.unshift(['Patch', patch.root]);
     const control = ControlPanel.make(run, player);
     if (control) panels.unshift(['Control', control.root]);
     if (options) panels.push(['View', options.root]);
@@ -68,6 +74,7 @@ export class App {
       this.second?.applyTheme();
       support?.redraw();
       control?.applyTheme();
+      patch?.applyTheme();
       options?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
@@ -81,6 +88,7 @@ export class App {
         table.update();
         support?.redraw();
         control?.redraw();
+        patch?.redraw();
         this.tree?.layer?.show(panel === 'Tree');
       })), timeline.root, help);
     listenToKeys(keys, signal);
@@ -104,7 +112,7 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
+      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
     };
   }
 
@@ -116,12 +124,14 @@ export class App {
       this.reach?.setFrame(this.player.frame);
       this.second?.setFrame(this.player.frame);
       this.plan?.setFrame(this.player.frame);
+      this.patch?.setFrame(this.player.frame);
     } else {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
       this.reach?.setNode(node);
       this.second?.setFrame(null);
       this.plan?.setFrame(null);
+      this.patch?.setFrame(null);
     }
     this.stage?.invalidate();
   }
@@ -146,9 +156,10 @@ export class App {
     const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
     const second = run.second ? new SecondLayer(run, stage, labels) : null;
     const plan = run.plans ? new PlanLayer(run, stage, labels) : null;
-    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); layer.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    const patch = tracks(run).length ? new PatchLayer(run, stage, layer, bodies) : null;
+    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); layer.layOut(); patch?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan] = [stage, layer, bodies, reach, second, plan];
+    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan, this.patch] = [stage, layer, bodies, reach, second, plan, patch];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0 && run.tree) {
@@ -158,7 +169,7 @@ export class App {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
-    return new ViewPanel(run, stage, layer, bodies, reach, second, plan);
+    return new ViewPanel(run, stage, layer, bodies, reach, second, plan, patch);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
@@ -221,11 +232,16 @@ export class App {
     if (!stage || !options) return keys;
     const flags = {f: 'forces', n: 'split', c: 'cones', g: 'gaps', p: 'points'} as const;
     for (const [key, flag] of Object.entries(flags)) {
+      if (flag === 'cones' && this.patch) continue;
       const text = flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
     if (this.second) keys.push({keys: ['m'], shown: 'm', text: 'other motions of a step on or off', action: () => options.toggleSecond()});
     if (this.plan) keys.push({keys: ['o'], shown: 'o', text: 'planned way on or off', action: () => options.togglePlan()});
+    if (this.patch) {
+      keys.push({keys: ['t'], shown: 't', text: 'trails of contact points on or off', action: () => options.togglePatch('trails')},
+                {keys: ['c'], shown: 'c', text: 'friction ellipsoids on or off', action: () => options.togglePatch('ellipsoids')});
+    }
     if (this.reach) keys.push({keys: ['e'], shown: 'e', text: 'reach of the next command on or off', action: () => options.toggleReach()});
     keys.push(
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},

@@ -3,6 +3,7 @@ import {BufferAttribute, BufferGeometry, CanvasTexture, Color, ConeGeometry, Cyl
 import {millimetres} from './format';
 import {Instances} from './instances';
 import type {Labels} from './labels';
+import {hasPatch} from './patch';
 import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationColour} from './palette';
 import {Contact, isSmoothed, readContact, readContacts, Run} from './run';
 import type {Stage} from './stage';
@@ -107,7 +108,7 @@ export class ContactLayer {
       if (!Number.isFinite(contact.fn + contact.gap)) continue;
       const point = new Vector3(...contact.point);
       const near = contact.gap <= this.options.gapLimit || Math.abs(contact.fn) * this.metresPerNewton > 0.1 * this.bodyRadius;
-      if (this.options.points && near) positions[contact.state]?.push(...contact.point);
+      if (this.options.points && near && !(contact.state > 0 && hasPatch(this.run, contact.index))) positions[contact.state]?.push(...contact.point);
       if (this.options.cones) this.addCone(contact, point);
       if (this.options.forces) this.addForces(contact, point);
       if (this.options.gaps && contact.gap <= this.options.gapLimit) this.addGap(contact, point);
@@ -115,6 +116,9 @@ export class ContactLayer {
     this.glyphs.forEach((glyphs, state) => glyphs.show(positions[state], kGlyphPixels * this.fine));
     for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.end();
   }
+
+  /** Length of a force of 1 N [m]. */
+  get metresPerForce(): number { return this.metresPerNewton * this.options.scale; }
 
   /** Where the force arrow of a contact ends. */
   tip(contact: Contact): Vector3 { return this.along(contact, contact.force); }
@@ -134,7 +138,7 @@ export class ContactLayer {
   }
 
   private along(contact: Contact, force: number[]): Vector3 {
-    return new Vector3(...contact.point).addScaledVector(new Vector3(...force), this.metresPerNewton * this.options.scale);
+    return new Vector3(...contact.point).addScaledVector(new Vector3(...force), this.metresPerForce);
   }
 
   private addForces(contact: Contact, point: Vector3): void {
@@ -165,7 +169,8 @@ export class ContactLayer {
   }
 
   private addCone(contact: Contact, point: Vector3): void {
-    const height = kConePart * contact.fn * this.metresPerNewton * this.options.scale;
+    if (hasPatch(this.run, contact.index)) return; // it has an ellipsoid
+    const height = kConePart * contact.fn * this.metresPerForce;
     if (!(height > 6 * this.stage.pixelSize(point)) || contact.mu <= 0) return;
     const colour = utilisationColour(contact.utilisation);
     const orientation = this.coneFrame(new Vector3(...contact.normal));

@@ -1,8 +1,9 @@
 import {el, emptyState} from './dom';
 import {figures, millimetres} from './format';
 import {kStates, utilisationColour} from './palette';
+import {kKinds, readPatch} from './patch';
 import type {Player} from './player';
-import {readContacts, Run, statusWord} from './run';
+import {Contact, readContacts, Run, statusWord} from './run';
 import {elsewhereText} from './second';
 import {jamText, uniqueness} from './verdicts';
 
@@ -38,10 +39,10 @@ export class ContactTable {
     const names = this.run.names.bodies;
     this.rows.replaceChildren(...contacts.slice(0, kMost).map((c) => el('tr', {},
       el('td', {}, el('span', {style: `color:${kStates[c.state]?.colour}`, 'aria-hidden': 'true'}, kStates[c.state]?.glyph ?? '?'),
-        ` ${kStates[c.state]?.word ?? ''}`),
+        ` ${kStates[c.state]?.word ?? ''}${kindOf(this.run, c)}`),
       el('td', {className: 'names'}, `${names[c.on]} · ${names[c.from]}`), el('td', {}, figures(Math.abs(c.fn) < 1e-9 ? 0 : c.fn)),
       el('td', {}, figures(c.ft < 1e-9 ? 0 : c.ft)),
-      el('td', {}, c.fn > 1e-9 && c.mu > 0 ? bar(c.utilisation) : '–'),
+      el('td', {}, c.fn > 1e-9 && c.mu > 0 ? bar(readPatch(this.run, c.index)?.used ?? c.utilisation) : '–'),
       el('td', {className: c.gap < -1e-6 ? 'penetration' : ''}, millimetres(c.gap).replace(' mm', '')))));
     if (contacts.length > kMost) this.rows.append(el('tr', {}, el('td', {colSpan: 6}, `and ${contacts.length - kMost} more`)));
   }
@@ -69,6 +70,12 @@ export class ContactTable {
       emptyState('The start has no contacts yet.', 'Contacts belong to steps; press → for the first one.') :
       emptyState('No contacts in this step.', 'No pair is closer than step.contact_margin at this moment.');
   }
+}
+
+/** “, line” where the model tells what the bodies share. */
+function kindOf(run: Run, c: Contact): string {
+  const patch = c.state > 0 ? readPatch(run, c.index) : null;
+  return patch ? `, ${kKinds[patch.kind].word}` : '';
 }
 
 function bar(utilisation: number): HTMLElement {

@@ -4,6 +4,7 @@ import type {ContactLayer} from './contact_layer';
 import {el} from './dom';
 import {figures, millimetres, newtons} from './format';
 import {kStates} from './palette';
+import {kKinds, readPatch} from './patch';
 import type {Contact, Run} from './run';
 import type {Stage} from './stage';
 
@@ -17,6 +18,12 @@ export function describe(run: Run, c: Contact): [string, string][] {
     ['gap', millimetres(c.gap)], ['state', `${kStates[c.state]?.glyph ?? '?'} ${kStates[c.state]?.word ?? 'unknown'}`],
   ];
   if (run.contacts.torque) lines.splice(3, 0, ['torque', `${figures(c.torque)} N·m`]);
+  const patch = readPatch(run, c.index);
+  if (patch && c.state > 0) {
+    const [v_t, v_o, v_r] = patch.slip;
+    lines.push(['shared', `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}`], ['slip t, o', `${figures(v_t)}, ${figures(v_o)} m/s`], ['spin', `${figures(v_r)} rad/s`]);
+    lines[lines.findIndex(([name]) => name === 'of μ fₙ')] = ['friction used', `${figures(100 * patch.used)} %`];
+  }
   return lines;
 }
 

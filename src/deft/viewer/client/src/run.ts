@@ -1,4 +1,5 @@
 // A run as the page holds it: names and flat arrays, decoded from the document described in ../../README.md.
+import {Patches, readPatches} from './patch';
 import {Plans, readPlans} from './plan';
 import {readSupports, Supports, SurfaceSpec} from './support';
 import {readTree, Tree} from './tree';
@@ -46,6 +47,7 @@ export interface Run {
   title: string; scene: Scene; names: {q: string[]; u: string[]; bodies: string[]; status_words: string[]};
   u_index_q: number[]; totalFrames: number; frames: number; frame: Numbers; t: Numbers; q: Numbers; u: Numbers;
   X_WB: Numbers; contacts: Contacts; steps: Steps;
+  patches: Patches | null; // of the model of the equivalent contact point
   second: SecondMotions | null;
   supports: Supports | null; // of the limit-surface model
   plans: Plans | null; // of a run under a controller
@@ -94,6 +96,7 @@ export function parseRun(text: string): Run {
       iterations: block('step_iterations'), residual, solve_us: block('step_solve_us'), energy: block('step_energy'),
       gap_min: block('step_gap_min'), uniqueness: doc.blocks.step_uniqueness ? block('step_uniqueness') : null,
     },
+    patches: doc.blocks.contact_kind ? readPatches(block) : null,
     second: doc.blocks.second_frame ?
       {ofFrame: new Map(Array.from(block('second_frame'), (frame, row) => [frame, row])), X_WB: block('second_X_WB'),
        distance: block('second_distance')} : null,

@@ -1,5 +1,6 @@
 import {cssColour, el} from './dom';
 import {figures} from './format';
+import {kindInStep, kindText, tracks} from './patch';
 import type {Player} from './player';
 import {isFailed, Run} from './run';
 import {drawStretch} from './verdict_lane';
@@ -9,8 +10,9 @@ import {countKinds, Kind, outcome, uniqueness, verdictText} from './verdicts';
 interface Lane {name: string; unit: string; log: boolean; value: (step: number) => number; kind?: (run: Run, step: number) => Kind}
 
 const kLaneHeight = 18; // [px]
+const kMostContacts = 4; // rows of kinds of contacts; the most loaded
 
-/** Residual, iterations and solve time of every step, one bar each; above them what became of the steps, if that is not the same for all,
+/** Residual, iterations and solve time of every step, one bar each; above them what contacts are (point, line, surface), what became of the steps, if that is not the same for all,
  *  and whether their motions are the only ones, if that was asked. Steps that failed have a red column. */
 export class StepStrip {
   readonly root: HTMLElement;
@@ -27,6 +29,7 @@ export class StepStrip {
     this.lanes = [
       ...(countKinds(run, outcome).length ? [kinds('status', outcome)] : []),
       ...(run.steps.uniqueness || countKinds(run, uniqueness).length ? [kinds('motions', uniqueness)] : []),
+      ...tracks(run).slice(0, kMostContacts).map((track) => kinds(track.short, kindInStep(track))),
       {name: 'residual', unit: '', log: true, value: (j) => residual[j]},
       {name: 'iterations', unit: '', log: false, value: (j) => iterations[j]},
       {name: 'solve', unit: ' µs', log: false, value: (j) => solve_us[j]},
@@ -181,7 +184,8 @@ export class StepStrip {
   private hover(event: PointerEvent): void {
     const j = this.stepAt(event);
     const {residual, iterations, solve_us} = this.run.steps;
-    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${verdictText(this.run, j)}; residual ${figures(residual[j], 2)}, ` +
+    const touching = kindText(this.run, j + 1);
+    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${verdictText(this.run, j)}; ${touching ? `${touching}; ` : ''}residual ${figures(residual[j], 2)}, ` +
       `${iterations[j]} iterations, ${figures(solve_us[j])} µs`;
     this.cursorNote.style.left = `${event.offsetX}px`;
     this.cursorNote.classList.toggle('to-left', event.offsetX > this.canvas.clientWidth / 2);

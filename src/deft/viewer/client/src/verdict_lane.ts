@@ -66,6 +66,19 @@ export function drawMark(pen: CanvasRenderingContext2D, kind: Kind, x: number, y
     case 'diamonds':
       for (const s of [-2.2, 2.2]) { pen.moveTo(x + s, y - r); pen.lineTo(x + s + 3.4, y); pen.lineTo(x + s, y + r); pen.lineTo(x + s - 3.4, y); pen.closePath(); }
       break;
+    case 'dot':
+      pen.arc(x, y, r - 0.5, 0, 2 * Math.PI);
+      pen.fill();
+      break;
+    case 'dash':
+      pen.rect(x - r, y - 1, 2 * r, 2);
+      pen.fill();
+      break;
+    case 'hexagon':
+      for (let k = 0; k < 6; ++k) pen.lineTo(x + r * Math.cos((k * Math.PI) / 3), y + r * Math.sin((k * Math.PI) / 3));
+      pen.closePath();
+      pen.fill();
+      break;
     case 'question':
       pen.font = 'bold 12px system-ui, sans-serif';
       pen.textAlign = 'center';

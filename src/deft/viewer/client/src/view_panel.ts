@@ -4,6 +4,8 @@ import {checkbox, choice, el, slider} from './dom';
 import {figures} from './format';
 import {kForce, kGap, kNormal, kPenetration, kPlan, kReach, kStates, kTangential, utilisationGradient} from './palette';
 import type {SecondLayer} from './ghosts';
+import {kKinds} from './patch';
+import type {PatchLayer} from './patch_layer';
 import type {PlanLayer} from './plan_layer';
 import type {ReachLayer} from './reach_layer';
 import {isSmoothed, Run} from './run';
@@ -22,18 +24,19 @@ export class ViewPanel {
   private reachBox: HTMLInputElement | null = null;
   private secondBox: HTMLInputElement | null = null;
   private planBox: HTMLInputElement | null = null;
+  private readonly patchBoxes = new Map<string, HTMLInputElement>();
   private readonly marks: [HTMLCanvasElement, Kind][] = [];
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies,
               private readonly reach: ReachLayer | null, private readonly second: SecondLayer | null,
-              private readonly plan: PlanLayer | null) {
+              private readonly plan: PlanLayer | null, private readonly patch: PatchLayer | null) {
     const redraw = () => stage.invalidate();
     this.root.append(
       el('section', {}, el('h3', {}, 'Contacts'),
-        this.flag('forces', 'Forces'), this.flag('split', 'Split into normal and tangential'), this.flag('cones', 'Friction cones'),
+        this.flag('forces', 'Forces'), this.flag('split', 'Split into normal and tangential'), ...(this.patch ? [] : [this.flag('cones', 'Friction cones')]),
         this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
         slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`),
-        ...this.gapLimit()),
+        ...this.patchFlags(), ...this.gapLimit()),
       ...this.planner(), ...this.controller(),
       el('section', {}, el('h3', {}, 'Bodies'),
         choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
@@ -48,10 +51,21 @@ export class ViewPanel {
       el('section', {}, el('h3', {}, 'Legend'), ...this.legend()));
   }
 
-  toggle(flag: Flag): void { this.boxes.get(flag)!.click(); }
+  toggle(flag: Flag): void { this.boxes.get(flag)?.click(); }
   toggleReach(): void { this.reachBox?.click(); }
   togglePlan(): void { this.planBox?.click(); }
   toggleSecond(): void { this.secondBox?.click(); }
+  togglePatch(flag: keyof PatchLayer['options']): void { this.patchBoxes.get(flag)?.click(); }
+
+  private patchFlags(): HTMLElement[] {
+    const {patch} = this;
+    if (!patch) return [];
+    return ([['trails', 'Trails of contact points'], ['ellipsoids', 'Friction ellipsoids']] as const).map(([flag, text]) => {
+      const label = checkbox(text, patch.options[flag], (on) => { patch.options[flag] = on; this.stage.invalidate(); });
+      this.patchBoxes.set(flag, label.querySelector('input')!);
+      return label;
+    });
+  }
 
   private secondMotions(): HTMLElement[] {
     const {second} = this;
@@ -111,9 +125,10 @@ export class ViewPanel {
     const keys = [
       key(line(hex(kForce)), 'force on the object (on a robot where it touches no object)'),
       key(line(hex(kNormal)), 'normal part'), key(line(hex(kTangential)), 'tangential part'),
-      ...kStates.map((s) => key(el('b', {style: `color:${s.colour}`}, s.glyph), s.word)),
+      ...(this.patch ? kKinds.slice(1).map((kind) => key(el('b', {style: `color:var(${kind.colour})`}, kind.glyph), `${kind.meaning}; hollow where they slide`)) : []),
+      ...kStates.slice(0, this.patch ? 1 : 3).map((s) => key(el('b', {style: `color:${s.colour}`}, s.glyph), s.word)),
       key(el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}),
-          `friction ${cone === 'pyramid' ? 'pyramid' : 'cone'}, ‖fₜ‖/μfₙ from 0 to 1`),
+          this.patch ? 'friction ellipsoid, by the part of it that is borne, 0 to 1' : `friction ${cone === 'pyramid' ? 'pyramid' : 'cone'}, ‖fₜ‖/μfₙ from 0 to 1`),
       key(line(hex(kGap)), 'gap between witness points'), key(line(hex(kPenetration)), 'penetration'),
     ];
     if (isSmoothed(this.run)) {
