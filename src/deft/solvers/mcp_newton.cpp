@@ -16,16 +16,17 @@
 namespace deft::solvers {
 namespace {
 
-constexpr int kRefusals = 4;        // points of the methods that are no solutions after moving pairs to their zeros
+constexpr int kRefusals = 4;       // points of a method that are no solutions once pairs are moved to their zeros
 constexpr double kTighter = 1e-2;  // factor of the target after each
-constexpr double kLifts[] = {0.1, 1};                  // distance from zero at which the path begins
+constexpr int kPatience = 15;      // iterations without halving ½|Φ|² before others try
+constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};  // of restarts
+constexpr int kNear = 3, kFar = 6;  // restarts before, and with those after the other methods
+constexpr int kAfterRestart = 30;
+constexpr double kLifts[] = {0.1, 1};                     // distance from zero at which the path begins
 constexpr double kRelaxed[] = {1e-3, 1e-6, 1e-9, 1e-12};  // κ at which the plain method is tried
 constexpr int kPathIterations = 60, kAfterPath = 15;
-constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};
-constexpr int kNear = 3, kFar = 6;  // restarts before and after the other methods
-constexpr int kAfterRestart = 30, kLinearProblems = 60;
+constexpr int kLinearProblems = 60;
 constexpr double kDetermined = 1e-10;  // pivot below which derivatives count as not unique
-constexpr int kPatience = 15;  // iterations without halving ½|Φ|² before others try
 
 }  // namespace
 
@@ -39,9 +40,8 @@ class McpSolver::Impl {
     const End plain = newton(start_.data(), {settings.max_newton, settings.fallbacks ? kPatience : settings.max_newton}, "newton");
     if (plain == End::kSolved) return result_;
     if (settings.fallbacks && (restarts(0, kNear) || interior_point() || josephy_newton() || restarts(kNear, kFar))) return result_;
-    result_.status = out_of_time()             ? Status::kTimeLimit
-                     : plain == End::kIterations ? Status::kIterationLimit
-                                                 : Status::kNumericalFailure;
+    const Status given_up = plain == End::kIterations ? Status::kIterationLimit : Status::kNumericalFailure;
+    result_.status = out_of_time() ? Status::kTimeLimit : given_up;
     return result_;
   }
 
