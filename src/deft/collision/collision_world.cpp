@@ -262,6 +262,12 @@ ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
   return contact;
 }
 
+std::optional<ConvexSet> CollisionWorld::convex_set(int geometry) const { return make_convex_set(impl_->shapes[static_cast<std::size_t>(geometry)]); }
+
+const RigidTransform& CollisionWorld::pose_in_body(int geometry) const { return impl_->X_BG[static_cast<std::size_t>(geometry)]; }
+
+bool CollisionWorld::may_touch(int geometry_a, int geometry_b) const { return impl_->filter.allows(geometry_a, geometry_b); }
+
 double CollisionWorld::surface_area(int geometry) const { return collision::surface_area(impl_->shapes.at(geometry)); }
 
 SurfacePoint CollisionWorld::surface_point(int geometry, const std::array<double, 3>& uniform) const {

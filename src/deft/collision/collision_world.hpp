@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "deft/collision/contact_motion.hpp"
 #include "deft/collision/contact_pair.hpp"
+#include "deft/collision/convex_set.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/multibody/shape_spec.hpp"
@@ -79,6 +81,13 @@ class CollisionWorld {
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;
+
+  /// A geometry as the intersection of convex inequalities, in its own frame; none for capsules and points.
+  std::optional<ConvexSet> convex_set(int geometry) const;
+  /// Pose of a geometry's frame in its body's.
+  const RigidTransform& pose_in_body(int geometry) const;
+  /// Whether two geometries may touch.
+  bool may_touch(int geometry_a, int geometry_b) const;
 
   /// Area of a geometry's surface [m²]; infinity for a half-space.
   double surface_area(int geometry) const;

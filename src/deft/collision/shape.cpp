@@ -1,6 +1,7 @@
 #include "deft/collision/shape.hpp"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -115,6 +116,43 @@ Vector3d support_core(const PosedShape& posed, const Vector3d& direction) {
 
 double separation_along(const PosedShape& a, const PosedShape& b, const Vector3d& n) {
   return n.dot(support_core(a, -n) - support_core(b, n));
+}
+
+std::optional<ConvexSet> make_convex_set(const Shape& shape) {
+  ConvexSet set;
+  switch (shape.kind) {
+    case Kind::kCapsule:
+      return std::nullopt;
+    case Kind::kSphere:
+      if (!(shape.radius > 0)) return std::nullopt;
+      set.curvature.setConstant(1 / (shape.radius * shape.radius));
+      set.size = set.radius = shape.radius;
+      break;
+    case Kind::kEllipsoid:
+      set.curvature = shape.half.cwiseAbs2().cwiseInverse();
+      set.size = std::cbrt(shape.half.prod());
+      set.radius = shape.half.maxCoeff();
+      break;
+    case Kind::kCylinder:
+      set.curvature << 1 / (shape.half.x() * shape.half.x()), 1 / (shape.half.y() * shape.half.y()), 0;
+      set.size = shape.half.x();
+      set.radius = std::hypot(shape.half.x(), shape.half.z());
+      set.planes = {{Vector3d::UnitZ(), shape.half.z()}, {-Vector3d::UnitZ(), shape.half.z()}};
+      break;
+    case Kind::kBox:
+    case Kind::kHull:
+      for (const Polytope::Face& face : shape.core.faces) set.planes.push_back({face.normal, face.offset});
+      set.vertices = shape.core.vertices;
+      for (const Vector3d& v : set.vertices) set.radius = std::max(set.radius, v.norm());
+      break;
+    case Kind::kHalfSpace:
+      set.planes = {{shape.normal, shape.offset}};
+      set.bounded = false;
+      set.radius = std::numeric_limits<double>::infinity();
+      break;
+  }
+  set.curved = set.curvature.squaredNorm() > 0;
+  return set;
 }
 
 }  // namespace deft::collision

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,9 @@ inline bool has_polytope_core(Kind kind) { return kind <= Kind::kHull; }
 /// Builds the shape of a description, reporting what is wrong with it; `info` gets kind, hull vertices and volumes.
 /// The result is unusable if errors were reported.
 Shape build_shape(const GeometryDescription& geometry, GeometryInfo& info, Diagnostics& diagnostics);
+
+/// The shape as the intersection of convex inequalities; none for capsules and points.
+std::optional<ConvexSet> make_convex_set(const Shape& shape);
 
 /// A shape at a pose. `vertices` and `normals` are in the world, kept by the workspace.
 struct PosedShape {

@@ -7,6 +7,7 @@
 
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/complementarity_step.hpp"
+#include "deft/dynamics/equivalent_contact_point.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/support_recorder.hpp"
 
@@ -48,6 +49,26 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
   return record;
 }
 
+/// A contact of the model equivalent-contact-point, whose data are those of the end of the step.
+ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end, double h) {
+  const PatchPair& pair = world.pairs[static_cast<std::size_t>(contact.pair)];
+  ContactRecord record;
+  record.a = world.geometries[static_cast<std::size_t>(pair.a)].body;
+  record.b = world.geometries[static_cast<std::size_t>(pair.b)].body;
+  record.point_W = to_array(contact.point_W);
+  record.normal_W = to_array(contact.n_W);
+  record.tangent_W = to_array(contact.t_W);
+  record.gap = record.gap_start = contact.gap;
+  record.force_W = to_array((contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W) / h);
+  record.torque_W = to_array(contact.p_f(2) / h * contact.n_W);
+  record.mu = pair.mu;
+  record.ellipsoid = pair.ellipsoid;
+  record.slip = to_array(contact.slip);
+  record.kind = contact_kind(world, end, contact);
+  if (contact.p_n > 0) record.state = h * contact.slip.head<2>().norm() > kSlip_m || h * std::abs(contact.slip(2)) * world.length > kSlip_m ? ContactState::kSlide : ContactState::kStick;
+  return record;
+}
+
 StepRecord record_step(const StepResult& result) {
   StepRecord record;
   record.status = static_cast<int>(result.status);
@@ -60,6 +81,7 @@ StepRecord record_step(const StepResult& result) {
   record.step_us = result.step_us;
   record.energy = result.energy;
   record.gap_min_linearised = scene::kInfinity;
+  for (const PatchContact& contact : result.patches) record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
   for (double gap : result.solution.gap) record.gap_min_linearised = std::min(record.gap_min_linearised, gap);
   record.motion_unique = result.solution.motion_unique;
   record.forces_unique = result.solution.forces_unique;
@@ -106,6 +128,8 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   RolloutEnd end;
   scene::SceneState start = scene.make_state(), next = scene.make_state(), elsewhere = scene.make_state();
   SupportRecorder supports(scene);
+  const auto* patch_model = dynamic_cast<const EquivalentContactPoint*>(&model);
+  std::vector<PatchState> patch_states;
   scene.update(from.q, start);
   StepResult result;
   State state = from;
@@ -131,6 +155,10 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     for (const auto& force : result.solution.force) largest_force = std::max(largest_force, force[0]);
     for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
       trajectory.contacts.push_back(record_contact(result, static_cast<int>(i), largest_force, start.X_WB(), next.X_WB()));
+    }
+    if (patch_model != nullptr) {
+      read_states(scene, patch_model->world(), result.q_next, result.v_next, patch_states);
+      for (const PatchContact& contact : result.patches) trajectory.contacts.push_back(record_patch(patch_model->world(), contact, patch_states, model.h()));
     }
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);

@@ -1,13 +1,12 @@
 #include "deft/dynamics/step_model.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 
 #include "deft/dynamics/convex_second_order_step.hpp"
 #include "deft/dynamics/convex_step.hpp"
+#include "deft/dynamics/equivalent_contact_point.hpp"
 #include "deft/dynamics/impedance_lcp.hpp"
 #include "deft/dynamics/perfect_tracking_lcp.hpp"
 #include "deft/dynamics/planar_limit_surface.hpp"
@@ -65,13 +64,10 @@ std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
       return std::make_unique<PlanarLimitSurface>(scene);
     case scene::ModelKind::kStewartTrinkle:
       return std::make_unique<StewartTrinkle>(scene);
-    default:
-      break;
+    case scene::ModelKind::kEquivalentContactPoint:
+      return std::make_unique<EquivalentContactPoint>(scene);
   }
-  throw InputError({scene.spec().file, 0, 0},
-                   fmt::format("not available yet: step.model: {}; available: convex, convex-second-order, "
-                               "perfect-tracking, impedance, limit-surface, stewart-trinkle",
-                               to_string(scene.spec().step.model)));
+  throw std::logic_error("make_step_model: unknown model");
 }
 
 }  // namespace deft::dynamics

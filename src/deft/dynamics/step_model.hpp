@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deft/contact/contact_problem.hpp"
+#include "deft/dynamics/patch_world.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity.hpp"
@@ -42,6 +43,7 @@ struct StepResult {
   solvers::Uniqueness uniqueness = solvers::Uniqueness::kUnknown;
   Eigen::VectorXd second_delta;  // another one, size nv; empty if none is known
   double balance = 0, bound = 0;  // model limit-surface: LimitSurfaceBalance
+  std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance` is the error of the source's second proposition
   /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
   std::vector<int> offending_contacts, offending_limits;
   bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
@@ -86,8 +88,7 @@ class StepModel {
 void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,
                    StepResult& result);
 
-/// The step model named by the scene's settings. @throws InputError when h is missing or the model is not available
-/// yet.
+/// The step model named by the scene's settings. @throws InputError when h is missing or the scene has what the model does not know.
 std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene);
 
 }  // namespace deft::dynamics

@@ -1,0 +1,109 @@
+#include "deft/dynamics/equivalent_contact_point.hpp"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <limits>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/complementarity_step.hpp"
+#include "deft/dynamics/convex_solve.hpp"
+#include "deft/dynamics/energy_terms.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+constexpr double kLoaded = 1e-9;   // a multiplier below counts as zero: a face tilted by less is flat
+constexpr double kFlat = 1e-7;     // singular values below, of rows of unit size, mean a flat direction
+
+solvers::Certificate as_certificate(const PatchCertificate& patch, double length) {
+  solvers::Certificate c;
+  c.stationarity = std::max({patch.newton_euler, patch.geometry, patch.friction, patch.proposition});
+  c.primal = std::max(0.0, patch.penetration_m) / length;
+  c.complementarity = patch.complementarity;
+  c.primal_m = std::max(0.0, patch.penetration_m);
+  return c;
+}
+
+}  // namespace
+
+ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact) {
+  if (!(contact.p_n > 0)) return ContactKind::kUnknown;
+  const PatchPair& pair = world.pairs[static_cast<std::size_t>(contact.pair)];
+  // Directions along which both sets keep their loaded inequalities: the null space of their gradients and curvatures.
+  Matrix3d form = Matrix3d::Zero();
+  const auto add = [&](const PatchGeometry& geometry, std::span<const double> l) {
+    Matrix3d R = geometry.X_BG.linear();
+    Vector3d p = geometry.X_BG.translation();
+    if (geometry.moving >= 0) {
+      const PatchState& s = end[static_cast<std::size_t>(geometry.moving)];
+      const Matrix3d R_WB = rotation_from_quat_wxyz(s.quat_wxyz);
+      p = s.p_WC + R_WB * (p - world.bodies[static_cast<std::size_t>(geometry.moving)].p_BC);
+      R = R_WB * R;
+    }
+    const Vector3d x = R.transpose() * (contact.point_W - p);
+    for (int i = 0; i < geometry.set.count(); ++i) {
+      if (!(l[static_cast<std::size_t>(i)] > kLoaded)) continue;
+      const Vector3d g = R * geometry.set.gradient(i, x).normalized();
+      form += g * g.transpose();
+      if (geometry.set.is_quadric(i)) {
+        const Matrix3d H = R * (geometry.set.curvature / geometry.set.curvature.maxCoeff()).asDiagonal() * R.transpose();
+        form += H * H;
+      }
+    }
+  };
+  add(world.geometries[static_cast<std::size_t>(pair.a)], contact.l_a);
+  if (pair.plane)
+    form += contact.n_W * contact.n_W.transpose();
+  else
+    add(world.geometries[static_cast<std::size_t>(pair.b)], contact.l_b);
+  Eigen::ColPivHouseholderQR<Matrix3d> qr(form);
+  qr.setThreshold(kFlat);
+  switch (qr.rank()) {
+    case 1: return ContactKind::kSurface;
+    case 2: return ContactKind::kLine;
+    default: return ContactKind::kPoint;
+  }
+}
+
+EquivalentContactPoint::EquivalentContactPoint(const scene::Scene& scene) : scene_(&scene), stepper_(make_patch_world(scene)), end_(scene.make_state()) {}
+
+double EquivalentContactPoint::kappa() const { return std::numeric_limits<double>::infinity(); }
+
+void EquivalentContactPoint::set_kappa(double kappa) { require_exact(*scene_, kappa); }
+
+void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, StepResult& result) {
+  check_start(*scene_, start, u);
+  const Stopwatch watch;
+  const PatchWorld& world = stepper_.world();
+  read_states(*scene_, world, start.q, start.v, states_);
+  add_wrench_impulses(*scene_, world, start.t, states_, impulses_);
+  stepper_.step(states_, impulses_, step_);
+
+  clear_complementarity(result);
+  result.problem.contacts.clear();
+  result.solution.gap.clear();
+  result.solution.force.clear();
+  result.solution.motion_unique = result.solution.forces_unique = true;
+  result.forces_least_norm = true;
+  result.status = step_.status;
+  result.iterations = step_.iterations;
+  result.patches = step_.contacts;
+  result.certificate = as_certificate(step_.certificate, world.length);
+  result.balance = step_.certificate.proposition;
+  if (solvers::usable(result.status)) result.status = solvers::confirmed(result.status, result.certificate);
+  if (!solvers::usable(result.status)) {
+    step_.end = states_;
+    result.patches.clear();
+  }
+  write_states(*scene_, world, step_.end, result.q_next, result.v_next);
+  result.delta = scene_->model().difference(start.q, result.q_next);
+  result.step_us = watch.microseconds();
+  result.solve_us = step_.solve_us;
+  scene_->update(result.q_next, end_);
+  result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,42 @@
+#pragma once
+// Free rigid bodies in point, line and surface contact, one equivalent contact point per pair, found with the motion.
+// Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19; README.md).
+
+#include "deft/dynamics/patch_scene.hpp"
+#include "deft/dynamics/patch_step.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/trajectory.hpp"
+
+namespace deft::dynamics {
+
+/// The step model of this file's head, of second order: state (q, v). One object per thread.
+class EquivalentContactPoint final : public StepModel {
+ public:
+  /// @throws InputError as make_patch_world.
+  explicit EquivalentContactPoint(const scene::Scene& scene);
+
+  using StepModel::step;
+  void step(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
+  bool second_order() const override { return true; }
+  void reset() override { stepper_.forget(); }
+  double kappa() const override;
+  void set_kappa(double kappa) override;
+  double h() const override { return stepper_.world().h; }
+  const scene::Scene& scene() const override { return *scene_; }
+  const PatchWorld& world() const { return stepper_.world(); }
+  PatchStepper& stepper() { return stepper_; }
+
+ private:
+  const scene::Scene* scene_;
+  PatchStepper stepper_;
+  scene::SceneState end_;
+  BlockDiagonal M_;
+  std::vector<PatchState> states_;
+  std::vector<PatchImpulse> impulses_;
+  PatchResult step_;
+};
+
+/// What the bodies share at a loaded contact: the face of A and the face of B that the normal belongs to meet in a point, a line or a surface.
+ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
+
+}  // namespace deft::dynamics

@@ -1,0 +1,145 @@
+#include "deft/dynamics/patch_certificate.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+/// A body's balance: what its contacts must give, and what they give.
+struct Balance {
+  Vector3d wanted_force, wanted_torque;                                   // M(ν⁺ − ν_f)
+  Vector3d force = Vector3d::Zero(), torque = Vector3d::Zero();           // of the contacts, about C
+  Vector3d centre;
+  double unit = 1;                                                        // [N s]
+  int loaded = 0;
+  const PatchContact* contact = nullptr;
+  double side = 1;                                                        // +1: A of its contact
+};
+
+RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geometry, std::span<const PatchState> states) {
+  if (geometry.moving < 0) return geometry.X_BG;
+  const PatchState& s = states[static_cast<std::size_t>(geometry.moving)];
+  const Matrix3d R = rotation_from_quat_wxyz(s.quat_wxyz);
+  const Vector3d p = s.p_WC - R * world.bodies[static_cast<std::size_t>(geometry.moving)].p_BC;
+  return make_transform(R, p) * geometry.X_BG;
+}
+
+/// How far `direction` + sign Σ l ∇f is from 0 and the point from where l says it is.
+void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W, const Vector3d& direction, std::span<const double> l, double length,
+               PatchCertificate& c) {
+  const Vector3d x = X_WG.inverse() * point_W;
+  Vector3d rest = direction;
+  for (int i = 0; i < geometry.set.count(); ++i) {
+    const double li = l[static_cast<std::size_t>(i)], f = geometry.set.value(i, x);
+    rest += li * (X_WG.linear() * geometry.set.gradient(i, x));
+    c.geometry = std::max({c.geometry, f / length, -li});
+    c.complementarity = std::max(c.complementarity, std::abs(li * f) / length);
+  }
+  c.geometry = std::max(c.geometry, rest.norm());
+}
+
+}  // namespace
+
+double PatchCertificate::max_scaled() const { return std::max({newton_euler, geometry, complementarity, friction, proposition}); }
+
+PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const PatchState> end,
+                                         std::span<const PatchContact> contacts) {
+  PatchCertificate c;
+  std::vector<Balance> balances(world.bodies.size());
+  const double v_scale = std::max(world.gravity_W.norm() * world.h, 1e-6 * world.length / world.h);
+  for (std::size_t i = 0; i < balances.size(); ++i) {
+    const PatchBody& body = world.bodies[i];
+    Balance& at = balances[i];
+    const Matrix3d R = rotation_from_quat_wxyz(start[i].quat_wxyz);
+    const Matrix3d I = R * body.I_BCm_B * R.transpose();
+    const Vector3d omega_f(free_motion[6 * i], free_motion[6 * i + 1], free_motion[6 * i + 2]), v_f(free_motion[6 * i + 3], free_motion[6 * i + 4], free_motion[6 * i + 5]);
+    at.wanted_force = body.mass * (end[i].v_WC - v_f);
+    at.wanted_torque = I * (end[i].omega_W - omega_f);
+    at.centre = end[i].p_WC;
+    at.unit = body.mass * v_scale;
+    // The motion itself: c⁺ = c + h v⁺, q⁺ ∝ (1, hω⁺/2) ∘ q.
+    const Vector3d s = 0.5 * world.h * end[i].omega_W;
+    const Eigen::Vector4d q = multiply_quat_wxyz(Eigen::Vector4d(1, s.x(), s.y(), s.z()), start[i].quat_wxyz).normalized();
+    c.geometry = std::max({c.geometry, (end[i].p_WC - start[i].p_WC - world.h * end[i].v_WC).norm() / world.length,
+                           std::min((q - end[i].quat_wxyz).norm(), (q + end[i].quat_wxyz).norm())});
+  }
+  for (const PatchContact& contact : contacts) {
+    const PatchPair& pair = world.pairs[static_cast<std::size_t>(contact.pair)];
+    const PatchGeometry &A = world.geometries[static_cast<std::size_t>(pair.a)], &B = world.geometries[static_cast<std::size_t>(pair.b)];
+    const Vector3d a1 = contact.point_W + 0.5 * contact.gap * contact.n_W, a2 = contact.point_W - 0.5 * contact.gap * contact.n_W;
+    const RigidTransform X_A = geometry_pose(world, A, end), X_B = geometry_pose(world, B, end);
+    judge_set(A, X_A, a1, contact.n_W, contact.l_a, world.length, c);
+    if (pair.plane) {
+      c.geometry = std::max(c.geometry, std::abs(contact.n_W.dot(a2 - X_B.translation()) - B.set.planes[0].offset) / world.length);
+      const Vector3d lowest = X_A * A.set.support(-(X_A.linear().transpose() * contact.n_W));
+      c.penetration_m = std::max(c.penetration_m, B.set.planes[0].offset - contact.n_W.dot(lowest - X_B.translation()));
+    } else {
+      judge_set(B, X_B, a2, -contact.n_W, contact.l_b, world.length, c);
+    }
+    c.penetration_m = std::max(c.penetration_m, -contact.gap);
+    c.geometry = std::max({c.geometry, std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)), std::abs(contact.t_W.norm() - 1),
+                           (contact.o_W - contact.n_W.cross(contact.t_W)).norm()});
+
+    const Vector3d F = contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W, M = contact.p_f(2) * contact.n_W;
+    double unit = std::numeric_limits<double>::infinity();
+    Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
+    double mass = 0;
+    for (const double side : {1.0, -1.0}) {
+      const int body = side > 0 ? A.moving : B.moving;
+      if (body < 0) continue;
+      Balance& at = balances[static_cast<std::size_t>(body)];
+      const Vector3d rho = contact.point_W - at.centre;
+      at.force += side * F;
+      at.torque += side * (rho.cross(F) + M);
+      if (contact.p_n > 0) {
+        ++at.loaded;
+        at.contact = &contact;
+        at.side = side;
+      }
+      V += side * (end[static_cast<std::size_t>(body)].v_WC + end[static_cast<std::size_t>(body)].omega_W.cross(rho));
+      spin += side * end[static_cast<std::size_t>(body)].omega_W;
+      unit = std::min(unit, at.unit);
+      mass = mass > 0 ? std::min(mass, world.bodies[static_cast<std::size_t>(body)].mass) : world.bodies[static_cast<std::size_t>(body)].mass;
+    }
+    c.complementarity = std::max(c.complementarity, std::abs(std::min(contact.p_n / unit, contact.gap / world.length)));
+    // p_f / e = the projection of p_f / e − m E V on the ball of radius μ p_n.
+    Vector3d w(contact.t_W.dot(V), contact.o_W.dot(V), contact.n_W.dot(spin)), s = contact.p_f;
+    for (int k = 0; k < 3; ++k) {
+      w(k) *= pair.ellipsoid[static_cast<std::size_t>(k)];
+      s(k) /= pair.ellipsoid[static_cast<std::size_t>(k)];
+    }
+    Vector3d projected = s - mass * w;
+    const double limit = pair.mu * std::max(contact.p_n, 0.0);
+    if (projected.norm() > limit) projected *= limit > 0 ? limit / projected.norm() : 0.0;
+    c.friction = std::max(c.friction, (projected - s).norm() / unit);
+  }
+  for (const Balance& at : balances) {
+    const double unit = std::max(at.unit, at.force.norm());
+    c.newton_euler = std::max({c.newton_euler, (at.force - at.wanted_force).norm() / unit, (at.torque - at.wanted_torque).norm() / (unit * world.length)});
+    if (at.loaded != 1) continue;
+    const PatchContact& contact = *at.contact;
+    const Vector3d A = at.side * at.wanted_force, B = at.side * at.wanted_torque, &n = contact.n_W;
+    const Vector3d recomputed(n.dot(A), contact.t_W.dot(A), contact.o_W.dot(A));
+    Eigen::Matrix4d D = Eigen::Matrix4d::Zero();
+    D.topLeftCorner<3, 3>() = -skew(A);
+    D.topRightCorner<3, 1>() = n;
+    D.bottomLeftCorner<1, 3>() = n.transpose();
+    Eigen::Vector4d right;
+    right << B, n.dot(contact.point_W - at.centre);
+    const Eigen::Vector4d r = D.partialPivLu().solve(right);
+    // The point is as good as the forces are: its error counts with the share of the load.
+    const double share = std::min(1.0, contact.p_n / unit);
+    c.proposition = std::max({c.proposition, (recomputed - Vector3d(contact.p_n, contact.p_f(0), contact.p_f(1))).norm() / unit,
+                              share * (r.head<3>() - (contact.point_W - at.centre)).norm() / world.length, std::abs(r(3) - contact.p_f(2)) / (unit * world.length)});
+  }
+  if (!std::isfinite(c.max_scaled()) || !std::isfinite(c.penetration_m)) c.newton_euler = c.penetration_m = std::numeric_limits<double>::infinity();
+  return c;
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,32 @@
+#pragma once
+// The judge of a step of the equivalent-contact-point model: residuals of the source's equations from states and contacts alone.
+
+#include <span>
+#include <vector>
+
+#include "deft/dynamics/patch_world.hpp"
+
+namespace deft::dynamics {
+
+/// Residuals of one step, scaled: impulses by m g h (or m times the velocity scale), lengths by the bodies' size, friction rows by the cone.
+struct PatchCertificate {
+  double newton_euler = 0;     // largest of the bodies' balances of impulse
+  double geometry = 0;         // the point on both sets, the normal in both cones
+  double penetration_m = 0;    // largest −gap over all pairs of the problem [m]
+  double complementarity = 0;  // p_n gap; l f
+  double friction = 0;         // p_f in the ellipsoid and against the slip: distance from the projection of p_f − slip
+  /// The second proposition of the source: forces from (24), point and torsion from (27) recomputed from the motion and compared, for bodies with one
+  /// loaded contact. Impulses scaled as above, the point [m] by the bodies' size.
+  double proposition = 0;
+  double max_scaled() const;
+};
+
+/// Keeps scratch; one object per thread.
+class PatchCertifier {
+ public:
+  /// @param free_motion  (ω, v) per body without contacts.
+  PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const PatchState> end,
+                           std::span<const PatchContact> contacts);
+};
+
+}  // namespace deft::dynamics

@@ -1,0 +1,374 @@
+#include "deft/dynamics/patch_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using solvers::McpJacobian;
+
+constexpr double kNoAxis = 1e-6;  // sine of the angle between axis and normal below which another axis is taken
+
+Vector3d vector_at(std::span<const double> z, int i) { return {z[static_cast<std::size_t>(i)], z[static_cast<std::size_t>(i) + 1], z[static_cast<std::size_t>(i) + 2]}; }
+double at(std::span<const double> z, int i) { return z[static_cast<std::size_t>(i)]; }
+void add_vector(std::span<double> F, int i, const Vector3d& v) {
+  for (int k = 0; k < 3; ++k) F[static_cast<std::size_t>(i + k)] += v(k);
+}
+void add(McpJacobian& J, int row, int column, const Matrix3d& block) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) J.add(row + i, column + j, block(i, j));
+}
+void add_column(McpJacobian& J, int row, int column, const Vector3d& v) {
+  for (int i = 0; i < 3; ++i) J.add(row + i, column, v(i));
+}
+void add_row(McpJacobian& J, int row, int column, const Vector3d& v) {
+  for (int j = 0; j < 3; ++j) J.add(row, column + j, v(j));
+}
+
+}  // namespace
+
+Matrix3d turn(const Vector3d& omega_W, double h) {
+  const Vector3d s = 0.5 * h * omega_W;
+  const Matrix3d S = skew(s);
+  return Matrix3d::Identity() + 2 / (1 + s.squaredNorm()) * (S + S * S);
+}
+
+Matrix3d turn_jacobian(const Vector3d& omega_W, double h) {
+  const Vector3d s = 0.5 * h * omega_W;
+  return h / (1 + s.squaredNorm()) * (Matrix3d::Identity() + skew(s));
+}
+
+Vector3d patch_tangent(const Vector3d& n_W, Vector3d& axis) {
+  for (int next = 0; next < 3; ++next) {
+    const Vector3d along = axis - n_W.dot(axis) * n_W;
+    if (along.norm() > kNoAxis * axis.norm()) return along.normalized();
+    Eigen::Index largest = 0;
+    axis.cwiseAbs().maxCoeff(&largest);
+    axis = Vector3d::Unit((largest + 1) % 3);
+  }
+  return Vector3d::UnitX();
+}
+
+/// Where the point and the pose of a set depend on unknowns: the point is a − ℓ n (pairs, set B) or a.
+struct PatchSystem::SetTerms {
+  int body = -1;                       // PatchBody, −1: fixed
+  int a = -1, n = -1, ell = -1;        // of the point; n, ell: −1 where it is a itself
+  Vector3d normal = Vector3d::Zero();  // value of n
+  double distance = 0;                 // value of ℓ
+};
+
+void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const int> pairs) {
+  world_ = &world;
+  start_.assign(start.begin(), start.end());
+  free_motion_.assign(free_motion.begin(), free_motion.end());
+  const int bodies = static_cast<int>(world.bodies.size());
+  frames_.resize(world.bodies.size());
+  double speed = 0;
+  for (int i = 0; i < bodies; ++i) {
+    Frame& f = frames_[static_cast<std::size_t>(i)];
+    f.R0 = rotation_from_quat_wxyz(start_[static_cast<std::size_t>(i)].quat_wxyz);
+    f.I_W = f.R0 * world.bodies[static_cast<std::size_t>(i)].I_BCm_B * f.R0.transpose();
+    speed = std::max({speed, vector_at(free_motion_, 6 * i).norm() * world.length, vector_at(free_motion_, 6 * i + 3).norm()});
+  }
+  v_scale_ = std::max({world.gravity_W.norm() * world.h, 1e-4 * speed, 1e-6 * world.length / world.h});
+  length_scale_ = std::max(v_scale_ * world.h, 1e-4 * world.length);
+
+  size_ = 6 * bodies;
+  contacts_.clear();
+  for (const int index : pairs) {
+    const PatchPair& pair = world.pairs[static_cast<std::size_t>(index)];
+    const PatchGeometry &A = world.geometries[static_cast<std::size_t>(pair.a)], &B = world.geometries[static_cast<std::size_t>(pair.b)];
+    Layout c;
+    c.pair = index;
+    c.body_a = A.moving;
+    c.body_b = B.moving;
+    c.axis = world.ellipsoid_axis;
+    const auto take = [this](int n) { return std::exchange(size_, size_ + n); };
+    c.a = take(3);
+    if (pair.plane) {
+      c.n_W = B.X_BG.linear() * B.set.planes[0].normal;
+      c.t_W = patch_tangent(c.n_W, c.axis);
+      c.o_W = c.n_W.cross(c.t_W);
+    } else {
+      c.n = take(3);
+      c.ell = take(1);
+    }
+    c.l_a = take(A.set.count());
+    if (!pair.plane) c.l_b = take(B.set.count());
+    c.p = take(1);
+    if (pair.mu > 0) {
+      c.b = take(3);
+      c.sigma = take(1);
+    }
+    contacts_.push_back(c);
+  }
+
+  free_.assign(static_cast<std::size_t>(size_), 1);
+  variable_scale_.assign(static_cast<std::size_t>(size_), 1.0);
+  row_scale_.assign(static_cast<std::size_t>(size_), 1.0);
+  for (int i = 0; i < bodies; ++i) {
+    const double p = world.bodies[static_cast<std::size_t>(i)].mass * v_scale_;
+    for (int k = 0; k < 3; ++k) {
+      variable_scale_[static_cast<std::size_t>(6 * i + k)] = v_scale_ / world.length;
+      variable_scale_[static_cast<std::size_t>(6 * i + 3 + k)] = v_scale_;
+      row_scale_[static_cast<std::size_t>(6 * i + k)] = p * world.length;
+      row_scale_[static_cast<std::size_t>(6 * i + 3 + k)] = p;
+    }
+  }
+  for (const Layout& c : contacts_) {
+    const PatchPair& pair = world.pairs[static_cast<std::size_t>(c.pair)];
+    const auto fill = [](auto& values, int first, int n, auto value) { std::fill_n(values.begin() + first, n, value); };
+    fill(variable_scale_, c.a, 3, length_scale_);
+    const int inequalities = world.geometries[static_cast<std::size_t>(pair.a)].set.count() + (pair.plane ? 0 : world.geometries[static_cast<std::size_t>(pair.b)].set.count());
+    fill(free_, c.l_a, inequalities, char{0});
+    fill(row_scale_, c.l_a, inequalities, length_scale_);
+    if (c.ell >= 0) fill(variable_scale_, c.ell, 1, length_scale_);
+    double mass = c.body_a >= 0 ? world.bodies[static_cast<std::size_t>(c.body_a)].mass : 0;
+    if (c.body_b >= 0) mass = mass > 0 ? std::min(mass, world.bodies[static_cast<std::size_t>(c.body_b)].mass) : world.bodies[static_cast<std::size_t>(c.body_b)].mass;
+    free_[static_cast<std::size_t>(c.p)] = 0;
+    variable_scale_[static_cast<std::size_t>(c.p)] = mass * v_scale_;
+    row_scale_[static_cast<std::size_t>(c.p)] = length_scale_;
+    if (c.b >= 0) {
+      fill(row_scale_, c.b, 3, v_scale_);
+      free_[static_cast<std::size_t>(c.sigma)] = 0;
+      variable_scale_[static_cast<std::size_t>(c.sigma)] = v_scale_;
+    }
+  }
+}
+
+void PatchSystem::end_pose(int body, std::span<const double> z, Matrix3d& R_WB, Vector3d& p_WC) const {
+  R_WB = turn(vector_at(z, 6 * body), world_->h) * frames_[static_cast<std::size_t>(body)].R0;
+  p_WC = start_[static_cast<std::size_t>(body)].p_WC + world_->h * vector_at(z, 6 * body + 3);
+}
+
+void PatchSystem::move(std::span<const double> z) {
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    Frame& f = frames_[i];
+    f.omega = vector_at(z, static_cast<int>(6 * i));
+    f.v = vector_at(z, static_cast<int>(6 * i) + 3);
+    f.R = turn(f.omega, world_->h) * f.R0;
+    f.T = turn_jacobian(f.omega, world_->h);
+    f.c = start_[i].p_WC + world_->h * f.v;
+  }
+}
+
+bool PatchSystem::evaluate(std::span<const double> z, std::span<double> F, McpJacobian* J) {
+  move(z);
+  std::fill(F.begin(), F.end(), 0.0);
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    const int w = static_cast<int>(6 * i), v = w + 3;
+    const double mass = world_->bodies[i].mass;
+    add_vector(F, w, frames_[i].I_W * (frames_[i].omega - vector_at(free_motion_, w)));
+    add_vector(F, v, mass * (frames_[i].v - vector_at(free_motion_, v)));
+    if (J != nullptr) {
+      add(*J, w, w, frames_[i].I_W);
+      add(*J, v, v, mass * Matrix3d::Identity());
+    }
+  }
+  for (const Layout& c : contacts_) add_contact(c, z, F, J);
+  return true;
+}
+
+void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Vector3d& point, std::span<const double> z, std::span<double> F,
+                          McpJacobian* J, const SetTerms& terms) const {
+  // sign Σ l_i ∇f_i(point) goes to the rows `row_gradient`, −f_i(point) to the rows of l_i.
+  Matrix3d R_WG = geometry.X_BG.linear();
+  Vector3d p_WG = geometry.X_BG.translation();
+  const Frame* frame = nullptr;
+  Vector3d rho = Vector3d::Zero();
+  if (terms.body >= 0) {
+    frame = &frames_[static_cast<std::size_t>(terms.body)];
+    R_WG = frame->R * R_WG;
+    p_WG = frame->c + frame->R * (p_WG - world_->bodies[static_cast<std::size_t>(terms.body)].p_BC);
+    rho = point - frame->c;
+  }
+  const double h = world_->h;
+  const Vector3d x = R_WG.transpose() * (point - p_WG);
+  for (int i = 0; i < geometry.set.count(); ++i) {
+    const double l = at(z, first_l + i), value = geometry.set.value(i, x);
+    const Vector3d g = R_WG * geometry.set.gradient(i, x);
+    F[static_cast<std::size_t>(first_l + i)] -= value;
+    add_vector(F, row_gradient, sign * l * g);
+    if (J == nullptr) continue;
+
+    // d value = gᵀ(dpoint − h dv − δθ × ρ);  d g = δθ × g + H (dpoint − h dv − δθ × ρ).
+    const bool quadric = geometry.set.is_quadric(i);
+    const Matrix3d H = quadric ? Matrix3d(geometry.set.size * R_WG * geometry.set.curvature.asDiagonal() * R_WG.transpose()) : Matrix3d::Zero();
+    add_column(*J, row_gradient, first_l + i, sign * g);
+    add_row(*J, first_l + i, terms.a, -g);
+    if (quadric) add(*J, row_gradient, terms.a, sign * l * H);
+    if (terms.n >= 0) {
+      add_row(*J, first_l + i, terms.n, terms.distance * g);
+      J->add(first_l + i, terms.ell, g.dot(terms.normal));
+      if (quadric) {
+        add(*J, row_gradient, terms.n, -sign * l * terms.distance * H);
+        add_column(*J, row_gradient, terms.ell, -sign * l * (H * terms.normal));
+      }
+    }
+    if (frame == nullptr) continue;
+    const int w = 6 * terms.body, v = w + 3;
+    add_row(*J, first_l + i, v, h * g);
+    add_row(*J, first_l + i, w, frame->T.transpose() * rho.cross(g));
+    add(*J, row_gradient, w, sign * l * (H * skew(rho) - skew(g)) * frame->T);
+    if (quadric) add(*J, row_gradient, v, -sign * l * h * H);
+  }
+}
+
+void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::span<double> F, McpJacobian* J) const {
+  const PatchPair& pair = world_->pairs[static_cast<std::size_t>(c.pair)];
+  const PatchGeometry &A = world_->geometries[static_cast<std::size_t>(pair.a)], &B = world_->geometries[static_cast<std::size_t>(pair.b)];
+  const Vector3d a = vector_at(z, c.a);
+  const double h = world_->h, p = at(z, c.p);
+
+  // Geometry.
+  Vector3d n = c.n_W;
+  if (!pair.plane) n = vector_at(z, c.n);
+  add_vector(F, c.a, n);
+  add_set(A, c.a, 1.0, c.l_a, a, z, F, J, {.body = c.body_a, .a = c.a});
+  if (pair.plane) {
+    // A moving plane does not exist: B is fixed.
+    const Vector3d p_WG = B.X_BG.translation();
+    F[static_cast<std::size_t>(c.p)] += n.dot(a - p_WG) - B.set.planes[0].offset;
+    if (J != nullptr) add_row(*J, c.p, c.a, n);
+  } else {
+    const double ell = at(z, c.ell);
+    add_vector(F, c.n, n);
+    add_set(B, c.n, -1.0, c.l_b, a - ell * n, z, F, J, {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
+    F[static_cast<std::size_t>(c.ell)] += 0.5 * (n.squaredNorm() - 1);
+    F[static_cast<std::size_t>(c.p)] += ell;
+    if (J != nullptr) {
+      add(*J, c.a, c.n, Matrix3d::Identity());
+      add(*J, c.n, c.n, Matrix3d::Identity());
+      add_row(*J, c.ell, c.n, n);
+      J->add(c.p, c.ell, 1.0);
+    }
+  }
+
+  // The impulse on A: p u, and p w n about the point.
+  Vector3d t = c.t_W, o = c.o_W, b = Vector3d::Zero();
+  Matrix3d dt = Matrix3d::Zero(), d_o = Matrix3d::Zero();  // by n
+  const double mu = pair.mu;
+  const auto& e = pair.ellipsoid;
+  if (c.b >= 0) {
+    b = vector_at(z, c.b);
+    if (!pair.plane) {
+      const Vector3d along = c.axis - c.axis.dot(n) * n;
+      t = along.normalized();
+      o = n.cross(t);
+      dt = -(Matrix3d::Identity() - t * t.transpose()) / along.norm() * (n * c.axis.transpose() + c.axis.dot(n) * Matrix3d::Identity());
+      d_o = -skew(t) + skew(n) * dt;
+    }
+  }
+  const Vector3d u = n + mu * (e[0] * b(0) * t + e[1] * b(1) * o);
+  const Matrix3d du = Matrix3d::Identity() + mu * (e[0] * b(0) * dt + e[1] * b(1) * d_o);
+  const double torsion = mu * e[2] * b(2);
+  const auto push = [&](int body, double sign) {
+    if (body < 0) return;
+    const Frame& f = frames_[static_cast<std::size_t>(body)];
+    const Vector3d rho = a - f.c;
+    const int w = 6 * body, v = w + 3;
+    add_vector(F, w, -sign * p * (rho.cross(u) + torsion * n));
+    add_vector(F, v, -sign * p * u);
+    if (J == nullptr) return;
+    const Matrix3d R = skew(rho), U = skew(u);
+    add_column(*J, w, c.p, -sign * (rho.cross(u) + torsion * n));
+    add_column(*J, v, c.p, -sign * u);
+    add(*J, w, c.a, sign * p * U);
+    add(*J, w, v, -sign * p * h * U);
+    if (c.n >= 0) {
+      add(*J, w, c.n, -sign * p * (R * du + torsion * Matrix3d::Identity()));
+      add(*J, v, c.n, -sign * p * du);
+    }
+    if (c.b >= 0) {
+      add_column(*J, w, c.b, -sign * p * mu * e[0] * rho.cross(t));
+      add_column(*J, w, c.b + 1, -sign * p * mu * e[1] * rho.cross(o));
+      add_column(*J, w, c.b + 2, -sign * p * mu * e[2] * n);
+      add_column(*J, v, c.b, -sign * p * mu * e[0] * t);
+      add_column(*J, v, c.b + 1, -sign * p * mu * e[1] * o);
+    }
+  };
+  push(c.body_a, 1.0);
+  push(c.body_b, -1.0);
+  if (c.b < 0) return;
+
+  // Slip against friction.
+  Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
+  const auto slide = [&](int body, double sign) {
+    if (body < 0) return;
+    const Frame& f = frames_[static_cast<std::size_t>(body)];
+    const Vector3d rho = a - f.c;
+    V += sign * (f.v + f.omega.cross(rho));
+    spin += sign * f.omega;
+    if (J == nullptr) return;
+    const int w = 6 * body, v = w + 3;
+    const std::array<Vector3d, 2> axes{e[0] * t, e[1] * o};
+    for (int k = 0; k < 2; ++k) {
+      const Vector3d& d = axes[static_cast<std::size_t>(k)];
+      add_row(*J, c.b + k, v, sign * (d - h * d.cross(f.omega)));
+      add_row(*J, c.b + k, w, sign * rho.cross(d));
+      add_row(*J, c.b + k, c.a, sign * d.cross(f.omega));
+    }
+    add_row(*J, c.b + 2, w, sign * e[2] * n);
+  };
+  slide(c.body_a, 1.0);
+  slide(c.body_b, -1.0);
+  const double sigma = at(z, c.sigma);
+  add_vector(F, c.b, Vector3d(e[0] * t.dot(V), e[1] * o.dot(V), e[2] * n.dot(spin)) + sigma * b);
+  F[static_cast<std::size_t>(c.sigma)] += 1 - b.squaredNorm();
+  if (J == nullptr) return;
+  if (c.n >= 0) {
+    add_row(*J, c.b, c.n, e[0] * (dt.transpose() * V));
+    add_row(*J, c.b + 1, c.n, e[1] * (d_o.transpose() * V));
+    add_row(*J, c.b + 2, c.n, e[2] * spin);
+  }
+  add(*J, c.b, c.b, sigma * Matrix3d::Identity());
+  add_column(*J, c.b, c.sigma, b);
+  add_row(*J, c.sigma, c.b, -2 * b);
+}
+
+void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& out) const {
+  const Layout& c = contacts_[static_cast<std::size_t>(contact)];
+  const PatchPair& pair = world_->pairs[static_cast<std::size_t>(c.pair)];
+  const PatchGeometry& B = world_->geometries[static_cast<std::size_t>(pair.b)];
+  out.pair = c.pair;
+  out.point_W = vector_at(z, c.a);
+  out.n_W = c.n_W;
+  out.t_W = c.t_W;
+  out.o_W = c.o_W;
+  if (pair.plane) {
+    out.gap = out.n_W.dot(out.point_W - B.X_BG.translation()) - B.set.planes[0].offset;
+    out.point_W -= 0.5 * out.gap * out.n_W;
+  } else {
+    out.n_W = vector_at(z, c.n);
+    Vector3d axis = c.axis;
+    out.t_W = patch_tangent(out.n_W, axis);
+    out.o_W = out.n_W.cross(out.t_W);
+    out.gap = at(z, c.ell);
+    out.point_W -= 0.5 * out.gap * out.n_W;
+  }
+  out.p_n = at(z, c.p);
+  out.p_f.setZero();
+  out.sigma = c.sigma >= 0 ? at(z, c.sigma) : 0.0;
+  if (c.b >= 0)
+    for (int k = 0; k < 3; ++k) out.p_f(k) = pair.mu * out.p_n * pair.ellipsoid[static_cast<std::size_t>(k)] * at(z, c.b + k);
+  Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
+  const auto add_motion = [&](int body, double sign) {
+    if (body < 0) return;
+    const Vector3d omega = vector_at(z, 6 * body), v = vector_at(z, 6 * body + 3);
+    const Vector3d centre = start_[static_cast<std::size_t>(body)].p_WC + world_->h * v;
+    V += sign * (v + omega.cross(vector_at(z, c.a) - centre));
+    spin += sign * omega;
+  };
+  add_motion(c.body_a, 1.0);
+  add_motion(c.body_b, -1.0);
+  out.slip = {out.t_W.dot(V), out.o_W.dot(V), out.n_W.dot(spin)};
+  const auto copy = [&](std::vector<double>& l, int first, int n) { l.assign(z.begin() + first, z.begin() + first + n); };
+  copy(out.l_a, c.l_a, world_->geometries[static_cast<std::size_t>(pair.a)].set.count());
+  out.l_b.clear();
+  if (!pair.plane) copy(out.l_b, c.l_b, B.set.count());
+}
+
+}  // namespace deft::dynamics

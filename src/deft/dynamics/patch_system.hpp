@@ -1,0 +1,83 @@
+#pragma once
+// One step of the equivalent-contact-point model as a mixed complementarity problem: unknowns, rows, Jacobian (README.md).
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "deft/dynamics/patch_world.hpp"
+#include "deft/solvers/mcp_newton.hpp"
+
+namespace deft::dynamics {
+
+/// Rotation of a step, q⁺ ∝ (1, hω/2) ∘ q, as a matrix.
+Eigen::Matrix3d turn(const Eigen::Vector3d& omega_W, double h);
+/// T with δθ = T δω, its world tangent.
+Eigen::Matrix3d turn_jacobian(const Eigen::Vector3d& omega_W, double h);
+/// Tangent t of the contact frame: the axis projected on the plane across n; where that vanishes, the next world axis. `axis` becomes the one used.
+Eigen::Vector3d patch_tangent(const Eigen::Vector3d& n_W, Eigen::Vector3d& axis);
+
+/// The problem of one step: unknowns ν⁺ = (ω⁺, v⁺) of each body, then per contact
+///   plane:  a, l (inequalities of A), p_n, and with friction b, σ
+///   pair:   a, n, ℓ, l (of A, then of B), p_n, and with friction b, σ
+/// with p_n in N s and friction p_f = μ p_n (e_t b_t, e_o b_o, e_r b_r). Rows in the order of the unknowns:
+///   ν: M(ν⁺ − ν_f) − Σ W(a) p = 0,  a: n + Σ l_i ∇f_i(a) = 0,  n: n − Σ l_j ∇g_j(a − ℓn) = 0,  ℓ: ½(nᵀn − 1) = 0,
+///   0 ≤ l_i ⟂ −f_i(a) ≥ 0,  0 ≤ l_j ⟂ −g_j(a − ℓn) ≥ 0,  0 ≤ p_n ⟂ gap ≥ 0,  b: E Wᵀν⁺ + σ b = 0,  0 ≤ σ ⟂ 1 − |b|² ≥ 0.
+/// Everything of contacts is taken at the end of the step.
+class PatchSystem final : public solvers::McpFunction {
+ public:
+  /// Where a contact's unknowns stand; −1: it has none of these.
+  struct Layout {
+    int pair = -1, a = -1, n = -1, ell = -1, l_a = -1, l_b = -1, p = -1, b = -1, sigma = -1;
+    int body_a = -1, body_b = -1;                       // PatchBody, −1: fixed
+    Eigen::Vector3d n_W, t_W, o_W;                      // plane: the frame
+    Eigen::Vector3d axis;                               // pair: what t is projected from
+  };
+
+  /// @param free_motion  ν_f per body (ω, v): the motion without contacts.
+  void set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const int> pairs);
+  std::span<const Layout> contacts() const { return contacts_; }
+  /// The axis of a pair's tangent, once a normal is known.
+  void set_axis(int contact, const Eigen::Vector3d& axis) { contacts_[static_cast<std::size_t>(contact)].axis = axis; }
+  /// Velocity and length that count as one in scaled residuals.
+  double velocity_scale() const { return v_scale_; }
+  double length_scale() const { return length_scale_; }
+
+  int size() const override { return size_; }
+  std::span<const char> is_free() const override { return free_; }
+  std::span<const double> variable_scale() const override { return variable_scale_; }
+  std::span<const double> row_scale() const override { return row_scale_; }
+  bool evaluate(std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) override;
+
+  /// Pose of a body at the end of the step under ν.
+  void end_pose(int body, std::span<const double> z, Eigen::Matrix3d& R_WB, Eigen::Vector3d& p_WC) const;
+  const Eigen::Matrix3d& inertia_W(int body) const { return frames_[static_cast<std::size_t>(body)].I_W; }
+  const PatchWorld& world() const { return *world_; }
+  std::span<const PatchState> start() const { return start_; }
+  /// The contact's result at z.
+  void unpack(int contact, std::span<const double> z, PatchContact& out) const;
+
+ private:
+  struct Frame {
+    Eigen::Matrix3d R0, I_W;                            // at the start
+    Eigen::Matrix3d R, T;                               // at the end; δθ = T δω
+    Eigen::Vector3d c, omega, v;
+  };
+  struct SetTerms;
+  void move(std::span<const double> z);
+  void add_contact(const Layout& at, std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) const;
+  void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
+               solvers::McpJacobian* J, const SetTerms& terms) const;
+
+  const PatchWorld* world_ = nullptr;
+  std::vector<PatchState> start_;
+  std::vector<double> free_motion_;
+  std::vector<Frame> frames_;
+  std::vector<Layout> contacts_;
+  std::vector<char> free_;
+  std::vector<double> variable_scale_, row_scale_;
+  double v_scale_ = 1, length_scale_ = 1;
+  int size_ = 0;
+};
+
+}  // namespace deft::dynamics
