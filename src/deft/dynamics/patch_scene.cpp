@@ -148,10 +148,14 @@ void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, dou
   for (const scene::Wrench& wrench : scene.wrenches()) {
     const PatchLink& link = world.links[static_cast<std::size_t>(wrench.body)];
     const PatchState& s = states[static_cast<std::size_t>(link.moving)];
-    const double share = wrench.share(t, world.h) * world.h;
-    if (share == 0) continue;
     // The force acts at the origin of its link.
-    const Vector3d arm = rotation_from_quat_wxyz(s.quat_wxyz) * (link.X.translation() - world.bodies[static_cast<std::size_t>(link.moving)].p_BC);
+    const Matrix3d R_WB = rotation_from_quat_wxyz(s.quat_wxyz);
+    const Vector3d arm = R_WB * (link.X.translation() - world.bodies[static_cast<std::size_t>(link.moving)].p_BC);
+    double share = wrench.share(t, world.h);
+    if (wrench.when)
+      share = wrench.share(t, world.h, {.p_WB = s.p_WC + arm, .quat_wxyz = quat_wxyz_from_rotation(R_WB * link.X.linear()), .omega_W = s.omega_W, .v_W = s.v_WC + s.omega_W.cross(arm)});
+    if (share == 0) continue;
+    share *= world.h;
     PatchImpulse& impulse = impulses[static_cast<std::size_t>(link.moving)];
     impulse.linear_W += share * wrench.force_W;
     impulse.angular_W += share * (wrench.torque_W + arm.cross(wrench.force_W));

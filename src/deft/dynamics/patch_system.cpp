@@ -185,7 +185,6 @@ void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, doubl
     p_WG = frame->c + frame->R * (p_WG - world_->bodies[static_cast<std::size_t>(terms.body)].p_BC);
     rho = point - frame->c;
   }
-  const double h = world_->h;
   const Vector3d x = R_WG.transpose() * (point - p_WG);
   for (int i = 0; i < geometry.set.count(); ++i) {
     const double l = at(z, first_l + i), value = geometry.set.value(i, x);
@@ -194,7 +193,7 @@ void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, doubl
     add_vector(F, row_gradient, sign * l * g);
     if (J == nullptr) continue;
 
-    // d value = gᵀ(dpoint − h dv − δθ × ρ);  d g = δθ × g + H (dpoint − h dv − δθ × ρ).
+    // d value = gᵀ(dpoint − dc − δθ × ρ);  d g = δθ × g + H (dpoint − dc − δθ × ρ), c and θ the pose at the end.
     const bool quadric = geometry.set.is_quadric(i);
     const Matrix3d H = quadric ? Matrix3d(geometry.set.size * R_WG * geometry.set.curvature.asDiagonal() * R_WG.transpose()) : Matrix3d::Zero();
     add_column(*J, row_gradient, first_l + i, sign * g);
@@ -209,11 +208,11 @@ void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, doubl
       }
     }
     if (frame == nullptr) continue;
-    const int w = 6 * terms.body, v = w + 3;
-    add_row(*J, first_l + i, v, h * g);
-    add_row(*J, first_l + i, w, frame->T.transpose() * rho.cross(g));
-    add(*J, row_gradient, w, sign * l * (H * skew(rho) - skew(g)) * frame->T);
-    if (quadric) add(*J, row_gradient, v, -sign * l * h * H);
+    const PoseColumns pose = pose_columns(terms.body);
+    add_row(*J, first_l + i, pose.centre, pose.h * g);
+    add_row(*J, first_l + i, pose.turn, pose.T.transpose() * rho.cross(g));
+    add(*J, row_gradient, pose.turn, sign * l * (H * skew(rho) - skew(g)) * pose.T);
+    if (quadric) add(*J, row_gradient, pose.centre, -sign * l * pose.h * H);
   }
 }
 
@@ -221,7 +220,7 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   const PatchPair& pair = world_->pairs[static_cast<std::size_t>(c.pair)];
   const PatchGeometry &A = world_->geometries[static_cast<std::size_t>(pair.a)], &B = world_->geometries[static_cast<std::size_t>(pair.b)];
   const Vector3d a = vector_at(z, c.a);
-  const double h = world_->h, p = at(z, c.p);
+  const double p = at(z, c.p);
 
   // Geometry.
   Vector3d n = c.n_W;
@@ -277,7 +276,8 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
     add_column(*J, w, c.p, -sign * (rho.cross(u) + torsion * n));
     add_column(*J, v, c.p, -sign * u);
     add(*J, w, c.a, sign * p * U);
-    add(*J, w, v, -sign * p * h * U);
+    const PoseColumns pose = pose_columns(body);
+    add(*J, w, pose.centre, -sign * p * pose.h * U);
     if (c.n >= 0) {
       add(*J, w, c.n, -sign * p * (R * du + torsion * Matrix3d::Identity()));
       add(*J, v, c.n, -sign * p * du);
@@ -304,10 +304,12 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
     spin += sign * f.omega;
     if (J == nullptr) return;
     const int w = 6 * body, v = w + 3;
+    const PoseColumns pose = pose_columns(body);
     const std::array<Vector3d, 2> axes{e[0] * t, e[1] * o};
     for (int k = 0; k < 2; ++k) {
       const Vector3d& d = axes[static_cast<std::size_t>(k)];
-      add_row(*J, c.b + k, v, sign * (d - h * d.cross(f.omega)));
+      add_row(*J, c.b + k, v, sign * d);
+      add_row(*J, c.b + k, pose.centre, -sign * pose.h * d.cross(f.omega));
       add_row(*J, c.b + k, w, sign * rho.cross(d));
       add_row(*J, c.b + k, c.a, sign * d.cross(f.omega));
     }
@@ -327,6 +329,37 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   add(*J, c.b, c.b, sigma * Matrix3d::Identity());
   add_column(*J, c.b, c.sigma, b);
   add_row(*J, c.sigma, c.b, -2 * b);
+}
+
+PatchSystem::PoseColumns PatchSystem::pose_columns(int body) const {
+  if (poses_apart_) return {.turn = size_ + 6 * body, .centre = size_ + 6 * body + 3, .T = Matrix3d::Identity(), .h = 1};
+  return {.turn = 6 * body, .centre = 6 * body + 3, .T = frames_[static_cast<std::size_t>(body)].T, .h = world_->h};
+}
+
+void PatchSystem::start_derivative(std::span<const double> z, Eigen::MatrixXd& dF) {
+  // ∂F by the pose at the end, from the same code with columns of its own.
+  const int bodies = static_cast<int>(frames_.size()), columns = size_ + 6 * bodies;
+  std::vector<double> F(static_cast<std::size_t>(size_)), dense(static_cast<std::size_t>(size_) * static_cast<std::size_t>(columns), 0.0);
+  McpJacobian J(dense.data(), columns, nullptr);
+  poses_apart_ = true;
+  evaluate(z, F, &J);
+  poses_apart_ = false;
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> all(dense.data(), size_, columns);
+  dF.setZero(size_, 18 * bodies);
+  for (int i = 0; i < bodies; ++i) {
+    const Frame& f = frames_[static_cast<std::size_t>(i)];
+    const int first = 18 * i, w = 6 * i, v = w + 3;
+    dF.middleCols<3>(first) = all.middleCols<3>(size_ + w) * turn(f.omega, world_->h);
+    dF.middleCols<3>(first + 3) = all.middleCols<3>(size_ + v);
+    // The rows I(ω⁺ − ω) + h ω × Iω − angular impulse and m(v⁺ − v − h g) − linear impulse.
+    const Vector3d omega = start_[static_cast<std::size_t>(i)].omega_W, I_omega = f.I_W * omega, y = f.omega - omega;
+    const auto turned = [&f](const Vector3d& x) -> Matrix3d { return f.I_W * skew(x) - skew(f.I_W * x); };  // d(I x) by θ, x fixed
+    dF.block<3, 3>(w, first) += turned(y) + world_->h * skew(omega) * turned(omega);
+    dF.block<3, 3>(w, first + 6) = -f.I_W + world_->h * (skew(omega) * f.I_W - skew(I_omega));
+    dF.block<3, 3>(v, first + 9) = -world_->bodies[static_cast<std::size_t>(i)].mass * Matrix3d::Identity();
+    dF.block<3, 3>(w, first + 12) = -Matrix3d::Identity();
+    dF.block<3, 3>(v, first + 15) = -Matrix3d::Identity();
+  }
 }
 
 void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& out) const {

@@ -49,6 +49,9 @@ class PatchSystem final : public solvers::McpFunction {
   std::span<const double> row_scale() const override { return row_scale_; }
   bool evaluate(std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) override;
 
+  /// ∂F/∂(start) at fixed z, 18 columns per body: θ, c (pose, world tangents), ω, v, angular and linear impulse.
+  void start_derivative(std::span<const double> z, Eigen::MatrixXd& dF);
+
   /// Pose of a body at the end of the step under ν.
   void end_pose(int body, std::span<const double> z, Eigen::Matrix3d& R_WB, Eigen::Vector3d& p_WC) const;
   const Eigen::Matrix3d& inertia_W(int body) const { return frames_[static_cast<std::size_t>(body)].I_W; }
@@ -64,6 +67,13 @@ class PatchSystem final : public solvers::McpFunction {
     Eigen::Vector3d c, omega, v;
   };
   struct SetTerms;
+  /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into columns of their own.
+  struct PoseColumns {
+    int turn = 0, centre = 0;
+    Eigen::Matrix3d T;
+    double h = 1;
+  };
+  PoseColumns pose_columns(int body) const;
   void move(std::span<const double> z);
   void add_contact(const Layout& at, std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) const;
   void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
@@ -78,6 +88,7 @@ class PatchSystem final : public solvers::McpFunction {
   std::vector<double> variable_scale_, row_scale_;
   double v_scale_ = 1, length_scale_ = 1;
   int size_ = 0;
+  bool poses_apart_ = false;
 };
 
 }  // namespace deft::dynamics

@@ -1,0 +1,206 @@
+// The equivalent-contact-point step against closed forms, invariants and differences.
+
+#include "deft/dynamics/equivalent_contact_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "deft/dynamics/rollout.hpp"
+#include "support/scene_builder.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using test::at;
+
+constexpr double kGravity = 9.8;
+
+/// A free body of this inertia about its centre, with the plane z = 0 or a wide box below it.
+scene::SceneSpec on_ground(const multibody::ShapeSpec& shape, double mass, const Vector3d& inertia, double height, double mu, std::array<double, 3> ellipsoid, double h,
+                           bool box = false) {
+  multibody::ModelSpec body = test::free_body("body", shape, mass, 1, mu, at(0, 0, height));
+  body.links[0].inertial->I_Com_L = inertia.asDiagonal();
+  const multibody::ShapeSpec ground = box ? multibody::ShapeSpec(multibody::BoxSpec{{40, 40, 1}}) : multibody::ShapeSpec(multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0});
+  scene::SceneSpec spec = test::scene_spec({body, test::fixed_body("ground", ground, mu, at(0, 0, box ? -0.5 : 0))});
+  spec.gravity_W = {0, 0, -kGravity};
+  spec.friction.ellipsoid = ellipsoid;
+  spec.step.model = scene::ModelKind::kEquivalentContactPoint;
+  spec.step.h = h;
+  return spec;
+}
+
+State moving(const scene::Scene& scene, const Vector3d& omega, const Vector3d& v) {
+  State start{.q = scene.initial_configuration(), .v = VectorXd(6)};
+  start.v << omega, v;
+  return start;
+}
+
+/// Steps on; every step must be solved and certified, without penetration.
+void advance(EquivalentContactPoint& model, State& state, int steps, StepResult& result) {
+  for (int k = 0; k < steps; ++k) {
+    model.step(state, VectorXd(0), result);
+    ASSERT_EQ(result.status, solvers::Status::kSolved) << "step " << k;
+    ASSERT_LE(result.certificate.max_scaled(), 1e-9) << "step " << k;
+    ASSERT_LE(result.certificate.primal_m, 1e-10) << "step " << k;
+    state = {.q = result.q_next, .v = result.v_next, .t = state.t + model.h()};
+  }
+}
+
+const multibody::BoxSpec kBrick{{0.4, 0.3, 0.2}};
+const Vector3d kBrickInertia = Vector3d(0.13, 0.2, 0.25) * 2 / 12;  // of 2 kg
+
+TEST(EquivalentContactPoint, ASlidingBoxLosesMuGAndPressesAheadOfItsCentre) {
+  for (const bool box : {false, true}) {
+    for (const double h : {0.001, 0.02}) {
+      const double mu = 0.25, angle = 0.7;
+      const scene::Scene scene = test::build(on_ground(kBrick, 2, kBrickInertia, 0.1, mu, {1, 1, 1}, h, box));
+      EquivalentContactPoint model(scene);
+      const Vector3d along(std::cos(angle), std::sin(angle), 0);
+      State state = moving(scene, Vector3d::Zero(), 3 * along);
+      StepResult result;
+      advance(model, state, 20, result);
+      EXPECT_LE((state.v.tail<3>() - (3 - 20 * h * mu * kGravity) * along).norm(), 1e-10);
+      EXPECT_LE(state.v.head<3>().norm(), 1e-10);
+      ASSERT_EQ(result.patches.size(), 1u);
+      EXPECT_LE((result.patches[0].point_W - (state.q.tail<3>() + mu * 0.1 * along - Vector3d(0, 0, 0.1))).norm(), 1e-9);
+      EXPECT_NEAR(result.patches[0].p_n, 2 * kGravity * h, 1e-10);
+    }
+  }
+}
+
+TEST(EquivalentContactPoint, FrictionIsAsTheEllipsoidSays) {
+  const double h = 0.01, mu = 0.4;
+  const std::array<double, 3> e{1, 0.5, 0.06};
+  const scene::Scene scene = test::build(on_ground(multibody::CylinderSpec{0.3, 0.1}, 5, {0.2, 0.2, 0.225}, 0.05, mu, e, h));
+  EquivalentContactPoint model(scene);
+  StepResult result;
+  for (int axis = 0; axis < 2; ++axis) {
+    model.reset();
+    State state = moving(scene, Vector3d::Zero(), 2 * Vector3d::Unit(axis));
+    advance(model, state, 10, result);
+    EXPECT_NEAR(state.v(3 + axis), 2 - 10 * h * mu * e[static_cast<std::size_t>(axis)] * kGravity, 1e-10);
+  }
+  model.reset();
+  State state = moving(scene, {0, 0, 4}, Vector3d::Zero());
+  advance(model, state, 10, result);
+  EXPECT_NEAR(state.v(2), 4 - 10 * h * mu * e[2] * 5 * kGravity / 0.225, 1e-10);
+  EXPECT_NEAR(result.patches[0].p_f(2), -mu * e[2] * 5 * kGravity * h, 1e-10);
+  advance(model, state, 200, result);
+  EXPECT_LE(state.v.norm(), 1e-12) << "spun down and at rest";
+}
+
+TEST(EquivalentContactPoint, ASphereThatSlidesEndsRollingWithFiveSevenths) {
+  const scene::Scene scene = test::build(on_ground(multibody::SphereSpec{0.2}, 3, Vector3d::Constant(0.4 * 3 * 0.04), 0.2, 0.3, {1, 1, 0.01}, 0.005));
+  EquivalentContactPoint model(scene);
+  State state = moving(scene, Vector3d::Zero(), {1.4, 0, 0});
+  StepResult result;
+  advance(model, state, 20, result);
+  EXPECT_NEAR(state.v(3), 1.4 - 20 * 0.005 * 0.3 * kGravity, 1e-10) << "slides";
+  advance(model, state, 200, result);
+  EXPECT_NEAR(state.v(3), 1.0, 1e-8);
+  EXPECT_NEAR(state.v(1), 1.0 / 0.2, 1e-8);
+  EXPECT_LE(result.patches[0].slip.norm(), 1e-10);
+}
+
+TEST(EquivalentContactPoint, WhatRestsStaysWhereItIs) {
+  const scene::Scene scene = test::build(on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01));
+  EquivalentContactPoint model(scene);
+  State state = moving(scene, {0.3, -0.2, 0.1}, {0.5, 0.2, -0.1});
+  StepResult result;
+  advance(model, state, 300, result);
+  const VectorXd q = state.q;
+  advance(model, state, 1000, result);
+  EXPECT_LE((state.q - q).norm(), 1e-12);
+  EXPECT_LE(state.v.norm(), 1e-12);
+}
+
+TEST(EquivalentContactPoint, TellsPointsLinesAndSurfaces) {
+  const auto kind_of = [](const multibody::ShapeSpec& shape, const Eigen::Vector4d& quat_wxyz, double height) {
+    const scene::Scene scene = test::build(on_ground(shape, 1, {0.1, 0.1, 0.1}, height, 0.5, {1, 1, 0.1}, 1e-3));
+    EquivalentContactPoint model(scene);
+    State state = moving(scene, Vector3d::Zero(), Vector3d::Zero());
+    state.q.head<4>() = quat_wxyz;
+    StepResult result;
+    model.step(state, VectorXd(0), result);
+    EXPECT_EQ(result.patches.size(), 1u);
+    std::vector<PatchState> end;
+    read_states(scene, model.world(), result.q_next, result.v_next, end);
+    return contact_kind(model.world(), end, result.patches.at(0));
+  };
+  const Eigen::Vector4d upright(1, 0, 0, 0), lying(std::sqrt(0.5), 0, std::sqrt(0.5), 0), edge(std::cos(EIGEN_PI / 8), std::sin(EIGEN_PI / 8), 0, 0),
+      tilted(std::cos(0.2), std::sin(0.2), 0, 0);
+  EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, upright, 0.5), ContactKind::kSurface);
+  EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, edge, std::sqrt(0.5)), ContactKind::kLine);
+  const double half = 0.5 * std::atan(std::sqrt(2.0));
+  EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, {std::cos(half), std::sin(half) / std::sqrt(2.0), -std::sin(half) / std::sqrt(2.0), 0}, std::sqrt(3.0) / 2), ContactKind::kPoint);
+  EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, upright, 0.5), ContactKind::kSurface);
+  EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, lying, 0.3), ContactKind::kLine);
+  EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, tilted, 0.3 * std::sin(0.4) + 0.5 * std::cos(0.4)), ContactKind::kPoint);
+  EXPECT_EQ(kind_of(multibody::EllipsoidSpec{{0.3, 0.4, 0.5}}, upright, 0.5), ContactKind::kPoint);
+}
+
+TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
+  const scene::Scene scene = test::build(on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 0.8, 0.1}, 0.01));
+  PatchStepper stepper(make_patch_world(scene));
+  std::vector<PatchState> start(1);
+  start[0].p_WC = {0, 0, 0.1};
+  start[0].v_WC = {1, 0.4, 0};
+  start[0].omega_W = {0, 0, 2};
+  PatchResult step;
+  stepper.step(start, std::vector<PatchImpulse>(1), step);
+  ASSERT_EQ(step.status, solvers::Status::kSolved);
+  ASSERT_LE(step.certificate.max_scaled(), 1e-10);
+  std::vector<double> free(6, 0.0);
+  Eigen::Map<Vector3d>(free.data()) = start[0].omega_W - 0.01 * kBrickInertia.cwiseInverse().cwiseProduct(start[0].omega_W.cross(kBrickInertia.cwiseProduct(start[0].omega_W)));
+  Eigen::Map<Vector3d>(free.data() + 3) = start[0].v_WC + 0.01 * Vector3d(0, 0, -kGravity);
+  PatchCertifier certifier;
+  const auto judge = [&](const std::vector<PatchState>& end, const std::vector<PatchContact>& contacts) {
+    const PatchCertificate c = certifier.certify(stepper.world(), start, free, end, contacts);
+    return std::max(c.max_scaled(), c.penetration_m);
+  };
+  ASSERT_LE(judge(step.end, step.contacts), 1e-10);
+  const auto spoiled = [&](auto change) {
+    std::vector<PatchContact> contacts = step.contacts;
+    change(contacts[0]);
+    return judge(step.end, contacts);
+  };
+  EXPECT_GE(spoiled([](PatchContact& c) { c.p_n *= 1.001; }), 1e-4);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.p_f *= 1.001; }), 1e-5);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.p_f(2) = -c.p_f(2); }), 1e-3);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.point_W.x() += 1e-3; }), 1e-4);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.point_W.z() += 1e-3; }), 1e-4);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.gap = 1e-3; }), 1e-4);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.l_a[0] += 1e-3; }), 1e-4);
+  std::vector<PatchState> end = step.end;
+  end[0].v_WC.x() += 1e-3;
+  EXPECT_GE(judge(end, step.contacts), 1e-4);
+  end = step.end;
+  end[0].p_WC.z() -= 1e-3;
+  EXPECT_GE(judge(end, step.contacts), 1e-4);
+}
+
+TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
+  const auto refusal = [](const scene::SceneSpec& spec) -> std::string {
+    const scene::Scene scene = test::build(spec);
+    try {
+      make_step_model(scene);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)), "");
+  EXPECT_NE(refusal(on_ground(multibody::CapsuleSpec{0.1, 0.2}, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)).find("capsule"), std::string::npos);
+  scene::SceneSpec smooth = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
+  smooth.step.kappa = 100;
+  EXPECT_NE(refusal(smooth).find("step.kappa is 100"), std::string::npos);
+  scene::SceneSpec planar = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
+  planar.world.models.push_back(test::body("slider", multibody::JointKind::kAxes, {test::slide("s", {1, 0, 0})}, kBrick, 1, 1, 0.5, at(3, 0, 1)));
+  EXPECT_NE(refusal(planar).find("slider"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace deft::dynamics
