@@ -5,6 +5,7 @@
 
 #include "bundle_report.hpp"
 #include "command.hpp"
+#include "deft/dynamics/equivalent_contact_point.hpp"
 #include "deft/dynamics/rollout.hpp"
 #include "deft/dynamics/step_derivative.hpp"
 #include "json.hpp"
@@ -34,7 +35,29 @@ Json by_contact(const Eigen::MatrixXd& stacked, const StepDerivative& derivative
   Json list = Json::array();
   for (std::size_t i = 0; i < derivative.first_row.size(); ++i) {
     const Eigen::Index first = world ? 3 * static_cast<Eigen::Index>(i) : derivative.first_row[i];
-    list.push_back(matrix(stacked.middleRows(first, world ? 3 : step.program.J.rows(static_cast<int>(i)))));
+    const Eigen::Index rows = world ? 3 : step.patches.empty() ? step.program.J.rows(static_cast<int>(i)) : 4;
+    if (stacked.rows() > 0) list.push_back(matrix(stacked.middleRows(first, rows)));
+  }
+  return list;
+}
+
+/// Contacts of the model equivalent-contact-point, at the end of the step; `force` in their frame (n, t, o, spin).
+Json patches(const dynamics::PatchWorld& world, const scene::Scene& scene, const StepResult& step) {
+  const std::vector<std::string> names = scene.names_bodies();
+  Json list = Json::array();
+  for (const dynamics::PatchContact& c : step.patches) {
+    const dynamics::PatchPair& pair = world.pairs[static_cast<std::size_t>(c.pair)];
+    const auto name = [&](int geometry) { return names[static_cast<std::size_t>(world.geometries[static_cast<std::size_t>(geometry)].body)]; };
+    list.push_back({{"a", name(pair.a)},
+                    {"b", name(pair.b)},
+                    {"gap", number(c.gap)},
+                    {"gap_next", number(c.gap)},
+                    {"normal", numbers(c.n_W)},
+                    {"tangents", {numbers(c.t_W), numbers(c.o_W)}},
+                    {"point", numbers(c.point_W)},
+                    {"mu", number(pair.mu)},
+                    {"force", numbers(std::vector<double>{c.p_n / world.h, c.p_f(0) / world.h, c.p_f(1) / world.h, c.p_f(2) / world.h})},
+                    {"force_W", numbers(Eigen::Vector3d((c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W) / world.h))}});
   }
   return list;
 }
@@ -63,7 +86,7 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
 }
 
 Json describe(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u, const StepResult& step,
-              const StepDerivative* derivative, const std::vector<std::string>& kinks, bool is_kink) {
+              const StepDerivative* derivative, const std::vector<std::string>& kinks, bool is_kink, const dynamics::PatchWorld* patch_world) {
   Json result{{"names_q", scene.names_q()},
               {"names_v", scene.names_v()},
               {"names_u", scene.names_u()},
@@ -77,7 +100,7 @@ Json describe(const scene::Scene& scene, const dynamics::State& start, const Eig
     result["dforce_du"] = by_contact(derivative->dforce_du, *derivative, step, false);
     result["dforce_W_dq"] = by_contact(derivative->dforce_W_dq, *derivative, step, true);
     result["dforce_W_du"] = by_contact(derivative->dforce_W_du, *derivative, step, true);
-    result["contacts"] = contacts(scene, step);
+    result["contacts"] = patch_world != nullptr ? patches(*patch_world, scene, step) : contacts(scene, step);
   } else {
     for (const char* key : {"A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts"})
       result[key] = nullptr;
@@ -141,11 +164,16 @@ int run(const LinearizeOptions& options) {
   Json result;
   int code = exit_code(step.status);
   if (solvers::usable(step.status)) {
-    dynamics::StepDifferentiator differentiator(scene);
     StepDerivative derivative;
-    differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
-    differentiator.jacobians(derivative);
-    result = describe(scene, start, u, step, &derivative, differentiator.kinks(), differentiator.is_kink());
+    if (auto* patch = dynamic_cast<dynamics::EquivalentContactPoint*>(model.get())) {
+      const std::vector<std::string> kinks = patch->derivative(start, derivative);
+      result = describe(scene, start, u, step, &derivative, kinks, !kinks.empty(), &patch->world());
+    } else {
+      dynamics::StepDifferentiator differentiator(scene);
+      differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
+      differentiator.jacobians(derivative);
+      result = describe(scene, start, u, step, &derivative, differentiator.kinks(), differentiator.is_kink(), nullptr);
+    }
     if (!options.bundle.order.empty()) {
       const BundleReport bundle = report_bundle(scene, start, u, options.bundle, options.scene, options.mu_gradient);
       result["bundle"] = bundle.json;
@@ -153,7 +181,7 @@ int run(const LinearizeOptions& options) {
       if (!bundle.trouble.empty()) fmt::print(stderr, "{}\n", bundle.trouble);
     }
   } else {
-    result = describe(scene, start, u, step, nullptr, {}, false);
+    result = describe(scene, start, u, step, nullptr, {}, false, nullptr);
     if (!options.bundle.order.empty()) result["bundle"] = nullptr;
     if (!options.output.json) fmt::print(stderr, "{}\n", solvers::sentence(step.status));
   }

@@ -106,4 +106,63 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);
 }
 
+std::vector<std::string> EquivalentContactPoint::derivative(const State& start, StepDerivative& out) {
+  const PatchWorld& world = stepper_.world();
+  const int nv = scene_->nv(), n = static_cast<int>(world.bodies.size());
+  PatchDerivative patch = differentiate(stepper_);
+  std::vector<std::string> kinks;
+  if (!patch.exists) kinks.emplace_back("contacts share their load in many ways: the step has no derivative");
+  if (patch.kink) kinks.emplace_back("a contact is between two modes: the derivative is one-sided");
+  if (!patch.exists) {
+    const Eigen::Index contacts = static_cast<Eigen::Index>(step_.contacts.size());
+    patch.A.setConstant(12 * n, 12 * n, std::numeric_limits<double>::quiet_NaN());
+    patch.B.setConstant(12 * n, 6 * n, std::numeric_limits<double>::quiet_NaN());
+    patch.dp_start.setConstant(4 * contacts, 12 * n, std::numeric_limits<double>::quiet_NaN());
+    patch.dp_impulse.setConstant(4 * contacts, 6 * n, std::numeric_limits<double>::quiet_NaN());
+  }
+  // Tangents at centres of mass from those at origins: c = p + r, v_C = v + ω × r with r turning along; and the arms of wrenches turn with the bodies.
+  read_states(*scene_, world, start.q, start.v, states_);
+  add_wrench_impulses(*scene_, world, start.t, states_, impulses_);
+  Eigen::MatrixXd enter = Eigen::MatrixXd::Zero(12 * n, 2 * nv), torque = Eigen::MatrixXd::Zero(6 * n, 2 * nv), leave = Eigen::MatrixXd::Zero(2 * nv, 12 * n);
+  int i = 0;
+  for (const multibody::ModelInfo& model : scene_->model().models()) {
+    if (model.nv == 0) continue;
+    const PatchBody& body = world.bodies[static_cast<std::size_t>(i)];
+    const PatchState &from = states_[static_cast<std::size_t>(i)], &to = step_.end[static_cast<std::size_t>(i)];
+    const Matrix3d r0 = skew(rotation_from_quat_wxyz(from.quat_wxyz) * body.p_BC), r1 = skew(rotation_from_quat_wxyz(to.quat_wxyz) * body.p_BC);
+    const int q = model.first_v, v = nv + model.first_v;
+    enter.block<3, 3>(12 * i, q).setIdentity();
+    enter.block<3, 3>(12 * i + 3, q) = -r0;
+    enter.block<3, 3>(12 * i + 3, q + 3).setIdentity();
+    enter.block<3, 3>(12 * i + 6, v).setIdentity();
+    enter.block<3, 3>(12 * i + 9, v) = -r0;
+    enter.block<3, 3>(12 * i + 9, v + 3).setIdentity();
+    enter.block<3, 3>(12 * i + 9, q) = -skew(from.omega_W) * r0;
+    leave.block<3, 3>(q, 12 * i).setIdentity();
+    leave.block<3, 3>(q + 3, 12 * i) = r1;
+    leave.block<3, 3>(q + 3, 12 * i + 3).setIdentity();
+    leave.block<3, 3>(v, 12 * i + 6).setIdentity();
+    leave.block<3, 3>(v + 3, 12 * i + 6) = r1;
+    leave.block<3, 3>(v + 3, 12 * i + 9).setIdentity();
+    leave.block<3, 3>(v + 3, 12 * i) = skew(to.omega_W) * r1;
+    torque.block<3, 3>(6 * i, q) = wrench_torque_derivative(*scene_, world, start.t, states_, i);
+    ++i;
+  }
+  const Eigen::MatrixXd J = leave * (patch.A * enter + patch.B * torque), dp = (patch.dp_start * enter + patch.dp_impulse * torque) / world.h;
+  out.A = J.topLeftCorner(nv, nv);
+  out.A_v = J.topRightCorner(nv, nv);
+  out.dv_dq = J.bottomLeftCorner(nv, nv);
+  out.dv_dv = J.bottomRightCorner(nv, nv);
+  out.dforce_dq = dp.leftCols(nv);
+  out.dforce_dv = dp.rightCols(nv);
+  out.B.resize(nv, 0);
+  out.dv_du.resize(nv, 0);
+  out.dforce_du.resize(dp.rows(), 0);
+  out.dforce_W_dq.resize(0, nv);
+  out.dforce_W_du.resize(0, 0);
+  out.first_row.clear();
+  for (Eigen::Index k = 0; k < dp.rows(); k += 4) out.first_row.push_back(static_cast<int>(k));
+  return kinks;
+}
+
 }  // namespace deft::dynamics

@@ -2,8 +2,10 @@
 // Free rigid bodies in point, line and surface contact, one equivalent contact point per pair, found with the motion.
 // Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19; README.md).
 
+#include "deft/dynamics/patch_derivative.hpp"
 #include "deft/dynamics/patch_scene.hpp"
 #include "deft/dynamics/patch_step.hpp"
+#include "deft/dynamics/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
 
@@ -23,6 +25,10 @@ class EquivalentContactPoint final : public StepModel {
   void set_kappa(double kappa) override;
   double h() const override { return stepper_.world().h; }
   const scene::Scene& scene() const override { return *scene_; }
+  /// Jacobians of the last step, which was usable and began at `start`: A, A_v, dv_dq, dv_dv (world tangents at the bodies' origins) and, as rows n, t, o, spin of each of
+  /// StepResult::patches, dforce_dq and dforce_dv [N, N m]; without commands B and its like have no columns. The wrenches of the scene act on as they did.
+  /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
+  std::vector<std::string> derivative(const State& start, StepDerivative& out);
   const PatchWorld& world() const { return stepper_.world(); }
   PatchStepper& stepper() { return stepper_; }
 

@@ -143,23 +143,40 @@ void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<
   }
 }
 
-void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, std::vector<PatchImpulse>& impulses) {
-  impulses.assign(world.bodies.size(), {});
+namespace {
+
+/// Calls `act(body, arm, h share)` for every wrench that acts in [t, t + h]; the arm is from C to the origin of its link.
+template <typename Act>
+void for_wrenches(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, const Act& act) {
   for (const scene::Wrench& wrench : scene.wrenches()) {
     const PatchLink& link = world.links[static_cast<std::size_t>(wrench.body)];
     const PatchState& s = states[static_cast<std::size_t>(link.moving)];
-    // The force acts at the origin of its link.
     const Matrix3d R_WB = rotation_from_quat_wxyz(s.quat_wxyz);
     const Vector3d arm = R_WB * (link.X.translation() - world.bodies[static_cast<std::size_t>(link.moving)].p_BC);
     double share = wrench.share(t, world.h);
-    if (wrench.when)
+    if (wrench.when && share != 0)
       share = wrench.share(t, world.h, {.p_WB = s.p_WC + arm, .quat_wxyz = quat_wxyz_from_rotation(R_WB * link.X.linear()), .omega_W = s.omega_W, .v_W = s.v_WC + s.omega_W.cross(arm)});
-    if (share == 0) continue;
-    share *= world.h;
-    PatchImpulse& impulse = impulses[static_cast<std::size_t>(link.moving)];
+    if (share != 0) act(wrench, link.moving, arm, world.h * share);
+  }
+}
+
+}  // namespace
+
+void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, std::vector<PatchImpulse>& impulses) {
+  impulses.assign(world.bodies.size(), {});
+  for_wrenches(scene, world, t, states, [&](const scene::Wrench& wrench, int body, const Vector3d& arm, double share) {
+    PatchImpulse& impulse = impulses[static_cast<std::size_t>(body)];
     impulse.linear_W += share * wrench.force_W;
     impulse.angular_W += share * (wrench.torque_W + arm.cross(wrench.force_W));
-  }
+  });
+}
+
+Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, int body) {
+  Matrix3d out = Matrix3d::Zero();
+  for_wrenches(scene, world, t, states, [&](const scene::Wrench& wrench, int acted, const Vector3d& arm, double share) {
+    if (acted == body) out += share * skew(wrench.force_W) * skew(arm);  // (θ × arm) × F
+  });
+  return out;
 }
 
 }  // namespace deft::dynamics

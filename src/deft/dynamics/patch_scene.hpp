@@ -16,4 +16,7 @@ void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<
 /// Impulses of the scene's wrenches over [t, t + h], about the centres of mass.
 void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, std::vector<PatchImpulse>& impulses);
 
+/// ∂(angular impulse about C of those wrenches)/∂θ of body i: forces that act beside C change their arm when it turns.
+Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, int body);
+
 }  // namespace deft::dynamics

@@ -139,6 +139,12 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
   }
 }
 
+void PatchSystem::choose_axis(int contact, const Vector3d& n_W) {
+  Vector3d& axis = contacts_[static_cast<std::size_t>(contact)].axis;
+  axis = world_->ellipsoid_axis;
+  patch_tangent(n_W, axis);
+}
+
 void PatchSystem::end_pose(int body, std::span<const double> z, Matrix3d& R_WB, Vector3d& p_WC) const {
   R_WB = turn(vector_at(z, 6 * body), world_->h) * frames_[static_cast<std::size_t>(body)].R0;
   p_WC = start_[static_cast<std::size_t>(body)].p_WC + world_->h * vector_at(z, 6 * body + 3);

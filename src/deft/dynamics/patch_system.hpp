@@ -37,8 +37,8 @@ class PatchSystem final : public solvers::McpFunction {
   /// @param free_motion  ν_f per body (ω, v): the motion without contacts.
   void set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const int> pairs);
   std::span<const Layout> contacts() const { return contacts_; }
-  /// The axis of a pair's tangent, once a normal is known.
-  void set_axis(int contact, const Eigen::Vector3d& axis) { contacts_[static_cast<std::size_t>(contact)].axis = axis; }
+  /// Chooses what the tangent of a pair is projected from, once its normal is about known.
+  void choose_axis(int contact, const Eigen::Vector3d& n_W);
   /// Velocity and length that count as one in scaled residuals.
   double velocity_scale() const { return v_scale_; }
   double length_scale() const { return length_scale_; }
