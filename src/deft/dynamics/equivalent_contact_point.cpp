@@ -111,7 +111,7 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
   const int nv = scene_->nv(), n = static_cast<int>(world.bodies.size());
   PatchDerivative patch = differentiate(stepper_);
   std::vector<std::string> kinks;
-  if (!patch.exists) kinks.emplace_back("contacts share their load in many ways: the step has no derivative");
+  if (!patch.exists) kinks.emplace_back("the motion of the step has no derivative");
   if (patch.kink) kinks.emplace_back("a contact is between two modes: the derivative is one-sided");
   if (!patch.exists) {
     const Eigen::Index contacts = static_cast<Eigen::Index>(step_.contacts.size());

@@ -1,5 +1,8 @@
 #include "deft/dynamics/patch_derivative.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace deft::dynamics {
 
 PatchDerivative differentiate(PatchStepper& stepper) {
@@ -10,8 +13,13 @@ PatchDerivative differentiate(PatchStepper& stepper) {
   PatchDerivative out;
   Eigen::MatrixXd dF, dz;
   system.start_derivative(stepper.solution(), dF);
-  out.exists = stepper.solver().sensitivity(system, stepper.solution(), dF, dz, &out.kink);
+  std::vector<char> determined;
+  constexpr double kBiactive = 1e-8;
+  out.exists = stepper.solver().sensitivity(system, stepper.solution(), dF, dz, &out.kink, kBiactive, &determined);
+  out.exists = out.exists && std::all_of(determined.begin(), determined.begin() + 6 * n, [](char known) { return known != 0; });
   if (!out.exists) return out;
+  for (std::size_t i = 0; i < determined.size(); ++i)
+    if (!determined[i]) dz.row(static_cast<Eigen::Index>(i)).setConstant(std::numeric_limits<double>::quiet_NaN());
 
   // The end: θ⁺ = turn θ + T ω⁺, c⁺ = c + h v⁺, ω⁺, v⁺.
   Eigen::MatrixXd end = Eigen::MatrixXd::Zero(12 * n, 18 * n);
