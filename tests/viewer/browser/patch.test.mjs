@@ -127,6 +127,19 @@ test('the strip has a row of kinds per contact', () => onPage(openRun(browser, '
   await page.getByText('stick, line').waitFor();
 }));
 
+test('the camera goes along with a body if asked', () => onPage(openRun(browser, 'patches'), async (page) => {
+  const lookAt = async (frame) => { await showFrame(page, frame); return (await info(page)).look_at; };
+  await page.getByRole('tab', {name: 'View'}).click();
+  const [start, end] = [await lookAt(0), await lookAt(60)];
+  assert.deepEqual(start, end);
+  await page.getByRole('combobox', {name: 'Follow'}).selectOption({label: 'box'});
+  const [last, first] = [await lookAt(60), await lookAt(0)];
+  [0.1, 0, 0.05].forEach((x, i) => assert.ok(Math.abs(last[i] - x) < 1e-6, `${last}: the body at the end`));
+  assert.ok(Math.abs(first[0]) < 1e-6 && Math.abs(first[1]) < 1e-6 && first[2] > 0.06, `${first}: the body at the start`);
+  await page.getByRole('combobox', {name: 'Follow'}).selectOption('');
+  assert.deepEqual(await lookAt(30), first);
+}));
+
 test('runs of other models have no kinds', () => onPage(openRun(browser, 'push'), async (page) => {
   assert.equal(await page.getByRole('tab', {name: 'Patch'}).count(), 0);
   assert.equal(await page.getByRole('button', {name: /Jump to the next step by/}).count(), 0);

@@ -112,7 +112,7 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
+      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, look_at: this.stage?.controls.target.toArray() ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
     };
   }
 
@@ -133,6 +133,8 @@ export class App {
       this.plan?.setFrame(null);
       this.patch?.setFrame(null);
     }
+    const followed = this.bodies?.followed ?? null;
+    if (followed !== null) this.stage?.follow(this.bodies!.groups[followed].position);
     this.stage?.invalidate();
   }
 

@@ -90,6 +90,8 @@ export function boundsOfMotion(run: Run): Box3 {
 /** The bodies of a run, their frames, and ghosts at a goal. */
 export class Bodies {
   readonly groups: Group[] = [];
+  /** The body that the camera goes along with. */
+  followed: number | null = null;
   readonly grid: Grid;
   private readonly visuals: Object3D[] = [];
   private readonly collisions: Object3D[] = [];

@@ -117,6 +117,9 @@ export class ContactLayer {
     for (const instances of [this.shafts, this.heads, this.cones, this.rims]) instances?.end();
   }
 
+  /** By what marks are smaller than they are where bodies are large on the screen. */
+  get markScale(): number { return this.fine; }
+
   /** Length of a force of 1 N [m]. */
   get metresPerForce(): number { return this.metresPerNewton * this.options.scale; }
 

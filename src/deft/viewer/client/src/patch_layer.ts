@@ -158,6 +158,7 @@ export class PatchLayer {
     for (const {kind, slides, sprites} of this.markers) {
       const places = this.contacts.options.points ? loaded.filter((p) => p.kind === kind && (p.contact.state === 2) === slides).flatMap((p) => p.contact.point) : [];
       sprites.visible = places.length > 0;
+      sprites.material.size = kMarkerPixels * this.contacts.markScale;
       sprites.geometry.dispose();
       sprites.geometry = new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(places), 3));
     }

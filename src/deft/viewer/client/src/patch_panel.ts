@@ -9,6 +9,7 @@ import {Run} from './run';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
 const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
+const kFine = 1e-6; // of the largest coordinate: single precision
 const kStill = 1e-12; // [m/s, rad/s] below, single precision says nothing
 
 /** One contact of the model of the equivalent contact point: its numbers, the point on the body, slips and force over time. */
@@ -95,7 +96,7 @@ export class PatchPanel {
     const {run, track} = this;
     if (frame < 1) return [['contact', 'the start: press → for the first step']];
     if (!bears(run, track, frame)) return [['contact', 'apart']];
-    const patch = readPatch(run, track.at[frame])!, {contact, force, slip, used} = patch, place = placeOnBody(run, track, frame)!.toArray();
+    const patch = readPatch(run, track.at[frame])!, {contact, force, slip, used} = patch, place = placeOnBody(run, track, frame)!.toArray(), far = Math.max(...place.map(Math.abs));
     const round = (x: number) => figures(Math.abs(x) < kStill ? 0 : x);
     return [
       ['contact', `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}, ${contact.state === 2 ? 'slides' : 'sticks'}`],
@@ -103,7 +104,7 @@ export class PatchPanel {
       ['force', `normal ${newtons(contact.fn)}, along t ${newtons(force[0])}, along o ${newtons(force[1])}`],
       ['torsion', `${round(force[2])} N·m`],
       ['friction', contact.mu > 0 ? `${figures(100 * used)} % of what it can bear` : 'none'],
-      ['point', `(${place.map((x) => figures(Math.abs(x) < 1e-9 ? 0 : 1e3 * x)).join(', ')}) mm in the body's frame`],
+      ['point', `(${place.map((x) => figures(Math.abs(x) < kFine * far ? 0 : 1e3 * x)).join(', ')}) mm in the body's frame`],
     ];
   }
 

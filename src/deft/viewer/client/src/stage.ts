@@ -36,6 +36,7 @@ export class Stage {
   private focus = new Sphere(new Vector3(), 1);
   private corners: Vector3[] = [];
   private homeDirection = new Vector3(1, -1.5, 0.9).normalize();
+  private followed: Vector3 | null = null;
   private scheduled = false;
   private readonly software = drawsInSoftware();
   private fine = true;
@@ -187,6 +188,17 @@ export class Stage {
     this.camera.position.copy(point).addScaledVector(direction, distance);
     this.controls.update();
     this.invalidate();
+  }
+
+  /** Goes along with a point that moves: call it for every place of that point; null lets go. */
+  follow(point: Vector3 | null): void {
+    if (point && this.followed) {
+      const way = point.clone().sub(this.followed);
+      this.controls.target.add(way);
+      this.camera.position.add(way);
+      this.controls.update();
+    }
+    this.followed = point?.clone() ?? null;
   }
 
   /** Turns the camera about its target [rad] and scales its distance. */

@@ -47,7 +47,7 @@ export class ViewPanel {
         ...this.goals(bodies), ...this.secondMotions()),
       el('section', {}, el('h3', {}, 'Camera'), el('div', {className: 'buttons'},
         ...([['Home', () => stage.lookHome()], ['Front', () => stage.look('front')], ['Side', () => stage.look('side')],
-             ['Top', () => stage.look('top')]] as const).map(([text, onclick]) => el('button', {onclick}, text)))),
+             ['Top', () => stage.look('top')]] as const).map(([text, onclick]) => el('button', {onclick}, text))), ...this.followers(bodies)),
       el('section', {}, el('h3', {}, 'Legend'), ...this.legend()));
   }
 
@@ -102,6 +102,20 @@ export class ViewPanel {
     if (largestGap <= 0) return [];
     const set = (x: number) => { options.gapLimit = x; this.stage.invalidate(); };
     return [slider('Gaps up to', 0, largestGap, largestGap / 100, options.gapLimit, set, (x) => `${figures(1e3 * x, 2)} mm`)];
+  }
+
+  /** Which body the camera goes along with. */
+  private followers(bodies: Bodies): HTMLElement[] {
+    const movable = this.run.scene.bodies.map(({name, role}, i) => ({name, role, i})).filter(({role}) => role === 'object' || role === 'robot');
+    if (movable.length === 0) return [];
+    movable.sort((a, b) => Number(b.role === 'object') - Number(a.role === 'object'));
+    return [choice('Follow', [['', 'nothing'], ...movable.map(({name, i}): [string, string] => [String(i), name])], '', (value) => {
+      bodies.followed = value === '' ? null : Number(value);
+      const at = bodies.followed === null ? null : bodies.groups[bodies.followed].position;
+      this.stage.follow(null);
+      this.stage.follow(at);
+      if (at) this.stage.lookAt(at, 1.5 * this.layer.bodyRadius);
+    })];
   }
 
   private goals(bodies: Bodies): HTMLElement[] {
