@@ -7,6 +7,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       smoothing     the knob κ, and the noise that it stands for
       planning      trajectories, thirty_degrees, single_step_search
       control       contact_mpc
+      patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
       or one page by its name; all of them if none is named
 """
 from __future__ import annotations
@@ -16,13 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from reproductions import contact_mpc, grasping, impedance_robot, pick_and_place, planar_gripper, single_step_search, smoothing, squeezing, thirty_degrees, trajectories
+from reproductions import (contact_mpc, grasping, impedance_robot, patch_contact, pick_and_place, planar_gripper, single_step_search, smoothing, squeezing,
+                           thirty_degrees, trajectories)  # fmt: skip
 from reproductions.experiment import PAGES, Laboratory
 
 PAGES_BY_NAME = {module.__name__.rsplit(".", 1)[1]: module for module in (planar_gripper, grasping, pick_and_place, impedance_robot, squeezing, smoothing,
-                                                                trajectories, thirty_degrees, single_step_search, contact_mpc)}
+                                                                trajectories, thirty_degrees, single_step_search, contact_mpc, patch_contact)}
 GROUPS = {"quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"], "smoothing": ["smoothing"],
-          "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"]}
+          "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"], "patch-contact": ["patch_contact"]}
 
 
 def main() -> int:

@@ -184,25 +184,35 @@ class Step:
         velocity = nu[3:] + cross(nu[:3], r)
         return np.array([fn, fx, fy, torsion]), r, np.array([velocity[0], velocity[1], nu[2]])
 
-    def friction(self, sticks, p, w):
-        """Three equations: no slip, or the ellipsoid's force against the slip."""
+    def friction(self, sticks, p, w, divided=False):
+        """Three equations: no slip, or the ellipsoid's force against the slip; `divided` by the speed, which tiny slips need, but only near a root."""
         if sticks:
             return w / self.velocity
         e2 = np.square(self.world.ellipsoid)
         speed = np.sqrt((e2 * w) @ w)
+        if divided:
+            return (p[1:] + self.world.mu * p[0] * e2 * w / speed) / np.sqrt(e2) / (self.world.mass * self.velocity)
         return (p[1:] * speed + self.world.mu * p[0] * e2 * w) / np.sqrt(e2) / (self.world.mass * self.velocity**2)
 
-    def residual(self, nu, patch, sticks):
+    def residual(self, nu, patch, sticks, divided=False):
         x, R, _ = self.motion(nu)
         p, r, w = self.contact(nu, x)
         geometry, _ = self.world.shape.conditions(patch, x, R, x + r)
-        return np.concatenate([geometry / self.length, self.friction(sticks, p, w)])
+        return np.concatenate([geometry / self.length, self.friction(sticks, p, w, divided)])
 
-    def solve(self, patch, sticks, nu, iterations=40):
+    def solve(self, patch, sticks, nu):
+        """A root of the mode from ν, polished; None if Newton's method does not arrive."""
+        root = self.newton(patch, sticks, nu)
+        if root is None or sticks:
+            return root
+        polished = self.newton(patch, sticks, root, divided=True)
+        return root if polished is None else polished
+
+    def newton(self, patch, sticks, nu, divided=False, iterations=40):
         """Damped Newton from ν; None if it does not arrive."""
         nu = np.array(nu, float)
         with np.errstate(all="ignore"):
-            f = self.residual(nu, patch, sticks)
+            f = self.residual(nu, patch, sticks, divided)
             for _ in range(iterations):
                 size = np.abs(f).max()
                 if not np.isfinite(size):
@@ -211,20 +221,20 @@ class Step:
                 for i in range(6):
                     z = nu.astype(complex)
                     z[i] += 1e-30j
-                    J[:, i] = self.residual(z, patch, sticks).imag * 1e30
+                    J[:, i] = self.residual(z, patch, sticks, divided).imag * 1e30
                 try:
                     d = np.linalg.solve(J, -f)
                 except np.linalg.LinAlgError:
                     return None
                 if size < NEWTON_TOLERANCE:  # the last digits: friction is lost in tiny slips otherwise
-                    trial = self.residual(nu + d, patch, sticks)
+                    trial = self.residual(nu + d, patch, sticks, divided)
                     if not np.linalg.norm(trial) < np.linalg.norm(f):
                         return nu
                     nu, f = nu + d, trial
                     continue
                 step = 1.0
                 while step > 1e-4:
-                    trial = self.residual(nu + step * d, patch, sticks)
+                    trial = self.residual(nu + step * d, patch, sticks, divided)
                     if np.isfinite(trial).all() and np.linalg.norm(trial) < (1 - 0.1 * step) * np.linalg.norm(f):
                         break
                     step *= 0.5
