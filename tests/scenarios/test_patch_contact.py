@@ -44,7 +44,7 @@ CASES = {
     "cube, little friction": ("cube", Box((0.5, 0.5, 0.5)), 0.1, 0.02, 0.01, (1, 1, 0.05), (0, 0, 0.4), turned((0.3, 1, 0), 20), (0, 0, 4, 1, 0, 0)),
     "spinning cube on its face": ("cube", Box((1, 1, 1)), 1.0, 0.4, 0.01, (1, 1, 0.3), (0, 0, 0.5), (1, 0, 0, 0), (0, 0, 6, 1, 0, 0)),
     "cylinder thrown": ("cylinder", Cylinder(0.1, 0.3), 2.0, 0.5, 0.005, (1, 1, 0.05), (0, 0, 0.4), turned((1, 0.5, 0), 60), (1, 2, 1, 0.5, -1, 0)),
-    "cylinder on its rim": ("cylinder", Cylinder(0.3, 0.1), 1.0, 0.8, 0.002, (1, 1, 0.1), (0, 0, 0.3), turned((1, 0, 0), 80), (0, 5, 1, 1, 0, 0)),
+    "cylinder on its rim": ("cylinder", Cylinder(0.3, 0.1), 1.0, 0.8, 0.002, (1, 1, 0.1), (0, 0, 0.32), turned((1, 0, 0), 80), (0, 5, 1, 1, 0, 0)),
     "cylinder lies and slides askew": ("cylinder", Cylinder(1, 5), 10.0, 0.3, 0.01, (1, 1, 1), (0, 0, 1), turned((0, 1, 0), 90), (0, 0, 0.5, 1, -2, 0)),
 }  # fmt: skip
 
@@ -63,4 +63,4 @@ def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
         assert max(run.second_proposition()) < 1e-7
     assert run.height.min() > -1e-8
     energy = [run.state(k).energy(run.world) for k in range(len(run.position))]
-    assert np.diff(energy).max() < 1e-8 * max(1.0, energy[0])
+    assert np.diff(energy).max() < 1e-7 * max(1.0, energy[0])
