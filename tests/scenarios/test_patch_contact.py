@@ -64,3 +64,39 @@ def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
     assert run.height.min() > -1e-8
     energy = [run.state(k).energy(run.world) for k in range(len(run.position))]
     assert np.diff(energy).max() < 1e-7 * max(1.0, energy[0])
+
+
+def moved(deft, folder, scene: str, body: str, world, steps: int, position, quat=(1, 0, 0, 0), velocity=(0, 0, 0, 0, 0, 0)) -> np.ndarray:
+    """ν [T+1, 6] of a body started like this."""
+    options = [*started(body, position, quat, velocity), *sets(step__h=world.h, friction__ellipsoid=list(map(float, world.ellipsoid)))]
+    options += [f"--set={key}={value}" for key, value in ((f"bodies.{body}.mass", world.mass), (f"bodies.{body}.mu", world.mu), ("bodies.ground.mu", world.mu))]
+    return simulate(Laboratory(deft, folder), scene, world, body, steps, *options).nu
+
+
+@pytest.mark.parametrize(("mu", "ellipsoid", "along"), [(0.12, (1, 1, 1), 0), (0.3, (0.5, 1, 0.2), 0), (0.3, (0.5, 1.2, 0.2), 1)])
+def test_steady_sliding_loses_e_mu_g(deft, tmp_path, mu, ellipsoid, along):
+    world, velocity = world_of(Box((1, 1, 1)), 2.5, mu, 0.01, ellipsoid), np.zeros(6)
+    velocity[3 + along] = 3.0
+    nu = moved(deft, tmp_path, "cube_slides", "cube", world, 60, (0, 0, 0.5), velocity=velocity)
+    speed = 3.0 - ellipsoid[along] * mu * 9.8 * world.h * np.arange(61)
+    assert np.abs(nu[:, 3 + along] - speed).max() < 1e-8
+    assert np.abs(np.delete(nu, 3 + along, axis=1)).max() < 1e-8
+
+
+@pytest.mark.parametrize("torsion", [0.05, 1.0])
+def test_steady_spinning_loses_its_torsional_friction(deft, tmp_path, torsion):
+    """I dω_z/dt = −μ m g e_r."""
+    world = world_of(Box((1, 1, 1)), 2.0, 0.2, 0.01, (1, 1, torsion))
+    nu = moved(deft, tmp_path, "cube_slides", "cube", world, 50, (0, 0, 0.5), velocity=(0, 0, 5, 0, 0, 0))
+    loss = world.mu * world.mass * 9.8 * torsion * world.h / world.inertia[2]
+    assert np.abs(nu[:, 2] - np.maximum(0, 5 - loss * np.arange(51))).max() < 1e-8
+    assert np.abs(np.delete(nu, 2, axis=1)).max() < 1e-8
+
+
+def test_a_cylinder_slides_then_rolls_at_two_thirds_of_its_speed(deft, tmp_path):
+    world = world_of(Cylinder(1, 5), 10, 0.3)
+    lying = (np.sqrt(0.5), 0, np.sqrt(0.5), 0)
+    nu = moved(deft, tmp_path, "cylinder_rolls", "cylinder", world, 100, (0, 0, 1), lying, (0, 0, 0, 0, 1.5, 0))
+    k = np.arange(101)
+    assert np.abs(nu[:, 4] - np.maximum(1.0, 1.5 - 0.3 * 9.8 * 0.01 * k)).max() < 1e-8
+    assert np.abs(nu[:, 0] + np.minimum(1.0, 2 * 0.3 * 9.8 * 0.01 * k)).max() < 1e-8
