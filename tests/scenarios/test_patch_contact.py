@@ -63,7 +63,8 @@ def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
         assert max(run.second_proposition()) < 1e-7
     assert run.height.min() > -1e-8
     energy = [run.state(k).energy(run.world) for k in range(len(run.position))]
-    assert np.diff(energy).max() < 1e-7 * max(1.0, energy[0])
+    # Backward Euler loses energy; the gyroscopic impulse at the start of the step may give back h² of it.
+    assert np.diff(energy).max() < h**2 * max(1.0, energy[0]) and max(energy) < energy[0] * (1 + 1e-9)
 
 
 def moved(deft, folder, scene: str, body: str, world, steps: int, position, quat=(1, 0, 0, 0), velocity=(0, 0, 0, 0, 0, 0)) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from . import patch_manipulation as manipulation
 from .experiment import ROOT, Laboratory
 from .patch_reference import Box, Cylinder, State
-from .patch_runs import PatchRun, simulate, world_of
+from .patch_runs import PatchRun, run_steps, simulate, world_of
 
 RECORDED = ROOT / "benchmarks/baselines/patch-contact.json"  # of `./run bench patch-contact`: the rivals
 CUBE = Box((1.0, 1.0, 1.0))
@@ -237,7 +237,7 @@ def measure(lab: Laboratory, extra: bool = True) -> Measured:
                 world = world_of(DISK.shape, DISK.mass, DISK.mu, h, DISK.ellipsoid)
                 m.disks[h] = simulate(lab, "eulers_disk", world, "disk", round(DISK_ENDS_S / h), "--h", repr(h))
             m.checks += check_disks(m.disks)
-            m.stack = lab.simulate(ROOT / "scenes/patch_contact/stack_tips.deft.yaml", "--steps", str(STACK_STEPS))
+            m.stack = run_steps(lab, "stack_tips", STACK_STEPS)
             m.checks += check_stack(m.stack)
     return m
 

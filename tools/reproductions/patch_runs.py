@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scene_runs import SceneRun
+from scene_runs import SceneRun, deft_json
 
 from .experiment import ROOT, Laboratory
 from .patch_reference import Box, Cylinder, State, Step, World, advance, judge, rotation
@@ -167,9 +167,13 @@ class PatchRun:
         return float(np.abs(self.position[begin : len(reference)] - np.array([s.x for s in reference[begin:]])).max())
 
 
+def run_steps(lab: Laboratory, scene: str, steps: int, *options: str) -> SceneRun:
+    folder = lab.folder / f"{scene}-{len(list(lab.folder.glob(f'{scene}-*')))}"
+    return SceneRun(scene, {}, deft_json(lab.deft, "sim", SCENES / f"{scene}.deft.yaml", "--steps", steps, "--out", folder, *options), folder)
+
+
 def simulate(lab: Laboratory, scene: str, world: World, body: str, steps: int, *options: str) -> PatchRun:
-    file = SCENES / f"{scene}.deft.yaml"
-    return PatchRun(lab.simulate(file, "--steps", str(steps), *options), world, body, wrenches_of(file))
+    return PatchRun(run_steps(lab, scene, steps, *options), world, body, wrenches_of(SCENES / f"{scene}.deft.yaml"))
 
 
 def solid(shape: Box | Cylinder, mass: float) -> tuple[float, float, float]:
