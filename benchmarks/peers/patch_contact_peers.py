@@ -46,8 +46,8 @@ def recorded(who: str, step, pose, steps: int) -> dict:
     for _ in range(steps):
         step()
         p, angle = pose()
-        rows.append([float(x) for x in p])
-        turn.append(angle)
+        rows.append([round(float(x), 9) for x in p])
+        turn.append(round(angle, 12))
     return {"who": who, "position": rows, "turn": turn, "seconds": time.perf_counter() - began}
 
 

@@ -207,7 +207,7 @@ def draw_times(runs: dict[str, PatchRun]) -> str:
 
 def write(m: measured.Measured) -> None:
     runs = {"cube slides": m.slides, "cylinder rolls": m.rolls, "cube tumbles": m.tumbles, "cylinder manipulation": m.manipulated}
-    checks = [[c.scene, c.what, c.wanted, c.found, f"{c.off:.0e}" if np.isfinite(c.off) and c.off else "0" if c.off == 0 else "–", f"{c.tolerance:g}", "pass" if c.passed else "**FAIL**"] for c in m.checks]
+    checks = [[c.scene, c.what.replace("|", "\\|"), c.wanted, c.found, f"{c.off:.0e}" if np.isfinite(c.off) and c.off else "0" if c.off == 0 else "–", f"{c.tolerance:g}", "pass" if c.passed else "**FAIL**"] for c in m.checks]
     path = measured.closed_form(len(m.slides.point))[0][1:, None] * np.array([0.8, 0.6])
     rows = [("deft", m.slides.position[1:], 0.0), *((who, np.array(row["position"]), float(np.abs(row["turn"]).max())) for who, row in measured.rivals().items())]
     errors = [[who, *(f"{np.abs(p[k - 1, :2] - path[k - 1]).max():.1e}" for k in (100, 200, 300, 400)), f"{np.abs(p[:, 2] - 0.5).max():.1e}", f"{turn:.1e}"] for who, p, turn in rows]

@@ -104,7 +104,7 @@ class Cylinder:
 
     def lowest(self, x, R):
         u = R[:, 2]
-        return float(x[2] - 0.5 * self.length * abs(u[2]) - self.radius_m * np.sqrt(max(0.0, 1 - u[2] ** 2)))
+        return float(x[2] - 0.5 * self.length * abs(u[2]) - self.radius_m * np.hypot(u[0], u[1]))
 
     def conditions(self, patch, x, R, a):
         u, r, half = R[:, 2], self.radius_m, 0.5 * self.length
