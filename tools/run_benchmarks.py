@@ -14,7 +14,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
                   --without-growth
-      patch-contact  a sliding cube beside ODE, Bullet and MuJoCo against the closed form; P8: times of steps
+      patch-contact  a sliding cube beside ODE, Bullet and MuJoCo against the closed form; P8: times of steps; --throws N --seed S: random bodies instead,
+                  every step judged
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree

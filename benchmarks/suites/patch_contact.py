@@ -38,8 +38,33 @@ def deft_row(build: Path) -> dict:
     return {"who": "deft", "position": position, "turn": [0.0] * STEPS, "seconds": 1e-6 * STEPS * summary["step_us"]["p50"]}
 
 
+def throws(build: Path, count: int, seed: int) -> dict:
+    """Random cubes, cylinders and ellipsoids for 5 s each, every step judged from its velocities alone (tools/reproductions/patch_reference.py)."""
+    import numpy as np
+    from reproductions import patch_throws
+    from reproductions.experiment import Laboratory
+
+    rows: dict[str, dict] = {}
+    for kind in patch_throws.SHAPES:
+        rng, steps, bad = np.random.default_rng(seed), 0, []
+        for number in range(count):
+            throw = patch_throws.drawn(rng, kind)
+            with tempfile.TemporaryDirectory() as folder:
+                run = patch_throws.run(Laboratory(build / "deft", Path(folder)), throw, 5.0)
+                found, steps = patch_throws.faults(run), steps + len(run.point)
+            bad += [{"number": number, **found}] if found else []
+            if found:
+                print(f"{kind} {number}: {found} of {throw}")
+        rows[kind] = {"throws": count, "steps": steps, "bad": bad}
+        print(f"{kind:10} {count} throws, {steps} steps, {len(bad)} break a law (seed {seed})")
+    return rows
+
+
 def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Errors of the cube's position, and times of steps."""
+    """Errors of the cube's position, and times of steps; with --throws N [--seed S] random bodies instead."""
+    if "--throws" in arguments:
+        seed = int(arguments[arguments.index("--seed") + 1]) if "--seed" in arguments else 1
+        return throws(build, int(arguments[arguments.index("--throws") + 1]), seed)
     say("deft")
     rows = [deft_row(build)]
     say("ODE, Bullet, MuJoCo")

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproductions import patch_contact
+from reproductions import patch_contact, patch_throws
 from reproductions.experiment import Laboratory
-from reproductions.patch_reference import Box, Cylinder
 from reproductions.patch_runs import simulate, world_of
+from reproductions.patch_shapes import Box, Cylinder
 
 SCENES = ("cube slides", "cylinder rolls", "cube tumbles", "cylinder manipulation", "Euler's disk", "stack tips")
 
@@ -101,3 +101,11 @@ def test_a_cylinder_slides_then_rolls_at_two_thirds_of_its_speed(deft, tmp_path)
     k = np.arange(101)
     assert np.abs(nu[:, 4] - np.maximum(1.0, 1.5 - 0.3 * 9.8 * 0.01 * k)).max() < 1e-8
     assert np.abs(nu[:, 0] + np.minimum(1.0, 2 * 0.3 * 9.8 * 0.01 * k)).max() < 1e-8
+
+
+@pytest.mark.parametrize("shape", patch_throws.SHAPES)
+def test_random_throws_obey_every_law(deft, tmp_path, shape):
+    rng, lab = np.random.default_rng(8), Laboratory(deft, tmp_path)
+    for number in range(5):
+        throw = patch_throws.drawn(rng, shape)
+        assert not patch_throws.faults(patch_throws.run(lab, throw, 1.5)), (number, throw)

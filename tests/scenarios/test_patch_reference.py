@@ -1,8 +1,9 @@
 """The oracle of patch contact by itself: closed forms, the published numbers, and that its judge tells wrong steps from right ones."""
 import numpy as np
 import pytest
-from reproductions.patch_reference import Box, Cylinder, State, advance, judge
+from reproductions.patch_reference import State, advance, judge
 from reproductions.patch_runs import SCENES, world_of, wrenches_of
+from reproductions.patch_shapes import Box, Cylinder
 
 CUBE = Box((1.0, 1.0, 1.0))
 FLAT = np.array([1.0, 0, 0, 0])

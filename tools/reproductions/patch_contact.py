@@ -8,8 +8,9 @@ import numpy as np
 
 from . import patch_manipulation as manipulation
 from .experiment import ROOT, Laboratory
-from .patch_reference import Box, Cylinder, State
+from .patch_reference import State
 from .patch_runs import PatchRun, run_steps, simulate, world_of
+from .patch_shapes import Box, Cylinder
 
 RECORDED = ROOT / "benchmarks/baselines/patch-contact.json"  # of `./run bench patch-contact`: the rivals
 CUBE = Box((1.0, 1.0, 1.0))

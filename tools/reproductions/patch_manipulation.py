@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 
 if __package__:
-    from .patch_reference import Cylinder, N, State, World, advance, rotation
+    from .patch_reference import State, World, advance
+    from .patch_shapes import Cylinder, N, rotation
 else:
     import sys
 
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from reproductions.patch_reference import Cylinder, N, State, World, advance, rotation
+    from reproductions.patch_reference import State, World, advance
+    from reproductions.patch_shapes import Cylinder, N, rotation
 
 H, MASS, LENGTH, RADIUS, MU = 0.01, 75.0, 0.3, 0.1, 0.8
 ALONG, ACROSS = MASS * RADIUS**2 / 2, MASS * (RADIUS**2 / 4 + LENGTH**2 / 12)

@@ -16,22 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-N = np.array([0.0, 0.0, 1.0])
+from .patch_shapes import N, Box, Cylinder, Ellipsoid, cross, rotation
+
 NEWTON_TOLERANCE = 1e-11  # of scaled residuals
 ACCEPT = 1e-9             # of what a mode leaves out: depth / size, distance of the point / size, friction over its bound
-
-
-def cross(a, b):
-    """a × b of complex or real 3-vectors."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def rotation(quat):
-    """R_WB of a quaternion (w, x, y, z) that is a unit one; analytic, for complex steps."""
-    w, x, y, z = quat
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])  # fmt: skip
 
 
 def turned(quat, omega, h):
@@ -42,90 +30,10 @@ def turned(quat, omega, h):
 
 
 @dataclass(frozen=True)
-class Box:
-    """A box with its centre at the origin of its frame."""
-
-    size: tuple[float, float, float]
-
-    @property
-    def radius(self) -> float:
-        return 0.5 * float(np.linalg.norm(self.size))
-
-    def vertices(self):
-        return 0.5 * np.array([[sx, sy, sz] for sx in (-1, 1) for sy in (-1, 1) for sz in (-1, 1)]) * np.array(self.size)
-
-    def patches(self):
-        """(name, indices of vertices): 8 points, 12 lines, 6 surfaces (in order around the face)."""
-        corners = self.vertices() > 0
-        found = [("point", (i,)) for i in range(8)]
-        found += [("line", (i, j)) for i in range(8) for j in range(i + 1, 8) if (corners[i] != corners[j]).sum() == 1]
-        for axis in range(3):
-            for side in (False, True):
-                on = [i for i in range(8) if corners[i][axis] == side]
-                found.append(("surface", (on[0], on[1], on[3], on[2])))
-        return found
-
-    def lowest(self, x, R):
-        return float((x[2] + self.vertices() @ R[2]).min())
-
-    def conditions(self, patch, x, R, a):
-        """Of the equations of a patch all but friction (3), and what must be ≥ 0 for the point to be inside."""
-        p = x + self.vertices()[list(patch[1])] @ R.T
-        if patch[0] == "point":
-            return np.array([p[0][2], a[0] - p[0][0], a[1] - p[0][1]]), np.zeros(0)
-        along = p[1] - p[0]
-        s = (a - p[0])[:2] @ along[:2] / (along[:2] @ along[:2])
-        if patch[0] == "line":
-            across = (a - p[0])[0] * along[1] - (a - p[0])[1] * along[0]
-            return np.array([p[0][2], p[1][2], across]), np.array([s, 1 - s])
-        other = p[3] - p[0]
-        u = (a - p[0])[:2] @ other[:2] / (other[:2] @ other[:2])
-        return np.array([p[0][2], p[1][2], p[3][2]]), np.array([s, 1 - s, u, 1 - u])
-
-
-@dataclass(frozen=True)
-class Cylinder:
-    """A cylinder along z of its frame, centre at the origin."""
-
-    radius_m: float
-    length: float
-
-    @property
-    def radius(self) -> float:
-        return float(np.hypot(self.radius_m, 0.5 * self.length))
-
-    def patches(self):
-        return [("point", (1,)), ("point", (-1,)), ("line", ()), ("surface", (1,)), ("surface", (-1,))]
-
-    def rim(self, side, x, u):
-        """The lowest point of the rim of the cap at side·u; not for an upright axis."""
-        d = N - u * u[2]  # 0 if upright: no number comes out
-        return x + side * 0.5 * self.length * u - self.radius_m * d / np.sqrt(d @ d)
-
-    def lowest(self, x, R):
-        u = R[:, 2]
-        return float(x[2] - 0.5 * self.length * abs(u[2]) - self.radius_m * np.hypot(u[0], u[1]))
-
-    def conditions(self, patch, x, R, a):
-        u, r, half = R[:, 2], self.radius_m, 0.5 * self.length
-        if patch[0] == "point":
-            side = patch[1][0]
-            p = self.rim(side, x, u)
-            return np.array([p[2], a[0] - p[0], a[1] - p[1]]), np.array([-side * u[2]])
-        if patch[0] == "line":
-            d = (a - x)[:2]
-            s = d @ u[:2]
-            return np.array([x[2] - r, half * u[2], d[0] * u[1] - d[1] * u[0]]), np.array([0.5 + s / self.length, 0.5 - s / self.length])
-        side = patch[1][0]
-        d = (a - x)[:2]
-        return np.array([x[2] - half, r * u[0], r * u[1]]), np.array([-side * u[2], 1 - np.sqrt(d @ d) / r])
-
-
-@dataclass(frozen=True)
 class World:
     """One body on the plane z = 0."""
 
-    shape: Box | Cylinder
+    shape: Box | Cylinder | Ellipsoid
     mass: float
     inertia: tuple[float, float, float]  # principal, along the body's axes [kg m²]
     mu: float
@@ -307,7 +215,7 @@ def advance(world: World, s: State, impulse=(0, 0, 0), angular=(0, 0, 0)) -> Sta
     free = step.free_end()
     if world.shape.lowest(free.x, rotation(free.quat)) >= 0:
         return free
-    patches = sorted(world.shape.patches(), key=lambda p: (p != s.patch, abs(_depth(world, free, p))))
+    patches = sorted(world.shape.patches(), key=lambda p: (p != s.patch, world.shape.depth(p, free.x, rotation(free.quat))))
     best = None
     for patch in patches:
         for sticks in ((True, False) if s.mode.endswith("stick") else (False, True)):
@@ -332,21 +240,6 @@ def advance(world: World, s: State, impulse=(0, 0, 0), angular=(0, 0, 0)) -> Sta
                     if best is None or wrong < best[0]:
                         best = (wrong, end)
     raise RuntimeError(f"no mode holds: nearest {best and (best[0], best[1].mode, best[1].patch)}, from {s.mode} {s.patch} at x = {s.x}")
-
-
-def _depth(world: World, free: State, patch) -> float:
-    """How far from the plane the patch would be after free motion; only an order in which to try."""
-    x, R = free.x, rotation(free.quat)
-    if isinstance(world.shape, Box):
-        heights = (x[2] + world.shape.vertices() @ R[2])[list(patch[1])]
-        return float(np.abs(heights).max())
-    u = R[:, 2]
-    if patch[0] == "line":
-        return float(abs(x[2] - world.shape.radius_m) + abs(u[2]) * world.shape.length / 2)
-    side = patch[1][0]
-    if patch[0] == "surface":
-        return float(abs(x[2] - world.shape.length / 2) + world.shape.radius_m * np.hypot(u[0], u[1])) + (100 if side * u[2] > 0 else 0)
-    return float(abs(world.shape.rim(side, x, u)[2])) + (100 if side * u[2] > 0 else 0)
 
 
 def simulate(world: World, start: State, steps: int, wrench=None) -> list[State]:
@@ -375,10 +268,7 @@ def judge(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0))
     p, r, w = step.contact(np.asarray(nu, float), x)
     load, e = p[0] / weight, np.array(world.ellipsoid)
     inside = R.T @ r  # the point in the body's frame
-    if isinstance(shape, Box):
-        out = float((np.abs(inside) - 0.5 * np.array(shape.size)).max())
-    else:
-        out = max(float(np.hypot(inside[0], inside[1])) - shape.radius_m, abs(float(inside[2])) - 0.5 * shape.length)
+    out = shape.outside(inside)
     speed = float(np.sqrt((e**2 * w) @ w))
     return found | {"distance": abs(load * gap) / step.length, "outside": max(0.0, out) / step.length * min(load, 1.0), "cone": max(0.0, float(np.linalg.norm(p[1:] / e)) - world.mu * p[0]) / max(weight, p[0]),
                     "dissipation": float(np.abs((p[1:] * speed + world.mu * p[0] * e**2 * w) / e).max()) / (max(weight, p[0]) * step.velocity)}  # fmt: skip

@@ -10,7 +10,8 @@ import numpy as np
 from scene_runs import SceneRun, deft_json
 
 from .experiment import ROOT, Laboratory
-from .patch_reference import Box, Cylinder, State, Step, World, advance, judge, rotation
+from .patch_reference import State, Step, World, advance, judge
+from .patch_shapes import Box, Cylinder, Ellipsoid, rotation
 
 SCENES = ROOT / "scenes" / "patch_contact"
 TOUCHES_M = 1e-7  # what is this near to the ground touches it
@@ -106,6 +107,8 @@ class PatchRun:
             if isinstance(self.world.shape, Box):
                 touching = int((x[2] + self.world.shape.vertices() @ R[2] < TOUCHES_M).sum())
                 found[k] = {1: 3, 2: 2}.get(touching, 1)
+            elif isinstance(self.world.shape, Ellipsoid):
+                found[k] = 3
             else:
                 found[k] = 1 if abs(R[2, 2]) < 1e-6 or abs(R[2, 2]) > 1 - 1e-12 else 2
         return found
@@ -113,7 +116,7 @@ class PatchRun:
     @cached_property
     def kinds(self) -> list[str]:
         """"point", "line", "surface" or "flies" per step, from the pose."""
-        if isinstance(self.world.shape, Box):
+        if not isinstance(self.world.shape, Cylinder):
             return [("flies", "surface", "line", "point")[n] for n in self.facets]
         return ["flies" if n == 0 else "point" if n == 2 else "line" if abs(R[2, 2]) < 0.5 else "surface" for n, R in zip(self.facets, self.axes[1:])]
 
@@ -176,14 +179,17 @@ def simulate(lab: Laboratory, scene: str, world: World, body: str, steps: int, *
     return PatchRun(run_steps(lab, scene, steps, *options), world, body, wrenches_of(SCENES / f"{scene}.deft.yaml"))
 
 
-def solid(shape: Box | Cylinder, mass: float) -> tuple[float, float, float]:
+def solid(shape: Box | Cylinder | Ellipsoid, mass: float) -> tuple[float, float, float]:
     """Principal inertia of the solid [kg m²]."""
     if isinstance(shape, Box):
         a, b, c = np.square(shape.size)
         return mass * (b + c) / 12, mass * (a + c) / 12, mass * (a + b) / 12
+    if isinstance(shape, Ellipsoid):
+        a, b, c = np.square(shape.radii)
+        return mass * (b + c) / 5, mass * (a + c) / 5, mass * (a + b) / 5
     across = mass * (shape.radius_m**2 / 4 + shape.length**2 / 12)
     return across, across, mass * shape.radius_m**2 / 2
 
 
-def world_of(shape: Box | Cylinder, mass: float, mu: float, h: float = 0.01, ellipsoid=(1.0, 1.0, 1.0)) -> World:
+def world_of(shape: Box | Cylinder | Ellipsoid, mass: float, mu: float, h: float = 0.01, ellipsoid=(1.0, 1.0, 1.0)) -> World:
     return World(shape, mass, solid(shape, mass), mu, h, ellipsoid)

@@ -1,0 +1,77 @@
+"""Random bodies dropped and thrown on the ground: each run of deft judged step by step by `patch_reference.judge`."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scene_runs import SceneRun, deft_json
+
+from .experiment import Laboratory
+from .patch_runs import PatchRun, world_of
+from .patch_shapes import Box, Cylinder, Ellipsoid
+
+SHAPES = ("cube", "cylinder", "ellipsoid")
+STEPS_S = (0.001, 0.002, 0.005, 0.01, 0.02)
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Throw:
+    shape: Box | Cylinder | Ellipsoid
+    mass: float
+    mu: float
+    h: float
+    ellipsoid: tuple[float, float, float]
+    position: np.ndarray
+    quat: np.ndarray
+    velocity: np.ndarray  # (ω, v)
+
+    def scene(self) -> str:
+        """A scene file with the `body` on the `ground`."""
+        shape = self.shape
+        numbers = lambda values: [float(x) for x in values]  # noqa: E731
+        geometry = (f"box: {{size: {numbers(shape.size)}}}" if isinstance(shape, Box) else f"ellipsoid: {{radii: {numbers(shape.radii)}}}" if isinstance(shape, Ellipsoid)
+                    else f"cylinder: {{radius: {float(shape.radius_m)}, length: {float(shape.length)}}}")  # fmt: skip
+        return f"""deft: 1
+name: throw
+bodies:
+  body: {{shape: {{{geometry}}}, mass: {self.mass}, joint: free, mu: {self.mu}}}
+  ground: {{shape: {{half_space: {{normal: [0, 0, 1], offset: 0}}}}, joint: fixed, mu: {self.mu}}}
+gravity: [0, 0, -9.8]
+friction: {{ellipsoid: {numbers(self.ellipsoid)}}}
+step: {{model: equivalent-contact-point, h: {self.h}}}
+configurations:
+  start: {{body: {{position: {numbers(self.position)}, quat_wxyz: {numbers(self.quat)}, velocity: {numbers(self.velocity)}}}}}
+initial: start
+"""
+
+
+def drawn(rng: np.random.Generator, kind: str) -> Throw:
+    """A body of some decimetres above the ground, dropped or thrown, with friction of any strength and shape."""
+    shape = (Box((float(rng.uniform(0.2, 1)),) * 3) if kind == "cube" else Cylinder(float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.1, 1.2))) if kind == "cylinder"
+             else Ellipsoid(tuple(map(float, rng.uniform(0.1, 0.6, 3)))))  # fmt: skip
+    quat = rng.normal(size=4)
+    thrown = rng.random() < 0.6
+    velocity = np.concatenate([3 * rng.normal(size=3), 1.5 * rng.normal(size=3)]) * thrown
+    return Throw(shape, float(np.exp(rng.uniform(np.log(0.05), np.log(50)))), float(rng.choice([0.02, 0.2, 0.6, 1.5])), float(rng.choice(STEPS_S)),
+                 (1.0, float(rng.uniform(0.5, 1.5)), float(rng.uniform(0.01, 1))), np.array([0, 0, shape.radius + rng.uniform(0, 0.3)]), quat / np.linalg.norm(quat), velocity)  # fmt: skip
+
+
+def run(lab: Laboratory, throw: Throw, duration: float) -> PatchRun:
+    folder = lab.folder / f"throw-{len(list(lab.folder.glob('throw-*')))}"
+    file = folder.with_suffix(".deft.yaml")
+    file.write_text(throw.scene())
+    summary = deft_json(lab.deft, "sim", file, "--steps", round(duration / throw.h), "--out", folder)
+    return PatchRun(SceneRun("throw", {}, summary, folder), world_of(throw.shape, throw.mass, throw.mu, throw.h, throw.ellipsoid), "body", [])
+
+
+def faults(run: PatchRun) -> dict[str, float]:
+    """What breaks a law: {} if nothing does. Energy may grow by h² of itself per step (gyroscopic impulses act at the start) and not above the first."""
+    found = {} if run.run.summary["status"] == "Completed" else {run.run.summary["status"]: float(run.run.summary["steps"])}
+    with np.errstate(all="ignore"):
+        found |= {key: value for key, value in run.verdict().items() if not value <= TOLERANCE}
+        found |= {name: value for name, value in zip(("forces (24)", "point (27)", "torsion (27)"), run.second_proposition()) if not value <= TOLERANCE}
+    found |= {"penetration [m]": -float(run.height.min())} if run.height.min() < -TOLERANCE else {}
+    energy = np.array([run.state(k).energy(run.world) for k in range(len(run.position))])
+    growth = float(np.diff(energy).max()) / max(energy[0], 1e-300)
+    return found | ({"energy": growth} if growth > run.world.h**2 or energy.max() > energy[0] * (1 + run.world.h) else {})
