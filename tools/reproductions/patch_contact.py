@@ -90,11 +90,14 @@ def common(name: str, run: PatchRun, reference: list[State], tolerance: float, s
     """What holds of every step of every scene."""
     verdict = run.verdict()
     force, point, torsion = run.second_proposition()
+    kinds, states, slip = run.misnamed()
     return [holds(name, "every step solved", "Completed", run.run.summary["status"], run.run.summary["status"] == "Completed"),
             below(name, "penetration [m]", max(0.0, -float(run.height.min())), 1e-8),
             below(name, "equations and inequalities of the step, from ν⁺ alone, relative", max(verdict.values()), 1e-8),
             below(name, "forces by eq. (24) against the solver's, relative", force, 1e-8),
             below(name, "point and torsion by eq. (27) against the solver's, relative", max(point, torsion), 1e-8),
+            holds(name, "recorded kinds, and stick or slip, against pose and velocities: steps that differ", "0, 0", f"{kinds}, {states}", kinds == states == 0),
+            below(name, "recorded slip against the velocities [m/s, rad/s]", slip, 1e-8),
             below(name, f"centre against the search over modes, to {told(steps * run.world.h, 2)} s [m]", run.away_from(reference[: steps + 1]), tolerance)]  # fmt: skip
 
 

@@ -120,6 +120,14 @@ class PatchRun:
             return [("flies", "surface", "line", "point")[n] for n in self.facets]
         return ["flies" if n == 0 else "point" if n == 2 else "line" if abs(R[2, 2]) < 0.5 else "surface" for n, R in zip(self.facets, self.axes[1:])]
 
+    def misnamed(self) -> tuple[int, int, float]:
+        """Against the records of the run: steps whose kind is not that of the pose; whose stick or slip is not that of the velocities; largest difference of slip."""
+        kind, state, slip = (self.of_ground(quantity) for quantity in ("kind", "state", "slip"))
+        touches = ~np.isnan(self.point[:, 0])
+        words = np.array(["flies", "point", "line", "surface"])[np.nan_to_num(kind).astype(int)]
+        slides = np.abs(self.slip).max(axis=1) > 1e-8
+        return int((words[touches] != np.array(self.kinds)[touches]).sum()), int(((state == 2) != slides)[touches].sum()), float(np.abs(slip - self.slip)[touches].max())
+
     @cached_property
     def height(self) -> np.ndarray:
         """Of the lowest point of the body [T+1]."""
