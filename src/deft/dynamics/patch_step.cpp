@@ -14,6 +14,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr double kTouching_m = 1e-10;  // a pair that was left out and comes nearer than −this becomes part of the problem
+constexpr double kRunaway_rad = 100;   // turned in one step
 
 /// Three entries of a vector.
 template <typename Index>
@@ -31,8 +32,7 @@ void PatchStepper::move_freely(std::span<const PatchState> start, std::span<cons
     const PatchBody& body = world_->bodies[i];
     const Matrix3d R = rotation_from_quat_wxyz(start[i].quat_wxyz);
     const Matrix3d I = R * body.I_BCm_B * R.transpose();
-    const Vector3d turning = impulses[i].angular_W - world_->h * start[i].omega_W.cross(I * start[i].omega_W);
-    three(free_, 6 * i) = start[i].omega_W + I.ldlt().solve(turning);
+    three(free_, 6 * i) = free_spin(I, start[i].omega_W, world_->h).omega + I.ldlt().solve(impulses[i].angular_W);
     three(free_, 6 * i + 3) = start[i].v_WC + world_->h * world_->gravity_W + impulses[i].linear_W / body.mass;
   }
 }
@@ -97,6 +97,10 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
     std::sort(pairs_.begin(), pairs_.end());
     if (!solve(start, result)) break;
   }
+
+  // A body that turns by many rounds in a step has no meaningful pose: the explicit gyroscopic term has made it run away.
+  for (std::size_t i = 0; i < start.size(); ++i)
+    if (!(world_->h * three(z_, 6 * i).norm() < kRunaway_rad)) result.status = solvers::Status::kNumericalFailure;
 
   result.end.assign(start.begin(), start.end());
   result.certificate = {};

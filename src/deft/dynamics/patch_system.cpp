@@ -1,5 +1,7 @@
 #include "deft/dynamics/patch_system.hpp"
 
+#include <Eigen/LU>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +12,8 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using solvers::McpJacobian;
 
+constexpr double kExplicit = 1e-2;  // gain of energy over the energy of rotation, per step
+constexpr int kParts = 8;
 constexpr double kNoAxis = 1e-6;  // sine of the angle between axis and normal below which another axis is taken
 
 Vector3d vector_at(std::span<const double> z, int i) { return {z[static_cast<std::size_t>(i)], z[static_cast<std::size_t>(i) + 1], z[static_cast<std::size_t>(i) + 2]}; }
@@ -39,6 +43,26 @@ Matrix3d turn(const Vector3d& omega_W, double h) {
 Matrix3d turn_jacobian(const Vector3d& omega_W, double h) {
   const Vector3d s = 0.5 * h * omega_W;
   return h / (1 + s.squaredNorm()) * (Matrix3d::Identity() + skew(s));
+}
+
+Spin free_spin(const Matrix3d& I_W, const Vector3d& omega_W, double h) {
+  const Vector3d L = I_W * omega_W, kick = -h * I_W.ldlt().solve(omega_W.cross(L));
+  Spin spin{.omega = omega_W + kick};
+  if (kick.dot(I_W * kick) <= kExplicit * omega_W.dot(L)) return spin;
+  spin.implicit = true;
+  // Newton's method along s: the step's length grows from 0 to h, so that each start is near.
+  spin.omega = omega_W;
+  for (int part = 1; part <= kParts; ++part) {
+    const double length = h * part / kParts;
+    for (int k = 0; k < 50; ++k) {
+      const Matrix3d back = turn(spin.omega, length).transpose();
+      const Vector3d rest = I_W * spin.omega - back * L;
+      const Vector3d step = (I_W - back * skew(L) * turn_jacobian(spin.omega, length)).partialPivLu().solve(rest);
+      spin.omega -= step;
+      if (!(step.norm() > 1e-15 * spin.omega.norm())) break;
+    }
+  }
+  return spin;
 }
 
 Vector3d patch_tangent(const Vector3d& n_W, Vector3d& axis) {
@@ -360,8 +384,17 @@ void PatchSystem::start_derivative(std::span<const double> z, Eigen::MatrixXd& d
     // The rows I(ω⁺ − ω) + h ω × Iω − angular impulse and m(v⁺ − v − h g) − linear impulse.
     const Vector3d omega = start_[static_cast<std::size_t>(i)].omega_W, I_omega = f.I_W * omega, y = f.omega - omega;
     const auto turned = [&f](const Vector3d& x) -> Matrix3d { return f.I_W * skew(x) - skew(f.I_W * x); };  // d(I x) by θ, x fixed
-    dF.block<3, 3>(w, first) += turned(y) + world_->h * skew(omega) * turned(omega);
-    dF.block<3, 3>(w, first + 6) = -f.I_W + world_->h * (skew(omega) * f.I_W - skew(I_omega));
+    const Spin spin = free_spin(f.I_W, omega, world_->h);
+    if (spin.implicit) {
+      // I(ω⁺ − ω') − angular impulse, with (I − turnᵀ[Iω]T) dω' = turnᵀ d(Iω) − dI ω'.
+      const Matrix3d back = turn(spin.omega, world_->h).transpose();
+      const Eigen::PartialPivLU<Matrix3d> inner(f.I_W - back * skew(I_omega) * turn_jacobian(spin.omega, world_->h));
+      dF.block<3, 3>(w, first) += turned(f.omega - spin.omega) - f.I_W * inner.solve(back * turned(omega) - turned(spin.omega));
+      dF.block<3, 3>(w, first + 6) = -f.I_W * inner.solve(back * f.I_W);
+    } else {
+      dF.block<3, 3>(w, first) += turned(y) + world_->h * skew(omega) * turned(omega);
+      dF.block<3, 3>(w, first + 6) = -f.I_W + world_->h * (skew(omega) * f.I_W - skew(I_omega));
+    }
     dF.block<3, 3>(v, first + 9) = -world_->bodies[static_cast<std::size_t>(i)].mass * Matrix3d::Identity();
     dF.block<3, 3>(w, first + 12) = -Matrix3d::Identity();
     dF.block<3, 3>(v, first + 15) = -Matrix3d::Identity();
