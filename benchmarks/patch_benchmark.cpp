@@ -2,7 +2,8 @@
 //   patch_benchmark drops [--count N] [--seed S]   N random starts each of a cube, a cylinder and an ellipsoid, dropped and thrown on a plane, 5 s of
 //                                                  steps of 1 to 20 ms: failures, penetration, energy against its bound, and whether rest is rest
 //   patch_benchmark wild [--count N] [--seed S]    the same with steps to 0.1 s, μ to 5, sizes 1:50, 10 m/s and 40 rad/s (half a radian per step): failures are counted
-//   patch_benchmark pairs [--count N] [--seed S]   the same as drops of two bodies of random kinds that also meet each other
+//   patch_benchmark pairs [--count N] [--seed S]   the same as drops of two bodies of random kinds that also meet each other; what balances on another body
+//                                                  may rest and fall later
 //   patch_benchmark steps SCENE STEPS…             times and iterations of the steps of scenes (P8); one JSON object on standard output
 
 #include <fmt/format.h>
@@ -219,7 +220,7 @@ bool report(const std::string& what, Tally& tally) {
              tally.total_us / static_cast<double>(tally.steps), quantile(tally.step_us, 0.5), quantile(tally.step_us, 0.95), quantile(tally.step_us, 0.99), quantile(tally.step_us, 1));
   for (const auto& [attempts, count] : tally.attempts) fmt::print(" {}×{}", attempts, count);
   fmt::print("; by fallbacks {}\n", tally.hard);
-  return tally.failed == 0 && tally.rose == 0 && tally.crept == 0 && tally.penetrated == 0;
+  return tally.failed == 0 && tally.rose == 0 && tally.penetrated == 0;
 }
 
 bool drops(int count, std::uint64_t seed, bool wild) {
@@ -238,9 +239,9 @@ bool drops(int count, std::uint64_t seed, bool wild) {
         state[0].omega_W = draw.ball(wild ? std::min(40.0, 0.5 / h) : 8);
       }
       const scene::SceneSpec spec = scene_of({solid(draw, shape, "body", mu, draw.uniform(0, 0.5), upright, wild)}, mu, e, h);
-      run(spec, fmt::format("{} {} (seed {})", kShapes[shape], i, seed), state, false, !wild && shape == 0 && mu > 0, tally);
+      run(spec, fmt::format("{} {} (seed {}; μ {:.2g}, e {:.2g} {:.2g} {:.2g}, h {:.2g})", kShapes[shape], i, seed, mu, e[0], e[1], e[2], h), state, false, !wild && shape == 0 && mu > 0, tally);
     }
-    good &= report(kShapes[shape], tally);
+    good &= report(kShapes[shape], tally) && tally.crept == 0;
   }
   return good;
 }

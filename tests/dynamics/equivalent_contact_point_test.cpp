@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <cmath>
 
 #include "deft/dynamics/rollout.hpp"
@@ -115,6 +116,40 @@ TEST(EquivalentContactPoint, WhatRestsStaysWhereItIs) {
   advance(model, state, 1000, result);
   EXPECT_LE((state.q - q).norm(), 1e-12);
   EXPECT_LE(state.v.norm(), 1e-12);
+}
+
+TEST(EquivalentContactPoint, IsAsGoodFarFromTheWorldsOrigin) {
+  const auto end = [](double away) {
+    const scene::Scene scene = test::build(on_ground(multibody::CylinderSpec{0.05, 0.02}, 0.3, {3e-4, 3e-4, 4e-4}, 0.01, 0.3, {1, 0.8, 0.01}, 1e-3));
+    EquivalentContactPoint model(scene);
+    State state = moving(scene, {1, 2, 9}, {0.5, -0.3, 0});
+    state.q(4) += away;
+    state.q(6) += 0.05;
+    StepResult result;
+    advance(model, state, 600, result);
+    state.q(4) -= away;
+    return state;
+  };
+  const State here = end(0), there = end(1 << 17);  // 131 km: a coordinate is good to 1.5e-11 m
+  EXPECT_LE((here.q - there.q).norm(), 1e-6);
+  EXPECT_LE((here.v - there.v).norm(), 1e-5);
+}
+
+TEST(EquivalentContactPoint, AFastSpinKeepsItsAngularMomentumAndGainsNoEnergy) {
+  const Eigen::Matrix3d I = Vector3d(0.001, 0.02, 0.021).asDiagonal();
+  for (const double h : {0.001, 0.01, 0.1}) {
+    for (const double speed : {0.1, 3.0, 30.0, 300.0}) {
+      const Vector3d omega = speed * Vector3d(0.8, 0.5, -0.3);
+      const Spin spin = free_spin(I, omega, h);
+      const Vector3d kick = -h * I.inverse() * omega.cross(I * omega);
+      if (kick.dot(I * kick) <= 0.009 * omega.dot(I * omega)) {
+        EXPECT_EQ(spin.omega, omega + kick);
+      }
+      if (!spin.implicit) continue;
+      EXPECT_LE((turn(spin.omega, h) * I * spin.omega - I * omega).norm(), 1e-12 * (I * omega).norm()) << h << " " << speed;
+      EXPECT_LE(spin.omega.dot(I * spin.omega), (1 + 1e-12) * omega.dot(I * omega));
+    }
+  }
 }
 
 TEST(EquivalentContactPoint, TellsPointsLinesAndSurfaces) {

@@ -100,7 +100,7 @@ void PatchStarts::recall(PatchSystem& system, int contact, std::vector<double>& 
   const PatchSystem::Layout& c = system.contacts()[static_cast<std::size_t>(contact)];
   const Memory& memory = memory_[static_cast<std::size_t>(c.pair)];
   const PatchState& s = system.start()[static_cast<std::size_t>(c.body_a >= 0 ? c.body_a : c.body_b)];
-  put(z, c.a, s.p_WC + world_->h * s.v_WC + memory.rho);
+  put(z, c.a, world_->h * s.v_WC + memory.rho);
   if (c.n >= 0) {
     system.choose_axis(contact, memory.n);
     put(z, c.n, memory.n);
@@ -122,7 +122,7 @@ void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, con
   const RigidTransform X_AG = X_WB[static_cast<std::size_t>(A.body)] * world_->collision->pose_in_body(pair.a);
   const RigidTransform X_BG = X_WB[static_cast<std::size_t>(B.body)] * world_->collision->pose_in_body(pair.b);
   const double apart = std::max(gap, 0.0);
-  put(z, c.a, point + (c.n >= 0 ? 0.5 * apart : 0.0) * n);
+  put(z, c.a, point - c.origin + (c.n >= 0 ? 0.5 * apart : 0.0) * n);
   if (c.n >= 0) {
     put(z, c.n, n);
     at(z, c.ell) = apart;
@@ -334,7 +334,7 @@ void PatchStarts::remember(const PatchSystem& system, std::span<const double> z)
     const int carrier = c.body_a >= 0 ? c.body_a : c.body_b;
     m.p = z[static_cast<std::size_t>(c.p)];
     m.known = m.p > 0;
-    m.rho = three(z, c.a) - (system.start()[static_cast<std::size_t>(carrier)].p_WC + world_->h * three(z, 6 * carrier + 3));
+    m.rho = three(z, c.a) - world_->h * three(z, 6 * carrier + 3);
     if (c.n >= 0) {
       m.n = three(z, c.n);
       m.ell = z[static_cast<std::size_t>(c.ell)];

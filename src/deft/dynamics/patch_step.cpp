@@ -51,11 +51,15 @@ bool PatchStepper::solve(std::span<const PatchState> start, PatchResult& result)
                                            {.from = From::kImpact, .blur = 0.1 * L},
                                            {.from = From::kImpact, .blur = 0.3 * L},
                                            {.from = From::kImpact, .at_rest = true}};
-  for (std::size_t k = warm ? 0 : 1; k <= recipes.size(); ++k) {
-    const bool last = k == recipes.size();
-    starts_.make(last ? StartRecipe{.from = From::kSweeps} : recipes[k], system_, free_, guess_);
-    solver_.settings().max_newton = last ? 100 : k < 2 ? 30 : 40;
-    solver_.settings().fallbacks = last;
+  // First Newton's method alone from each, then with its fallbacks from all but the last step's.
+  const std::size_t first = warm ? 0 : 1;
+  for (std::size_t k = first; k < 2 * recipes.size() - 1; ++k) {
+    const bool fallbacks = k >= recipes.size();
+    const std::size_t recipe = fallbacks ? k - recipes.size() + 1 : k;
+    starts_.make(recipes[recipe], system_, free_, guess_);
+    solver_.settings().max_newton = fallbacks ? 100 : recipe < 2 ? 30 : 40;
+    solver_.settings().fallbacks = fallbacks;
+    solver_.settings().seed = k;
     ++result.attempts;
     const Stopwatch watch;
     const solvers::McpResult& found = solver_.solve(system_, guess_);

@@ -110,6 +110,7 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
     c.body_a = A.moving;
     c.body_b = B.moving;
     c.axis = world.ellipsoid_axis;
+    c.origin = start_[static_cast<std::size_t>(c.body_a >= 0 ? c.body_a : c.body_b)].p_WC;
     const auto take = [this](int n) { return std::exchange(size_, size_ + n); };
     c.a = take(3);
     if (pair.plane) {
@@ -169,11 +170,6 @@ void PatchSystem::choose_axis(int contact, const Vector3d& n_W) {
   patch_tangent(n_W, axis);
 }
 
-void PatchSystem::end_pose(int body, std::span<const double> z, Matrix3d& R_WB, Vector3d& p_WC) const {
-  R_WB = turn(vector_at(z, 6 * body), world_->h) * frames_[static_cast<std::size_t>(body)].R0;
-  p_WC = start_[static_cast<std::size_t>(body)].p_WC + world_->h * vector_at(z, 6 * body + 3);
-}
-
 void PatchSystem::move(std::span<const double> z) {
   for (std::size_t i = 0; i < frames_.size(); ++i) {
     Frame& f = frames_[i];
@@ -181,7 +177,6 @@ void PatchSystem::move(std::span<const double> z) {
     f.v = vector_at(z, static_cast<int>(6 * i) + 3);
     f.R = turn(f.omega, world_->h) * f.R0;
     f.T = turn_jacobian(f.omega, world_->h);
-    f.c = start_[i].p_WC + world_->h * f.v;
   }
 }
 
@@ -202,18 +197,19 @@ bool PatchSystem::evaluate(std::span<const double> z, std::span<double> F, McpJa
   return true;
 }
 
-void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Vector3d& point, std::span<const double> z, std::span<double> F,
+void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Vector3d& origin, const Vector3d& point, std::span<const double> z, std::span<double> F,
                           McpJacobian* J, const SetTerms& terms) const {
   // sign Σ l_i ∇f_i(point) goes to the rows `row_gradient`, −f_i(point) to the rows of l_i.
   Matrix3d R_WG = geometry.X_BG.linear();
-  Vector3d p_WG = geometry.X_BG.translation();
+  Vector3d p_WG = geometry.X_BG.translation() - origin;
   const Frame* frame = nullptr;
   Vector3d rho = Vector3d::Zero();
   if (terms.body >= 0) {
     frame = &frames_[static_cast<std::size_t>(terms.body)];
     R_WG = frame->R * R_WG;
-    p_WG = frame->c + frame->R * (p_WG - world_->bodies[static_cast<std::size_t>(terms.body)].p_BC);
-    rho = point - frame->c;
+    const Vector3d c = centre(terms.body, origin);
+    p_WG = c + frame->R * (geometry.X_BG.translation() - world_->bodies[static_cast<std::size_t>(terms.body)].p_BC);
+    rho = point - c;
   }
   const Vector3d x = R_WG.transpose() * (point - p_WG);
   for (int i = 0; i < geometry.set.count(); ++i) {
@@ -256,16 +252,15 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   Vector3d n = c.n_W;
   if (!pair.plane) n = vector_at(z, c.n);
   add_vector(F, c.a, n);
-  add_set(A, c.a, 1.0, c.l_a, a, z, F, J, {.body = c.body_a, .a = c.a});
+  add_set(A, c.a, 1.0, c.l_a, c.origin, a, z, F, J, {.body = c.body_a, .a = c.a});
   if (pair.plane) {
     // A moving plane does not exist: B is fixed.
-    const Vector3d p_WG = B.X_BG.translation();
-    F[static_cast<std::size_t>(c.p)] += n.dot(a - p_WG) - B.set.planes[0].offset;
+    F[static_cast<std::size_t>(c.p)] += n.dot(a) + (n.dot(c.origin - B.X_BG.translation()) - B.set.planes[0].offset);
     if (J != nullptr) add_row(*J, c.p, c.a, n);
   } else {
     const double ell = at(z, c.ell);
     add_vector(F, c.n, n);
-    add_set(B, c.n, -1.0, c.l_b, a - ell * n, z, F, J, {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
+    add_set(B, c.n, -1.0, c.l_b, c.origin, a - ell * n, z, F, J, {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
     F[static_cast<std::size_t>(c.ell)] += 0.5 * (n.squaredNorm() - 1);
     F[static_cast<std::size_t>(c.p)] += ell;
     if (J != nullptr) {
@@ -296,8 +291,7 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   const double torsion = mu * e[2] * b(2);
   const auto push = [&](int body, double sign) {
     if (body < 0) return;
-    const Frame& f = frames_[static_cast<std::size_t>(body)];
-    const Vector3d rho = a - f.c;
+    const Vector3d rho = a - centre(body, c.origin);
     const int w = 6 * body, v = w + 3;
     add_vector(F, w, -sign * p * (rho.cross(u) + torsion * n));
     add_vector(F, v, -sign * p * u);
@@ -329,7 +323,7 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   const auto slide = [&](int body, double sign) {
     if (body < 0) return;
     const Frame& f = frames_[static_cast<std::size_t>(body)];
-    const Vector3d rho = a - f.c;
+    const Vector3d rho = a - centre(body, c.origin);
     V += sign * (f.v + f.omega.cross(rho));
     spin += sign * f.omega;
     if (J == nullptr) return;
@@ -406,12 +400,12 @@ void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& o
   const PatchPair& pair = world_->pairs[static_cast<std::size_t>(c.pair)];
   const PatchGeometry& B = world_->geometries[static_cast<std::size_t>(pair.b)];
   out.pair = c.pair;
-  out.point_W = vector_at(z, c.a);
+  out.point_W = c.origin + vector_at(z, c.a);
   out.n_W = c.n_W;
   out.t_W = c.t_W;
   out.o_W = c.o_W;
   if (pair.plane) {
-    out.gap = out.n_W.dot(out.point_W - B.X_BG.translation()) - B.set.planes[0].offset;
+    out.gap = out.n_W.dot(vector_at(z, c.a)) + (out.n_W.dot(c.origin - B.X_BG.translation()) - B.set.planes[0].offset);
     out.point_W -= 0.5 * out.gap * out.n_W;
   } else {
     out.n_W = vector_at(z, c.n);
@@ -430,8 +424,7 @@ void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& o
   const auto add_motion = [&](int body, double sign) {
     if (body < 0) return;
     const Vector3d omega = vector_at(z, 6 * body), v = vector_at(z, 6 * body + 3);
-    const Vector3d centre = start_[static_cast<std::size_t>(body)].p_WC + world_->h * v;
-    V += sign * (v + omega.cross(vector_at(z, c.a) - centre));
+    V += sign * (v + omega.cross(vector_at(z, c.a) - (start_[static_cast<std::size_t>(body)].p_WC - c.origin) - world_->h * v));
     spin += sign * omega;
   };
   add_motion(c.body_a, 1.0);

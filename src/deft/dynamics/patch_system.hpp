@@ -41,6 +41,7 @@ class PatchSystem final : public solvers::McpFunction {
     int body_a = -1, body_b = -1;                       // PatchBody, −1: fixed
     Eigen::Vector3d n_W, t_W, o_W;                      // plane: the frame
     Eigen::Vector3d axis;                               // pair: what t is projected from
+    Eigen::Vector3d origin;                             // a counts from here, the centre of A (of B where A is fixed) at the start: far from the world's origin nothing is lost
   };
 
   /// @param free_motion  ν_f per body (ω, v): the motion without contacts.
@@ -61,8 +62,6 @@ class PatchSystem final : public solvers::McpFunction {
   /// ∂F/∂(start) at fixed z, 18 columns per body: θ, c (pose, world tangents), ω, v, angular and linear impulse.
   void start_derivative(std::span<const double> z, Eigen::MatrixXd& dF);
 
-  /// Pose of a body at the end of the step under ν.
-  void end_pose(int body, std::span<const double> z, Eigen::Matrix3d& R_WB, Eigen::Vector3d& p_WC) const;
   const Eigen::Matrix3d& inertia_W(int body) const { return frames_[static_cast<std::size_t>(body)].I_W; }
   const PatchWorld& world() const { return *world_; }
   std::span<const PatchState> start() const { return start_; }
@@ -73,7 +72,7 @@ class PatchSystem final : public solvers::McpFunction {
   struct Frame {
     Eigen::Matrix3d R0, I_W;                            // at the start
     Eigen::Matrix3d R, T;                               // at the end; δθ = T δω
-    Eigen::Vector3d c, omega, v;
+    Eigen::Vector3d omega, v;
   };
   struct SetTerms;
   /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into columns of their own.
@@ -84,8 +83,12 @@ class PatchSystem final : public solvers::McpFunction {
   };
   PoseColumns pose_columns(int body) const;
   void move(std::span<const double> z);
+  /// Centre of a body at the end, from `origin`.
+  Eigen::Vector3d centre(int body, const Eigen::Vector3d& origin) const {
+    return (start_[static_cast<std::size_t>(body)].p_WC - origin) + world_->h * frames_[static_cast<std::size_t>(body)].v;
+  }
   void add_contact(const Layout& at, std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) const;
-  void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
+  void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& origin, const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
                solvers::McpJacobian* J, const SetTerms& terms) const;
 
   const PatchWorld* world_ = nullptr;
