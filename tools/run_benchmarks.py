@@ -16,6 +16,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   --without-growth
       patch-contact  a sliding cube beside ODE, Bullet and MuJoCo against the closed form; P8: times of steps; --throws N --seed S: random bodies instead,
                   every step judged
+      patch-drops a cube, a cylinder and an ellipsoid, a thousand random starts each, for 5 s: failures, penetration, energy against its bound, rest
+                  (--count N --seed S); patch-pairs: two bodies that also meet each other; patch-wild: steps to 0.1 s, thin bodies, friction to 5
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
@@ -78,6 +80,8 @@ NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
+              "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
+              "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
               "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),

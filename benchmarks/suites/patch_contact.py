@@ -78,12 +78,14 @@ def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
         height, turn = max(abs(p[2] - 0.5) for p in row["position"]), max(map(abs, row["turn"]))
         print(f"{row['who']:16} {max(error):11.2e} {height:10.1e} {turn:10.1e} {1e6 * row['seconds'] / STEPS:12.1f}")
     print_absent(found["absent"])
-    times = {}
-    print("\nTimes of deft's steps [µs]")
-    print(f"{'scene':24} {'steps':>6} {'solve p50':>10} {'p95':>8} {'step p50':>10} {'p95':>8}")
-    for scene, steps in TIMED.items():
-        with tempfile.TemporaryDirectory() as folder:
-            summary = simulate(build, scene, steps, f"{folder}/run")
-        times[scene] = {"steps": steps, "solve_us": summary["solve_us"], "step_us": summary["step_us"]}
-        print(f"{scene:24} {steps:6} {summary['solve_us']['p50']:10.1f} {summary['solve_us']['p95']:8.1f} {summary['step_us']['p50']:10.1f} {summary['step_us']['p95']:8.1f}")
+    words = [word for scene, steps in TIMED.items() for word in (str(SCENES / f"{scene}.deft.yaml"), str(steps))]
+    times = json.loads(output_of([str(build / "benchmarks/patch_benchmark"), "steps", *words]))
+    print("\nP8: deft's steps [µs], the best of three rounds of each; bar: mean 200")
+    print(f"{'scene':24} {'steps':>6} {'mean':>8} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8} {'systems per step':>17} {'max':>4} {'residual':>9} {'penetration m':>14}")
+    for row in times:
+        row["scene"] = Path(row["scene"]).name.removesuffix(".deft.yaml")
+        print(f"{row['scene']:24} {row['steps']:6} {row['mean_us']:8.1f} {row['p50_us']:8.1f} {row['p95_us']:8.1f} {row['p99_us']:8.1f} {row['max_us']:8.1f} "
+              f"{row['iterations_mean']:17.2f} {row['iterations_max']:4.0f} {row['residual']:9.1e} {row['penetration_m']:14.1e}")  # fmt: skip
+    steps = sum(row["steps"] for row in times)
+    print(f"mean of all {sum(row['steps'] * row['mean_us'] for row in times) / steps:.1f} µs over {steps} steps")
     return {"rows": rows, "absent": found["absent"], "times": times}
