@@ -10,6 +10,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr int kSweeps = 60;
+constexpr double kFar = 0.1;   // of the sizes: pairs whose bounding spheres are farther apart get that distance
 constexpr double kHeld = 0.99;  // share of the friction ellipsoid below which a contact is taken to stick
 
 Vector3d three(std::span<const double> x, int first) { return {x[static_cast<std::size_t>(first)], x[static_cast<std::size_t>(first) + 1], x[static_cast<std::size_t>(first) + 2]}; }
@@ -58,7 +59,7 @@ double PatchStarts::distance(int index, std::span<const RigidTransform> X_WB, Ve
   }
   const Vector3d apart = X_AG.translation() - X_WB[static_cast<std::size_t>(B.body)] * world_->collision->pose_in_body(pair.b).translation();
   const double bound = apart.norm() - A.set.radius - B.set.radius;
-  if (bound > 0) {
+  if (bound > kFar * (A.set.radius + B.set.radius)) {
     n = apart.normalized();
     point = X_AG.translation() - (A.set.radius + 0.5 * bound) * n;
     return bound;

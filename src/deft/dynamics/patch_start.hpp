@@ -34,7 +34,7 @@ class PatchStarts {
 
   /// Poses of all bodies of the scene after a step from `start` with velocities ν (6 per PatchBody).
   void place(std::span<const PatchState> start, std::span<const double> nu, std::vector<RigidTransform>& X_WB) const;
-  /// Signed distance of a pair, or a lower bound > 0 of it; unit normal from B to A; the middle of the nearest points.
+  /// Signed distance of a pair, or a lower bound of it where that is a tenth of the sizes and more; unit normal from B to A; the middle of the nearest points.
   double distance(int pair, std::span<const RigidTransform> X_WB, Eigen::Vector3d& n, Eigen::Vector3d& point) const;
 
  private:

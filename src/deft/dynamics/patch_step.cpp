@@ -14,6 +14,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr double kTouching_m = 1e-10;  // a pair that was left out and comes nearer than −this becomes part of the problem
+constexpr std::size_t kHastyStarts = 4;
 constexpr double kRunaway_rad = 100;   // turned in one step
 
 /// Three entries of a vector.
@@ -37,7 +38,27 @@ void PatchStepper::move_freely(std::span<const PatchState> start, std::span<cons
   }
 }
 
-bool PatchStepper::solve(std::span<const PatchState> start, PatchResult& result) {
+bool PatchStepper::choose_pairs(bool lean) {
+  starts_.place(start_, std::span<const double>(z_).first(free_.size()), X_WB_);
+  const std::size_t before = pairs_.size();
+  const int count = static_cast<int>(world_->pairs.size());
+  distances_.resize(world_->pairs.size());
+  for (int i = 0; i < count; ++i) {
+    Vector3d n, point;
+    if (!std::binary_search(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(before), i)) distances_[static_cast<std::size_t>(i)] = starts_.distance(i, X_WB_, n, point);
+  }
+  const auto add_below = [&](double least, bool known) {
+    for (int i = 0; i < count; ++i) {
+      if (std::find(pairs_.begin(), pairs_.end(), i) == pairs_.end() && (distances_[static_cast<std::size_t>(i)] < least || (known && starts_.knows(i)))) pairs_.push_back(i);
+    }
+  };
+  add_below(before == 0 ? 0.0 : -kTouching_m, false);
+  if (!lean && before == 0 && !pairs_.empty()) add_below(system_.velocity_scale() * world_->h, true);
+  std::sort(pairs_.begin(), pairs_.end());
+  return pairs_.size() > before;
+}
+
+bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchResult& result) {
   system_.set(*world_, start, free_, pairs_);
   const bool warm = std::any_of(pairs_.begin(), pairs_.end(), [this](int i) { return starts_.knows(i); });
   const double L = world_->length;
@@ -53,7 +74,8 @@ bool PatchStepper::solve(std::span<const PatchState> start, PatchResult& result)
                                            {.from = From::kImpact, .at_rest = true}};
   // First Newton's method alone from each, then with its fallbacks from all but the last step's.
   const std::size_t first = warm ? 0 : 1;
-  for (std::size_t k = first; k < 2 * recipes.size() - 1; ++k) {
+  const std::size_t starts = patient ? 2 * recipes.size() - 1 : kHastyStarts;
+  for (std::size_t k = first; k < starts; ++k) {
     const bool fallbacks = k >= recipes.size();
     const std::size_t recipe = fallbacks ? k - recipes.size() + 1 : k;
     starts_.make(recipes[recipe], system_, free_, guess_);
@@ -85,21 +107,15 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
   result.solve_us = 0;
   result.method = "free";
   result.status = solvers::Status::kSolved;
-  pairs_.clear();
-  z_ = free_;
-  system_.set(*world_, start, free_, pairs_);
-  for (;;) {
-    starts_.place(start, std::span<const double>(z_).first(free_.size()), X_WB_);
-    const std::size_t before = pairs_.size();
-    for (int i = 0; i < static_cast<int>(world_->pairs.size()); ++i) {
-      if (std::find(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(before), i) != pairs_.begin() + static_cast<std::ptrdiff_t>(before)) continue;
-      Vector3d n, point;
-      const double least = before == 0 ? 0.0 : -kTouching_m;
-      if (starts_.distance(i, X_WB_, n, point) < least) pairs_.push_back(i);
+  // Pairs that the free motion makes penetrate, that carried load before, or that are about to touch; where that fails, the first alone. Then what the solution makes penetrate.
+  for (const bool lean : {false, true}) {
+    result.status = solvers::Status::kSolved;
+    pairs_.clear();
+    z_ = free_;
+    system_.set(*world_, start, free_, pairs_);
+    while (choose_pairs(lean) && solve(start, lean, result)) {
     }
-    if (pairs_.size() == before) break;
-    std::sort(pairs_.begin(), pairs_.end());
-    if (!solve(start, result)) break;
+    if (solvers::usable(result.status)) break;
   }
 
   // A body that turns by many rounds in a step has no meaningful pose: the explicit gyroscopic term has made it run away.

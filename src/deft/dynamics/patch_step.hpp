@@ -38,7 +38,10 @@ class PatchStepper {
 
  private:
   void move_freely(std::span<const PatchState> start, std::span<const PatchImpulse> impulses);
-  bool solve(std::span<const PatchState> start, PatchResult& result);
+  /// Adds to pairs_ what z_ makes necessary. @returns whether there was any.
+  bool choose_pairs(bool lean);
+  /// Tries the starts, the first few or (patient) all with the fallbacks.
+  bool solve(std::span<const PatchState> start, bool patient, PatchResult& result);
 
   std::unique_ptr<PatchWorld> world_;  // starts_ points to it
   PatchStarts starts_;
@@ -46,7 +49,7 @@ class PatchStepper {
   PatchCertifier certifier_;
   solvers::McpSolver solver_;
   std::vector<PatchState> start_;
-  std::vector<double> free_, z_, guess_;
+  std::vector<double> free_, z_, guess_, distances_;
   std::vector<int> pairs_;
   std::vector<RigidTransform> X_WB_;
 };
