@@ -183,7 +183,7 @@ int run(const SimOptions& options) {
     Progress progress(!options.output.quiet);
     const auto on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
       writer.append(so_far);
-      dump.consider(step, result);
+      dump.consider(step, result, *model);
       if (result.status == Status::kNotUnique && !told_of_second) {
         told_of_second = true;
         if (const std::string why = dynamics::explain(scene, result); !why.empty())

@@ -27,6 +27,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "solve_lcs.hpp"
+#include "solve_patch.hpp"
 #include "statistics.hpp"
 
 namespace deft::cli {
@@ -70,6 +71,10 @@ struct DelassusSolved : Answer {
 
 struct ControlSolved : Answer {
   io::LcsAnswer found;
+};
+
+struct PatchSolved : Answer {
+  dynamics::PatchAnswer found;
 };
 
 struct ComplementaritySolved : Answer {
@@ -180,6 +185,18 @@ ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options)
   return solved;
 }
 
+PatchSolved solve(const io::PatchProblemFile& file, const SolveOptions& options) {
+  PatchSolved solved;
+  solved.found = solve_patch(file, {options.tolerance, options.time_limit_s, options.repeat}, solved.time_s);
+  solved.status = solved.found.status;
+  solved.iterations = solved.found.iterations;
+  const bool usable = solvers::usable(solved.status);
+  constexpr double kNoPoint = std::numeric_limits<double>::infinity();
+  solved.residual = usable ? solved.found.certificate.max_scaled() : kNoPoint;
+  solved.primal = usable ? solved.found.certificate.primal : kNoPoint;
+  return solved;
+}
+
 int exit_code(const Answer& solved) {
   switch (solved.status) {
     case Status::kSolved:
@@ -254,8 +271,10 @@ void print_one(const io::ComplementarityProblemFile& file, const Complementarity
 }
 
 void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.found); }
+void print_one(const io::PatchProblemFile& file, const PatchSolved& solved) { print_patch(file, solved.found, solved.time_s); }
 
 std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) { return io::lcs_result_json(file, solved.found); }
+std::string result_json(const io::PatchProblemFile& file, const PatchSolved& solved) { return io::patch_result_json(file, solved.found, solved.time_s); }
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
   return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                  solved.solution, name_of(solved.method));
@@ -288,6 +307,10 @@ void check_solver_fits(const std::string& path, const io::LcsProblemFile&, const
   check_solver_fits(path, "lcs_mpc", options.solver, {"auto", "bnb"});
 }
 
+void check_solver_fits(const std::string& path, const io::PatchProblemFile&, const SolveOptions& options) {
+  check_solver_fits(path, "ecp", options.solver, {"auto", "newton"});
+}
+
 /// A relative gap may be larger than a residual.
 void check_tolerance(const std::string& path, const io::ProblemFile& problem, const SolveOptions& options) {
   constexpr double kLargest = 1e-3;
@@ -311,6 +334,7 @@ struct Solvers {
     return cli::solve(file.program, options, complementarity);
   }
   ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) { return cli::solve(file, options); }
+  PatchSolved solve(const io::PatchProblemFile& file, const SolveOptions& options) { return cli::solve(file, options); }
 };
 
 /// What several files add up to.
@@ -431,7 +455,7 @@ Command add_solve(CLI::App& app) {
   command
       ->add_option("--solver", options->solver,
                    "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of lcp and mcp: lemke, newton; "
-                   "of lcs_mpc: bnb (branch and bound)")
+                   "of lcs_mpc: bnb (branch and bound); of ecp: newton")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
   command->add_option("--uniqueness", options->uniqueness, "off or check: whether lcp and mcp have a second solution; the others always say")
@@ -441,7 +465,7 @@ Command add_solve(CLI::App& app) {
       ->type_name("WHICH")
       ->check(CLI::IsMember({"any", "least_norm"}));
   command
-      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp 1e-10; at most 1e-3); of lcs_mpc the relative gap (1e-7)")
+      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp, ecp 1e-10; at most 1e-3); of lcs_mpc the relative gap (1e-7)")
       ->type_name("T")
       ->check(CLI::Range(1e-14, 1.0));
   command->add_option("--time-limit", options->time_limit_s, "Seconds per problem")

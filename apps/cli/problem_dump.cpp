@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "deft/core/log.hpp"
+#include "deft/dynamics/equivalent_contact_point.hpp"
 #include "deft/io/problem_file.hpp"
 #include "statistics.hpp"
 
@@ -46,7 +47,7 @@ bool ProblemDump::wanted(solvers::Status status, double time_us, std::vector<dou
   return false;
 }
 
-void ProblemDump::consider(int step, const dynamics::StepResult& result) {
+void ProblemDump::consider(int step, const dynamics::StepResult& result, const dynamics::StepModel& model) {
   if (folder_.empty() || !wanted(result.status, result.solve_us, solve_us_)) return;
   io::ContactLabels labels;
   const auto& contacts = result.problem.contacts;
@@ -59,7 +60,9 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result) {
   }
   const std::string name = fmt::format("{}_{:06}", name_, step), source = fmt::format("deft sim, step {}", step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
-  if (result.complementarity.q.size() > 0) {
+  if (const auto* patch = dynamic_cast<const dynamics::EquivalentContactPoint*>(&model)) {
+    io::write_patch_problem(path, name, source, patch->problem());
+  } else if (result.complementarity.q.size() > 0) {
     io::write_complementarity_problem(path, name, source, result.complementarity);
   } else {
     io::write_contact_problem(path, name, source, result.program, labels);

@@ -176,7 +176,7 @@ def test_for_people_one_line_each_and_a_summary(deft, problems):
     ("contacts[0].mu", lambda p: p["contacts"][0].pop("mu")),
     ("b[1]", lambda p: p.update(b=[0, "x", 0])),
     ("b", lambda p: p.update(b=[0])),
-    ("kind", lambda p: p.update(kind="ecp")),
+    ("h", lambda p: p.update(kind="ecp")),
     ("q", lambda p: p.update(kind="lcp")),
     ("kind", lambda p: p.update(kind="qp")),
     ("model", lambda p: p.update(model="soft")),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "deft/collision/convex_hull.hpp"
+#include "deft/collision/inline_points.hpp"
 #include "deft/collision/shape.hpp"
 
 namespace deft::collision {
@@ -110,6 +111,7 @@ struct Builder {
     info.kind = "convex hull";
     if (!spec.scale.allFinite() || (spec.scale.array() == 0).any())
       return report.error("the scale of a mesh must be finite and not zero");
+    if (has_inline_points(spec.path)) return set_points(spec);
     try {
       const Mesh mesh = load_mesh(spec.path, spec.scale);
       set_hull(make_convex_hull(mesh.vertices));
@@ -122,6 +124,17 @@ struct Builder {
       }
     } catch (const std::exception& error) {
       report.error(fmt::format("mesh '{}': {}", spec.path, error.what()));
+    }
+  }
+
+  void set_points(const MeshSpec& spec) const {
+    try {
+      std::vector<Vector3d> points = read_inline_points(spec.path);
+      for (Vector3d& p : points) p = p.cwiseProduct(spec.scale);
+      set_hull(make_convex_hull(points));
+      info.mesh_volume = info.hull_volume = volume(shape.core);
+    } catch (const std::exception& error) {
+      report.error(fmt::format("convex hull of points: {}", error.what()));
     }
   }
 

@@ -18,15 +18,6 @@ using Eigen::Vector3d;
 constexpr double kLoaded = 1e-9;   // a multiplier below counts as zero: a face tilted by less is flat
 constexpr double kFlat = 1e-7;     // singular values below, of rows of unit size, mean a flat direction
 
-solvers::Certificate as_certificate(const PatchCertificate& patch, double length) {
-  solvers::Certificate c;
-  c.stationarity = std::max({patch.newton_euler, patch.geometry, patch.friction, patch.proposition});
-  c.primal = std::max(0.0, patch.penetration_m) / length;
-  c.complementarity = patch.complementarity;
-  c.primal_m = std::max(0.0, patch.penetration_m);
-  return c;
-}
-
 }  // namespace
 
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact) {

@@ -3,6 +3,7 @@
 // Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19; README.md).
 
 #include "deft/dynamics/patch_derivative.hpp"
+#include "deft/dynamics/patch_problem_solver.hpp"
 #include "deft/dynamics/patch_scene.hpp"
 #include "deft/dynamics/patch_step.hpp"
 #include "deft/dynamics/step_derivative.hpp"
@@ -30,6 +31,8 @@ class EquivalentContactPoint final : public StepModel {
   /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
   std::vector<std::string> derivative(const State& start, StepDerivative& out);
   const PatchWorld& world() const { return stepper_.world(); }
+  /// The problem of the last step.
+  PatchProblem problem() const { return make_patch_problem(world(), states_, impulses_); }
   PatchStepper& stepper() { return stepper_; }
 
  private:

@@ -48,6 +48,15 @@ void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const 
 
 double PatchCertificate::max_scaled() const { return std::max({newton_euler, geometry, complementarity, friction, proposition}); }
 
+solvers::Certificate as_certificate(const PatchCertificate& patch, double length) {
+  solvers::Certificate c;
+  c.stationarity = std::max({patch.newton_euler, patch.geometry, patch.friction, patch.proposition});
+  c.primal = std::max(0.0, patch.penetration_m) / length;
+  c.complementarity = patch.complementarity;
+  c.primal_m = std::max(0.0, patch.penetration_m);
+  return c;
+}
+
 PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const PatchState> end,
                                          std::span<const PatchContact> contacts) {
   PatchCertificate c;

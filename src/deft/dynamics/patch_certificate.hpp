@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "deft/dynamics/patch_world.hpp"
+#include "deft/solvers/certificate.hpp"
 
 namespace deft::dynamics {
 
@@ -20,6 +21,9 @@ struct PatchCertificate {
   double proposition = 0;
   double max_scaled() const;
 };
+
+/// The same in the words of all models: the balance, geometry, friction and proposition are stationarity, the penetration over `length` [m] is primal.
+solvers::Certificate as_certificate(const PatchCertificate& patch, double length);
 
 /// Keeps scratch; one object per thread.
 class PatchCertifier {

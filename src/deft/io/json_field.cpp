@@ -16,9 +16,9 @@ bool is_finite_number(const nlohmann::json& value) { return value.is_number() &&
 
 }  // namespace
 
-void JsonField::fail(const std::string& message) const {
-  throw InputError({path_.empty() ? file_ : fmt::format("{}: field '{}'", file_, path_), 0, 0}, message);
-}
+std::string JsonField::place() const { return path_.empty() ? file_ : fmt::format("{}: field '{}'", file_, path_); }
+
+void JsonField::fail(const std::string& message) const { throw InputError({place(), 0, 0}, message); }
 
 /// The value as the file has it, cut when long.
 std::string JsonField::shown() const {

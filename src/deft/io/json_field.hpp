@@ -18,6 +18,8 @@ class JsonField {
 
   /// @throws InputError `FILE: field 'PATH': error: message`.
   [[noreturn]] void fail(const std::string& message) const;
+  /// `FILE: field 'PATH'`, for complaints that others make.
+  std::string place() const;
 
   /// Member `key`; null counts as absent. @throws InputError if this is not an object (both) or the member is absent
   /// (`at`).

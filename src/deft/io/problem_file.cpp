@@ -1,7 +1,6 @@
 #include "deft/io/problem_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "deft/io/json_matrix.hpp"
 #include "deft/io/json_text.hpp"
 #include "deft/io/lcs_file.hpp"
+#include "deft/io/patch_file.hpp"
 
 namespace deft::io {
 namespace {
@@ -28,7 +28,6 @@ using solvers::FrictionModel;
 constexpr int kMaxIndex = 1 << 30;
 constexpr int kMaxRays = 4096;
 const std::vector<std::string> kKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
-const std::vector<std::string> kAvailableKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc"};
 
 /// "000.json.gz" → "000".
 std::string stem(const std::string& path) {
@@ -230,8 +229,11 @@ ProblemFile read_problem(const std::string& path) {
     file.program = read_lcs_mpc(root, file.notes);
     return file;
   }
-  if (kind != "delassus")
-    root.at("kind").fail(fmt::format("'{}' is not available yet; available: {}", kind, fmt::join(kAvailableKinds, ", ")));
+  if (kind == "ecp") {
+    auto file = named<PatchProblemFile>(root, path);
+    file.problem = read_patch_problem(root, file.notes);
+    return file;
+  }
   auto file = named<DelassusProblemFile>(root, path);
   file.program = read_delassus(root, file.notes);
   return file;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "deft/dynamics/patch_problem.hpp"
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity_program.hpp"
 #include "deft/solvers/delassus_program.hpp"
@@ -45,8 +46,15 @@ struct LcsProblemFile {
   std::vector<std::string> notes;
 };
 
-/// A problem file of any kind that can be solved.
-using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile, ComplementarityProblemFile, LcsProblemFile>;
+/// A problem file of kind `ecp`, read and checked.
+struct PatchProblemFile {
+  std::string name, source;
+  dynamics::PatchProblem problem;
+  std::vector<std::string> notes;
+};
+
+/// A problem file of any kind.
+using ProblemFile = std::variant<ContactProblemFile, DelassusProblemFile, ComplementarityProblemFile, LcsProblemFile, PatchProblemFile>;
 
 /// Reads a problem file. @throws InputError `FILE: field 'x': error: …` naming the field, the value and the valid choices.
 ProblemFile read_problem(const std::string& path);
@@ -69,6 +77,9 @@ void write_complementarity_problem(const std::string& path, const std::string& n
 /// Writes a control problem in full precision, kind `lcs_mpc`; what says nothing (no bounds, goals that do not change) is left out or
 /// written once. @throws std::invalid_argument for a program that check refuses.
 void write_lcs_problem(const std::string& path, const std::string& name, const std::string& source, const solvers::LcsMpcProgram& program);
+
+/// Writes a step with line and surface contact in full precision, kind `ecp`. @throws std::invalid_argument for numbers that are not finite.
+void write_patch_problem(const std::string& path, const std::string& name, const std::string& source, const dynamics::PatchProblem& problem);
 
 /// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite
 /// numbers as strings.
@@ -103,5 +114,10 @@ std::string_view lcs_sentence(const LcsAnswer& answer);
 /// The same for kind `lcs_mpc`; the solution is `cost`, `bound`, `gap`, `x`, `u`, `gamma` (a list per step; null without an incumbent) and
 /// `nodes`. Scaled residuals are the absolute ones over the largest entry of the trajectory, at least 1.
 std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer);
+/// One sentence for people about the outcome of a step of kind `ecp`.
+std::string_view patch_sentence(solvers::Status status);
+/// The same for kind `ecp`; the solution is `nu`, `q` (a list per body) and `pairs`, all null where the step failed. Absolute residuals: impulses [N s], penetration [m],
+/// p_n |gap| [J s].
+std::string patch_result_json(const PatchProblemFile& file, const dynamics::PatchAnswer& answer, double time_s);
 
 }  // namespace deft::io

@@ -1,0 +1,21 @@
+#pragma once
+// What deft solve does with files of kind `ecp`: solve, print.
+
+#include <optional>
+
+#include "deft/io/problem_file.hpp"
+
+namespace deft::cli {
+
+/// The options of deft solve that matter here.
+struct PatchOptions {
+  std::optional<double> tolerance, time_limit_s;  // the time of each start of Newton's method
+  int repeat = 1;
+};
+
+/// Solves from scratch `repeat` times: the first answer; `time_s` becomes the median of the times.
+dynamics::PatchAnswer solve_patch(const io::PatchProblemFile& file, const PatchOptions& options, double& time_s);
+/// Velocities of the bodies, and each pair's kind, gap, point and wrench.
+void print_patch(const io::PatchProblemFile& file, const dynamics::PatchAnswer& answer, double time_s);
+
+}  // namespace deft::cli
