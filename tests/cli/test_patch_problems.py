@@ -326,7 +326,7 @@ name: beside
 bodies:
   block: {shape: {box: {size: [0.4, 0.2, 0.2]}}, mass: 2, com: [0.05, 0.02, -0.01], inertia: [0.05, 0.06, 0.07], joint: free, mu: 0.4}
   wedge: {shape: {prism: {vertices: [[0, 0], [0.3, 0], [0, 0.2]], height: 0.2}}, mass: 1, joint: free, mu: 0.3}
-  step: {shape: {box: {size: [0.2, 1, 0.1]}}, joint: fixed, mu: 0.3}
+  step: {shape: {box: {size: [0.2, 1, 0.1]}}, joint: fixed, pose: {translation: [0.4, 0, 0.05]}, mu: 0.3}
   ground: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed, mu: 0.3}
 gravity: [0, 0, -9.8]
 friction: {ellipsoid: [1, 0.8, 0.05], ellipsoid_axis: [1, 1, 0]}
@@ -335,7 +335,6 @@ configurations:
   start:
     block: {position: [0, 0, 0.1], velocity: [0, 0, 1, 1, 0.2, 0]}
     wedge: {position: [1, 0, 0.1], velocity: [0.3, 0, 0, -1, 0, 0]}
-    step: {position: [0.4, 0, 0.05]}
 initial: start
 """)
     deft.run("sim", "scene.deft.yaml", "--steps", 40, "--out", "run", "--dump-problems", "dump")
