@@ -319,14 +319,14 @@ def test_dumped_steps_are_solved_again(deft, scenes, tmp_path, name):
 
 
 def test_dumps_of_bodies_beside_their_centre(deft, tmp_path):
-    """Origins beside the centre of mass, a body of two shapes, a polytope, and a fixed box in the way."""
+    """Origins beside the centre of mass, a prism, and a fixed box that it lands on."""
     (tmp_path / "scene.deft.yaml").write_text("""
 deft: 1
 name: beside
 bodies:
   block: {shape: {box: {size: [0.4, 0.2, 0.2]}}, mass: 2, com: [0.05, 0.02, -0.01], inertia: [0.05, 0.06, 0.07], joint: free, mu: 0.4}
   wedge: {shape: {prism: {vertices: [[0, 0], [0.3, 0], [0, 0.2]], height: 0.2}}, mass: 1, joint: free, mu: 0.3}
-  step: {shape: {box: {size: [0.2, 1, 0.1]}}, joint: fixed, pose: {translation: [0.4, 0, 0.05]}, mu: 0.3}
+  step: {shape: {box: {size: [2, 1, 0.1]}}, joint: fixed, pose: {translation: [2, 0, 0.05]}, mu: 0.3}
   ground: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed, mu: 0.3}
 gravity: [0, 0, -9.8]
 friction: {ellipsoid: [1, 0.8, 0.05], ellipsoid_axis: [1, 1, 0]}
@@ -334,13 +334,14 @@ step: {model: equivalent-contact-point, h: 0.01}
 configurations:
   start:
     block: {position: [0, 0, 0.1], velocity: [0, 0, 1, 1, 0.2, 0]}
-    wedge: {position: [1, 0, 0.1], velocity: [0.3, 0, 0, -1, 0, 0]}
+    wedge: {position: [2, 0, 0.2005], velocity: [0, 0, 0.6, 0.5, 0.2, 0]}
 initial: start
 """)
     deft.run("sim", "scene.deft.yaml", "--steps", 40, "--out", "run", "--dump-problems", "dump")
     results = deft.json("solve", *sorted((tmp_path / "dump").iterdir()))["results"]
     with h5py.File(tmp_path / "run" / "run.h5") as run:
         q, v = run["q"][:], run["v"][:]
+    assert sum(pair["kind"] == "surface" for pair in results[20]["solution"]["pairs"]) == 2
     for k, result in enumerate(results):
         assert np.abs(np.array(result["solution"]["nu"])[:2, :3].ravel() - np.concatenate([v[k + 1][:3], v[k + 1][6:9]])).max() <= 1e-10
         assert np.abs(np.array(result["solution"]["q"])[:2, :4].ravel() - np.concatenate([q[k + 1][:4], q[k + 1][7:11]])).max() <= 1e-10

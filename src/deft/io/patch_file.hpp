@@ -1,7 +1,7 @@
 #pragma once
 // Problem files of kind `ecp`. Internal to io; writing and results are in problem_file.hpp.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
