@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "deft/dynamics/rollout.hpp"
 #include "support/scene_builder.hpp"
@@ -188,12 +191,10 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
   stepper.step(start, std::vector<PatchImpulse>(1), step);
   ASSERT_EQ(step.status, solvers::Status::kSolved);
   ASSERT_LE(step.certificate.max_scaled(), 1e-10);
-  std::vector<double> free(6, 0.0);
-  Eigen::Map<Vector3d>(free.data()) = start[0].omega_W - 0.01 * kBrickInertia.cwiseInverse().cwiseProduct(start[0].omega_W.cross(kBrickInertia.cwiseProduct(start[0].omega_W)));
-  Eigen::Map<Vector3d>(free.data() + 3) = start[0].v_WC + 0.01 * Vector3d(0, 0, -kGravity);
+  const std::vector<PatchImpulse> none(1);
   PatchCertifier certifier;
   const auto judge = [&](const std::vector<PatchState>& end, const std::vector<PatchContact>& contacts) {
-    const PatchCertificate c = certifier.certify(stepper.world(), start, free, end, contacts);
+    const PatchCertificate c = certifier.certify(stepper.world(), start, none, end, contacts);
     return std::max(c.max_scaled(), c.penetration_m);
   };
   ASSERT_LE(judge(step.end, step.contacts), 1e-10);
@@ -209,12 +210,57 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
   EXPECT_GE(spoiled([](PatchContact& c) { c.point_W.z() += 1e-3; }), 1e-4);
   EXPECT_GE(spoiled([](PatchContact& c) { c.gap = 1e-3; }), 1e-4);
   EXPECT_GE(spoiled([](PatchContact& c) { c.l_a[0] += 1e-3; }), 1e-4);
+  EXPECT_GE(spoiled([](PatchContact& c) { c.n_W = Vector3d(1e-3, 0, 1).normalized(); }), 1e-4);
+  const Eigen::AngleAxisd turned(0.3, Vector3d::UnitZ());
+  EXPECT_GE(spoiled([&](PatchContact& c) { c.t_W = turned * c.t_W, c.o_W = turned * c.o_W; }), 1e-2) << "other axes of the ellipsoid";
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& change : std::vector<std::function<void(PatchContact&)>>{[&](PatchContact& c) { c.p_n = nan; }, [&](PatchContact& c) { c.p_f(2) = nan; },
+                                                                            [&](PatchContact& c) { c.point_W.x() = nan; }, [&](PatchContact& c) { c.gap = nan; },
+                                                                            [&](PatchContact& c) { c.l_a[1] = nan; }})
+    EXPECT_EQ(spoiled(change), std::numeric_limits<double>::infinity());
   std::vector<PatchState> end = step.end;
   end[0].v_WC.x() += 1e-3;
   EXPECT_GE(judge(end, step.contacts), 1e-4);
   end = step.end;
   end[0].p_WC.z() -= 1e-3;
   EXPECT_GE(judge(end, step.contacts), 1e-4);
+  end = step.end;
+  end[0].omega_W.y() = nan;
+  EXPECT_EQ(judge(end, step.contacts), std::numeric_limits<double>::infinity());
+  std::vector<PatchImpulse> pushed(1);
+  pushed[0].linear_W.x() = 1e-3;
+  EXPECT_GE(certifier.certify(stepper.world(), start, pushed, step.end, step.contacts).newton_euler, 1e-4);
+}
+
+TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
+  // Ten turned boxes: in free motion only the lowest runs into something.
+  const int n = 10;
+  std::vector<multibody::ModelSpec> models{test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)};
+  for (int i = 0; i < n; ++i) {
+    RigidTransform X = at(0.01 * (i % 3), 0, 0.1 + 0.2 * i);
+    X.linear() = Eigen::AngleAxisd(0.2 * i, Vector3d::UnitZ()).toRotationMatrix();
+    models.push_back(test::free_body("box" + std::to_string(i), multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 0.04 / 6, 0.5, X));
+  }
+  scene::SceneSpec spec = test::scene_spec(models);
+  spec.gravity_W = {0, 0, -kGravity};
+  spec.friction.ellipsoid = std::array<double, 3>{1, 1, 0.05};
+  spec.step.model = scene::ModelKind::kEquivalentContactPoint;
+  spec.step.h = 0.01;
+  const scene::Scene scene = test::build(spec);
+  EquivalentContactPoint model(scene);
+  State state{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
+  StepResult result;
+  advance(model, state, 2, result);
+  const VectorXd q = state.q;
+  for (int k = 0; k < 20; ++k) {
+    advance(model, state, 1, result);
+    EXPECT_LE(result.iterations, 5);
+  }
+  ASSERT_EQ(result.patches.size(), static_cast<std::size_t>(n));
+  double lowest = 0;
+  for (const PatchContact& contact : result.patches) lowest = std::max(lowest, contact.p_n);
+  EXPECT_NEAR(lowest, n * kGravity * 0.01, 1e-9);
+  EXPECT_LE((state.q - q).norm(), 1e-9);
 }
 
 TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {

@@ -18,6 +18,17 @@ using Eigen::Vector3d;
 constexpr double kLoaded = 1e-9;   // a multiplier below counts as zero: a face tilted by less is flat
 constexpr double kFlat = 1e-7;     // singular values below, of rows of unit size, mean a flat direction
 
+/// Model::difference of free bodies, without allocation.
+void set_difference(const scene::Scene& scene, const Eigen::VectorXd& q0, const Eigen::VectorXd& q1, Eigen::VectorXd& delta) {
+  delta.resize(scene.nv());
+  for (const multibody::ModelInfo& model : scene.model().models()) {
+    if (model.nv == 0) continue;
+    const Matrix3d R0 = rotation_from_quat_wxyz(q0.segment<4>(model.first_q)), R1 = rotation_from_quat_wxyz(q1.segment<4>(model.first_q));
+    delta.segment<3>(model.first_v) = log_so3(R1 * R0.transpose());
+    delta.segment<3>(model.first_v + 3) = q1.segment<3>(model.first_q + 4) - q0.segment<3>(model.first_q + 4);
+  }
+}
+
 }  // namespace
 
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact) {
@@ -90,7 +101,7 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
     result.patches.clear();
   }
   write_states(*scene_, world, step_.end, result.q_next, result.v_next);
-  result.delta = scene_->model().difference(start.q, result.q_next);
+  set_difference(*scene_, start.q, result.q_next, result.delta);
   result.step_us = watch.microseconds();
   result.solve_us = step_.solve_us;
   scene_->update(result.q_next, end_);

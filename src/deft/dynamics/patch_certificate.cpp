@@ -5,22 +5,21 @@
 #include <cmath>
 #include <limits>
 
+#include "deft/dynamics/patch_system.hpp"
+
 namespace deft::dynamics {
 namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-/// A body's balance: what its contacts must give, and what they give.
-struct Balance {
-  Vector3d wanted_force, wanted_torque;                                   // M(ν⁺ − ν_f)
-  Vector3d force = Vector3d::Zero(), torque = Vector3d::Zero();           // of the contacts, about C
-  Vector3d centre;
-  double unit = 1;                                                        // [N s]
-  int loaded = 0;
-  const PatchContact* contact = nullptr;
-  double side = 1;                                                        // +1: A of its contact
-};
+constexpr double kNoLoad = 1e-14;  // of a body's impulses: rounding, from which no point follows
+
+/// What is no number is the worst.
+void worsen(double& worst, double value) { worst = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(worst, value); }
+void worsen(double& worst, std::initializer_list<double> values) {
+  for (const double value : values) worsen(worst, value);
+}
 
 RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geometry, std::span<const PatchState> states) {
   if (geometry.moving < 0) return geometry.X_BG;
@@ -38,10 +37,10 @@ void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const 
   for (int i = 0; i < geometry.set.count(); ++i) {
     const double li = l[static_cast<std::size_t>(i)], f = geometry.set.value(i, x);
     rest += li * (X_WG.linear() * geometry.set.gradient(i, x));
-    c.geometry = std::max({c.geometry, f / length, -li});
-    c.complementarity = std::max(c.complementarity, std::abs(li * f) / length);
+    worsen(c.geometry, {f / length, -li});
+    worsen(c.complementarity, std::abs(li * f) / length);
   }
-  c.geometry = std::max(c.geometry, rest.norm());
+  worsen(c.geometry, rest.norm());
 }
 
 }  // namespace
@@ -57,25 +56,29 @@ solvers::Certificate as_certificate(const PatchCertificate& patch, double length
   return c;
 }
 
-PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const PatchState> end,
+PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
                                          std::span<const PatchContact> contacts) {
   PatchCertificate c;
-  std::vector<Balance> balances(world.bodies.size());
+  balances_.assign(world.bodies.size(), {});
   const double v_scale = std::max(world.gravity_W.norm() * world.h, 1e-6 * world.length / world.h);
-  for (std::size_t i = 0; i < balances.size(); ++i) {
+  for (std::size_t i = 0; i < balances_.size(); ++i) {
     const PatchBody& body = world.bodies[i];
-    Balance& at = balances[i];
+    Balance& at = balances_[i];
     const Matrix3d R = rotation_from_quat_wxyz(start[i].quat_wxyz);
     const Matrix3d I = R * body.I_BCm_B * R.transpose();
-    const Vector3d omega_f(free_motion[6 * i], free_motion[6 * i + 1], free_motion[6 * i + 2]), v_f(free_motion[6 * i + 3], free_motion[6 * i + 4], free_motion[6 * i + 5]);
-    at.wanted_force = body.mass * (end[i].v_WC - v_f);
-    at.wanted_torque = I * (end[i].omega_W - omega_f);
+    // The spin without contacts: of the source's rule, or one that keeps the angular momentum.
+    const Vector3d L = I * start[i].omega_W;
+    const Spin spin = free_spin(I, start[i].omega_W, world.h);
+    const Vector3d rest = spin.implicit ? Vector3d(turn(spin.omega, world.h) * (I * spin.omega) - L) : Vector3d(I * spin.omega - L + world.h * start[i].omega_W.cross(L));
+    at.wanted_force = body.mass * (end[i].v_WC - start[i].v_WC - world.h * world.gravity_W) - impulses[i].linear_W;
+    at.wanted_torque = I * (end[i].omega_W - spin.omega) - impulses[i].angular_W;
+    worsen(c.newton_euler, rest.norm() / std::max(L.norm(), body.mass * v_scale * world.length));
     at.centre = end[i].p_WC;
     at.unit = body.mass * v_scale;
     // The motion itself: c⁺ = c + h v⁺, q⁺ ∝ (1, hω⁺/2) ∘ q.
     const Vector3d s = 0.5 * world.h * end[i].omega_W;
     const Eigen::Vector4d q = multiply_quat_wxyz(Eigen::Vector4d(1, s.x(), s.y(), s.z()), start[i].quat_wxyz).normalized();
-    c.geometry = std::max({c.geometry, (end[i].p_WC - start[i].p_WC - world.h * end[i].v_WC).norm() / world.length,
+    worsen(c.geometry, {(end[i].p_WC - start[i].p_WC - world.h * end[i].v_WC).norm() / world.length,
                            std::min((q - end[i].quat_wxyz).norm(), (q + end[i].quat_wxyz).norm())});
   }
   for (const PatchContact& contact : contacts) {
@@ -85,14 +88,17 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     const RigidTransform X_A = geometry_pose(world, A, end), X_B = geometry_pose(world, B, end);
     judge_set(A, X_A, a1, contact.n_W, contact.l_a, world.length, c);
     if (pair.plane) {
-      c.geometry = std::max(c.geometry, std::abs(contact.n_W.dot(a2 - X_B.translation()) - B.set.planes[0].offset) / world.length);
+      Vector3d axis = world.ellipsoid_axis;
+      const Vector3d n = X_B.linear() * B.set.planes[0].normal;
+      worsen(c.geometry, {(contact.n_W - n).norm(), (contact.t_W - patch_tangent(n, axis)).norm()});
+      worsen(c.geometry, std::abs(contact.n_W.dot(a2 - X_B.translation()) - B.set.planes[0].offset) / world.length);
       const Vector3d lowest = X_A * A.set.support(-(X_A.linear().transpose() * contact.n_W));
-      c.penetration_m = std::max(c.penetration_m, B.set.planes[0].offset - contact.n_W.dot(lowest - X_B.translation()));
+      worsen(c.penetration_m, B.set.planes[0].offset - contact.n_W.dot(lowest - X_B.translation()));
     } else {
       judge_set(B, X_B, a2, -contact.n_W, contact.l_b, world.length, c);
     }
-    c.penetration_m = std::max(c.penetration_m, -contact.gap);
-    c.geometry = std::max({c.geometry, std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)), std::abs(contact.t_W.norm() - 1),
+    worsen(c.penetration_m, -contact.gap);
+    worsen(c.geometry, {std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)), std::abs(contact.t_W.norm() - 1),
                            (contact.o_W - contact.n_W.cross(contact.t_W)).norm()});
 
     const Vector3d F = contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W, M = contact.p_f(2) * contact.n_W;
@@ -102,7 +108,7 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     for (const double side : {1.0, -1.0}) {
       const int body = side > 0 ? A.moving : B.moving;
       if (body < 0) continue;
-      Balance& at = balances[static_cast<std::size_t>(body)];
+      Balance& at = balances_[static_cast<std::size_t>(body)];
       const Vector3d rho = contact.point_W - at.centre;
       at.force += side * F;
       at.torque += side * (rho.cross(F) + M);
@@ -116,7 +122,7 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
       unit = std::min(unit, at.unit);
       mass = mass > 0 ? std::min(mass, world.bodies[static_cast<std::size_t>(body)].mass) : world.bodies[static_cast<std::size_t>(body)].mass;
     }
-    c.complementarity = std::max(c.complementarity, std::abs(std::min(contact.p_n / unit, contact.gap / world.length)));
+    worsen(c.complementarity, std::abs(std::min(contact.p_n / unit, contact.gap / world.length)));
     // p_f / e = the projection of p_f / e − m E V on the ball of radius μ p_n.
     Vector3d w(contact.t_W.dot(V), contact.o_W.dot(V), contact.n_W.dot(spin)), s = contact.p_f;
     for (int k = 0; k < 3; ++k) {
@@ -126,12 +132,12 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     Vector3d projected = s - mass * w;
     const double limit = pair.mu * std::max(contact.p_n, 0.0);
     if (projected.norm() > limit) projected *= limit > 0 ? limit / projected.norm() : 0.0;
-    c.friction = std::max(c.friction, (projected - s).norm() / unit);
+    worsen(c.friction, (projected - s).norm() / unit);
   }
-  for (const Balance& at : balances) {
+  for (const Balance& at : balances_) {
     const double unit = std::max(at.unit, at.force.norm());
-    c.newton_euler = std::max({c.newton_euler, (at.force - at.wanted_force).norm() / unit, (at.torque - at.wanted_torque).norm() / (unit * world.length)});
-    if (at.loaded != 1) continue;
+    worsen(c.newton_euler, {(at.force - at.wanted_force).norm() / unit, (at.torque - at.wanted_torque).norm() / (unit * world.length)});
+    if (at.loaded != 1 || !(at.contact->p_n > kNoLoad * unit)) continue;
     const PatchContact& contact = *at.contact;
     const Vector3d A = at.side * at.wanted_force, B = at.side * at.wanted_torque, &n = contact.n_W;
     const Vector3d recomputed(n.dot(A), contact.t_W.dot(A), contact.o_W.dot(A));
@@ -144,7 +150,7 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     const Eigen::Vector4d r = D.partialPivLu().solve(right);
     // The point is as good as the forces are: its error counts with the share of the load.
     const double share = std::min(1.0, contact.p_n / unit);
-    c.proposition = std::max({c.proposition, (recomputed - Vector3d(contact.p_n, contact.p_f(0), contact.p_f(1))).norm() / unit,
+    worsen(c.proposition, {(recomputed - Vector3d(contact.p_n, contact.p_f(0), contact.p_f(1))).norm() / unit,
                               share * (r.head<3>() - (contact.point_W - at.centre)).norm() / world.length, std::abs(r(3) - contact.p_f(2)) / (unit * world.length)});
   }
   if (!std::isfinite(c.max_scaled()) || !std::isfinite(c.penetration_m)) c.newton_euler = c.penetration_m = std::numeric_limits<double>::infinity();

@@ -28,9 +28,22 @@ solvers::Certificate as_certificate(const PatchCertificate& patch, double length
 /// Keeps scratch; one object per thread.
 class PatchCertifier {
  public:
-  /// @param free_motion  (ω, v) per body without contacts.
-  PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const PatchState> end,
+  /// @param impulses  per body, gravity not included.
+  PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
                            std::span<const PatchContact> contacts);
+
+ private:
+  /// A body's balance: what its contacts must give, and what they give.
+  struct Balance {
+    Eigen::Vector3d wanted_force, wanted_torque;                                          // M(ν⁺ − ν_f)
+    Eigen::Vector3d force = Eigen::Vector3d::Zero(), torque = Eigen::Vector3d::Zero();    // of the contacts, about C
+    Eigen::Vector3d centre;
+    double unit = 1;                                                                      // [N s]
+    int loaded = 0;
+    const PatchContact* contact = nullptr;
+    double side = 1;                                                                      // +1: A of its contact
+  };
+  std::vector<Balance> balances_;
 };
 
 }  // namespace deft::dynamics

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
@@ -125,6 +126,7 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
   result.end.assign(start.begin(), start.end());
   result.certificate = {};
   if (!solvers::usable(result.status)) {
+    result.certificate.newton_euler = std::numeric_limits<double>::infinity();
     starts_.forget();
     result.contacts.clear();
     return;
@@ -139,7 +141,7 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
   }
   result.contacts.resize(pairs_.size());
   for (std::size_t k = 0; k < pairs_.size(); ++k) system_.unpack(static_cast<int>(k), z_, result.contacts[k]);
-  result.certificate = certifier_.certify(*world_, start, free_, result.end, result.contacts);
+  result.certificate = certifier_.certify(*world_, start, impulses, result.end, result.contacts);
   starts_.remember(system_, z_);
 }
 
