@@ -104,8 +104,11 @@ def test_without_step_length_it_does_not_start(deft, pushed_ball, tmp_path):
     assert deft.json("sim", pushed_ball, "--h", 0.1, "--out", "run")["steps"] == 20
 
 
-def test_a_later_model_is_refused_by_name(deft, pushed_ball):
-    assert "available" in deft.run("sim", pushed_ball, "--model", "equivalent-contact-point", code=2).stderr
+def test_a_model_of_free_bodies_names_the_robot_that_it_does_not_know(deft, pushed_ball):
+    said = deft.run("sim", pushed_ball, "--model", "equivalent-contact-point", "--kappa", "inf", code=2).stderr
+    assert "equivalent-contact-point moves free bodies only" in said and "is a robot" in said
+    said = deft.run("sim", pushed_ball, "--model", "equivalent-contact", code=2).stderr
+    assert "equivalent-contact-point" in said and "stewart-trinkle" in said
 
 
 def test_models_of_second_order_keep_velocities(deft, falling_ball, tmp_path):
