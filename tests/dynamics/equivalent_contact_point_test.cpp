@@ -263,6 +263,59 @@ TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
   EXPECT_LE((state.q - q).norm(), 1e-9);
 }
 
+TEST(EquivalentContactPoint, PressesBelowTheCentreOfMassWhereverTheShapeIsOnItsBody) {
+  scene::SceneSpec spec = on_ground(kBrick, 2, kBrickInertia, 0, 0.5, {1, 1, 0.1}, 0.01);
+  multibody::LinkSpec& link = spec.world.models[0].links[0];
+  link.collisions[0].X_LG = make_transform(Eigen::AngleAxisd(EIGEN_PI / 2, Vector3d::UnitX()).toRotationMatrix(), {0.3, -0.2, 0.5});  // 0.3 m high now
+  link.inertial->p_LCom = {0.4, -0.15, 0.45};
+  const scene::Scene scene = test::build(spec);
+  EquivalentContactPoint model(scene);
+  State state = moving(scene, Vector3d::Zero(), Vector3d::Zero());
+  state.q.head<4>() << std::cos(0.4), 0, 0, std::sin(0.4);
+  state.q.tail<3>() << 1, 2, 0.15 - 0.5;
+  const Eigen::Matrix3d R = rotation_from_quat_wxyz(state.q.head<4>());
+  const Vector3d origin = state.q.tail<3>(), below = origin + R * link.inertial->p_LCom;
+  StepResult result;
+  advance(model, state, 50, result);
+  EXPECT_LE((state.q.tail<3>() - origin).norm(), 1e-12);
+  ASSERT_EQ(result.patches.size(), 1u);
+  EXPECT_LE((result.patches[0].point_W - Vector3d(below.x(), below.y(), 0)).norm(), 1e-9);
+}
+
+TEST(EquivalentContactPoint, TwoShapesOfABodyShareItsWeightByTheirLevers) {
+  scene::SceneSpec spec = on_ground(multibody::SphereSpec{0.1}, 3, {0.1, 0.1, 0.1}, 0.1, 0.5, {1, 1, 0.1}, 0.01);
+  multibody::LinkSpec& link = spec.world.models[0].links[0];
+  link.collisions.push_back(link.collisions[0]);
+  link.collisions[0].X_LG = at(0.2, 0, 0);
+  link.collisions[1].X_LG = at(-0.6, 0, 0);
+  link.collisions[1].name = "other";
+  const scene::Scene scene = test::build(spec);
+  EquivalentContactPoint model(scene);
+  State state = moving(scene, Vector3d::Zero(), Vector3d::Zero());
+  StepResult result;
+  advance(model, state, 20, result);
+  ASSERT_EQ(result.patches.size(), 2u);
+  for (const PatchContact& contact : result.patches) {
+    const double x = contact.point_W.x(), share = x > 0 ? 0.75 : 0.25;
+    EXPECT_NEAR(x, x > 0 ? 0.2 : -0.6, 1e-9);
+    EXPECT_NEAR(contact.p_n, share * 3 * kGravity * 0.01, 1e-9);
+  }
+}
+
+TEST(EquivalentContactPoint, WhatItRemembersDoesNotChangeTheMotion) {
+  const scene::Scene scene = test::build(on_ground(kBrick, 2, kBrickInertia, 0.4, 0.4, {1, 0.8, 0.05}, 0.005));
+  EquivalentContactPoint warm(scene), cold(scene);
+  State state = moving(scene, {3, -5, 2}, {0.8, 0.3, 0});
+  StepResult result, again;
+  for (int k = 0; k < 400; ++k) {
+    cold.reset();
+    cold.step(state, VectorXd(0), again);
+    ASSERT_EQ(again.status, solvers::Status::kSolved) << k;
+    advance(warm, state, 1, result);
+    EXPECT_LE((result.v_next - again.v_next).norm(), 1e-7) << k;
+  }
+}
+
 TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
   const auto refusal = [](const scene::SceneSpec& spec) -> std::string {
     const scene::Scene scene = test::build(spec);
