@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "deft/dynamics/patch_system.hpp"
+#include "deft/dynamics/patch_motion.hpp"
 
 namespace deft::dynamics {
 namespace {
