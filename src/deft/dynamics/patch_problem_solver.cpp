@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "deft/collision/inline_points.hpp"
@@ -145,7 +146,13 @@ void PatchProblemSolver::solve(PatchAnswer& answer) {
   answer.end.clear();
   const bool usable = solvers::usable(step_.status);
   for (std::size_t i = 0; i < problem_.bodies.size(); ++i) answer.end.push_back(usable && moving_[i] >= 0 ? step_.end[at(moving_[i])] : problem_.bodies[i].start);
-  if (!usable) return;
+  if (!usable) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    answer.certificate = {};
+    answer.certificate.stationarity = answer.certificate.primal = answer.certificate.complementarity = kNone;
+    answer.certificate.stationarity_N = answer.certificate.primal_m = answer.certificate.complementarity_J = kNone;
+    return;
+  }
   for (std::size_t k = 0; k < problem_.pairs.size(); ++k) report(k, answer.end, answer);
   judge(answer);
   answer.status = solvers::confirmed(answer.status, answer.certificate, std::max(solvers::kCertified, settings().tolerance));
