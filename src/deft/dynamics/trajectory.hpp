@@ -22,7 +22,7 @@ struct ContactRecord {
   std::array<double, 3> normal_W{};              // unit, from b to a
   double gap = 0;                                // φ + J_n δ, the gap of the linearised geometry at the end of the step [m]
   double boundary_gap = 0;                       // part of the gap that sliding opens in the convex model: μ|E s|, or μ max d_jᵀs [m]; 0 with Coulomb's law
-  double gap_start = 0;                          // true gap φ at the start of the step [m]
+  double gap_start = 0;                          // true gap φ at the start of the step [m]; model equivalent-contact-point: at its end, as `gap`
   std::array<double, 3> force_W{};               // [N], on a
   std::array<double, 3> torque_W{};              // [N·m], on a, about point_W (torsional friction)
   double mu = 0;
