@@ -2,6 +2,7 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "deft/core/stopwatch.hpp"
@@ -16,6 +17,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr double kLoaded = 1e-9;   // a multiplier below counts as zero: a face tilted by less is flat
+constexpr double kSlip_m = 1e-7;  // displacement over a step above which a loaded contact slides, as in roll-outs
 constexpr double kFlat = 1e-7;     // singular values below, of rows of unit size, mean a flat direction
 
 /// Model::difference of free bodies, without allocation.
@@ -68,6 +70,12 @@ ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> en
     case 2: return ContactKind::kLine;
     default: return ContactKind::kPoint;
   }
+}
+
+ContactState contact_state(const PatchWorld& world, const PatchContact& contact) {
+  if (!(contact.p_n > 0)) return ContactState::kOpen;
+  const bool slides = world.h * contact.slip.head<2>().norm() > kSlip_m || world.h * std::abs(contact.slip(2)) * world.length > kSlip_m;
+  return slides ? ContactState::kSlide : ContactState::kStick;
 }
 
 EquivalentContactPoint::EquivalentContactPoint(const scene::Scene& scene) : scene_(&scene), stepper_(make_patch_world(scene)), end_(scene.make_state()) {}

@@ -48,4 +48,7 @@ class EquivalentContactPoint final : public StepModel {
 /// What the bodies share at a loaded contact: the face of A and the face of B that the normal belongs to meet in a point, a line or a surface.
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
 
+/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts with the bodies' size), sticks otherwise.
+ContactState contact_state(const PatchWorld& world, const PatchContact& contact);
+
 }  // namespace deft::dynamics

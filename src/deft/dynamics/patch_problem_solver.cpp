@@ -17,7 +17,6 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kSlip_m = 1e-7;   // displacement over the step above which a loaded contact counts as sliding, as in roll-outs
 constexpr double kBox = 1e-12;     // relative: corners nearer than this to those of a box make one
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -164,11 +163,8 @@ void PatchProblemSolver::report(std::size_t pair, std::span<const PatchState> en
   const auto found = std::find_if(step_.contacts.begin(), step_.contacts.end(), [&](const PatchContact& c) { return c.pair == static_cast<int>(pair); });
   if (found != step_.contacts.end()) {
     out.contact = *found;
-    if (found->p_n > 0) {
-      out.kind = contact_kind(world, step_.end, *found);
-      const bool slides = world.h * found->slip.head<2>().norm() > kSlip_m || world.h * std::abs(found->slip(2)) * world.length > kSlip_m;
-      out.state = slides ? ContactState::kSlide : ContactState::kStick;
-    }
+    out.kind = contact_kind(world, step_.end, *found);
+    out.state = contact_state(world, *found);
   } else {
     // It was not part of the problem: the nearest points at the end.
     std::vector<RigidTransform> X_WB(world.links.size());

@@ -107,7 +107,6 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
   result.iterations = result.attempts = 0;
   result.solve_us = 0;
   result.method = "free";
-  result.status = solvers::Status::kSolved;
   // Pairs that the free motion makes penetrate, that carried load before, or that are about to touch; where that fails, the first alone. Then what the solution makes penetrate.
   for (const bool lean : {false, true}) {
     result.status = solvers::Status::kSolved;
@@ -119,7 +118,7 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
     if (solvers::usable(result.status)) break;
   }
 
-  // A body that turns by many rounds in a step has no meaningful pose: the explicit gyroscopic term has made it run away.
+  // A body that turns by many rounds in a step has no meaningful pose.
   for (std::size_t i = 0; i < start.size(); ++i)
     if (!(world_->h * three(z_, 6 * i).norm() < kRunaway_rad)) result.status = solvers::Status::kNumericalFailure;
 

@@ -65,7 +65,7 @@ ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact,
   record.ellipsoid = pair.ellipsoid;
   record.slip = to_array(contact.slip);
   record.kind = contact_kind(world, end, contact);
-  if (contact.p_n > 0) record.state = h * contact.slip.head<2>().norm() > kSlip_m || h * std::abs(contact.slip(2)) * world.length > kSlip_m ? ContactState::kSlide : ContactState::kStick;
+  record.state = contact_state(world, contact);
   return record;
 }
 
