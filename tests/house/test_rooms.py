@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-ROOMS = ["core", "math", "solvers", "multibody", "collision", "scene", "contact", "dynamics", "planning", "control", "io", "viewer"]
+ROOMS = ["core", "math", "solvers", "multibody", "collision", "scene", "contact", "dynamics", "plant", "planning", "control", "io", "viewer"]
 # A declaration at namespace scope: something a reader calls or names.
 DECLARATION = re.compile(r"^(?!\s)(?:template\s*<.*>\s*)?(?:\[\[nodiscard\]\]\s*)?(?:(?:struct|class|enum class|enum)\s+\w+[^;]*\{"
                          r"|(?:inline |constexpr |static |explicit |virtual )*[\w:<>,&*\s]+\b[\w~]+\s*\([^{;]*)")

@@ -89,6 +89,15 @@ struct HorizonRecord {
   bool fallback = false;            // no usable plan: the command is the safe one
 };
 
+/// What a tracking controller did at the start of one control period, and how far the objects then were from where they should be.
+struct TrackRecord {
+  double knot = 0;            // of the plan, fractional: where the reference was [steps of the plan]
+  double position_error_m = 0, rotation_error_rad = 0;  // largest over the objects, true state against the reference
+  int status = 0;             // index into Trajectory::track_words: what the controller did
+  double period_us = 0;       // time it took
+  int plan = 0;               // 0: the plan that was given; k: the k-th new one
+};
+
 /// T steps: T+1 times, configurations and poses; T commands, step records and contact ranges.
 struct Trajectory {
   std::vector<std::string> names_q, names_u, names_v, names_bodies;  // names_bodies[0] = "world"
@@ -111,6 +120,11 @@ struct Trajectory {
   std::vector<std::string> names_x;                         // of a controller's states; empty: no controller
   int horizon = 0;                                          // N of the controller
   std::vector<HorizonRecord> horizons;                      // [T] with a controller, else empty
+  std::vector<std::string> track_words;                     // of a run that follows a plan; empty: it follows none
+  std::vector<TrackRecord> tracks;                          // [T] if it does
+  std::vector<std::vector<double>> reference_q;             // [T+1][nq]: where it should be
+  std::vector<std::vector<std::array<double, 7>>> reference_X_WB;  // [T+1][bodies]
+  std::vector<std::vector<double>> measured_q;              // [T][nq]: what the controller was told; NaN: nothing
   int num_steps() const { return static_cast<int>(steps.size()); }
 };
 

@@ -15,6 +15,7 @@
 #include "deft/scene/configuration_spec.hpp"
 #include "deft/scene/control_settings.hpp"
 #include "deft/scene/plan_settings.hpp"
+#include "deft/scene/track_settings.hpp"
 
 namespace deft::scene {
 
@@ -212,6 +213,7 @@ struct SceneSpec {
   CommandSpec commands;
   std::vector<GoalSpec> goals;                    // file order; target.name is the goal's name
   PlanSettings plan;
+  TrackSettings track;
   std::optional<ControlSettings> control;         // of `sim --controller mixed-integer`
   std::string merged_yaml;                        // the merged scene, re-runnable from anywhere (absolute file names)
 };

@@ -1,0 +1,4 @@
+#include <gtest/gtest.h>
+
+#include "deft/plant/plant.hpp"
+#include "support/scenes.hpp"
