@@ -1,4 +1,0 @@
-#include <gtest/gtest.h>
-
-#include "deft/plant/plant.hpp"
-#include "support/scenes.hpp"
