@@ -32,6 +32,7 @@ struct TrackSettings {
   double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], of every contact, predicted
   bool delay_compensation = true;                      // predicts the state at the time when the command acts
   double settle = 1;                                   // [s] ≥ 0, how long the last command is held
+  double tolerance_position = 0.01, tolerance_rotation = 0.1;  // > 0 [m, rad]: at the end, of objects beside the plan's end
   // Replanning.
   bool replan = true;
   double replan_position = 0.01, replan_rotation = 0.05;  // > 0 [m, rad], off the plan
