@@ -31,6 +31,7 @@ struct TrackSettings {
   double speed = 0.5;                                  // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
   double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], of every contact, predicted
   bool delay_compensation = true;                      // predicts the state at the time when the command acts
+  double filter_time = 0.03;         // [s] ≥ 0, of the estimate of objects' poses: measurements older than this hardly count
   double settle = 1;                                   // [s] ≥ 0, how long the last command is held
   double tolerance_position = 0.01, tolerance_rotation = 0.1;  // > 0 [m, rad]: at the end, of objects beside the plan's end
   // Replanning.
