@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "deft/planning/fingers.hpp"
-#include "deft/planning/horizon_qp.hpp"
 #include "deft/planning/planning_steps.hpp"
+#include "deft/solvers/horizon_qp.hpp"
 
 namespace deft::peers {
 namespace {
@@ -54,7 +54,7 @@ class Loop {
   }
 
  private:
-  void prepare(planning::HorizonStage& stage, bool last) const {
+  void prepare(solvers::HorizonStage& stage, bool last) const {
     const auto nq = scene_.nq(), nu = scene_.nu();
     const VectorXd weight = 2 * (last ? problem_.final_weight : problem_.weight);
     stage.Q = weight.asDiagonal();
@@ -66,7 +66,7 @@ class Loop {
     stage.U.resize(0, nu);
   }
 
-  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa, planning::HorizonStage& stage) {
+  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa, solvers::HorizonStage& stage) {
     VectorXd q_next, q_smooth;
     MatrixXd B;
     if (!steps_.step(q, u, q_next) || !steps_.linearize(q, u, kappa, q_smooth, B))
@@ -90,14 +90,15 @@ class Loop {
       stages_[t].lower = joints - problem_.offset;
       stages_[t].upper = joints + problem_.offset;
     }
-    planning::HorizonQp program;
-    planning::HorizonSolution solution;
+    solvers::HorizonQp program;
+    solvers::HorizonSolution solution;
+    solvers::HorizonQpSolver solver;
     for (std::size_t t = 0; t < T; ++t) {
       program.x_start = q[t];
       program.u_before = planning::joint_positions(scene_, q[t]);
       program.stages.assign(stages_.begin() + static_cast<std::ptrdiff_t>(t), stages_.end());
-      planning::solve_horizon_qp(program, {}, solution);
-      if (solution.status != planning::HorizonStatus::kSolved) ++best_.unsolved;
+      solver.solve(program, {}, solution);
+      if (solution.status != solvers::HorizonStatus::kSolved) ++best_.unsolved;
       u[t] = solution.u[0];
       // What was linearised here serves the next iteration: the programs of this one begin later.
       q[t + 1] = step_and_linearize(q[t], u[t], kappa, stages_[t]);
@@ -115,7 +116,7 @@ class Loop {
   const scene::Scene& scene_;
   const PublishedProblem& problem_;
   planning::PlanningSteps steps_;
-  std::vector<planning::HorizonStage> stages_;
+  std::vector<solvers::HorizonStage> stages_;
   PublishedResult best_;
 };
 

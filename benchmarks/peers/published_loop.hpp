@@ -13,7 +13,7 @@
 // - κ grows geometrically from iteration to iteration; the best cost is kept; there is no line search.
 //
 // The step and its derivative are deft's (theirs: the same convex program), the programs are solved by
-// planning/horizon_qp (theirs: a commercial solver; the optimum is unique in u). So costs compare the loops; times do
+// solvers/horizon_qp (theirs: a commercial solver; the optimum is unique in u). So costs compare the loops; times do
 // not compare the implementations.
 
 #include <vector>

@@ -82,7 +82,7 @@ TEST(TrajectoryOptimizer, BringsTheBoxToItsPlaceAndNeverGetsWorse) {
   const TrajectoryResult result = optimizer.optimize(problem, {});
   for (std::size_t k = 1; k < result.history.size(); ++k) {
     EXPECT_LE(result.history[k].cost, result.history[k - 1].cost);
-    EXPECT_EQ(result.history[k].program, HorizonStatus::kSolved);
+    EXPECT_EQ(result.history[k].program, solvers::HorizonStatus::kSolved);
     EXPECT_GE(result.history[k].kappa, result.history[k - 1].kappa);
   }
   EXPECT_LT(result.cost, 0.2 * result.history.front().cost);
@@ -231,7 +231,7 @@ TEST(TrajectoryProgram, GradientIsThatOfTheCostOnRotations) {
   LinearStep step;
   step.A.setIdentity(scene.nv(), scene.nv());
   step.B.setZero(scene.nv(), scene.nu());
-  HorizonQp qp;
+  solvers::HorizonQp qp;
   program.expand(motion, {&step, 1}, qp);
   const double width = 1e-5;
   for (int v = 0; v < scene.nv(); ++v) {

@@ -99,7 +99,8 @@ struct TrajectoryOptimizer::Work {
   ///   u_t = ū_t + α(u*_t − ū_t) + K_t (q_t ⊖ q̄_t − α x*_t).
   /// @returns false if a step failed or if it is not better: then without its last steps.
   bool follow(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
-              const CommandedMotion& nominal, const HorizonSolution& solution, double share, CommandedMotion& motion) {
+              const CommandedMotion& nominal, const solvers::HorizonSolution& solution, double share,
+              CommandedMotion& motion) {
     begin(problem, options, motion);
     for (std::size_t t = 0; t < nominal.u.size(); ++t) {
       VectorXd u = nominal.u[t] + share * (solution.u[t] - nominal.u[t]);
@@ -116,8 +117,9 @@ struct TrajectoryOptimizer::Work {
   HorizonLinearizer linearizer;
   dynamics::StepResult result;
   std::vector<LinearStep> steps;
-  HorizonQp qp;
-  HorizonSolution planned;  // by the program
+  solvers::HorizonQp qp;
+  solvers::HorizonQpSolver solver;
+  solvers::HorizonSolution planned;  // by the program
   long solves = 0;
 };
 
@@ -162,7 +164,7 @@ TrajectoryResult TrajectoryOptimizer::optimize(const TrajectoryProblem& problem,
         if (!step.ok) return TrajectoryStatus::kStepFailed;
       }
       program.expand(now, work_->steps, work_->qp);
-      solve_horizon_qp(work_->qp, {}, work_->planned);
+      work_->solver.solve(work_->qp, {}, work_->planned);
 
       // The true cost decides how far.
       TrajectoryIteration row{

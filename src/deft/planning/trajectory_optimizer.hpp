@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "deft/planning/horizon_linearization.hpp"
-#include "deft/planning/horizon_qp.hpp"
 #include "deft/scene/scene.hpp"
+#include "deft/solvers/horizon_qp.hpp"
 
 namespace deft::planning {
 
@@ -73,7 +73,7 @@ struct TrajectoryIteration {
   double violation = 0;  // of limits, largest [rad, m, share of the force limit]
   double kappa = 0;
   double step = 0;  // share of the program's step that was taken, 0: none was better
-  HorizonStatus program = HorizonStatus::kSolved;
+  solvers::HorizonStatus program = solvers::HorizonStatus::kSolved;
   int program_iterations = 0;
 };
 

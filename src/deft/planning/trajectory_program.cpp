@@ -125,7 +125,8 @@ void TrajectoryProgram::add_stage(std::size_t t, CommandedMotion& motion) const 
   }
 }
 
-void TrajectoryProgram::expand(const CommandedMotion& motion, std::span<const LinearStep> steps, HorizonQp& qp) const {
+void TrajectoryProgram::expand(const CommandedMotion& motion, std::span<const LinearStep> steps,
+                               solvers::HorizonQp& qp) const {
   const Index nv = scene_->nv(), nu = scene_->nu();
   const TrajectoryLimits& l = problem_->limits;
   const auto or_infinite = [nu](const VectorXd& limit, double sign) {
@@ -135,7 +136,7 @@ void TrajectoryProgram::expand(const CommandedMotion& motion, std::span<const Li
   qp.u_before = problem_->u_before;
   qp.stages.resize(motion.q.size());
   for (std::size_t t = 0; t < motion.q.size(); ++t) {
-    HorizonStage& stage = qp.stages[t];
+    solvers::HorizonStage& stage = qp.stages[t];
     expand_cost(motion.q[t], t, stage);
     const bool last = t == motion.u.size();
     add_rows(motion, last ? nullptr : &steps[t], t, stage);
@@ -150,7 +151,7 @@ void TrajectoryProgram::expand(const CommandedMotion& motion, std::span<const Li
   }
 }
 
-void TrajectoryProgram::expand_cost(const VectorXd& q, std::size_t t, HorizonStage& stage) const {
+void TrajectoryProgram::expand_cost(const VectorXd& q, std::size_t t, solvers::HorizonStage& stage) const {
   const VectorXd e = scene_->model().difference(q, desired(t)), w = 2 * weight(t);
   stage.Q = w.asDiagonal();
   stage.q = -w.cwiseProduct(e);
@@ -162,7 +163,7 @@ void TrajectoryProgram::expand_cost(const VectorXd& q, std::size_t t, HorizonSta
 }
 
 void TrajectoryProgram::add_rows(const CommandedMotion& motion, const LinearStep* step, std::size_t t,
-                                 HorizonStage& stage) const {
+                                 solvers::HorizonStage& stage) const {
   const TrajectoryLimits& l = problem_->limits;
   const VectorXd& q = motion.q[t];
   const Index nv = scene_->nv(), nu = scene_->nu();

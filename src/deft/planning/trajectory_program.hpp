@@ -34,7 +34,7 @@ class TrajectoryProgram {
   bool limits_forces() const { return problem_->limits.normal_force < kInfinity; }
   /// The program of second order about `motion`: x_t are displacements of its configurations, u_t commands.
   /// ‖e − J δ‖² with J = J_l(−e)⁻¹ on rotations, since Log(Exp(e) Exp(−δ)) ≈ e − J δ.
-  void expand(const CommandedMotion& motion, std::span<const LinearStep> steps, HorizonQp& qp) const;
+  void expand(const CommandedMotion& motion, std::span<const LinearStep> steps, solvers::HorizonQp& qp) const;
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -43,8 +43,8 @@ class TrajectoryProgram {
   const Eigen::VectorXd& weight(std::size_t t) const;
   double joint(const Eigen::VectorXd& q, int command) const;
   void charge(double excess, CommandedMotion& motion) const;
-  void expand_cost(const Eigen::VectorXd& q, std::size_t t, HorizonStage& stage) const;
-  void add_rows(const CommandedMotion& motion, const LinearStep* step, std::size_t t, HorizonStage& stage) const;
+  void expand_cost(const Eigen::VectorXd& q, std::size_t t, solvers::HorizonStage& stage) const;
+  void add_rows(const CommandedMotion& motion, const LinearStep* step, std::size_t t, solvers::HorizonStage& stage) const;
 
   const scene::Scene* scene_;
   const TrajectoryProblem* problem_;

@@ -1,4 +1,4 @@
-#include "deft/planning/horizon_qp.hpp"
+#include "deft/solvers/horizon_qp.hpp"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "deft/planning/horizon_riccati.hpp"
-#include "deft/planning/horizon_rows.hpp"
+#include "deft/solvers/horizon_riccati.hpp"
+#include "deft/solvers/horizon_rows.hpp"
 
-namespace deft::planning {
+namespace deft::solvers {
 namespace {
 
 using Eigen::ArrayXd;
@@ -43,19 +43,20 @@ void check(const HorizonQp& qp) {
 
 double largest(const ArrayXd& values) { return values.size() == 0 ? 0 : values.abs().maxCoeff(); }
 
+}  // namespace
+
 /// The iteration. Its points fulfil the dynamics; slacks s of the rows and violations e of the soft ones are positive:
 ///   G z + s = d + e,   λ s = τ,   (ρ − λ) e = τ,   ∇_u(cost + λᵀG z) = 0 along the dynamics,   τ → 0.
-class InteriorPoint {
- public:
-  InteriorPoint(const HorizonQp& qp, const HorizonQpOptions& options)
-      : qp_(qp), options_(options), T_(qp.stages.size() - 1), rows_(qp) {}
-
-  void operator()(HorizonSolution& out) {
+struct HorizonQpSolver::Work {
+  void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    qp_ = &qp;
+    T_ = qp.stages.size() - 1;
+    rows_.assign(qp);
     start();
     out.status = HorizonStatus::kIterationLimit;
-    for (out.iterations = 0; out.iterations < options_.iterations; ++out.iterations) {
+    for (out.iterations = 0; out.iterations < options.iterations; ++out.iterations) {
       measure(out);
-      if (std::max({out.gradient, out.violation, out.complementarity}) <= options_.tolerance) {
+      if (std::max({out.gradient, out.violation, out.complementarity}) <= options.tolerance) {
         out.status = HorizonStatus::kSolved;
         break;
       }
@@ -76,15 +77,14 @@ class InteriorPoint {
     finish(out);
   }
 
- private:
   /// The inputs as before the horizon, moved into their bounds, with the states that follow.
   void start() {
-    const Index nx = qp_.x_start.size(), nu = qp_.u_before.size();
+    const Index nx = qp_->x_start.size(), nu = qp_->u_before.size();
     z_.resize(T_ + 1);
-    z_[0].x = qp_.x_start;
-    z_[0].p = qp_.u_before;
+    z_[0].x = qp_->x_start;
+    z_[0].p = qp_->u_before;
     for (std::size_t t = 0; t < T_; ++t) {
-      const HorizonStage& stage = qp_.stages[t];
+      const HorizonStage& stage = qp_->stages[t];
       z_[t].u = z_[t].p.cwiseMax(stage.lower).cwiseMin(stage.upper);
       z_[t + 1].x = stage.A * z_[t].x + stage.B * z_[t].u + stage.c;
       z_[t + 1].p = z_[t].u;
@@ -103,7 +103,7 @@ class InteriorPoint {
     l_.setZero(rows_.size());
     cost_gradient();
     gradient_scale_ = reduced_gradient();
-    for (std::size_t t = 0; t < T_; ++t) gradient_scale_ = std::max(gradient_scale_, 1e-3 * qp_.stages[t].R.maxCoeff());
+    for (std::size_t t = 0; t < T_; ++t) gradient_scale_ = std::max(gradient_scale_, 1e-3 * qp_->stages[t].R.maxCoeff());
     const double product = 0.01 * gradient_scale_;
     l_ = bounded_ * product / s_;
     l_ = (soft_ > 0).select(l_.min(0.5 * rho_), l_);
@@ -116,7 +116,7 @@ class InteriorPoint {
   /// g ← ∇ of the cost in z.
   void cost_gradient() {
     for (std::size_t t = 0; t <= T_; ++t) {
-      const HorizonStage& stage = qp_.stages[t];
+      const HorizonStage& stage = qp_->stages[t];
       g_[t].x = stage.q;
       g_[t].x.noalias() += stage.Q * z_[t].x;
       if (t == T_) {
@@ -133,8 +133,8 @@ class InteriorPoint {
     VectorXd vx = g_[T_].x, vp = g_[T_].p;
     double result = 0;
     for (std::size_t t = T_; t-- > 0;) {
-      result = std::max(result, (g_[t].u + qp_.stages[t].B.transpose() * vx + vp).cwiseAbs().maxCoeff());
-      vx = (g_[t].x + qp_.stages[t].A.transpose() * vx).eval();
+      result = std::max(result, (g_[t].u + qp_->stages[t].B.transpose() * vx + vp).cwiseAbs().maxCoeff());
+      vx = (g_[t].x + qp_->stages[t].A.transpose() * vx).eval();
       vp = g_[t].p;
     }
     return result;
@@ -159,21 +159,21 @@ class InteriorPoint {
   bool factor() {
     weight_ = bounded_ / (s_ / l_.max(1e-300) + soft_ * e_ / nu_of_soft());
     weight_ = (bounded_ > 0).select(weight_, 0);
-    const Index nx = qp_.x_start.size(), nu = qp_.u_before.size();
+    const Index nx = qp_->x_start.size(), nu = qp_->u_before.size();
     H_.resize(T_ + 1);
     for (std::size_t t = 0; t <= T_; ++t) {
       StageForm& H = H_[t];
-      H.xx = qp_.stages[t].Q;
+      H.xx = qp_->stages[t].Q;
       H.xp.setZero(nx, nu);
       H.pp.setZero(nu, nu);
       if (t == T_) continue;
       H.xu.setZero(nx, nu);
-      H.pp.diagonal() = qp_.stages[t].R;
+      H.pp.diagonal() = qp_->stages[t].R;
       H.uu = H.pp;
       H.pu = -H.pp;
     }
     rows_.add_form(weight_, H_);
-    return riccati_.factor(qp_, H_);
+    return riccati_.factor(*qp_, H_);
   }
 
   /// Newton's step to λs = m1, (ρ − λ)e = m2:  dλ = w(G dz + r),  r = −residual + m1/λ − s − m2/ν + e.
@@ -182,7 +182,7 @@ class InteriorPoint {
     const ArrayXd r = bounded_ * (m1 / l - residual_ - s_) - soft_ * (m2 / nu - e_);
     cost_gradient();
     rows_.add_transposed(l_ + weight_ * r, g_);
-    riccati_.solve(qp_, g_, dz_);
+    riccati_.solve(*qp_, g_, dz_);
     rows_.apply(dz_, Gz_);
     dl_ = weight_ * (Gz_ + r);
     de_ = soft_ * (m2 / nu - e_ + e_ / nu * dl_);
@@ -237,14 +237,13 @@ class InteriorPoint {
       if (has_gains)
         out.feedback[t] = riccati_.feedback(static_cast<int>(t));
       else
-        out.feedback[t].setZero(qp_.u_before.size(), qp_.x_start.size());
+        out.feedback[t].setZero(qp_->u_before.size(), qp_->x_start.size());
     }
   }
 
   static constexpr double kInfinity_ = std::numeric_limits<double>::infinity();
-  const HorizonQp& qp_;
-  const HorizonQpOptions& options_;
-  std::size_t T_;
+  const HorizonQp* qp_ = nullptr;
+  std::size_t T_ = 0;
   HorizonRows rows_;
   HorizonRiccati riccati_;
   ArrayXd bounded_, soft_;  // 1 or 0: has a bound; may be violated
@@ -255,8 +254,6 @@ class InteriorPoint {
   std::vector<StageForm> H_;
   double gradient_scale_ = 1;
 };
-
-}  // namespace
 
 std::string_view name(HorizonStatus status) {
   switch (status) {
@@ -270,9 +267,12 @@ std::string_view name(HorizonStatus status) {
   return "?";
 }
 
-void solve_horizon_qp(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution) {
+HorizonQpSolver::HorizonQpSolver() : work_(std::make_unique<Work>()) {}
+HorizonQpSolver::~HorizonQpSolver() = default;
+
+void HorizonQpSolver::solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution) {
   check(qp);
-  InteriorPoint(qp, options)(solution);
+  work_->solve(qp, options, solution);
 }
 
-}  // namespace deft::planning
+}  // namespace deft::solvers

@@ -1,6 +1,6 @@
 // The program over the horizon against dense optimality conditions, written down once more from the raw problem.
 
-#include "deft/planning/horizon_qp.hpp"
+#include "deft/solvers/horizon_qp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "deft/math/random.hpp"
 
-namespace deft::planning {
+namespace deft::solvers {
 namespace {
 
 using Eigen::MatrixXd;
@@ -126,7 +126,7 @@ TEST(HorizonQp, WithoutBoundsIsTheDenseMinimum) {
       s.change.setConstant(kInfinity);
     }
     HorizonSolution solution;
-    solve_horizon_qp(qp, {}, solution);
+    HorizonQpSolver().solve(qp, {}, solution);
     ASSERT_EQ(solution.status, HorizonStatus::kSolved) << seed;
     EXPECT_LE(solution.iterations, 2);
     const Dense dense = condense(qp, solution);
@@ -141,7 +141,7 @@ TEST(HorizonQp, FulfilsTheDenseOptimalityConditions) {
     const HorizonQp qp =
         random_program(seed, 2 + seed % 19, 2 + seed % 6, 1 + seed % 4, seed % 4, 0.3 + 0.1 * (seed % 7));
     HorizonSolution solution;
-    solve_horizon_qp(qp, {.tolerance = 1e-10}, solution);
+    HorizonQpSolver().solve(qp, {.tolerance = 1e-10}, solution);
     ASSERT_EQ(solution.status, HorizonStatus::kSolved) << seed;
     const Dense dense = condense(qp, solution);
     const VectorXd& l = dense.multiplier;
@@ -177,7 +177,7 @@ TEST(HorizonQp, FulfilsTheDenseOptimalityConditions) {
 TEST(HorizonQp, StatesFollowFromInputs) {
   const HorizonQp qp = random_program(7, 9, 4, 2, 2, 0.5);
   HorizonSolution solution;
-  solve_horizon_qp(qp, {}, solution);
+  HorizonQpSolver().solve(qp, {}, solution);
   EXPECT_EQ((solution.x[0] - qp.x_start).norm(), 0);
   for (std::size_t t = 0; t < 9; ++t) {
     const HorizonStage& s = qp.stages[t];
@@ -193,10 +193,10 @@ TEST(HorizonQp, FeedbackIsTheAnswerToAnotherStart) {
     s.change.setConstant(1e3);
   }
   HorizonSolution a, b;
-  solve_horizon_qp(qp, {.tolerance = 1e-12}, a);
+  HorizonQpSolver().solve(qp, {.tolerance = 1e-12}, a);
   const VectorXd moved = Source{99}.matrix(4, 1, 0.1);
   qp.x_start += moved;
-  solve_horizon_qp(qp, {.tolerance = 1e-12}, b);
+  HorizonQpSolver().solve(qp, {.tolerance = 1e-12}, b);
   EXPECT_LT((b.u[0] - a.u[0] - a.feedback[0] * moved).norm(), 1e-6);
 }
 
@@ -211,7 +211,7 @@ TEST(HorizonQp, SaysWhenHardRowsContradictEachOther) {
   s.d = VectorXd::Constant(2, -0.1);  // u ≤ −0.1 and u ≥ 0.1
   s.rho.setConstant(2, kInfinity);
   HorizonSolution solution;
-  solve_horizon_qp(qp, {}, solution);
+  HorizonQpSolver().solve(qp, {}, solution);
   EXPECT_NE(solution.status, HorizonStatus::kSolved);
   EXPECT_GT(solution.violation, 1e-3);
 }
@@ -221,7 +221,7 @@ TEST(HorizonQp, NamesTheStageThatIsWrong) {
   qp.stages[3].R(1) = 0;
   HorizonSolution solution;
   try {
-    solve_horizon_qp(qp, {}, solution);
+    HorizonQpSolver().solve(qp, {}, solution);
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("stage 3: R and change must be positive"), std::string::npos);
@@ -229,4 +229,4 @@ TEST(HorizonQp, NamesTheStageThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace deft::planning
+}  // namespace deft::solvers

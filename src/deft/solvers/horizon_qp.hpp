@@ -8,10 +8,11 @@
 // by a primal–dual interior point whose Newton steps are Riccati recursions: O(T) per iteration.
 
 #include <Eigen/Core>
+#include <memory>
 #include <string_view>
 #include <vector>
 
-namespace deft::planning {
+namespace deft::solvers {
 
 /// Stage t < T, or with t = T what is asked of the last state: there only Q, q, and rows on x_T and u_{T−1} count.
 struct HorizonStage {
@@ -60,8 +61,19 @@ struct HorizonSolution {
   double complementarity = 0;  // mean product of slack and multiplier, relative
 };
 
-/// Solves `qp`. The solution is unique in u. @throws std::invalid_argument naming the stage and what is wrong with it:
-/// sizes, crossed bounds, weights that are not positive.
-void solve_horizon_qp(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution);
+/// Solves programs one after the other and keeps its scratch between them.
+class HorizonQpSolver {
+ public:
+  HorizonQpSolver();
+  ~HorizonQpSolver();
 
-}  // namespace deft::planning
+  /// Solves `qp`. The solution is unique in u. @throws std::invalid_argument naming the stage and what is wrong with it:
+  /// sizes, crossed bounds, weights that are not positive.
+  void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution);
+
+ private:
+  struct Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace deft::solvers

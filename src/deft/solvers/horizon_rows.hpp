@@ -4,14 +4,15 @@
 
 #include <vector>
 
-#include "deft/planning/horizon_riccati.hpp"
+#include "deft/solvers/horizon_riccati.hpp"
 
-namespace deft::planning {
+namespace deft::solvers {
 
 /// Products with G, whose entries are mostly ones that need no storage.
 class HorizonRows {
  public:
-  explicit HorizonRows(const HorizonQp& qp);
+  /// The rows of `qp`, which must outlive their use.
+  void assign(const HorizonQp& qp);
 
   Eigen::Index size() const { return first_.back(); }
   /// Right-hand sides, infinite where there is no bound; and the price of violation, infinite for hard rows.
@@ -28,9 +29,9 @@ class HorizonRows {
   void add_form(const Eigen::ArrayXd& w, std::vector<StageForm>& H) const;
 
  private:
-  const HorizonQp* qp_;
+  const HorizonQp* qp_ = nullptr;
   std::vector<Eigen::Index> first_;
   Eigen::ArrayXd d_, rho_;
 };
 
-}  // namespace deft::planning
+}  // namespace deft::solvers

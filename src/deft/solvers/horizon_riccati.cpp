@@ -1,6 +1,6 @@
-#include "deft/planning/horizon_riccati.hpp"
+#include "deft/solvers/horizon_riccati.hpp"
 
-namespace deft::planning {
+namespace deft::solvers {
 
 bool HorizonRiccati::factor(const HorizonQp& qp, const std::vector<StageForm>& H) {
   const std::size_t T = qp.stages.size() - 1;
@@ -68,4 +68,4 @@ void HorizonRiccati::solve(const HorizonQp& qp, const std::vector<StageVector>& 
   step[T].u.setZero(nu);
 }
 
-}  // namespace deft::planning
+}  // namespace deft::solvers

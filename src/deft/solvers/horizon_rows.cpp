@@ -1,10 +1,12 @@
-#include "deft/planning/horizon_rows.hpp"
+#include "deft/solvers/horizon_rows.hpp"
 
 #include <limits>
 
-namespace deft::planning {
+namespace deft::solvers {
 
-HorizonRows::HorizonRows(const HorizonQp& qp) : qp_(&qp), first_{0} {
+void HorizonRows::assign(const HorizonQp& qp) {
+  qp_ = &qp;
+  first_.assign(1, 0);
   const std::size_t T = qp.stages.size() - 1;
   const Eigen::Index nu = qp.u_before.size();
   for (std::size_t t = 0; t <= T; ++t) first_.push_back(first_.back() + (t < T ? 4 * nu : 0) + qp.stages[t].d.size());
@@ -77,4 +79,4 @@ void HorizonRows::add_form(const Eigen::ArrayXd& w, std::vector<StageForm>& H) c
   }
 }
 
-}  // namespace deft::planning
+}  // namespace deft::solvers

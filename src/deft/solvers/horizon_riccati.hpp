@@ -5,9 +5,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "deft/planning/horizon_qp.hpp"
+#include "deft/solvers/horizon_qp.hpp"
 
-namespace deft::planning {
+namespace deft::solvers {
 
 /// A vector on the variables of a stage: the state, the input before, the input.
 struct StageVector {
@@ -38,4 +38,4 @@ class HorizonRiccati {
   Eigen::MatrixXd Pxx_, Pxp_, Ppp_, AB_, PAB_, right_;
 };
 
-}  // namespace deft::planning
+}  // namespace deft::solvers
