@@ -10,6 +10,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       simulators  P2: a hand and a ball in deft, MuJoCo and Drake: real-time factors, where the ball ends
       piles       P9: heaps of boxes, falling and settled; arguments: sizes, --without-rivals
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
+      plants      passive motions (fall, sliding, pendulum) in deft's second-order models, MuJoCo and Drake against closed forms
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -49,6 +50,7 @@ from suites.holding import bench_holding  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
+from suites.plants import bench_plants  # noqa: E402
 from suites.programs import Failed, machine, output_of  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
@@ -78,7 +80,7 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
-              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "batch": bench_program("batch_benchmark"),
+              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "plants": bench_plants, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
               "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
               "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),

@@ -1,0 +1,81 @@
+"""Passive motions on every plant: free fall, a block that friction stops, a pendulum; against their closed forms."""
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from .programs import ROOT, Failed, output_of, print_absent, say
+
+SCENES = ROOT / "scenes/plants"
+DURATION_S = {"free_fall": 0.5, "sliding_block": 0.5, "pendulum": 2.0}
+MODELS = ("convex-second-order", "stewart-trinkle")
+G = 9.81
+
+
+def columns(folder: Path, *names: str) -> tuple[np.ndarray, ...]:
+    """t and coordinates of a run folder by name."""
+    import h5py
+
+    with h5py.File(folder / "run.h5") as file:
+        at = [name.decode() if isinstance(name, bytes) else name for name in file.attrs["names_q"]]
+        return file["t"][()], *(file["q"][:, at.index(name)] for name in names)
+
+
+def pendulum_angle(t: np.ndarray) -> np.ndarray:
+    """θ(t) of the rod: sin(θ/2) = k sn(K(k) − ω t), k = sin(θ₀/2), ω² = m g l/I."""
+    from scipy.special import ellipj, ellipk
+
+    length, radius, start = 0.6, 0.01, 1.0
+    inertia = (3 * radius**2 + length**2) / 12 + (length / 2) ** 2  # per mass, about the hinge
+    k = np.sin(start / 2)
+    return 2 * np.arcsin(k * ellipj(ellipk(k**2) - np.sqrt(G * length / 2 / inertia) * t, k**2)[0])
+
+
+def measure(name: str, folder: Path) -> tuple[str, float, float]:
+    """(what, value in the run, relative error against the closed form)."""
+    if name == "free_fall":
+        t, x, y, z = columns(folder, "ball/x", "ball/y", "ball/z")
+        exact = np.stack([0.7 * t, 0.2 * t, 1 + 1.5 * t - G * t**2 / 2], axis=1)
+        path = np.stack([x, y, z], axis=1)
+        return "z after 0.5 s [m]", float(z[-1]), float(np.linalg.norm(path[-1] - exact[-1]) / np.linalg.norm(exact[-1] - exact[0]))
+    if name == "sliding_block":
+        _, x = columns(folder, "block/x")
+        return "way to rest [m]", float(x[-1]), float(abs(x[-1] / (1 / (2 * 0.3 * G)) - 1))
+    t, theta = columns(folder, "rod/theta")
+    return "angle after 2 s [rad]", float(theta[-1]), float(np.abs(theta - pendulum_angle(t)).max() / 1.0)
+
+
+def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
+    """Rows per scene and plant; relative errors: of the way (fall, block), the largest of the angle in amplitudes (pendulum)."""
+    rows, absent = [], {}
+    deft = str(build / "deft")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, duration in DURATION_S.items():
+            runs = {}
+            for model in MODELS:
+                say(f"{name}: {model}")
+                runs[f"deft, {model}"] = Path(scratch, f"{name}-{model}")
+                output_of([deft, "sim", str(SCENES / f"{name}.deft.yaml"), "--duration", repr(duration), "--model", model,
+                           "--out", str(runs[f"deft, {model}"]), "--quiet"])  # fmt: skip
+            first = str(runs[f"deft, {MODELS[0]}"])
+            others = {"Drake, SAP": [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), first, "--deft", deft],
+                      "Drake, lagged": [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), first, "--deft", deft, "--approximation", "lagged"],
+                      "MuJoCo": [deft, "replay", first, "--plant", "mujoco"]}  # fmt: skip
+            for who, command in others.items():
+                say(f"{name}: {who}")
+                folder = Path(scratch, f"{name}-{who.replace(', ', '-')}")
+                try:
+                    output_of([*command, "--out", str(folder)])
+                    runs[who] = folder
+                except Failed as error:
+                    absent[who] = " ".join(str(error).split())
+            rows += [dict(zip(("scene", "who", "what", "value", "error"), (name, who, *measure(name, folder)))) for who, folder in runs.items()]
+    print("Passive motions, steps of 1 ms, against their closed forms")
+    print(f"{'scene':14} {'plant':28} {'what':22} {'value':>10} {'error':>9}")
+    for row in rows:
+        print(f"{row['scene']:14} {row['who']:28} {row['what']:22} {row['value']:10.5f} {100 * row['error']:7.3f} %")
+    print_absent(absent)
+    return {"rows": rows, "absent": absent}
