@@ -136,10 +136,11 @@ TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
 
 TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
   for (const double kappa : {300.0, scene::kInfinity}) {
-    for (const bool with_rule : {false, true}) {
+    for (const auto [with_rule, with_object_damping] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       scene::SceneSpec spec = squeezed_ball(kappa, scene::Cone::kPyramid);
       spec.step.joint_damping.all = 4;
       if (with_rule) spec.step.unactuated_mass_scale = 2;
+      if (with_object_damping) spec.step.object_damping.all = 25;
       spec.robots[0].stiffness = {.list = {300, 350, 400}};
       Bench bench(spec);
       bench.u << 0.05, 0.03, 0.01;

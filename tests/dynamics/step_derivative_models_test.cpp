@@ -28,6 +28,7 @@ TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
       spec.step.h = 0.02;
       spec.step.robot_gravity = true;
       spec.step.joint_damping.all = 3;
+      spec.step.object_damping.all = 6;
       Bench bench(spec);
       bench.v = VectorXd::LinSpaced(bench.scene.nv(), 0.8, -0.7);
       bench.check(fmt::format("kappa {} cone {}", kappa, static_cast<int>(cone)));
@@ -40,6 +41,7 @@ TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
   chain.step.model = scene::ModelKind::kConvexSecondOrder;
   weld(chain, "chain", pose({0.3, 0.1, -0.2}, {2, 0, 0}));
   weld(chain, "arm", pose({0.3, 0.1, -0.2}, {0, 0, 0}));
+  chain.step.object_damping.by_name["chain"] = 40;
   Bench bench(chain);
   bench.v = VectorXd::LinSpaced(bench.scene.nv(), 0.8, -0.7);
   bench.check("chain");
@@ -98,6 +100,7 @@ TEST(WrenchDerivative, ByTheLengthOfTheStepFollowsDifferences) {
   for (const bool second_order : {false, true}) {
     scene::SceneSpec spec = leaning(300);
     if (second_order) spec.step.model = scene::ModelKind::kConvexSecondOrder;
+    if (second_order) spec.step.object_damping.all = 5;
     // One that outlasts the step, one that ends within it, one at an instant.
     spec.wrenches = {
         {.body = "brick", .force_W = {1, -2, 3}, .torque_W = {0.2, 0.1, -0.3}, .from = 0.03, .to = 1},

@@ -170,6 +170,11 @@ TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
   variant("midpoint", [](scene::SceneSpec& spec) { spec.step.midpoint_forces = true; });
   variant("robot gravity", [](scene::SceneSpec& spec) { spec.step.robot_gravity = true; });
   variant("damping", [](scene::SceneSpec& spec) { spec.step.joint_damping.all = 7; });
+  variant("object damping", [](scene::SceneSpec& spec) { spec.step.object_damping.all = 40; });
+  variant("object damping and mass rule", [](scene::SceneSpec& spec) {
+    spec.step.object_damping.all = 40;
+    spec.step.unactuated_mass_scale = 3;
+  });
   variant("mass rule", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 3; });
   variant("objects stay", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 0; });
   variant("frozen", [](scene::SceneSpec& spec) { spec.objects.push_back({.name = "body", .frozen = true}); });

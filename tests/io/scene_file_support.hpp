@@ -219,6 +219,7 @@ inline std::string text_of(const scene::SceneSpec& spec) {
                      s.unactuated_mass_scale.value_or(-1), s.joint_limits, s.effort_limits, s.robot_gravity,
                      s.compliance, s.uniqueness_check, scene::to_string(s.forces), s.midpoint_forces, s.gain);
   append(s.joint_damping, out);
+  append(s.object_damping, out);
   for (const auto& configuration : spec.configurations) append(configuration, out);
   append(spec.defaults, out);
   out << static_cast<int>(spec.commands.interpolation) << '\n';

@@ -339,6 +339,7 @@ TEST(SceneFile, WrittenSettingsReadBack) {
   settings.uniqueness_check = true;
   settings.forces = scene::Forces::kAny;
   settings.joint_damping.by_name["hand/joint_1"] = 4;
+  settings.object_damping.list = {0, 2};
   Diagnostics diagnostics;
   scene::StepSettings again;
   read_settings(write_settings(settings), YamlReader(diagnostics), again);

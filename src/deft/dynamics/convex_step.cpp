@@ -19,16 +19,17 @@ ConvexStep::ConvexStep(const scene::Scene& scene)
 }
 
 double ConvexStep::mass_factor(const scene::Object& object) const {
-  // The field's rule: M_u ← M_u · min(K_a) h² / (max diag M_u · s). None, or s = 0 (solved with the true mass, then not
+  // The field's rule: M_u ← M_u · min(K_a) T² / (max diag M_u · s), T = h. None, or s = 0 (solved with the true mass, then not
   // moved): true mass.
   const auto& s = scene_->spec().step.unactuated_mass_scale;
-  if (!s || *s == 0 || stiffness_min_ == 0) return 1.0;
+  const double T = object.damping ? 1 / *object.damping : h_;  // γ = 1/T
+  if (!s || *s == 0 || stiffness_min_ == 0) return h_ / T;
   double largest = 0;
   for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
     const int k = block_at(M_, i);
     largest = std::max(largest, M_.block(k).diagonal()(i - M_.start(k)));
   }
-  return stiffness_min_ * h_ * h_ / (largest * *s);
+  return stiffness_min_ * T * h_ / (largest * *s);
 }
 
 void ConvexStep::fill_energy(const State& start, const Eigen::VectorXd& u, contact::ContactProblem& problem) {

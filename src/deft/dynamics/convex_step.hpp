@@ -4,6 +4,9 @@
 //   δ* = argmin ½ δᵀQδ + bᵀδ  s.t. contact constraints and joint limits,
 //   Q = blkdiag(Q_u, K_a (+ D_a/h)),  b = −[τ_u; K_a(u − q_a) + τ_a],  Q_u = M_u/h² · scale (quasidynamic) or 0
 //   (quasistatic).
+//
+// Q_uδ = h · (M_u/h²)(δ/h): objects move as if −γ M_u v, γ = 1/h, resisted them. `step.object_damping` states another γ, and then steps of any
+// length move them alike: Q_u = γ M_u/h · scale, with 1/γ for h in the rule of `unactuated_mass_scale`.
 
 #include "deft/dynamics/convex_solve.hpp"
 #include "deft/dynamics/energy_terms.hpp"
@@ -28,7 +31,7 @@ class ConvexStep final : public StepModel {
  private:
   /// Q and b of the waist at the start for the command u.
   void fill_energy(const State& start, const Eigen::VectorXd& u, contact::ContactProblem& problem);
-  /// What the rule of `unactuated_mass_scale` multiplies an object's mass with.
+  /// What M_u/h² is multiplied with: the rule of `unactuated_mass_scale`, and γh.
   double mass_factor(const scene::Object& object) const;
 
   const scene::Scene* scene_;

@@ -24,6 +24,11 @@ VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
   return VectorXd::Zero(object.nv);
 }
 
+/// γ M_u δ/h of an object. Models of second order.
+VectorXd damping_force(const EnergyPoint& at, const scene::Object& object, const MatrixXd& M) {
+  return object.damping.value_or(0) / at.h * M.block(object.first_v, object.first_v, object.nv, object.nv) * at.delta.segment(object.first_v, object.nv);
+}
+
 /// −Jᵀ(force at the body's origin, torque): columns turn, and the origin moves.
 void add_wrenches(const EnergyPoint& at, MatrixXd& out) {
   const multibody::Model& model = at.scene.model();
@@ -63,7 +68,8 @@ void clear_frozen(const scene::Scene& scene, MatrixXd& out) {
 }  // namespace
 
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const MatrixXd& M, double h) {
-  MassRule rule;
+  const double T = object.damping ? 1 / *object.damping : h;
+  MassRule rule{.factor = h / T};
   const auto& s = scene.spec().step.unactuated_mass_scale;
   if (!s || *s == 0) return rule;
   double softest = scene::kInfinity;
@@ -79,7 +85,7 @@ MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const
   const double size = M.diagonal().segment(object.first_v, object.nv).maxCoeff(&largest);
   rule.applies = true;
   rule.largest = object.first_v + static_cast<int>(largest);
-  rule.factor = softest * h * h / (size * *s);
+  rule.factor = softest * T * h / (size * *s);
   return rule;
 }
 
@@ -109,10 +115,12 @@ void EnergyDifferentiator::configuration(const EnergyPoint& at, MatrixXd& out) {
   }
   for (const scene::Object& object : scene.objects())
     out.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
-  if (at.second_order())
+  if (at.second_order()) {
     add_momentum(at, out);
-  else if (step.dynamics == scene::Dynamics::kQuasidynamic)
+    add_object_damping(at, out);
+  } else if (step.dynamics == scene::Dynamics::kQuasidynamic) {
     add_inertia(at, out);
+  }
   add_wrenches(at, out);
   clear_frozen(scene, out);
 }
@@ -167,6 +175,18 @@ void EnergyDifferentiator::add_momentum(const EnergyPoint& at, MatrixXd& out) {
   out += part_;
 }
 
+/// γ M_u δ/h by q, for one object after the other where they carry each other.
+void EnergyDifferentiator::add_object_damping(const EnergyPoint& at, MatrixXd& out) {
+  for (const scene::Object& object : scene_->objects()) {
+    const double gamma = object.damping.value_or(0);
+    if (object.frozen || !(gamma > 0)) continue;
+    y_.setZero();
+    y_.segment(object.first_v, object.nv) = gamma / at.h * at.delta.segment(object.first_v, object.nv);
+    scene_->model().inertia_derivative(at.state.kinematics, y_, part_);
+    out.middleRows(object.first_v, object.nv) += part_.middleRows(object.first_v, object.nv);
+  }
+}
+
 void EnergyDifferentiator::velocity(const EnergyPoint& at, MatrixXd& out) {
   const multibody::Model& model = scene_->model();
   model.mass_matrix(at.state.kinematics, M_);
@@ -194,9 +214,12 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   const bool cancels = s && *s != 0 && scene.nu() > 0;
   if (at.second_order()) {
     rate = M * (-2 / std::pow(at.h, 3) * at.delta + at.v / (at.h * at.h));
-  } else if (!cancels) {
     for (const scene::Object& object : scene.objects())
-      rate.segment(object.first_v, object.nv) = -2 / at.h * inertial_force(at, object);
+      rate.segment(object.first_v, object.nv) -= 1 / at.h * damping_force(at, object, M);
+  } else {
+    // A stated γ: γM/h, whatever the rule.
+    for (const scene::Object& object : scene.objects())
+      rate.segment(object.first_v, object.nv) = (object.damping ? -1.0 : cancels ? 0.0 : -2.0) / at.h * inertial_force(at, object);
   }
   // Damping: Q_kk = K + D/h (+ M_kk/h²).
   const BlockDiagonal& Q = at.result.problem.Q;
@@ -242,6 +265,7 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
     model.mass_matrix(at.state.kinematics, M);
     model.bias_force(at.state.kinematics, at.v, bias);
     force += M * (at.delta / (at.h * at.h) - at.v / at.h) + bias;
+    force.segment(object.first_v, object.nv) += damping_force(at, object, M);
   } else if (!cancels) {
     force.segment(object.first_v, object.nv) += inertial_force(at, object);
   }

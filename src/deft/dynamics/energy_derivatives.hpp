@@ -17,7 +17,8 @@ struct EnergyPoint {
   bool second_order() const { return v.size() > 0; }
 };
 
-/// What the rule of `unactuated_mass_scale` makes of an object's mass:  M_u ← M_u · min(K_a) h²/(s · max diag M_u).
+/// What a step of first order multiplies an object's M_u/h² with: γh if a γ is stated, and by the rule of `unactuated_mass_scale`
+/// M_u ← M_u · min(K_a)/(γ² s · max diag M_u), γ = 1/h if none is stated.
 struct MassRule {
   bool applies = false;
   int largest = -1;  // velocity index of the largest diagonal entry
@@ -40,6 +41,7 @@ class EnergyDifferentiator {
   void add_inertia(const EnergyPoint& at, Eigen::MatrixXd& out);
   void add_inertia(const EnergyPoint& at, std::span<const scene::Object> objects, Eigen::MatrixXd& out);
   void add_momentum(const EnergyPoint& at, Eigen::MatrixXd& out);
+  void add_object_damping(const EnergyPoint& at, Eigen::MatrixXd& out);
 
   const scene::Scene* scene_;
   bool objects_are_separate_ = true;  // no object carries another

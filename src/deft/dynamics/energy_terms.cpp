@@ -125,6 +125,18 @@ void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const Energy
   clear_frozen(start, problem);
 }
 
+void add_object_damping(const StepStart& start, contact::ContactProblem& problem) {
+  for (const scene::Object& object : start.scene.objects()) {
+    const double gamma = object.damping.value_or(0);
+    if (object.frozen || !(gamma > 0)) continue;
+    for (int k = 0; k < start.M.num_blocks(); ++k) {
+      const int block = start.M.start(k), low = std::max(object.first_v, block);
+      const int n = std::min(object.first_v + object.nv, block + start.M.size(k)) - low;
+      if (n > 0) problem.Q.block(k).block(low - block, low - block, n, n) += gamma / start.h * start.M.block(k).block(low - block, low - block, n, n);
+    }
+  }
+}
+
 void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                            TermScratch& scratch, contact::ContactProblem& problem) {
   layout.clear(problem);
@@ -145,6 +157,7 @@ void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& dampi
   add_gravity(start, start.scene.spec().step.robot_gravity, scratch.forces, problem);
   add_wrenches(start, scratch.jacobian, problem);
   add_momentum(start, scratch.forces, layout, problem);
+  add_object_damping(start, problem);
 }
 
 double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, const Eigen::VectorXd& v,

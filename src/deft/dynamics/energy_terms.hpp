@@ -72,6 +72,10 @@ void add_object_inertia(const StepStart& start, std::span<const double> factors,
 void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
                   contact::ContactProblem& problem);
 
+/// What surrounds the objects, ½δᵀ(γM_u/h)δ:  Q += γ M_u/h  of those whose γ (`Object::damping`) is above 0, frozen ones apart: the force
+/// −γ M_u v⁺ at the end of the step. @pre the layout is that of the mass matrix.
+void add_object_damping(const StepStart& start, contact::ContactProblem& problem);
+
 /// Scratch of the sums of terms below.
 struct TermScratch {
   Eigen::VectorXd forces;
@@ -84,7 +88,7 @@ struct TermScratch {
 void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                            TermScratch& scratch, contact::ContactProblem& problem);
 
-/// What a model of second order consists of: the same springs, damping, gravity and wrenches, and momentum.
+/// What a model of second order consists of: the same springs, damping, gravity and wrenches, momentum, and the damping of objects.
 void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                             TermScratch& scratch, contact::ContactProblem& problem);
 

@@ -7,47 +7,15 @@
 
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/complementarity_step.hpp"
+#include "deft/dynamics/contact_records.hpp"
 #include "deft/dynamics/equivalent_contact_point.hpp"
-#include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/support_recorder.hpp"
 
 namespace deft::dynamics {
 namespace {
 
-constexpr double kOpenForce = 1e-9;      // of the largest normal force of the step: below, a contact counts as open
-constexpr double kSlip_m = 1e-7;         // tangential displacement over one step above which a loaded contact counts as sliding
-
 std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
 std::vector<double> to_vector(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
-
-/// Where a body-fixed point of the start pose is at the end pose.
-Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) { return X_end * (X_start.inverse() * p_W); }
-
-ContactRecord record_contact(const StepResult& result, int i, double largest_force, std::span<const RigidTransform> X_start, std::span<const RigidTransform> X_end) {
-  const contact::Contact& contact = result.problem.contacts[i];
-  const std::array<double, 4>& f = result.solution.force[i];
-  ContactRecord record;
-  record.a = contact.body_a;
-  record.b = contact.body_b;
-  const Eigen::Vector3d p_A = carry(contact.p_WA, X_start[contact.body_a], X_end[contact.body_a]);
-  const Eigen::Vector3d p_B = carry(contact.p_WB, X_start[contact.body_b], X_end[contact.body_b]);
-  record.point_W = to_array(0.5 * (p_A + p_B));
-  record.normal_W = to_array(contact.n_W);
-  record.gap = result.solution.gap[i];
-  record.gap_start = contact.gap;
-  record.force_W = to_array(f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W);
-  record.torque_W = to_array(f[3] * contact.n_W);
-  record.mu = contact.mu;
-
-  const Slide slide = slide_of(result.program, i, result.delta);
-  record.boundary_gap = result.shift.empty() ? slide.gap : 0.0;
-  if (f[0] <= kOpenForce * largest_force) {
-    record.state = ContactState::kOpen;
-  } else {
-    record.state = slide.distance > kSlip_m ? ContactState::kSlide : ContactState::kStick;
-  }
-  return record;
-}
 
 /// A contact of the model equivalent-contact-point, whose data are those of the end of the step.
 ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end, double h) {
@@ -151,11 +119,7 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     step.gap_min = scene::kInfinity;
     for (const collision::ContactPair& pair : next.contacts) step.gap_min = std::min(step.gap_min, pair.gap);
 
-    double largest_force = 0;
-    for (const auto& force : result.solution.force) largest_force = std::max(largest_force, force[0]);
-    for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
-      trajectory.contacts.push_back(record_contact(result, static_cast<int>(i), largest_force, start.X_WB(), next.X_WB()));
-    }
+    record_contacts(result, start.X_WB(), next.X_WB(), trajectory.contacts);
     if (patch_model != nullptr) {
       read_states(scene, patch_model->world(), result.q_next, result.v_next, patch_states);
       for (const PatchContact& contact : result.patches) trajectory.contacts.push_back(record_patch(patch_model->world(), contact, patch_states, model.h()));

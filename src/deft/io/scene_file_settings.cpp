@@ -75,6 +75,10 @@ void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"joint_damping", "N s/m, N m s/rad",
                     "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative},
         s.joint_damping);
+  visit(SettingInfo{"object_damping", "1/s",
+                    "g: the surroundings of an object act on it by -g M v; one number, a list or a map over the objects; none = 0, in steps of first order 1/h",
+                    kNotNegative},
+        s.object_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
   visit(SettingInfo{"uniqueness", "", "check: look for a second motion in every step (models of exact Coulomb friction; convex ones always know)"},
         choice(s.uniqueness_check, kUniquenessWords));

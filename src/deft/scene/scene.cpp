@@ -77,6 +77,32 @@ void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, st
   }
 }
 
+/// `step.object_damping`: one number for all objects, a list in their order, or a map by name.
+void set_object_damping(const SceneSpec& spec, std::span<Object> objects, Diagnostics& diagnostics) {
+  const JointValues& values = spec.step.object_damping;
+  if (!values.all && values.list.empty() && values.by_name.empty()) return;
+  const StepSettings& step = spec.step;
+  const bool first_order = step.model == ModelKind::kConvex;
+  const auto error = [&](const std::string& what) { diagnostics.error(values.where, "step.object_damping: " + what); };
+  if (first_order ? step.dynamics != Dynamics::kQuasidynamic : step.model != ModelKind::kConvexSecondOrder && step.model != ModelKind::kStewartTrinkle)
+    return error(fmt::format("step.model: {}{} has no such force; available with: convex (dynamics: quasidynamic), convex-second-order, stewart-trinkle",
+                             to_string(step.model), first_order ? fmt::format(" with dynamics: {}", to_string(step.dynamics)) : ""));
+  if (!values.list.empty() && values.list.size() != objects.size())
+    return error(fmt::format("{} values expected (one per object), the list has {}", objects.size(), values.list.size()));
+  std::vector<std::string> names;
+  for (const Object& object : objects) names.push_back(object.name);
+  for (const auto& [name, value] : values.by_name)
+    if (std::find(names.begin(), names.end(), name) == names.end()) error(fmt::format("there is no object '{}'{}", name, did_you_mean(name, names)));
+  for (std::size_t k = 0; k < objects.size(); ++k) {
+    const auto named = values.by_name.find(objects[k].name);
+    objects[k].damping = values.all;
+    if (!values.list.empty()) objects[k].damping = values.list[k];
+    if (named != values.by_name.end()) objects[k].damping = named->second;
+    if (first_order && objects[k].damping == 0.0)
+      error(fmt::format("'{}' has nothing else that resists motion in a step of first order; must be > 0, got 0", objects[k].name));
+  }
+}
+
 /// Forces need inertia to act on; springs and saturation are not theirs.
 void check_force_drive(const SceneSpec& spec, const RobotSpec& robot, Diagnostics& diagnostics) {
   const ModelKind kind = spec.step.model;
@@ -250,6 +276,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
 
   sort_models(s.spec, model, diagnostics, s.robots, s.objects);
   set_limit_surfaces(s.spec, model, s.objects, diagnostics);
+  set_object_damping(s.spec, s.objects, diagnostics);
   diagnostics.throw_if_errors();
   for (const Robot& robot : s.robots) {
     for (int i = 0; i < robot.nu; ++i) {

@@ -38,6 +38,7 @@ struct Object {
   double mass = 0;
   bool frozen = false;
   std::optional<LimitSurfaceSpec> limit_surface{};     // friction of its support
+  std::optional<double> damping{};                     // γ [1/s] of the force −γ M v, if step.object_damping states it
 };
 
 /// Friction of one pair of geometries.

@@ -183,6 +183,7 @@ struct StepSettings {
   bool effort_limits = false;
   bool robot_gravity = false;
   JointValues joint_damping;                      // [N s/m, N·m·s/rad]; empty = 0
+  JointValues object_damping;                     // γ [1/s] of −γ M v on objects; empty: what the model has by itself
   double compliance = 0;                          // R [m/N]
   bool uniqueness_check = false;
   Forces forces = Forces::kLeastNorm;             // which of several possible ones are reported

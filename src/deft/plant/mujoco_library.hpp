@@ -1,0 +1,53 @@
+#pragma once
+// MuJoCo's C interface, loaded when it is asked for. Internal to the room: includes MuJoCo's headers.
+
+#include <mujoco/mujoco.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace deft::plant {
+
+/// What MuJoCo reports through its error handler, as an exception: it never ends the process.
+class MujocoError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The functions that the room calls, with the types of the headers, so that signatures cannot drift.
+struct MujocoLibrary {
+#define DEFT_MUJOCO_FUNCTIONS(X)                                                                                      \
+  X(mj_version) X(mj_versionString) X(mju_setLogHandler) X(mju_error) X(mj_makeSpec) X(mj_deleteSpec) X(mj_compile)   \
+  X(mjs_getError) X(mjs_findBody) X(mjs_addBody) X(mjs_addFreeJoint) X(mjs_addJoint) X(mjs_addGeom) X(mjs_addMesh)    \
+  X(mjs_addPair) X(mjs_addActuator) X(mjs_setName) X(mjs_setString) X(mjs_setFloat) X(mj_deleteModel) X(mj_makeData)  \
+  X(mj_deleteData) X(mj_resetData) X(mj_name2id) X(mj_step1) X(mj_step2) X(mj_mulM) X(mj_contactForce)                \
+  X(mj_objectVelocity)
+#define DEFT_MUJOCO_POINTER(name) decltype(&::name) name = nullptr;
+  DEFT_MUJOCO_FUNCTIONS(DEFT_MUJOCO_POINTER)
+#undef DEFT_MUJOCO_POINTER
+  std::string path;  // what was loaded
+};
+
+/// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says, and nowhere else if it
+/// is set; else where the build found it; else by its name where the system's loader looks. Its errors become MujocoError.
+/// @throws std::runtime_error with what was tried and how to install it if it is not there or not the version of the headers.
+const MujocoLibrary& mujoco();
+
+/// Loads one file. @throws std::runtime_error as above.
+MujocoLibrary load_mujoco(const std::string& path);
+
+struct SpecDeleter {
+  void operator()(mjSpec* spec) const { mujoco().mj_deleteSpec(spec); }
+};
+struct ModelDeleter {
+  void operator()(mjModel* model) const { mujoco().mj_deleteModel(model); }
+};
+struct DataDeleter {
+  void operator()(mjData* data) const { mujoco().mj_deleteData(data); }
+};
+using SpecPointer = std::unique_ptr<mjSpec, SpecDeleter>;
+using ModelPointer = std::unique_ptr<mjModel, ModelDeleter>;
+using DataPointer = std::unique_ptr<mjData, DataDeleter>;
+
+}  // namespace deft::plant
