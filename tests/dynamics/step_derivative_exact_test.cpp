@@ -136,7 +136,7 @@ TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
 
 TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
   for (const double kappa : {300.0, scene::kInfinity}) {
-    for (const auto [with_rule, with_object_damping] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+    for (const auto& [with_rule, with_object_damping] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       scene::SceneSpec spec = squeezed_ball(kappa, scene::Cone::kPyramid);
       spec.step.joint_damping.all = 4;
       if (with_rule) spec.step.unactuated_mass_scale = 2;

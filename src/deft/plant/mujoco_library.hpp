@@ -37,12 +37,15 @@ const MujocoLibrary& mujoco();
 /// Loads one file. @throws std::runtime_error as above.
 MujocoLibrary load_mujoco(const std::string& path);
 
+/// What MuJoCo made it also frees.
 struct SpecDeleter {
   void operator()(mjSpec* spec) const { mujoco().mj_deleteSpec(spec); }
 };
+/// The same for models.
 struct ModelDeleter {
   void operator()(mjModel* model) const { mujoco().mj_deleteModel(model); }
 };
+/// The same for simulations.
 struct DataDeleter {
   void operator()(mjData* data) const { mujoco().mj_deleteData(data); }
 };

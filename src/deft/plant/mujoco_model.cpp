@@ -24,10 +24,10 @@ using multibody::TreeJoint;
 
 constexpr double kSolverReference = 2;       // contacts' time constant over the step, the least that MuJoCo takes
 constexpr double kImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
-constexpr double kFrictionRatio = 100;       // impratio
+constexpr double kFrictionReference = 5;     // the same of friction: short enough to stop within ms, long enough not to lift what slides
+constexpr double kFrictionRatio = 1e4;       // impratio: creep goes with its inverse
 constexpr double kSolverTolerance = 1e-12;
 constexpr double kFrictionless = 1e-5;       // MuJoCo's least coefficient: below it a contact has none
-constexpr double kUnresolvedInertia = 1e-3;  // of K h²: a joint with less inertia gets that instead
 
 void set_pose(const RigidTransform& X, double* pos, double* quat) {
   Eigen::Map<Vector3d>{pos} = X.translation();
@@ -82,7 +82,6 @@ class Builder {
   KinematicTree tree_;
   MujocoModel out_;
   VectorXd gamma_;                          // per object
-  Eigen::MatrixXd M_;                       // at the start
   scene::SceneState start_ = scene_.make_state();
   std::vector<int> group_of_;               // per body
   std::vector<RigidTransform> X_GM_;        // per group: the frame of its MuJoCo body
@@ -106,10 +105,13 @@ int Builder::object_of(int model) const {
 
 void Builder::prepare() {
   scene_.update(scene_.initial_configuration(), start_);
-  scene_.model().mass_matrix(start_.kinematics, M_);
   gamma_ = damping_of_objects(scene_, options_);
   out_.joint_damping = inner_loop_damping(scene_, options_);
-  out_.armature.setZero(scene_.nu());
+  // Robots compensate all that their joints carry; gravcomp would do it for their own links alone.
+  for (const scene::Object& object : scene_.objects())
+    for (const int body : scene_.model().models()[static_cast<std::size_t>(object.model)].bodies)
+      for (const int v : scene_.model().columns(body)) out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
+  out_.weight_is_applied &= !scene_.spec().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
   const std::size_t groups = tree_.groups.size();
   group_of_.assign(tree_.bodies.size(), 0);
   X_GM_.assign(groups, RigidTransform::Identity());
@@ -186,7 +188,7 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   Eigen::Map<Vector3d>(body->inertia) = principal.moments;
   if (!principal.note.empty()) out_.notes.push_back(fmt::format("body '{}': {}", body_name(group), principal.note));
   const scene::Robot* const robot = robot_of(joint.model);
-  if (robot != nullptr && !scene_.spec().step.robot_gravity) body->gravcomp = 1;
+  if (robot != nullptr && !scene_.spec().step.robot_gravity && !out_.weight_is_applied) body->gravcomp = 1;
   add_joint(j, body);
   return body;
 }
@@ -223,8 +225,6 @@ void Builder::add_joint(int j, mjsBody* body) {
     if (robot == nullptr) continue;
     const int command = robot->first_u + place.v + i - robot->first_v;
     added->damping[0] = out_.joint_damping(command);
-    const double least = robot->stiffness(place.v + i - robot->first_v) * options_.step * options_.step;
-    if (M_(place.v + i, place.v + i) < kUnresolvedInertia * least) added->armature = out_.armature(command) = least;
   }
 }
 
@@ -263,6 +263,8 @@ void Builder::add_pair(int a, int b) {
   lib_.mjs_setString(pair->geomname2, fmt::format("g{}", b).c_str());
   pair->solref[0] = kSolverReference * options_.step;
   pair->solref[1] = 1;
+  pair->solreffriction[0] = kFrictionReference * options_.step;
+  pair->solreffriction[1] = 1;
   std::copy(std::begin(kImpedance), std::end(kImpedance), pair->solimp);
   pair->margin = pair->gap = 0;
   pair->condim = friction.frictionless || friction.mu < kFrictionless ? 1 : friction.patch ? 4 : 3;
@@ -308,8 +310,13 @@ void Builder::add_actuators() {
 }
 
 void Builder::compile() {
-  out_.model.reset(lib_.mj_compile(spec_.get(), nullptr));
-  if (out_.model == nullptr) throw InputError({scene_.spec().file, 0, 0}, fmt::format("plant mujoco: MuJoCo does not take the scene: {}", lib_.mjs_getError(spec_.get())));
+  const auto refuse = [&](const char* why) { throw InputError({scene_.spec().file, 0, 0}, fmt::format("plant mujoco: MuJoCo does not take the scene: {}", why)); };
+  try {
+    out_.model.reset(lib_.mj_compile(spec_.get(), nullptr));
+  } catch (const MujocoError& error) {
+    refuse(error.what());
+  }
+  if (out_.model == nullptr) refuse(lib_.mjs_getError(spec_.get()));
 }
 
 void Builder::find_coordinates() {
@@ -370,11 +377,6 @@ void Builder::set_object_damping() {
     }
   }
   if (any) out_.applied_damping = std::move(applied);
-  // Robots compensate all that their joints carry; what MuJoCo compensates is their own links.
-  if (scene_.spec().step.robot_gravity || scene_.spec().gravity_W.isZero(0)) return;
-  for (const scene::Object& object : scene_.objects())
-    for (const int body : scene_.model().models()[static_cast<std::size_t>(object.model)].bodies)
-      for (const int v : scene_.model().columns(body)) out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct MujocoModel {
   std::vector<int> geometry_of;                          // per geom of MuJoCo: the scene's geometry
   std::vector<int> scene_body_of;                        // per geometry of the scene: its body
   std::vector<int> actuators;                            // per command: MuJoCo's actuator
-  Eigen::VectorXd joint_damping, armature;               // per command
+  Eigen::VectorXd joint_damping;                         // per command
   std::vector<double> applied_damping;                   // γ of each MuJoCo velocity whose −γMv has to be applied in every step; empty: none
   bool weight_is_applied = false;                        // robots carry objects: their joints' weight is taken off by applied forces
   std::vector<std::string> notes;                        // what differs from the scene, a line each

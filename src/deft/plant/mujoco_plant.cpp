@@ -266,9 +266,9 @@ std::vector<std::string> MujocoPlant::settings() const {
   const mjOption& option = map_.model->opt;
   std::vector<std::string> lines;
   lines.push_back(fmt::format("MuJoCo {} ({}), inner step: {} s at most, integrator discrete (implicit in springs and dampers)", lib_.mj_versionString(), lib_.path, options_.step));
-  lines.push_back(fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solimp 0.99 0.9999 0.001, margin 0, tolerance {}", option.impratio, 2 * options_.step, option.tolerance));
+  lines.push_back(fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp 0.99 0.9999 0.001, margin 0, tolerance {}", option.impratio,
+                              2 * options_.step, 5 * options_.step, option.tolerance));
   lines.push_back(fmt::format("joints: damping [{:.6g}] N s/m, N m s/rad", fmt::join(map_.joint_damping, ", ")));
-  if (!map_.armature.isZero(0)) lines.push_back(fmt::format("joints: inertia added, K h^2 where there is hardly any: [{:.6g}] kg, kg m^2", fmt::join(map_.armature, ", ")));
   lines.push_back(fmt::format("objects: damping [{:.6g}] 1/s, force -g M v{}", fmt::join(damping_of_objects(*scene_, options_), ", "),
                               map_.applied_damping.empty() ? "" : ", explicit where their inertia changes with the configuration"));
   for (const std::string& note : map_.notes) lines.push_back(note);

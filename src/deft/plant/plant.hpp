@@ -23,8 +23,9 @@ struct PlantOptions {
   double step = 0.001;          // [s] > 0, inner step; no longer than the period that `advance` gets
   double damping_ratio = 1;     // ζ ≥ 0
   double joint_lag = 0.01;      // [s] ≥ 0
-  /// [1/s] ≥ 0, per object (scene order): its surroundings act on it by −γ M v. Empty: 0. On the quasidynamic plant, whose objects move as if M/h
-  /// damped them: γ = 1/h of the scene whatever the inner step.
+  /// [1/s] ≥ 0, per object (scene order): its surroundings act on it by −γ M v. Empty: what step.object_damping states, else 0.
+  /// On the quasidynamic plant, whose objects move as if M/h
+  /// damped them: γ = 1/h of the scene (or step.object_damping) whatever the inner step.
   Eigen::VectorXd object_damping;
 };
 
@@ -63,7 +64,7 @@ class Plant {
 /// simulate (named), std::runtime_error if MuJoCo is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
-/// γ per object for a plan of step length h: `stated` for all if given, else 1/h for objects that gravity does not act on (at the start), 0 for others.
+/// γ per object for a plan of step length h: `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does not act on (at the start), 0 for others.
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h);
 
 }  // namespace deft::plant

@@ -1,0 +1,56 @@
+// The door to MuJoCo: what is not there is said, and what it calls a fatal error is an exception.
+#ifdef DEFT_HAS_MUJOCO
+#include "deft/plant/mujoco_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "plant/plant_worlds.hpp"
+
+namespace deft::plant {
+namespace {
+
+std::string failure(const std::string& path) {
+  try {
+    load_mujoco(path);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MujocoLibrary, SaysWhatIsMissingAndHowToInstallIt) {
+  for (const char* path : {"/nowhere/libmujoco.so.4.0.0", "libm.so.6"}) {
+    EXPECT_NE(failure(path).find("pip install mujoco-core==4.0.0"), std::string::npos) << failure(path);
+    EXPECT_NE(failure(path).find("DEFT_MUJOCO_LIBRARY"), std::string::npos);
+    EXPECT_NE(failure(path).find(path), std::string::npos);
+  }
+}
+
+TEST(MujocoLibrary, ItsErrorsAreExceptionsInEveryThread) {
+  if (!testing::has_mujoco()) GTEST_SKIP();
+  EXPECT_THROW(mujoco().mju_error("on %s", "purpose"), MujocoError);
+  std::vector<std::thread> threads;
+  std::atomic<int> caught = 0;
+  for (int k = 0; k < 4; ++k) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        try {
+          mujoco().mju_error("on purpose");
+        } catch (const MujocoError& error) {
+          caught += std::string(error.what()).find("on purpose") != std::string::npos;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(caught, 400);
+  EXPECT_FALSE(std::filesystem::exists("MUJOCO_LOG.TXT"));
+}
+
+}  // namespace
+}  // namespace deft::plant
+#endif
