@@ -161,10 +161,12 @@ void print_for_people(const Json& info) {
 int run(const InfoOptions& options) {
   apply(options.output);
   if (options.settings) {
+    const std::string help =
+        io::settings_help() + io::plan_settings_help() + io::track_settings_help() + io::control_settings_help();
     if (options.output.json)
-      print_json({{"settings", io::settings_help() + io::plan_settings_help() + io::control_settings_help()}});
+      print_json({{"settings", help}});
     else
-      fmt::print("{}", io::settings_help() + io::plan_settings_help() + io::control_settings_help());
+      fmt::print("{}", help);
     return kDone;
   }
   if (options.scene.scene.empty()) throw InputError({}, "info needs a SCENE, or --settings");

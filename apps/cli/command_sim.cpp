@@ -78,11 +78,11 @@ Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::*time_
 }
 
 Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const std::vector<std::string>& files) {
-  double residual_max = motion.steps.empty() ? std::nan("") : 0;
+  double residual_max = std::nan("");  // steps without a certificate have none, which fmax passes over
   double gap_min = motion.steps.empty() ? std::nan("") : std::numeric_limits<double>::infinity();
   std::map<std::string, int> statuses;
   for (const StepRecord& step : motion.steps) {
-    residual_max = std::max(residual_max, step.residual);
+    residual_max = std::fmax(residual_max, step.residual);
     gap_min = std::min(gap_min, step.gap_min);
     ++statuses[motion.status_words.at(static_cast<std::size_t>(step.status))];
   }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "deft/core/diagnostics.hpp"
+#include "deft/io/hdf5_run.hpp"
 
 namespace deft::io {
 namespace {
@@ -51,6 +52,12 @@ Trajectory start_of(int nq, int nu, int bodies) {
   motion.q = {std::vector<double>(static_cast<std::size_t>(nq), 0.5)};
   motion.X_WB = {std::vector<std::array<double, 7>>(static_cast<std::size_t>(bodies), {1, 0, 0, 0, 0, 0, 0})};
   return motion;
+}
+
+/// One more state of the plan that is followed.
+void add_reference(Trajectory& motion, double value) {
+  motion.reference_q.emplace_back(motion.names_q.size(), value);
+  motion.reference_X_WB.emplace_back(motion.names_bodies.size(), std::array<double, 7>{1, 0, 0, 0, value, 2 * value, 3 * value});
 }
 
 /// One step whose every number is different; step k has k mod 4 contacts.
@@ -119,11 +126,25 @@ void add_step(Trajectory& motion) {
     plan.slack.assign(plan.pairs.size() * N, 5 * s);
     motion.horizons.push_back(plan);
   }
+  if (!motion.track_words.empty()) {
+    motion.tracks.push_back({.knot = 0.3 * k, .position_error_m = s, .rotation_error_rad = 2 * s, .status = k % 2, .period_us = 3 * s, .plan = k / 7});
+    motion.measured_q.emplace_back(motion.names_q.size(), k % 5 == 4 ? std::nan("") : 4 * s);
+    add_reference(motion, 5 * s);
+  }
   if (!motion.looks_for_second_motions) return;
   const bool known = k % 3 == 2;
   motion.second_delta.emplace_back(motion.names_v.size(), known ? s : std::nan(""));
   motion.second_X_WB.emplace_back();
   if (known) motion.second_X_WB.back().assign(motion.names_bodies.size(), {1, 0, 0, 0, -s, 2 * s, 3 * s});
+}
+
+/// The same numbers; NaN where NaN.
+void expect_same(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    ASSERT_EQ(a[k].size(), b[k].size());
+    for (std::size_t i = 0; i < a[k].size(); ++i) EXPECT_TRUE(a[k][i] == b[k][i] || (std::isnan(a[k][i]) && std::isnan(b[k][i]))) << k << ' ' << i;
+  }
 }
 
 void expect_equal(const Trajectory& a, const Trajectory& b) {
@@ -153,6 +174,16 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
     ASSERT_EQ(x.pairs.size(), y.pairs.size());
     for (std::size_t p = 0; p < x.pairs.size(); ++p)
       EXPECT_EQ(std::tie(x.pairs[p].kind, x.pairs[p].a, x.pairs[p].b, x.pairs[p].index), std::tie(y.pairs[p].kind, y.pairs[p].a, y.pairs[p].b, y.pairs[p].index));
+  }
+  EXPECT_EQ(a.track_words, b.track_words);
+  EXPECT_EQ(a.reference_q, b.reference_q);
+  EXPECT_EQ(a.reference_X_WB, b.reference_X_WB);
+  expect_same(a.measured_q, b.measured_q);
+  ASSERT_EQ(a.tracks.size(), b.tracks.size());
+  for (std::size_t i = 0; i < a.tracks.size(); ++i) {
+    const dynamics::TrackRecord &x = a.tracks[i], &y = b.tracks[i];
+    EXPECT_EQ(std::tie(x.knot, x.position_error_m, x.rotation_error_rad, x.status, x.period_us, x.plan),
+              std::tie(y.knot, y.position_error_m, y.rotation_error_rad, y.status, y.period_us, y.plan));
   }
   ASSERT_EQ(a.supports.size(), b.supports.size());
   for (std::size_t i = 0; i < a.supports.size(); ++i) {
@@ -253,6 +284,72 @@ TEST_F(RunFolder, GivesBackWhatAControllerPlanned) {
     motion.names_x = {"ball/q0", "ball/q1", "ball/q0 rate", "ball/q1 rate"};
     motion.horizon = 4;
     ASSERT_NO_FATAL_FAILURE(expect_given_back(path(), motion, whole_copy_bytes));
+  }
+}
+
+TEST_F(RunFolder, GivesBackWhatFollowsAPlan) {
+  for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
+    Trajectory motion = start_of(3, 2, 3);
+    motion.track_words = {"tracking", "hold"};
+    add_reference(motion, 0.7);
+    ASSERT_NO_FATAL_FAILURE(expect_given_back(path(), motion, whole_copy_bytes));
+  }
+}
+
+TEST_F(RunFolder, TakesOnlyTheStepsOfWhichTheTrackIsWhole) {
+  Trajectory motion = start_of(3, 2, 3);
+  motion.track_words = {"tracking", "hold"};
+  add_reference(motion, 0.7);
+  for (int k = 0; k < 40; ++k) add_step(motion);
+  RunRows whole;
+  copy_rows(motion, 0, true, whole);
+  // As when a writer is killed between two columns: one of them ends early, by rows of the state or of the step.
+  const std::size_t nq = 3, poses = 3 * 7;
+  const auto steps_of = [&](const RunRows& rows) {
+    { RunFile(path("run.h5"), kHeader, motion, RunFormat::kWhole).append(rows); }
+    const Trajectory read = read_run(path()).trajectory;
+    const auto steps = static_cast<std::size_t>(read.num_steps());
+    EXPECT_EQ(read.tracks.size(), steps);
+    EXPECT_EQ(read.measured_q.size(), steps);
+    EXPECT_EQ(read.reference_q.size(), steps + 1);
+    EXPECT_EQ(read.reference_X_WB.size(), steps + 1);
+    EXPECT_EQ(read.q.size(), steps + 1);
+    return steps;
+  };
+  EXPECT_EQ(steps_of(whole), 40u);
+  RunRows rows = whole;
+  rows.tracks.records.resize(31);
+  EXPECT_EQ(steps_of(rows), 31u);
+  rows = whole;
+  rows.tracks.reference_q.resize(31 * nq);
+  EXPECT_EQ(steps_of(rows), 30u);
+  rows = whole;
+  rows.tracks.reference_X_WB.resize(31 * poses);
+  EXPECT_EQ(steps_of(rows), 30u);
+  rows = whole;
+  rows.tracks.measured_q.resize(31 * nq);
+  EXPECT_EQ(steps_of(rows), 31u);
+  rows = whole;
+  rows.t.resize(21);  // the rest is ahead
+  EXPECT_EQ(steps_of(rows), 20u);
+}
+
+TEST_F(RunFolder, HoldsStepsWithoutACertificate) {
+  Trajectory motion = start_of(7, 2, 3);
+  const double nan = std::nan("");
+  for (int k = 0; k < 3; ++k) {
+    add_step(motion);
+    StepRecord& step = motion.steps.back();
+    step.residual = step.residual_stationarity = step.residual_primal = step.residual_complementarity = nan;
+    step.energy = step.solve_us = nan;
+  }
+  { RunWriter(path(), kHeader, motion).append(motion); }
+  const Trajectory read = read_run(path()).trajectory;
+  ASSERT_EQ(read.num_steps(), 3);
+  for (const StepRecord& step : read.steps) {
+    for (const double value : {step.residual, step.residual_stationarity, step.residual_primal, step.residual_complementarity, step.energy, step.solve_us})
+      EXPECT_TRUE(std::isnan(value));
+    EXPECT_GT(step.step_us, 20);
   }
 }
 

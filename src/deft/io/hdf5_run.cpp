@@ -7,10 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <type_traits>
 
 #include "deft/io/hdf5_access.hpp"
 #include "deft/io/hdf5_horizon.hpp"
+#include "deft/io/hdf5_records.hpp"
+#include "deft/io/hdf5_track.hpp"
 
 namespace deft::io {
 namespace {
@@ -20,27 +21,6 @@ using dynamics::StepRecord;
 using dynamics::SupportRecord;
 using dynamics::Trajectory;
 
-/// One member of a record as a column of the file: values of type Stored, `width` of them per record.
-template <typename Record, typename Stored>
-struct Member {
-  const char* path;
-  int width;
-  void (*get)(const Record&, Stored*);
-  void (*set)(Record&, const Stored*);
-};
-
-template <typename Record, typename Stored, auto member>
-constexpr Member<Record, Stored> scalar(const char* path) {
-  return {
-      path, 1, [](const Record& r, Stored* out) { *out = static_cast<Stored>(r.*member); },
-      [](Record& r, const Stored* in) { r.*member = static_cast<std::remove_reference_t<decltype(r.*member)>>(*in); }};
-}
-template <typename Record, auto member>
-constexpr Member<Record, double> vector(const char* path) {
-  constexpr int width = static_cast<int>(std::tuple_size_v<std::remove_reference_t<decltype(Record{}.*member)>>);
-  return {path, width, [](const Record& r, double* out) { std::copy_n((r.*member).begin(), width, out); },
-          [](Record& r, const double* in) { std::copy_n(in, width, (r.*member).begin()); }};
-}
 template <auto member>
 constexpr auto contact_number = scalar<ContactRecord, double, member>;
 template <auto member>
@@ -102,51 +82,6 @@ constexpr std::array kSupportNumbers{
 };
 constexpr std::array kSupportStates{scalar<SupportRecord, std::uint8_t, &SupportRecord::state>("/supports/state")};
 
-template <typename T>
-using Columns = std::vector<hdf5::Column<T>>;
-
-template <typename Record, typename Stored, std::size_t N>
-void create_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, Columns<Stored>& columns) {
-  for (const auto& member : members) {
-    columns.emplace_back(
-        file, member.path,
-        member.width == 1 ? std::vector<hsize_t>{} : std::vector<hsize_t>{static_cast<hsize_t>(member.width)});
-  }
-}
-
-template <typename Record, typename Stored, std::size_t N>
-void append_columns(const std::vector<Record>& records, const std::array<Member<Record, Stored>, N>& members,
-                    Columns<Stored>& columns) {
-  std::vector<Stored> values;
-  for (std::size_t c = 0; c < N; ++c) {
-    const auto width = static_cast<std::size_t>(members[c].width);
-    values.resize(records.size() * width);
-    for (std::size_t i = 0; i < records.size(); ++i) members[c].get(records[i], values.data() + i * width);
-    columns[c].append(values);
-  }
-}
-
-/// Fills one member of every record; records beyond the column are cut off. Columns that the file lacks keep the
-/// defaults.
-template <typename Record, typename Stored, std::size_t N>
-void read_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, std::vector<Record>& records) {
-  for (const auto& member : members) {
-    const hdf5::Values<Stored> column = hdf5::read_values<Stored>(file, member.path);
-    if (!column.found) continue;
-    const auto width = static_cast<std::size_t>(member.width);
-    if (column.data.size() / width < records.size()) records.resize(column.data.size() / width);
-    for (std::size_t i = 0; i < records.size(); ++i) member.set(records[i], column.data.data() + i * width);
-  }
-}
-
-std::vector<std::vector<double>> unflatten(const std::vector<double>& flat, std::size_t rows, std::size_t width) {
-  std::vector<std::vector<double>> result(rows);
-  for (std::size_t k = 0; k < rows; ++k)
-    result[k].assign(flat.begin() + static_cast<std::ptrdiff_t>(k * width),
-                     flat.begin() + static_cast<std::ptrdiff_t>((k + 1) * width));
-  return result;
-}
-
 /// Poses of step k's second motion, NaN where none is known.
 void copy_second_poses(const Trajectory& trajectory, std::size_t k, std::vector<double>& flat) {
   const std::size_t size = 7 * trajectory.names_bodies.size();
@@ -192,6 +127,7 @@ void RunRows::clear() {
   steps.clear();
   supports.clear();
   horizons.clear();
+  tracks.clear();
 }
 
 void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, RunRows& rows) {
@@ -201,11 +137,13 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
     if (!trajectory.v.empty()) rows.v.insert(rows.v.end(), trajectory.v[k].begin(), trajectory.v[k].end());
     for (const auto& pose : trajectory.X_WB[k]) rows.X_WB.insert(rows.X_WB.end(), pose.begin(), pose.end());
     rows.offset.push_back(static_cast<std::int64_t>(trajectory.contact_offset[k]));
+    if (!trajectory.track_words.empty()) rows.tracks.add_reference(trajectory, k);
   };
   if (with_start) copy_state(0);
   const auto first = static_cast<std::size_t>(first_step), end = trajectory.steps.size();
   for (std::size_t k = first; k < end; ++k) {
     copy_state(k + 1);
+    if (!trajectory.track_words.empty()) rows.tracks.add_step(trajectory, k);
     rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
     if (!trajectory.looks_for_second_motions) continue;
     rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(), trajectory.second_delta[k].end());
@@ -232,6 +170,7 @@ struct RunFile::Impl {
   Columns<std::int32_t> contact_indices, step_indices;
   Columns<std::uint8_t> contact_states, patch_kinds, step_flags, support_states;
   std::optional<HorizonColumns> horizons;
+  std::optional<TrackColumns> tracks;
   std::vector<hdf5::Column<double>> t;
 
   template <typename Visit>
@@ -250,6 +189,7 @@ struct RunFile::Impl {
     for (auto& c : support_states) visit(c);
     for (auto& c : offset) visit(c);
     if (horizons) horizons->each(visit);
+    if (tracks) tracks->each(visit);
     for (auto& c : t) visit(c);  // last
   }
 };
@@ -311,6 +251,7 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
     create_columns(file, kSupportStates, run.support_states);
   }
   if (!start.names_x.empty()) run.horizons.emplace(file, start);
+  if (!start.track_words.empty()) run.tracks.emplace(file, start);
   run.t.emplace_back(file, "/t", std::vector<hsize_t>{});
   if (format == RunFormat::kSingleWriter) hdf5::check(H5Fstart_swmr_write(file), "start single-writer mode");
 }
@@ -346,6 +287,7 @@ void RunFile::append(const RunRows& rows) {
   }
   impl_->offset[0].append(rows.offset);
   if (impl_->horizons) impl_->horizons->append(rows.horizons);
+  if (impl_->tracks) impl_->tracks->append(rows.tracks);
   impl_->t[0].append(rows.t);
 }
 
@@ -407,6 +349,7 @@ Run read_run_file(const std::string& path) {
 
   read_horizons(file, states - 1, motion);
   if (!motion.names_x.empty()) limit(motion.horizons.size() + 1);
+  limit(read_tracks(file, states, motion));
   motion.steps.resize(states - 1);
   read_columns(file, kStepNumbers, motion.steps);
   read_columns(file, kStepIndices, motion.steps);
@@ -434,6 +377,7 @@ Run read_run_file(const std::string& path) {
   motion.steps.resize(states - 1);
   motion.supports.resize((states - 1) * supports);
   if (!motion.names_x.empty()) motion.horizons.resize(states - 1);
+  if (!motion.track_words.empty()) cut_tracks(states, motion);
   motion.t.assign(t.data.begin(), t.data.begin() + static_cast<std::ptrdiff_t>(states));
   motion.q = unflatten(q.data, states, nq);
   if (v.found) motion.v = unflatten(v.data, states, nv);

@@ -1,6 +1,7 @@
 #pragma once
 // run.h5: one file, rows appended. Internal to io; the layout is in README.md.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +12,15 @@
 
 namespace deft::io {
 
+/// What a run that follows a plan adds to the rows (hdf5_track).
+struct TrackRows {
+  std::vector<dynamics::TrackRecord> records;
+  std::vector<double> reference_q, reference_X_WB, measured_q;
+  void add_reference(const dynamics::Trajectory& motion, std::size_t state);
+  void add_step(const dynamics::Trajectory& motion, std::size_t step);
+  void clear();
+};
+
 /// Consecutive rows of a trajectory, flat: what one append writes.
 struct RunRows {
   std::vector<double> t, q, v, u, X_WB;  // v: second order only
@@ -20,6 +30,7 @@ struct RunRows {
   std::vector<dynamics::StepRecord> steps;
   std::vector<dynamics::SupportRecord> supports;
   std::vector<dynamics::HorizonRecord> horizons;
+  TrackRows tracks;
   bool empty() const { return t.empty(); }
   void clear();
 };

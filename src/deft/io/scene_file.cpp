@@ -93,7 +93,7 @@ void read_settings_keys(const YamlNode& root, SceneReading& scene) {
   if (const YamlNode* step = root.find("step")) read_settings(*step, read, scene.spec.step);
   if (const YamlNode* plane = root.find("plane")) scene.spec.plane = read_plane(*plane, read);
   if (const YamlNode* plan = root.find("plan")) read_plan_settings(*plan, read, scene.spec.plan);
-  if (const YamlNode* track = root.find("track")) read.any_map(*track, "track");
+  if (const YamlNode* track = root.find("track")) read_track_settings(*track, read, scene.spec.track);
 }
 
 /// Everything that speaks of models by name.

@@ -30,6 +30,10 @@ std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::s
 void read_plan_settings(const YamlNode& node, const YamlReader& read, scene::PlanSettings& settings);
 /// Every key of `plan:` with its unit, default and range.
 std::string plan_settings_help();
+/// `track:`, merged over what `settings` holds.
+void read_track_settings(const YamlNode& node, const YamlReader& read, scene::TrackSettings& settings);
+/// Every key of `track:` with its unit, default and range.
+std::string track_settings_help();
 /// Every key of `control:`.
 std::string control_settings_help();
 

@@ -99,7 +99,7 @@ std::optional<double> YamlReader::number(const YamlNode& node, std::string_view 
     return std::nullopt;
   }
   const bool in_range = !std::isnan(*value) && (std::isfinite(*value) || range.infinity_allowed) &&
-                        (range.lower_allowed ? *value >= range.lower : *value > range.lower);
+                        (range.lower_allowed ? *value >= range.lower : *value > range.lower) && *value <= range.upper;
   if (in_range) return value;
   error(node, std::isnan(*value) ? fmt::format("{}: is not a number (NaN)", what)
                                  : fmt::format("{}: must be {}, got {}", what, range.text, node.text));

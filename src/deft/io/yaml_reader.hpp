@@ -22,6 +22,7 @@ struct NumberRange {
   bool lower_allowed = true;      // ≥ lower, otherwise > lower
   bool infinity_allowed = false;  // `inf` is a value
   std::string_view text = "a finite number";
+  double upper = std::numeric_limits<double>::infinity();
 };
 inline constexpr NumberRange kFinite{};
 inline constexpr NumberRange kPositive{0, false, false, "> 0"};
