@@ -8,6 +8,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       planning      trajectories, thirty_degrees, single_step_search
       control       contact_mpc
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
+      error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run anew (without: what they last did)
       or one page by its name; all of them if none is named
 """
 from __future__ import annotations
@@ -24,7 +25,8 @@ from reproductions.experiment import PAGES, Laboratory
 PAGES_BY_NAME = {module.__name__.rsplit(".", 1)[1]: module for module in (planar_gripper, grasping, pick_and_place, impedance_robot, squeezing, smoothing,
                                                                 trajectories, thirty_degrees, single_step_search, contact_mpc, patch_contact)}
 GROUPS = {"quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"], "smoothing": ["smoothing"],
-          "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"], "patch-contact": ["patch_contact"]}
+          "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"], "patch-contact": ["patch_contact"],
+          "error-against-h": ["pick_and_place"]}
 
 
 def main() -> int:

@@ -11,6 +11,10 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       piles       P9: heaps of boxes, falling and settled; arguments: sizes, --without-rivals
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
       plants      passive motions (fall, sliding, pendulum) in deft's second-order models, MuJoCo and Drake against closed forms
+      error-against-h  a cube that an arm carries: second-order simulators against a converged one, by step length (an hour; what
+                  out/error-against-h holds is not run again); --record: the page of pick and place reads it
+      sim-to-sim  plans of scenes/planning played open loop in Drake, errors per segment (what out/sim-to-sim holds is not made again);
+                  arguments: systems; --record: the page sim_to_sim reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -45,6 +49,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.arms import bench_arms  # noqa: E402
 from suites.contact_mpc import bench_contact_mpc  # noqa: E402
+from suites.error_against_h import bench_error_against_h  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
@@ -52,6 +57,7 @@ from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
 from suites.plants import bench_plants  # noqa: E402
 from suites.programs import Failed, machine, output_of  # noqa: E402
+from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
 
@@ -80,7 +86,8 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
-              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "plants": bench_plants, "batch": bench_program("batch_benchmark"),
+              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "plants": bench_plants,
+              "error-against-h": bench_error_against_h, "sim-to-sim": bench_sim_to_sim, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
               "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
               "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),

@@ -337,7 +337,7 @@ def mass_diagonal(run: PlantScene) -> np.ndarray:
     plant.Finalize()
     find_coordinates(twin)
     context = plant.CreateDefaultContext()
-    plant.SetPositions(context, twin.from_scene(run.q[0], twin.index_q, plant.num_positions()))
+    plant.SetPositions(context, twin.from_scene(run.q[0] if run.q_inertia is None else run.q_inertia, twin.index_q, plant.num_positions()))
     M = plant.CalcMassMatrix(context)
     rows = [run.names_v.index(name) for name in run.names_u]
     return np.array([M[twin.index_v[i], twin.index_v[i]] for i in rows])

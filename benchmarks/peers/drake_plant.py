@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Repeats the commands of a run folder in Drake and writes what happened there as a run folder of the same layout; prints JSON.
 
-Usage: drake_plant.py RUN --out DIR [--step 0.001] [--approximation sap|lagged|similar|tamsi] [--contact hydroelastic|point] [--deft PROGRAM] …
+Usage: drake_plant.py RUN --out DIR [--step 0.001] [--approximation sap|lagged|similar|tamsi] [--contact hydroelastic|point] [--speed 0.5] [--segments] [--deft PROGRAM] …
 
 RUN is a folder of `deft sim`, `plan` or `track`. The Drake model is built from the scene in it (drake_model.py): robots are springs of the
 scene's stiffness with damping D = step.joint_damping or max(2ζ√(K M_ii), K · lag); joint targets go linearly from knot to knot; the world starts at
@@ -91,8 +91,7 @@ class Surroundings(LeafSystem):
 def connect_commands(model: DrakeModel, times: np.ndarray, period_shift: float) -> None:
     """Joint targets of each robot, linear between knots. A step [t, t + h] takes the target of its end."""
     run, plant, builder = model.run, model.plant, model.builder
-    u_start = run.q[0][[run.names_q.index(name) for name in run.names_u]]
-    knots = np.vstack([u_start, run.u])
+    knots = np.vstack([run.u_start(), run.u])
     for robot in run.info["robots"]:
         instance = plant.GetModelInstanceByName(robot["name"])
         order = [joint_name(plant, plant.get_joint_actuator(i).joint()) for i in plant.GetJointActuatorIndices(instance)]
@@ -152,8 +151,7 @@ def replay(run: PlantScene, options: DrakeOptions, stated_damping: float | None,
         model.builder.Connect(surroundings.get_output_port(0), plant.get_applied_generalized_force_input_port())
         if any(damping.values()):
             model.settings.append("force −γ M v on objects, γ [1/s]: " + ", ".join(f"{name} {gamma:.6g}" for name, gamma in damping.items()))
-    u_start = run.q[0][[run.names_q.index(name) for name in run.names_u]]
-    times = retime(run.t - run.t[0], u_start, run.u, speed)
+    times = retime(run.t - run.t[0], run.u_start(), run.u, speed)
     times = np.round(times / options.step) * options.step  # Drake's steps are all equally long
     if np.any(np.diff(times) <= 0):
         raise SceneError(f"a step of {options.step} s is longer than a period between knots ({np.diff(run.t).min():g} s)")
@@ -220,6 +218,19 @@ def summary_of(run: PlantScene, record: Record, status: str, options: DrakeOptio
             "files": [str(out / name) for name in ("run.h5", "summary.json", "config.yaml")]}  # fmt: skip
 
 
+def replay_segments(run: PlantScene, options: DrakeOptions, given: argparse.Namespace) -> list[dict]:
+    """Each segment of a plan from the plan's own state at its beginning: how far the objects are from the plan at its end."""
+    rows = []
+    for first, last, transfer, _ in run.segments if run.segments is not None else []:
+        piece = run.piece(int(first), int(last))
+        record, status, _ = replay(piece, options, given.object_damping, given.speed, given.settle)
+        errors, moved = (object_errors(run, record.q[-1], piece.q[-1]), object_errors(run, piece.q[0], piece.q[-1]))
+        rows.append({"first": int(first), "last": int(last), "transfer": bool(transfer), "status": status,
+                     **{key: max(error[key] for error in errors.values()) for key in ("position_m", "rotation_rad")},
+                     **{f"moved_{key}": max(error[key] for error in moved.values()) for key in ("position_m", "rotation_rad")}})  # fmt: skip
+    return rows
+
+
 def arguments_of(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="drake_plant.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = DrakeOptions()
@@ -237,6 +248,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--object-damping", type=float, help="γ [1/s] for all objects; default 1/h for those that gravity does not act on, 0 for others")
     parser.add_argument("--speed", type=float, default=np.inf, help="[rad/s, m/s]: knots are moved apart until no joint target is faster")
     parser.add_argument("--settle", type=float, default=0.0, help="[s] for which the last command is held")
+    parser.add_argument("--segments", action="store_true", help="also plays each segment of a plan from the plan's own state")
     arguments = parser.parse_args(words)
     for name in ("step", "stiffness", "modulus", "speed"):
         if not getattr(arguments, name) > 0:
@@ -255,6 +267,7 @@ def main() -> int:
         run = read_run(given.run, given.deft)
         began = time.perf_counter()
         record, status, extra = replay(run, options, given.object_damping, given.speed, given.settle)
+        segments = replay_segments(run, options, given) if given.segments else None
     except (SceneError, RuntimeError) as error:  # Drake's parser and model builder complain by RuntimeError
         print(f"drake_plant: {error}", file=sys.stderr)
         return 2
@@ -263,6 +276,8 @@ def main() -> int:
                 f"relaxation {options.relaxation:g} s",
                 *extra]  # fmt: skip
     summary = summary_of(run, record, status, options, settings, given.out)
+    if segments is not None:
+        summary["segments"] = segments
     summary["seconds"] = time.perf_counter() - began
     write_run(given.out, run, record, "drake", settings, summary)
     print("\n".join(settings), file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import h5py
@@ -85,7 +85,9 @@ class PlantScene:
     q: np.ndarray
     u: np.ndarray
     v_start: np.ndarray | None
-    segments: np.ndarray | None = None  # [n, 3] of a plan: first step, last step, whether no object is meant to move
+    segments: np.ndarray | None = None  # [n, 4] of a plan: first step, last step + 1, 1 = transfer, node
+    u_before: np.ndarray | None = None  # [nu] joint targets before the first step; none: the robots' joints at the start
+    q_inertia: np.ndarray | None = None  # where the joints' inertias are taken; none: at the start
 
     @property
     def names_q(self) -> list[str]:
@@ -127,6 +129,15 @@ class PlantScene:
 
     def rows_v(self, model: str) -> list[int]:
         return [i for i, name in enumerate(self.names_v) if name.startswith(model + "/")]
+
+    def u_start(self) -> np.ndarray:
+        """Joint targets [nu] at the start."""
+        return self.q[0][[self.names_q.index(name) for name in self.names_u]] if self.u_before is None else self.u_before
+
+    def piece(self, first: int, last: int) -> PlantScene:
+        """Steps first … last − 1, from the state that the run has there, at rest."""
+        return replace(self, t=self.t[first:last + 1], q=self.q[first:last + 1], u=self.u[first:last], v_start=None, segments=None,
+                       u_before=self.u[first - 1] if first > 0 else self.u_before, q_inertia=self.q[0])  # fmt: skip
 
     def quaternion_rows(self) -> list[list[int]]:
         """Rows of q of each quaternion, w x y z."""
