@@ -79,7 +79,7 @@ TEST_P(Passive, ASlidingBlockStopsAfterVSquaredOverTwoMuG) {
   dynamics::State start{.q = scene.initial_configuration(), .v = VectorXd::Zero(6)};
   start.v(3) = 1;
   world->reset(start, VectorXd(0));
-  // On the mean over 0.1 s: MuJoCo's block hops over the floor, by some 4 ms · μ v.
+  // On the mean over 0.1 s: MuJoCo's block hops over the floor, by up to 1.6 h μ v.
   std::vector<dynamics::ContactRecord> contacts;
   Vector3d sum = Vector3d::Zero();
   for (int k = 0; k < 100; ++k) {
