@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 struct ViewOptions {
   OutputOptions output;
-  std::string run;
+  std::string run, beside;
   bool no_open = false;
 };
 
@@ -68,6 +68,22 @@ void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion
   fs::remove(file, ignored);
 }
 
+fs::path folder_of(const std::string& run) { return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path(); }
+
+/// What a run is called beside another one: its folder, since both may be runs of one scene.
+std::string folder_name(const std::string& run) { return fs::canonical(folder_of(run) / ".").filename().string(); }
+
+/// @throws InputError that names the run beside and the first body that differs.
+void check_bodies(const std::string& beside, const dynamics::Trajectory& other, const std::string& run,
+                  const dynamics::Trajectory& motion) {
+  const std::vector<std::string>&here = motion.names_bodies, &there = other.names_bodies;
+  if (here.size() != there.size())
+    throw InputError({beside, 0, 0}, fmt::format("cannot be shown beside '{}': it has {} bodies, that run has {}", run, there.size(), here.size()));
+  for (std::size_t b = 0; b < here.size(); ++b)
+    if (here[b] != there[b])
+      throw InputError({beside, 0, 0}, fmt::format("cannot be shown beside '{}': its body {} is '{}', that run's is '{}'", run, b, there[b], here[b]));
+}
+
 int run(const ViewOptions& options) {
   apply(options.output);
   io::Run stored = io::read_run(options.run);
@@ -75,11 +91,17 @@ int run(const ViewOptions& options) {
     throw InputError({options.run, 0, 0},
                      "holds no drawing of its scene (attribute scene_json); 'deft sim' writes one");
   }
-  const fs::path folder = fs::is_directory(options.run) ? fs::path(options.run) : fs::path(options.run).parent_path();
-  const std::string page = (folder / "run.html").string();
+  const std::string page = (folder_of(options.run) / "run.html").string();
+  std::optional<io::Run> other;
+  std::optional<viewer::Beside> beside;
+  if (!options.beside.empty()) {
+    other = io::read_run(options.beside);
+    check_bodies(options.beside, other->trajectory, options.run, stored.trajectory);
+    beside = {.title = folder_name(options.beside), .title_here = folder_name(options.run), .trajectory = &other->trajectory};
+  }
   const std::optional<io::StoredPlan> plan = io::read_plan(options.run);
   find_second_poses(stored.header, stored.trajectory);
-  write_page(page, stored.header, stored.trajectory, plan);
+  write_page(page, stored.header, stored.trajectory, plan, beside);
   if (options.output.json) {
     print_json({{"files", Json::array({page})}});
   } else {
@@ -100,6 +122,7 @@ Command add_view(CLI::App& app) {
   CLI::App* command = app.add_subcommand("view", "Write or refresh the page of a run folder and open it");
   const auto options = std::make_shared<ViewOptions>();
   command->add_option("RUN", options->run, "Run folder, or a run.h5")->required();
+  command->add_option("--beside", options->beside, "A second run of the same bodies, drawn on the clock of the first");
   command->add_flag("--no-open", options->no_open, "Only write the page");
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};

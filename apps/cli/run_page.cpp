@@ -1,7 +1,5 @@
 #include "run_page.hpp"
 
-#include "deft/viewer/html_export.hpp"
-
 namespace deft::cli {
 namespace {
 
@@ -27,12 +25,13 @@ viewer::SearchTree search_tree(const io::StoredPlan& plan) {
 }  // namespace
 
 void write_page(const std::string& path, const io::RunHeader& header, const dynamics::Trajectory& trajectory,
-                const std::optional<io::StoredPlan>& plan) {
+                const std::optional<io::StoredPlan>& plan, const std::optional<viewer::Beside>& beside) {
   viewer::PageContent content;
   content.title = header.name;
   content.scene_json = header.scene_json;
   content.trajectory = &trajectory;
   if (plan) content.tree = search_tree(*plan);
+  content.beside = beside;
   io::publish_text(path, viewer::make_page(content));
 }
 

@@ -7,6 +7,7 @@
 
 #include "deft/viewer/html_export.hpp"
 #include "synthetic_run.hpp"
+#include "synthetic_tracks.hpp"
 
 int main(int argc, char** argv) {
   using deft::viewer::SyntheticOptions;
@@ -24,6 +25,9 @@ int main(int argc, char** argv) {
       {"supports", {.supports = true}},
       {"control", {.control = true}},
       {"patches", {.patches = true}},
+      {"tracked", {.tracked = true}},
+      {"beside", {.tracked = true}},
+      {"untracked_beside", {}},
       {"walled_plane", {.wall = true, .supports = true}},
       {"walled", {.wall = true}},
       {"planning", {.steps = 0, .twigs = 20, .planned = false}},
@@ -41,6 +45,9 @@ int main(int argc, char** argv) {
     const deft::viewer::SyntheticRun run = make_synthetic_run(kind->second);
     deft::viewer::PageContent content{
         .title = kind->first, .scene_json = run.scene_json, .trajectory = &run.trajectory, .tree = run.tree};
+    // Half as fast a clock, and it ends a second earlier.
+    const deft::dynamics::Trajectory other = deft::viewer::beside_of(run.trajectory, kind->first == "beside");
+    if (kind->first.ends_with("beside")) content.beside = {.title = "open-loop", .title_here = "mpc", .trajectory = &other};
     if (kind->first == "decimated") content.max_bytes = 1'300'000;
     std::ofstream file(argv[1], std::ios::binary);
     file << make_page(content);

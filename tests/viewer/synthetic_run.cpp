@@ -7,6 +7,7 @@
 
 #include "synthetic_patches.hpp"
 #include "synthetic_supports.hpp"
+#include "synthetic_tracks.hpp"
 
 namespace deft::viewer {
 namespace {
@@ -73,6 +74,7 @@ json scene_of(const SyntheticOptions& options) {
   if (options.smoothed) settings["kappa"] = 100;
   if (options.supports) settings["model"] = "limit-surface";
   if (options.patches) settings["model"] = "equivalent-contact-point";
+  if (options.tracked) settings.update(json{{"replan", {0.01, 0.05}}, {"tolerance", {0.01, 0.1}}});
   const json goal = {{"name", "aside"}, {"bodies", {{{"body", 2}, {"X_WB", {0.92, 0, 0, 0.39, 0.2, 0, kHalf}}}}}};
   const json plane_of_motion = options.supports ? json("xy") : json(nullptr);
   return {{"name", "synthetic"}, {"plane", plane_of_motion}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
@@ -260,6 +262,7 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
   if (options.supports) add_supports(18, run);
   if (options.patches) add_patches(run);
   if (options.control) add_plans(run);
+  if (options.tracked) add_tracks(run);
   if (options.twigs >= 0) made.tree = tree_of(options, run.names_bodies.size());
   return made;
 }

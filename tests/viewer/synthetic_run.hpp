@@ -31,6 +31,7 @@ struct SyntheticOptions {
   bool wall = false;       // a wall stands between the usual camera and the boxes; with supports: a half-space at y = −0.07
   bool control = false;    // a controller: see add_plans
   bool patches = false;    // model equivalent-contact-point: see synthetic_patches.hpp
+  bool tracked = false;    // follows a plan: see synthetic_tracks.hpp
   bool supports = false;   // model limit-surface: see synthetic_supports.hpp
 };
 

@@ -193,10 +193,13 @@ std::string goals(const Scene& scene) {
 
 std::string settings(const Scene& scene) {
   const StepSettings& step = scene.spec().step;
-  return fmt::format(R"({{"h":{},"model":"{}","dynamics":"{}","cone":"{}","rays":{},"kappa":{},"contact_margin":{},"gravity":{}}})",
+  const TrackSettings& track = scene.spec().track;
+  return fmt::format(R"({{"h":{},"model":"{}","dynamics":"{}","cone":"{}","rays":{},"kappa":{},"contact_margin":{},"gravity":{},"replan":{},"tolerance":{}}})",
                      step.h ? number(*step.h) : "null", to_string(step.model), to_string(step.dynamics), to_string(step.cone),
                      scene.plane() == Plane::kSpace ? step.rays : 2, std::isinf(step.kappa) ? "null" : number(step.kappa), number(step.contact_margin),
-                     list(scene.spec().gravity_W));
+                     list(scene.spec().gravity_W),
+                     track.replan ? fmt::format("[{},{}]", number(track.replan_position), number(track.replan_rotation)) : "null",
+                     fmt::format("[{},{}]", number(track.tolerance_position), number(track.tolerance_rotation)));
 }
 
 }  // namespace

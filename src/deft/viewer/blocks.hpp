@@ -1,6 +1,7 @@
 #pragma once
 // Numbers of the page as base64 blocks. Internal to viewer.
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -32,5 +33,13 @@ using Reals = Column<float>;
 using Indices = Column<std::uint32_t>;
 using Shorts = Column<std::uint16_t>;
 using Bytes = Column<std::uint8_t>;
+
+/// `count` frames of [0, total), evenly, the first and the last among them.
+inline std::vector<std::size_t> even_frames(std::size_t total, std::size_t count) {
+  std::vector<std::size_t> frames(count);
+  for (std::size_t i = 0; i < count; ++i)
+    frames[i] = count == 1 ? 0 : (i * (total - 1) + (count - 1) / 2) / (count - 1);
+  return frames;
+}
 
 }  // namespace deft::viewer

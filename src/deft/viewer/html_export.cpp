@@ -5,19 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "deft/viewer/blocks.hpp"
 #include "deft/viewer/embedded_page.hpp"
 #include "deft/viewer/run_document.hpp"
 
 namespace deft::viewer {
 namespace {
-
-/// `count` frames of [0, total), evenly, the first and the last among them.
-std::vector<std::size_t> even_frames(std::size_t total, std::size_t count) {
-  std::vector<std::size_t> frames(count);
-  for (std::size_t i = 0; i < count; ++i)
-    frames[i] = count == 1 ? 0 : (i * (total - 1) + (count - 1) / 2) / (count - 1);
-  return frames;
-}
 
 /// Nodes of which the blocks take at most half the budget: 26 bytes, 28 per body and, if any node has reachable sets,
 /// 4 and 96 for each of them; four thirds of that in base64.

@@ -9,6 +9,12 @@
 
 namespace deft::viewer {
 
+/// A second run at the same bodies, drawn beside the first on its clock.
+struct Beside {
+  std::string title, title_here;  // of the second run, and of the first where both are named
+  const dynamics::Trajectory* trajectory = nullptr;
+};
+
 /// What is drawn besides the motion. `scene_json` is scene::visual_json (bodies, shapes, colours, robots, settings,
 /// plane, h, kappa).
 struct PageContent {
@@ -16,6 +22,7 @@ struct PageContent {
   std::string scene_json;
   const dynamics::Trajectory* trajectory = nullptr;
   std::optional<SearchTree> tree;     // of a planner's run
+  std::optional<Beside> beside{};
   std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly, then late nodes; the page says so
 };
 

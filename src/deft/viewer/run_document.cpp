@@ -13,6 +13,7 @@
 
 #include "deft/viewer/blocks.hpp"
 #include "deft/viewer/plan_blocks.hpp"
+#include "deft/viewer/track_blocks.hpp"
 
 namespace deft::viewer {
 namespace {
@@ -37,6 +38,17 @@ void check_rows(std::string_view name, const Rows& rows, std::size_t count, std:
   check_size(name, rows.size(), count, reason);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     check_size(fmt::format("{}[{}]", name, k), rows[k].size(), width, "its list of names");
+  }
+}
+
+void check_tracks(const Trajectory& run) {
+  if (run.track_words.empty()) return;
+  check_size("tracks", run.tracks.size(), run.steps.size(), "one per step");
+  check_rows("reference_X_WB", run.reference_X_WB, run.t.size(), run.names_bodies.size(), "steps + 1");
+  for (std::size_t k = 0; k < run.tracks.size(); ++k) {
+    const int status = run.tracks[k].status;
+    if (status < 0 || status >= static_cast<int>(run.track_words.size()))
+      fail(fmt::format("tracks[{}].status is {}, but there are {} track words", k, status, run.track_words.size()));
   }
 }
 
@@ -94,6 +106,17 @@ void check_trajectory(const Trajectory& run) {
   check_second_motions(run);
   check_supports(run);
   if (run.horizon > 0) check_size("horizons", run.horizons.size(), steps, "one per step");
+  check_tracks(run);
+}
+
+/// Of a second run only what is drawn of it.
+void check_beside(const PageContent& content) {
+  if (content.beside->trajectory == nullptr) fail("beside has no trajectory");
+  const Trajectory& other = *content.beside->trajectory;
+  if (other.names_bodies != content.trajectory->names_bodies) fail("beside has other bodies");
+  check_size("beside: t", other.t.size(), other.steps.size() + 1, "steps + 1");
+  check_rows("beside: X_WB", other.X_WB, other.t.size(), other.names_bodies.size(), "steps + 1");
+  check_tracks(other);
 }
 
 json parse_scene(const PageContent& content) {
@@ -334,6 +357,7 @@ void check_content(const PageContent& content) {
   if (content.trajectory == nullptr) fail("no trajectory given");
   check_trajectory(*content.trajectory);
   parse_scene(content);
+  if (content.beside) check_beside(content);
   if (content.tree) {
     const Trajectory& run = *content.trajectory;
     check_tree(*content.tree, run.names_bodies.size(), run.steps.size());
@@ -356,6 +380,8 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_second_motions(blocks, run, frames);
   add_supports(document, run, frames);
   add_plans(document, run, frames);
+  add_tracks(document, run, frames);
+  if (content.beside) add_beside(document, run, *content.beside, frames.size());
   if (content.tree) {
     const SearchTree kept = first_nodes(*content.tree, nodes);
     add_tree(document, kept, content.tree->nodes.size(), run.names_bodies.size());

@@ -22,6 +22,9 @@ import {SupportPanel} from './support_panel';
 import {makeTabs} from './tabs';
 import {followTheme} from './theme';
 import {Timeline} from './timeline';
+import {controllerKind, planKind} from './track';
+import {TrackPanel} from './track_panel';
+import {TrackView} from './track_view';
 import {TreeView} from './tree_view';
 import {countKinds, outcome, uniqueness} from './verdicts';
 import {ViewPanel} from './view_panel';
@@ -41,6 +44,7 @@ export class App {
   private second: SecondLayer | null = null;
   private plan: PlanLayer | null = null;
   private patch: PatchLayer | null = null;
+  private track: TrackView | null = null;
 
   constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
     const player = (this.player = new Player(run));
@@ -63,6 +67,8 @@ export class App {
     if (patch) panels.unshift(['Patch', patch.root]);
     const control = ControlPanel.make(run, player);
     if (control) panels.unshift(['Control', control.root]);
+    const tracking = TrackPanel.make(run, player, (logarithmic) => timeline.scaleErrors(logarithmic));
+    if (tracking) panels.unshift(['Track', tracking.root]);
     if (options) panels.push(['View', options.root]);
 
     const applyTheme = () => {
@@ -75,6 +81,8 @@ export class App {
       support?.redraw();
       control?.applyTheme();
       patch?.applyTheme();
+      tracking?.applyTheme();
+      this.track?.applyTheme();
       options?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
@@ -89,6 +97,7 @@ export class App {
         support?.redraw();
         control?.redraw();
         patch?.redraw();
+        tracking?.redraw();
         this.tree?.layer?.show(panel === 'Tree');
       })), timeline.root, help);
     listenToKeys(keys, signal);
@@ -112,7 +121,7 @@ export class App {
     return {
       title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
       bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, look_at: this.stage?.controls.target.toArray() ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0,
+      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, look_at: this.stage?.controls.target.toArray() ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0, ghosts: this.track?.shown ?? [],
     };
   }
 
@@ -125,6 +134,7 @@ export class App {
       this.second?.setFrame(this.player.frame);
       this.plan?.setFrame(this.player.frame);
       this.patch?.setFrame(this.player.frame);
+      this.track?.show(this.player);
     } else {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
@@ -132,6 +142,7 @@ export class App {
       this.second?.setFrame(null);
       this.plan?.setFrame(null);
       this.patch?.setFrame(null);
+      this.track?.show(null);
     }
     const followed = this.bodies?.followed ?? null;
     if (followed !== null) this.stage?.follow(this.bodies!.groups[followed].position);
@@ -159,9 +170,10 @@ export class App {
     const second = run.second ? new SecondLayer(run, stage, labels) : null;
     const plan = run.plans ? new PlanLayer(run, stage, labels) : null;
     const patch = tracks(run).length ? new PatchLayer(run, stage, layer, bodies) : null;
-    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); layer.layOut(); patch?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); track?.layOut(); layer.layOut(); patch?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    const track = TrackView.make(run, view, stage, bodies, labels);
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan, this.patch] = [stage, layer, bodies, reach, second, plan, patch];
+    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan, this.patch, this.track] = [stage, layer, bodies, reach, second, plan, patch, track];
     if (run.scene.bodies.length === 0) {
       view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
     } else if (run.steps.count === 0 && run.tree) {
@@ -171,7 +183,7 @@ export class App {
       view.append(emptyState('This run has no steps: only the start is shown.',
         'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
     }
-    return new ViewPanel(run, stage, layer, bodies, reach, second, plan, patch);
+    return new ViewPanel(run, stage, layer, bodies, reach, second, plan, patch, track);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
@@ -210,8 +222,10 @@ export class App {
 
   /** Steps that have a motion and something more to say. */
   private kindChips(): HTMLElement[] {
-    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s not unique', unknown: '? %s maybe not unique'};
-    return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness)].filter(([kind]) => texts[kind.word]).map(([kind, count]) =>
+    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s not unique', unknown: '? %s maybe not unique', 'new plan': '↻ %s replanned',
+                                           Hold: '‖ %s held', Blind: '? %s blind', OffPlan: '✕ %s off the plan'};
+    const tracked = this.run.track ? [...countKinds(this.run, planKind), ...countKinds(this.run, controllerKind)] : [];
+    return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness), ...tracked].filter(([kind]) => texts[kind.word]).map(([kind, count]) =>
       el('span', {className: kind.word === 'unknown' ? 'chip' : 'chip warn', title: kind.meaning}, texts[kind.word].replace('%s', String(count))));
   }
 
@@ -240,6 +254,7 @@ export class App {
     }
     if (this.second) keys.push({keys: ['m'], shown: 'm', text: 'other motions of a step on or off', action: () => options.toggleSecond()});
     if (this.plan) keys.push({keys: ['o'], shown: 'o', text: 'planned way on or off', action: () => options.togglePlan()});
+    keys.push(...(this.track?.keys() ?? []));
     if (this.patch) {
       keys.push({keys: ['t'], shown: 't', text: 'trails of contact points on or off', action: () => options.togglePatch('trails')},
                 {keys: ['c'], shown: 'c', text: 'friction ellipsoids on or off', action: () => options.togglePatch('ellipsoids')});

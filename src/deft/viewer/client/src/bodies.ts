@@ -138,6 +138,11 @@ export class Bodies {
   /** Places the bodies at poses that are no frame of the run: `X_WB` holds those of all bodies from index `first` on. */
   place(X_WB: ArrayLike<number>, first: number): void { this.groups.forEach((group, b) => setPose(group, X_WB, first + 7 * b)); }
 
+  /** A copy of a body by `make`, which gets the triangles that the body itself is drawn with. */
+  copyOf(body: number, make: (body: Body, triangles: (geometry: Geometry) => BufferGeometry) => Group): Group {
+    return make(this.run.scene.bodies[body], (geometry) => this.triangles(geometry, body));
+  }
+
   setLook(look: Look): void {
     for (const part of this.visuals) part.visible = look !== 'collision' || part.userData.only;
     for (const part of this.collisions) part.visible = look !== 'visual';

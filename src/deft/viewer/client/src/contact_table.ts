@@ -1,10 +1,11 @@
 import {el, emptyState} from './dom';
-import {figures, millimetres} from './format';
+import {figures, millimetres, orDash} from './format';
 import {kStates, utilisationColour} from './palette';
 import {kKinds, readPatch} from './patch';
 import type {Player} from './player';
 import {Contact, readContacts, Run, statusWord} from './run';
 import {elsewhereText} from './second';
+import {controllerKind} from './track';
 import {jamText, uniqueness} from './verdicts';
 
 const kMost = 60; // rows; more are counted, not listed
@@ -52,12 +53,14 @@ export class ContactTable {
     if (frame < 1) return [];
     const j = frame - 1, {residual, iterations, solve_us, energy, gap_min, unique} = run.steps;
     const loose = [unique[j] & 1 ? '' : 'motion', unique[j] & 2 ? '' : 'forces'].filter(Boolean).join(' and ');
-    const motions = uniqueness(run, j), jam = jamText(run, j), other = elsewhereText(run, frame);
+    const {track} = run, motions = uniqueness(run, j), jam = jamText(run, j), other = elsewhereText(run, frame);
     return [
-      ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', figures(residual[j])],
+      ['step', String(run.frame[frame])], ['status', statusWord(run, j)], ['residual', orDash(residual[j], figures)],
       ['iterations', String(iterations[j])],
-      ['solve', `${figures(solve_us[j])} µs`], ['energy', `${figures(energy[j])} J`], ['smallest gap', millimetres(gap_min[j])],
+      ['solve', orDash(solve_us[j], (x) => `${figures(x)} µs`)], ['energy', orDash(energy[j], (x) => `${figures(x)} J`)],
+      ['smallest gap', orDash(gap_min[j], millimetres)],
       ['unique', loose ? `not the ${loose}` : motions.word === 'unknown' ? 'forces; motion unknown' : 'yes'],
+      ...(track ? [['controller', controllerKind(run, j).word], ['period', orDash(track.period[j], (x) => `${figures(x)} µs`)]] as [string, string][] : []),
       ...(other ? [['other motion', other] as [string, string]] : []), ...(jam ? [['jam', jam] as [string, string]] : []),
     ];
   }

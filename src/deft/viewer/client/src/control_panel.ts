@@ -1,4 +1,4 @@
-import {el, emptyState} from './dom';
+import {el, emptyState, onWidth} from './dom';
 import {figures, seconds} from './format';
 import {kGap, kNormal, kPlan, kStates, kTangential} from './palette';
 import {planRows, Plans} from './plan';
@@ -15,7 +15,6 @@ export class ControlPanel {
   private readonly numbers = el('dl', {className: 'globe-numbers', 'aria-label': 'Numbers of the plan'});
   private readonly modes = el('div', {className: 'modes'});
   private readonly plots: Plot[];
-  private width = 300;
 
   /** Null for runs without a controller. */
   static make(run: Run, player: Player): ControlPanel | null { return run.plans ? new ControlPanel(run, player, run.plans) : null; }
@@ -38,12 +37,10 @@ export class ControlPanel {
       el('section', {}, el('h3', {}, 'Over the run'), ...this.plots.map((plot) => plot.root)));
     if (plans.count === 0) this.root.replaceChildren(emptyState('No steps, so no plans.', 'Simulate some: `deft sim SCENE --controller mixed-integer --steps 50`.'));
     player.onChange(() => this.redraw());
-    new ResizeObserver(() => {
-      if (this.root.clientWidth === 0) return;
-      this.width = this.root.clientWidth;
-      for (const plot of this.plots) plot.resize(this.width);
+    onWidth(this.root, (width) => {
+      for (const plot of this.plots) plot.resize(width);
       this.redraw();
-    }).observe(this.root);
+    });
   }
 
   redraw(): void {

@@ -48,3 +48,8 @@ export function slider(text: string, min: number, max: number, step: number, val
 export const emptyState = (what: string, how: string): HTMLElement =>
   el('div', {className: 'empty', role: 'note'}, el('strong', {}, what),
      el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))));
+
+/** Calls `act` with the width [px] of an element whenever its size changes while it can be seen. */
+export function onWidth(element: HTMLElement, act: (width: number) => void): void {
+  new ResizeObserver(() => { if (element.clientWidth > 0) act(element.clientWidth); }).observe(element);
+}

@@ -10,6 +10,9 @@ export function figures(x: number, digits = 3): string {
   return minus(size >= 1e5 || size < 1e-3 ? x.toExponential(digits - 2) : String(Number(x.toPrecision(digits))));
 }
 
+/** A recorded number that may be missing (NaN). */
+export const orDash = (x: number, text: (x: number) => string): string => (Number.isNaN(x) ? '–' : text(x));
+
 /** A gap in millimetres: hundredths, finer below 0.1 mm. */
 export function millimetres(metres: number): string {
   const mm = metres * 1e3;

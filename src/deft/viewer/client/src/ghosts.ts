@@ -1,16 +1,17 @@
-import {Box3, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial, Vector3} from 'three';
+import {Box3, BufferGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial, Vector3} from 'three';
 import {cssColour} from './dom';
 import type {Labels} from './labels';
 import {setPose} from './pose';
-import type {Body, Run} from './run';
+import type {Body, Geometry, Run} from './run';
 import {Elsewhere, elsewhere} from './second';
 import {hasEdges, makeGeometry} from './shapes';
 import type {Stage} from './stage';
 
 const kNothing = 1.5; // [px] what is moved by less is not seen
 
-/** A transparent copy of a body at its origin, in one colour. Spheres of radius 0 get `pointRadius`. `over`: drawn over bodies, with dashed edges. */
-export function makeGhost(body: Body, colour: string, pointRadius: number, over = false): Group {
+/** A transparent copy of a body at its origin, in one colour. Spheres of radius 0 get `pointRadius`. `over`: drawn over bodies, with dashed edges.
+ *  `triangles` are those of a geometry, if not the plain ones; their vertex colours shade the one colour. */
+export function makeGhost(body: Body, colour: string, pointRadius: number, over = false, triangles?: (geometry: Geometry) => BufferGeometry): Group {
   const ghost = new Group();
   for (const geometry of body.visuals.length ? body.visuals : body.collisions) {
     if (geometry.shape.type === 'half_space') continue;
@@ -18,7 +19,8 @@ export function makeGhost(body: Body, colour: string, pointRadius: number, over 
     const material = over ? new MeshBasicMaterial({color: colour, transparent: true, opacity: 0.2, depthWrite: false}) :
       new MeshLambertMaterial({color: colour, transparent: true, opacity: 0.28, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2,
                                polygonOffsetUnits: 2});
-    const mesh = new Mesh(makeGeometry(geometry.shape, pointRadius), material);
+    const mesh = new Mesh(triangles ? triangles(geometry) : makeGeometry(geometry.shape, pointRadius), material);
+    material.vertexColors = mesh.geometry.hasAttribute('color');
     setPose(mesh, geometry.X_BG);
     if (hasEdges(geometry.shape)) {
       mesh.geometry.computeBoundingSphere();

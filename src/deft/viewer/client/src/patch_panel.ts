@@ -1,4 +1,4 @@
-import {choice, el} from './dom';
+import {choice, el, onWidth} from './dom';
 import {FaceMap} from './face_map';
 import {figures, newtons} from './format';
 import {kForce, kNormal, kTangential, utilisationGradient} from './palette';
@@ -39,12 +39,11 @@ export class PatchPanel {
       el('section', {}, el('h3', {}, 'Over the run'), this.holder), el('section', {}, el('h3', {}, 'Legend'), ...this.legend()));
     this.choose(this.track);
     player.onChange(() => this.redraw());
-    new ResizeObserver(() => {
-      if (this.root.clientWidth === 0) return;
-      this.width = this.root.clientWidth;
-      for (const plot of this.plots) plot.resize(this.width);
+    onWidth(this.root, (width) => {
+      this.width = width;
+      for (const plot of this.plots) plot.resize(width);
       this.redraw();
-    }).observe(this.root);
+    });
   }
 
   /** Drawn only while it can be seen. */

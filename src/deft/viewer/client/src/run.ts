@@ -2,6 +2,7 @@
 import {Patches, readPatches} from './patch';
 import {Plans, readPlans} from './plan';
 import {readSupports, Supports, SurfaceSpec} from './support';
+import {Beside, readBeside, readTrack, Track} from './track';
 import {readTree, Tree} from './tree';
 
 export type Pose = ArrayLike<number>; // [qw, qx, qy, qz, x, y, z]
@@ -21,6 +22,7 @@ export interface Goal {name: string; bodies: {body: number; X_WB: number[]}[]}
 export interface Settings {
   h?: number | null; model?: string | null; cone?: string | null; rays?: number | null; kappa?: number | string | null;
   contact_margin?: number | string | null;
+  replan?: number[] | null; tolerance?: number[] | null; // of runs that follow a plan [m, rad]
 }
 export interface Scene {name?: string; plane?: 'xy' | 'xz' | 'yz' | null; settings: Settings; bodies: Body[]; goals: Goal[]}
 
@@ -52,6 +54,8 @@ export interface Run {
   supports: Supports | null; // of the limit-surface model
   plans: Plans | null; // of a run under a controller
   tree: Tree | null; // of a planner's run
+  track: Track | null; // of a run that follows a plan
+  beside: Beside | null; // a second run
 }
 
 interface Block {type: 'f4' | 'u4' | 'u2' | 'u1'; shape: number[]; data: string}
@@ -103,6 +107,8 @@ export function parseRun(text: string): Run {
     supports: doc.supports ? readSupports(doc.supports, block) : null,
     plans: doc.control ? readPlans(doc.control, block) : null,
     tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
+    track: doc.track ? readTrack(doc.track, block) : null,
+    beside: doc.beside ? readBeside(doc.beside, block) : null,
   };
 }
 

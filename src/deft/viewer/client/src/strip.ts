@@ -1,8 +1,9 @@
 import {cssColour, el} from './dom';
-import {figures} from './format';
+import {figures, orDash} from './format';
 import {kindInStep, kindText, tracks} from './patch';
 import type {Player} from './player';
 import {isFailed, Run} from './run';
+import {controllerKind, kErrors, periodOf, planKind} from './track';
 import {drawStretch} from './verdict_lane';
 import {countKinds, Kind, outcome, uniqueness, verdictText} from './verdicts';
 
@@ -30,9 +31,12 @@ export class StepStrip {
       ...(countKinds(run, outcome).length ? [kinds('status', outcome)] : []),
       ...(run.steps.uniqueness || countKinds(run, uniqueness).length ? [kinds('motions', uniqueness)] : []),
       ...tracks(run).slice(0, kMostContacts).map((track) => kinds(track.short, kindInStep(track))),
-      {name: 'residual', unit: '', log: true, value: (j) => residual[j]},
-      {name: 'iterations', unit: '', log: false, value: (j) => iterations[j]},
-      {name: 'solve', unit: ' µs', log: false, value: (j) => solve_us[j]},
+      ...(run.track ? [kinds('controller', controllerKind)] : []),
+      ...(run.track && countKinds(run, planKind).length ? [kinds('plans', planKind)] : []),
+      ...this.known(run.track ? run.track.period : null, {name: 'period', unit: ' µs', log: false, value: (j) => periodOf(run, j)}),
+      ...this.known(residual, {name: 'residual', unit: '', log: true, value: (j) => residual[j]}),
+      ...this.known(run.track && iterations.every((n) => n === 0) ? null : iterations, {name: 'iterations', unit: '', log: false, value: (j) => iterations[j]}),
+      ...this.known(run.track && solve_us.every((x) => !(x > 0)) ? null : solve_us, {name: 'solve', unit: ' µs', log: false, value: (j) => solve_us[j]}),
     ];
     this.worst = this.lanes.map((lane) => this.worstStep(lane));
     this.canvas = el('canvas', {className: 'bars', role: 'img', 'aria-label': this.summary(), onclick: (e: MouseEvent) => this.jump(e)});
@@ -55,22 +59,35 @@ export class StepStrip {
     new ResizeObserver(() => { this.draw(); this.moveHead(); }).observe(holder);
   }
 
+  /** A row of bars, unless not one of its numbers is known (simulators that are not ours tell no residual). */
+  private known(values: ArrayLike<number> | null, lane: Lane): Lane[] {
+    if (!values || (values.length > 0 && Array.prototype.every.call(values, (x: number) => Number.isNaN(x)))) return [];
+    return [lane];
+  }
+
   /** [px] */
   get height(): number { return kLaneHeight * this.lanes.length; }
 
-  /** The step that failed first, else the first with several motions, else the one with the largest residual. */
+  /** The step that failed first, else the first with several motions, else the one with the largest residual, or error where none has a residual. */
   toWorst(): void {
     const {run} = this;
     if (run.steps.count === 0) return;
     const steps = Array.from({length: run.steps.count}, (_, j) => j);
     const notable = steps.find((j) => isFailed(run, j)) ?? steps.find((j) => uniqueness(run, j).mark === 'diamonds');
-    this.player.seek((notable ?? this.worst[this.lanes.findIndex((lane) => lane.name === 'residual')]) + 1);
+    this.player.seek((notable ?? this.worst[this.lanes.findIndex((lane) => lane.name === 'residual')] ?? this.largestError()) + 1);
+  }
+
+  private largestError(): number {
+    const errors = this.run.track?.[kErrors[0].name] ?? [];
+    let worst = 0;
+    for (let j = 1; j < errors.length; ++j) if (errors[j] > errors[worst]) worst = j;
+    return worst;
   }
 
   /** The name of a row of kinds: jumps from one stretch to the next. */
   private kindButton(lane: Lane): HTMLElement {
     const counts = countKinds(this.run, lane.kind!), words = counts.map(([kind, count]) => `${count} ${kind.many}`);
-    const text = words.length ? words.join(', ') : 'all unique';
+    const text = words.length ? words.join(', ') : `all ${lane.kind!(this.run, 0).word}`;
     return el('button', {
       className: 'lane-name', title: `${text}. Jump to the next such step`, 'aria-label': `Jump to the next step by ${lane.name}: ${text}`,
       onclick: () => this.toNext(lane),
@@ -152,14 +169,15 @@ export class StepStrip {
   private scaleOf(lane: Lane): (x: number) => number {
     let top = 0;
     for (let j = 0; j < this.run.steps.count; ++j) if (Number.isFinite(lane.value(j))) top = Math.max(top, lane.value(j));
-    if (!lane.log) return (x) => (Number.isFinite(x) ? x / (top || 1) : 1);
+    // Infinite numbers fill the row; numbers that are not known leave it empty.
+    if (!lane.log) return (x) => (Number.isNaN(x) ? 0 : Number.isFinite(x) ? x / (top || 1) : 1);
     const decades = Math.log10(Math.max(top, 1e-15) / 1e-16);
-    return (x) => (Number.isFinite(x) ? Math.max(0, Math.log10(Math.max(x, 1e-16) / 1e-16) / decades) : 1);
+    return (x) => (Number.isNaN(x) ? 0 : Number.isFinite(x) ? Math.max(0, Math.log10(Math.max(x, 1e-16) / 1e-16) / decades) : 1);
   }
 
   private worstStep(lane: Lane): number {
     let worst = 0;
-    for (let j = 1; j < this.run.steps.count; ++j) if (!(lane.value(j) <= lane.value(worst))) worst = j;
+    for (let j = 1; j < this.run.steps.count; ++j) if (lane.value(j) > lane.value(worst) || Number.isNaN(lane.value(worst))) worst = j;
     return worst;
   }
 
@@ -184,9 +202,10 @@ export class StepStrip {
   private hover(event: PointerEvent): void {
     const j = this.stepAt(event);
     const {residual, iterations, solve_us} = this.run.steps;
-    const touching = kindText(this.run, j + 1);
-    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${verdictText(this.run, j)}; ${touching ? `${touching}; ` : ''}residual ${figures(residual[j], 2)}, ` +
-      `${iterations[j]} iterations, ${figures(solve_us[j])} µs`;
+    const {track} = this.run, touching = kindText(this.run, j + 1);
+    const controller = track ? `${controllerKind(this.run, j).meaning}, plan ${track.plan[j]}, knot ${figures(track.knot[j])}` : '';
+    this.cursorNote.textContent = `step ${this.run.frame[j + 1]}: ${verdictText(this.run, j)}; ${[touching, controller].filter(Boolean).map((text) => `${text}; `).join('')}` +
+      `residual ${orDash(residual[j], (x) => figures(x, 2))}, ${iterations[j]} iterations, ${orDash(solve_us[j], figures)} µs`;
     this.cursorNote.style.left = `${event.offsetX}px`;
     this.cursorNote.classList.toggle('to-left', event.offsetX > this.canvas.clientWidth / 2);
     this.cursorNote.hidden = false;
@@ -201,7 +220,7 @@ export class StepStrip {
     if (this.run.steps.count === 0) return 'No steps';
     const failed = Array.from({length: this.run.steps.count}, (_, j) => j).filter((j) => isFailed(this.run, j)).length;
     const says = this.lanes.map((lane, i) => (lane.kind ?
-      countKinds(this.run, lane.kind).map(([kind, count]) => `${count} ${kind.many}`).join(', ') || `${lane.name} all ${uniqueness(this.run, 0).word}` :
+      countKinds(this.run, lane.kind).map(([kind, count]) => `${count} ${kind.many}`).join(', ') || `${lane.name} all ${lane.kind(this.run, 0).word}` :
       `largest ${lane.name} ${figures(lane.value(this.worst[i]))}${lane.unit}`)).join(', ');
     return `${this.run.steps.count} steps, ${failed} not solved; ${says}. Click to jump to a step.`;
   }

@@ -6,6 +6,8 @@ import {elsewhereText} from './second';
 import {segmentAt, SegmentLane, segmentName} from './segments';
 import {StepStrip} from './strip';
 import {jammedBodies} from './support';
+import {controllerKind, planKind} from './track';
+import {ErrorLanes} from './track_lanes';
 import {listed, uniqueness} from './verdicts';
 
 // 16 × 16 outlines; letters of the kind ⏮ are missing from many fonts.
@@ -36,6 +38,7 @@ export class Timeline {
   private readonly speed: HTMLSelectElement;
   private readonly loop: HTMLInputElement;
   private readonly strip: StepStrip;
+  private readonly errors: ErrorLanes;
 
   constructor(private readonly run: Run, private readonly player: Player) {
     const button = (label: string, picture: keyof typeof kIcons, action: () => void) =>
@@ -53,14 +56,15 @@ export class Timeline {
     this.speed.value = '1';
     this.loop = el('input', {type: 'checkbox', checked: player.loop, onchange: () => { player.loop = this.loop.checked; }});
     this.strip = new StepStrip(run, player);
+    this.errors = new ErrorLanes(run, player);
     this.root = el('footer', {className: 'timeline', role: 'group', 'aria-label': 'Timeline'},
       el('div', {className: 'transport'},
         button('First frame', 'first', () => player.seek(0)), button('Previous frame', 'back', () => player.seek(player.frame - 1)), this.play,
         button('Next frame', 'on', () => player.seek(player.frame + 1)), button('Last frame', 'last', () => player.seek(player.last)),
         this.now, this.speed, el('label', {className: 'check'}, this.loop, 'Loop')),
       el('div', {className: 'track'}, el('span', {className: 'lane-name'}, 'time'), this.withHover(),
-        ...(run.tree ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root] : []), this.strip.root));
-    this.root.style.setProperty('--strip', `${this.strip.height}px`);
+        ...(run.tree ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root] : []), ...this.errors.parts, this.strip.root));
+    this.root.style.setProperty('--strip', `${this.strip.height + this.errors.height}px`);
     player.onChange(() => this.update());
     this.update();
   }
@@ -73,7 +77,8 @@ export class Timeline {
 
   toggleLoop(): void { this.loop.checked = this.player.loop = !this.player.loop; }
   toWorst(): void { this.strip.toWorst(); }
-  applyTheme(): void { this.strip.draw(); }
+  scaleErrors(logarithmic: boolean): void { this.errors.setLogarithmic(logarithmic); }
+  applyTheme(): void { this.strip.draw(); this.errors.draw(); }
 
   private withHover(): HTMLElement {
     const bubble = el('span', {className: 'bubble', hidden: true});
@@ -114,6 +119,8 @@ export class Timeline {
   private notes(step: number): string[] {
     const {run} = this, jammed = jammedBodies(run, step + 1).map((body) => run.names.bodies[body]);
     const notes = jammed.length ? [`‖ jam: ${listed(jammed)}`] : [];
+    if (run.track && controllerKind(run, step).rank > 0) notes.push(controllerKind(run, step).word);
+    if (run.track && planKind(run, step).rank > 0) notes.push(`plan ${run.track.plan[step]} begins`);
     if (uniqueness(run, step).mark !== 'diamonds') return notes;
     const other = elsewhereText(run, step + 1, 1);
     return [...notes, `◆ several motions${other ? ` (another: ${other})` : ''}`];

@@ -1,4 +1,4 @@
-import {choice, checkbox, el, emptyState} from './dom';
+import {choice, checkbox, el, emptyState, onWidth} from './dom';
 import {figures} from './format';
 import {treeGradient} from './palette';
 import type {Run} from './run';
@@ -46,7 +46,7 @@ export class TreePanel {
       el('section', {'aria-label': 'Node'}, this.chooser(), this.node, ...this.options()));
     state.onChange(() => this.update());
     this.update();
-    new ResizeObserver(() => { if (this.root.clientWidth) this.map.resize(this.root.clientWidth); }).observe(this.root);
+    onWidth(this.root, (width) => this.map.resize(width));
   }
 
   redraw(): void { this.map.redraw(); }

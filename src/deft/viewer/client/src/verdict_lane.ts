@@ -79,6 +79,12 @@ export function drawMark(pen: CanvasRenderingContext2D, kind: Kind, x: number, y
       pen.closePath();
       pen.fill();
       break;
+    case 'turn': // three quarters of a circle with a head
+      pen.arc(x, y, r - 0.5, -0.5 * Math.PI, Math.PI);
+      pen.moveTo(x - r - 2, y + 2);
+      pen.lineTo(x - r + 0.5, y - 1.5);
+      pen.lineTo(x - r + 3, y + 2);
+      break;
     case 'question':
       pen.font = 'bold 12px system-ui, sans-serif';
       pen.textAlign = 'center';

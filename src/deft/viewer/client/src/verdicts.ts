@@ -5,7 +5,7 @@ import {jammedBodies} from './support';
 /** A mark of the strip. `colour` names a value of the palette; `fill` is how a stretch of such steps is filled. */
 export interface Kind {
   rank: number; word: string; many: string; meaning: string; colour: string; fill: 'none' | 'solid' | 'stripes' | 'grid' | 'dots';
-  mark: '' | 'bars' | 'ban' | 'ray' | 'cross' | 'diamonds' | 'question' | 'dot' | 'dash' | 'hexagon';
+  mark: '' | 'bars' | 'ban' | 'ray' | 'cross' | 'diamonds' | 'question' | 'dot' | 'dash' | 'hexagon' | 'turn';
 }
 
 const kSolved: Kind = {rank: 0, word: 'solved', many: 'solved', meaning: 'solved', colour: '--good', fill: 'none', mark: ''};

@@ -10,6 +10,8 @@ import type {PlanLayer} from './plan_layer';
 import type {ReachLayer} from './reach_layer';
 import {isSmoothed, Run} from './run';
 import type {Stage} from './stage';
+import {controllerKind, planKind} from './track';
+import type {TrackView} from './track_view';
 import {drawStretch} from './verdict_lane';
 import {countKinds, Kind, outcome, uniqueness} from './verdicts';
 
@@ -29,7 +31,7 @@ export class ViewPanel {
 
   constructor(private readonly run: Run, private readonly stage: Stage, private readonly layer: ContactLayer, bodies: Bodies,
               private readonly reach: ReachLayer | null, private readonly second: SecondLayer | null,
-              private readonly plan: PlanLayer | null, private readonly patch: PatchLayer | null) {
+              private readonly plan: PlanLayer | null, private readonly patch: PatchLayer | null, private readonly track: TrackView | null) {
     const redraw = () => stage.invalidate();
     this.root.append(
       el('section', {}, el('h3', {}, 'Contacts'),
@@ -37,7 +39,7 @@ export class ViewPanel {
         this.flag('gaps', 'Gaps'), this.flag('points', 'Contact points'),
         slider('Force scale', -1.5, 1.5, 0.05, 0, (x) => { layer.options.scale = 10 ** x; redraw(); }, (x) => `${figures(10 ** x, 2)}×`),
         ...this.patchFlags(), ...this.gapLimit()),
-      ...this.planner(), ...this.controller(),
+      ...this.planner(), ...this.controller(), ...(this.track?.options() ?? []),
       el('section', {}, el('h3', {}, 'Bodies'),
         choice('Shapes', [['visual', 'visual'], ['collision', 'collision'], ['both', 'both']], 'visual',
                (look) => { bodies.setLook(look as Look); redraw(); }),
@@ -158,13 +160,15 @@ export class ViewPanel {
         key(el('b', {style: `color:${colour}`}, '↶↷'), 'turns after it about up to three axes, to scale, ± the largest in degrees'));
     }
     if (this.plan) keys.push(key(line(hex(kPlan)), 'way that the controller plans from here, a dot per stage; ghosts at its end'));
+    if (this.track) keys.push(...this.track.legend());
     if (this.second) keys.push(key(el('i', {className: 'ghost'}), 'where bodies end if the step takes another of its motions'));
     return [...keys, ...this.stripLegend()];
   }
 
   /** Marks of the strip that occur in the run. */
   private stripLegend(): HTMLElement[] {
-    const kinds = [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness)].map(([kind]) => kind);
+    const tracked = this.run.track ? [...countKinds(this.run, controllerKind), ...countKinds(this.run, planKind)] : [];
+    const kinds = [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness), ...tracked].map(([kind]) => kind);
     if (kinds.length === 0) return [];
     return [el('h3', {className: 'legend-strip'}, 'Legend of the strip'), ...kinds.map((kind) => {
       const canvas = el('canvas', {className: 'mark', 'aria-hidden': 'true'});
