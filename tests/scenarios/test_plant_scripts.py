@@ -89,3 +89,10 @@ def test_a_written_folder_opens_in_deft(run, deft, tmp_path):
     assert json.loads(done.stdout)["files"]
     with h5py.File(tmp_path / "run" / "run.h5") as file:
         assert list(file["contacts/offset"]) == [0, 1, 1] and file["u"].shape == (2, len(run.names_u))
+
+
+def test_a_piece_starts_where_the_run_is_with_the_springs_as_they_are(run):
+    piece = run.piece(2, 4)
+    assert len(piece.t) == 3 and piece.u.tolist() == run.u[2:4].tolist() and piece.q[0].tolist() == run.q[2].tolist()
+    assert piece.u_start().tolist() == run.u[1].tolist() and run.u_start().tolist() == [run.q[0][run.names_q.index(name)] for name in run.names_u]
+    assert piece.q_inertia.tolist() == run.q[0].tolist()
