@@ -9,6 +9,7 @@
 #include "deft/solvers/certificate.hpp"
 #include "deft/solvers/complementarity.hpp"
 #include "deft/solvers/mcp_newton.hpp"
+#include "solvers/horizon_programs.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/complementarity_problems.hpp"
 #include "support/contact_programs.hpp"
@@ -445,6 +446,28 @@ TEST(McpNewton, ARepeatedSizeDoesNotAllocate) {
   bool solved = false;
   EXPECT_EQ(testing_support::allocations_during([&] { solved = run(); }), 0);
   EXPECT_TRUE(solved);
+}
+
+// Here, because one file alone may count allocations.
+TEST(HorizonQp, WarmSolvesDoNotAllocate) {
+  HorizonQpSolver solver;
+  HorizonSolution x;
+  HorizonQp qp = horizons::random_program(4, 10, 6, 3, 3, 0.4);
+  const auto solve_all = [&] {
+    int solved = 0;
+    for (const HorizonStart start : {HorizonStart::kCold, HorizonStart::kSolution, HorizonStart::kShifted}) {
+      for (int k = 0; k < 5; ++k) {
+        qp.x_start(k) += k % 2 == 0 ? 0.3 : -0.3;
+        solver.solve(qp, {.start = start}, x);
+        solved += x.status == HorizonStatus::kSolved;
+      }
+    }
+    return solved;
+  };
+  EXPECT_EQ(solve_all(), 15);
+  int solved = 0;
+  EXPECT_EQ(testing_support::allocations_during([&] { solved = solve_all(); }), 0);
+  EXPECT_EQ(solved, 15);
 }
 
 }  // namespace

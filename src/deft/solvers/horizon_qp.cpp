@@ -1,258 +1,224 @@
 #include "deft/solvers/horizon_qp.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <limits>
 
-#include "deft/solvers/horizon_riccati.hpp"
-#include "deft/solvers/horizon_rows.hpp"
+#include "deft/solvers/horizon_certificate.hpp"
+#include "deft/solvers/horizon_interior_point.hpp"
+#include "deft/solvers/horizon_newton.hpp"
 
 namespace deft::solvers {
 namespace {
 
-using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::VectorXd;
 
-void check(const HorizonQp& qp) {
-  const Index nx = qp.x_start.size(), nu = qp.u_before.size();
-  if (qp.stages.size() < 2) throw std::invalid_argument("horizon program: needs at least one step (two stages)");
-  for (std::size_t t = 0; t < qp.stages.size(); ++t) {
-    const HorizonStage& s = qp.stages[t];
-    const bool last = t + 1 == qp.stages.size();
-    const auto require = [t](bool ok, const char* what) {
-      if (!ok) throw std::invalid_argument(fmt::format("horizon program: stage {}: {}", t, what));
-    };
-    require(s.Q.rows() == nx && s.Q.cols() == nx && s.q.size() == nx, "Q must be nx × nx and q of size nx");
-    const Index m = s.d.size();
-    require(s.X.rows() == m && s.P.rows() == m && s.rho.size() == m, "X, P, d and rho must have the same rows");
-    require(m == 0 || (s.X.cols() == nx && s.P.cols() == nu), "X must have nx columns and P nu");
-    require((s.rho.array() > 0).all(), "rho must be positive (infinity: hard)");
-    if (last) continue;
-    require(s.A.rows() == nx && s.A.cols() == nx && s.B.rows() == nx && s.B.cols() == nu && s.c.size() == nx,
-            "A must be nx × nx, B nx × nu and c of size nx");
-    require(s.R.size() == nu && s.lower.size() == nu && s.upper.size() == nu && s.change.size() == nu,
-            "R, lower, upper and change must be of size nu");
-    require((s.R.array() > 0).all() && (s.change.array() > 0).all(), "R and change must be positive");
-    require((s.lower.array() < s.upper.array()).all(), "lower must be below upper");
-    require(s.U.rows() == m && (m == 0 || s.U.cols() == nu), "U must have the rows of X and nu columns");
-  }
-}
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kNewton = 8;         // factorisations until the interior point takes over
+constexpr double kPolish = 1e-6;   // complementarity from which Newton's method may know the rows that bind
 
-double largest(const ArrayXd& values) { return values.size() == 0 ? 0 : values.abs().maxCoeff(); }
+/// The shape of a solution of `qp`; what has it is left alone.
+void fit(std::vector<VectorXd>& list, std::size_t count) {
+  if (list.size() != count) list.resize(count);
+}
 
 }  // namespace
 
-/// The iteration. Its points fulfil the dynamics; slacks s of the rows and violations e of the soft ones are positive:
-///   G z + s = d + e,   λ s = τ,   (ρ − λ) e = τ,   ∇_u(cost + λᵀG z) = 0 along the dynamics,   τ → 0.
 struct HorizonQpSolver::Work {
+  HorizonIterate at;
+  HorizonNewton newton;
+  HorizonInteriorPoint interior;
+  HorizonCertifier certifier;
+  std::vector<double> z_saved, y;
+
   void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
-    qp_ = &qp;
-    T_ = qp.stages.size() - 1;
-    rows_.assign(qp);
-    start();
+    at.program.assign(qp);
+    at.iterations = at.factorizations = 0;
+    begin(qp, options, out);
     out.status = HorizonStatus::kIterationLimit;
-    for (out.iterations = 0; out.iterations < options.iterations; ++out.iterations) {
-      measure(out);
-      if (std::max({out.gradient, out.violation, out.complementarity}) <= options.tolerance) {
-        out.status = HorizonStatus::kSolved;
-        break;
-      }
-      if (!factor()) {
-        out.status = HorizonStatus::kBreakdown;
-        break;
-      }
-      // Predictor: straight to τ = 0; it tells how far to aim.
-      const double tau = mean_product();
-      direction(ArrayXd::Zero(rows_.size()), ArrayXd::Zero(rows_.size()));
-      const double after = product_after(longest_step());
-      const double aim = tau > 0 ? tau * std::pow(after / tau, 3) : 0;
-      // Corrector: to the aim, with the predictor's products.
-      const ArrayXd m1 = bounded_ * (aim - ds_ * dl_), m2 = soft_ * (aim + dl_ * de_);
-      direction(m1, m2);
-      advance(std::min(1.0, 0.995 * longest_step()));
+    if (contradiction(qp, options, out)) return;
+    if (newton.run(at, options.tolerance, kNewton) && accept(qp, options, out)) return;
+    if (iterate(qp, options, out)) return;
+    if (least_violation(qp, options, out)) return;
+  }
+
+  /// The multipliers of the start, as far as they fit.
+  void begin(const HorizonQp& qp, const HorizonQpOptions& options, const HorizonSolution& start) {
+    at.l.assign(static_cast<std::size_t>(at.program.count()), 0.0);
+    if (options.start == HorizonStart::kCold) return;
+    const std::size_t T = qp.stages.size() - 1;
+    const int later = options.start == HorizonStart::kShifted ? 1 : 0;
+    for (int i = 0; i < at.program.count(); ++i) {
+      // A stage beyond the last one is like the last one that is like it.
+      const auto t = static_cast<std::size_t>(at.program.stage_of(i));
+      const std::size_t from = t < T ? std::min(t + static_cast<std::size_t>(later), T - 1) : T;
+      if (from >= start.multiplier.size() || at.program.place_of(i) >= start.multiplier[from].size()) continue;
+      const double l = start.multiplier[from](at.program.place_of(i));
+      if (l > 0) at.l[static_cast<std::size_t>(i)] = l;
     }
-    finish(out);
+  }
+
+  /// Writes the iterate into `out`, and its certificate. @returns whether that is within tolerance.
+  bool accept(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    write(qp, out);
+    const HorizonCertificate certificate = certifier.certify(qp, out);
+    out.gradient = std::max(certificate.gradient, certificate.dynamics);
+    out.violation = certificate.violation;
+    out.complementarity = std::max(certificate.complementarity, certificate.multiplier);
+    if (!(certificate.largest() <= options.tolerance)) return false;
+    out.status = HorizonStatus::kSolved;
+    out.ray.clear();
+    for (int t = 0; t < at.program.steps(); ++t) {
+      if (options.feedback) at.riccati.feedback(at.program, t, out.feedback[static_cast<std::size_t>(t)]);
+    }
+    return true;
+  }
+
+  void write(const HorizonQp& qp, HorizonSolution& out) {
+    const std::size_t T = qp.stages.size() - 1;
+    const Index nu = qp.u_before.size(), nx = qp.x_start.size();
+    fit(out.x, T + 1);
+    fit(out.u, T);
+    out.feedback.resize(T);
+    for (std::size_t t = 0; t <= T; ++t) {
+      const auto& stage = at.program.stage(static_cast<int>(t));
+      const double* zeta = at.z.data() + stage.at;
+      out.x[t] = Eigen::Map<const VectorXd>(zeta + stage.nu, nx);
+      if (t < T) out.u[t] = Eigen::Map<const VectorXd>(zeta, nu);
+    }
+    spread(qp, at.l, out.multiplier);
+    for (const auto& row : at.program.constants())
+      if (row.excess > 0 && row.rho < kInfinity) out.multiplier[static_cast<std::size_t>(row.stage)](row.place) = row.rho;
+    out.iterations = at.iterations;
+    out.factorizations = at.factorizations;
+  }
+
+  /// Values of the inequalities, at their places.
+  void spread(const HorizonQp& qp, const std::vector<double>& values, std::vector<VectorXd>& out) {
+    const std::size_t T = qp.stages.size() - 1;
+    fit(out, T + 1);
+    for (std::size_t t = 0; t <= T; ++t) out[t].setZero((t < T ? 4 * qp.u_before.size() : 0) + qp.stages[t].d.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out[static_cast<std::size_t>(at.program.stage_of(static_cast<int>(i)))](at.program.place_of(static_cast<int>(i))) = values[i];
+  }
+
+  /// A hard row that no input moves, and that does not hold, is its own proof.
+  bool contradiction(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    for (const auto& row : at.program.constants()) {
+      if (row.rho < kInfinity || !(row.excess > options.tolerance * row.size)) continue;
+      newton.run(at, options.tolerance, 1);
+      accept(qp, {.tolerance = 0}, out);
+      y.assign(at.l.size(), 0.0);
+      spread(qp, y, out.ray);
+      out.ray[static_cast<std::size_t>(row.stage)](row.place) = 1;
+      out.status = HorizonStatus::kInfeasible;
+      return true;
+    }
+    return false;
+  }
+
+  /// The interior point; once it knows which rows bind Newton's method ends it. @returns whether it reached a verdict.
+  bool iterate(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    roll_out(qp);
+    interior.begin(at);
+    double next_polish = kPolish;
+    for (int k = 0; k < options.iterations; ++k) {
+      const double error = interior.measure(at);
+      if (!std::isfinite(error)) {
+        out.status = HorizonStatus::kBreakdown;
+        return false;
+      }
+      if (error <= 0.1 * options.tolerance || (interior.complementarity() <= next_polish && interior.violation() <= next_polish)) {
+        next_polish *= 1e-2;
+        z_saved = at.z;
+        for (int i = 0; i < at.program.count(); ++i) {
+          const auto j = static_cast<std::size_t>(i);
+          const double l = interior.multiplier()(i), rho = at.program.rho()[j];
+          at.l[j] = !interior.binds(i) ? 0 : l > (1 - 1e-3) * rho ? rho : l;
+        }
+        if (newton.run(at, options.tolerance, 3) && accept(qp, options, out)) return true;
+        std::swap(at.z, z_saved);
+        if (error <= 0.1 * options.tolerance) {
+          at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+          if (accept(qp, options, out)) return true;
+        }
+      }
+      const double length = interior.step(at);
+      if (length < 1e-12) break;
+      const bool stuck = k % 4 == 3 && interior.violation() > options.tolerance;
+      if (stuck && infeasible(qp, options, out)) return true;
+    }
+    at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+    accept(qp, options, out);
+    return out.status == HorizonStatus::kSolved;
+  }
+
+  /// Whether the multipliers of the hard rows prove a contradiction.
+  bool infeasible(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    const Index hard = at.program.hard();
+    if (hard == 0) return false;
+    const double peak = interior.multiplier().head(hard).maxCoeff();
+    y.assign(at.l.size(), 0.0);
+    for (Index i = 0; i < hard; ++i) {
+      const double l = interior.multiplier()(i) / peak;
+      y[static_cast<std::size_t>(i)] = l > 1e-9 ? l : 0;
+    }
+    write(qp, out);
+    spread(qp, y, out.ray);
+    if (!(certifier.farkas(qp, out, options.tolerance) < 1)) {
+      out.ray.clear();
+      return false;
+    }
+    at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+    at.l.resize(static_cast<std::size_t>(at.program.count()), 0.0);
+    accept(qp, {.tolerance = 0}, out);
+    spread(qp, y, out.ray);
+    out.status = HorizonStatus::kInfeasible;
+    return true;
+  }
+
+  /// The least violation of the hard rows: where it is not 0 its excesses are a ray.
+  bool least_violation(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    if (at.program.hard() == 0) return false;
+    roll_out(qp);
+    const HorizonStatus status = out.status;
+    for (int round = 0; round < 3; ++round) {
+      interior.begin_violation(at);
+      for (int k = 0; k < options.iterations; ++k) {
+        const double error = interior.measure(at);
+        if (!std::isfinite(error)) return false;
+        if (error <= 1e-12 || interior.step(at) < 1e-12) break;
+      }
+      if (infeasible(qp, options, out)) return true;
+    }
+    out.status = status;
+    return false;
   }
 
   /// The inputs as before the horizon, moved into their bounds, with the states that follow.
-  void start() {
-    const Index nx = qp_->x_start.size(), nu = qp_->u_before.size();
-    z_.resize(T_ + 1);
-    z_[0].x = qp_->x_start;
-    z_[0].p = qp_->u_before;
-    for (std::size_t t = 0; t < T_; ++t) {
-      const HorizonStage& stage = qp_->stages[t];
-      z_[t].u = z_[t].p.cwiseMax(stage.lower).cwiseMin(stage.upper);
-      z_[t + 1].x = stage.A * z_[t].x + stage.B * z_[t].u + stage.c;
-      z_[t + 1].p = z_[t].u;
-    }
-    z_[T_].u.setZero(nu);
-    g_.assign(T_ + 1, {VectorXd::Zero(nx), VectorXd::Zero(nu), VectorXd::Zero(nu)});
-
-    // Slacks at their gaps, where these are not too small, and multipliers of one product with them.
-    const ArrayXd infinity = ArrayXd::Constant(rows_.size(), kInfinity_);
-    bounded_ = (rows_.d() < infinity).cast<double>();
-    soft_ = bounded_ * (rows_.rho() < infinity).cast<double>();
-    d_ = (bounded_ > 0).select(rows_.d(), 0);
-    rho_ = (soft_ > 0).select(rows_.rho(), 1);
-    rows_.apply(z_, Gz_);
-    s_ = (bounded_ > 0).select((d_ - Gz_).max(0.01 * (1 + d_.abs())), 1);
-    l_.setZero(rows_.size());
-    cost_gradient();
-    gradient_scale_ = reduced_gradient();
-    for (std::size_t t = 0; t < T_; ++t) gradient_scale_ = std::max(gradient_scale_, 1e-3 * qp_->stages[t].R.maxCoeff());
-    const double product = 0.01 * gradient_scale_;
-    l_ = bounded_ * product / s_;
-    l_ = (soft_ > 0).select(l_.min(0.5 * rho_), l_);
-    e_ = soft_ * product / nu_of_soft();
-  }
-
-  /// ρ − λ of soft rows, 1 elsewhere.
-  ArrayXd nu_of_soft() const { return (soft_ > 0).select(rho_ - l_, 1); }
-
-  /// g ← ∇ of the cost in z.
-  void cost_gradient() {
-    for (std::size_t t = 0; t <= T_; ++t) {
-      const HorizonStage& stage = qp_->stages[t];
-      g_[t].x = stage.q;
-      g_[t].x.noalias() += stage.Q * z_[t].x;
-      if (t == T_) {
-        g_[t].p.setZero();
-      } else {
-        g_[t].u = stage.R.cwiseProduct(z_[t].u - z_[t].p);
-        g_[t].p = -g_[t].u;
-      }
+  void roll_out(const HorizonQp& qp) {
+    at.z.assign(static_cast<std::size_t>(at.program.size()), 0.0);
+    const std::size_t T = qp.stages.size() - 1;
+    VectorXd& x = state;
+    x = qp.x_start;
+    input = qp.u_before;
+    for (std::size_t t = 0; t <= T; ++t) {
+      const auto& stage = at.program.stage(static_cast<int>(t));
+      double* zeta = at.z.data() + stage.at;
+      Eigen::Map<VectorXd>(zeta + stage.nu, stage.nx) = x;
+      Eigen::Map<VectorXd>(zeta + stage.nu + stage.nx, stage.np) = input.head(stage.np);
+      if (t == T) break;
+      const HorizonStage& s = qp.stages[t];
+      input = input.cwiseMax(s.lower).cwiseMin(s.upper);
+      Eigen::Map<VectorXd>(zeta, stage.nu) = input;
+      next = s.c;
+      next.noalias() += s.A * x;
+      next.noalias() += s.B * input;
+      x.swap(next);
     }
   }
-
-  /// The largest entry of the gradient g in the inputs alone, the states following them.
-  double reduced_gradient() const {
-    VectorXd vx = g_[T_].x, vp = g_[T_].p;
-    double result = 0;
-    for (std::size_t t = T_; t-- > 0;) {
-      result = std::max(result, (g_[t].u + qp_->stages[t].B.transpose() * vx + vp).cwiseAbs().maxCoeff());
-      vx = (g_[t].x + qp_->stages[t].A.transpose() * vx).eval();
-      vp = g_[t].p;
-    }
-    return result;
-  }
-
-  double mean_product() const {
-    const double count = bounded_.sum() + soft_.sum();
-    return count == 0 ? 0 : ((bounded_ * l_ * s_).sum() + (soft_ * nu_of_soft() * e_).sum()) / count;
-  }
-
-  void measure(HorizonSolution& out) {
-    rows_.apply(z_, Gz_);
-    residual_ = bounded_ * (d_ - Gz_ + e_ - s_);
-    cost_gradient();
-    rows_.add_transposed(l_, g_);
-    const double scale = gradient_scale_ + largest(l_);
-    out.gradient = reduced_gradient() / scale;
-    out.violation = largest(residual_ / (1 + d_.abs()));
-    out.complementarity = mean_product() / scale;
-  }
-
-  bool factor() {
-    weight_ = bounded_ / (s_ / l_.max(1e-300) + soft_ * e_ / nu_of_soft());
-    weight_ = (bounded_ > 0).select(weight_, 0);
-    const Index nx = qp_->x_start.size(), nu = qp_->u_before.size();
-    H_.resize(T_ + 1);
-    for (std::size_t t = 0; t <= T_; ++t) {
-      StageForm& H = H_[t];
-      H.xx = qp_->stages[t].Q;
-      H.xp.setZero(nx, nu);
-      H.pp.setZero(nu, nu);
-      if (t == T_) continue;
-      H.xu.setZero(nx, nu);
-      H.pp.diagonal() = qp_->stages[t].R;
-      H.uu = H.pp;
-      H.pu = -H.pp;
-    }
-    rows_.add_form(weight_, H_);
-    return riccati_.factor(*qp_, H_);
-  }
-
-  /// Newton's step to λs = m1, (ρ − λ)e = m2:  dλ = w(G dz + r),  r = −residual + m1/λ − s − m2/ν + e.
-  void direction(const ArrayXd& m1, const ArrayXd& m2) {
-    const ArrayXd nu = nu_of_soft(), l = (bounded_ > 0).select(l_, 1);
-    const ArrayXd r = bounded_ * (m1 / l - residual_ - s_) - soft_ * (m2 / nu - e_);
-    cost_gradient();
-    rows_.add_transposed(l_ + weight_ * r, g_);
-    riccati_.solve(*qp_, g_, dz_);
-    rows_.apply(dz_, Gz_);
-    dl_ = weight_ * (Gz_ + r);
-    de_ = soft_ * (m2 / nu - e_ + e_ / nu * dl_);
-    ds_ = bounded_ * (m1 / l - s_ - s_ / l * dl_);
-  }
-
-  /// The longest step, up to 1 / 0.995, that leaves everything positive.
-  double longest_step() const {
-    double step = 1 / 0.995;
-    const ArrayXd nu = nu_of_soft();
-    for (Index i = 0; i < rows_.size(); ++i) {
-      if (bounded_(i) == 0) continue;
-      if (ds_(i) < 0) step = std::min(step, -s_(i) / ds_(i));
-      if (dl_(i) < 0) step = std::min(step, -l_(i) / dl_(i));
-      if (soft_(i) == 0) continue;
-      if (de_(i) < 0) step = std::min(step, -e_(i) / de_(i));
-      if (dl_(i) > 0) step = std::min(step, nu(i) / dl_(i));
-    }
-    return step;
-  }
-
-  double product_after(double step) const {
-    const double count = bounded_.sum() + soft_.sum(), a = std::min(1.0, step);
-    if (count == 0) return 0;
-    return ((bounded_ * (l_ + a * dl_) * (s_ + a * ds_)).sum() +
-            (soft_ * (nu_of_soft() - a * dl_) * (e_ + a * de_)).sum()) /
-           count;
-  }
-
-  void advance(double step) {
-    for (std::size_t t = 0; t <= T_; ++t) {
-      z_[t].x += step * dz_[t].x;
-      z_[t].p += step * dz_[t].p;
-      z_[t].u += step * dz_[t].u;
-    }
-    s_ += step * ds_;
-    l_ += step * dl_;
-    e_ += step * de_;
-  }
-
-  void finish(HorizonSolution& out) {
-    out.x.resize(T_ + 1);
-    out.u.resize(T_);
-    out.multiplier.resize(T_ + 1);
-    out.feedback.resize(T_);
-    const bool has_gains = factor();
-    for (std::size_t t = 0; t <= T_; ++t) {
-      out.x[t] = z_[t].x;
-      out.multiplier[t] = l_.segment(rows_.first(t), rows_.first(t + 1) - rows_.first(t));
-      if (t == T_) continue;
-      out.u[t] = z_[t].u;
-      if (has_gains)
-        out.feedback[t] = riccati_.feedback(static_cast<int>(t));
-      else
-        out.feedback[t].setZero(qp_->u_before.size(), qp_->x_start.size());
-    }
-  }
-
-  static constexpr double kInfinity_ = std::numeric_limits<double>::infinity();
-  const HorizonQp* qp_ = nullptr;
-  std::size_t T_ = 0;
-  HorizonRows rows_;
-  HorizonRiccati riccati_;
-  ArrayXd bounded_, soft_;  // 1 or 0: has a bound; may be violated
-  ArrayXd d_, rho_;         // finite everywhere
-  ArrayXd s_, l_, e_, ds_, dl_, de_;
-  ArrayXd Gz_, residual_, weight_;
-  std::vector<StageVector> z_, dz_, g_;
-  std::vector<StageForm> H_;
-  double gradient_scale_ = 1;
+  VectorXd state, input, next;
 };
 
 std::string_view name(HorizonStatus status) {
@@ -263,6 +229,8 @@ std::string_view name(HorizonStatus status) {
       return "IterationLimit";
     case HorizonStatus::kBreakdown:
       return "Breakdown";
+    case HorizonStatus::kInfeasible:
+      return "Infeasible";
   }
   return "?";
 }

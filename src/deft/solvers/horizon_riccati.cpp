@@ -1,71 +1,145 @@
 #include "deft/solvers/horizon_riccati.hpp"
 
+#include <algorithm>
+#include <numeric>
+
+#include "deft/solvers/kernels/isa.hpp"
+
 namespace deft::solvers {
+namespace {
 
-bool HorizonRiccati::factor(const HorizonQp& qp, const std::vector<StageForm>& H) {
-  const std::size_t T = qp.stages.size() - 1;
-  const Eigen::Index nx = qp.x_start.size(), nu = qp.u_before.size();
-  nx_ = nx;
-  uu_.resize(T);
-  K_.resize(T);
-  k_.resize(T);
-  Pxx_ = H[T].xx;
-  Pxp_ = H[T].xp;
-  Ppp_ = H[T].pp;
-  AB_.resize(nx, nx + nu);
-  right_.resize(nu, nx + nu);
-  for (std::size_t t = T; t-- > 0;) {
-    // The value of the next stage at (A x + B u, u), added to this stage's form.
-    AB_ << qp.stages[t].A, qp.stages[t].B;
-    PAB_.noalias() = Pxx_ * AB_;
-    PAB_.rightCols(nu) += Pxp_;
-    const auto A = AB_.leftCols(nx), B = AB_.rightCols(nu);
-    Eigen::MatrixXd xx = H[t].xx, uu = H[t].uu + Ppp_;
-    xx.noalias() += A.transpose() * PAB_.leftCols(nx);
-    uu.noalias() += B.transpose() * PAB_.rightCols(nu);
-    uu.noalias() += Pxp_.transpose() * B;
-    right_.leftCols(nx) = H[t].xu.transpose();
-    right_.leftCols(nx).noalias() += PAB_.rightCols(nu).transpose() * A;
-    right_.rightCols(nu) = H[t].pu.transpose();
+constexpr double kPivot = 1e-15;  // pivots are raised to it, relative to what they are the rest of
 
-    // Its minimum over u.
-    uu_[t].compute(0.5 * (uu + uu.transpose()));
-    if (uu_[t].info() != Eigen::Success) return false;
-    K_[t] = uu_[t].solve(right_);
-    Pxx_ = xx;
-    Pxx_.noalias() -= right_.leftCols(nx).transpose() * K_[t].leftCols(nx);
-    Pxx_ = (0.5 * (Pxx_ + Pxx_.transpose())).eval();
-    Pxp_ = H[t].xp;
-    Pxp_.noalias() -= right_.leftCols(nx).transpose() * K_[t].rightCols(nu);
-    Ppp_ = H[t].pp;
-    Ppp_.noalias() -= right_.rightCols(nu).transpose() * K_[t].rightCols(nu);
-    Ppp_ = (0.5 * (Ppp_ + Ppp_.transpose())).eval();
+using Stage = PackedHorizon::Stage;
+
+/// H = the cost of a stage.
+void set_cost(const Stage& s, HorizonCost cost, double inputs, double* H) {
+  std::fill(H, H + s.n * s.ld, 0.0);
+  if (cost == HorizonCost::kInputs) {
+    for (int i = 0; i < s.nu; ++i) H[i * s.ld + i] = inputs;
+    return;
   }
-  return true;
+  std::copy(s.Q.begin(), s.Q.end(), H + s.nu * s.ld);
+  const int p = s.nu + s.nx;
+  for (int i = 0; i < s.nu; ++i) {
+    const double R = s.R[static_cast<std::size_t>(i)];
+    H[i * s.ld + i] = s.S[static_cast<std::size_t>(i)] + R;
+    if (s.np == 0) continue;
+    H[i * s.ld + p + i] = -R;
+    H[(p + i) * s.ld + p + i] = R;
+  }
 }
 
-void HorizonRiccati::solve(const HorizonQp& qp, const std::vector<StageVector>& g, std::vector<StageVector>& step) {
-  const std::size_t T = qp.stages.size() - 1;
-  const Eigen::Index nx = nx_, nu = qp.u_before.size();
-  // V's gradient (vx, vp) backwards: with z = (x, p) and u = −K z − k,  v = g_z + (A 0)ᵀv⁺ − Kᵀ h,  h = g_u + Bᵀv_x⁺ +
-  // v_p⁺.
-  Eigen::VectorXd vx = g[T].x, vp = g[T].p, h;
-  for (std::size_t t = T; t-- > 0;) {
-    h = g[t].u + vp;
-    h.noalias() += qp.stages[t].B.transpose() * vx;
-    k_[t] = uu_[t].solve(h);
-    vx = (g[t].x + qp.stages[t].A.transpose() * vx - K_[t].leftCols(nx).transpose() * h).eval();
-    vp = g[t].p - K_[t].rightCols(nu).transpose() * h;
+/// The lower triangle of the value, like its upper one.
+void mirror(const Stage& s, double* H) {
+  for (int i = s.nu; i < s.n; ++i)
+    for (int j = i + 1; j < s.n; ++j) H[j * s.ld + i] = H[i * s.ld + j];
+}
+
+}  // namespace
+
+void HorizonRiccati::factor(PackedHorizon& program, const std::vector<double>& form_weight, HorizonCost cost,
+                            double inputs) {
+  const DenseKernels& kernels = dense_kernels();
+  const int T = program.steps();
+  W_.resize(static_cast<std::size_t>(T) + 1);
+  for (int t = T; t >= 0; --t) {
+    const Stage& s = program.stage(t);
+    std::vector<double>& storage = W_[static_cast<std::size_t>(t)];
+    storage.resize(static_cast<std::size_t>(s.n * s.ld));
+    double* H = storage.data();
+    set_cost(s, cost, inputs, H);
+    program.add_forms(t, form_weight, H);
+    if (t < T) {
+      // The value of the next stage at (M ζ, u), added to this stage's form:
+      //   Mᵀ V_xx M + Mᵀ V_xp [I 0 0] + [I 0 0]ᵀ V_px M + [I 0 0]ᵀ V_pp [I 0 0].
+      const Stage& next = program.stage(t + 1);
+      const double* V = W_[static_cast<std::size_t>(t) + 1].data() + next.nu * next.ld + next.nu;
+      const int moving = s.nu + s.nx;
+      T_.assign(static_cast<std::size_t>(s.nx * s.ld), 0.0);
+      iota_.resize(static_cast<std::size_t>(s.ld));
+      std::iota(iota_.begin(), iota_.end(), 0);
+      kernels.multiply_many(s.nx, s.nx, 1, V, next.ld, 1, s.M.data(), s.ld, T_.data(), s.ld, moving);
+      for (int i = 0; i < s.nx && next.np > 0; ++i)
+        for (int j = 0; j < s.nu; ++j) T_[static_cast<std::size_t>(i * s.ld + j)] += V[i * next.ld + s.nx + j];
+      kernels.add_product(s.nx, moving, s.ld, s.M.data(), T_.data(), iota_.data(), true, H, s.ld);
+      if (next.np > 0) {
+        kernels.multiply_many(s.nu, s.nx, 1, V + s.nx, 1, next.ld, s.M.data(), s.ld, H, s.ld, moving);
+        for (int i = 0; i < s.nu; ++i)
+          for (int j = i; j < s.nu; ++j) H[i * s.ld + j] += V[(s.nx + i) * next.ld + s.nx + j];
+      }
+    }
+    // Its minimum over u.
+    floor_.resize(static_cast<std::size_t>(s.n));
+    for (int i = 0; i < s.nu; ++i) floor_[static_cast<std::size_t>(i)] = kPivot * H[i * s.ld + i];
+    kernels.factor_leading(s.nu, s.n, s.ld, H, floor_.data());
+    mirror(s, H);
   }
-  step.resize(T + 1);
-  step[0].x.setZero(nx);
-  step[0].p.setZero(nu);
-  for (std::size_t t = 0; t < T; ++t) {
-    step[t].u = -k_[t] - K_[t].leftCols(nx) * step[t].x - K_[t].rightCols(nu) * step[t].p;
-    step[t + 1].x = qp.stages[t].A * step[t].x + qp.stages[t].B * step[t].u;
-    step[t + 1].p = step[t].u;
+}
+
+void HorizonRiccati::solve(const PackedHorizon& program, const std::vector<double>& g, bool affine,
+                           std::vector<double>& z) {
+  const DenseKernels& kernels = dense_kernels();
+  const int T = program.steps();
+  y_.resize(static_cast<std::size_t>(program.size()));
+  z.resize(static_cast<std::size_t>(program.size()));
+  // V's gradient v by (x, p) backwards:  h = g + Mᵀv_x⁺ + [v_p⁺ 0 0],  y = U₁₁⁻ᵀ h_u,  v = h_(x,p) − U₁₂ᵀ y.
+  const Stage& end = program.stage(T);
+  v_.assign(static_cast<std::size_t>(padded(end.nx + program.stage(0).nu)), 0.0);
+  std::copy(g.data() + end.at, g.data() + end.at + end.n, v_.begin());
+  for (int t = T; t-- > 0;) {
+    const Stage &s = program.stage(t), &next = program.stage(t + 1);
+    if (affine) {
+      const double* V = W_[static_cast<std::size_t>(t) + 1].data() + next.nu * next.ld + next.nu;
+      for (int j = 0; j < s.nx; ++j)
+        for (int i = 0; i < s.nx + next.np; ++i) v_[static_cast<std::size_t>(i)] += V[j * next.ld + i] * s.c[static_cast<std::size_t>(j)];
+    }
+    h_.assign(g.data() + s.at, g.data() + s.at + s.ld);
+    kernels.multiply_transposed(s.nx, s.ld, s.M.data(), v_.data(), h_.data());
+    for (int i = 0; i < next.np; ++i) h_[static_cast<std::size_t>(i)] += v_[static_cast<std::size_t>(s.nx + i)];
+    const double* U = W_[static_cast<std::size_t>(t)].data();
+    kernels.forward(s.nu, s.ld, U, h_.data());
+    double* y = y_.data() + s.at;
+    for (int i = 0; i < s.nu; ++i) y[i] = -h_[static_cast<std::size_t>(i)];
+    kernels.multiply_transposed(s.nu, s.ld, U, y, h_.data());
+    std::copy(h_.begin() + s.nu, h_.begin() + s.n, v_.begin());
   }
-  step[T].u.setZero(nu);
+  // Forwards:  u = −U₁₁⁻¹(y + U₁₂ (x, p)).
+  std::fill(z.begin(), z.end(), 0.0);
+  if (affine) {
+    const Stage& first = program.stage(0);
+    std::copy(program.x_start().begin(), program.x_start().end(), z.begin() + first.nu);
+    if (first.np > 0) std::copy(program.u_before().begin(), program.u_before().end(), z.begin() + first.nu + first.nx);
+  }
+  for (int t = 0; t < T; ++t) {
+    const Stage &s = program.stage(t), &next = program.stage(t + 1);
+    const double* U = W_[static_cast<std::size_t>(t)].data();
+    double* zeta = z.data() + s.at;
+    const double* y = y_.data() + s.at;
+    h_.resize(static_cast<std::size_t>(std::max(s.ld, s.nu)));
+    kernels.multiply(s.nu, s.ld, U, zeta, h_.data());
+    for (int i = 0; i < s.nu; ++i) h_[static_cast<std::size_t>(i)] = y[i] - h_[static_cast<std::size_t>(i)];
+    kernels.backward(s.nu, s.ld, U, h_.data());
+    std::copy(h_.begin(), h_.begin() + s.nu, zeta);
+    double* after = z.data() + next.at;
+    kernels.multiply(s.nx, s.ld, s.M.data(), zeta, after + next.nu);
+    if (affine)
+      for (int i = 0; i < s.nx; ++i) after[next.nu + i] += s.c[static_cast<std::size_t>(i)];
+    std::copy(zeta, zeta + next.np, after + next.nu + next.nx);
+  }
+}
+
+void HorizonRiccati::feedback(const PackedHorizon& program, int t, Eigen::MatrixXd& K) {
+  const DenseKernels& kernels = dense_kernels();
+  const Stage& s = program.stage(t);
+  const double* U = W_[static_cast<std::size_t>(t)].data();
+  K.resize(s.nu, s.nx);
+  h_.resize(static_cast<std::size_t>(std::max(s.ld, s.nu)));
+  for (int j = 0; j < s.nx; ++j) {
+    for (int i = 0; i < s.nu; ++i) h_[static_cast<std::size_t>(i)] = -U[i * s.ld + s.nu + j];
+    kernels.backward(s.nu, s.ld, U, h_.data());
+    for (int i = 0; i < s.nu; ++i) K(i, j) = h_[static_cast<std::size_t>(i)];
+  }
 }
 
 }  // namespace deft::solvers

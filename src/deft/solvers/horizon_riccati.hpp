@@ -1,41 +1,34 @@
 #pragma once
-// The Newton step of a horizon program: quadratic forms in (x, u_{−1}, u) per stage, coupled by dynamics.
+// The Newton step of a horizon program: a quadratic form per stage, coupled by dynamics.
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <vector>
 
-#include "deft/solvers/horizon_qp.hpp"
+#include "deft/solvers/packed_horizon.hpp"
 
 namespace deft::solvers {
 
-/// A vector on the variables of a stage: the state, the input before, the input.
-struct StageVector {
-  Eigen::VectorXd x, p, u;
-};
+/// What is minimised: the program's cost, or another one in the inputs alone.
+enum class HorizonCost { kProgram, kInputs };
 
-/// A symmetric form on the variables of a stage. The last stage has none in u.
-struct StageForm {
-  Eigen::MatrixXd xx, xp, pp, xu, pu, uu;
-};
-
-/// Minimises Σ ½zᵀH z + gᵀz over z = (x, p, u) with x⁺ = A x + B u, p⁺ = u and x_0 = 0, p_0 = 0, by the recursion
-///   V_t(x, p) = min_u ½zᵀH_t z + g_tᵀz + V_{t+1}(A x + B u, u).
+/// Minimises Σ ½ζᵀH ζ + gᵀζ over ζ = (u, x, p) with x⁺ = M ζ, p⁺ = u and x_0 = 0, p_0 = 0, by the recursion
+///   V_t(x, p) = min_u ½ζᵀH_t ζ + g_tᵀζ + V_{t+1}(M ζ, u),
+/// H_t the cost and Σ weight · form formᵀ.  Each stage is H = [U₁₁ U₁₂]ᵀ[U₁₁ U₁₂] + V, the first nu steps of a Cholesky
+/// factorisation.
 class HorizonRiccati {
  public:
-  /// The matrices of the recursion, which do not depend on g. @returns false if a stage is not convex in u.
-  bool factor(const HorizonQp& qp, const std::vector<StageForm>& H);
-  /// The minimiser for gradients `g`. factor() must have succeeded with the same `qp`.
-  void solve(const HorizonQp& qp, const std::vector<StageVector>& g, std::vector<StageVector>& step);
+  /// The matrices of the recursion, which do not depend on g. `inputs` is the curvature of HorizonCost::kInputs.
+  /// No allocation when sizes repeat.
+  void factor(PackedHorizon& program, const std::vector<double>& form_weight, HorizonCost cost, double inputs);
+  /// The minimiser for gradient `g`, a stage vector; with `affine` along x⁺ = M ζ + c from the given x_0 and u_{−1}.
+  void solve(const PackedHorizon& program, const std::vector<double>& g, bool affine, std::vector<double>& z);
   /// u = … + K x of stage t: nu × nx.
-  Eigen::MatrixXd feedback(int t) const { return -K_[static_cast<std::size_t>(t)].leftCols(nx_); }
+  void feedback(const PackedHorizon& program, int t, Eigen::MatrixXd& K);
 
  private:
-  Eigen::Index nx_ = 0;
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> uu_;
-  std::vector<Eigen::MatrixXd> K_;  // H_uu⁻¹ [H_ux H_up]
-  std::vector<Eigen::VectorXd> k_;  // H_uu⁻¹ g_u
-  Eigen::MatrixXd Pxx_, Pxp_, Ppp_, AB_, PAB_, right_;
+  std::vector<std::vector<double>> W_;  // n × ld per stage: U₁₁, U₁₂ and the value V, symmetric
+  std::vector<double> T_, floor_, y_, h_, v_;
+  std::vector<int> iota_;
 };
 
 }  // namespace deft::solvers

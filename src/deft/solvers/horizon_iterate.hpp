@@ -1,0 +1,19 @@
+#pragma once
+// What the two methods for horizon programs share: the program, its recursion, and the iterate.
+
+#include <vector>
+
+#include "deft/solvers/horizon_riccati.hpp"
+#include "deft/solvers/packed_horizon.hpp"
+
+namespace deft::solvers {
+
+struct HorizonIterate {
+  PackedHorizon program;
+  HorizonRiccati riccati;
+  std::vector<double> z;  // fulfils the dynamics
+  std::vector<double> l;  // multipliers of the inequalities
+  int iterations = 0, factorizations = 0;
+};
+
+}  // namespace deft::solvers
