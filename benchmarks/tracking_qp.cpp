@@ -1,5 +1,5 @@
-// Quadratic programs of tracking controllers: a sequence of neighbouring programs over a horizon, as a control loop meets
-// them, solved cold and from the last solution. Made up, but of the sizes and the shape of the real ones.
+// Quadratic programs of tracking controllers: a sequence of neighbouring programs over a horizon, as a control loop
+// meets them, solved cold and from the last solution. Made up, but of the sizes and the shape of the real ones.
 //
 //   tracking_qp [--count N] [--dump FILE --dump-count N --which NAME]
 //
@@ -204,8 +204,8 @@ int main(int argc, char** argv) {
                              {"hand_ball_1", 16, 6, 1, 10, 0.12},
                              {"planar_hand", 4, 3, 20, 6, 0.12},
                              {"planar_pushing", 2, 3, 20, 4, 0.12}};
-  fmt::print("{:<16}{:<9}{:>9}{:>9}{:>9}{:>9}{:>12}{:>8}{:>10}\n", "family", "start", "p50 ms", "p99 ms", "max ms", "mean ms",
-             "factored", "most", "unsolved");
+  fmt::print("{:<16}{:<9}{:>9}{:>9}{:>9}{:>9}{:>12}{:>8}{:>10}\n", "family", "start", "p50 ms", "p99 ms", "max ms",
+             "mean ms", "factored", "most", "unsolved");
   for (const Family& family : families) {
     World world(family, 7);
     solvers::HorizonQpSolver solver;
@@ -228,8 +228,8 @@ int main(int argc, char** argv) {
       Times& t = times[i];
       double mean = 0;
       for (const double ms : t.ms) mean += ms / count;
-      fmt::print("{:<16}{:<9}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>12.2f}{:>8}{:>10}\n", family.name, starts[i], t.at(0.5), t.at(0.99),
-                 t.at(1), mean, static_cast<double>(t.factorizations) / count, t.worst, t.unsolved);
+      fmt::print("{:<16}{:<9}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>12.2f}{:>8}{:>10}\n", family.name, starts[i], t.at(0.5),
+                 t.at(0.99), t.at(1), mean, static_cast<double>(t.factorizations) / count, t.worst, t.unsolved);
     }
   }
   return 0;

@@ -98,6 +98,41 @@ TEST(Kernels, FactorAndSolveAgreeWithEigenAtEverySize) {
   }
 }
 
+TEST(Kernels, LeadingPivotsLeaveTheSchurComplementAtEverySize) {
+  std::mt19937_64 rng(5);
+  for (const auto& [name, kernels] : available_kernels()) {
+    for (const int n : {1, 2, 7, 8, 9, 17, 38, 54}) {
+      for (const int pivots : {1, 2, 8, 9, 16, n}) {
+        if (pivots > n) continue;
+        const int ld = padded(n);
+        const RowMatrix A = random_matrix(n + 3, n, n, rng);
+        const RowMatrix H = A.transpose() * A;
+        RowMatrix U = RowMatrix::Zero(n, ld);
+        U.leftCols(n) = H;
+        const std::vector<double> floor(static_cast<std::size_t>(n), 1e-14);
+        EXPECT_EQ(kernels->factor_leading(pivots, n, ld, U.data(), floor.data()), 0) << name << n;
+        RowMatrix top = U.topLeftCorner(pivots, n);
+        for (int k = 0; k < pivots; ++k) top(k, k) = 1 / top(k, k);
+        for (int k = 0; k < pivots; ++k) top.row(k).head(k).setZero();
+        RowMatrix rest = H - top.transpose() * top;
+        EXPECT_LT(rest.topRows(pivots).norm(), 1e-12 * H.norm()) << name << n << pivots;
+        rest -= U.leftCols(n);
+        for (int i = pivots; i < n; ++i)
+          for (int j = i; j < n; ++j) EXPECT_NEAR(rest(i, j), 0, 1e-12 * H.norm()) << name << n << pivots;
+      }
+    }
+    // A pivot of zero is raised to its floor.
+    RowMatrix U = RowMatrix::Zero(2, kLane);
+    U(0, 1) = 3;
+    U(1, 1) = 5;
+    const double floor[] = {4, 0};
+    EXPECT_EQ(kernels->factor_leading(1, 2, kLane, U.data(), floor), 1);
+    EXPECT_EQ(U(0, 0), 0.5);
+    EXPECT_EQ(U(0, 1), 1.5);
+    EXPECT_EQ(U(1, 1), 5 - 1.5 * 1.5);
+  }
+}
+
 TEST(Kernels, DirectionsWithoutCurvatureAreCountedAndLeftAlone) {
   for (const auto& [name, kernels] : available_kernels()) {
     const int n = 11;

@@ -151,8 +151,9 @@ HorizonCertificate HorizonCertifier::certify(const HorizonQp& qp, const HorizonS
     vp_ = gp_;
   }
   result.gradient = ratio(error, size);
-  for_each_row(qp, solution, [&](std::size_t t, Index place, double value, double d, double rho, double row, double norm) {
-    const double l = solution.multiplier[t](place), excess = value - d, force = std::max(size, 1e-300) / std::max(norm, 1e-300);
+  const auto judge = [&](std::size_t t, Index place, double value, double d, double rho, double row, double norm) {
+    const double l = solution.multiplier[t](place), excess = value - d;
+    const double force = std::max(size, 1e-300) / std::max(norm, 1e-300);
     if (!(rho < kInfinity)) {
       result.violation = std::max(result.violation, ratio(std::max(0.0, excess), row));
       result.complementarity = std::max(result.complementarity, ratio(l * std::max(0.0, -excess), row * force));
@@ -162,7 +163,8 @@ HorizonCertificate HorizonCertifier::certify(const HorizonQp& qp, const HorizonS
       result.complementarity = std::max(result.complementarity, ratio(std::abs(product), row * std::max(force, rho)));
       result.multiplier = std::max(result.multiplier, ratio(std::max({0.0, -l, l - rho}), std::max(force, rho)));
     }
-  });
+  };
+  for_each_row(qp, solution, judge);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The judge of horizon programs: what a solution claims, recomputed from the raw program. Shares no code with the solver.
+// The judge of horizon programs: what a solution claims, recomputed from the raw program. Shares no code with the
+// solver.
 
 #include <Eigen/Core>
 #include <vector>
@@ -11,7 +12,7 @@ namespace deft::solvers {
 /// Errors of a claimed solution, each relative to the size of what it is made of.
 struct HorizonCertificate {
   double dynamics = 0;         // largest entry of A x + B u + c − x⁺, and of x_0 − x_start
-  double gradient = 0;         // largest entry of ∇_u (cost + λᵀG z), the states following u, relative to its largest term
+  double gradient = 0;         // largest entry of ∇_u (cost + λᵀG z), the states following u, relative to its terms
   double violation = 0;        // of hard rows and bounds: max(0, G z − d), relative to |d| and the terms of G z
   double complementarity = 0;  // λ · slack, soft and violated: (ρ − λ) · excess; relative to row and gradient
   double multiplier = 0;       // how far λ leaves [0, ρ], relative to the gradient's terms over the row

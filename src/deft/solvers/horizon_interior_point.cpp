@@ -52,9 +52,10 @@ void HorizonInteriorPoint::place(HorizonIterate& at) {
   cost_gradient(at);
   scale_ = at.program.reduced(g_);
   double input = 0;
-  for (int t = 0; t < at.program.steps(); ++t)
-    for (int i = 0; i < at.program.stage(t).nu; ++i)
-      input = std::max(input, at.program.stage(t).R[static_cast<std::size_t>(i)] + at.program.stage(t).S[static_cast<std::size_t>(i)]);
+  for (int t = 0; t < at.program.steps(); ++t) {
+    const auto& stage = at.program.stage(t);
+    for (std::size_t i = 0; i < stage.R.size(); ++i) input = std::max(input, stage.R[i] + stage.S[i]);
+  }
   scale_ = std::max(scale_, 1e-3 * input);
   double product = 0.01 * scale_;
   if (least_violation_) {

@@ -15,7 +15,7 @@ class HorizonInteriorPoint {
  public:
   /// Begins at `at.z` with multipliers of one product with the slacks.
   void begin(HorizonIterate& at);
-  /// The same for the least violation of the hard rows:  min ½ Σ excess²/c + ½ε|u − u_at|²;  λ = excess/c is then a ray.
+  /// The same for the least violation of hard rows:  min ½ Σ excess²/c + ½ε|u − u_at|²;  λ = excess/c is then a ray.
   void begin_violation(HorizonIterate& at);
   /// Residuals of the iterate, relative: the largest one; infinity if a number is not finite.
   double measure(HorizonIterate& at);

@@ -37,6 +37,8 @@ struct HorizonQpSolver::Work {
     at.iterations = at.factorizations = 0;
     begin(qp, options, out);
     out.status = HorizonStatus::kIterationLimit;
+    y.assign(at.l.size(), 0.0);
+    spread(qp, y, out.ray);
     if (contradiction(qp, options, out)) return;
     if (newton.run(at, options.tolerance, kNewton) && accept(qp, options, out)) return;
     if (iterate(qp, options, out)) return;
@@ -68,7 +70,6 @@ struct HorizonQpSolver::Work {
     out.complementarity = std::max(certificate.complementarity, certificate.multiplier);
     if (!(certificate.largest() <= options.tolerance)) return false;
     out.status = HorizonStatus::kSolved;
-    out.ray.clear();
     for (int t = 0; t < at.program.steps(); ++t) {
       if (options.feedback) at.riccati.feedback(at.program, t, out.feedback[static_cast<std::size_t>(t)]);
     }
@@ -88,8 +89,10 @@ struct HorizonQpSolver::Work {
       if (t < T) out.u[t] = Eigen::Map<const VectorXd>(zeta, nu);
     }
     spread(qp, at.l, out.multiplier);
-    for (const auto& row : at.program.constants())
-      if (row.excess > 0 && row.rho < kInfinity) out.multiplier[static_cast<std::size_t>(row.stage)](row.place) = row.rho;
+    for (const auto& row : at.program.constants()) {
+      const bool given_up = row.excess > 0 && row.rho < kInfinity;
+      if (given_up) out.multiplier[static_cast<std::size_t>(row.stage)](row.place) = row.rho;
+    }
     out.iterations = at.iterations;
     out.factorizations = at.factorizations;
   }
@@ -99,8 +102,10 @@ struct HorizonQpSolver::Work {
     const std::size_t T = qp.stages.size() - 1;
     fit(out, T + 1);
     for (std::size_t t = 0; t <= T; ++t) out[t].setZero((t < T ? 4 * qp.u_before.size() : 0) + qp.stages[t].d.size());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      out[static_cast<std::size_t>(at.program.stage_of(static_cast<int>(i)))](at.program.place_of(static_cast<int>(i))) = values[i];
+    for (int i = 0; i < at.program.count(); ++i) {
+      const auto t = static_cast<std::size_t>(at.program.stage_of(i));
+      out[t](at.program.place_of(i)) = values[static_cast<std::size_t>(i)];
+    }
   }
 
   /// A hard row that no input moves, and that does not hold, is its own proof.
@@ -109,8 +114,6 @@ struct HorizonQpSolver::Work {
       if (row.rho < kInfinity || !(row.excess > options.tolerance * row.size)) continue;
       newton.run(at, options.tolerance, 1);
       accept(qp, {.tolerance = 0}, out);
-      y.assign(at.l.size(), 0.0);
-      spread(qp, y, out.ray);
       out.ray[static_cast<std::size_t>(row.stage)](row.place) = 1;
       out.status = HorizonStatus::kInfeasible;
       return true;
@@ -129,7 +132,8 @@ struct HorizonQpSolver::Work {
         out.status = HorizonStatus::kBreakdown;
         return false;
       }
-      if (error <= 0.1 * options.tolerance || (interior.complementarity() <= next_polish && interior.violation() <= next_polish)) {
+      const bool done = error <= 0.1 * options.tolerance;
+      if (done || std::max(interior.complementarity(), interior.violation()) <= next_polish) {
         next_polish *= 1e-2;
         z_saved = at.z;
         for (int i = 0; i < at.program.count(); ++i) {
@@ -139,7 +143,7 @@ struct HorizonQpSolver::Work {
         }
         if (newton.run(at, options.tolerance, 3) && accept(qp, options, out)) return true;
         std::swap(at.z, z_saved);
-        if (error <= 0.1 * options.tolerance) {
+        if (done) {
           at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
           if (accept(qp, options, out)) return true;
         }
@@ -167,7 +171,8 @@ struct HorizonQpSolver::Work {
     write(qp, out);
     spread(qp, y, out.ray);
     if (!(certifier.farkas(qp, out, options.tolerance) < 1)) {
-      out.ray.clear();
+      y.assign(at.l.size(), 0.0);
+      spread(qp, y, out.ray);
       return false;
     }
     at.l.assign(interior.multiplier().begin(), interior.multiplier().end());

@@ -40,8 +40,8 @@ struct HorizonQp {
   std::vector<HorizonStage> stages;   // T + 1
 };
 
-/// kSolved: the certificate is within tolerance. kIterationLimit: no such point was found. kBreakdown: numbers ceased to
-/// be finite. kInfeasible: hard rows or bounds contradict each other, and `ray` proves it.
+/// kSolved: the certificate is within tolerance. kIterationLimit: no such point was found. kBreakdown: numbers ceased
+/// to be finite. kInfeasible: hard rows or bounds contradict each other, and `ray` proves it.
 enum class HorizonStatus { kSolved, kIterationLimit, kBreakdown, kInfeasible };
 std::string_view name(HorizonStatus status);
 
@@ -64,7 +64,7 @@ struct HorizonSolution {
   std::vector<Eigen::VectorXd> x;           // T + 1
   std::vector<Eigen::VectorXd> u;           // T
   std::vector<Eigen::VectorXd> multiplier;  // T + 1, ≥ 0 (≤ ρ for soft rows); the last stage's: general rows only
-  /// kInfeasible: y ≥ 0 on hard rows in the order of the multipliers, with yᵀ(d − G z) < 0 for every u. Otherwise empty.
+  /// kInfeasible: y ≥ 0 on hard rows in the order of the multipliers, yᵀ(d − G z) < 0 for every u. Otherwise 0.
   std::vector<Eigen::VectorXd> ray;
   /// How u_t should answer a deviation of x_t while the same bounds bind: nu × nx each, T.
   std::vector<Eigen::MatrixXd> feedback;
@@ -83,7 +83,7 @@ class HorizonQpSolver {
   ~HorizonQpSolver();
 
   /// Solves `qp`; `solution` may hold the start. The solution is unique in u. @throws std::invalid_argument naming the
-  /// stage and what is wrong with it: sizes, crossed bounds, weights that are not positive, numbers that are not finite.
+  /// stage and what is wrong with it: sizes, crossed bounds, weights that are not positive, infinite numbers.
   void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution);
 
  private:

@@ -91,8 +91,10 @@ void HorizonRiccati::solve(const PackedHorizon& program, const std::vector<doubl
     const Stage &s = program.stage(t), &next = program.stage(t + 1);
     if (affine) {
       const double* V = W_[static_cast<std::size_t>(t) + 1].data() + next.nu * next.ld + next.nu;
-      for (int j = 0; j < s.nx; ++j)
-        for (int i = 0; i < s.nx + next.np; ++i) v_[static_cast<std::size_t>(i)] += V[j * next.ld + i] * s.c[static_cast<std::size_t>(j)];
+      for (int j = 0; j < s.nx; ++j) {
+        const double c = s.c[static_cast<std::size_t>(j)];
+        for (int i = 0; i < s.nx + next.np; ++i) v_[static_cast<std::size_t>(i)] += V[j * next.ld + i] * c;
+      }
     }
     h_.assign(g.data() + s.at, g.data() + s.at + s.ld);
     kernels.multiply_transposed(s.nx, s.ld, s.M.data(), v_.data(), h_.data());

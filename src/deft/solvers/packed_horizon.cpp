@@ -38,7 +38,8 @@ void PackedHorizon::assign(const HorizonQp& qp) {
     const HorizonStage& from = qp.stages[t];
     Stage& to = stages_[t];
     const bool last = t + 1 == count;
-    const bool before = (!last && (from.R.size() > 0 || from.change.size() > 0)) || (from.P.rows() > 0 && from.P.cols() > 0);
+    const bool changes = !last && (from.R.size() > 0 || from.change.size() > 0);
+    const bool before = changes || from.P.size() > 0;
     to.nu = last ? 0 : nu;
     to.nx = nx;
     to.np = before ? nu : 0;
@@ -100,8 +101,9 @@ void PackedHorizon::pack_general(const HorizonStage& from, Stage& to) {
     if (form.last - form.first <= kSparse) continue;
     form.dense = static_cast<int>(J_.size());
     J_.resize(J_.size() + static_cast<std::size_t>(to.ld), 0.0);
-    for (int k = form.first; k < form.last; ++k)
-      J_[static_cast<std::size_t>(form.dense + index_[static_cast<std::size_t>(k)])] = value_[static_cast<std::size_t>(k)];
+    double* row = J_.data() + form.dense;
+    for (auto k = static_cast<std::size_t>(form.first); k < static_cast<std::size_t>(form.last); ++k)
+      row[index_[k]] = value_[k];
   }
 }
 
@@ -116,8 +118,9 @@ void PackedHorizon::scale_rows(const HorizonQp& qp) {
     if (t < T) {
       const double nu = std::max(1, s.nu), nx = std::max(1, s.nx);
       curvature = 0;
-      for (int i = 0; i < s.nu; ++i) curvature += (s.S[static_cast<std::size_t>(i)] + s.R[static_cast<std::size_t>(i)]) / nu;
-      curvature += qp.stages[static_cast<std::size_t>(t) + 1].Q.trace() / nx * qp.stages[static_cast<std::size_t>(t)].B.squaredNorm() / nu;
+      const auto k = static_cast<std::size_t>(t);
+      for (std::size_t i = 0; i < s.S.size(); ++i) curvature += (s.S[i] + s.R[i]) / nu;
+      curvature += qp.stages[k + 1].Q.trace() / nx * qp.stages[k].B.squaredNorm() / nu;
       if (!(curvature > 0)) curvature = last;
     }
     last = curvature;
@@ -195,7 +198,8 @@ void PackedHorizon::apply(const std::vector<double>& z, std::vector<double>& y) 
       if (form.dense >= 0)
         kernels.multiply(1, s.ld, J_.data() + form.dense, zeta, &sum);
       else
-        for (int k = form.first; k < form.last; ++k) sum += value_[static_cast<std::size_t>(k)] * zeta[index_[static_cast<std::size_t>(k)]];
+        for (auto k = static_cast<std::size_t>(form.first); k < static_cast<std::size_t>(form.last); ++k)
+          sum += value_[k] * zeta[index_[k]];
       form_value_[static_cast<std::size_t>(f)] = sum;
     }
   }
@@ -226,7 +230,8 @@ void PackedHorizon::add_transposed(const std::vector<double>& y, std::vector<dou
       if (form.dense >= 0)
         kernels.multiply_transposed(1, s.ld, J_.data() + form.dense, &factor, zeta);
       else
-        for (int k = form.first; k < form.last; ++k) zeta[index_[static_cast<std::size_t>(k)]] += factor * value_[static_cast<std::size_t>(k)];
+        for (auto k = static_cast<std::size_t>(form.first); k < static_cast<std::size_t>(form.last); ++k)
+          zeta[index_[k]] += factor * value_[k];
     }
   }
 }
@@ -263,10 +268,11 @@ void PackedHorizon::add_forms(int t, const std::vector<double>& weight, double* 
       ++rows;
       continue;
     }
-    for (int a = form.first; a < form.last; ++a) {
-      for (int b = a; b < form.last; ++b) {
-        const int i = index_[static_cast<std::size_t>(a)], j = index_[static_cast<std::size_t>(b)];
-        H[std::min(i, j) * ld + std::max(i, j)] += factor * value_[static_cast<std::size_t>(a)] * value_[static_cast<std::size_t>(b)];
+    const auto first = static_cast<std::size_t>(form.first), last = static_cast<std::size_t>(form.last);
+    for (std::size_t a = first; a < last; ++a) {
+      for (std::size_t b = a; b < last; ++b) {
+        const int i = index_[a], j = index_[b];
+        H[std::min(i, j) * ld + std::max(i, j)] += factor * value_[a] * value_[b];
       }
     }
   }
