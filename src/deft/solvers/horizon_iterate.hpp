@@ -8,6 +8,7 @@
 
 namespace deft::solvers {
 
+/// A program, its recursion, the point and the multipliers, and what they have cost.
 struct HorizonIterate {
   PackedHorizon program;
   HorizonRiccati riccati;
