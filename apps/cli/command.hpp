@@ -21,6 +21,8 @@ Command add_info(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_sim(CLI::App& app);
 Command add_plan(CLI::App& app);
+Command add_track(CLI::App& app);
+Command add_replay(CLI::App& app);
 Command add_linearize(CLI::App& app);
 Command add_solve(CLI::App& app);
 Command add_view(CLI::App& app);

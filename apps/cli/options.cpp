@@ -40,6 +40,10 @@ void add_package_path(CLI::App& command, std::vector<std::string>& package_paths
 void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required) {
   command.add_option("SCENE", options.scene, "Scene file (deft, q_sys or Drake directives), or a model file")
       ->required(scene_required);
+  add_override_options(command, options);
+}
+
+void add_override_options(CLI::App& command, SceneOptions& options) {
   add_repeatable(command, "--with", options.overlays, "Overlay merged over the scene, later ones win", "FILE");
   add_repeatable(command, "--set", options.settings, "One value of the scene, for example step.h=0.05", "KEY=VALUE");
   add_package_path(command, options.package_paths);

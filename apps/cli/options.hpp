@@ -34,6 +34,8 @@ struct SceneOptions {
   int threads = 0;
 };
 void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required);
+/// The same without SCENE, for commands whose scene comes with a run.
+void add_override_options(CLI::App& command, SceneOptions& options);
 /// An option that may be mentioned any number of times, each with one value.
 void add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                     const std::string& help, const std::string& type);

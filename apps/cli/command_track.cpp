@@ -1,0 +1,287 @@
+// deft track PLAN, deft replay PLAN: a plan on a plant, with a controller or as it is.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "command.hpp"
+#include "deft/control/tracking_loop.hpp"
+#include "deft/core/log.hpp"
+#include "deft/io/disturbance_file.hpp"
+#include "deft/io/plan_file.hpp"
+#include "deft/io/run_folder.hpp"
+#include "deft/planning/success_rate.hpp"
+#include "deft/plant/plant.hpp"
+#include "deft/scene/visual_json.hpp"
+#include "interrupt.hpp"
+#include "json.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "replanner.hpp"
+#include "run_page.hpp"
+#include "statistics.hpp"
+
+namespace deft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrackCommand {
+  OutputOptions output;
+  SceneOptions scene;  // its `scene` is the run folder
+  plant::PlantKind plant = plant::PlantKind::kQuasidynamic;
+  control::Controller controller = control::Controller::kMpc;
+  bool replays = false;  // as it is: no re-timing, nothing added at the end
+  std::string disturb, out;
+  int seeds = 1;
+  bool force = false;
+};
+
+/// A plan with the scene it was made in.
+struct Task {
+  scene::Scene scene;
+  control::TrackedPlan plan;
+};
+
+/// The scene as `--with` and `--set` change it, and the commands of the run. @throws InputError for what is no run, or
+/// has no steps.
+Task load_task(const TrackCommand& options) {
+  const fs::path folder = options.scene.scene;
+  const io::Run run = io::read_run(folder.string());
+  if (run.trajectory.num_steps() == 0)
+    throw InputError({folder.string(), 0, 0}, "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
+  SceneOptions scene_options = options.scene;
+  scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
+  if (options.replays) scene_options.settings.push_back("track.speed=.inf");
+  Diagnostics diagnostics;
+  Task task{load(scene_options, options.output, diagnostics), {}};
+  const dynamics::Trajectory& motion = run.trajectory;
+  if (task.scene.names_q() != motion.names_q || task.scene.names_u() != motion.names_u)
+    throw InputError({scene_options.scene, 0, 0}, fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
+  if (task.scene.velocity_commands())
+    throw InputError({scene_options.scene, 0, 0}, "commands velocities; only joint targets can be followed");
+  const auto vector = [](const std::vector<double>& values) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+  };
+  task.plan.h = motion.t[1] - motion.t[0];
+  for (const std::vector<double>& q : motion.q) task.plan.q.push_back(vector(q));
+  for (const std::vector<double>& u : motion.u) task.plan.u.push_back(vector(u));
+  task.plan.u_start.resize(task.scene.nu());
+  for (int i = 0; i < task.scene.nu(); ++i)
+    task.plan.u_start(i) = task.plan.q.front()(task.scene.command_coordinates()[static_cast<std::size_t>(i)]);
+  return task;
+}
+
+/// One run on a plant of its own world.
+struct TrackRun {
+  control::TrackEnd end;
+  dynamics::Trajectory motion;
+  std::vector<std::string> settings;
+  double replan_s = 0;
+};
+
+TrackRun run_once(const TrackCommand& options, const Task& task, const scene::DisturbanceSpec& spec, std::uint64_t seed,
+                  bool keeps, Progress& progress, const std::function<void(const TrackRun&)>& on_period) {
+  const control::Disturbance disturbance = control::draw_disturbance(spec, seed);
+  Diagnostics repeated;
+  const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
+  const scene::TrackSettings& settings = task.scene.spec().track;
+  const auto plant = plant::make_plant(
+      options.plant, world,
+      {.step = settings.plant_step,
+       .damping_ratio = settings.damping_ratio,
+       .joint_lag = settings.joint_lag,
+       .object_damping = plant::object_damping(world, settings.object_damping, task.plan.h)});
+  const Eigen::VectorXd q_start = control::disturbed_start(world, task.plan.q.front(), disturbance);
+  TrackRun run{.settings = plant->settings()};
+  run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
+  const Replanner replanner(task.scene, task.plan.q.back(), options.scene.seed, options.scene.threads);
+  control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
+  track.replan = [&](const Eigen::VectorXd& q, std::uint64_t number) { return replanner(q, number); };
+  track.record_contacts = keeps;
+  track.on_period = [&](const dynamics::Trajectory& motion) {
+    if (on_period) on_period(run);
+    if (progress.due())
+      progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed, motion.t.back(),
+                                motion.tracks.back().position_error_m, motion.tracks.back().rotation_error_rad,
+                                progress.seconds()));
+    return !interrupted();
+  };
+  run.end = control::track(*plant, task.scene, task.plan, q_start, track, run.motion);
+  run.replan_s = replanner.seconds();
+  return run;
+}
+
+Json error_of(const control::ObjectError& error) {
+  return {{"position_m", number(error.position_m)}, {"rotation_rad", number(error.rotation_rad)}};
+}
+
+Json row_of(const TrackRun& run, std::uint64_t seed) {
+  std::vector<double> periods;
+  for (const dynamics::TrackRecord& record : run.motion.tracks)
+    if (run.motion.track_words[static_cast<std::size_t>(record.status)] != "Replanning") periods.push_back(record.period_us);
+  Json words = Json::object();
+  for (const dynamics::TrackRecord& record : run.motion.tracks) {
+    const std::string& word = run.motion.track_words[static_cast<std::size_t>(record.status)];
+    words[word] = words.value(word, 0) + 1;
+  }
+  return {{"status", to_string(run.end.status)},
+          {"success", run.end.success},
+          {"final_error", error_of(run.end.final)},
+          {"max_error", error_of(run.end.largest)},
+          {"period_us", {{"p50", number(percentile(periods, 0.5))}, {"p99", number(percentile(periods, 0.99))}}},
+          {"t_end", number(run.motion.t.back())},
+          {"periods", words},
+          {"replans", run.end.replans},
+          {"replan_s", number(run.replan_s)},
+          {"seed", seed}};
+}
+
+/// What many seeds say.
+Json statistics(const Json& runs) {
+  int successes = 0;
+  for (const Json& run : runs) successes += run["success"].get<bool>();
+  const auto [low, high] = planning::wilson_interval(successes, static_cast<int>(runs.size()));
+  Json table{{"seeds", runs.size()},
+             {"successes", successes},
+             {"success_rate", number(double(successes) / double(runs.size()))},
+             {"wilson_95", {number(low), number(high)}}};
+  for (const char* error : {"final_error", "max_error"}) {
+    for (const char* part : {"position_m", "rotation_rad"}) {
+      std::vector<double> values;
+      for (const Json& run : runs)
+        values.push_back(run[error][part].is_number() ? run[error][part].get<double>() : std::numeric_limits<double>::infinity());
+      table[error][part] = {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
+    }
+  }
+  return table;
+}
+
+void print_for_people(const Json& summary, const std::string& page) {
+  const auto value = [](const Json& number) {
+    return number.is_number() ? fmt::format("{:.3g}", number.get<double>()) : number.is_string() ? number.get<std::string>() : std::string("–");
+  };
+  fmt::print("{}  {}\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans       {} new, {} s\n",
+             summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
+             value(summary["final_error"]["position_m"]), value(summary["final_error"]["rotation_rad"]),
+             value(summary["max_error"]["position_m"]), value(summary["max_error"]["rotation_rad"]),
+             value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["replans"].get<int>(),
+             value(summary["replan_s"]));
+  for (const auto& [word, count] : summary["periods"].items()) fmt::print("  {:<11} {} periods\n", word, count.get<int>());
+  if (summary.contains("statistics")) {
+    const Json& table = summary["statistics"];
+    fmt::print("  seeds       {} of {} arrived (95 %: {} … {}); at the end p50 {} m, {} rad, p95 {} m, {} rad\n",
+               table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]), value(table["wilson_95"][1]),
+               value(table["final_error"]["position_m"]["p50"]), value(table["final_error"]["rotation_rad"]["p50"]),
+               value(table["final_error"]["position_m"]["p95"]), value(table["final_error"]["rotation_rad"]["p95"]));
+  }
+  for (const Json& line : summary["plant"]["settings"]) fmt::print("  {}\n", line.get<std::string>());
+  fmt::print("files\n");
+  for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());
+  fmt::print("open {}\n", page);
+}
+
+int exit_code(const Json& summary) {
+  if (interrupted()) return kInterrupted;
+  if (summary["status"] == "PlantFailed") return kNumericalFailure;
+  return summary["success"].get<bool>() ? kDone : kNotReached;
+}
+
+int run(const TrackCommand& options) {
+  apply(options.output);
+  const Task task = load_task(options);
+  const scene::DisturbanceSpec disturbance = options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
+  catch_interrupts();
+  Progress progress(!options.output.quiet);
+
+  // The first seed fills the folder while it runs; the others give their numbers.
+  std::string folder;
+  std::unique_ptr<io::RunWriter> writer;
+  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, scene::visual_json(task.scene), DEFT_VERSION};
+  const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
+  const auto on_period = [&](const TrackRun& so_far) {
+    if (!writer) {
+      folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
+      io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
+      dynamics::Trajectory start = so_far.motion;
+      writer = std::make_unique<io::RunWriter>(folder, header, start);
+      return;
+    }
+    writer->append(so_far.motion);
+  };
+  Json runs = Json::array();
+  Json summary;
+  for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
+    const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
+    const TrackRun run = run_once(options, task, disturbance, seed, k == 0, progress, k == 0 ? on_period : std::function<void(const TrackRun&)>());
+    runs.push_back(row_of(run, seed));
+    if (k > 0) continue;
+    writer->append(run.motion);
+    writer->close();
+    summary = runs.front();
+    summary["plant"] = {{"name", to_string(options.plant)}, {"settings", run.settings}};
+    summary["controller"] = options.replays ? "none" : std::string(to_string(options.controller));
+    write_page(file("run.html"), header, run.motion);
+  }
+  summary["files"] = Json::array();
+  for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml"}) summary["files"].push_back(file(name));
+  if (options.seeds > 1) {
+    summary["statistics"] = statistics(runs);
+    summary["runs"] = runs;
+  }
+  io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
+  if (options.output.json)
+    print_json(summary);
+  else
+    print_for_people(summary, file("run.html"));
+  return exit_code(summary);
+}
+
+void add_common(CLI::App& command, TrackCommand& options) {
+  command.add_option("PLAN", options.scene.scene, "Run folder with the commands to follow")->required();
+  add_override_options(command, options.scene);
+  const std::map<std::string, plant::PlantKind> plants{{"quasidynamic", plant::PlantKind::kQuasidynamic},
+                                                       {"convex-second-order", plant::PlantKind::kConvexSecondOrder},
+                                                       {"stewart-trinkle", plant::PlantKind::kStewartTrinkle},
+                                                       {"mujoco", plant::PlantKind::kMujoco}};
+  command
+      .add_option("--plant", options.plant,
+                  "What follows: quasidynamic (default), convex-second-order, stewart-trinkle, or mujoco")
+      ->type_name("NAME")
+      ->transform(CLI::CheckedTransformer(plants).description(""));
+  command.add_option("--out", options.out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
+  command.add_flag("--force", options.force, "Replace the run in a folder that is not empty");
+  add_output_options(command, options.output);
+}
+
+}  // namespace
+
+Command add_track(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("track", "Follow a plan on a plant, with feedback or open loop, into a run folder");
+  const auto options = std::make_shared<TrackCommand>();
+  add_common(*command, *options);
+  const std::map<std::string, control::Controller> controllers{{"open-loop", control::Controller::kOpenLoop},
+                                                               {"mpc", control::Controller::kMpc}};
+  command->add_option("--controller", options->controller, "open-loop, or mpc (default; settings: track: of the scene)")
+      ->type_name("NAME")
+      ->transform(CLI::CheckedTransformer(controllers).description(""));
+  command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn anew for each seed")->type_name("FILE");
+  command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  return {command, [options] { return run(*options); }};
+}
+
+Command add_replay(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("replay", "Repeat the commands of a run on a plant, as they are, into a run folder");
+  const auto options = std::make_shared<TrackCommand>();
+  options->replays = true;
+  options->controller = control::Controller::kOpenLoop;
+  add_common(*command, *options);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,83 @@
+#include "replanner.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/log.hpp"
+#include "deft/core/stopwatch.hpp"
+#include "deft/math/rotation.hpp"
+#include "deft/planning/planner.hpp"
+#include "deft/planning/planning_steps.hpp"
+#include "interrupt.hpp"
+
+namespace deft::cli {
+namespace {
+
+constexpr double kShare = 0.5;        // of the tolerances of tracking: what a new plan has to reach
+constexpr int kNodes = 3000;          // roll-outs, so that the result does not depend on the machine
+constexpr double kTimeLimit_s = 60;   // against a search that hangs
+constexpr double kBeyond = 0.01;      // [rad, m] by which joints may be measured beyond their limits
+
+/// The part of q that belongs to a model, by the names of its coordinates.
+scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q) {
+  const multibody::ModelInfo& info = scene.model().models()[static_cast<std::size_t>(model)];
+  scene::ModelConfiguration part;
+  for (int i = info.first_q; i < info.first_q + info.nq; ++i) {
+    const std::string& name = scene.model().coordinates()[static_cast<std::size_t>(i)].name;
+    const multibody::CoordinateInfo& c = scene.model().coordinates()[static_cast<std::size_t>(i)];
+    // Springs give way a little at a stop; a plan has to start within it.
+    const double inside = std::clamp(q(i), c.lower, c.upper);
+    part.joints.by_name[name.substr(name.rfind('/') + 1)] = std::abs(inside - q(i)) <= kBeyond ? inside : q(i);
+  }
+  return part;
+}
+
+scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end) {
+  const scene::TrackSettings& track = scene.spec().track;
+  scene::GoalSpec goal;
+  goal.target.name = "end of the plan";
+  goal.tolerance_position_m = kShare * track.tolerance_position;
+  goal.tolerance_rotation_rad = kShare * track.tolerance_rotation;
+  goal.tolerance_joint = kShare * track.tolerance_rotation;
+  for (const scene::Object& object : scene.objects())
+    if (!object.frozen) goal.target.models[object.name] = part_of(scene, object.model, q_end);
+  return goal;
+}
+
+}  // namespace
+
+Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads)
+    : scene_(&scene), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
+
+std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, std::uint64_t number) const {
+  const Stopwatch watch;
+  std::optional<control::TrackedPlan> found;
+  try {
+    const scene::Scene here = planning::changed_scene(*scene_, [&](scene::SceneSpec& spec) {
+      scene::ConfigurationSpec start;
+      start.name = "measured";
+      for (std::size_t m = 0; m < scene_->model().models().size(); ++m)
+        if (scene_->model().models()[m].nq > 0)
+          start.models[scene_->model().models()[m].name] = part_of(*scene_, static_cast<int>(m), q);
+      std::erase_if(spec.configurations, [&](const auto& other) { return other.name == start.name; });
+      spec.configurations.push_back(std::move(start));
+      spec.initial = "measured";
+      spec.plan.refine.clear();
+      spec.plan.nodes = std::min(spec.plan.nodes, kNodes);
+      spec.plan.time_limit_s = std::min(spec.plan.time_limit_s, kTimeLimit_s);
+      spec.plan.improve_s = 0;
+    });
+    const planning::PlannerResult result =
+        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .stop = interrupted});
+    if (result.plan.success && !result.plan.commands.empty())
+      found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
+  } catch (const InputError& error) {
+    log::warning(fmt::format("no new plan from the measured state: {}", error.what()));
+  }
+  seconds_ += watch.seconds();
+  return found;
+}
+
+}  // namespace deft::cli

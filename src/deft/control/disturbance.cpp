@@ -1,0 +1,100 @@
+#include "deft/control/disturbance.hpp"
+
+#include <variant>
+#include <vector>
+
+#include "deft/math/random.hpp"
+
+namespace deft::control {
+namespace {
+
+enum Item : std::uint64_t { kScales = 1, kOffset = 2 };
+
+/// A shape s times as large about its own origin.
+multibody::ShapeSpec scaled(multibody::ShapeSpec shape, double s) {
+  struct Scale {
+    double s;
+    void operator()(multibody::SphereSpec& x) const { x.radius *= s; }
+    void operator()(multibody::BoxSpec& x) const { x.size *= s; }
+    void operator()(multibody::CapsuleSpec& x) const { x.radius *= s, x.length *= s; }
+    void operator()(multibody::CylinderSpec& x) const { x.radius *= s, x.length *= s; }
+    void operator()(multibody::EllipsoidSpec& x) const { x.radii *= s; }
+    void operator()(multibody::HalfSpaceSpec& x) const { x.offset *= s; }
+    void operator()(multibody::PrismSpec& x) const {
+      for (Eigen::Vector2d& vertex : x.vertices) vertex *= s;
+      x.height *= s;
+    }
+    void operator()(multibody::MeshSpec& x) const { x.scale *= s; }
+  };
+  std::visit(Scale{s}, shape);
+  return shape;
+}
+
+void scale(multibody::GeometrySpec& geometry, double size) {
+  geometry.shape = scaled(std::move(geometry.shape), size);
+  geometry.X_LG.translation() *= size;
+}
+
+void scale_friction(scene::SceneSpec& spec, double s) {
+  for (multibody::ModelSpec& model : spec.world.models)
+    for (multibody::LinkSpec& link : model.links)
+      for (multibody::GeometrySpec& geometry : link.collisions)
+        for (std::optional<double>* mu : {&geometry.mu, &geometry.mu_static, &geometry.mu_dynamic})
+          if (*mu) **mu *= s;
+  spec.friction.fallback *= s;
+  for (scene::FrictionPairSpec& pair : spec.friction.pairs)
+    if (pair.mu) *pair.mu *= s;
+}
+
+}  // namespace
+
+Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t seed) {
+  const auto around_one = [seed](double share, std::uint32_t index) {
+    return 1 + share * (2 * random_uniform(seed, kScales, index) - 1);
+  };
+  return {spec, around_one(spec.friction, 0), around_one(spec.mass, 1), around_one(spec.size, 2), seed};
+}
+
+scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance) {
+  scene::SceneSpec spec = scene.spec();
+  scale_friction(spec, disturbance.friction_scale);
+  for (const scene::Object& object : scene.objects()) {
+    for (multibody::LinkSpec& link : spec.world.models[static_cast<std::size_t>(object.model)].links) {
+      if (link.inertial) {
+        link.inertial->mass *= disturbance.mass_scale;
+        link.inertial->I_Com_L *= disturbance.mass_scale;
+      }
+      for (multibody::GeometrySpec& geometry : link.collisions) scale(geometry, disturbance.size_scale);
+      for (multibody::GeometrySpec& geometry : link.visuals) scale(geometry, disturbance.size_scale);
+    }
+  }
+  return spec;
+}
+
+Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance) {
+  Eigen::VectorXd moved = q;
+  if (disturbance.spec.offset_m == 0) return moved;
+  scene::SceneState state = scene.make_state();
+  scene.update(q, state);
+  Eigen::VectorXd weight(scene.nv()), delta = Eigen::VectorXd::Zero(scene.nv());
+  scene.model().gravity_force(state.kinematics, scene.spec().gravity_W, weight);
+  std::uint32_t index = 0;
+  for (const scene::Object& object : scene.objects()) {
+    Eigen::VectorXd direction = Eigen::VectorXd::Zero(object.nv);
+    for (int i = 0; i < object.nv; ++i) {
+      const auto& velocity = scene.model().velocities()[static_cast<std::size_t>(object.first_v + i)];
+      if (velocity.unit == "m") direction(i) = random_normal(disturbance.seed, kOffset, index++);
+    }
+    // Across gravity: what falls would else start inside its support, or above it.
+    Eigen::VectorXd down = weight.segment(object.first_v, object.nv);
+    for (int i = 0; i < object.nv; ++i)
+      if (scene.model().velocities()[static_cast<std::size_t>(object.first_v + i)].unit != "m") down(i) = 0;
+    if (down.norm() > 1e-9 * object.mass) direction -= down * (down.dot(direction) / down.squaredNorm());
+    if (object.frozen || direction.norm() < 1e-9) continue;
+    delta.segment(object.first_v, object.nv) = direction * (disturbance.spec.offset_m / direction.norm());
+  }
+  scene.model().integrate(q, delta, moved);
+  return moved;
+}
+
+}  // namespace deft::control

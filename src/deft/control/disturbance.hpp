@@ -1,0 +1,28 @@
+#pragma once
+// What goes wrong: how the world differs from the one that was planned in, and what sensors and actuators do to signals.
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "deft/scene/disturbance_spec.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::control {
+
+/// One drawing of it.
+struct Disturbance {
+  scene::DisturbanceSpec spec;
+  double friction_scale = 1, mass_scale = 1, size_scale = 1;
+  std::uint64_t seed = 0;
+};
+/// Scales uniform in 1 ± share; a function of (spec, seed).
+Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t seed);
+
+/// The scene as it turns out to be: friction of all pairs, masses with inertias of objects, shapes of objects (with their
+/// places on the body) times the scales.
+scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance);
+/// q with every object that is not frozen moved by offset_m in a direction drawn from those it can move in, across gravity
+/// where gravity acts on it.
+Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
+
+}  // namespace deft::control

@@ -1,0 +1,139 @@
+#include "deft/control/reference_path.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+namespace deft::control {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kMetresPerRadian = 0.1, kShareOfRobots = 0.1;
+
+void require(bool ok, const std::string& what) {
+  if (!ok) throw std::invalid_argument("plan to follow: " + what);
+}
+
+void check(const scene::Scene& scene, const TrackedPlan& plan, double speed) {
+  require(plan.h > 0 && std::isfinite(plan.h), fmt::format("h must be above 0, got {}", plan.h));
+  require(speed > 0, fmt::format("the speed of joint targets must be above 0, got {}", speed));
+  require(!plan.u.empty(), "it has no commands");
+  require(plan.q.size() == plan.u.size() + 1,
+          fmt::format("{} commands need {} configurations, got {}", plan.u.size(), plan.u.size() + 1, plan.q.size()));
+  require(plan.u_start.size() == scene.nu() && plan.u_start.allFinite(),
+          fmt::format("the first joint targets must be {} finite numbers", scene.nu()));
+  for (std::size_t k = 0; k < plan.q.size(); ++k)
+    require(plan.q[k].size() == scene.nq() && plan.q[k].allFinite(),
+            fmt::format("configuration {} must be {} finite numbers", k, scene.nq()));
+  for (std::size_t k = 0; k < plan.u.size(); ++k)
+    require(plan.u[k].size() == scene.nu() && plan.u[k].allFinite(),
+            fmt::format("command {} must be {} finite numbers", k, scene.nu()));
+}
+
+/// The place of a fractional knot: the step it is in, and how far.
+std::pair<std::size_t, double> place(double knot, int steps) {
+  const double inside = std::clamp(knot, 0.0, static_cast<double>(steps));
+  const int k = std::min(static_cast<int>(inside), steps - 1);
+  return {static_cast<std::size_t>(k), inside - k};
+}
+
+}  // namespace
+
+std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
+  std::vector<VelocityRole> roles(static_cast<std::size_t>(scene.nv()), VelocityRole::kPosition);
+  const auto velocities = scene.model().velocities();
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (velocities[i].unit == "rad") roles[i] = VelocityRole::kRotation;
+  for (const int i : scene.actuated()) roles[static_cast<std::size_t>(i)] = VelocityRole::kRobot;
+  return roles;
+}
+
+ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed)
+    : scene_(&scene), plan_(std::move(plan)), time_{0}, weight_(scene.nv()), delta_(scene.nv()) {
+  check(scene, plan_, speed);
+  for (std::size_t k = 0; k < plan_.u.size(); ++k) {
+    const VectorXd& before = k == 0 ? plan_.u_start : plan_.u[k - 1];
+    const double change = scene.nu() == 0 ? 0 : (plan_.u[k] - before).cwiseAbs().maxCoeff();
+    time_.push_back(time_.back() + std::max(plan_.h, change / speed));
+    chord_.push_back(scene.model().difference(plan_.q[k], plan_.q[k + 1]));
+  }
+  const std::vector<VelocityRole> roles = velocity_roles(scene);
+  for (int i = 0; i < scene.nv(); ++i) {
+    const VelocityRole role = roles[static_cast<std::size_t>(i)];
+    const double scale = role == VelocityRole::kPosition   ? 1
+                         : role == VelocityRole::kRotation ? kMetresPerRadian
+                                                           : kMetresPerRadian * kShareOfRobots;
+    weight_(i) = scale * scale;
+  }
+}
+
+double ReferencePath::time_at(double knot) const {
+  const auto [k, share] = place(knot, knots());
+  return time_[k] + share * (time_[k + 1] - time_[k]);
+}
+
+double ReferencePath::knot_at(double time) const {
+  if (time <= 0) return 0;
+  if (time >= time_.back()) return knots();
+  const auto next = std::upper_bound(time_.begin(), time_.end(), time);
+  const auto k = static_cast<std::size_t>(next - time_.begin()) - 1;
+  return static_cast<double>(k) + (time - time_[k]) / (time_[k + 1] - time_[k]);
+}
+
+void ReferencePath::configuration(double knot, VectorXd& q) const {
+  const auto [k, share] = place(knot, knots());
+  delta_ = share * chord_[k];
+  scene_->model().integrate(plan_.q[k], delta_, q);
+}
+
+void ReferencePath::command(double knot, VectorXd& u) const {
+  const auto [k, share] = place(knot, knots());
+  u = plan_.u[k];
+  u += (1 - share) * ((k == 0 ? plan_.u_start : plan_.u[k - 1]) - plan_.u[k]);
+}
+
+double ReferencePath::nearest(const VectorXd& q, double from, double to) const {
+  const auto [first, share_first] = place(from, knots());
+  const auto [last, share_last] = place(std::max(from, to), knots());
+  double best = from, least = scene::kInfinity;
+  for (std::size_t k = first; k <= last; ++k) {
+    delta_ = scene_->model().difference(plan_.q[k], q);
+    const VectorXd& chord = chord_[k];
+    const double length = (chord.array().square() * weight_.array()).sum();
+    const double along = (chord.array() * delta_.array() * weight_.array()).sum();
+    const double low = k == first ? share_first : 0, high = k == last ? share_last : 1;
+    const double share = std::clamp(length > 0 ? along / length : low, low, std::max(low, high));
+    const double distance = ((delta_ - share * chord).array().square() * weight_.array()).sum();
+    if (distance < least) {
+      least = distance;
+      best = static_cast<double>(k) + share;
+    }
+  }
+  return best;
+}
+
+ObjectError object_error(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_reference) {
+  ObjectError error;
+  const VectorXd delta = scene.model().difference(q, q_reference);
+  const std::vector<VelocityRole> roles = velocity_roles(scene);
+  for (const scene::Object& object : scene.objects()) {
+    double position = 0, rotation = 0;
+    for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
+      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[static_cast<std::size_t>(i)].q_index >= 0 &&
+                         roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation;
+      const double way = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
+      const double squared = way * way;
+      (roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation ? rotation : position) += squared;
+    }
+    error.position_m = std::max(error.position_m, std::sqrt(position));
+    error.rotation_rad = std::max(error.rotation_rad, std::sqrt(rotation));
+  }
+  return error;
+}
+
+}  // namespace deft::control

@@ -1,0 +1,62 @@
+#pragma once
+// A plan as a path: knots k = 0 … T in the order of its steps, and when each is due.
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "deft/scene/scene.hpp"
+
+namespace deft::control {
+
+/// What is followed: configurations q_0 … q_T and the commands u_0 … u_{T−1} between them, one per step of length h.
+struct TrackedPlan {
+  double h = 0;  // [s] > 0, the step that the plan was made with; part of its physics
+  std::vector<Eigen::VectorXd> q, u;
+  Eigen::VectorXd u_start;  // joint targets before the first command
+};
+
+/// A plan re-timed. Quasidynamic plans know no speed, so that steps take as long as joint targets need:
+///   t_{k+1} − t_k = max(h, max_i |u_k − u_{k−1}|_i / speed).
+/// Between knots positions and commands go linearly, rotations along Log.
+class ReferencePath {
+ public:
+  /// @param scene  must outlive this object.  @param speed  > 0 [rad/s, m/s]; infinity: every step takes h.
+  /// @throws std::invalid_argument for an empty plan, wrong sizes, values that are not finite, h or speed not above 0.
+  ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed);
+
+  const TrackedPlan& plan() const { return plan_; }
+  /// T, the number of steps.
+  int knots() const { return static_cast<int>(plan_.u.size()); }
+  /// When the last knot is due [s], the first being due at 0.
+  double duration() const { return time_.back(); }
+  /// The time at which a knot in [0, T] is due [s], and its inverse; both end at the ends.
+  double time_at(double knot) const;
+  double knot_at(double time) const;
+  /// Configuration, and the command in force, at a knot; beyond the ends those of the ends. No allocation once sized.
+  void configuration(double knot, Eigen::VectorXd& q) const;
+  void command(double knot, Eigen::VectorXd& u) const;
+  /// The knot in [from, to] whose configuration is nearest to q: least Σ ‖δp‖² + (0.1 m/rad · δθ)² over the objects,
+  /// joints of robots counting a tenth. Segment by segment, each by its chord.
+  double nearest(const Eigen::VectorXd& q, double from, double to) const;
+
+ private:
+  const scene::Scene* scene_;
+  TrackedPlan plan_;
+  std::vector<double> time_;  // T + 1
+  Eigen::VectorXd weight_;    // per velocity
+  std::vector<Eigen::VectorXd> chord_;  // q_{k+1} ⊖ q_k
+  mutable Eigen::VectorXd delta_;
+};
+
+/// How far the objects of `scene` are from where they should be, the largest of each over the objects: distance of
+/// body origins [m], of free bodies and of those that slides and hinges move, and angles [rad].
+struct ObjectError {
+  double position_m = 0, rotation_rad = 0;
+};
+ObjectError object_error(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& q_reference);
+
+/// What an object is shown to be off: one velocity is a part of a position, of a rotation, or of a robot.
+enum class VelocityRole : unsigned char { kRobot, kPosition, kRotation };
+std::vector<VelocityRole> velocity_roles(const scene::Scene& scene);
+
+}  // namespace deft::control

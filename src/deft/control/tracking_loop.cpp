@@ -1,0 +1,315 @@
+#include "deft/control/tracking_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "deft/control/signals.hpp"
+#include "deft/control/tracking_mpc.hpp"
+#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/body_poses.hpp"
+#include "deft/solvers/status.hpp"
+
+namespace deft::control {
+
+using dynamics::Trajectory;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
+constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
+constexpr double kPatience = 3;   // the clock of a nearest-point reference may need so many times the plan's duration
+
+std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
+
+/// The run: everything that a period needs, sized once.
+class Run {
+ public:
+  Run(plant::Plant& plant, const scene::Scene& scene, const TrackedPlan& plan, const VectorXd& q_start,
+      const TrackOptions& options, Trajectory& motion)
+      : plant_(plant),
+        scene_(scene),
+        options_(options),
+        settings_(scene.spec().track),
+        motion_(motion),
+        path_(std::make_unique<ReferencePath>(scene, plan, settings_.speed)),
+        sensor_(scene, options.disturbance, settings_.period),
+        actuator_(scene, options.disturbance, plan.u_start),
+        q_end_(plan.q.back()),
+        u_(plan.u_start),
+        next_u_(plan.u_start),
+        measured_(q_start),
+        estimate_(q_start),
+        deviation_(VectorXd::Zero(scene.nv())),
+        knots_(static_cast<std::size_t>(sensor_.delay()) + 1, 0.0),
+        poses_(plant.scene().make_state()),
+        reference_poses_(scene.make_state()) {
+    if (options.controller == Controller::kMpc) {
+      mpc_ = std::make_unique<TrackingMpc>(scene, settings_);
+      mpc_->follow(*path_);
+    }
+    plant_.reset({.q = q_start}, plan.u_start);
+    patience_s_ = kPatience * path_->duration() + settings_.settle;
+  }
+
+  TrackEnd operator()() {
+    for (int n = 0;; ++n) {
+      if (is_over()) break;
+      const double t = n * settings_.period;
+      Stopwatch watch;
+      const TrackWord word = decide();
+      dynamics::TrackRecord record{.knot = knot_, .status = static_cast<int>(word), .period_us = watch.microseconds(), .plan = plans_};
+      count(word);
+      end_.plant = plant_.advance(actuator_.act(next_u_), settings_.period);
+      u_ = next_u_;
+      this->record(t + settings_.period, record);
+      if (end_.plant != plant::PlantStatus::kOk) {
+        end_.status = TrackStatus::kPlantFailed;
+        break;
+      }
+      if (options_.on_period && !options_.on_period(motion_)) {
+        end_.status = TrackStatus::kInterrupted;
+        break;
+      }
+      tick(word);
+    }
+    end_.final = object_error(scene_, plant_.state().q, q_end_);
+    end_.replans = plans_;
+    end_.success = end_.status == TrackStatus::kCompleted && within(end_.final, 1);
+    return end_;
+  }
+
+ private:
+  bool within(const ObjectError& error, double share) const {
+    return error.position_m <= share * settings_.tolerance_position && error.rotation_rad <= share * settings_.tolerance_rotation;
+  }
+  bool off_plan(const ObjectError& error) const {
+    return error.position_m > settings_.replan_position || error.rotation_rad > settings_.replan_rotation;
+  }
+  bool may_replan() const {
+    return mpc_ && settings_.replan && options_.replan && !gave_up_ && plans_ < settings_.replans;
+  }
+
+  /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
+  bool is_over() const {
+    if (clock_s_ > patience_s_ && holding_s_ < 0) return true;
+    return settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(estimated_error_, kEnough));
+  }
+
+  /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,
+  /// low-pass filtered. So neither delay nor filter lags behind a motion that goes as planned.
+  void observe() {
+    const bool told = sensor_.measure(plant_.state().q, measured_);
+    blind_s_ = told ? 0 : blind_s_ + settings_.period;
+    path_->configuration(knot_, reference_);
+    if (told) {
+      path_->configuration(knots_[oldest()], then_);
+      innovation_ = scene_.model().difference(settings_.delay_compensation ? then_ : reference_, measured_);
+      const double gain = first_ ? 1 : settings_.period / (settings_.period + settings_.filter_time);
+      for (const scene::Object& object : scene_.objects()) {
+        auto d = deviation_.segment(object.first_v, object.nv);
+        d += gain * (innovation_.segment(object.first_v, object.nv) - d);
+      }
+      first_ = false;
+    }
+    scene_.model().integrate(reference_, deviation_, estimate_);
+    for (const int i : scene_.command_coordinates()) estimate_(i) = measured_(i);
+    estimated_error_ = object_error(scene_, estimate_, reference_);
+  }
+
+  std::size_t oldest() const { return static_cast<std::size_t>(ticks_ + 1) % knots_.size(); }
+
+  /// The command of this period, due at its end, in next_u_.
+  TrackWord decide() {
+    knots_[static_cast<std::size_t>(ticks_) % knots_.size()] = knot_;
+    if (ticks_ == 0) std::fill(knots_.begin(), knots_.end(), knot_);
+    observe();
+    const bool at_end = knot_ >= path_->knots();
+    if (!mpc_) {
+      path_->command(knot_ + advance_of_clock(), next_u_);
+      return at_end ? TrackWord::kSettling : TrackWord::kOpenLoop;
+    }
+    next_u_ = u_;
+    if (holding_s_ >= 0) return replan();
+    if (blind_s_ > kBlind_s) return TrackWord::kBlind;
+    if (off_plan(estimated_error_) || (at_end && settled_s_ >= settings_.settle)) {
+      if (may_replan()) {
+        holding_s_ = 0;
+        return replan();
+      }
+      if (gave_up_) return TrackWord::kOffPlan;
+    }
+    const double period_share = advance_of_clock();
+    const double time_to_next = std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
+    const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next);
+    if (result.status != TrackingStatus::kSolved) return TrackWord::kHold;
+    // The deviation from the plan's command goes to that of the next knot as the clock goes there.
+    path_->command(knot_, u_now_);
+    path_->command(knot_ + 1, u_then_);
+    const double share = std::min(1.0, settings_.period / time_to_next);
+    path_->command(knot_ + period_share, next_u_);
+    next_u_ += (1 - share) * (u_ - u_now_) + share * (result.u - u_then_);
+    return at_end ? TrackWord::kSettling : TrackWord::kTracking;
+  }
+
+  /// Holds the command until the time for a plan is over, then follows the new one.
+  TrackWord replan() {
+    holding_s_ += settings_.period;
+    if (holding_s_ < settings_.replan_time) return TrackWord::kReplanning;
+    holding_s_ = -1;
+    settled_s_ = 0;
+    std::optional<TrackedPlan> plan = options_.replan(estimate_, static_cast<std::uint64_t>(plans_ + 1));
+    if (!plan) {
+      gave_up_ = ++refused_ >= kRefusals;
+      if (!gave_up_) holding_s_ = 0;
+      return TrackWord::kReplanning;
+    }
+    refused_ = 0;
+    ++plans_;
+    // The springs are led from the command in force to the plan's first.
+    plan->u_start = u_;
+    path_ = std::make_unique<ReferencePath>(scene_, std::move(*plan), settings_.speed);
+    mpc_->follow(*path_);
+    knot_ = clock_s_ = 0;
+    patience_s_ = kPatience * path_->duration() + settings_.settle;
+    std::fill(knots_.begin(), knots_.end(), 0.0);
+    path_->configuration(0, reference_);
+    deviation_ = scene_.model().difference(reference_, estimate_);
+    return TrackWord::kReplanning;
+  }
+
+  /// By how much the clock goes on in a period [knots].
+  double advance_of_clock() const {
+    const double now = path_->time_at(knot_);
+    return path_->knot_at(now + settings_.period) - knot_;
+  }
+
+  void tick(TrackWord word) {
+    ++ticks_;
+    if (word == TrackWord::kReplanning || word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
+      if (word == TrackWord::kOffPlan) settled_s_ += settings_.period;  // the time of what is given up runs out
+      return;
+    }
+    clock_s_ += settings_.period;
+    if (knot_ >= path_->knots()) settled_s_ += settings_.period;
+    const double onward = knot_ + advance_of_clock();
+    if (mpc_ && settings_.reference == scene::TrackReference::kNearest) {
+      const double near = path_->nearest(estimate_, std::max(0.0, knot_ - kWait), std::min(knot_ + kWait, double(path_->knots())));
+      knot_ = std::max(near, std::min(onward, near + kWait));
+    } else {
+      knot_ = onward;
+    }
+  }
+
+  void count(TrackWord word) {
+    end_.holds += word == TrackWord::kHold;
+    end_.blind += word == TrackWord::kBlind;
+    end_.off_plan += word == TrackWord::kOffPlan;
+  }
+
+  void record(double t, dynamics::TrackRecord& record) {
+    const dynamics::State& state = plant_.state();
+    path_->configuration(knot_ + (holding_s_ >= 0 ? 0 : advance_of_clock()), reference_);
+    const ObjectError error = object_error(scene_, state.q, reference_);
+    record.position_error_m = error.position_m;
+    record.rotation_error_rad = error.rotation_rad;
+    end_.largest.position_m = std::max(end_.largest.position_m, error.position_m);
+    end_.largest.rotation_rad = std::max(end_.largest.rotation_rad, error.rotation_rad);
+    motion_.tracks.push_back(record);
+    motion_.measured_q.push_back(to_vector(measured_));
+    motion_.t.push_back(t);
+    motion_.q.push_back(to_vector(state.q));
+    if (!motion_.v.empty()) motion_.v.push_back(to_vector(state.v));
+    motion_.u.push_back(to_vector(u_));
+    plant_.scene().update(state.q, poses_);
+    motion_.X_WB.push_back(dynamics::body_poses(poses_.X_WB()));
+    scene_.update(reference_, reference_poses_);
+    motion_.reference_q.push_back(to_vector(reference_));
+    motion_.reference_X_WB.push_back(dynamics::body_poses(reference_poses_.X_WB()));
+    if (options_.record_contacts) {
+      plant_.contacts(contacts_);
+      motion_.contacts.insert(motion_.contacts.end(), contacts_.begin(), contacts_.end());
+    }
+    motion_.contact_offset.push_back(motion_.contacts.size());
+    dynamics::StepRecord step;
+    step.status = static_cast<int>(end_.plant == plant::PlantStatus::kOk ? solvers::Status::kSolved : solvers::Status::kNumericalFailure);
+    step.residual = plant_.residual();
+    step.energy = plant_.energy();
+    step.gap_min = step.gap_min_linearised = scene::kInfinity;
+    for (const dynamics::ContactRecord& contact : contacts_) step.gap_min = std::min(step.gap_min, contact.gap);
+    step.gap_min_linearised = step.gap_min;
+    motion_.steps.push_back(step);
+  }
+
+  static constexpr double kEnough = 0.5;  // of the tolerances: what is left of an error behind the end of a plan
+  static constexpr int kRefusals = 3;     // so many times in a row no plan was found
+
+  plant::Plant& plant_;
+  const scene::Scene& scene_;
+  const TrackOptions& options_;
+  scene::TrackSettings settings_;
+  Trajectory& motion_;
+  std::unique_ptr<ReferencePath> path_;
+  std::unique_ptr<TrackingMpc> mpc_;
+  Sensor sensor_;
+  Actuator actuator_;
+  VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, reference_, then_, deviation_, innovation_;
+  std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
+  scene::SceneState poses_, reference_poses_;
+  std::vector<dynamics::ContactRecord> contacts_;
+  ObjectError estimated_error_;
+  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, patience_s_ = 0;
+  long ticks_ = 0;
+  int plans_ = 0, refused_ = 0;
+  bool first_ = true, gave_up_ = false;
+  TrackEnd end_;
+};
+
+}  // namespace
+
+std::string_view to_string(TrackWord word) {
+  constexpr std::string_view kWords[kNumTrackWords] = {"OpenLoop",   "Tracking", "Hold",   "Blind",
+                                                       "Replanning", "Settling", "OffPlan"};
+  return kWords[static_cast<std::size_t>(word)];
+}
+
+std::string_view to_string(Controller controller) { return controller == Controller::kMpc ? "mpc" : "open-loop"; }
+
+std::string_view to_string(TrackStatus status) {
+  return status == TrackStatus::kCompleted ? "Completed" : status == TrackStatus::kPlantFailed ? "PlantFailed" : "Interrupted";
+}
+
+Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const VectorXd& q_start) {
+  const scene::Scene& scene = plant.scene();
+  Trajectory motion;
+  motion.names_q = scene.names_q();
+  motion.names_v = scene.names_v();
+  motion.names_u = scene.names_u();
+  motion.names_bodies = scene.names_bodies();
+  for (int i = 0; i < solvers::kNumStatuses; ++i)
+    motion.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  for (int i = 0; i < kNumTrackWords; ++i) motion.track_words.emplace_back(to_string(static_cast<TrackWord>(i)));
+  motion.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  motion.t.push_back(0);
+  motion.q.push_back(to_vector(q_start));
+  if (plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic))
+    motion.v.emplace_back(static_cast<std::size_t>(scene.nv()), 0.0);
+  scene::SceneState state = scene.make_state();
+  scene.update(q_start, state);
+  motion.X_WB.push_back(dynamics::body_poses(state.X_WB()));
+  VectorXd reference;
+  path.configuration(0, reference);
+  scene.update(reference, state);
+  motion.reference_q.push_back(to_vector(reference));
+  motion.reference_X_WB.push_back(dynamics::body_poses(state.X_WB()));
+  return motion;
+}
+
+TrackEnd track(plant::Plant& plant, const scene::Scene& scene, const TrackedPlan& plan, const VectorXd& q_start,
+               const TrackOptions& options, Trajectory& motion) {
+  return Run(plant, scene, plan, q_start, options, motion)();
+}
+
+}  // namespace deft::control

@@ -1,0 +1,70 @@
+#pragma once
+// A plant under a tracking controller, period by period: sensors, estimate, reference, command, actuators, records.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "deft/control/disturbance.hpp"
+#include "deft/control/reference_path.hpp"
+#include "deft/dynamics/trajectory.hpp"
+#include "deft/plant/plant.hpp"
+#include "deft/scene/track_settings.hpp"
+
+namespace deft::control {
+
+/// What the controller did in a period; its words are Trajectory::track_words.
+enum class TrackWord {
+  kOpenLoop,    // the plan's command
+  kTracking,    // the program's
+  kHold,        // prediction or program failed: the command is held
+  kBlind,       // no pose for too long: the command is held, the clock stands
+  kReplanning,  // the command is held while a new plan is made
+  kSettling,    // behind the plan's end: the last command, or the program's
+  kOffPlan      // objects are too far off and there is no (further) plan: the command is held
+};
+inline constexpr int kNumTrackWords = 7;
+std::string_view to_string(TrackWord word);
+
+enum class Controller { kOpenLoop, kMpc };
+std::string_view to_string(Controller controller);
+
+struct TrackOptions {
+  Controller controller = Controller::kMpc;
+  Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
+  /// A plan from a configuration to where the first plan ends; none: there is none. Asked only if settings.replan.
+  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, std::uint64_t number)> replan{};
+  /// Called after each period; return false to stop (Ctrl-C).
+  std::function<bool(const dynamics::Trajectory&)> on_period{};
+  bool record_contacts = true;
+};
+
+/// Why a tracked run ended.
+enum class TrackStatus {
+  kCompleted,   // the plan's time is over
+  kPlantFailed, // the plant's simulation failed
+  kInterrupted
+};
+std::string_view to_string(TrackStatus status);
+
+/// What a tracked run came to.
+struct TrackEnd {
+  TrackStatus status = TrackStatus::kCompleted;
+  plant::PlantStatus plant = plant::PlantStatus::kOk;
+  ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
+  bool success = false;        // completed, final within the settings' tolerances
+  int replans = 0;
+  int holds = 0, blind = 0, off_plan = 0;  // periods
+};
+
+/// The names and the start of a tracked run; no periods yet. @param q_start  true, of the plant.
+dynamics::Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const Eigen::VectorXd& q_start);
+
+/// Follows `plan` on `plant`, which is put at `q_start` with the plan's first command, and appends to `motion`.
+/// @param scene  the world as the controller believes it to be; the plant's may differ in numbers, not in names.
+/// @throws std::invalid_argument for plans that do not fit the scene, InputError for scenes that cannot be tracked.
+TrackEnd track(plant::Plant& plant, const scene::Scene& scene, const TrackedPlan& plan, const Eigen::VectorXd& q_start,
+               const TrackOptions& options, dynamics::Trajectory& motion);
+
+}  // namespace deft::control

@@ -1,0 +1,338 @@
+#include "deft/control/tracking_mpc.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/math/rotation.hpp"
+#include "deft/solvers/horizon_qp.hpp"
+
+namespace deft::control {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kFaster = 2;             // the controller may move joint targets faster than the re-timed plan by this factor
+constexpr double kPrice = 1e4;            // of a soft limit that is exceeded, per rad or m, or share of the force limit
+constexpr Index kForceRows = 8;           // the largest predicted forces of a step that are watched
+
+/// The scene with exact steps and whatever forces come first.
+scene::Scene exact_scene(const scene::Scene& scene) {
+  scene::SceneSpec spec = scene.spec();
+  spec.step.kappa = scene::kInfinity;
+  spec.step.forces = scene::Forces::kAny;
+  spec.step.uniqueness_check = false;
+  Diagnostics repeated;  // what it warns of was said when `scene` was built
+  return scene::Scene::build(std::move(spec), repeated);
+}
+
+/// One step, linearised at (q, u).
+struct Linear {
+  MatrixXd A, B;
+  VectorXd q_next;                 // exact
+  VectorXd force;                  // smoothed normal forces, the kForceRows largest; missing ones 0
+  MatrixXd force_q, force_u;
+  int contacts = 0;
+};
+
+}  // namespace
+
+struct TrackingMpc::Impl {
+  Impl(const scene::Scene& given, const scene::TrackSettings& settings_)
+      : scene(exact_scene(given)),
+        settings(settings_),
+        exact(dynamics::make_step_model(scene)),
+        smooth(dynamics::make_step_model(scene)),
+        differentiator(scene),
+        rotations(dynamics::rotation_blocks(scene.model())),
+        roles(velocity_roles(scene)) {
+    smooth->set_kappa(settings.kappa);
+    const auto N = static_cast<std::size_t>(settings.horizon);
+    const Index nv = scene.nv(), nu = scene.nu();
+    weight.resize(nv);
+    for (Index i = 0; i < nv; ++i) {
+      const VelocityRole role = roles[static_cast<std::size_t>(i)];
+      weight(i) = role == VelocityRole::kPosition   ? settings.position_weight
+                  : role == VelocityRole::kRotation ? settings.rotation_weight
+                                                    : settings.joint_weight;
+    }
+    stiffness.resize(nu);
+    effort.setConstant(nu, scene::kInfinity);
+    for (const scene::Robot& robot : scene.robots()) {
+      stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
+      if (scene.spec().step.effort_limits) effort.segment(robot.first_u, robot.nu) = robot.effort_limit;
+    }
+    for (Index i = 0; i < nu; ++i)
+      if (std::isfinite(effort(i))) limited.push_back(i);
+    lower.resize(nu), upper.resize(nu);
+    for (Index i = 0; i < nu; ++i) {
+      const auto& velocity = scene.model().velocities()[static_cast<std::size_t>(scene.actuated()[static_cast<std::size_t>(i)])];
+      lower(i) = velocity.lower, upper(i) = velocity.upper;
+    }
+    steps.resize(N);
+    q_nominal.assign(N + 1, VectorXd::Zero(scene.nq()));
+    q_desired = q_nominal;
+    u_nominal.assign(N, VectorXd::Zero(nu));
+    u_desired = u_nominal;
+    v.assign(N, VectorXd::Zero(nu));
+    v_next = VectorXd::Zero(nu);
+    size_program();
+  }
+
+  void size_program() {
+    const Index nv = scene.nv(), nu = scene.nu();
+    const Index rows = 2 * static_cast<Index>(limited.size()) + (std::isfinite(settings.normal_force) ? kForceRows : 0);
+    qp.x_start.setZero(nv);
+    qp.u_before.setZero(nu);
+    qp.stages.resize(static_cast<std::size_t>(settings.horizon) + 1);
+    for (std::size_t k = 0; k < qp.stages.size(); ++k) {
+      solvers::HorizonStage& stage = qp.stages[k];
+      const bool last = k + 1 == qp.stages.size();
+      const Index m = last ? 0 : rows;
+      stage.Q.setZero(nv, nv);
+      stage.q.setZero(nv);
+      stage.X.setZero(m, nv), stage.P.setZero(m, nu), stage.U.setZero(m, nu);
+      stage.d.setConstant(m, scene::kInfinity);
+      stage.rho.setConstant(m, kPrice);
+      if (last) break;
+      stage.A.setZero(nv, nv), stage.B.setZero(nv, nu), stage.c.setZero(nv);
+      stage.R.setConstant(nu, 2 * settings.command_weight);
+      stage.change.setConstant(nu, scene::kInfinity);
+      stage.lower.setZero(nu), stage.upper.setZero(nu);
+    }
+  }
+
+  /// Takes exact and smoothed step at (q, u). @returns false if one failed.
+  bool linearize(const VectorXd& q, const VectorXd& u, Linear& step) {
+    smooth->step(q, u, smoothed);
+    if (!solvers::usable(smoothed.status)) return false;
+    differentiator.linearize(*smooth, dynamics::State{.q = q}, u, smoothed);
+    differentiator.jacobians(derivative);
+    step.A = derivative.A;
+    step.B = derivative.B;
+    step.contacts = static_cast<int>(smoothed.problem.contacts.size());
+    if (!step.A.allFinite() || !step.B.allFinite()) return false;
+    if (std::isfinite(settings.normal_force)) keep_largest_forces(step);
+    return advance(q, u, step.q_next);
+  }
+
+  bool advance(const VectorXd& q, const VectorXd& u, VectorXd& q_next) {
+    exact->step(q, u, result);
+    q_next = solvers::usable(result.status) ? result.q_next : q;
+    return solvers::usable(result.status);
+  }
+
+  void keep_largest_forces(Linear& step) {
+    step.force.setZero(kForceRows);
+    step.force_q.setZero(kForceRows, scene.nv());
+    step.force_u.setZero(kForceRows, scene.nu());
+    order.resize(smoothed.problem.contacts.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto normal = [this](std::size_t i) { return smoothed.solution.force[i][0]; };
+    const auto kept = std::min<std::size_t>(order.size(), kForceRows);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                      [&](std::size_t a, std::size_t b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
+    for (std::size_t k = 0; k < kept; ++k) {
+      const int row = derivative.first_row[order[k]];
+      step.force(static_cast<Index>(k)) = normal(order[k]);
+      step.force_q.row(static_cast<Index>(k)) = derivative.dforce_dq.row(row);
+      step.force_u.row(static_cast<Index>(k)) = derivative.dforce_du.row(row);
+    }
+  }
+
+  /// Where the horizon should go, and the inputs that were found last time, moved along.
+  void aim(double knot) {
+    const auto N = static_cast<std::size_t>(settings.horizon);
+    const double moved = std::isfinite(last_knot) ? std::clamp(knot - last_knot, 0.0, double(settings.horizon)) : 0.0;
+    last_knot = knot;
+    for (std::size_t k = 0; k < N; ++k) {
+      const double at = std::min(static_cast<double>(k) + moved, static_cast<double>(N - 1));
+      const auto i = static_cast<std::size_t>(at);
+      const auto j = std::min(i + 1, N - 1);
+      v_next = (1 - (at - double(i))) * v[i] + (at - double(i)) * v[j];
+      path->command(knot + double(k) + 1, u_desired[k]);
+      u_nominal[k] = u_desired[k] + v_next;
+    }
+    for (std::size_t k = 0; k < N; ++k) v[k] = u_nominal[k] - u_desired[k];
+    for (std::size_t k = 0; k <= N; ++k) path->configuration(knot + double(k), q_desired[k]);
+  }
+
+  /// The motion that is linearised about. @returns false if a step failed.
+  bool predict_motion(const VectorXd& q, double knot) {
+    const auto N = static_cast<std::size_t>(settings.horizon);
+    if (settings.linearization == scene::TrackLinearization::kReference) {
+      for (std::size_t k = 0; k < N; ++k) {
+        const auto at = static_cast<std::size_t>(std::clamp(knot + double(k), 0.0, double(path->knots())));
+        steps[k] = along[at];
+        q_nominal[k] = q_desired[k];
+        u_nominal[k] = u_desired[k];
+      }
+      q_nominal[N] = q_desired[N];
+      qp.x_start = scene.model().difference(q_nominal[0], q);
+      return true;
+    }
+    q_nominal[0] = q;
+    qp.x_start.setZero();
+    for (std::size_t k = 0; k < N; ++k) {
+      if (!linearize(q_nominal[k], u_nominal[k], steps[k])) return false;
+      q_nominal[k + 1] = steps[k].q_next;
+    }
+    return true;
+  }
+
+  void expand_cost(std::size_t k, solvers::HorizonStage& stage) {
+    const bool last = k + 1 == qp.stages.size();
+    const double factor = last ? settings.terminal_factor : 1;
+    error = scene.model().difference(q_nominal[k], q_desired[k]);
+    for (Index i = 0; i < error.size(); ++i) {
+      const double w = 2 * weight(i) * (roles[static_cast<std::size_t>(i)] == VelocityRole::kRobot ? 1 : factor);
+      stage.Q(i, i) = w;
+      stage.q(i) = -w * error(i);
+    }
+    for (const int r : rotations) {
+      const Eigen::Vector3d e = error.segment<3>(r);
+      const Eigen::Matrix3d J = left_jacobian_so3(-e).inverse();
+      const Eigen::Vector3d w = stage.Q.diagonal().segment<3>(r);
+      stage.Q.block<3, 3>(r, r) = J.transpose() * w.asDiagonal() * J;
+      stage.q.segment<3>(r) = -J.transpose() * w.cwiseProduct(e);
+    }
+  }
+
+  void add_rows(std::size_t k, solvers::HorizonStage& stage) {
+    const Linear& step = steps[k];
+    // Inputs are differences from the plan's: u = u_desired + v.
+    offset = u_desired[k] - u_nominal[k];
+    Index row = 0;
+    for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
+      const Index a = scene.actuated()[static_cast<std::size_t>(i)];
+      const double stretch = u_desired[k](i) - joint(q_nominal[k + 1], i) - step.B.row(a).dot(offset);
+      for (const double sign : {1.0, -1.0}) {
+        stage.X.row(row) = -sign * step.A.row(a);
+        stage.U.row(row) = -sign * step.B.row(a);
+        stage.U(row, i) += sign;
+        stage.d(row) = effort(i) / stiffness(i) - sign * stretch;
+        ++row;
+      }
+    }
+    if (!std::isfinite(settings.normal_force)) return;
+    for (Index c = 0; c < kForceRows; ++c, ++row) {
+      stage.X.row(row) = step.force_q.row(c) / settings.normal_force;
+      stage.U.row(row) = step.force_u.row(c) / settings.normal_force;
+      stage.d(row) = 1 - (step.force(c) + step.force_u.row(c).dot(offset)) / settings.normal_force;
+    }
+  }
+
+  double joint(const VectorXd& q, Index command) const {
+    return q(scene.command_coordinates()[static_cast<std::size_t>(command)]);
+  }
+
+  /// Bounds of v: limits of joints and, for the first input, of how far it gets in time, come before the distance from
+  /// the plan's command.
+  void bound(std::size_t k, const VectorXd& u_now, double time_to_next, solvers::HorizonStage& stage) const {
+    const double change = k == 0 ? kFaster * settings.speed * time_to_next : scene::kInfinity;
+    for (Index i = 0; i < scene.nu(); ++i) {
+      const double now = std::clamp(u_now(i), lower(i), upper(i));
+      const double low = std::max(lower(i), now - change), high = std::min(upper(i), now + change);
+      const double wish_low = u_desired[k](i) - settings.command_offset, wish_high = u_desired[k](i) + settings.command_offset;
+      double first = std::max(low, wish_low), second = std::min(high, wish_high);
+      if (first > second) first = second = wish_low > high ? high : low;
+      constexpr double kRoom = 1e-9;  // [rad, m]; the program needs lower < upper
+      stage.lower(i) = first - u_desired[k](i) - kRoom;
+      stage.upper(i) = second - u_desired[k](i) + kRoom;
+    }
+  }
+
+  scene::Scene scene;
+  scene::TrackSettings settings;
+  std::unique_ptr<dynamics::StepModel> exact, smooth;
+  dynamics::StepDifferentiator differentiator;
+  dynamics::StepResult result, smoothed;
+  dynamics::StepDerivative derivative;
+  std::vector<int> rotations;
+  std::vector<VelocityRole> roles;
+  VectorXd weight, stiffness, effort, lower, upper;
+  std::vector<Index> limited;  // commands with a limit of effort
+  const ReferencePath* path = nullptr;
+  std::vector<Linear> along;   // at the knots of the path, for linearisation about the plan
+  bool along_ok = true;
+  std::vector<Linear> steps;
+  std::vector<VectorXd> q_nominal, q_desired, u_nominal, u_desired, v;
+  VectorXd v_next, error, offset;
+  std::vector<std::size_t> order;
+  double last_knot = std::numeric_limits<double>::quiet_NaN();
+  solvers::HorizonQp qp;
+  solvers::HorizonQpSolver solver;
+  solvers::HorizonSolution solution;
+  TrackingResult out;
+};
+
+TrackingMpc::TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings)
+    : impl_(new Impl(scene, settings)) {}
+TrackingMpc::~TrackingMpc() = default;
+
+int TrackingMpc::horizon() const { return impl_->settings.horizon; }
+
+void TrackingMpc::follow(const ReferencePath& path) {
+  Impl& m = *impl_;
+  m.path = &path;
+  m.last_knot = std::numeric_limits<double>::quiet_NaN();
+  for (VectorXd& v : m.v) v.setZero();
+  m.along.clear();
+  m.along_ok = true;
+  if (m.settings.linearization != scene::TrackLinearization::kReference) return;
+  const TrackedPlan& plan = path.plan();
+  m.along.resize(plan.q.size());
+  for (std::size_t k = 0; k < plan.q.size(); ++k)
+    m.along_ok = m.linearize(plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
+}
+
+bool TrackingMpc::predict(const VectorXd& q, const VectorXd& u, VectorXd& q_next) { return impl_->advance(q, u, q_next); }
+
+const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const VectorXd& u_now, double time_to_next) {
+  Impl& m = *impl_;
+  if (m.path == nullptr) throw std::invalid_argument("tracking: there is no path to follow");
+  if (q.size() != m.scene.nq() || u_now.size() != m.scene.nu() || !q.allFinite() || !u_now.allFinite())
+    throw std::invalid_argument("tracking: configuration and command must have the scene's sizes and be finite");
+  m.out.u = u_now;
+  m.out.status = TrackingStatus::kModelFailed;
+  m.out.program_iterations = 0;
+  m.aim(knot);
+  if (!m.along_ok || !m.predict_motion(q, knot)) {
+    for (VectorXd& v : m.v) v.setZero();
+    return m.out;
+  }
+  m.out.contacts = m.steps.front().contacts;
+  m.path->command(knot, m.offset);
+  m.qp.u_before = u_now - m.offset;
+  for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
+    solvers::HorizonStage& stage = m.qp.stages[k];
+    m.expand_cost(k, stage);
+    if (k + 1 == m.qp.stages.size()) break;
+    stage.A = m.steps[k].A;
+    stage.B = m.steps[k].B;
+    m.offset = m.u_desired[k] - m.u_nominal[k];
+    stage.c.noalias() = stage.B * m.offset;
+    m.bound(k, u_now, time_to_next, stage);
+    m.add_rows(k, stage);
+  }
+  m.solver.solve(m.qp, {}, m.solution);
+  m.out.program_iterations = m.solution.iterations;
+  if (m.solution.status != solvers::HorizonStatus::kSolved) {
+    m.out.status = TrackingStatus::kSolverFailed;
+    for (VectorXd& v : m.v) v.setZero();
+    return m.out;
+  }
+  for (std::size_t k = 0; k < m.v.size(); ++k) m.v[k] = m.solution.u[k];
+  m.out.u = m.u_desired.front() + m.v.front();
+  m.out.status = TrackingStatus::kSolved;
+  return m.out;
+}
+
+}  // namespace deft::control

@@ -1,0 +1,56 @@
+#pragma once
+// Model predictive control along a plan (README.md): the smoothed step, linearised about a motion of N steps, and a
+// quadratic program over them, once per period.
+
+#include <Eigen/Core>
+#include <memory>
+
+#include "deft/control/reference_path.hpp"
+#include "deft/scene/scene.hpp"
+#include "deft/scene/track_settings.hpp"
+
+namespace deft::control {
+
+/// How a period ended. Whatever it was, the command is within its limits.
+enum class TrackingStatus {
+  kSolved,        // the command is the program's
+  kModelFailed,   // a step of the prediction or its derivative failed: the command is held
+  kSolverFailed   // the program was not solved: the command is held
+};
+
+/// What one period found.
+struct TrackingResult {
+  TrackingStatus status = TrackingStatus::kModelFailed;
+  Eigen::VectorXd u;        // joint targets one step of the plan ahead: due at `knot` + 1; size nu
+  int program_iterations = 0;
+  int contacts = 0;         // in reach, in the first step
+  double predicted_cost = 0;  // of the program, without constants
+};
+
+/// One controller per thread; the periods of a run in their order.
+class TrackingMpc {
+ public:
+  /// @param scene  a copy with exact steps is made; must outlive this object.
+  /// @throws InputError as StepDifferentiator and make_step_model, and for models of second order.
+  TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings);
+  ~TrackingMpc();
+
+  /// Follows `path` from now on, which must stay where it is; forgets what was before.
+  void follow(const ReferencePath& path);
+  /// One period:
+  ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖u_k − u^d_k‖²_R   s.t.  the linearised steps, limits of commands, of their
+  ///   change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1.
+  /// @param q  estimate of the configuration.  @param u_now  the command in force.  @param time_to_next  [s] > 0, how long
+  /// until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next call. No
+  /// allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.
+  const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now, double time_to_next);
+  /// The exact step from q under u, as the prediction takes it. @returns false if it failed; q_next is then q.
+  bool predict(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
+  int horizon() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::control
