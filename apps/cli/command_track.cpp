@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
 
 #include "command.hpp"
@@ -32,13 +32,27 @@ namespace fs = std::filesystem;
 struct TrackCommand {
   OutputOptions output;
   SceneOptions scene;  // its `scene` is the run folder
-  plant::PlantKind plant = plant::PlantKind::kQuasidynamic;
-  control::Controller controller = control::Controller::kMpc;
+  std::string plant = "quasidynamic", controller = "mpc";  // one of kPlants, of kControllers
   bool replays = false;  // as it is: no re-timing, nothing added at the end
   std::string disturb, out;
   int seeds = 1;
   bool force = false;
 };
+
+/// The value of that name. @pre it is one of them.
+template <typename Enum, std::size_t N>
+Enum named(const std::array<Enum, N>& values, const std::string& word) {
+  return *std::find_if(values.begin(), values.end(), [&](Enum value) { return to_string(value) == word; });
+}
+constexpr std::array kPlants{plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder,
+                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco};
+constexpr std::array kControllers{control::Controller::kOpenLoop, control::Controller::kMpc};
+template <typename Enum, std::size_t N>
+std::vector<std::string> words_of(const std::array<Enum, N>& values) {
+  std::vector<std::string> words;
+  for (const Enum value : values) words.emplace_back(to_string(value));
+  return words;
+}
 
 /// A plan with the scene it was made in.
 struct Task {
@@ -90,7 +104,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.spec().track;
   const auto plant = plant::make_plant(
-      options.plant, world,
+      named(kPlants, options.plant), world,
       {.step = settings.plant_step,
        .damping_ratio = settings.damping_ratio,
        .joint_lag = settings.joint_lag,
@@ -99,7 +113,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   TrackRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
   const Replanner replanner(task.scene, task.plan.q.back(), options.scene.seed, options.scene.threads);
-  control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
+  control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
   track.replan = [&](const Eigen::VectorXd& q, std::uint64_t number) { return replanner(q, number); };
   track.record_contacts = keeps;
   track.on_period = [&](const dynamics::Trajectory& motion) {
@@ -222,8 +236,8 @@ int run(const TrackCommand& options) {
     writer->append(run.motion);
     writer->close();
     summary = runs.front();
-    summary["plant"] = {{"name", to_string(options.plant)}, {"settings", run.settings}};
-    summary["controller"] = options.replays ? "none" : std::string(to_string(options.controller));
+    summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};
+    summary["controller"] = options.replays ? "none" : options.controller;
     write_page(file("run.html"), header, run.motion);
   }
   summary["files"] = Json::array();
@@ -243,15 +257,11 @@ int run(const TrackCommand& options) {
 void add_common(CLI::App& command, TrackCommand& options) {
   command.add_option("PLAN", options.scene.scene, "Run folder with the commands to follow")->required();
   add_override_options(command, options.scene);
-  const std::map<std::string, plant::PlantKind> plants{{"quasidynamic", plant::PlantKind::kQuasidynamic},
-                                                       {"convex-second-order", plant::PlantKind::kConvexSecondOrder},
-                                                       {"stewart-trinkle", plant::PlantKind::kStewartTrinkle},
-                                                       {"mujoco", plant::PlantKind::kMujoco}};
   command
       .add_option("--plant", options.plant,
                   "What follows: quasidynamic (default), convex-second-order, stewart-trinkle, or mujoco")
       ->type_name("NAME")
-      ->transform(CLI::CheckedTransformer(plants).description(""));
+      ->check(CLI::IsMember(words_of(kPlants)));
   command.add_option("--out", options.out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command.add_flag("--force", options.force, "Replace the run in a folder that is not empty");
   add_output_options(command, options.output);
@@ -263,11 +273,9 @@ Command add_track(CLI::App& app) {
   CLI::App* command = app.add_subcommand("track", "Follow a plan on a plant, with feedback or open loop, into a run folder");
   const auto options = std::make_shared<TrackCommand>();
   add_common(*command, *options);
-  const std::map<std::string, control::Controller> controllers{{"open-loop", control::Controller::kOpenLoop},
-                                                               {"mpc", control::Controller::kMpc}};
   command->add_option("--controller", options->controller, "open-loop, or mpc (default; settings: track: of the scene)")
       ->type_name("NAME")
-      ->transform(CLI::CheckedTransformer(controllers).description(""));
+      ->check(CLI::IsMember(words_of(kControllers)));
   command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn anew for each seed")->type_name("FILE");
   command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")
       ->type_name("N")
@@ -279,7 +287,7 @@ Command add_replay(CLI::App& app) {
   CLI::App* command = app.add_subcommand("replay", "Repeat the commands of a run on a plant, as they are, into a run folder");
   const auto options = std::make_shared<TrackCommand>();
   options->replays = true;
-  options->controller = control::Controller::kOpenLoop;
+  options->controller = "open-loop";
   add_common(*command, *options);
   return {command, [options] { return run(*options); }};
 }

@@ -1,0 +1,102 @@
+// P6: how long a period of the tracking controller takes on one core, over whole disturbed runs.
+//   tracking_benchmark [--runs N] [NAME…]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "deft/control/tracking_loop.hpp"
+#include "deft/io/scene_file.hpp"
+#include "deft/planning/planner.hpp"
+#include "deft/plant/plant.hpp"
+
+namespace {
+
+using namespace deft;
+
+/// A scene, its goal, and the settings under which a bar is stated.
+struct Task {
+  std::string name, scene, goal;
+  int horizon;
+  double bar_hz;
+  scene::TrackLinearization linearization;
+};
+
+std::vector<Task> tasks() {
+  using scene::TrackLinearization;
+  return {{"hand + ball", "allegro_ball", "sixth", 10, 200, TrackLinearization::kMeasured},
+          {"hand + ball", "allegro_ball", "sixth", 1, 1000, TrackLinearization::kMeasured},
+          {"hand + ball", "allegro_ball", "sixth", 10, 200, TrackLinearization::kReference},
+          {"hand + ball", "allegro_ball", "sixth", 1, 1000, TrackLinearization::kReference},
+          {"pushing", "planar_pushing", "down", 20, 500, TrackLinearization::kMeasured},
+          {"pushing", "planar_pushing", "down", 20, 500, TrackLinearization::kReference}};
+}
+
+double percentile(std::vector<double>& values, double p) {
+  const auto rank = static_cast<std::size_t>(p * double(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+void measure(const Task& task, int runs) {
+  Diagnostics diagnostics;
+  io::SceneFileOptions options;
+  options.bundled_scenes = DEFT_SCENES_DIR;
+  scene::SceneSpec spec =
+      *io::read_scene_file(fmt::format("{}/planning/{}.deft.yaml", DEFT_SCENES_DIR, task.scene), options, diagnostics);
+  spec.track.horizon = task.horizon;
+  spec.track.linearization = task.linearization;
+  spec.track.replan = false;
+  const scene::Scene scene = scene::Scene::build(std::move(spec), diagnostics);
+  const auto& goals = scene.spec().goals;
+  const auto goal = std::find_if(goals.begin(), goals.end(), [&](const auto& g) { return g.target.name == task.goal; });
+  const planning::Plan plan = planning::make_plan(scene, *goal, {.seed = 1}).plan;
+  const control::TrackedPlan tracked{plan.h, plan.q, plan.commands, plan.u_start};
+
+  std::vector<double> times;
+  int held = 0, periods = 0;
+  for (int k = 0; k < runs; ++k) {
+    const control::Disturbance disturbance = control::draw_disturbance(
+        {.offset_m = 0.003, .friction = 0.2, .mass = 0.2, .noise_m = 0.001, .noise_rad = 0.0175, .delay_s = 0.05},
+        static_cast<std::uint64_t>(k));
+    const scene::Scene world = scene::Scene::build(control::disturbed(scene, disturbance), diagnostics);
+    const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = scene.spec().track.period});
+    const Eigen::VectorXd q = control::disturbed_start(world, plan.q.front(), disturbance);
+    dynamics::Trajectory motion =
+        control::start_tracking(*plant, control::ReferencePath(scene, tracked, scene.spec().track.speed), q);
+    control::TrackOptions track{.controller = control::Controller::kMpc, .disturbance = disturbance};
+    track.record_contacts = false;
+    const control::TrackEnd end = control::track(*plant, scene, tracked, q, track, motion);
+    held += end.holds;
+    for (const dynamics::TrackRecord& record : motion.tracks) {
+      ++periods;
+      times.push_back(record.period_us);
+    }
+  }
+  const double p99 = percentile(times, 0.99);
+  fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {} | {} |\n", task.name, task.horizon,
+             to_string(task.linearization), percentile(times, 0.5), percentile(times, 0.9), p99, percentile(times, 0.999),
+             percentile(times, 1), 1e6 / p99, fmt::format("{:.0f}", task.bar_hz), fmt::format("{} of {}", held, periods));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int runs = 10;
+  std::vector<std::string> names;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--runs" && i + 1 < argc)
+      runs = std::max(1, std::atoi(argv[++i]));
+    else
+      names.push_back(word);
+  }
+  fmt::print("P6: a period of the tracking controller on one core, {} disturbed runs each [µs]; rate at p99 [Hz]\n", runs);
+  fmt::print("| task | horizon | linearised | p50 | p90 | p99 | p99.9 | max | rate | bar | held |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const Task& task : tasks())
+    if (names.empty() || std::find(names.begin(), names.end(), task.scene) != names.end()) measure(task, runs);
+}
