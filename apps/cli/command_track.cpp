@@ -97,8 +97,14 @@ struct TrackRun {
   double replan_s = 0;
 };
 
+/// Whom a run tells what it has come to: when it begins, and after each period.
+struct Listener {
+  std::function<void(const dynamics::Trajectory&)> begin, period;
+};
+
+/// @param listener  of the run that is kept; null: only its numbers are.
 TrackRun run_once(const TrackCommand& options, const Task& task, const scene::DisturbanceSpec& spec, std::uint64_t seed,
-                  bool keeps, Progress& progress, const std::function<void(const TrackRun&)>& on_period) {
+                  const Listener* listener, Progress& progress) {
   const control::Disturbance disturbance = control::draw_disturbance(spec, seed);
   Diagnostics repeated;
   const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
@@ -112,12 +118,13 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   const Eigen::VectorXd q_start = control::disturbed_start(world, task.plan.q.front(), disturbance);
   TrackRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
+  if (listener != nullptr) listener->begin(run.motion);
   const Replanner replanner(task.scene, task.plan.q.back(), options.scene.seed, options.scene.threads);
   control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
   track.replan = [&](const Eigen::VectorXd& q, std::uint64_t number) { return replanner(q, number); };
-  track.record_contacts = keeps;
+  track.record_contacts = listener != nullptr;
   track.on_period = [&](const dynamics::Trajectory& motion) {
-    if (on_period) on_period(run);
+    if (listener != nullptr) listener->period(motion);
     if (progress.due())
       progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed, motion.t.back(),
                                 motion.tracks.back().position_error_m, motion.tracks.back().rotation_error_rad,
@@ -216,24 +223,19 @@ int run(const TrackCommand& options) {
   std::unique_ptr<io::RunWriter> writer;
   const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, scene::visual_json(task.scene), DEFT_VERSION};
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
-  const auto on_period = [&](const TrackRun& so_far) {
-    if (!writer) {
-      folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
-      io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
-      dynamics::Trajectory start = so_far.motion;
-      writer = std::make_unique<io::RunWriter>(folder, header, start);
-      return;
-    }
-    writer->append(so_far.motion);
-  };
+  const Listener keeper{[&](const dynamics::Trajectory& start) {
+                          folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
+                          io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
+                          writer = std::make_unique<io::RunWriter>(folder, header, start);
+                        },
+                        [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
   Json runs = Json::array();
   Json summary;
   for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
-    const TrackRun run = run_once(options, task, disturbance, seed, k == 0, progress, k == 0 ? on_period : std::function<void(const TrackRun&)>());
+    const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
     runs.push_back(row_of(run, seed));
     if (k > 0) continue;
-    writer->append(run.motion);
     writer->close();
     summary = runs.front();
     summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};

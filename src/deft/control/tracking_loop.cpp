@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
+constexpr double kLost = 5;       // times as far off as would ask for a new plan, and there is none: the command is held
 constexpr double kPatience = 3;   // the clock of a nearest-point reference may need so many times the plan's duration
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
@@ -85,8 +86,9 @@ class Run {
   bool within(const ObjectError& error, double share) const {
     return error.position_m <= share * settings_.tolerance_position && error.rotation_rad <= share * settings_.tolerance_rotation;
   }
-  bool off_plan(const ObjectError& error) const {
-    return error.position_m > settings_.replan_position || error.rotation_rad > settings_.replan_rotation;
+  /// Whether the objects are further off than `factor` times what asks for a new plan.
+  bool off_plan(const ObjectError& error, double factor = 1) const {
+    return error.position_m > factor * settings_.replan_position || error.rotation_rad > factor * settings_.replan_rotation;
   }
   bool may_replan() const {
     return mpc_ && settings_.replan && options_.replan && !gave_up_ && plans_ < settings_.replans;
@@ -139,7 +141,7 @@ class Run {
         holding_s_ = 0;
         return replan();
       }
-      if (gave_up_) return TrackWord::kOffPlan;
+      if (gave_up_ || off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
     }
     const double period_share = advance_of_clock();
     const double time_to_next = std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);

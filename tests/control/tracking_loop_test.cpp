@@ -1,0 +1,219 @@
+// Plans followed on plants: as planned, with things going wrong, and with things gone wrong for good.
+
+#include "deft/control/tracking_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/planning/planner.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::control {
+namespace {
+
+using dynamics::Trajectory;
+using Eigen::VectorXd;
+
+/// A box of 1 m pushed half a metre aside and turned; made once.
+struct Pushing {
+  scene::Scene scene = test::load_planning("planar_pushing");
+  TrackedPlan plan = make();
+
+  TrackedPlan make() const {
+    const planning::Plan found = planning::make_plan(scene, scene.spec().goals[1], {.seed = 3}).plan;
+    EXPECT_TRUE(found.success);
+    return {found.h, found.q, found.commands, found.u_start};
+  }
+  static const Pushing& get() {
+    static const Pushing pushing;
+    return pushing;
+  }
+};
+
+/// The scene under other settings of the controller.
+scene::Scene with(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change) {
+  scene::SceneSpec spec = scene.spec();
+  change(spec);
+  Diagnostics diagnostics;
+  return scene::Scene::build(std::move(spec), diagnostics);
+}
+
+struct Outcome {
+  TrackEnd end;
+  Trajectory motion;
+};
+
+Outcome run(const scene::Scene& world, const scene::Scene& scene, const TrackedPlan& plan, TrackOptions options,
+            plant::PlantKind kind = plant::PlantKind::kQuasidynamic) {
+  const scene::TrackSettings& settings = scene.spec().track;
+  const auto plant = plant::make_plant(
+      kind, world,
+      {.step = settings.plant_step, .object_damping = plant::object_damping(world, settings.object_damping, plan.h)});
+  const VectorXd q = disturbed_start(world, plan.q.front(), options.disturbance);
+  Outcome outcome;
+  outcome.motion = start_tracking(*plant, ReferencePath(scene, plan, settings.speed), q);
+  outcome.end = track(*plant, scene, plan, q, options, outcome.motion);
+  return outcome;
+}
+
+bool all_finite(const Trajectory& motion) {
+  const auto finite = [](const std::vector<std::vector<double>>& rows) {
+    return std::all_of(rows.begin(), rows.end(), [](const std::vector<double>& row) {
+      return std::all_of(row.begin(), row.end(), [](double x) { return std::isfinite(x); });
+    });
+  };
+  return finite(motion.q) && finite(motion.u) && finite(motion.v) && finite(motion.reference_q);
+}
+
+/// How many periods had this word.
+int count(const Trajectory& motion, TrackWord word) {
+  return static_cast<int>(std::count_if(motion.tracks.begin(), motion.tracks.end(),
+                                        [&](const auto& r) { return r.status == static_cast<int>(word); }));
+}
+
+TEST(TrackingLoop, RepeatsAPlanInItsOwnWorld) {
+  const Pushing& p = Pushing::get();
+  // At the plan's own step and speed the plant is the plan's simulation: the same steps to rounding.
+  const scene::Scene scene = with(p.scene, [&](scene::SceneSpec& spec) {
+    spec.track.period = spec.track.plant_step = p.plan.h;
+    spec.track.speed = scene::kInfinity;
+    spec.track.settle = 0;
+  });
+  const Outcome open = run(scene, scene, p.plan, {.controller = Controller::kOpenLoop});
+  EXPECT_EQ(open.end.status, TrackStatus::kCompleted);
+  ASSERT_EQ(open.motion.num_steps(), static_cast<int>(p.plan.u.size()));
+  EXPECT_LT(open.end.final.position_m, 1e-7);
+  EXPECT_LT(open.end.largest.rotation_rad, 1e-7);
+  EXPECT_TRUE(open.end.success);
+}
+
+TEST(TrackingLoop, FeedbackIsNoWorseWhereNothingGoesWrongAndBetterWhereItDoes) {
+  const Pushing& p = Pushing::get();
+  const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) { spec.track.replan = false; });
+  const auto both = [&](const scene::DisturbanceSpec& spec, std::uint64_t seed) {
+    const Disturbance d = draw_disturbance(spec, seed);
+    Diagnostics diagnostics;
+    const scene::Scene world = scene::Scene::build(disturbed(scene, d), diagnostics);
+    return std::pair{run(world, scene, p.plan, {.controller = Controller::kOpenLoop, .disturbance = d}).end,
+                     run(world, scene, p.plan, {.controller = Controller::kMpc, .disturbance = d}).end};
+  };
+  const auto [open, closed] = both({}, 0);
+  EXPECT_LE(closed.final.position_m, open.final.position_m + 1e-4);
+  EXPECT_LE(closed.final.rotation_rad, open.final.rotation_rad + 1e-3);
+  double sum_open = 0, sum_closed = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto [without, with_feedback] = both({.offset_m = 0.003, .friction = 0.2, .size = 0.01}, seed);
+    sum_open += without.final.position_m + 0.1 * without.final.rotation_rad;
+    sum_closed += with_feedback.final.position_m + 0.1 * with_feedback.final.rotation_rad;
+  }
+  EXPECT_LT(sum_closed, sum_open / 2);
+}
+
+TEST(TrackingLoop, KeepsToTheSpeedOfJointTargets) {
+  const Pushing& p = Pushing::get();
+  const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) {
+    spec.track.speed = 0.2;
+    spec.track.replan = false;
+  });
+  const Outcome closed = run(scene, scene, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.02}, 1)});
+  double fastest = 0;
+  for (std::size_t k = 1; k < closed.motion.u.size(); ++k)
+    for (std::size_t i = 0; i < closed.motion.u[k].size(); ++i)
+      fastest = std::max(fastest, std::abs(closed.motion.u[k][i] - closed.motion.u[k - 1][i]) / scene.spec().track.period);
+  EXPECT_GT(fastest, 0.1);
+  EXPECT_LE(fastest, 3 * 0.2) << "the plan's speed and a correction of twice that";
+}
+
+TEST(TrackingLoop, HoldsWhenItSeesNothing) {
+  const Pushing& p = Pushing::get();
+  const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) {
+    spec.track.replan = false;
+    spec.track.settle = 0.2;
+  });
+  TrackOptions options{.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.9999}, 1)};
+  int periods = 0;
+  options.on_period = [&](const Trajectory&) { return ++periods < 1000; };
+  const Outcome blind = run(scene, scene, p.plan, options);
+  EXPECT_TRUE(all_finite(blind.motion));
+  EXPECT_GT(count(blind.motion, TrackWord::kBlind), 500);
+  EXPECT_EQ(blind.motion.u[400], blind.motion.u[900]) << "the command is held";
+  EXPECT_FALSE(blind.end.success);
+  // With a pose every fifth period it arrives.
+  const Outcome seldom = run(scene, scene, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.8}, 1)});
+  EXPECT_TRUE(seldom.end.success);
+  EXPECT_EQ(count(seldom.motion, TrackWord::kBlind), 0);
+}
+
+TEST(TrackingLoop, HoldsAndSaysSoWhenTheObjectIsJammed) {
+  const Pushing& p = Pushing::get();
+  const scene::Scene jammed = with(p.scene, [](scene::SceneSpec& spec) {
+    spec.objects = {{.name = "box", .frozen = true, .where = {}}};
+  });
+  for (const bool replan : {false, true}) {
+    TrackOptions options{.controller = Controller::kMpc};
+    int asked = 0;
+    if (replan)
+      options.replan = [&](const VectorXd&, std::uint64_t) {
+        ++asked;
+        return std::optional<TrackedPlan>();
+      };
+    const Outcome stuck = run(jammed, p.scene, p.plan, options);
+    EXPECT_EQ(stuck.end.status, TrackStatus::kCompleted);
+    EXPECT_TRUE(all_finite(stuck.motion));
+    EXPECT_FALSE(stuck.end.success);
+    EXPECT_GT(count(stuck.motion, TrackWord::kOffPlan), 10) << replan;
+    EXPECT_EQ(stuck.motion.u.back(), stuck.motion.u[stuck.motion.u.size() - 5]) << "the command is held";
+    EXPECT_EQ(asked, replan ? 3 : 0);
+  }
+}
+
+TEST(TrackingLoop, HoldsAndSaysSoWhenTheReferenceCannotBeReached) {
+  const Pushing& p = Pushing::get();
+  // The box should rise away from the pusher, whose commands stay where they are.
+  TrackedPlan plan = p.plan;
+  for (std::size_t k = 0; k < plan.q.size(); ++k) {
+    plan.q[k] = plan.q.front();
+    plan.q[k].head(p.scene.objects()[0].first_q).setConstant(plan.u_start(0));
+    plan.q[k].segment(p.scene.robots()[0].first_q, 2) = plan.u_start;
+    plan.q[k](p.scene.objects()[0].first_q) = plan.q.front()(p.scene.objects()[0].first_q) + 0.05 * double(k);
+  }
+  for (VectorXd& u : plan.u) u = plan.u_start;
+  for (const auto kind : {plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder}) {
+    const Outcome lost = run(p.scene, p.scene, plan, {.controller = Controller::kMpc}, kind);
+    EXPECT_EQ(lost.end.status, TrackStatus::kCompleted);
+    EXPECT_TRUE(all_finite(lost.motion));
+    EXPECT_FALSE(lost.end.success);
+    EXPECT_GT(count(lost.motion, TrackWord::kOffPlan), 10);
+  }
+}
+
+TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
+  const Pushing& p = Pushing::get();
+  TrackOptions options{.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.05}, 2)};
+  std::vector<VectorXd> from;
+  options.replan = [&](const VectorXd& q, std::uint64_t number) {
+    from.push_back(q);
+    EXPECT_EQ(number, from.size());
+    const scene::Scene here = with(p.scene, [&](scene::SceneSpec& spec) {
+      auto& start = spec.configurations.front().models;
+      for (const char* name : {"y", "z", "theta"}) start["box"].joints.by_name[name] = 0;
+      const int first = p.scene.objects()[0].first_q;
+      start["box"].joints.by_name = {{"y", q(first)}, {"z", q(first + 1)}, {"theta", q(first + 2)}};
+      const int hand = p.scene.robots()[0].first_q;
+      start["hand"].joints.by_name = {{"y", q(hand)}, {"z", q(hand + 1)}};
+      spec.plan.nodes = 500;
+    });
+    const planning::Plan found = planning::make_plan(here, here.spec().goals[1], {.seed = number}).plan;
+    return found.success ? std::optional(TrackedPlan{found.h, found.q, found.commands, found.u_start}) : std::nullopt;
+  };
+  const Outcome closed = run(p.scene, p.scene, p.plan, options);
+  ASSERT_FALSE(from.empty());
+  EXPECT_GE(closed.end.replans, 1);
+  EXPECT_TRUE(closed.end.success) << closed.end.final.position_m << " m, " << closed.end.final.rotation_rad << " rad";
+  EXPECT_EQ(closed.motion.tracks.back().plan, closed.end.replans);
+}
+
+}  // namespace
+}  // namespace deft::control
