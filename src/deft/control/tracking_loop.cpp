@@ -97,7 +97,8 @@ class Run {
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
     if (clock_s_ > patience_s_ && holding_s_ < 0) return true;
-    return settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(estimated_error_, kEnough));
+    const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
+    return at_end && settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(estimated_error_, kEnough));
   }
 
   /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,

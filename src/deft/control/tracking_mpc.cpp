@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kFaster = 2;             // the controller may move joint targets faster than the re-timed plan by this factor
 constexpr double kPrice = 1e4;            // of a soft limit that is exceeded, per rad or m, or share of the force limit
-constexpr Index kForceRows = 8;           // the largest predicted forces of a step that are watched
+constexpr Index kWatched = 8;             // contacts of a step whose forces are watched, those with the largest
 
 /// The scene with exact steps and whatever forces come first.
 scene::Scene exact_scene(const scene::Scene& scene) {
@@ -37,7 +37,7 @@ scene::Scene exact_scene(const scene::Scene& scene) {
 struct Linear {
   MatrixXd A, B;
   VectorXd q_next;                 // exact
-  VectorXd force;                  // smoothed normal forces, the kForceRows largest; missing ones 0
+  VectorXd force;                  // smoothed normal forces, the kWatched largest; missing ones 0
   MatrixXd force_q, force_u;
   int contacts = 0;
 };
@@ -88,7 +88,7 @@ struct TrackingMpc::Impl {
 
   void size_program() {
     const Index nv = scene.nv(), nu = scene.nu();
-    const Index rows = 2 * static_cast<Index>(limited.size()) + (std::isfinite(settings.normal_force) ? kForceRows : 0);
+    const Index rows = 2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
     qp.x_start.setZero(nv);
     qp.u_before.setZero(nu);
     qp.stages.resize(static_cast<std::size_t>(settings.horizon) + 1);
@@ -119,7 +119,7 @@ struct TrackingMpc::Impl {
     step.B = derivative.B;
     step.contacts = static_cast<int>(smoothed.problem.contacts.size());
     if (!step.A.allFinite() || !step.B.allFinite()) return false;
-    if (std::isfinite(settings.normal_force)) keep_largest_forces(step);
+    keep_largest_forces(step);
     return advance(q, u, step.q_next);
   }
 
@@ -130,13 +130,13 @@ struct TrackingMpc::Impl {
   }
 
   void keep_largest_forces(Linear& step) {
-    step.force.setZero(kForceRows);
-    step.force_q.setZero(kForceRows, scene.nv());
-    step.force_u.setZero(kForceRows, scene.nu());
+    step.force.setZero(kWatched);
+    step.force_q.setZero(kWatched, scene.nv());
+    step.force_u.setZero(kWatched, scene.nu());
     order.resize(smoothed.problem.contacts.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto normal = [this](std::size_t i) { return smoothed.solution.force[i][0]; };
-    const auto kept = std::min<std::size_t>(order.size(), kForceRows);
+    const auto kept = std::min<std::size_t>(order.size(), kWatched);
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
                       [&](std::size_t a, std::size_t b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
     for (std::size_t k = 0; k < kept; ++k) {
@@ -221,12 +221,17 @@ struct TrackingMpc::Impl {
         ++row;
       }
     }
+    // Contacts push: the linear model of a force must not pull. Nor may it push more than is allowed.
+    for (Index c = 0; c < kWatched; ++c, ++row) watch(step, c, -1, 0, stage, row);
     if (!std::isfinite(settings.normal_force)) return;
-    for (Index c = 0; c < kForceRows; ++c, ++row) {
-      stage.X.row(row) = step.force_q.row(c) / settings.normal_force;
-      stage.U.row(row) = step.force_u.row(c) / settings.normal_force;
-      stage.d(row) = 1 - (step.force(c) + step.force_u.row(c).dot(offset)) / settings.normal_force;
-    }
+    for (Index c = 0; c < kWatched; ++c, ++row) watch(step, c, 1 / settings.normal_force, 1, stage, row);
+  }
+
+  /// factor · (force of contact c) ≤ limit.
+  void watch(const Linear& step, Index c, double factor, double limit, solvers::HorizonStage& stage, Index row) const {
+    stage.X.row(row) = factor * step.force_q.row(c);
+    stage.U.row(row) = factor * step.force_u.row(c);
+    stage.d(row) = limit - factor * (step.force(c) + step.force_u.row(c).dot(offset));
   }
 
   double joint(const VectorXd& q, Index command) const {

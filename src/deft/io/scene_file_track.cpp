@@ -35,7 +35,8 @@ constexpr auto kVisitAll = [](auto& s, auto&& visit) {
   visit(SettingInfo{"change_weight", "1/rad^2, 1/m^2", "of the change of commands beside the plan's", kNotNegative},
         s.change_weight);
   visit(SettingInfo{"command_offset", "rad, m", "most that a command may differ from the plan's"}, s.command_offset);
-  visit(SettingInfo{"speed", "rad/s, m/s", "of joint targets: the plan is slowed down until it holds"}, s.speed);
+  visit(SettingInfo{"speed", "rad/s, m/s", "of joint targets: the plan is slowed down until it holds; inf: never", kPositiveOrInfinite},
+        s.speed);
   visit(SettingInfo{"normal_force", "N", "most of every contact, as predicted", kPositiveOrInfinite}, s.normal_force);
   visit(SettingInfo{"delay_compensation", "", "the state is predicted for the time when the command acts"},
         s.delay_compensation);
