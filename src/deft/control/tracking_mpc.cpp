@@ -314,8 +314,7 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     return m.out;
   }
   m.out.contacts = m.steps.front().contacts;
-  m.path->command(knot, m.offset);
-  m.qp.u_before = u_now - m.offset;
+  m.qp.u_before.setZero();
   for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
     solvers::HorizonStage& stage = m.qp.stages[k];
     m.expand_cost(k, stage);
