@@ -98,13 +98,14 @@ struct TrackingMpc::Impl {
       const Index m = last ? 0 : rows;
       stage.Q.setZero(nv, nv);
       stage.q.setZero(nv);
-      stage.X.setZero(m, nv), stage.P.setZero(m, nu), stage.U.setZero(m, nu);
+      stage.X.setZero(m, nv), stage.U.setZero(m, nu);
+      if (settings.change_weight > 0) stage.P.setZero(m, nu);
       stage.d.setConstant(m, scene::kInfinity);
       stage.rho.setConstant(m, kPrice);
       if (last) break;
       stage.A.setZero(nv, nv), stage.B.setZero(nv, nu), stage.c.setZero(nv);
-      stage.R.setConstant(nu, 2 * settings.command_weight);
-      stage.change.setConstant(nu, scene::kInfinity);
+      stage.S.setConstant(nu, 2 * settings.command_weight);
+      if (settings.change_weight > 0) stage.R.setConstant(nu, 2 * settings.change_weight);
       stage.lower.setZero(nu), stage.upper.setZero(nu);
     }
   }
@@ -314,7 +315,8 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     return m.out;
   }
   m.out.contacts = m.steps.front().contacts;
-  m.qp.u_before.setZero();
+  m.path->command(knot, m.offset);
+  m.qp.u_before = u_now - m.offset;
   for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
     solvers::HorizonStage& stage = m.qp.stages[k];
     m.expand_cost(k, stage);
@@ -326,7 +328,8 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     m.bound(k, u_now, time_to_next, stage);
     m.add_rows(k, stage);
   }
-  m.solver.solve(m.qp, {}, m.solution);
+  // What bound last time binds again, most likely.
+  m.solver.solve(m.qp, {.start = solvers::HorizonStart::kSolution, .feedback = false}, m.solution);
   m.out.program_iterations = m.solution.iterations;
   if (m.solution.status != solvers::HorizonStatus::kSolved) {
     m.out.status = TrackingStatus::kSolverFailed;

@@ -18,14 +18,14 @@ std::string_view to_string(TrackReference reference);
 struct TrackSettings {
   // The controller.
   double period = 0.005;      // [s] > 0, of the control loop
-  int horizon = 10;           // N ≥ 1, in steps of the plan
+  int horizon = 3;            // N ≥ 1, in steps of the plan
   TrackLinearization linearization = TrackLinearization::kMeasured;
   TrackReference reference = TrackReference::kTimed;
-  double kappa = 300;         // [1/J] > 0, of the smoothed steps
+  double kappa = 1e4;         // [1/J] > 0, of the smoothed steps
   double position_weight = 100, rotation_weight = 10;  // ≥ 0, of objects' errors [1/m², 1/rad²]; joints of objects count as positions or turns
-  double terminal_factor = 10;                         // ≥ 0, of both at the end of the horizon
+  double terminal_factor = 1;                          // ≥ 0, of both at the end of the horizon
   double joint_weight = 0.01;                          // ≥ 0, of the robots' joints beside the plan's [1/rad², 1/m²]
-  double command_weight = 0.1;                         // > 0, of commands beside the plan's [1/rad², 1/m²]
+  double command_weight = 3;                           // > 0, of commands beside the plan's [1/rad², 1/m²]
   double change_weight = 0;                            // ≥ 0, of the change of commands beside the plan's [1/rad², 1/m²]
   double command_offset = 0.3;                         // > 0, most that a command may differ from the plan's [rad, m]
   double speed = 0.5;                                  // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
@@ -37,7 +37,7 @@ struct TrackSettings {
   // Replanning.
   bool replan = true;
   double replan_position = 0.01, replan_rotation = 0.05;  // > 0 [m, rad], off the plan
-  int replans = 20;                                       // ≥ 0, at most
+  int replans = 60;                                       // ≥ 0, at most
   double replan_time = 0.5;                               // [s] ≥ 0, for which the plant is held while a plan is made
   // Plants of second order.
   double plant_step = 0.001;              // [s] > 0
