@@ -83,6 +83,7 @@ Task load_task(const TrackCommand& options) {
   task.plan.h = motion.t[1] - motion.t[0];
   for (const std::vector<double>& q : motion.q) task.plan.q.push_back(vector(q));
   for (const std::vector<double>& u : motion.u) task.plan.u.push_back(vector(u));
+  if (options.replays && !motion.v.empty() && options.plant != "quasidynamic") task.plan.v_start = vector(motion.v.front());
   task.plan.u_start.resize(task.scene.nu());
   for (int i = 0; i < task.scene.nu(); ++i)
     task.plan.u_start(i) = task.plan.q.front()(task.scene.command_coordinates()[static_cast<std::size_t>(i)]);

@@ -1,7 +1,7 @@
 """What every command shares: help, version, usage errors, errors in files."""
 import pytest
 
-COMMANDS = ["info", "check", "sim", "linearize", "solve", "view", "doctor"]
+COMMANDS = ["info", "check", "sim", "plan", "track", "replay", "linearize", "solve", "view", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -18,7 +18,7 @@ def test_help_names_every_command(deft):
 @pytest.mark.parametrize("arguments, hint", [
     ([], "deft --help"),
     (["smi"], "did you mean 'sim'?"),
-    (["track", "x.yaml"], "'track' is not available yet"),
+    (["export", "x.yaml"], "'export' is not available yet"),
     (["sim"], "deft sim --help"),
     (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
     (["sim", "x.yaml", "--steps", "-1"], "--steps"),

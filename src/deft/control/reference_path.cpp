@@ -27,6 +27,8 @@ void check(const scene::Scene& scene, const TrackedPlan& plan, double speed) {
           fmt::format("{} commands need {} configurations, got {}", plan.u.size(), plan.u.size() + 1, plan.q.size()));
   require(plan.u_start.size() == scene.nu() && plan.u_start.allFinite(),
           fmt::format("the first joint targets must be {} finite numbers", scene.nu()));
+  require(plan.v_start.size() == 0 || (plan.v_start.size() == scene.nv() && plan.v_start.allFinite()),
+          fmt::format("the first velocity must be {} finite numbers", scene.nv()));
   for (std::size_t k = 0; k < plan.q.size(); ++k)
     require(plan.q[k].size() == scene.nq() && plan.q[k].allFinite(),
             fmt::format("configuration {} must be {} finite numbers", k, scene.nq()));

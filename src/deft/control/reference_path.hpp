@@ -13,6 +13,7 @@ struct TrackedPlan {
   double h = 0;  // [s] > 0, the step that the plan was made with; part of its physics
   std::vector<Eigen::VectorXd> q, u;
   Eigen::VectorXd u_start;  // joint targets before the first command
+  Eigen::VectorXd v_start{};  // velocity at the start, size nv; empty: at rest. Plants of second order only
 };
 
 /// A plan re-timed. Quasidynamic plans know no speed, so that steps take as long as joint targets need:

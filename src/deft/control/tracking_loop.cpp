@@ -51,7 +51,7 @@ class Run {
       mpc_ = std::make_unique<TrackingMpc>(scene, settings_);
       mpc_->follow(*path_);
     }
-    plant_.reset({.q = q_start}, plan.u_start);
+    plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
     patience_s_ = kPatience * path_->duration() + settings_.settle;
   }
 
@@ -298,7 +298,8 @@ Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, 
   motion.t.push_back(0);
   motion.q.push_back(to_vector(q_start));
   if (plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic))
-    motion.v.emplace_back(static_cast<std::size_t>(scene.nv()), 0.0);
+    motion.v.push_back(path.plan().v_start.size() > 0 ? to_vector(path.plan().v_start)
+                                                      : std::vector<double>(static_cast<std::size_t>(scene.nv()), 0.0));
   scene::SceneState state = scene.make_state();
   scene.update(q_start, state);
   motion.X_WB.push_back(dynamics::body_poses(state.X_WB()));

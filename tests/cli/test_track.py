@@ -1,0 +1,105 @@
+"""deft track and deft replay: what they print, write and refuse."""
+import json
+
+import h5py
+import pytest
+import yaml
+
+KEYS = {"status", "success", "final_error", "max_error", "period_us", "files"}
+PUSHER = """
+deft: 1
+name: pusher
+bodies:
+  hand: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {translation: xy}, mu: 0.5}
+  disc: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {planar: xy}, mu: 0.5}
+robots: [{name: hand, stiffness: 100}]
+plane: xy
+gravity: [0, 0, 0]
+step: {h: 0.1, rays: 2, contact_margin: .inf}
+configurations: {start: {hand: {x: -0.21, y: 0}, disc: {x: 0, y: 0, theta: 0}}}
+initial: start
+commands: {knots: [{t: 0, hand: [-0.21, 0]}, {t: 1, hand: [0.1, 0]}]}
+track: {settle: 0.2}
+"""
+
+
+@pytest.fixture
+def plan(deft, tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(PUSHER)
+    deft.run("sim", scene, "--out", tmp_path / "plan", "--quiet")
+    return tmp_path / "plan"
+
+
+def tracked(deft, plan, out, command, *arguments):
+    return deft.json(command, plan, *arguments, "--out", out, "--quiet")
+
+
+@pytest.mark.parametrize("plant", ["quasidynamic", "convex-second-order", "stewart-trinkle"])
+@pytest.mark.parametrize("controller", ["open-loop", "mpc"])
+def test_a_straight_push_arrives(deft, plan, tmp_path, plant, controller):
+    printed = tracked(deft, plan, tmp_path / "run", "track", "--plant", plant, "--controller", controller)
+    assert KEYS <= set(printed)
+    assert printed["status"] == "Completed" and printed["success"] is True
+    assert set(printed["final_error"]) == {"position_m", "rotation_rad"}
+    assert set(printed["period_us"]) == {"p50", "p99"}
+    assert printed["final_error"]["position_m"] < 0.01
+    with h5py.File(tmp_path / "run" / "run.h5") as run:
+        steps = len(run["/t"]) - 1
+        assert run["/track/reference_q"].shape == run["/q"].shape
+        assert len(run["/track/knot"]) == steps
+        assert ("/v" in run) == (plant != "quasidynamic")
+        assert run["/track/position_error"][-1] == pytest.approx(printed["final_error"]["position_m"], abs=1e-9)
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == printed
+    assert (tmp_path / "run" / "run.html").stat().st_size > 10000
+    assert yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())["name"] == "pusher"
+
+
+def test_replay_in_the_plans_own_world_repeats_it(deft, plan, tmp_path):
+    printed = tracked(deft, plan, tmp_path / "run", "replay", "--plant", "quasidynamic", "--set", "track.period=0.1",
+                      "--set", "track.plant_step=0.1", "--set", "track.settle=0")
+    assert printed["final_error"]["position_m"] < 1e-8
+    assert printed["max_error"]["position_m"] < 1e-8
+
+
+def test_seeds_give_statistics_and_the_same_numbers_again(deft, plan, tmp_path):
+    disturb = tmp_path / "disturb.yaml"
+    disturb.write_text("offset_m: 0.003\nfriction: 0.2\nnoise_m: 0.001\ndelay_s: 0.05\nlag_periods: 1\n")
+    arguments = ("--disturb", disturb, "--seeds", 3, "--seed", 5, "--set", "track.replan=false")
+    codes = {True: 0, False: 1}
+    runs = []
+    for name in ("a", "b"):
+        result = deft.run("track", plan, *arguments, "--out", tmp_path / name, "--json", "--quiet", code=None)
+        printed = json.loads(result.stdout)
+        assert result.returncode == codes[printed["success"]]
+        assert [run["seed"] for run in printed["runs"]] == [5, 6, 7]
+        assert printed["statistics"]["seeds"] == 3
+        runs.append([(run["final_error"], run["max_error"]) for run in printed["runs"]])
+    assert runs[0] == runs[1]
+    assert runs[0][0] != runs[0][1]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("friction: 1.5\n", ("friction", "1.5", "below 1")),
+    ("offset_m: -1\n", ("offset_m", "-1")),
+    ("ofset_m: 1\n", ("ofset_m", "offset_m")),
+    ("lag_periods: 0.5\n", ("lag_periods", "0.5")),
+    ("delay_s: .nan\n", ("delay_s",))])
+def test_bad_disturbances_are_named(deft, plan, tmp_path, text, words):
+    disturb = tmp_path / "disturb.yaml"
+    disturb.write_text(text)
+    result = deft.run("track", plan, "--disturb", disturb, "--out", tmp_path / "run", code=2)
+    assert "disturb.yaml" in result.stderr
+    for word in words:
+        assert word in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_bad_arguments_are_named(deft, plan, tmp_path):
+    for arguments, words in ((("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
+                             (("--controller", "pid"), ("pid", "open-loop", "mpc")),
+                             (("--set", "track.period=0"), ("track.period", "0"))):
+        result = deft.run("track", plan, *arguments, "--out", tmp_path / "run", code=2)
+        for word in words:
+            assert word in result.stderr
+    assert "nothing" in deft.run("track", tmp_path / "nothing", "--out", tmp_path / "run", code=2).stderr
