@@ -18,8 +18,8 @@ gravity: [0, 0, 0]
 step: {h: 0.1, rays: 2, contact_margin: .inf}
 configurations: {start: {hand: {x: -0.21, y: 0}, disc: {x: 0, y: 0, theta: 0}}}
 initial: start
-commands: {knots: [{t: 0, hand: [-0.21, 0]}, {t: 1, hand: [0.1, 0]}]}
-track: {settle: 0.2}
+commands: {knots: [{t: 0, hand: [-0.21, 0]}, {t: 1, hand: [0, 0]}, {t: 2, hand: [0, 0]}]}
+track: {settle: 0.2, speed: 0.1}
 """
 
 

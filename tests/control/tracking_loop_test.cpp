@@ -210,7 +210,12 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
       start["hand"].joints.by_name = {{"y", q(hand)}, {"z", q(hand + 1)}};
       spec.plan.nodes = 500;
     });
-    const planning::Plan found = planning::make_plan(here, here.spec().goals[1], {.seed = number}).plan;
+    scene::GoalSpec goal = here.spec().goals[1];  // the same end, nearer
+    const int end = p.scene.objects()[0].first_q;
+    const VectorXd& q_end = p.plan.q.back();
+    goal.target.models["box"].joints.by_name = {{"y", q_end(end)}, {"z", q_end(end + 1)}, {"theta", q_end(end + 2)}};
+    goal.tolerance_position_m = 0.004;
+    const planning::Plan found = planning::make_plan(here, goal, {.seed = number}).plan;
     return found.success ? std::optional(TrackedPlan{found.h, found.q, found.commands, found.u_start}) : std::nullopt;
   };
   const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) {

@@ -126,7 +126,7 @@ TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
     EXPECT_NE(help.find(std::string("track.") + key + " "), std::string::npos) << key;
   for (const char* text :
        {"default null; range: >= 0 or null", "default measured; range: measured, reference", "default inf; range: > 0 or inf",
-        "default true; range: true, false", "default 10; range: an integer >= 1"})
+        "default true; range: true, false", "default 3; range: an integer >= 1"})
     EXPECT_NE(help.find(text), std::string::npos) << text << '\n' << help;
 }
 

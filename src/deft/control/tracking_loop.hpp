@@ -27,9 +27,11 @@ enum class TrackWord {
 inline constexpr int kNumTrackWords = 7;
 std::string_view to_string(TrackWord word);
 
+/// What commands: the plan as it is, or TrackingMpc along it.
 enum class Controller { kOpenLoop, kMpc };
 std::string_view to_string(Controller controller);
 
+/// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
   Controller controller = Controller::kMpc;
   Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
