@@ -95,6 +95,14 @@ def test_bad_disturbances_are_named(deft, plan, tmp_path, text, words):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("command", ["track", "replay"])
+def test_without_mujoco_it_says_what_is_missing_and_how_to_install_it(deft, plan, tmp_path, monkeypatch, command):
+    monkeypatch.setenv("DEFT_MUJOCO_LIBRARY", str(tmp_path / "libmujoco.so.4.0.0"))
+    result = deft.run(command, plan, "--plant", "mujoco", "--out", tmp_path / "run", code=2)
+    assert "mujoco" in result.stderr and "pip install mujoco-core" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_bad_arguments_are_named(deft, plan, tmp_path):
     for arguments, words in ((("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
                              (("--controller", "pid"), ("pid", "open-loop", "mpc")),

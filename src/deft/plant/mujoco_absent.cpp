@@ -1,13 +1,13 @@
 // A build without MuJoCo's headers.
 #ifndef DEFT_HAS_MUJOCO
-#include <stdexcept>
-
+#include "deft/core/diagnostics.hpp"
 #include "deft/plant/mujoco_plant.hpp"
 
 namespace deft::plant {
 
 std::unique_ptr<Plant> make_mujoco_plant(const scene::Scene&, const PlantOptions&) {
-  throw std::runtime_error(
+  throw InputError(
+      {},
       "plant mujoco: deft was built without MuJoCo's headers; install them with 'python -m pip install mujoco-core==" DEFT_MUJOCO_VERSION
       "' in the environment of the build and configure again");
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
 
 namespace deft::plant {
@@ -27,28 +28,28 @@ void handle(const mjLogMessage* message) {
 MujocoLibrary find_mujoco() {
   const char* const named = std::getenv("DEFT_MUJOCO_LIBRARY");
   if (named != nullptr && *named != '\0') return load_mujoco(named);
-  std::string tried;
+  std::vector<Diagnostic> tried;
   for (const std::string& path : {std::string(DEFT_MUJOCO_DEFAULT_LIBRARY), std::string(kFile)}) {
     if (path.empty()) continue;
     try {
       return load_mujoco(path);
-    } catch (const std::runtime_error& error) {
-      tried += fmt::format("{}  {}", tried.empty() ? "" : "\n", error.what());
+    } catch (const InputError& error) {
+      tried.insert(tried.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   }
-  throw std::runtime_error(tried);
+  throw InputError(tried);
 }
 
 }  // namespace
 
 MujocoLibrary load_mujoco(const std::string& path) {
   void* const handle_of_file = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_of_file == nullptr) throw std::runtime_error(fmt::format("plant mujoco: MuJoCo's library is not there ({}); {}", dlerror(), kInstall));
+  if (handle_of_file == nullptr) throw InputError({}, fmt::format("plant mujoco: MuJoCo's library is not there ({}); {}", dlerror(), kInstall));
   MujocoLibrary library;
   library.path = path;
   const auto find = [&](const char* name) {
     void* const function = dlsym(handle_of_file, name);
-    if (function == nullptr) throw std::runtime_error(fmt::format("plant mujoco: '{}' has no function {}; {}", path, name, kInstall));
+    if (function == nullptr) throw InputError({}, fmt::format("plant mujoco: '{}' has no function {}; {}", path, name, kInstall));
     return function;
   };
 #define DEFT_MUJOCO_FIND(name) library.name = reinterpret_cast<decltype(library.name)>(find(#name));
@@ -56,7 +57,7 @@ MujocoLibrary load_mujoco(const std::string& path) {
 #undef DEFT_MUJOCO_FIND
   // Its structures are read as the headers lay them out.
   if (library.mj_version() != mjVERSION_HEADER)
-    throw std::runtime_error(fmt::format("plant mujoco: '{}' is version {}, this build needs " DEFT_MUJOCO_VERSION "; {}", path, library.mj_versionString(), kInstall));
+    throw InputError({}, fmt::format("plant mujoco: '{}' is version {}, this build needs " DEFT_MUJOCO_VERSION "; {}", path, library.mj_versionString(), kInstall));
   library.mju_setLogHandler(&handle);
   return library;
 }

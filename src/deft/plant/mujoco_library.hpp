@@ -31,10 +31,10 @@ struct MujocoLibrary {
 
 /// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says, and nowhere else if it
 /// is set; else where the build found it; else by its name where the system's loader looks. Its errors become MujocoError.
-/// @throws std::runtime_error with what was tried and how to install it if it is not there or not the version of the headers.
+/// @throws InputError with what was tried and how to install it if it is not there or not the version of the headers.
 const MujocoLibrary& mujoco();
 
-/// Loads one file. @throws std::runtime_error as above.
+/// Loads one file. @throws InputError as above.
 MujocoLibrary load_mujoco(const std::string& path);
 
 /// What MuJoCo made it also frees.

@@ -47,7 +47,7 @@ struct MujocoModel {
   std::vector<std::string> notes;                        // what differs from the scene, a line each
 };
 
-/// @throws InputError for what MuJoCo cannot simulate, with its name; std::runtime_error if MuJoCo is not there.
+/// @throws InputError for what MuJoCo cannot simulate, with its name, and if MuJoCo is not there.
 MujocoModel build_mujoco_model(const scene::Scene& scene, const PlantOptions& options);
 
 /// Adds the collision geometry to a body, at X_MG in its frame, under the name "g<index>". @param on_static  bodies that MuJoCo cannot move.

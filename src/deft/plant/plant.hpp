@@ -61,7 +61,7 @@ class Plant {
 };
 
 /// Builds a plant of `scene`, which it copies what it needs from; `scene` must outlive it. @throws InputError for what the plant cannot
-/// simulate (named), std::runtime_error if MuJoCo is not there, with how to install it.
+/// simulate (named), and if MuJoCo is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
 /// γ per object for a plan of step length h: `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does not act on (at the start), 0 for others.
