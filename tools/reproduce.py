@@ -10,6 +10,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run anew (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
+      feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       or one page by its name; all of them if none is named
 """
 from __future__ import annotations
@@ -19,15 +20,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from reproductions import (contact_mpc, grasping, impedance_robot, patch_contact, pick_and_place, planar_gripper, sim_to_sim, single_step_search, smoothing, squeezing,
+from reproductions import (contact_mpc, feedback, grasping, impedance_robot, patch_contact, pick_and_place, planar_gripper, sim_to_sim, single_step_search, smoothing, squeezing,
                            thirty_degrees, trajectories)  # fmt: skip
 from reproductions.experiment import PAGES, Laboratory
 
 PAGES_BY_NAME = {module.__name__.rsplit(".", 1)[1]: module for module in (planar_gripper, grasping, pick_and_place, impedance_robot, squeezing, smoothing,
-                                                                trajectories, thirty_degrees, single_step_search, contact_mpc, patch_contact, sim_to_sim)}
+                                                                trajectories, thirty_degrees, single_step_search, contact_mpc, patch_contact, sim_to_sim, feedback)}
 GROUPS = {"quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"], "smoothing": ["smoothing"],
           "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"], "patch-contact": ["patch_contact"],
-          "error-against-h": ["pick_and_place"], "sim-to-sim": ["sim_to_sim"]}
+          "error-against-h": ["pick_and_place"], "sim-to-sim": ["sim_to_sim"], "feedback": ["feedback"]}
 
 
 def main() -> int:

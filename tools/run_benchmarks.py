@@ -15,6 +15,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   out/error-against-h holds is not run again); --record: the page of pick and place reads it
       sim-to-sim  plans of scenes/planning played open loop in Drake and MuJoCo, errors per segment (what out/sim-to-sim holds is not made again);
                   arguments: systems; --record: the page sim_to_sim reads it
+      feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
+                  is not run again); arguments: systems; --quick: few seeds; --record: the page feedback reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -50,6 +52,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.arms import bench_arms  # noqa: E402
 from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.error_against_h import bench_error_against_h  # noqa: E402
+from suites.feedback import bench_feedback  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
@@ -87,7 +90,7 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
 BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
               "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "plants": bench_plants,
-              "error-against-h": bench_error_against_h, "sim-to-sim": bench_sim_to_sim, "batch": bench_program("batch_benchmark"),
+              "error-against-h": bench_error_against_h, "sim-to-sim": bench_sim_to_sim, "feedback": bench_feedback, "batch": bench_program("batch_benchmark"),
               "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
               "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
               "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),

@@ -74,7 +74,7 @@ def test_pick_and_place_agrees_with_the_converged_simulation_of_second_order(lab
 
 @pytest.fixture(scope="module")
 def responses(deft, tmp_path_factory):
-    return impedance_robot.measure(Laboratory(deft, tmp_path_factory.mktemp("impedance")))
+    return impedance_robot.measure(Laboratory(deft, tmp_path_factory.mktemp("impedance")), impedance_robot.OWN_PLANTS)
 
 
 @pytest.mark.parametrize("command", impedance_robot.COMMANDS)
@@ -83,6 +83,9 @@ def test_impedance_robot_follows_the_closed_form(responses, command):
     # Semi-implicit Euler: the error is of order h ω.
     assert np.abs(r.second_order - impedance_robot.exact(command, r.t)).max() < 0.5 * impedance_robot.FINE * impedance_robot.OMEGA
     assert r.quasistatic[1:] == pytest.approx(impedance_robot.commanded(command, r.t_quasistatic[1:]), abs=1e-12)
+    # On plants too; their commands come one period late at most, which the closed form that they are held against knows.
+    assert set(r.plant_errors) == set(impedance_robot.OWN_PLANTS)
+    assert max(r.plant_errors.values()) < 0.5 * impedance_robot.FINE * impedance_robot.OMEGA
 
 
 def test_squeezed_object_carries_the_commanded_penetration_times_stiffness(lab):

@@ -34,6 +34,19 @@ class Laboratory:
         """`deft plan` into `folder`."""
         return deft_json(self.deft, "plan", scene, "--out", folder, *options)
 
+    def track(self, plan: Path, *options: str) -> SceneRun:
+        """`deft track` of the plan in a folder."""
+        return self._follow("track", plan, *options)
+
+    def replay(self, run: Path, *options: str) -> SceneRun:
+        """`deft replay` of the run in a folder."""
+        return self._follow("replay", run, *options)
+
+    def _follow(self, command: str, run: Path, *options: str) -> SceneRun:
+        folder = self.folder / f"run-{next(self._numbers):03}"
+        summary = deft_json(self.deft, command, run, "--out", folder, *options)
+        return SceneRun(run.name, deft_json(self.deft, "info", run / "config.yaml"), summary, folder)
+
     def program(self, name: str, *arguments: str) -> list[dict]:
         """What a benchmark says with --json: an object per line."""
         done = subprocess.run([str(self.deft.parent / "benchmarks" / name), *arguments], capture_output=True, text=True, check=True)

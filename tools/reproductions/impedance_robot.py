@@ -1,4 +1,4 @@
-"""The impedance-controlled robot in one dimension: second order against quasistatic (Pang 2022, first toy problem)."""
+"""The impedance-controlled robot in one dimension: second order against quasistatic (Pang 2022, first toy problem), and on every plant of second order."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ OMEGA = 10.0  # √(K/m) [rad/s]; D = 2 √(K m): critically damped
 RAMP = 1.0  # [m/s]
 COMMANDS = {"step": "[{t: 0, robot: {s: 1}}, {t: 1.5, robot: {s: 1}}]", "ramp": "[{t: 0, robot: {s: 0}}, {t: 1.5, robot: {s: 1.5}}]"}
 FINE, COARSE = 1e-4, 0.1  # step lengths [s] of the two models
+PERIOD = 0.01  # [s], of the commands that plants repeat
+OWN_PLANTS = ("convex-second-order", "stewart-trinkle")
+PLANTS = (*OWN_PLANTS, "mujoco")
 
 
 @dataclass
@@ -22,16 +25,28 @@ class Response:
     second_order: np.ndarray
     t_quasistatic: np.ndarray
     quasistatic: np.ndarray
+    plant_errors: dict[str, float]  # largest difference from the closed form, by plant [m]
 
 
-def measure(lab: Laboratory) -> dict[str, Response]:
+def measure(lab: Laboratory, plants: tuple[str, ...] = PLANTS) -> dict[str, Response]:
     responses = {}
     for name, knots in COMMANDS.items():
         command = ("--set", f"commands.knots={knots}")
         fine = lab.simulate("impedance_robot", *command, "--h", str(FINE))
         coarse = lab.simulate("impedance_robot", *command, "--h", str(COARSE), "--model", "convex", "--set", "step.joint_damping=0")
-        responses[name] = Response(fine.t, fine.coordinate("robot/s"), coarse.t, coarse.coordinate("robot/s"))
+        spoken = lab.simulate("impedance_robot", *command, "--h", str(PERIOD)).folder
+        errors = {plant: repeat(lab, spoken, plant) for plant in plants}
+        responses[name] = Response(fine.t, fine.coordinate("robot/s"), coarse.t, coarse.coordinate("robot/s"), errors)
     return responses
+
+
+def repeat(lab: Laboratory, spoken, plant: str) -> float:
+    """The commands of a run on a plant, which goes linearly from each to the next: largest difference from the closed form of such commands [m]."""
+    run = lab.replay(spoken, "--plant", plant, "--set", f"track.plant_step={FINE}", "--set", f"track.period={PERIOD}", "--set", "track.settle=0")
+    slopes = np.diff(np.r_[0, run.data["u"][:, 0]]) / np.diff(run.t)
+    bends = np.diff(np.r_[0, slopes])  # of the command, at the start of each period
+    expected = sum(bend * np.where(run.t > start, exact("ramp", np.maximum(run.t - start, 0)), 0) / RAMP for bend, start in zip(bends, run.t[:-1]))
+    return float(np.abs(run.coordinate("robot/s") - expected).max())
 
 
 def exact(name: str, t: np.ndarray) -> np.ndarray:
@@ -71,4 +86,9 @@ The spring and its damper bring the mass to its command within half a second; af
 is left. The quasistatic step leaves the transient out: the robot is where its command is, and a step may be as long as one likes.
 
 {table(["command", "second order − closed form [m]", "quasistatic − command [m]", "closed form − command at the end [m]"], rows)}
+
+The same commands, once per {1e3 * PERIOD:g} ms, on the plants of second order with inner steps of {1e3 * FINE:g} ms (`deft replay RUN --plant P`): targets go linearly from each to the next, so the closed
+form is a sum of ramps. Largest difference from it [m]:
+
+{table(["command", *PLANTS], [[name, *(r.plant_errors[plant] for plant in PLANTS)] for name, r in responses.items()])}
 """)
