@@ -123,6 +123,42 @@ TEST(StepDerivativeProducts, AreThoseOfTheJacobians) {
   }
 }
 
+TEST(StepDerivativeProducts, OfContactsThatAreListedAreThoseOfAll) {
+  for (const double kappa : {300.0, scene::kInfinity}) {
+    Bench bench(squeezed_ball(kappa, scene::Cone::kPyramid));
+    bench.u << 0.05, 0.03, 0.01;
+    bench.differentiate();
+    const StepDerivative& all = bench.derivative;
+    const int contacts = static_cast<int>(bench.result.problem.contacts.size());
+    ASSERT_GE(contacts, 2);
+    StepDerivative some;
+    bench.differentiator.linearize(bench.q, bench.u, bench.result, {.motion_only = true});
+    const std::vector<int> listed{contacts - 1, 0};  // not in their order
+    bench.differentiator.jacobians(listed, some);
+    EXPECT_LT(test::relative_error(some.A, all.A), 1e-13) << kappa;
+    EXPECT_LT(test::relative_error(some.B, all.B), 1e-13) << kappa;
+    ASSERT_EQ(some.first_row.size(), 2u);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const int rows = bench.result.problem.J.rows(listed[k]), from = all.first_row[static_cast<std::size_t>(listed[k])];
+      EXPECT_LT(test::relative_error(some.dforce_dq.middleRows(some.first_row[k], rows),
+                                     all.dforce_dq.middleRows(from, rows)), 1e-12);
+      EXPECT_LT(test::relative_error(some.dforce_du.middleRows(some.first_row[k], rows),
+                                     all.dforce_du.middleRows(from, rows)), 1e-12);
+    }
+    EXPECT_EQ(some.dforce_W_dq.size() + some.dforce_W_du.size(), 0);
+    // None: the motion alone.
+    bench.differentiator.jacobians(std::vector<int>{}, some);
+    EXPECT_LT(test::relative_error(some.A, all.A), 1e-13) << kappa;
+    EXPECT_EQ(some.dforce_dq.rows(), 0);
+    EXPECT_THROW(bench.differentiator.jacobians(std::vector<int>{contacts}, some), std::invalid_argument);
+    EXPECT_THROW(bench.differentiator.jacobians(std::vector<int>{-1}, some), std::invalid_argument);
+    // What was left out cannot be asked for.
+    MatrixXd dq_next, dforce;
+    const Parameter offset{Parameter::Kind::kOffset, 0, 0};
+    EXPECT_THROW(bench.differentiator.parameters({&offset, 1}, dq_next, dforce), std::invalid_argument);
+  }
+}
+
 TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
   Bench bench(squeezed_ball(300, scene::Cone::kCone));
   bench.differentiate();

@@ -91,9 +91,24 @@ const RowDifferentiator::BodyMotion& RowDifferentiator::body_motion(const Column
   return motion;
 }
 
+/// What the shapes alone do to the contact, and how its force turns; rows for dtau_shape.
+void RowDifferentiator::add_shape(const ContactProblemDerivative::ShapeMaps& shape,
+                                  const std::span<const int> (&own)[2], ContactProblemDerivative& out) const {
+  out.shape.push_back(shape);
+  out.dtau_shape.append(12, cols_);
+  RowBlocks::Block turn = out.turn.append(3, cols_);
+  for (int x = 0; x < 2; ++x) {
+    for (std::size_t c = 0; c < own[x].size(); ++c) {
+      const Vector3d turned = shape.turn.middleCols<6>(6 * x) * Z_[x].col(static_cast<Eigen::Index>(c));
+      for (int r = 0; r < 3; ++r) turn(r, at_[x][c]) += turned(r);
+    }
+  }
+}
+
 void RowDifferentiator::differentiate(const scene::SceneState& state, const AssembleOptions& options,
                                       const ContactProblem& problem, const Eigen::VectorXd& delta,
-                                      std::span<const std::array<double, 4>> force, ContactProblemDerivative& out) {
+                                      std::span<const std::array<double, 4>> force, ContactProblemDerivative& out,
+                                      DerivativeParts parts) {
   if (force.size() != problem.contacts.size() || delta.size() != problem.nv) {
     throw std::invalid_argument(
         "row derivatives: one force per contact and one entry of delta per velocity are needed");
@@ -161,7 +176,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
 
     // Rows s = φe₁ + E(v_A − v_B), and the spin n·(ω_A − ω_B).
     const int rows = problem.J.rows(static_cast<int>(k));
-    ContactProblemDerivative::ShapeMaps& shape = out.shape.emplace_back();
+    ContactProblemDerivative::ShapeMaps shape;
     const Vector3d u = velocity(A, contact.p_WA) - velocity(B, contact.p_WB), w = A.V.head<3>() - B.V.head<3>();
     const Map du = skew(A.V.head<3>()) * dp_A - skew(B.V.head<3>()) * dp_B;
     shape.ds.row(0) = motion.dgap + contact.n_W.transpose() * du + u.transpose() * motion.dn;
@@ -169,7 +184,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     if (rows > 2) shape.ds.row(2) = contact.t2_W.transpose() * du + u.transpose() * dt2;
     if (rows > 3) shape.ds.row(3) = w.transpose() * motion.dn;
     shape.turn = f[0] * motion.dn + f[1] * dt1 + f[2] * dt2;
-    RowBlocks::Block ds = out.ds.append(rows, cols_), turn = out.turn.append(3, cols_);
+    RowBlocks::Block ds = out.ds.append(rows, cols_);
     for (int x = 0; x < 2; ++x) {
       const double sign = x == 0 ? 1.0 : -1.0;
       const Columns& D = x == 0 ? A.D : B.D;
@@ -182,13 +197,11 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
         column +=
             Eigen::Vector4d(contact.n_W.dot(v), contact.t1_W.dot(v), contact.t2_W.dot(v), contact.n_W.dot(d.head<3>()));
         for (int r = 0; r < rows; ++r) ds(r, at) += column(r);
-        const Vector3d turned = shape.turn.middleCols<6>(6 * x) * z;
-        for (int r = 0; r < 3; ++r) turn(r, at) += turned(r);
       }
     }
 
     // Generalised forces: wrenches [p × F + f₄ n; F] about the world origin.
-    RowBlocks::Block dtau_shape = out.dtau_shape.append(12, cols_);
+    if (parts == DerivativeParts::kAll) add_shape(shape, own, out);
     RowBlocks::Block dtau = out.dtau.append(static_cast<int>(cols_.size()), cols_);
     for (int x = 0; x < 2; ++x) {
       const double sign = x == 0 ? 1.0 : -1.0;
@@ -201,7 +214,10 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
       for (std::size_t c = 0; c < own[x].size(); ++c) {
         if (frozen_[own[x][c]] != 0) continue;
         const Eigen::Matrix<double, 12, 1> row = wrench.transpose() * S.col(own[x][c]);
-        for (int r = 0; r < 12; ++r) dtau_shape(r, at_[x][c]) += row(r);
+        if (parts == DerivativeParts::kAll) {
+          RowBlocks::Block dtau_shape = out.dtau_shape.block(out.dtau_shape.size() - 1);
+          for (int r = 0; r < 12; ++r) dtau_shape(r, at_[x][c]) += row(r);
+        }
         for (int y = 0; y < 2; ++y) {
           for (std::size_t i = 0; i < own[y].size(); ++i)
             dtau(at_[x][c], at_[y][i]) += row.segment<6>(6 * y).dot(Z_[y].col(static_cast<Eigen::Index>(i)));

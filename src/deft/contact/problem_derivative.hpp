@@ -43,6 +43,9 @@ void tangent_rates(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Matrix
 void patch_tangent_rates(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Matrix3d& T1,
                          Eigen::Matrix3d& T2);
 
+/// kMotion: ds, dtau, dtau_columns, kinks and frame_ties alone; the others stay empty.
+enum class DerivativeParts { kAll, kMotion };
+
 /// Fills ContactProblemDerivative. README.md derives the terms. Keeps scratch: no allocation once it and `out` have
 /// grown. One object per thread.
 class RowDifferentiator {
@@ -54,7 +57,7 @@ class RowDifferentiator {
   /// @throws std::invalid_argument if the state does not hold a contact of the problem, or sizes differ.
   void differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem,
                      const Eigen::VectorXd& delta, std::span<const std::array<double, 4>> force,
-                     ContactProblemDerivative& out);
+                     ContactProblemDerivative& out, DerivativeParts parts = DerivativeParts::kAll);
 
  private:
   using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
@@ -64,6 +67,8 @@ class RowDifferentiator {
     Columns D;  // of the columns of the body
     bool is_known = false;
   };
+  void add_shape(const ContactProblemDerivative::ShapeMaps& shape, const std::span<const int> (&own)[2],
+                 ContactProblemDerivative& out) const;
   const BodyMotion& body_motion(const Columns& S, int body, const Eigen::VectorXd& delta);
 
   const scene::Scene* scene_;

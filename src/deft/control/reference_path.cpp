@@ -7,6 +7,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "deft/scene/displacement.hpp"
+
 namespace deft::control {
 
 using Eigen::VectorXd;
@@ -104,7 +106,7 @@ double ReferencePath::nearest(const VectorXd& q, double from, double to) const {
   const auto [last, share_last] = place(std::max(from, to), knots());
   double best = from, least = scene::kInfinity;
   for (std::size_t k = first; k <= last; ++k) {
-    delta_ = scene_->model().difference(plan_.q[k], q);
+    scene::difference(scene_->model(), plan_.q[k], q, delta_);
     const VectorXd& chord = chord_[k];
     const double length = (chord.array().square() * weight_.array()).sum();
     const double along = (chord.array() * delta_.array() * weight_.array()).sum();

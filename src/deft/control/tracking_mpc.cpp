@@ -3,12 +3,14 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "deft/dynamics/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/math/rotation.hpp"
+#include "deft/scene/displacement.hpp"
 #include "deft/solvers/horizon_qp.hpp"
 
 namespace deft::control {
@@ -42,18 +44,21 @@ struct Linear {
   int contacts = 0;
 };
 
+/// The models of one step of the horizon. Each step has its own, so that it starts from its own solution of the period
+/// before, which is closer than that of the step before it.
+struct Stage {
+  std::unique_ptr<dynamics::StepModel> exact, smooth;
+};
+
 }  // namespace
 
 struct TrackingMpc::Impl {
   Impl(const scene::Scene& given, const scene::TrackSettings& settings_)
       : scene(exact_scene(given)),
         settings(settings_),
-        exact(dynamics::make_step_model(scene)),
-        smooth(dynamics::make_step_model(scene)),
         differentiator(scene),
         rotations(dynamics::rotation_blocks(scene.model())),
         roles(velocity_roles(scene)) {
-    smooth->set_kappa(settings.kappa);
     const auto N = static_cast<std::size_t>(settings.horizon);
     const Index nv = scene.nv(), nu = scene.nu();
     weight.resize(nv);
@@ -77,6 +82,12 @@ struct TrackingMpc::Impl {
       lower(i) = velocity.lower, upper(i) = velocity.upper;
     }
     steps.resize(N);
+    stages.resize(settings.linearization == scene::TrackLinearization::kReference ? 1 : N);
+    for (Stage& stage : stages) {
+      stage.exact = dynamics::make_step_model(scene);
+      stage.smooth = dynamics::make_step_model(scene);
+      stage.smooth->set_kappa(settings.kappa);
+    }
     q_nominal.assign(N + 1, VectorXd::Zero(scene.nq()));
     q_desired = q_nominal;
     u_nominal.assign(N, VectorXd::Zero(nu));
@@ -111,40 +122,48 @@ struct TrackingMpc::Impl {
   }
 
   /// Takes exact and smoothed step at (q, u). @returns false if one failed.
-  bool linearize(const VectorXd& q, const VectorXd& u, Linear& step) {
-    smooth->step(q, u, smoothed);
+  bool linearize(Stage& stage, const VectorXd& q, const VectorXd& u, Linear& step) {
+    start.q = q;
+    stage.smooth->step(start, u, smoothed);
     if (!solvers::usable(smoothed.status)) return false;
-    differentiator.linearize(*smooth, dynamics::State{.q = q}, u, smoothed);
-    differentiator.jacobians(derivative);
+    find_largest_forces();
+    differentiator.linearize(*stage.smooth, start, u, smoothed, {.motion_only = true});
+    differentiator.jacobians(watched, derivative);
     step.A = derivative.A;
     step.B = derivative.B;
     step.contacts = static_cast<int>(smoothed.problem.contacts.size());
     if (!step.A.allFinite() || !step.B.allFinite()) return false;
-    keep_largest_forces(step);
-    return advance(q, u, step.q_next);
+    keep_forces(step);
+    return advance(*stage.exact, q, u, step.q_next);
   }
 
-  bool advance(const VectorXd& q, const VectorXd& u, VectorXd& q_next) {
-    exact->step(q, u, result);
+  bool advance(dynamics::StepModel& exact, const VectorXd& q, const VectorXd& u, VectorXd& q_next) {
+    start.q = q;
+    exact.step(start, u, result);
     q_next = solvers::usable(result.status) ? result.q_next : q;
     return solvers::usable(result.status);
   }
 
-  void keep_largest_forces(Linear& step) {
+  void find_largest_forces() {
+    watched.resize(smoothed.problem.contacts.size());
+    std::iota(watched.begin(), watched.end(), 0);
+    const auto normal = [this](int i) { return smoothed.solution.force[static_cast<std::size_t>(i)][0]; };
+    const auto kept = std::min<std::size_t>(watched.size(), kWatched);
+    std::partial_sort(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(kept), watched.end(),
+                      [&](int a, int b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
+    watched.resize(kept);
+  }
+
+  void keep_forces(Linear& step) const {
     step.force.setZero(kWatched);
     step.force_q.setZero(kWatched, scene.nv());
     step.force_u.setZero(kWatched, scene.nu());
-    order.resize(smoothed.problem.contacts.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto normal = [this](std::size_t i) { return smoothed.solution.force[i][0]; };
-    const auto kept = std::min<std::size_t>(order.size(), kWatched);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                      [&](std::size_t a, std::size_t b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
-    for (std::size_t k = 0; k < kept; ++k) {
-      const int row = derivative.first_row[order[k]];
-      step.force(static_cast<Index>(k)) = normal(order[k]);
-      step.force_q.row(static_cast<Index>(k)) = derivative.dforce_dq.row(row);
-      step.force_u.row(static_cast<Index>(k)) = derivative.dforce_du.row(row);
+    for (std::size_t k = 0; k < watched.size(); ++k) {
+      const auto to = static_cast<Index>(k);
+      const int row = derivative.first_row[k];
+      step.force(to) = smoothed.solution.force[static_cast<std::size_t>(watched[k])][0];
+      step.force_q.row(to) = derivative.dforce_dq.row(row);
+      step.force_u.row(to) = derivative.dforce_du.row(row);
     }
   }
 
@@ -176,13 +195,13 @@ struct TrackingMpc::Impl {
         u_nominal[k] = u_desired[k];
       }
       q_nominal[N] = q_desired[N];
-      qp.x_start = scene.model().difference(q_nominal[0], q);
+      scene::difference(scene.model(), q_nominal[0], q, qp.x_start);
       return true;
     }
     q_nominal[0] = q;
     qp.x_start.setZero();
     for (std::size_t k = 0; k < N; ++k) {
-      if (!linearize(q_nominal[k], u_nominal[k], steps[k])) return false;
+      if (!linearize(stages[k], q_nominal[k], u_nominal[k], steps[k])) return false;
       q_nominal[k + 1] = steps[k].q_next;
     }
     return true;
@@ -191,7 +210,7 @@ struct TrackingMpc::Impl {
   void expand_cost(std::size_t k, solvers::HorizonStage& stage) {
     const bool last = k + 1 == qp.stages.size();
     const double factor = last ? settings.terminal_factor : 1;
-    error = scene.model().difference(q_nominal[k], q_desired[k]);
+    scene::difference(scene.model(), q_nominal[k], q_desired[k], error);
     for (Index i = 0; i < error.size(); ++i) {
       const double w = 2 * weight(i) * (roles[static_cast<std::size_t>(i)] == VelocityRole::kRobot ? 1 : factor);
       stage.Q(i, i) = w;
@@ -257,7 +276,7 @@ struct TrackingMpc::Impl {
 
   scene::Scene scene;
   scene::TrackSettings settings;
-  std::unique_ptr<dynamics::StepModel> exact, smooth;
+  std::vector<Stage> stages;   // one per step, or one for all of them if they are taken about the plan
   dynamics::StepDifferentiator differentiator;
   dynamics::StepResult result, smoothed;
   dynamics::StepDerivative derivative;
@@ -271,7 +290,8 @@ struct TrackingMpc::Impl {
   std::vector<Linear> steps;
   std::vector<VectorXd> q_nominal, q_desired, u_nominal, u_desired, v;
   VectorXd v_next, error, offset;
-  std::vector<std::size_t> order;
+  dynamics::State start;
+  std::vector<int> watched;    // contacts of a step with the largest forces
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::HorizonQp qp;
   solvers::HorizonQpSolver solver;
@@ -296,10 +316,8 @@ void TrackingMpc::follow(const ReferencePath& path) {
   const TrackedPlan& plan = path.plan();
   m.along.resize(plan.q.size());
   for (std::size_t k = 0; k < plan.q.size(); ++k)
-    m.along_ok = m.linearize(plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
+    m.along_ok = m.linearize(m.stages.front(), plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
 }
-
-bool TrackingMpc::predict(const VectorXd& q, const VectorXd& u, VectorXd& q_next) { return impl_->advance(q, u, q_next); }
 
 const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const VectorXd& u_now, double time_to_next) {
   Impl& m = *impl_;

@@ -44,8 +44,6 @@ class TrackingMpc {
   /// until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next call. No
   /// allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.
   const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now, double time_to_next);
-  /// The exact step from q under u, as the prediction takes it. @returns false if it failed; q_next is then q.
-  bool predict(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
   int horizon() const;
 
  private:

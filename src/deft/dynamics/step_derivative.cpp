@@ -125,7 +125,8 @@ void StepDifferentiator::take_solution() {
   const EnergyPoint at = options_.configuration
                              ? energy_point(true)
                              : EnergyPoint{*scene_, own_state_, *result_, u_, delta_, 0, 0, start_.v};
-  directions_->update(at, program(), solution(), options_.configuration);
+  directions_->update(at, program(), solution(), options_.configuration,
+                      options_.motion_only ? contact::DerivativeParts::kMotion : contact::DerivativeParts::kAll);
   for (int i = 0; options_.configuration && i < program().J.size(); ++i)
     has_geometric_kink_ |= is_geometric_kink(i) || is_frame_kink(i);
 }
@@ -168,8 +169,8 @@ std::vector<std::string> StepDifferentiator::kinks() const {
   return all;
 }
 
-bool StepDifferentiator::solve_change(Rates& rates) {
-  sensitivity_.solve(program(), rates.change, rates.moved);
+bool StepDifferentiator::solve_change(Rates& rates, std::span<const char> wanted) {
+  sensitivity_.solve(program(), rates.change, rates.moved, wanted);
   return !sensitivity_.is_kink() || !smooth();
 }
 
@@ -208,9 +209,7 @@ void to_world(const StepResult& result, const StepDirections& directions, const 
 
 }  // namespace
 
-void StepDifferentiator::jacobians(StepDerivative& out) {
-  do directions_->along_units(units_.change);
-  while (!solve_change(units_));
+void StepDifferentiator::motion_jacobians(StepDerivative& out) {
   const int nv = scene_->nv(), nu = scene_->nu();
   const bool has_q = directions_->has_q(), has_v = directions_->has_v();
   const int first_u = (has_q ? nv : 0) + (has_v ? nv : 0);
@@ -218,10 +217,6 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
   const auto of_motion = [&](int first, int columns, bool wanted, MatrixXd& A) {
     A.resize(wanted ? nv : 0, wanted ? columns : 0);
     if (wanted) A = units_.moved.delta.block(0, first, nv, columns);
-  };
-  const auto of_force = [&](int first, int columns, bool wanted, MatrixXd& force) {
-    force.resize(wanted ? units_.moved.force.rows() : 0, wanted ? columns : 0);
-    if (wanted) force = units_.moved.force.middleCols(first, columns);
   };
   const bool second_order = start_.v.size() > 0;
   of_motion(0, nv, has_v, out.dv_dq);
@@ -232,27 +227,83 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
   of_motion(0, nv, has_q, out.A);
   of_motion(nv, nv, has_v, out.A_v);
   of_motion(first_u, nu, true, out.B);
-  of_force(0, nv, has_q, out.dforce_dq);
-  of_force(nv, nv, has_v, out.dforce_dv);
-  of_force(first_u, nu, true, out.dforce_du);
+  if (!has_q) return;
+  // A = T + Γ ∂δ/∂q.
+  out.A.diagonal().array() += 1;
+  for (const int v : rotations_)
+    out.A.block<3, 3>(v, v) += exp_so3(result_->delta.segment<3>(v)) - Eigen::Matrix3d::Identity();
+}
+
+namespace {
+
+/// Rows [at, at + rows) of what forces do by configuration, velocity and command.
+struct ForceColumns {
+  const StepDirections& directions;
+  int nv, nu;
+  void resize(Index rows, StepDerivative& out) const {
+    const bool has_q = directions.has_q(), has_v = directions.has_v();
+    out.dforce_dq.resize(has_q ? rows : 0, has_q ? nv : 0);
+    out.dforce_dv.resize(has_v ? rows : 0, has_v ? nv : 0);
+    out.dforce_du.resize(rows, nu);
+  }
+  void copy(const solvers::Directions& force, Index from, Index rows, Index at, StepDerivative& out) const {
+    const bool has_q = directions.has_q(), has_v = directions.has_v();
+    if (has_q) out.dforce_dq.middleRows(at, rows) = force.block(from, 0, rows, nv);
+    if (has_v) out.dforce_dv.middleRows(at, rows) = force.block(from, nv, rows, nv);
+    out.dforce_du.middleRows(at, rows) = force.block(from, (has_q ? nv : 0) + (has_v ? nv : 0), rows, nu);
+  }
+};
+
+}  // namespace
+
+void StepDifferentiator::jacobians(StepDerivative& out) {
+  do directions_->along_units(units_.change);
+  while (!solve_change(units_));
+  motion_jacobians(out);
+  const int nv = scene_->nv(), nu = scene_->nu();
+  const bool has_q = directions_->has_q();
+  const solvers::Directions& force = units_.moved.force;
+  const ForceColumns columns{*directions_, nv, nu};
+  columns.resize(force.rows(), out);
+  columns.copy(force, 0, force.rows(), 0, out);
   out.first_row.clear();
   for (int i = 0; i < program().J.size(); ++i) out.first_row.push_back(directions_->first_row(i));
-  const Index world_rows = 3 * static_cast<Index>(out.first_row.size());
+  const Index world_rows = options_.motion_only ? 0 : 3 * static_cast<Index>(out.first_row.size());
   out.dforce_W_du.resize(world_rows, nu);
-  to_world(*result_, *directions_, units_.moved.force, first_u, out.dforce_W_du);
   out.dforce_W_dq.resize(has_q ? world_rows : 0, has_q ? nv : 0);
+  if (options_.motion_only) return;
+  to_world(*result_, *directions_, force, (has_q ? nv : 0) + (directions_->has_v() ? nv : 0), out.dforce_W_du);
   if (!has_q) return;
-  to_world(*result_, *directions_, units_.moved.force, 0, out.dforce_W_dq);
+  to_world(*result_, *directions_, force, 0, out.dforce_W_dq);
   const RowBlocks& turn = directions_->contacts().turn;
   for (int i = 0; i < turn.size(); ++i) {
     const auto cols = turn.cols(i);
     for (std::size_t c = 0; c < cols.size(); ++c)
       out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += turn.block(i).col(static_cast<Index>(c));
   }
-  // A = T + Γ ∂δ/∂q.
-  out.A.diagonal().array() += 1;
-  for (const int v : rotations_)
-    out.A.block<3, 3>(v, v) += exp_so3(result_->delta.segment<3>(v)) - Eigen::Matrix3d::Identity();
+}
+
+void StepDifferentiator::jacobians(std::span<const int> contacts, StepDerivative& out) {
+  wanted_.assign(static_cast<std::size_t>(program().J.size()), 0);
+  Index rows = 0;
+  out.first_row.clear();
+  for (const int i : contacts) {
+    if (i < 0 || i >= program().J.size())
+      throw std::invalid_argument(
+          fmt::format("step derivative: there is no contact {}, the step has {}", i, program().J.size()));
+    wanted_[static_cast<std::size_t>(i)] = 1;
+    out.first_row.push_back(static_cast<int>(rows));
+    rows += program().J.rows(i);
+  }
+  do directions_->along_units(units_.change);
+  while (!solve_change(units_, wanted_));
+  motion_jacobians(out);
+  const ForceColumns columns{*directions_, scene_->nv(), scene_->nu()};
+  columns.resize(rows, out);
+  for (std::size_t k = 0; k < contacts.size(); ++k)
+    columns.copy(units_.moved.force, directions_->first_row(contacts[k]), program().J.rows(contacts[k]),
+                 out.first_row[k], out);
+  for (MatrixXd* world : {&out.dforce_W_dq, &out.dforce_W_du}) world->resize(0, 0);
 }
 
 void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd& dq_next, VectorXd* dforce) {

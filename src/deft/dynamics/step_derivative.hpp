@@ -25,6 +25,8 @@ struct DerivativeOptions {
   /// Barrier weight 1/κ [J] ≥ 0 at which the gradient is taken where an exact step has none; 0: 1e-6 of the step's
   /// energy scale.
   double mu_gradient = 0;
+  /// Neither forces in the world nor parameters of kind kOffset are asked for: half of the geometry is left out.
+  bool motion_only = false;
 };
 
 /// The Jacobians of one step. Contacts in the order of StepResult::problem; their rows (n, t₁(, t₂)(, spin)) are
@@ -81,8 +83,12 @@ class StepDifferentiator {
   void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
 
-  /// Every Jacobian. Without `options.configuration` those of q stay empty.
+  /// Every Jacobian. Without `options.configuration` those of q stay empty, with `options.motion_only` dforce_W_*.
   void jacobians(StepDerivative& out);
+  /// The Jacobians of the motion and, of the forces, only those of the contacts listed, whose rows are stacked in the
+  /// order of the list (first_row: of each of them); dforce_W_* stay empty.
+  /// @throws std::invalid_argument for a contact that the step does not have.
+  void jacobians(std::span<const int> contacts, StepDerivative& out);
   /// A dq + B du, size nv, and what the contact forces do (contact frame), if asked.
   void forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd& dq_next,
                Eigen::VectorXd* dforce = nullptr);
@@ -94,7 +100,7 @@ class StepDifferentiator {
   /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
   void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
                 Eigen::VectorXd& u_bar);
-  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration`. Allocates.
+  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without `motion_only`. Allocates.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one
@@ -120,7 +126,9 @@ class StepDifferentiator {
   };
   /// Solves along a change. @returns false where redundant contacts part, so that now the step is smoothed and the
   /// change must be made anew.
-  bool solve_change(Rates& rates);
+  bool solve_change(Rates& rates, std::span<const char> wanted = {});
+  /// The Jacobians of the motion from units_, with Γ in units_.moved.
+  void motion_jacobians(StepDerivative& out);
   void take_solution();
   bool smooth();
   void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::ProgramChange& change,
@@ -146,6 +154,7 @@ class StepDifferentiator {
   Rates units_, product_;  // of jacobians; of forward and backward
   solvers::Directions weights_, force_weights_;
   solvers::ProgramChange back_;  // of backward
+  std::vector<char> wanted_;     // per contact
 };
 
 }  // namespace deft::dynamics

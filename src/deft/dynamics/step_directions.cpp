@@ -16,7 +16,8 @@ StepDirections::StepDirections(const scene::Scene& scene)
       energy_v_(scene.nv(), scene.nv()) {}
 
 void StepDirections::update(const EnergyPoint& at, const solvers::ContactProgram& program,
-                            const solvers::ContactSolution& solution, bool configuration) {
+                            const solvers::ContactSolution& solution, bool configuration,
+                            contact::DerivativeParts parts) {
   has_q_ = configuration;
   has_v_ = configuration && at.second_order();
   has_bounds_ = configuration && program.lower.size() > 0;
@@ -30,7 +31,7 @@ void StepDirections::update(const EnergyPoint& at, const solvers::ContactProgram
   list_saturations(program);
   if (!configuration) return;
   rows_.differentiate(at.state, {.midpoint_forces = scene_->spec().step.midpoint_forces}, at.result.problem, at.delta,
-                      solution.force, contacts_);
+                      solution.force, contacts_, parts);
   energy_.configuration(at, energy_q_);
   if (has_v_) energy_.velocity(at, energy_v_);
 }

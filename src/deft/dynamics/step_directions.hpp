@@ -19,7 +19,7 @@ class StepDirections {
   /// Takes the derivatives at a solution of the step. @param configuration  false: only along u, which needs no
   /// geometry; `at` may then be anywhere.
   void update(const EnergyPoint& at, const solvers::ContactProgram& program, const solvers::ContactSolution& solution,
-              bool configuration);
+              bool configuration, contact::DerivativeParts parts = contact::DerivativeParts::kAll);
 
   /// A change of nothing, `columns` wide.
   void clear(Eigen::Index columns, solvers::ProgramChange& change) const;

@@ -90,6 +90,8 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
     case Parameter::Kind::kOffset:
       if (!options_.configuration)
         throw std::invalid_argument("step derivative: linearize with options.configuration for offsets of geometries");
+      if (options_.motion_only)
+        throw std::invalid_argument("step derivative: linearize without options.motion_only for offsets of geometries");
       for (std::size_t i = 0; i < program.contacts.size(); ++i) {
         const contact::Contact& contact = result_->problem.contacts[i];
         const int rows = program.J.rows(static_cast<int>(i));

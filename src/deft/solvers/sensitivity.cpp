@@ -52,8 +52,8 @@ class Sensitivity::Islands {
   }
 
   /// dδ and df, or their transposes; weights on the bounds too, if asked.
-  void apply(const ContactProgram& program, const Data& data, Directions& delta, Directions& force,
-             ProgramChange* bounds = nullptr) {
+  void apply(const ContactProgram& program, const Data& data, std::span<const char> wanted, Directions& delta,
+             Directions& force, ProgramChange* bounds = nullptr) {
     const Eigen::Index k = data.gradient.cols();
     delta.setZero(program.nv, k);
     force.setZero(terms_.num_rows, k);
@@ -62,7 +62,7 @@ class Sensitivity::Islands {
       bounds->upper.setZero(program.nv, k);
     }
     if (k == 0) return;
-    for (std::size_t i = 0; i < count_; ++i) apply_island(program, islands_[i], data, delta, force, bounds);
+    for (std::size_t i = 0; i < count_; ++i) apply_island(program, islands_[i], data, wanted, delta, force, bounds);
     // Contacts that move nothing still press harder when they close.
     for (std::size_t i = 0; data.rows.size() > 0 && i < terms_.contacts.size(); ++i) {
       const ContactTerm& term = terms_.contacts[i];
@@ -298,19 +298,35 @@ class Sensitivity::Islands {
     for (Eigen::Index c = 0; c < k; ++c) {
       if (reached_[c] != 0) columns_.push_back(static_cast<int>(c));
     }
+    is_dense_ = columns_.size() == reached_.size();
     ld_ = static_cast<std::size_t>(padded(static_cast<int>(columns_.size())));
   }
+  /// run(first, count): neighbours among `cols` that are neighbours in the island too.
+  template <class Run>
+  void for_each_run(std::span<const int> cols, Run run) const {
+    int first = 0;
+    const int size = static_cast<int>(cols.size());
+    for (int c = 1; c <= size; ++c) {
+      if (c < size && local_[cols[c]] == local_[cols[c - 1]] + 1) continue;
+      run(first, c - first);
+      first = c;
+    }
+  }
   void gather(double factor, const double* row, double* packed) const {
+    if (is_dense_) return add(columns_.size(), factor, row, packed);
     for (std::size_t c = 0; c < columns_.size(); ++c) packed[c] += factor * row[columns_[c]];
   }
   void scatter(double factor, const double* packed, double* row) const {
+    if (is_dense_) return add(columns_.size(), factor, packed, row);
     for (std::size_t c = 0; c < columns_.size(); ++c) row[columns_[c]] += factor * packed[c];
   }
 
-  void apply_island(const ContactProgram& program, Island& island, const Data& data, Directions& delta,
-                    Directions& force, ProgramChange* bounds) {
+  void apply_island(const ContactProgram& program, Island& island, const Data& data, std::span<const char> wanted,
+                    Directions& delta, Directions& force, ProgramChange* bounds) {
     find_columns(program, island, data);
     if (columns_.empty()) return;
+    const DenseKernels& kernels = dense_kernels();
+    const int ld = static_cast<int>(ld_);
     HeldSystem& system = island.system;
     x_.assign(static_cast<std::size_t>(system.size()) * ld_, 0.0);
     y_.assign(static_cast<std::size_t>(island.num_held) * ld_, 0.0);
@@ -325,14 +341,18 @@ class Sensitivity::Islands {
       load_rows(term, data);
       // Commands move no rows.
       if (std::all_of(s_.begin(), s_.end(), [](double s) { return s == 0; })) continue;
-      for (int b = 0; b < term.rows; ++b) {
-        const double* s = s_.data() + static_cast<std::size_t>(b) * ld_;
-        for (std::size_t c = 0; c < cols.size(); ++c) {
-          const double pull = column(block, c).dot(term.C.col(b));
-          if (pull != 0) add(ld_, -pull, s, x(cols[c]));
-        }
-        for (int r = 0; r < term.num_held; ++r) add(ld_, term.E(r, b), s, y(term.first_held + r));
+      pull_.resize(cols.size() * static_cast<std::size_t>(term.rows));  // JᵀC
+      for (std::size_t c = 0; c < cols.size(); ++c) {
+        const Eigen::Vector4d turned = term.C.transpose() * column(block, c);
+        std::copy_n(turned.data(), term.rows, pull_.data() + c * static_cast<std::size_t>(term.rows));
       }
+      for_each_run(cols, [&](int first, int count) {
+        kernels.multiply_many(count, term.rows, -1, pull_.data() + first * term.rows, term.rows, 1, s_.data(), ld,
+                              x(cols[first]), ld, ld);
+      });
+      if (term.num_held > 0)
+        kernels.multiply_many(term.num_held, term.rows, 1, term.E.data(), 1, 4, s_.data(), ld, y(term.first_held), ld,
+                              ld);
     }
     for (const int i : island.bounds) {
       const RowTerm& bound = terms_.bounds[i];
@@ -349,23 +369,22 @@ class Sensitivity::Islands {
 
     for (const int v : island.velocities) scatter(1, x(v), delta.row(v).data());
     for (const int i : island.contacts) {
+      if (!wanted.empty() && wanted[static_cast<std::size_t>(i)] == 0) continue;
       const ContactTerm& term = terms_.contacts[i];
       const auto cols = program.J.cols(i);
       const auto block = program.J.block(i);
       load_rows(term, data);  // becomes J dδ + ds
-      for (int b = 0; b < term.rows; ++b) {
-        double* s = s_.data() + static_cast<std::size_t>(b) * ld_;
-        for (std::size_t c = 0; c < cols.size(); ++c) add(ld_, block(b, static_cast<Eigen::Index>(c)), x(cols[c]), s);
-      }
-      for (int a = 0; a < term.rows; ++a) {
-        double* out = force.row(term.first_row + a).data();
-        for (int b = 0; b < term.rows; ++b) {
-          if (term.C(a, b) != 0) scatter(-term.C(a, b), s_.data() + static_cast<std::size_t>(b) * ld_, out);
-        }
-        for (int r = 0; r < term.num_held; ++r) {
-          if (term.E(r, a) != 0) scatter(term.E(r, a), y(term.first_held + r), out);
-        }
-      }
+      for_each_run(cols, [&](int first, int count) {
+        kernels.multiply_many(term.rows, count, 1, block.data() + first, static_cast<int>(cols.size()), 1,
+                              x(cols[first]), ld, s_.data(), ld, ld);
+      });
+      force_.assign(s_.size(), 0.0);
+      kernels.multiply_many(term.rows, term.rows, -1, term.C.data(), 1, 4, s_.data(), ld, force_.data(), ld, ld);
+      if (term.num_held > 0)
+        kernels.multiply_many(term.rows, term.num_held, 1, term.E.data(), 4, 1, y(term.first_held), ld, force_.data(),
+                              ld, ld);
+      for (int a = 0; a < term.rows; ++a)
+        scatter(1, force_.data() + static_cast<std::size_t>(a) * ld_, force.row(term.first_row + a).data());
     }
     for (std::size_t n = 0; bounds != nullptr && n < island.bounds.size(); ++n) {
       const RowTerm& bound = terms_.bounds[island.bounds[n]];
@@ -392,8 +411,9 @@ class Sensitivity::Islands {
   std::vector<int> columns_;
   std::vector<char> reached_;
   std::size_t ld_ = 0;  // padded number of columns_
+  bool is_dense_ = false;  // columns_ are all there are
   std::vector<Eigen::Vector4d> block_;
-  std::vector<double> metric_, row_, x_, y_, s_;
+  std::vector<double> metric_, row_, x_, y_, s_, pull_, force_;
 };
 
 Sensitivity::Sensitivity() : islands_(std::make_unique<Islands>()) {}
@@ -414,15 +434,18 @@ void Sensitivity::factor(const ContactProgram& program, const ContactSolution& s
   islands_->factor(program, solution, energy_J, residual);
 }
 
-void Sensitivity::solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result) {
-  islands_->apply(program, {change.gradient, -1, change.rows, &change.lower, &change.upper}, result.delta,
+void Sensitivity::solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
+                        std::span<const char> wanted) {
+  if (!wanted.empty() && wanted.size() != program.contacts.size())
+    throw std::invalid_argument("sensitivity: one entry of `wanted` per contact, or none");
+  islands_->apply(program, {change.gradient, -1, change.rows, &change.lower, &change.upper}, wanted, result.delta,
                   result.force);
   islands_->check_implied(program, change, result);
 }
 
 void Sensitivity::solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
                                    ProgramChange& result) {
-  islands_->apply(program, {delta, 1, force, nullptr, nullptr}, result.gradient, result.rows, &result);
+  islands_->apply(program, {delta, 1, force, nullptr, nullptr}, {}, result.gradient, result.rows, &result);
   result.gradient *= -1;
 }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <span>
 
 #include "deft/solvers/program.hpp"
 
@@ -53,7 +54,9 @@ class Sensitivity {
   int first_row(int contact) const;
 
   /// The derivative of the solution along `change`. Sets is_kink when redundant active rows do not move together.
-  void solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result);
+  /// @param wanted  per contact 1 where the change of its forces is asked for (others may get 0), or empty: all.
+  void solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
+             std::span<const char> wanted = {});
   /// Its transpose: weights on δ (nv × k) and on forces (Σ rows × k, or empty) to weights on the data.
   void solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
                         ProgramChange& result);
