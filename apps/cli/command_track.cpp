@@ -120,7 +120,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   TrackRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
   if (listener != nullptr) listener->begin(run.motion);
-  const Replanner replanner(task.scene, task.plan.q.back(), options.scene.seed, options.scene.threads);
+  const Replanner replanner(task.scene, task.plan.q.back(), seed, options.scene.threads);
   control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
   track.replan = [&](const Eigen::VectorXd& q, std::uint64_t number) { return replanner(q, number); };
   track.record_contacts = listener != nullptr;

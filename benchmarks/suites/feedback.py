@@ -225,7 +225,7 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
                 absent[name] = " ".join(str(error).split())
                 continue
             systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": SYSTEMS[name].track,
-                             "plan": {key: summary[key] for key in ("steps", "segments", "regrasps", "goal_error")}, "cells": {}, "courses": {}}  # fmt: skip
+                             "plan": {key: summary[key] for key in ("steps", "segments", "regrasps", "goal_error")}, "quick": quick, "cells": {}, "courses": {}}  # fmt: skip
         results = run_all(study, [job for name in systems for job in jobs_of(name, quick)], plans, absent)
     except KeyboardInterrupt:
         study.stop()
@@ -240,9 +240,12 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
             system["courses"].setdefault(job.disturbance, {})[job.controller] = result["course"]
     print_table(systems)
     print_absent(absent)
-    outcome = {"systems": systems, "absent": absent, "asked_ratio": ASKED_RATIO, "quick": quick, "plan_seed": PLAN_SEED,
+    outcome = {"systems": systems, "absent": absent, "asked_ratio": ASKED_RATIO, "plan_seed": PLAN_SEED,
                "disturbances": {name: (DISTURBANCES / f"{name}.yaml").read_text() for name in disturbances() if name != "none"}}  # fmt: skip
     if "--record" in arguments:
+        if RECORDED.exists():  # systems that were not asked for keep what was recorded last
+            before = json.loads(RECORDED.read_text())["result"]["systems"]
+            outcome["systems"] = {name: systems.get(name, before.get(name)) for name in SYSTEMS if name in systems or (name in before and name not in absent)}
         RECORDED.write_text(json.dumps({"benchmark": "feedback", "result": outcome}, allow_nan=False) + "\n")
     return outcome
 

@@ -1,4 +1,4 @@
-"""Plans of `deft plan` played open loop in Drake and MuJoCo: how far the objects end from the plan, segment by segment and over the whole plan."""
+"""Plans of `deft plan` played open loop in Drake and MuJoCo: how far the objects end from the plan, segment by segment and over the whole plan; with feedback in MuJoCo."""
 from __future__ import annotations
 
 import json
@@ -41,16 +41,17 @@ class Bench:
         return self.kept(f"{system}-drake", [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), str(plan), "--out", str(self.work / f"{system}-drake"),
                                              "--deft", self.deft, "--step", repr(STEP_S), "--speed", repr(SPEED), "--settle", repr(SETTLE_S), "--segments"])  # fmt: skip
 
-    def mujoco(self, system: str, plan: Path) -> dict:
-        folder = self.work / f"{system}-mujoco"
+    def mujoco(self, system: str, plan: Path, controller: str = "open-loop") -> dict:
+        name = f"{system}-mujoco{'' if controller == 'open-loop' else '-' + controller}"
+        folder = self.work / name
         try:
-            return self.kept(f"{system}-mujoco", [self.deft, "track", str(plan), "--plant", "mujoco", "--controller", "open-loop", "--set", f"track.speed={SPEED}",
-                                                  "--set", f"track.settle={SETTLE_S}", "--set", f"track.plant_step={STEP_S}", "--out", str(folder), "--force", "--json"])  # fmt: skip
+            return self.kept(name, [self.deft, "track", str(plan), "--plant", "mujoco", "--controller", controller, "--set", f"track.speed={SPEED}",
+                                    "--set", f"track.settle={SETTLE_S}", "--set", f"track.plant_step={STEP_S}", "--out", str(folder), "--force", "--json"])  # fmt: skip
         except Failed:
             if not (folder / "summary.json").exists():  # else it ran, and missed the goal: exit 1
                 raise
             text = json.dumps(json.loads((folder / "summary.json").read_text()))
-            (self.work / f"{system}-mujoco.json").write_text(text)
+            (self.work / f"{name}.json").write_text(text)
             return json.loads(text)
 
     def along(self, system: str, plan: Path, who: str) -> list[dict]:
@@ -86,6 +87,8 @@ def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
             tracked = bench.mujoco(system, folder)
             row["mujoco"] = {"status": tracked["status"], "settings": [line for line in tracked["plant"]["settings"] if not line.startswith("MuJoCo")],
                              "whole": {key: tracked["final_error"][key] for key in keys}, "along": bench.along(system, folder, "mujoco")}  # fmt: skip
+            fed = bench.mujoco(system, folder, "mpc")
+            row["feedback"] = {"status": fed["status"], "success": fed["success"], "replans": fed["replans"], "whole": {key: fed["final_error"][key] for key in keys}}
         except Failed as error:
             absent["MuJoCo"] = " ".join(str(error).split())
         rows.append(row)
@@ -95,10 +98,10 @@ def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
         for part in row["segments"]:
             word = "transfer" if part["transfer"] else "contact"
             print(f"{row['system']:24} {word:>9} {part['moved_position_m']:8.3f} {part['moved_rotation_rad']:6.2f} {part['position_m']:9.4f} {part['rotation_rad']:6.3f}")
-        for who in ("drake", "mujoco"):
+        for who in ("drake", "mujoco", "feedback"):
             if who in row:
                 whole = row[who]["whole"]
-                print(f"{row['system']:24} {'whole':>9} {'':8} {who:>6} {whole['position_m']:9.4f} {whole['rotation_rad']:6.3f}  {row[who]['status']}")
+                print(f"{row['system']:24} {'whole':>9} {'':6} {who:>8} {whole['position_m']:9.4f} {whole['rotation_rad']:6.3f}  {row[who]['status']}")
     print_absent(absent)
     result = {"rows": rows, "absent": absent, "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}
     if "--record" in arguments:

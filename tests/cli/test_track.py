@@ -79,6 +79,18 @@ def test_seeds_give_statistics_and_the_same_numbers_again(deft, plan, tmp_path):
     assert runs[0][0] != runs[0][1]
 
 
+def test_a_run_of_many_is_that_of_its_own_seed(deft, plan, tmp_path):
+    disturb = tmp_path / "disturb.yaml"
+    disturb.write_text("offset_m: 0.015\n")
+    numbers = []
+    for name, seeds in (("many", ("--seeds", 2, "--seed", 5)), ("alone", ("--seed", 6))):
+        result = deft.run("track", plan, "--plant", "convex-second-order", "--disturb", disturb, *seeds, "--out", tmp_path / name, "--json", "--quiet", code=None)
+        printed = json.loads(result.stdout)
+        numbers.append({key: printed.get("runs", [printed])[-1][key] for key in ("seed", "final_error", "max_error", "replans", "t_end")})
+    assert numbers[0]["replans"] > 0  # new plans too are drawn from the run's seed
+    assert numbers[0] == numbers[1]
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("friction: 1.5\n", ("friction", "1.5", "below 1")),
     ("offset_m: -1\n", ("offset_m", "-1")),

@@ -183,7 +183,7 @@ def draw(result: dict) -> None:
     shown = [line for system in list(systems.values())[:1] for line in system["settings"][:2]]
     own = [f"- {name}: {'; '.join(system['settings'][2:])}" for name, system in systems.items()]
     absent = "".join(f"\n- not measured: {who} ({why})" for who, why in result["absent"].items())
-    newline = "\n"
+    newline, quick = "\n", [name for name, system in systems.items() if system["quick"]]
     write_page("feedback", f"""
 # Plans that are followed while things go wrong
 
@@ -238,5 +238,5 @@ The plant: {"; ".join(shown)}.
 
 {newline.join(own)}
 
-{"This page was made from a few seeds, for trying." if result["quick"] else ""}{absent}
+{f"Made from a few seeds, for trying: {', '.join(quick)}." if quick else ""}{absent}
 """)

@@ -76,6 +76,11 @@ def followed_rows(m: Measured) -> list[list]:
     return rows
 
 
+def medians(errors: list[tuple[float, float]]) -> str:
+    millimetres, degrees = np.median(errors, axis=0)
+    return "lost" if millimetres > 1e3 * LOST_M else f"{millimetres:.2g} mm, {degrees:.2g}°"
+
+
 def followed_words(m: Measured) -> str:
     """How many arrive from starts that are off, and by how much the medians differ."""
     lines = []
@@ -83,9 +88,9 @@ def followed_words(m: Measured) -> str:
         off = {controller: [summary for _, summary in m.followed[plant, controller][1:]] for controller in CONTROLLERS}
         arrived = {controller: sum(summary["success"] for summary in runs) for controller, runs in off.items()}
         lost = {controller: sum(summary["final_error"]["position_m"] > LOST_M for summary in runs) for controller, runs in off.items()}
-        (metres, degrees), (metres_fed, degrees_fed) = (np.median([errors_of(summary) for summary in off[controller]], axis=0) for controller in CONTROLLERS)
-        lines.append(f"- {name}, 3 mm off: {arrived['open-loop']} of {SEEDS} arrive open loop ({lost['open-loop']} balls lost), {arrived['mpc']} with feedback ({lost['mpc']} lost); medians of the "
-                     f"errors at the end {metres:.2g} mm, {degrees:.2g}° and {metres_fed:.2g} mm, {degrees_fed:.2g}°.")  # fmt: skip
+        middle, middle_fed = (medians([errors_of(summary) for summary in off[controller]]) for controller in CONTROLLERS)
+        lines.append(f"- {name}, 3 mm off: {arrived['open-loop']} of {SEEDS} arrive open loop ({lost['open-loop']} lost), {arrived['mpc']} with feedback ({lost['mpc']} lost); medians of the "
+                     f"errors at the end: {middle} open loop, {middle_fed} with feedback.")  # fmt: skip
     return "\n".join(lines)
 
 
