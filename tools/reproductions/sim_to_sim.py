@@ -106,5 +106,5 @@ Every segment with contact: how far the object is meant to go, how far off it en
 - **A plan is only as good as its step.** The first seven plans were made for steps of one length. Commands of four of them (planar_pushing, planar_hand, allegro_pen, allegro_plate) in shorter
   steps of deft's own, without any change of speed, miss by as much (`deft sim SCENE --with plan.yaml --h 0.005`), allegro_plate in the same way segment by segment. Refined plans (`--set plan.refine=[2,5]`), which the planner has tried in steps of h/2 and h/5 too, hold
   in both simulators far better{refined_words(rows)}.
-- **What is left** is what feedback is for: balls under gravity that roll off, and systems for which no refined plan was found in 40 s (planar_bimanual, allegro_ball, allegro_plate).{feedback_words(rows)}
+- **What is left** is what feedback is for: balls under gravity that roll off, and systems of which there is no refined plan here (planar_bimanual, allegro_ball, allegro_plate).{feedback_words(rows)}
 """)
