@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -119,7 +121,7 @@ class Study:
         folder = self.work / f"{name}-plan-{digest(scene.read_text(), system.goal, system.plan, PLAN_SEED, self.program)}"
         if not (folder / "summary.json").exists():
             say(f"plan of {name}")
-            part = folder.with_suffix(".part")
+            part = folder.with_suffix(f".{os.getpid()}.part")
             self.call(part, "plan", str(scene), "--goal", system.goal, "--seed", str(PLAN_SEED), *settings(system.plan))
             shutil.rmtree(folder, ignore_errors=True)
             part.rename(folder)
@@ -137,7 +139,7 @@ class Study:
         kept = self.work / f"{job}-{key}.json"
         if kept.exists():
             return json.loads(kept.read_text())
-        folder = self.work / f"{job}.part"
+        folder = self.work / f"{job}.{os.getpid()}.part"  # of this study alone: what a killed one started may still be running
         summary = self.call(folder, "track", str(plan), "--plant", PLANT, "--controller", job.controller, "--seed", str(job.first), "--seeds", str(job.count),
                             "--threads", "1", *settings(SYSTEMS[job.system].track), *(["--disturb", str(file)] if disturbed else []))  # fmt: skip
         runs = summary.get("runs", [{key: value for key, value in summary.items() if key not in ("plant", "controller", "files")}])
@@ -217,6 +219,7 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
     if unknown:
         raise Failed(f"feedback: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--quick', '--record'])}")
     study, quick, absent, plans, systems = Study(build), "--quick" in arguments, {}, {}, {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what it started, as Ctrl-C does
     try:
         for name in [word for word in arguments if word in SYSTEMS] or SYSTEMS:
             try:
