@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
+#include "control/pusher.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "planning/planning_scenes.hpp"
 #include "support/allocation_counter.hpp"
@@ -32,22 +34,6 @@ scene::Scene with(const scene::Scene& scene, const std::function<void(scene::Sce
 const scene::Scene& hand_and_ball() {
   static const scene::Scene scene = test::load_planning("allegro_ball");
   return scene;
-}
-
-/// What exact steps make of commands that go linearly from those in force at rest, `rate` per step [rad].
-TrackedPlan roll_out(const scene::Scene& scene, const VectorXd& rate, int steps) {
-  const auto model = dynamics::make_step_model(scene);
-  TrackedPlan plan{.h = model->h(), .q = {scene.initial_configuration()}, .u = {}, .u_start = VectorXd(scene.nu())};
-  for (Eigen::Index i = 0; i < plan.u_start.size(); ++i)
-    plan.u_start(i) = plan.q[0](scene.command_coordinates()[static_cast<std::size_t>(i)]);
-  dynamics::StepResult result;
-  for (int k = 0; k < steps; ++k) {
-    plan.u.push_back(plan.u_start + (k + 1) * rate);
-    model->step(plan.q.back(), plan.u.back(), result);
-    EXPECT_TRUE(solvers::usable(result.status));
-    plan.q.push_back(result.q_next);
-  }
-  return plan;
 }
 
 VectorXd closing(const scene::Scene& scene, double rate) {
@@ -88,12 +74,244 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
       path.command(1, u);
       const auto periods = [&] {
         for (int k = 0; k < 6; ++k)
-          EXPECT_EQ(mpc.control(estimates[static_cast<std::size_t>(k)], 0.5 * k, u, 0.1).status, TrackingStatus::kSolved);
+          EXPECT_EQ(mpc.control(estimates[static_cast<std::size_t>(k)], 0.5 * k, u, 0.1).status,
+                    TrackingStatus::kSolved);
       };
       for (int warm = 0; warm < 8; ++warm) periods();  // scratch grows to what the programs of these periods need
       EXPECT_EQ(testing_support::allocations_during(periods), 0) << to_string(linearization) << " " << change_weight;
     }
   }
+}
+
+/// What exact and smoothed steps make of (q, u), made anew.
+VectorXd step_of(const scene::Scene& scene, double kappa, const VectorXd& q, const VectorXd& u) {
+  const auto model = dynamics::make_step_model(scene);
+  model->set_kappa(kappa);
+  dynamics::StepResult result;
+  model->step(q, u, result);
+  EXPECT_EQ(result.status, solvers::Status::kSolved);
+  return result.q_next;
+}
+
+TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
+  const scene::Scene scene = with(hand_and_ball(), [](scene::SceneSpec& spec) {
+    spec.track.horizon = 1;
+    spec.track.command_offset = 10;
+    spec.track.terminal_factor = 3;
+  });
+  const scene::TrackSettings& settings = scene.spec().track;
+  const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 4);
+  const ReferencePath path(scene, plan, scene::kInfinity);
+  TrackingMpc mpc(scene, settings);
+  mpc.follow(path);
+  const VectorXd q = moved(scene, plan.q[2], 2e-4, 1);
+  const VectorXd &u = plan.u[2], &goal = plan.q[3];
+  const TrackingResult& result = mpc.control(q, 2, plan.u[1], 1e3);
+  ASSERT_EQ(result.status, TrackingStatus::kSolved);
+
+  // B of the smoothed step by central differences; the error at the end of the exact step, moved by B v.
+  const int nu = scene.nu(), nv = scene.nv();
+  constexpr double kEta = 1e-6;
+  MatrixXd B(nv, nu);
+  for (int i = 0; i < nu; ++i) {
+    VectorXd more = u, less = u;
+    more(i) += kEta, less(i) -= kEta;
+    const VectorXd middle = step_of(scene, settings.kappa, q, u);
+    B.col(i) = (scene.model().difference(middle, step_of(scene, settings.kappa, q, more)) -
+                scene.model().difference(middle, step_of(scene, settings.kappa, q, less))) / (2 * kEta);
+  }
+  const VectorXd end = step_of(scene, scene::kInfinity, q, u);
+  const auto error = [&](const VectorXd& v) {
+    VectorXd there;
+    scene.model().integrate(end, B * v, there);
+    return scene.model().difference(there, goal);
+  };
+  MatrixXd R(nv + nu, nu);
+  VectorXd r(nv + nu), root(nv + nu);
+  const auto roles = velocity_roles(scene);
+  for (int i = 0; i < nv; ++i) {
+    const VelocityRole role = roles[static_cast<std::size_t>(i)];
+    const double weight = role == VelocityRole::kRobot      ? settings.joint_weight
+                          : role == VelocityRole::kPosition ? 3 * settings.position_weight
+                                                            : 3 * settings.rotation_weight;
+    root(i) = std::sqrt(weight);
+  }
+  root.tail(nu).setConstant(std::sqrt(settings.command_weight));
+  r << error(VectorXd::Zero(nu)), VectorXd::Zero(nu);
+  for (int i = 0; i < nu; ++i) {
+    const VectorXd v = 1e-5 * VectorXd::Unit(nu, i);
+    R.col(i) << (error(v) - error(-v)) / 2e-5, VectorXd::Unit(nu, i);
+  }
+  const VectorXd expected = (root.asDiagonal() * R).colPivHouseholderQr().solve(-root.cwiseProduct(r));
+  ASSERT_GT(expected.norm(), 1e-4);
+  EXPECT_LT((result.u - u - expected).norm(), 1e-5 * expected.norm());
+}
+
+TEST(TrackingMpc, OnTheReferenceItIsTheReferenceHoweverLinearised) {
+  for (const auto linearization : {scene::TrackLinearization::kMeasured, scene::TrackLinearization::kReference}) {
+    const scene::Scene scene = with(hand_and_ball(), [&](scene::SceneSpec& spec) {
+      spec.track.horizon = 3;
+      spec.track.linearization = linearization;
+    });
+    const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 5);
+    const ReferencePath path(scene, plan, scene::kInfinity);
+    TrackingMpc mpc(scene, scene.spec().track);
+    mpc.follow(path);
+    for (int k = 0; k < 2; ++k) {
+      const VectorXd& before = k == 0 ? plan.u_start : plan.u[static_cast<std::size_t>(k) - 1];
+      const TrackingResult& result = mpc.control(plan.q[static_cast<std::size_t>(k)], k, before, 1e3);
+      ASSERT_EQ(result.status, TrackingStatus::kSolved);
+      EXPECT_LT((result.u - plan.u[static_cast<std::size_t>(k)]).norm(), 1e-7) << to_string(linearization);
+    }
+  }
+}
+
+TEST(TrackingMpc, LinearisedAboutPlanOrMotionAgreesWhereTheStepIsLinear) {
+  VectorXd u[2];
+  for (const bool reference : {false, true}) {
+    const scene::Scene scene = test::build(pusher([&](scene::SceneSpec& spec) {
+      if (reference) spec.track.linearization = scene::TrackLinearization::kReference;
+    }));
+    const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 20);
+    const ReferencePath path(scene, plan, scene::kInfinity);
+    TrackingMpc mpc(scene, scene.spec().track);
+    mpc.follow(path);
+    const VectorXd late = plan.q[8] - VectorXd::Constant(2, 1e-4);  // both, in touch
+    const TrackingResult& result = mpc.control(late, 8, plan.u[7], 1e3);
+    ASSERT_EQ(result.status, TrackingStatus::kSolved);
+    u[reference ? 1 : 0] = result.u - plan.u[8];
+  }
+  EXPECT_GT(u[0](0), 5e-5) << "it pushes harder";
+  EXPECT_NEAR(u[0](0), u[1](0), 0.01 * u[0](0));
+}
+
+/// A loop of whole steps, from both bodies 5 cm behind the plan.
+struct Chase {
+  double highest = -1, farthest = 0, fastest = 0;  // u, |u − u_d|, |change of u| per step [m]
+  double effort = 0, force = 0;                    // of the spring, of the contact [N]
+  double left = 0;                                 // error at the end [m]
+};
+Chase chase(const scene::SceneSpec& spec) {
+  const scene::Scene scene = test::build(spec);
+  scene::SceneSpec free = spec;  // the world knows no limits
+  free.step.effort_limits = false;
+  const scene::Scene world = test::build(free);
+  constexpr int kSteps = 30;
+  const TrackedPlan plan = roll_out(world, VectorXd::Constant(1, 0.01), kSteps);
+  const ReferencePath path(scene, plan, scene::kInfinity);
+  TrackingMpc mpc(scene, scene.spec().track);
+  mpc.follow(path);
+  const auto model = dynamics::make_step_model(world);
+  dynamics::StepResult step;
+  VectorXd q = plan.q[0] - VectorXd::Constant(2, 0.05), u = plan.u_start - VectorXd::Constant(1, 0.05);
+  Chase found;
+  for (int k = 0; k < kSteps; ++k) {
+    const VectorXd before = u;
+    const TrackingResult& result = mpc.control(q, k, u, *scene.spec().step.h);
+    EXPECT_EQ(result.status, TrackingStatus::kSolved) << k;
+    u = result.u;
+    model->step(q, u, step);
+    q = step.q_next;
+    found.highest = std::max(found.highest, u(0));
+    found.farthest = std::max(found.farthest, std::abs(u(0) - plan.u[static_cast<std::size_t>(k)](0)));
+    found.fastest = std::max(found.fastest, std::abs(u(0) - before(0)));
+    found.effort = std::max(found.effort, 100 * std::abs(u(0) - q(0)));
+    found.force = std::max(found.force, step.solution.force.empty() ? 0 : step.solution.force[0][0]);
+    EXPECT_TRUE(u.allFinite() && q.allFinite());
+  }
+  found.left = std::abs(q(1) - plan.q.back()(1));
+  return found;
+}
+
+// Each limit, and that the same loop would break it without.
+TEST(TrackingMpc, KeepsEveryLimitInTheLoop) {
+  const Chase free = chase(pusher());
+  EXPECT_LT(free.left, 1e-3);
+  {
+    const double end = 0.29;  // less than the plan's last command
+    ASSERT_GT(free.highest, end + 0.005);
+    const Chase kept =
+        chase(pusher([&](scene::SceneSpec& spec) { spec.world.models[0].joints[0].axes[0].upper = end; }));
+    EXPECT_LE(kept.highest, end + 1e-8);
+  }
+  {
+    const double offset = 0.02;
+    ASSERT_GT(free.farthest, 1.5 * offset);
+    const Chase kept = chase(pusher([&](scene::SceneSpec& spec) { spec.track.command_offset = offset; }));
+    EXPECT_LE(kept.farthest, 0.05 + 1e-8) << "what it starts with";
+    EXPECT_LT(kept.left, 1e-3);
+  }
+  {
+    const double speed = 0.1;  // twice that for a correction, in a step of 0.1 s
+    ASSERT_GT(free.fastest, 1.5 * 2 * speed * 0.1);
+    const Chase kept = chase(pusher([&](scene::SceneSpec& spec) { spec.track.speed = speed; }));
+    EXPECT_LE(kept.fastest, 2 * speed * 0.1 + 1e-8);
+    EXPECT_LT(kept.left, 1e-3);
+  }
+  {
+    const double effort = 3;  // [N]
+    ASSERT_GT(free.effort, 1.3 * effort);
+    const Chase kept = chase(pusher([&](scene::SceneSpec& spec) {
+      spec.step.effort_limits = true;
+      spec.robots[0].effort_limit.all = effort;
+    }));
+    EXPECT_LE(kept.effort, 1.01 * effort);
+    EXPECT_LT(kept.left, 1e-3);
+  }
+  {
+    const double force = 3;  // [N]
+    ASSERT_GT(free.force, 1.3 * force);
+    const Chase kept = chase(pusher([&](scene::SceneSpec& spec) { spec.track.normal_force = force; }));
+    EXPECT_LE(kept.force, 1.01 * force);
+    EXPECT_LT(kept.left, 1e-3);
+  }
+}
+
+TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
+  const auto wedged = [](scene::SceneSpec& spec) {  // the box between two walls nearer than its size
+    spec.world.models.push_back(test::fixed_body("left", multibody::HalfSpaceSpec{{1, 0, 0}, 0.06}, 0.5));
+    spec.world.models.push_back(test::fixed_body("right", multibody::HalfSpaceSpec{{-1, 0, 0}, -0.14}, 0.5));
+  };
+  const scene::Scene open = test::build(pusher());
+  const TrackedPlan plan = roll_out(open, VectorXd::Constant(1, 0.01), 5);
+  const VectorXd u_now = VectorXd::Constant(1, 0.004);
+  for (const auto linearization : {scene::TrackLinearization::kMeasured, scene::TrackLinearization::kReference}) {
+    const scene::Scene scene = test::build(pusher([&](scene::SceneSpec& spec) {
+      wedged(spec);
+      spec.track.linearization = linearization;
+    }));
+    const ReferencePath path(scene, plan, scene::kInfinity);
+    TrackingMpc mpc(scene, scene.spec().track);
+    mpc.follow(path);
+    const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
+    EXPECT_EQ(result.status, TrackingStatus::kModelFailed);
+    EXPECT_EQ(result.u, u_now);
+  }
+  // Weights times errors beyond the range of numbers.
+  const scene::Scene absurd = test::build(pusher([](scene::SceneSpec& spec) { spec.track.position_weight = 1e305; }));
+  TrackedPlan far = plan;
+  for (VectorXd& q : far.q) q(1) += 1e9;
+  const ReferencePath path(absurd, far, scene::kInfinity);
+  TrackingMpc mpc(absurd, absurd.spec().track);
+  mpc.follow(path);
+  const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
+  EXPECT_EQ(result.status, TrackingStatus::kSolverFailed);
+  EXPECT_EQ(result.u, u_now);
+}
+
+TEST(TrackingMpc, RefusesWhatIsNoMeasurement) {
+  const scene::Scene scene = test::build(pusher());
+  const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 5);
+  TrackingMpc mpc(scene, scene.spec().track);
+  EXPECT_THROW(mpc.control(plan.q[0], 0, plan.u[0], 0.1), std::invalid_argument) << "no path yet";
+  const ReferencePath path(scene, plan, scene::kInfinity);
+  mpc.follow(path);
+  VectorXd unknown = plan.q[0];
+  unknown(1) = std::nan("");
+  EXPECT_THROW(mpc.control(unknown, 0, plan.u[0], 0.1), std::invalid_argument);
+  EXPECT_THROW(mpc.control(plan.q[0], 0, unknown.tail(1), 0.1), std::invalid_argument);
+  EXPECT_THROW(mpc.control(plan.q[0].head(1), 0, plan.u[0], 0.1), std::invalid_argument);
+  EXPECT_EQ(mpc.control(plan.q[0], 0, plan.u[0], 0.1).status, TrackingStatus::kSolved) << "and goes on";
 }
 
 }  // namespace

@@ -132,8 +132,8 @@ struct TrackingMpc::Impl {
     step.A = derivative.A;
     step.B = derivative.B;
     step.contacts = static_cast<int>(smoothed.problem.contacts.size());
-    if (!step.A.allFinite() || !step.B.allFinite()) return false;
     keep_forces(step);
+    if (!step.A.allFinite() || !step.B.allFinite() || !step.force_q.allFinite() || !step.force_u.allFinite()) return false;
     return advance(*stage.exact, q, u, step.q_next);
   }
 
@@ -207,7 +207,8 @@ struct TrackingMpc::Impl {
     return true;
   }
 
-  void expand_cost(std::size_t k, solvers::HorizonStage& stage) {
+  /// @returns false if weights times errors are too large for numbers.
+  bool expand_cost(std::size_t k, solvers::HorizonStage& stage) {
     const bool last = k + 1 == qp.stages.size();
     const double factor = last ? settings.terminal_factor : 1;
     scene::difference(scene.model(), q_nominal[k], q_desired[k], error);
@@ -223,6 +224,7 @@ struct TrackingMpc::Impl {
       stage.Q.block<3, 3>(r, r) = J.transpose() * w.asDiagonal() * J;
       stage.q.segment<3>(r) = -J.transpose() * w.cwiseProduct(e);
     }
+    return stage.q.allFinite() && stage.Q.allFinite();
   }
 
   void add_rows(std::size_t k, solvers::HorizonStage& stage) {
@@ -335,9 +337,10 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   m.out.contacts = m.steps.front().contacts;
   m.path->command(knot, m.offset);
   m.qp.u_before = u_now - m.offset;
+  bool finite = true;
   for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
     solvers::HorizonStage& stage = m.qp.stages[k];
-    m.expand_cost(k, stage);
+    finite = m.expand_cost(k, stage) && finite;
     if (k + 1 == m.qp.stages.size()) break;
     stage.A = m.steps[k].A;
     stage.B = m.steps[k].B;
@@ -347,9 +350,9 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     m.add_rows(k, stage);
   }
   // What bound last time binds again, most likely.
-  m.solver.solve(m.qp, {.start = solvers::HorizonStart::kSolution, .feedback = false}, m.solution);
-  m.out.program_iterations = m.solution.iterations;
-  if (m.solution.status != solvers::HorizonStatus::kSolved) {
+  if (finite) m.solver.solve(m.qp, {.start = solvers::HorizonStart::kSolution, .feedback = false}, m.solution);
+  m.out.program_iterations = finite ? m.solution.iterations : 0;
+  if (!finite || m.solution.status != solvers::HorizonStatus::kSolved) {
     m.out.status = TrackingStatus::kSolverFailed;
     for (VectorXd& v : m.v) v.setZero();
     return m.out;
