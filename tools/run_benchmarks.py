@@ -29,6 +29,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
+      tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
       cross-check interior point against active set (10000 problems; --cross-check 100000)
@@ -63,6 +64,7 @@ from suites.programs import Failed, machine, output_of  # noqa: E402
 from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
+from suites.tracking import bench_tracking  # noqa: E402
 
 
 def bench_program(name: str, *fixed: str):
@@ -94,7 +96,7 @@ BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("s
               "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
               "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
               "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
-              "planning": bench_program("single_step_benchmark"), "plans": bench_plans,
+              "planning": bench_program("single_step_benchmark"), "plans": bench_plans, "tracking": bench_tracking,
               "robustness": bench_program("robustness"),
               "gradients": bench_program("gradient_benchmark"),
               "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
