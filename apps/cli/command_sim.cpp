@@ -43,8 +43,7 @@ struct SimOptions {
   std::string from;  // never filled: the option that would is for later
   std::string controller;
   bool force = false;
-  std::string dump_folder;
-  DumpIf dump_if = DumpIf::kAll;
+  DumpOptions dump;
 };
 
 /// How many steps are asked for: --steps, or enough for --duration, or for the last knot of the commands.
@@ -173,7 +172,7 @@ int run(const SimOptions& options) {
   Trajectory motion = dynamics::start_trajectory(*model, start);
   if (controller) controller->announce(motion);
   io::RunWriter writer(folder, header, motion);
-  ProblemDump dump(options.dump_folder, options.dump_if, scene);
+  ProblemDump dump(options.dump, scene);
 
   // The simulation; each step is handed to the writer as soon as it is done.
   catch_interrupts();
@@ -213,7 +212,7 @@ int run(const SimOptions& options) {
   // What closes the folder.
   std::vector<std::string> files{file("run.h5"), file("run.html"), file("summary.json"), file("config.yaml"),
                                  file("deft.log")};
-  if (dump.written() > 0) files.push_back(options.dump_folder);
+  if (dump.written() > 0) files.push_back(options.dump.folder);
   const Json summary = summarise(end, motion, files);
   write_page(file("run.html"), header, motion);
   io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
@@ -247,14 +246,7 @@ Command add_sim(CLI::App& app) {
       ->check(CLI::IsMember({"mixed-integer"}));
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command->add_flag("--force", options->force, "Replace the run in a folder that is not empty");
-  command
-      ->add_option("--dump-problems", options->dump_folder, "Write the problems of the steps as files for 'deft solve'")
-      ->type_name("DIR");
-  const std::map<std::string, DumpIf> conditions{
-      {"failed", DumpIf::kFailed}, {"slow", DumpIf::kSlow}, {"all", DumpIf::kAll}};
-  command->add_option("--dump-if", options->dump_if, "Which: failed, slow (three times the median) or all (default)")
-      ->type_name("WHICH")
-      ->transform(CLI::CheckedTransformer(conditions).description(""));
+  add_dump_options(*command, options->dump);
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};
 }

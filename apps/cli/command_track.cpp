@@ -19,6 +19,7 @@
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
+#include "problem_dump.hpp"
 #include "progress.hpp"
 #include "replanner.hpp"
 #include "run_page.hpp"
@@ -37,6 +38,7 @@ struct TrackCommand {
   std::string disturb, out;
   int seeds = 1;
   bool force = false;
+  DumpOptions dump;
 };
 
 /// The value of that name. @pre it is one of them.
@@ -96,6 +98,7 @@ struct TrackRun {
   dynamics::Trajectory motion;
   std::vector<std::string> settings;
   double replan_s = 0;
+  int dumped = 0;  // problems of inner steps
 };
 
 /// Whom a run tells what it has come to: when it begins, and after each period.
@@ -110,12 +113,18 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   Diagnostics repeated;
   const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.spec().track;
+  const bool dumps = listener != nullptr && !options.dump.folder.empty();
+  ProblemDump dump(dumps ? options.dump : DumpOptions{}, world);
+  int inner_step = 0;
+  const std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> tell =
+      [&](const dynamics::StepResult& result, const dynamics::StepModel& model) { dump.consider(inner_step++, result, model); };
   const auto plant = plant::make_plant(
       named(kPlants, options.plant), world,
       {.step = settings.plant_step,
        .damping_ratio = settings.damping_ratio,
        .joint_lag = settings.joint_lag,
-       .object_damping = plant::object_damping(world, settings.object_damping, task.plan.h)});
+       .object_damping = plant::object_damping(world, settings.object_damping, task.plan.h),
+       .on_step = dumps ? tell : nullptr});
   const Eigen::VectorXd q_start = control::disturbed_start(world, task.plan.q.front(), disturbance);
   TrackRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
@@ -134,6 +143,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   };
   run.end = control::track(*plant, task.scene, task.plan, q_start, track, run.motion);
   run.replan_s = replanner.seconds();
+  run.dumped = dump.written();
   return run;
 }
 
@@ -214,6 +224,9 @@ int exit_code(const Json& summary) {
 
 int run(const TrackCommand& options) {
   apply(options.output);
+  if (!options.dump.folder.empty() && options.plant == to_string(plant::PlantKind::kMujoco))
+    throw InputError({options.dump.folder, 0, 0},
+                     "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order and stewart-trinkle do");
   const Task task = load_task(options);
   const scene::DisturbanceSpec disturbance = options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
   catch_interrupts();
@@ -232,12 +245,14 @@ int run(const TrackCommand& options) {
                         [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
   Json runs = Json::array();
   Json summary;
+  int dumped = 0;
   for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
     const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
     runs.push_back(row_of(run, seed));
     if (k > 0) continue;
     writer->close();
+    dumped = run.dumped;
     summary = runs.front();
     summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};
     summary["controller"] = options.replays ? "none" : options.controller;
@@ -245,6 +260,7 @@ int run(const TrackCommand& options) {
   }
   summary["files"] = Json::array();
   for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml"}) summary["files"].push_back(file(name));
+  if (dumped > 0) summary["files"].push_back(options.dump.folder);
   if (options.seeds > 1) {
     summary["statistics"] = statistics(runs);
     summary["runs"] = runs;
@@ -267,6 +283,7 @@ void add_common(CLI::App& command, TrackCommand& options) {
       ->check(CLI::IsMember(words_of(kPlants)));
   command.add_option("--out", options.out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command.add_flag("--force", options.force, "Replace the run in a folder that is not empty");
+  add_dump_options(command, options.dump);
   add_output_options(command, options.output);
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <map>
 
 #include "deft/core/log.hpp"
 #include "deft/dynamics/equivalent_contact_point.hpp"
@@ -17,10 +19,21 @@ constexpr std::size_t kMinSample = 5;
 
 }  // namespace
 
-ProblemDump::ProblemDump(std::string folder, DumpIf condition, const scene::Scene& scene)
-    : folder_(std::move(folder)),
+void add_dump_options(CLI::App& command, DumpOptions& options) {
+  command
+      .add_option("--dump-problems", options.folder, "Write the problems of the steps as files for 'deft solve'")
+      ->type_name("DIR");
+  const std::map<std::string, DumpIf> conditions{
+      {"failed", DumpIf::kFailed}, {"slow", DumpIf::kSlow}, {"all", DumpIf::kAll}};
+  command.add_option("--dump-if", options.condition, "Which: failed, slow (three times the median) or all (default)")
+      ->type_name("WHICH")
+      ->transform(CLI::CheckedTransformer(conditions).description(""));
+}
+
+ProblemDump::ProblemDump(const DumpOptions& options, const scene::Scene& scene)
+    : folder_(options.folder),
       name_(scene.spec().name.empty() ? "problem" : scene.spec().name),
-      condition_(condition),
+      condition_(options.condition),
       bodies_(scene.names_bodies()) {
   for (char& c : name_) {
     if (c == '/') c = '_';

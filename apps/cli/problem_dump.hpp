@@ -7,14 +7,25 @@
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/lcs_program.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace deft::cli {
 
 enum class DumpIf { kFailed, kSlow, kAll };
 
+/// --dump-problems, --dump-if.
+struct DumpOptions {
+  std::string folder;
+  DumpIf condition = DumpIf::kAll;
+};
+void add_dump_options(CLI::App& command, DumpOptions& options);
+
 class ProblemDump {
  public:
   /// Makes the folder. An empty folder name dumps nothing. @throws InputError if it cannot be made.
-  ProblemDump(std::string folder, DumpIf condition, const scene::Scene& scene);
+  ProblemDump(const DumpOptions& options, const scene::Scene& scene);
   /// Writes FOLDER/NAME_000123.json.gz if the step meets the condition. Slow: more than three times the median of the
   /// steps so far. The model, which made the step, is asked for what the result does not hold.
   void consider(int step, const dynamics::StepResult& result, const dynamics::StepModel& model);

@@ -115,6 +115,25 @@ def test_without_mujoco_it_says_what_is_missing_and_how_to_install_it(deft, plan
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("plant", ["quasidynamic", "convex-second-order", "stewart-trinkle"])
+def test_the_problems_of_a_plants_steps_are_solved_again(deft, plan, tmp_path, plant):
+    printed = deft.json("track", plan, "--plant", plant, "--set", "track.settle=0", "--set", "track.plant_step=0.1",
+                        "--set", "track.period=0.1", "--set", "track.replan=false", "--dump-problems", tmp_path / "dump",
+                        "--out", tmp_path / "run", "--quiet", code=None)  # fmt: skip
+    assert str(tmp_path / "dump") in printed["files"]
+    files = sorted((tmp_path / "dump").iterdir())
+    with h5py.File(tmp_path / "run" / "run.h5") as run:
+        assert len(files) == len(run["/t"]) - 1
+    for file in (files[0], files[len(files) // 2], files[-1]):
+        assert deft.json("solve", file)["status"] in ("Solved", "NotUnique")
+
+
+def test_what_solves_no_problem_of_ours_dumps_none(deft, plan, tmp_path):
+    done = deft.run("track", plan, "--plant", "mujoco", "--dump-problems", tmp_path / "dump", "--out", tmp_path / "run", code=2)
+    assert "--dump-problems" in done.stderr and "quasidynamic" in done.stderr
+    assert not (tmp_path / "dump").exists()
+
+
 def test_bad_arguments_are_named(deft, plan, tmp_path):
     for arguments, words in ((("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
                              (("--controller", "pid"), ("pid", "open-loop", "mpc")),

@@ -2,6 +2,7 @@
 // What a controller acts on, and what plans are tried out on: a world that keeps its own time.
 
 #include <Eigen/Core>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ struct PlantOptions {
   /// On the quasidynamic plant, whose objects move as if M/h
   /// damped them: γ = 1/h of the scene (or step.object_damping) whatever the inner step.
   Eigen::VectorXd object_damping;
+  /// Told of every inner step of deft's own plants, failed ones too, with the model that made it. MuJoCo solves no problem of ours: never called.
+  std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> on_step;
 };
 
 /// How an advance ended. Whatever it was, `state` is finite.

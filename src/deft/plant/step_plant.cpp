@@ -132,6 +132,7 @@ PlantStatus StepPlant::advance(const VectorXd& u, double period_s) {
   for (int k = 1; k <= n; ++k) {
     interpolate_targets(u_last_, u, k, n, u_now_);
     model.step(state_, u_now_, trial_);
+    if (options_.on_step) options_.on_step(trial_, model);
     const bool good = solvers::usable(trial_.status) && trial_.q_next.allFinite() && trial_.v_next.allFinite();
     residual_ = std::max(residual_, trial_.certificate.max_scaled());
     if (!good) {
