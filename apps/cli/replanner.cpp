@@ -15,7 +15,7 @@
 namespace deft::cli {
 namespace {
 
-constexpr double kShare = 0.5;        // of the tolerances of tracking: what a new plan has to reach
+constexpr double kShare = 0.25;       // of the tolerances of tracking: what a new plan has to reach
 constexpr int kNodes = 3000;          // roll-outs, so that the result does not depend on the machine
 constexpr double kTimeLimit_s = 60;   // against a search that hangs
 constexpr double kBeyond = 0.01;      // [rad, m] by which joints may be measured beyond their limits

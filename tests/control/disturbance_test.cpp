@@ -61,7 +61,7 @@ TEST(Disturbance, MovesObjectsAcrossGravity) {
   const VectorXd q = scene.initial_configuration();
   double least = 1, most = -1;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const VectorXd moved = disturbed_start(scene, q, {.spec = {.offset_m = 0.003}, .seed = seed});
+    const VectorXd moved = moved_start(scene, q, {.spec = {.offset_m = 0.003}, .seed = seed});
     const VectorXd delta = scene.model().difference(q, moved);
     EXPECT_NEAR(delta.segment<3>(3).norm(), 0.003, 1e-12);
     EXPECT_NEAR(delta(5), 0, 1e-12) << "neither up nor down";

@@ -46,6 +46,37 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Plans,
                                          "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
 
+/// How far the commands of a roll-out lead the joints at most.
+double largest_lead(const scene::Scene& scene, const Plan& plan) {
+  double lead = 0;
+  for (const Segment& segment : plan.segments)
+    for (int k = segment.first; k < segment.last; ++k)
+      if (!segment.transfer) {
+        const auto step = static_cast<std::size_t>(k);
+        const VectorXd joints = joint_positions(scene, plan.q[step]);
+        // What a step before has stretched may stay.
+        const VectorXd before = k == 0 ? plan.u_start : plan.commands[step - 1];
+        const Eigen::ArrayXd beyond = (plan.commands[step] - joints).array().abs();
+        const Eigen::ArrayXd was = (before - joints).array().abs();
+        for (Eigen::Index i = 0; i < beyond.size(); ++i)
+          if (beyond(i) > was(i) + 1e-12) lead = std::max(lead, beyond(i));
+      }
+  return lead;
+}
+
+TEST(RolloutCommands, LeadTheJointsNoFurtherThanAllowed) {
+  for (const char* name : {"allegro_ball", "planar_hand"}) {
+    const scene::Scene free = test::load_planning(name);
+    const Plan pressing = make_plan(free, free.spec().goals.back(), {.seed = 2}).plan;
+    ASSERT_TRUE(pressing.success);
+    EXPECT_GT(largest_lead(free, pressing), 0.05) << name;
+    const scene::Scene scene = test::load_planning(name, {"plan.stretch=0.02", "plan.rollout_steps=200"});
+    const Plan plan = make_plan(scene, scene.spec().goals.back(), {.seed = 2}).plan;
+    ASSERT_TRUE(plan.success) << name;
+    EXPECT_LE(largest_lead(scene, plan), 0.02 + 1e-12) << name;
+  }
+}
+
 /// Everything of a tree but wall times.
 bool same_tree(const std::vector<Node>& a, const std::vector<Node>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node& x, const Node& y) {

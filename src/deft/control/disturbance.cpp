@@ -1,9 +1,11 @@
 #include "deft/control/disturbance.hpp"
 
+#include <stdexcept>
 #include <variant>
 #include <vector>
 
 #include "deft/math/random.hpp"
+#include "deft/plant/plant.hpp"
 
 namespace deft::control {
 namespace {
@@ -71,7 +73,7 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
   return spec;
 }
 
-Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance) {
+Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance) {
   Eigen::VectorXd moved = q;
   if (disturbance.spec.offset_m == 0) return moved;
   scene::SceneState state = scene.make_state();
@@ -95,6 +97,24 @@ Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd
   }
   scene.model().integrate(q, delta, moved);
   return moved;
+}
+
+Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance) {
+  if (disturbance.spec.offset_m == 0 && disturbance.size_scale == 1) return q;
+  constexpr double kRest = 1e-7;  // [rad, m] per step
+  Eigen::VectorXd u(scene.nu());
+  for (int i = 0; i < scene.nu(); ++i) u(i) = q(scene.command_coordinates()[static_cast<std::size_t>(i)]);
+  const double h = *scene.spec().step.h;
+  const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, scene, {.step = h});
+  plant->reset({.q = moved_start(scene, q, disturbance)}, u);
+  Eigen::VectorXd before;
+  for (int k = 0; k < kSettlingSteps; ++k) {
+    before = plant->state().q;
+    if (plant->advance(u, h) != plant::PlantStatus::kOk)
+      throw std::runtime_error("the start of the disturbed run does not settle: its quasidynamic step fails");
+    if ((plant->state().q - before).lpNorm<Eigen::Infinity>() < kRest) break;
+  }
+  return plant->state().q;
 }
 
 }  // namespace deft::control

@@ -21,8 +21,14 @@ Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t s
 /// The scene as it turns out to be: friction of all pairs, masses with inertias of objects, shapes of objects (with their
 /// places on the body) times the scales.
 scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance);
-/// q with every object that is not frozen moved by offset_m in a direction drawn from those it can move in, across gravity
-/// where gravity acts on it.
+/// The start of a disturbed run. Every object that is not frozen is moved by offset_m in a direction drawn from those it
+/// can move in, across gravity where gravity acts on it. Moved or scaled objects may stand inside fingers or supports,
+/// which a world of second order would answer with a kick: the exact quasidynamic step then holds the joints' targets at q
+/// until nothing moves, at most kSettlingSteps steps of h, so that fingers give way as far as their springs do.
+/// @param scene  the disturbed world.  @throws std::runtime_error if such a step fails.
 Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
+/// Only the first part of it.
+Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
+inline constexpr int kSettlingSteps = 50;
 
 }  // namespace deft::control

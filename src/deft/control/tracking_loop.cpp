@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
-constexpr double kLost = 5;       // times as far off as would ask for a new plan, and there is none: the command is held
+constexpr double kLost = 20;      // times as far off as would ask for a new plan, and there is none: the command is held
 constexpr double kPatience = 3;   // the clock of a nearest-point reference may need so many times the plan's duration
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
@@ -98,7 +98,7 @@ class Run {
   bool is_over() const {
     if (clock_s_ > patience_s_ && holding_s_ < 0) return true;
     const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
-    return at_end && settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(estimated_error_, kEnough));
+    return at_end && settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
   }
 
   /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,
@@ -120,6 +120,7 @@ class Run {
     scene_.model().integrate(reference_, deviation_, estimate_);
     for (const int i : scene_.command_coordinates()) estimate_(i) = measured_(i);
     estimated_error_ = object_error(scene_, estimate_, reference_);
+    end_error_ = object_error(scene_, estimate_, q_end_);
   }
 
   std::size_t oldest() const { return static_cast<std::size_t>(ticks_ + 1) % knots_.size(); }
@@ -246,7 +247,7 @@ class Run {
     motion_.steps.push_back(step);
   }
 
-  static constexpr double kEnough = 0.5;  // of the tolerances: what is left of an error behind the end of a plan
+  static constexpr double kEnough = 0.4;  // of the tolerances: what may be left of the error at the end of a plan
   static constexpr int kRefusals = 3;     // so many times in a row no plan was found
 
   plant::Plant& plant_;
@@ -262,7 +263,7 @@ class Run {
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
-  ObjectError estimated_error_;
+  ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
   double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, patience_s_ = 0;
   long ticks_ = 0;
   int plans_ = 0, refused_ = 0;

@@ -26,6 +26,9 @@ constexpr auto kVisitAll = [](auto& s, auto&& visit) {
   visit(SettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
                         kNotNegative},
         s.regularization);
+  visit(SettingInfo{"stretch", "rad, m",
+                        "how far joint targets may lead the joints in a roll-out: how hard fingers press", kPositiveOrInfinite},
+        s.stretch);
   visit(SettingInfo{"rollout_steps", "1", "most steps of a roll-out", kCount}, s.rollout_steps);
   visit(SettingInfo{"progress", "1", "share of the distance that a step must gain to be taken at once", kShare},
         s.progress);

@@ -43,8 +43,10 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
   }
   stress_spread(rows, count, e_rows_);
   stress_spread(rows, count, B_rows_);
-  bounds_.lower = (hand_->lower - motion.u).cwiseMin(0.0);
-  bounds_.upper = (hand_->upper - motion.u).cwiseMax(0.0);
+  // Springs that are stretched already may stay so.
+  const Eigen::ArrayXd joints = joint_positions(steps_->scene(), motion.q).array();
+  bounds_.lower = (hand_->lower.array().max(joints - settings_->stretch) - motion.u.array()).min(0.0);
+  bounds_.upper = (hand_->upper.array().min(joints + settings_->stretch) - motion.u.array()).max(0.0);
   nearest_command(B_rows_, e_rows_, settings_->regularization, bounds_, du_);
   return true;
 }

@@ -28,6 +28,7 @@ struct PlanSettings {
   double kappa = 300;            // [1/J] > 0, smoothing of the gradients; inf: exact ones
   double step_norm = 0.3;        // ε > 0, longest change of the joint targets per step [rad, m]
   double regularization = 1e-4;  // ≥ 0, of the least-squares command, on ‖δu‖² beside ‖error‖² [m²]
+  double stretch = std::numeric_limits<double>::infinity();  // > 0, most that a roll-out's joint targets lead the joints [rad, m]
   int rollout_steps = 40;        // ≥ 1
   double progress = 0.02;        // a step that comes nearer by this share of the distance is taken at once
   double progress_min = 0.002;   // less than this share is no progress
