@@ -131,7 +131,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   if (listener != nullptr) listener->begin(run.motion);
   const Replanner replanner(task.scene, task.plan.q.back(), seed, options.scene.threads);
   control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
-  track.replan = [&](const Eigen::VectorXd& q, std::uint64_t number) { return replanner(q, number); };
+  track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) { return replanner(q, u, number); };
   track.record_contacts = listener != nullptr;
   track.on_period = [&](const dynamics::Trajectory& motion) {
     if (listener != nullptr) listener->period(motion);

@@ -51,7 +51,7 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end)
 Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads)
     : scene_(&scene), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
 
-std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, std::uint64_t number) const {
+std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) const {
   const Stopwatch watch;
   std::optional<control::TrackedPlan> found;
   try {
@@ -70,7 +70,7 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       spec.plan.improve_s = 0;
     });
     const planning::PlannerResult result =
-        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .stop = interrupted});
+        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});
     if (result.plan.success && !result.plan.commands.empty())
       found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
   } catch (const InputError& error) {

@@ -161,7 +161,7 @@ TEST(TrackingLoop, HoldsAndSaysSoWhenTheObjectIsJammed) {
     TrackOptions options{.controller = Controller::kMpc};
     int asked = 0;
     if (replan)
-      options.replan = [&](const VectorXd&, std::uint64_t) {
+      options.replan = [&](const VectorXd&, const VectorXd&, std::uint64_t) {
         ++asked;
         return std::optional<TrackedPlan>();
       };
@@ -199,7 +199,7 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
   const Pushing& p = Pushing::get();
   TrackOptions options{.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.05}, 2)};
   std::vector<VectorXd> from;
-  options.replan = [&](const VectorXd& q, std::uint64_t number) {
+  options.replan = [&](const VectorXd& q, const VectorXd& u, std::uint64_t number) {
     from.push_back(q);
     EXPECT_EQ(number, from.size());
     const scene::Scene here = with(p.scene, [&](scene::SceneSpec& spec) {
@@ -215,7 +215,7 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
     const VectorXd& q_end = p.plan.q.back();
     goal.target.models["box"].joints.by_name = {{"y", q_end(end)}, {"z", q_end(end + 1)}, {"theta", q_end(end + 2)}};
     goal.tolerance_position_m = 0.004;
-    const planning::Plan found = planning::make_plan(here, goal, {.seed = number}).plan;
+    const planning::Plan found = planning::make_plan(here, goal, {.seed = number, .u_start = u}).plan;
     return found.success ? std::optional(TrackedPlan{found.h, found.q, found.commands, found.u_start}) : std::nullopt;
   };
   const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) {

@@ -111,6 +111,21 @@ TEST(RolloutTree, IsTheSameWhenTheSearchGoesOnInPieces) {
   EXPECT_TRUE(same_tree(whole.nodes(), pieces.nodes()));
 }
 
+TEST(Plans, BeginWithTheCommandInForce) {
+  const scene::Scene scene = test::load_planning("planar_hand", {"plan.step_norm=0.05"});
+  const VectorXd q = scene.initial_configuration();
+  const VectorXd u = joint_positions(scene, q) + VectorXd::Constant(scene.nu(), 0.1);
+  const Plan plan = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .u_start = u}).plan;
+  ASSERT_TRUE(plan.success);
+  EXPECT_EQ(plan.u_start, u);
+  ASSERT_FALSE(plan.segments.front().transfer);
+  EXPECT_LE((plan.commands.front() - u).norm(), 0.05 + 1e-9);
+  // The judge repeats it from there.
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  EXPECT_EQ(judge(planning_scene(scene), goal, q, plan.commands, plan.segments, u).q.back(), plan.q.back());
+  EXPECT_THROW(make_plan(scene, scene.spec().goals.front(), {.u_start = VectorXd::Zero(1)}), std::invalid_argument);
+}
+
 TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
   // A ball that starts at its goal in mid-air is not there to stay.
   const scene::Scene scene =

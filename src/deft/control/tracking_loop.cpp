@@ -164,7 +164,7 @@ class Run {
     if (holding_s_ < settings_.replan_time) return TrackWord::kReplanning;
     holding_s_ = -1;
     settled_s_ = 0;
-    std::optional<TrackedPlan> plan = options_.replan(estimate_, static_cast<std::uint64_t>(plans_ + 1));
+    std::optional<TrackedPlan> plan = options_.replan(estimate_, u_, static_cast<std::uint64_t>(plans_ + 1));
     if (!plan) {
       gave_up_ = ++refused_ >= kRefusals;
       if (!gave_up_) holding_s_ = 0;
@@ -172,7 +172,7 @@ class Run {
     }
     refused_ = 0;
     ++plans_;
-    // The springs are led from the command in force to the plan's first.
+    // What does not begin with the command in force is led there.
     plan->u_start = u_;
     path_ = std::make_unique<ReferencePath>(scene_, std::move(*plan), settings_.speed);
     mpc_->follow(*path_);

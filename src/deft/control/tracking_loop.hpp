@@ -35,8 +35,9 @@ std::string_view to_string(Controller controller);
 struct TrackOptions {
   Controller controller = Controller::kMpc;
   Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
-  /// A plan from a configuration to where the first plan ends; none: there is none. Asked only if settings.replan.
-  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, std::uint64_t number)> replan{};
+  /// A plan from a configuration, with the command in force there, to where the first plan ends; none: there is none.
+  /// Asked only if settings.replan.
+  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)> replan{};
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
   bool record_contacts = true;

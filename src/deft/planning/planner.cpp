@@ -1,6 +1,7 @@
 #include "deft/planning/planner.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <numeric>
 #include <span>
 
@@ -11,6 +12,12 @@
 
 namespace deft::planning {
 namespace {
+
+Eigen::VectorXd command_at_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start) {
+  if (u_start.size() != 0 && u_start.size() != scene.nu())
+    throw std::invalid_argument("planner: the joint targets at the start have not one entry per actuated joint");
+  return u_start.size() == 0 ? joint_positions(scene, q) : u_start;
+}
 
 /// Commands and segments from the root to a node.
 struct Route {
@@ -98,7 +105,7 @@ class Run {
   }
 
   /// The start's command: the joints where they are.
-  Eigen::VectorXd start_command() const { return joint_positions(scene_, q_start_); }
+  Eigen::VectorXd start_command() const { return command_at_start(scene_, q_start_, options_.u_start); }
 
   void find_first() {
     const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
@@ -111,7 +118,7 @@ class Run {
       };
       result_.end = tree->search(bounds);
       Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
-      result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
+      result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
       tree->reject_goal();
@@ -180,7 +187,7 @@ class Run {
   /// The plan itself if it holds with finer steps, or else another, searched for with all steps at once.
   void refine() {
     refinement_begins_ = result_.tried;
-    result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments).finer;
+    result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start).finer;
     if (!result_.plan.holds()) find_refined();
     if (result_.plan.holds()) improve(refined_scene_);
   }
@@ -194,7 +201,7 @@ class Run {
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
-      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments));
+      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
       if (!plan.holds()) {
         tree.reject_goal();
         tree.correct(plan);
@@ -246,7 +253,7 @@ class Run {
     const std::size_t kept = segments.size();
     for (const Segment& segment : tail.segments)
       segments.push_back({segment.first + from, segment.last + from, segment.transfer, segment.node});
-    Plan plan = judge(scene, goal_, q_start_, std::move(commands), std::move(segments));
+    Plan plan = judge(scene, goal_, q_start_, std::move(commands), std::move(segments), options_.u_start);
     if (!plan.holds() || plan.cost_s >= old.cost_s) return;
     graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
     result_.plan = std::move(plan);
@@ -286,11 +293,11 @@ class Run {
 }  // namespace
 
 Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, std::vector<Eigen::VectorXd> commands,
-           std::vector<Segment> segments) {
+           std::vector<Segment> segments, const Eigen::VectorXd& u_start) {
   PlanningSteps steps(scene);
   Plan plan;
   plan.h = steps.h();
-  plan.u_start = joint_positions(scene, q);
+  plan.u_start = command_at_start(scene, q, u_start);
   Instant at = start_instant(scene, q, plan.u_start), next;
   for (const int substeps : scene.spec().plan.refine) plan.finer.push_back({.substeps = substeps});
   const auto record = [&plan, &at] {

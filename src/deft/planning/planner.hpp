@@ -14,6 +14,8 @@ namespace deft::planning {
 struct PlannerOptions {
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core
+  /// The joint targets that are in force at the start, size nu; empty: where the joints are, springs without force.
+  Eigen::VectorXd u_start{};
   /// Whether to end; asked before every step, by all threads. What was found so far is the result.
   std::function<bool()> stop{};
   /// After each batch: roll-outs tried, nearest distance [m], the cost of the best plan [s] or a negative number.
@@ -40,14 +42,15 @@ struct PlannerResult {
 
 /// Simulates the commands exactly from q: the only judge of success, which is the goal met at the end and for the
 /// settings.hold_steps before it.
+/// @param u_start  as PlannerOptions::u_start.
 Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
-           std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments);
+           std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments, const Eigen::VectorXd& u_start = {});
 
 /// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that holds
 /// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
 /// is kept.  cost = duration + settings.regrasp_cost_s · regrasps. With settings.refine a plan that holds with all
 /// steps is made of it, and improved likewise, for as long again; each of the two may take settings.nodes roll-outs.
-/// @throws InputError for goals and scenes that cannot be planned for.
+/// @throws InputError for goals and scenes that cannot be planned for, std::invalid_argument for a u_start of another size.
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options);
 
 }  // namespace deft::planning
