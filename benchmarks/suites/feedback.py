@@ -20,32 +20,35 @@ from .programs import ROOT, Failed, print_absent, say
 
 RECORDED = ROOT / "benchmarks/baselines/feedback.json"
 DISTURBANCES = ROOT / "scenes/planning/disturb"
+SETTINGS = ROOT / "scenes/planning/feedback"
 CONTROLLERS = ("open-loop", "mpc")
 PLANT = "mujoco"
 
 
 @dataclass(frozen=True)
 class System:
-    """A scene of scenes/planning: goal, values of the scene for the plan and, besides these, for following it; what feedback is asked for."""
+    """A scene of scenes/planning: goal, what feedback is asked for, values of the scene for the plan; SETTINGS are those for following it."""
 
     scene: str
     goal: str
     asked_share: float  # of runs that arrive
     plan: tuple[str, ...] = ()
-    track: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> Path:
+        return SETTINGS / f"{self.scene}.yaml"
 
 
-REFINED = ("plan.refine=[2,5]",)
 SYSTEMS = {
-    "planar_pushing": System("planar_pushing", "down", 0.9, REFINED),
-    "planar_hand": System("planar_hand", "half_turn", 0.9, REFINED),
-    "planar_bimanual": System("planar_bimanual", "half_turn", 0.9, REFINED),
+    "planar_pushing": System("planar_pushing", "down", 0.9),
+    "planar_hand": System("planar_hand", "half_turn", 0.9),
+    "planar_bimanual": System("planar_bimanual", "half_turn", 0.9),
     "allegro_ball": System("allegro_ball", "sixth", 0.8),
 }
 PLAN_SEED = 0
 ASKED_RATIO = 3.0  # of the medians of the final errors, open loop to feedback
 SEEDS = {"none": 1, "all": 50}  # runs without a disturbance and under all at once; else:
-SEEDS_ALONE = 10
+SEEDS_ALONE = 5
 QUICK = {"none": 1, "all": 3}
 QUICK_ALONE = 1
 CHUNK, PROCESSES = 5, 2  # seeds of one process, processes at once
@@ -134,14 +137,14 @@ class Study:
         """{"runs": one per seed, "settings": of the plant, "course": of the first seed}; made once."""
         disturbed = job.disturbance != "none"
         file = DISTURBANCES / f"{job.disturbance}.yaml"
-        key = digest((plan / "plan.yaml").read_text(), (plan / "config.yaml").read_text(), SYSTEMS[job.system].track, PLANT,
+        key = digest((plan / "plan.yaml").read_text(), (plan / "config.yaml").read_text(), SYSTEMS[job.system].settings.read_text(), PLANT,
                      file.read_text() if disturbed else "", self.program)  # fmt: skip
         kept = self.work / f"{job}-{key}.json"
         if kept.exists():
             return json.loads(kept.read_text())
         folder = self.work / f"{job}.{os.getpid()}.part"  # of this study alone: what a killed one started may still be running
         summary = self.call(folder, "track", str(plan), "--plant", PLANT, "--controller", job.controller, "--seed", str(job.first), "--seeds", str(job.count),
-                            "--threads", "1", *settings(SYSTEMS[job.system].track), *(["--disturb", str(file)] if disturbed else []))  # fmt: skip
+                            "--threads", "1", "--with", str(SYSTEMS[job.system].settings), *(["--disturb", str(file)] if disturbed else []))  # fmt: skip
         runs = summary.get("runs", [{key: value for key, value in summary.items() if key not in ("plant", "controller", "files")}])
         if len(runs) != job.count:
             raise Failed(f"{job}: {len(runs)} runs of {job.count}")
@@ -169,6 +172,10 @@ class Study:
         errors = [object_errors(run, q[k], run.q[-1]).values() for k in at]
         return {"t": [round(float(t[k]), 3) for k in at], "replanned_at": [round(float(t[k + 1]), 3) for k in np.flatnonzero(np.diff(numbers))],
                 **{key: [float(f"{max(error[key] for error in each):.3g}") for each in errors] for key in ("position_m", "rotation_rad")}}  # fmt: skip
+
+
+def without_comments(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
 def settings(values: tuple[str, ...]) -> list[str]:
@@ -227,7 +234,7 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
             except Failed as error:
                 absent[name] = " ".join(str(error).split())
                 continue
-            systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": SYSTEMS[name].track,
+            systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": without_comments(SYSTEMS[name].settings.read_text()),
                              "plan": {key: summary[key] for key in ("steps", "segments", "regrasps", "goal_error")}, "quick": quick, "cells": {}, "courses": {}}  # fmt: skip
         results = run_all(study, [job for name in systems for job in jobs_of(name, quick)], plans, absent)
     except KeyboardInterrupt:

@@ -195,7 +195,7 @@ open-loop` plays its commands, re-timed to the robots' speed; `--controller mpc`
 ([control](../../src/deft/control/README.md)). What goes wrong is drawn per seed, the same for both. A run arrives if every object ends within {1e3 * TOLERANCES["position_m"]:g} mm and
 {TOLERANCES["rotation_rad"]:g} rad of where the first plan ends.
 
-{table(["system", "goal", "plan made with", "followed with", "steps", "regrasps", "open loop takes [s]"], system_rows(systems))}
+{table(["system", "goal", "plan made with", "followed with ([settings](../../scenes/planning/feedback/README.md))", "steps", "regrasps", "open loop takes [s]"], system_rows(systems))}
 
 ## All disturbances at once
 
