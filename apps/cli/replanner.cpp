@@ -68,6 +68,11 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       spec.plan.nodes = std::min(spec.plan.nodes, kNodes);
       spec.plan.time_limit_s = std::min(spec.plan.time_limit_s, kTimeLimit_s);
       spec.plan.improve_s = 0;
+      // Small steps that press little hold where the world is not the planner's; a roll-out takes more of them.
+      const double step_norm = std::min(spec.plan.step_norm, spec.track.replan_step_norm);
+      spec.plan.rollout_steps = static_cast<int>(std::ceil(spec.plan.rollout_steps * spec.plan.step_norm / step_norm));
+      spec.plan.step_norm = step_norm;
+      spec.plan.stretch = std::min(spec.plan.stretch, spec.track.replan_stretch);
     });
     const planning::PlannerResult result =
         planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});

@@ -48,7 +48,7 @@ SYSTEMS = {
 PLAN_SEED = 0
 ASKED_RATIO = 3.0  # of the medians of the final errors, open loop to feedback
 SEEDS = {"none": 1, "all": 50}  # runs without a disturbance and under all at once; else:
-SEEDS_ALONE = 5
+SEEDS_ALONE = 3
 QUICK = {"none": 1, "all": 3}
 QUICK_ALONE = 1
 CHUNK, PROCESSES = 5, 2  # seeds of one process, processes at once
@@ -190,6 +190,11 @@ def jobs_of(system: str, quick: bool) -> list[Job]:
             for controller in CONTROLLERS for name, count in counts.items() for first in range(0, count, CHUNK)]  # fmt: skip
 
 
+def in_order(jobs: list[Job]) -> list[Job]:
+    """What is judged first, of all systems, then each disturbance alone."""
+    return sorted(jobs, key=lambda job: job.disturbance not in ("none", "all"))
+
+
 def run_all(study: Study, jobs: list[Job], plans: dict[str, Path], absent: dict[str, str]) -> dict[Job, dict]:
     """All jobs, some at once; those that fail go to `absent`. @throws KeyboardInterrupt; what was finished is kept."""
     results: dict[Job, dict] = {}
@@ -236,7 +241,7 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
                 continue
             systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": without_comments(SYSTEMS[name].settings.read_text()),
                              "plan": {key: summary[key] for key in ("steps", "segments", "regrasps", "goal_error")}, "quick": quick, "cells": {}, "courses": {}}  # fmt: skip
-        results = run_all(study, [job for name in systems for job in jobs_of(name, quick)], plans, absent)
+        results = run_all(study, in_order([job for name in systems for job in jobs_of(name, quick)]), plans, absent)
     except KeyboardInterrupt:
         study.stop()
         raise Failed("interrupted; the same command goes on from here") from None

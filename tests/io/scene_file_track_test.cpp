@@ -24,7 +24,7 @@ TEST(SceneFileTrack, ReadsEverySetting) {
           "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, position_weight: 3, "
           "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: 9, command_offset: "
           "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
-          "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, plant_step: 0.0019, damping_ratio: 20, joint_lag: "
+          "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, replan_stretch: 0.22, plant_step: 0.0019, damping_ratio: 20, joint_lag: "
           "21, object_damping: 22}\n");
   const scene::SceneSpec spec = test::read_good(path);
   const auto expect = [](const TrackSettings& s) {
@@ -52,6 +52,8 @@ TEST(SceneFileTrack, ReadsEverySetting) {
     EXPECT_EQ(s.replan_rotation, 0.16);
     EXPECT_EQ(s.replans, 17);
     EXPECT_EQ(s.replan_time, 18);
+    EXPECT_EQ(s.replan_step_norm, 0.21);
+    EXPECT_EQ(s.replan_stretch, 0.22);
     EXPECT_EQ(s.plant_step, 0.0019);
     EXPECT_EQ(s.damping_ratio, 20);
     EXPECT_EQ(s.joint_lag, 21);
@@ -121,7 +123,7 @@ TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
   for (const char* key :
        {"period", "horizon", "linearization", "reference", "kappa", "position_weight", "rotation_weight",
         "terminal_factor", "joint_weight", "command_weight", "change_weight", "command_offset", "speed", "normal_force",
-        "delay_compensation", "settle", "filter_time", "tolerance_position", "tolerance_rotation", "replan", "replan_position", "replan_rotation", "replans", "replan_time",
+        "delay_compensation", "settle", "filter_time", "tolerance_position", "tolerance_rotation", "replan", "replan_position", "replan_rotation", "replans", "replan_step_norm", "replan_stretch", "replan_time",
         "plant_step", "damping_ratio", "joint_lag", "object_damping"})
     EXPECT_NE(help.find(std::string("track.") + key + " "), std::string::npos) << key;
   for (const char* text :

@@ -14,6 +14,7 @@ OFF = 0.003  # [m]
 DIRECTIONS = {"+x": (1, 0), "−x": (-1, 0), "+y": (0, 1), "−y": (0, -1)}
 STEP_LENGTHS = (0.02, 0.01)  # [s]; planned at 0.1
 OFFSET = ROOT / "scenes" / "planning" / "disturb" / "offset.yaml"  # 3 mm, in a direction that is drawn per seed
+SETTINGS = ROOT / "scenes" / "planning" / "feedback" / "allegro_ball.yaml"
 SEEDS = 4
 LOST_M = 0.2  # a ball farther from its place has left the hand
 PLANTS = {"quasidynamic": "quasidynamic, steps of 1 ms", "mujoco": "MuJoCo"}
@@ -56,7 +57,7 @@ def measure(lab: Laboratory, seed: int = 0) -> Measured:
 
 def follow(lab: Laboratory, plan, plant: str, controller: str) -> list[tuple[Turn, dict]]:
     """`deft track` without a disturbance, and from starts that are off."""
-    options = ("--plant", plant, "--controller", controller)
+    options = ("--with", str(SETTINGS), "--plant", plant, "--controller", controller)
     runs = [lab.track(plan, *options), *(lab.track(plan, *options, "--disturb", str(OFFSET), "--seed", str(seed)) for seed in range(SEEDS))]
     return [(turn_of(run), run.summary) for run in runs]
 
@@ -144,9 +145,10 @@ degrees: friction drags the ball along with the fingers wherever it lies. At fin
 
 ## In other worlds, open loop and with feedback
 
-The same plan followed by `deft track PLAN --plant P --controller open-loop|mpc [--disturb scenes/planning/disturb/offset.yaml --seed S]`: knots are moved apart until no joint target is faster
-than `track.speed`, the last command is held for `track.settle`; `mpc` corrects the commands every 5 ms and asks for a new plan when the ball is off the old one
-([control](../../src/deft/control/README.md)). The 3 mm are in a direction drawn across gravity. Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
+The same plan followed by `deft track PLAN --plant P --controller open-loop|mpc --with scenes/planning/feedback/allegro_ball.yaml [--disturb scenes/planning/disturb/offset.yaml --seed S]`:
+knots are moved apart until no joint target is faster than `track.speed`, the last command is held for `track.settle`; `mpc` corrects the commands every 5 ms and asks for a new plan when the ball is off the old one
+([control](../../src/deft/control/README.md)). The 3 mm are in a direction drawn across gravity, and the
+start settles: fingers that the ball would stand in give way. `track.object_damping: 1` resists the ball's motion by 1 mN at 1 mm/s; without it a ball that is let go rolls on for ever. Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
 
 {draw_followed(m)}
 

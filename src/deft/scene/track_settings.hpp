@@ -25,10 +25,10 @@ struct TrackSettings {
   double position_weight = 100, rotation_weight = 10;  // ≥ 0, of objects' errors [1/m², 1/rad²]; joints of objects count as positions or turns
   double terminal_factor = 1;                          // ≥ 0, of both at the end of the horizon
   double joint_weight = 0.01;                          // ≥ 0, of the robots' joints beside the plan's [1/rad², 1/m²]
-  double command_weight = 3;                           // > 0, of commands beside the plan's [1/rad², 1/m²]
+  double command_weight = 1;                           // > 0, of commands beside the plan's [1/rad², 1/m²]
   double change_weight = 0;                            // ≥ 0, of the change of commands beside the plan's [1/rad², 1/m²]
   double command_offset = 0.3;                         // > 0, most that a command may differ from the plan's [rad, m]
-  double speed = 0.5;                                  // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
+  double speed = 0.1;                                  // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
   double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], of every contact, predicted
   bool delay_compensation = true;                      // predicts the state at the time when the command acts
   double filter_time = 0.03;         // [s] ≥ 0, of the estimate of objects' poses: measurements older than this hardly count
@@ -37,7 +37,8 @@ struct TrackSettings {
   // Replanning.
   bool replan = true;
   double replan_position = 0.01, replan_rotation = 0.05;  // > 0 [m, rad], off the plan
-  int replans = 60;                                       // ≥ 0, at most
+  int replans = 150;                                      // ≥ 0, at most
+  double replan_step_norm = 0.05, replan_stretch = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and plan.stretch are more
   double replan_time = 0.5;                               // [s] ≥ 0, for which the plant is held while a plan is made
   // Plants of second order.
   double plant_step = 0.001;              // [s] > 0
