@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "deft/io/disturbance_file.hpp"
 #include "deft/io/scene_file_settings.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -162,7 +163,7 @@ int run(const InfoOptions& options) {
   apply(options.output);
   if (options.settings) {
     const std::string help =
-        io::settings_help() + io::plan_settings_help() + io::track_settings_help() + io::control_settings_help();
+        io::settings_help() + io::plan_settings_help() + io::track_settings_help() + io::disturbance_help() + io::control_settings_help();
     if (options.output.json)
       print_json({{"settings", help}});
     else

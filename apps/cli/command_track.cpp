@@ -3,13 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
 
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
+#include "deft/control/tracking_mpc.hpp"
 #include "deft/core/log.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "deft/io/disturbance_file.hpp"
 #include "deft/io/plan_file.hpp"
 #include "deft/io/run_folder.hpp"
@@ -34,7 +37,7 @@ struct TrackCommand {
   OutputOptions output;
   SceneOptions scene;  // its `scene` is the run folder
   std::string plant = "quasidynamic", controller = "mpc";  // one of kPlants, of kControllers
-  bool replays = false;  // as it is: no re-timing, nothing added at the end
+  bool replays = false;  // as it is: no re-timing, every command, nothing added at the end
   std::string disturb, out;
   int seeds = 1;
   bool force = false;
@@ -60,7 +63,27 @@ std::vector<std::string> words_of(const std::array<Enum, N>& values) {
 struct Task {
   scene::Scene scene;
   control::TrackedPlan plan;
+  double damping_h = 0;  // [s], what plant::object_damping takes: of the scene's step, not of the run's records
 };
+
+/// Whether the command can follow runs of this scene, whose records are `h` apart. @throws InputError naming the field.
+void check_followed(const TrackCommand& options, const scene::Scene& scene, double h, const std::string& file) {
+  const auto refuse = [&file](const std::string& what) { throw InputError({file, 0, 0}, what); };
+  if (scene.velocity_commands()) refuse("commands velocities; only joint targets can be followed");
+  if (options.replays) return;
+  for (const scene::Robot& robot : scene.robots())
+    if (robot.drive == scene::Drive::kForce)
+      refuse(fmt::format("robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
+  if (options.controller != to_string(control::Controller::kMpc)) return;
+  try {
+    control::check_trackable(scene);
+  } catch (const InputError& error) {
+    refuse(error.diagnostics().front().message);
+  }
+  constexpr double kSame = 1e-6;  // relative
+  if (const std::optional<double> step = scene.spec().step.h; step && std::abs(*step - h) > kSame * h)
+    refuse(fmt::format("step.h: {} s, but the steps of the run are {:.12g} s long; the controller mpc predicts step by step: valid: {:.12g}", *step, h, h));
+}
 
 /// The scene as `--with` and `--set` change it, and the commands of the run. @throws InputError for what is no run, or
 /// has no steps.
@@ -71,24 +94,38 @@ Task load_task(const TrackCommand& options) {
     throw InputError({folder.string(), 0, 0}, "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
   SceneOptions scene_options = options.scene;
   scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
-  if (options.replays) scene_options.settings.push_back("track.speed=.inf");
+  if (options.replays) {
+    scene_options.settings.insert(scene_options.settings.begin(), "track.settle=0");  // --set may say otherwise
+    scene_options.settings.push_back("track.speed=.inf");
+  }
   Diagnostics diagnostics;
   Task task{load(scene_options, options.output, diagnostics), {}};
   const dynamics::Trajectory& motion = run.trajectory;
   if (task.scene.names_q() != motion.names_q || task.scene.names_u() != motion.names_u)
     throw InputError({scene_options.scene, 0, 0}, fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
-  if (task.scene.velocity_commands())
-    throw InputError({scene_options.scene, 0, 0}, "commands velocities; only joint targets can be followed");
+  const double h = motion.t[1] - motion.t[0];
+  check_followed(options, task.scene, h, scene_options.scene);
+  if (options.replays && h < task.scene.spec().track.period) {
+    scene::SceneSpec spec = task.scene.spec();
+    spec.track.period = h;  // no command is passed over
+    Diagnostics repeated;
+    task.scene = scene::Scene::build(std::move(spec), repeated);
+  }
+  const auto model = dynamics::make_step_model(task.scene);
+  task.damping_h = model->second_order() ? scene::kInfinity : model->h();
   const auto vector = [](const std::vector<double>& values) {
     return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
   };
-  task.plan.h = motion.t[1] - motion.t[0];
+  task.plan.h = h;
   for (const std::vector<double>& q : motion.q) task.plan.q.push_back(vector(q));
   for (const std::vector<double>& u : motion.u) task.plan.u.push_back(vector(u));
   if (options.replays && !motion.v.empty() && options.plant != "quasidynamic") task.plan.v_start = vector(motion.v.front());
   task.plan.u_start.resize(task.scene.nu());
-  for (int i = 0; i < task.scene.nu(); ++i)
-    task.plan.u_start(i) = task.plan.q.front()(task.scene.command_coordinates()[static_cast<std::size_t>(i)]);
+  for (const scene::Robot& robot : task.scene.robots())
+    for (int i = robot.first_u; i < robot.first_u + robot.nu; ++i)
+      task.plan.u_start(i) = robot.drive == scene::Drive::kForce
+                                 ? task.plan.u.front()(i)
+                                 : task.plan.q.front()(task.scene.command_coordinates()[static_cast<std::size_t>(i)]);
   return task;
 }
 
@@ -123,7 +160,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
       {.step = settings.plant_step,
        .damping_ratio = settings.damping_ratio,
        .joint_lag = settings.joint_lag,
-       .object_damping = plant::object_damping(world, settings.object_damping, task.plan.h),
+       .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
        .on_step = dumps ? tell : nullptr});
   const Eigen::VectorXd q_start = control::disturbed_start(world, task.plan.q.front(), disturbance);
   TrackRun run{.settings = plant->settings()};
@@ -172,8 +209,12 @@ Json row_of(const TrackRun& run, std::uint64_t seed) {
           {"seed", seed}};
 }
 
-/// What many seeds say.
-Json statistics(const Json& runs) {
+/// What many seeds say: those whose runs have ended.
+Json statistics(const Json& all) {
+  Json runs = Json::array();
+  for (const Json& run : all)
+    if (run["status"] != to_string(control::TrackStatus::kInterrupted)) runs.push_back(run);
+  if (runs.empty()) return {{"seeds", 0}};
   int successes = 0;
   for (const Json& run : runs) successes += run["success"].get<bool>();
   const auto [low, high] = planning::wilson_interval(successes, static_cast<int>(runs.size()));
@@ -203,7 +244,7 @@ void print_for_people(const Json& summary, const std::string& page) {
              value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["replans"].get<int>(),
              value(summary["replan_s"]));
   for (const auto& [word, count] : summary["periods"].items()) fmt::print("  {:<11} {} periods\n", word, count.get<int>());
-  if (summary.contains("statistics")) {
+  if (summary.contains("statistics") && summary["statistics"]["seeds"].get<int>() > 0) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds       {} of {} arrived (95 %: {} … {}); at the end p50 {} m, {} rad, p95 {} m, {} rad\n",
                table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]), value(table["wilson_95"][1]),
@@ -245,27 +286,27 @@ int run(const TrackCommand& options) {
                         [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
   Json runs = Json::array();
   Json summary;
-  int dumped = 0;
   for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
     const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
     runs.push_back(row_of(run, seed));
-    if (k > 0) continue;
-    writer->close();
-    dumped = run.dumped;
-    summary = runs.front();
-    summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};
-    summary["controller"] = options.replays ? "none" : options.controller;
-    write_page(file("run.html"), header, run.motion);
+    if (k == 0) {
+      writer->close();
+      summary = runs.front();
+      summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};
+      summary["controller"] = options.replays ? "none" : options.controller;
+      write_page(file("run.html"), header, run.motion);
+      summary["files"] = Json::array();
+      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml"}) summary["files"].push_back(file(name));
+      if (run.dumped > 0) summary["files"].push_back(options.dump.folder);
+    }
+    if (options.seeds > 1) {
+      summary["statistics"] = statistics(runs);
+      summary["runs"] = runs;
+    }
+    // After each seed: what is finished is kept, whatever becomes of the others.
+    io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
   }
-  summary["files"] = Json::array();
-  for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml"}) summary["files"].push_back(file(name));
-  if (dumped > 0) summary["files"].push_back(options.dump.folder);
-  if (options.seeds > 1) {
-    summary["statistics"] = statistics(runs);
-    summary["runs"] = runs;
-  }
-  io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
   if (options.output.json)
     print_json(summary);
   else

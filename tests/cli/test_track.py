@@ -1,5 +1,7 @@
 """deft track and deft replay: what they print, write and refuse."""
 import json
+import signal
+import time
 
 import h5py
 import pytest
@@ -57,9 +59,59 @@ def test_a_straight_push_arrives(deft, plan, tmp_path, plant, controller):
 
 def test_replay_in_the_plans_own_world_repeats_it(deft, plan, tmp_path):
     printed = tracked(deft, plan, tmp_path / "run", "replay", "--plant", "quasidynamic", "--set", "track.period=0.1",
-                      "--set", "track.plant_step=0.1", "--set", "track.settle=0")
+                      "--set", "track.plant_step=0.1")
     assert printed["final_error"]["position_m"] < 1e-8
     assert printed["max_error"]["position_m"] < 1e-8
+    assert printed["t_end"] == pytest.approx(2), "nothing is added at the end, whatever track.settle is in the scene"
+
+
+def recorded(deft, folder, text, **replaced):
+    """The folder of a `deft sim` run of the scene in which keys are replaced."""
+    scene = yaml.safe_load(text) | replaced
+    (folder / "other.yaml").write_text(yaml.safe_dump(scene, sort_keys=False))
+    deft.run("sim", folder / "other.yaml", "--out", folder / "other", "--quiet")
+    return folder / "other"
+
+
+SECOND_ORDER = {"h": 0.002, "rays": 2, "contact_margin": float("inf"), "model": "convex-second-order"}
+
+
+def test_replay_of_a_run_of_second_order_repeats_it(deft, tmp_path):
+    """The hand stops and the disc glides on, which nothing resists: not even as plans of first order would have it."""
+    run = recorded(deft, tmp_path, PUSHER, step=SECOND_ORDER,
+                   commands={"knots": [{"t": 0, "hand": [-0.21, 0]}, {"t": 0.2, "hand": [-0.15, 0]}, {"t": 0.6, "hand": [-0.15, 0]}]})  # fmt: skip
+    printed = tracked(deft, run, tmp_path / "run", "replay", "--plant", "convex-second-order", "--set", "track.damping_ratio=0",
+                      "--set", "track.joint_lag=0", "--set", "track.plant_step=0.002")  # fmt: skip
+    assert printed["max_error"]["position_m"] < 1e-9
+    with h5py.File(tmp_path / "run" / "run.h5") as again, h5py.File(run / "run.h5") as first:
+        assert first["q"][-1, 2] > 0.05, "the disc was pushed"
+        assert again["q"].shape == first["q"].shape, "periods no longer than the run's steps: every command"
+        assert abs(again["q"][:] - first["q"][:]).max() < 1e-9
+
+
+def test_replay_repeats_forces_and_track_refuses_them(deft, tmp_path):
+    run = recorded(deft, tmp_path, PUSHER, step=SECOND_ORDER, robots=[{"name": "hand", "drive": "force"}],
+                   commands={"interpolation": "hold", "knots": [{"t": 0, "hand": [1, 0]}, {"t": 0.4, "hand": [1, 0]}]})  # fmt: skip
+    tracked(deft, run, tmp_path / "run", "replay", "--plant", "convex-second-order", "--set", "track.plant_step=0.002")
+    with h5py.File(tmp_path / "run" / "run.h5") as again, h5py.File(run / "run.h5") as first:
+        assert abs(first["q"][-1] - first["q"][0]).max() > 0.03
+        assert abs(again["q"][:] - first["q"][:]).max() < 1e-9
+    for controller in ("open-loop", "mpc"):
+        stderr = deft.run("track", run, "--controller", controller, "--out", tmp_path / "no", code=2).stderr
+        assert "'hand' has drive: force" in stderr and "deft replay" in stderr
+    assert not (tmp_path / "no").exists()
+
+
+def test_what_the_controller_cannot_predict_is_refused_before_anything_is_written(deft, plan, tmp_path):
+    second = recorded(deft, tmp_path, PUSHER, step=SECOND_ORDER)
+    for run, arguments, words in ((second, (), ("step.model", "convex-second-order", "--model convex")),
+                                  (plan, ("--h", 0.05), ("step.h", "0.05", "valid: 0.1")),
+                                  (plan, ("--set", "step.friction_law=coulomb"), ("friction_law", "coulomb", "associated")),
+                                  (plan, ("--disturb", tmp_path), ("cannot be read as a file",))):  # fmt: skip
+        stderr = deft.run("track", run, *arguments, "--out", tmp_path / "no", code=2).stderr
+        for word in words:
+            assert word in stderr
+    assert not (tmp_path / "no").exists()
 
 
 def test_seeds_give_statistics_and_the_same_numbers_again(deft, plan, tmp_path):
@@ -89,6 +141,26 @@ def test_a_run_of_many_is_that_of_its_own_seed(deft, plan, tmp_path):
         numbers.append({key: printed.get("runs", [printed])[-1][key] for key in ("seed", "final_error", "max_error", "replans", "t_end")})
     assert numbers[0]["replans"] > 0  # new plans too are drawn from the run's seed
     assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_seeds_that_are_finished_are_kept(deft, plan, tmp_path, how, code):
+    disturb = tmp_path / "disturb.yaml"
+    disturb.write_text("offset_m: 0.003\n")
+    process = deft.start("track", plan, "--disturb", disturb, "--seeds", 100_000, "--set", "track.replan=false", "--out", "run", "--quiet")
+    summary = tmp_path / "run" / "summary.json"
+    end = time.monotonic() + 60
+    while not (summary.exists() and json.loads(summary.read_text())["statistics"]["seeds"] > 2):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    assert process.returncode == code
+    kept = json.loads(summary.read_text())
+    ended = [run for run in kept["runs"] if run["status"] == "Completed"]
+    assert len(kept["runs"]) - len(ended) <= 1
+    assert kept["statistics"]["seeds"] == len(ended) > 2, "a run that was cut short is no failure"
+    assert kept["statistics"]["successes"] == sum(run["success"] for run in ended)
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -142,3 +214,9 @@ def test_bad_arguments_are_named(deft, plan, tmp_path):
         for word in words:
             assert word in result.stderr
     assert "nothing" in deft.run("track", tmp_path / "nothing", "--out", tmp_path / "run", code=2).stderr
+
+
+def test_settings_list_what_may_go_wrong(deft, scenes):
+    listed = deft.run("info", "--settings").stdout
+    for key in [*yaml.safe_load((scenes / "planning" / "disturb" / "all.yaml").read_text()), "dropout", "backlash_m"]:
+        assert f"--disturb: {key} " in listed

@@ -110,6 +110,22 @@ TEST(Sensor, ScattersAndForgetsAsStated) {
   EXPECT_NEAR(std::sqrt(squared_rad / told), 0.02, 6e-4);
 }
 
+TEST(Sensor, KnowsWhereFrozenObjectsStand) {
+  scene::SceneSpec spec = world().spec();
+  spec.objects = {{.name = "ball", .frozen = true, .where = {}}};
+  const scene::Scene scene = test::build(std::move(spec));
+  Sensor sensor(scene, {.spec = {.noise_m = 0.1, .noise_rad = 0.1, .dropout = 0.5}, .seed = 5}, 0.01);
+  const VectorXd q = scene.initial_configuration();
+  VectorXd measured;
+  int told = 0;
+  for (int n = 0; n < 20; ++n) {
+    told += sensor.measure(q, measured);
+    EXPECT_EQ(measured, q);
+  }
+  EXPECT_GT(told, 0);
+  EXPECT_LT(told, 20);
+}
+
 TEST(Actuator, LagsAndHasPlay) {
   const scene::Scene scene = world();
   Actuator actuator(scene, {.spec = {.lag_periods = 2, .backlash_rad = 0.02}}, Eigen::Vector2d(0, 0));

@@ -146,6 +146,11 @@ TEST(TrackingLoop, HoldsWhenItSeesNothing) {
   EXPECT_GT(count(blind.motion, TrackWord::kBlind), 500);
   EXPECT_EQ(blind.motion.u[400], blind.motion.u[900]) << "the command is held";
   EXPECT_FALSE(blind.end.success);
+  // It does not wait for ever.
+  options.on_period = [&](const Trajectory&) { return ++periods < 100'000; };
+  const Outcome waited = run(scene, scene, p.plan, options);
+  EXPECT_EQ(waited.end.status, TrackStatus::kCompleted);
+  EXPECT_FALSE(waited.end.success);
   // With a pose every second period it arrives.
   const scene::Scene slow = with(p.scene, at_its_own_pace);
   const Outcome seldom = run(slow, slow, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.5}, 1)});

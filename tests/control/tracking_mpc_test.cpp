@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "control/pusher.hpp"
@@ -48,6 +49,32 @@ VectorXd moved(const scene::Scene& scene, const VectorXd& q, double size, int pa
   for (Eigen::Index i = 0; i < d.size(); ++i) d(i) = size * std::sin(1.7 * double(i) + 0.9 * pattern);
   scene.model().integrate(q, d, out);
   return out;
+}
+
+TEST(TrackingMpc, RefusesScenesThatItCannotPredict) {
+  struct Case {
+    std::function<void(scene::SceneSpec&)> change;
+    const char* words;
+  };
+  const Case cases[] = {
+      {[](scene::SceneSpec& spec) { spec.robots.clear(); }, "no robots"},
+      {[](scene::SceneSpec& spec) {
+         spec.step.model = scene::ModelKind::kConvexSecondOrder;
+         spec.robots.front().drive = scene::Drive::kForce;
+         spec.robots.front().stiffness = {};
+       },
+       "'finger' has drive: force"},
+      {[](scene::SceneSpec& spec) { spec.step.model = scene::ModelKind::kConvexSecondOrder; }, "convex-second-order; valid: convex"},
+      {[](scene::SceneSpec& spec) { spec.step.friction_law = scene::FrictionLaw::kCoulomb; }, "coulomb"}};
+  for (const Case& c : cases) {
+    const scene::Scene scene = test::build(pusher(c.change));
+    try {
+      TrackingMpc refused(scene, scene.spec().track);
+      ADD_FAILURE() << "expected: " << c.words;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(c.words), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {

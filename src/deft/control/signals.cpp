@@ -32,7 +32,7 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   for (const scene::Object& object : scene_->objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
       const bool turns = scene_->model().velocities()[static_cast<std::size_t>(i)].unit == "rad";
-      const double sigma = turns ? spec.noise_rad : spec.noise_m;
+      const double sigma = object.frozen ? 0 : turns ? spec.noise_rad : spec.noise_m;
       noise_(i) = sigma > 0 ? sigma * random_normal(disturbance_.seed, kFirstNoise + now, index) : 0;
       ++index;
     }
@@ -41,7 +41,7 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   for (const int i : scene_->command_coordinates()) measured(i) = q(i);
   if (told) return true;
   for (const scene::Object& object : scene_->objects())
-    measured.segment(object.first_q, object.nq).setConstant(std::numeric_limits<double>::quiet_NaN());
+    if (!object.frozen) measured.segment(object.first_q, object.nq).setConstant(std::numeric_limits<double>::quiet_NaN());
   return false;
 }
 

@@ -9,7 +9,8 @@
 
 namespace deft::control {
 
-/// Poses of objects as they are told: late, with noise, sometimes not at all. Joints of robots are told at once and exactly.
+/// Poses of objects as they are told: late, with noise, sometimes not at all. Joints of robots are told at once and exactly,
+/// and so is where frozen objects stand.
 class Sensor {
  public:
   /// @param period  [s] between calls.

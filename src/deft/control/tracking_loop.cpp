@@ -21,7 +21,7 @@ namespace {
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
 constexpr double kLost = 20;      // times as far off as would ask for a new plan, and there is none: the command is held
-constexpr double kPatience = 3;   // the clock of a nearest-point reference may need so many times the plan's duration
+constexpr double kPatience = 3;   // the clock of a nearest-point reference, or blindness, may take so many times the plan's duration
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -96,7 +96,7 @@ class Run {
 
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
-    if (clock_s_ > patience_s_ && holding_s_ < 0) return true;
+    if (holding_s_ < 0 && (clock_s_ > patience_s_ || unseen_s_ > patience_s_)) return true;
     const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
     return at_end && settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
   }
@@ -194,6 +194,7 @@ class Run {
     ++ticks_;
     if (word == TrackWord::kReplanning || word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
       if (word == TrackWord::kOffPlan) settled_s_ += settings_.period;  // the time of what is given up runs out
+      if (word == TrackWord::kBlind) unseen_s_ += settings_.period;
       return;
     }
     clock_s_ += settings_.period;
@@ -264,7 +265,7 @@ class Run {
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
   ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
-  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, patience_s_ = 0;
+  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, unseen_s_ = 0, patience_s_ = 0;
   long ticks_ = 0;
   int plans_ = 0, refused_ = 0;
   bool first_ = true, gave_up_ = false;

@@ -1,5 +1,7 @@
 #include "deft/control/tracking_mpc.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
@@ -52,9 +54,22 @@ struct Stage {
 
 }  // namespace
 
+void check_trackable(const scene::Scene& scene) {
+  const scene::StepSettings& step = scene.spec().step;
+  const auto refuse = [](const std::string& what) { throw InputError({}, "the controller mpc " + what); };
+  if (scene.nu() == 0) refuse("has no joints to command: the scene has no robots; valid: robots: [{name, stiffness}]");
+  for (const scene::Robot& robot : scene.robots())
+    if (robot.drive == scene::Drive::kForce)
+      refuse(fmt::format("commands joint targets, but robot '{}' has drive: force; valid: position", robot.name));
+  if (step.model != scene::ModelKind::kConvex)
+    refuse(fmt::format("predicts with smoothed steps of first order, but step.model is {}; valid: convex (--model convex)", to_string(step.model)));
+  if (step.friction_law != scene::FrictionLaw::kAssociated)
+    refuse("predicts with smoothed steps, which step.friction_law: coulomb has none of; valid: associated");
+}
+
 struct TrackingMpc::Impl {
   Impl(const scene::Scene& given, const scene::TrackSettings& settings_)
-      : scene(exact_scene(given)),
+      : scene((check_trackable(given), exact_scene(given))),
         settings(settings_),
         differentiator(scene),
         rotations(dynamics::rotation_blocks(scene.model())),

@@ -24,14 +24,17 @@ struct TrackingResult {
   Eigen::VectorXd u;        // joint targets one step of the plan ahead: due at `knot` + 1; size nu
   int program_iterations = 0;
   int contacts = 0;         // in reach, in the first step
-  double predicted_cost = 0;  // of the program, without constants
 };
+
+/// Whether the controller can predict with the scene's steps. @throws InputError naming what is missing: commands that
+/// are joint targets, or the convex model of first order with friction that can be smoothed.
+void check_trackable(const scene::Scene& scene);
 
 /// One controller per thread; the periods of a run in their order.
 class TrackingMpc {
  public:
   /// @param scene  a copy with exact steps is made; must outlive this object.
-  /// @throws InputError as StepDifferentiator and make_step_model, and for models of second order.
+  /// @throws InputError as check_trackable, StepDifferentiator and make_step_model.
   TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings);
   ~TrackingMpc();
 

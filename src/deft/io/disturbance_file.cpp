@@ -18,6 +18,7 @@ struct Field {
   double DisturbanceSpec::* value;
   bool is_share = false;
 };
+constexpr std::string_view kLag = "lag_periods", kDelay = "delay_s";
 constexpr std::array kFields{
     Field{"offset_m", "objects start so far off [m]", &DisturbanceSpec::offset_m},
     Field{"friction", "all coefficients, within this share", &DisturbanceSpec::friction, true},
@@ -27,9 +28,8 @@ constexpr std::array kFields{
     Field{"backlash_m", "the same of slides [m]", &DisturbanceSpec::backlash_m},
     Field{"noise_m", "standard deviation of measured positions, per axis [m]", &DisturbanceSpec::noise_m},
     Field{"noise_rad", "standard deviation of measured rotations, per axis [rad]", &DisturbanceSpec::noise_rad},
-    Field{"delay_s", "poses are told so late [s]", &DisturbanceSpec::delay_s},
+    Field{kDelay, "poses are told so late [s]", &DisturbanceSpec::delay_s},
     Field{"dropout", "share of periods without a pose", &DisturbanceSpec::dropout, true}};
-constexpr std::string_view kLag = "lag_periods";
 constexpr int kLongestLag = 1000;
 constexpr double kLongestDelay_s = 10;
 
@@ -51,7 +51,7 @@ scene::DisturbanceSpec read_disturbance(const std::string& path) {
         if (!number) continue;
         if (field.is_share && *number >= 1)
           read.error(*node, fmt::format("{}: must be from 0 to below 1, got {}", field.name, *number));
-        else if (field.name == "delay_s" && *number > kLongestDelay_s)
+        else if (field.name == kDelay && *number > kLongestDelay_s)
           read.error(*node, fmt::format("{}: must be from 0 to {} s, got {}", field.name, kLongestDelay_s, *number));
         spec.*field.value = *number;
       }
@@ -67,8 +67,12 @@ scene::DisturbanceSpec read_disturbance(const std::string& path) {
 }
 
 std::string disturbance_help() {
-  std::string text = fmt::format("{:<14} commands act so many control periods late\n", kLag);
-  for (const Field& field : kFields) text += fmt::format("{:<14} {}\n", field.name, field.doc);
+  const auto entry = [](std::string_view name, std::string_view doc, const std::string& range) {
+    return fmt::format("{:<27} {}\n  default 0; range: {}\n", fmt::format("--disturb: {}", name), doc, range);
+  };
+  std::string text = entry(kLag, "commands act so many control periods late", fmt::format("a whole number from 0 to {}", kLongestLag));
+  for (const Field& field : kFields)
+    text += entry(field.name, field.doc, field.is_share ? "from 0 to below 1" : field.name == kDelay ? fmt::format("from 0 to {} s", kLongestDelay_s) : ">= 0");
   return text;
 }
 

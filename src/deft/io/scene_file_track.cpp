@@ -63,7 +63,7 @@ constexpr auto kVisitAll = [](auto& s, auto&& visit) {
         s.joint_lag);
   visit(SettingInfo{"object_damping", "1/s",
                     "gamma of the force -gamma M v on objects; null: 1/h, as the plan's steps amount to, on objects "
-                    "that gravity does not act on, else 0",
+                    "that gravity does not act on, else 0; 0 if the plan's steps are of second order",
                     kNotNegative},
         s.object_damping);
 };

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -168,9 +169,11 @@ std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& f
 }
 
 std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics) {
+  std::error_code unknown;
+  const bool is_folder = std::filesystem::is_directory(path, unknown);
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) {
+  const std::string text = is_folder ? "" : std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (is_folder || !file.is_open() || file.bad()) {
     diagnostics.error({path, 0, 0}, "cannot be read as a file");
     return std::nullopt;
   }

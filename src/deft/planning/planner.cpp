@@ -1,9 +1,9 @@
 #include "deft/planning/planner.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 
 #include "deft/planning/draw.hpp"
 #include "deft/planning/fingers.hpp"

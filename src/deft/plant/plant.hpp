@@ -67,7 +67,7 @@ class Plant {
 /// simulate (named), and if MuJoCo is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
-/// γ per object for a plan of step length h: `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does not act on (at the start), 0 for others.
+/// γ per object for a plan of step length h (infinity: of second order, so that nothing resists its objects unless it is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does not act on (at the start), 0 for others.
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h);
 
 }  // namespace deft::plant
