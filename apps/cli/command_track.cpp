@@ -190,12 +190,11 @@ Json error_of(const control::ObjectError& error) {
 
 Json row_of(const TrackRun& run, std::uint64_t seed) {
   std::vector<double> periods;
-  for (const dynamics::TrackRecord& record : run.motion.tracks)
-    if (run.motion.track_words[static_cast<std::size_t>(record.status)] != "Replanning") periods.push_back(record.period_us);
   Json words = Json::object();
   for (const dynamics::TrackRecord& record : run.motion.tracks) {
     const std::string& word = run.motion.track_words[static_cast<std::size_t>(record.status)];
     words[word] = words.value(word, 0) + 1;
+    if (word != "Replanning") periods.push_back(record.period_us);
   }
   return {{"status", to_string(run.end.status)},
           {"success", run.end.success},

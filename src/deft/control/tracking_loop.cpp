@@ -288,15 +288,8 @@ std::string_view to_string(TrackStatus status) {
 
 Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const VectorXd& q_start) {
   const scene::Scene& scene = plant.scene();
-  Trajectory motion;
-  motion.names_q = scene.names_q();
-  motion.names_v = scene.names_v();
-  motion.names_u = scene.names_u();
-  motion.names_bodies = scene.names_bodies();
-  for (int i = 0; i < solvers::kNumStatuses; ++i)
-    motion.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  Trajectory motion = dynamics::named_trajectory(scene);
   for (int i = 0; i < kNumTrackWords; ++i) motion.track_words.emplace_back(to_string(static_cast<TrackWord>(i)));
-  motion.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
   motion.t.push_back(0);
   motion.q.push_back(to_vector(q_start));
   if (plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic))

@@ -2,10 +2,26 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/solvers/status.hpp"
+
 namespace deft::dynamics {
+
+Trajectory named_trajectory(const scene::Scene& scene) {
+  Trajectory trajectory;
+  trajectory.names_q = scene.names_q();
+  trajectory.names_v = scene.names_v();
+  trajectory.names_u = scene.names_u();
+  trajectory.names_bodies = scene.names_bodies();
+  for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  for (const scene::Robot& robot : scene.robots())
+    if (robot.drive == scene::Drive::kForce && !trajectory.u_index_q.empty()) std::fill_n(trajectory.u_index_q.begin() + robot.first_u, robot.nu, -1);
+  return trajectory;
+}
 
 std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_WB) {
   std::vector<std::array<double, 7>> poses;

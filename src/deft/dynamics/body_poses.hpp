@@ -10,6 +10,10 @@
 
 namespace deft::dynamics {
 
+/// What a record takes from its scene before anything is known of a motion: names, words of statuses, and per command the
+/// coordinate that it is a target of (-1 for forces; none for velocities).
+Trajectory named_trajectory(const scene::Scene& scene);
+
 /// Poses as records hold them: [qw, qx, qy, qz, x, y, z] of each body.
 std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_WB);
 

@@ -68,17 +68,9 @@ State initial_state(const StepModel& model) {
 
 Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
-  Trajectory trajectory;
-  trajectory.names_q = scene.names_q();
-  trajectory.names_v = scene.names_v();
-  trajectory.names_u = scene.names_u();
-  trajectory.names_bodies = scene.names_bodies();
-  for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  Trajectory trajectory = named_trajectory(scene);
   trajectory.tells_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
   trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
-  if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
-  for (const scene::Robot& robot : scene.robots())
-    if (robot.drive == scene::Drive::kForce && !trajectory.u_index_q.empty()) std::fill_n(trajectory.u_index_q.begin() + robot.first_u, robot.nu, -1);
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
   if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
