@@ -49,7 +49,7 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end)
 }  // namespace
 
 Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads)
-    : scene_(&scene), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
+    : scene_(&scene), q_end_(q_end), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
 
 std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) const {
   const Stopwatch watch;
@@ -76,8 +76,10 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
     });
     const planning::PlannerResult result =
         planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});
-    if (result.plan.success && !result.plan.commands.empty())
+    if (result.plan.success && !result.plan.commands.empty()) {
       found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
+      control::lead_objects_to(*scene_, q_end_, *found);  // what the tolerance leaves is made up for on the way
+    }
   } catch (const InputError& error) {
     log::warning(fmt::format("no new plan from the measured state: {}", error.what()));
   }

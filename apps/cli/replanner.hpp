@@ -21,6 +21,7 @@ class Replanner {
 
  private:
   const scene::Scene* scene_;
+  Eigen::VectorXd q_end_;
   scene::GoalSpec goal_;
   std::uint64_t seed_;
   int threads_;

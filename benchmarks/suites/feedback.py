@@ -27,7 +27,7 @@ PLANT = "mujoco"
 
 @dataclass(frozen=True)
 class System:
-    """A scene of scenes/planning: goal, what feedback is asked for, values of the scene for the plan; SETTINGS are those for following it."""
+    """A scene of scenes/planning: goal, what feedback is asked for, values of the scene for the plan; an overlay in SETTINGS, if there is one, for following it."""
 
     scene: str
     goal: str
@@ -35,8 +35,13 @@ class System:
     plan: tuple[str, ...] = ()
 
     @property
-    def settings(self) -> Path:
-        return SETTINGS / f"{self.scene}.yaml"
+    def settings(self) -> Path | None:
+        overlay = SETTINGS / f"{self.scene}.yaml"
+        return overlay if overlay.exists() else None
+
+    @property
+    def set_track(self) -> str:
+        return self.settings.read_text() if self.settings else ""
 
 
 SYSTEMS = {
@@ -48,7 +53,7 @@ SYSTEMS = {
 PLAN_SEED = 0
 ASKED_RATIO = 3.0  # of the medians of the final errors, open loop to feedback
 SEEDS = {"none": 1, "all": 50}  # runs without a disturbance and under all at once; else:
-SEEDS_ALONE = 3
+SEEDS_ALONE = 5
 QUICK = {"none": 1, "all": 3}
 QUICK_ALONE = 1
 CHUNK, PROCESSES = 5, 2  # seeds of one process, processes at once
@@ -137,14 +142,15 @@ class Study:
         """{"runs": one per seed, "settings": of the plant, "course": of the first seed}; made once."""
         disturbed = job.disturbance != "none"
         file = DISTURBANCES / f"{job.disturbance}.yaml"
-        key = digest((plan / "plan.yaml").read_text(), (plan / "config.yaml").read_text(), SYSTEMS[job.system].settings.read_text(), PLANT,
+        key = digest((plan / "plan.yaml").read_text(), (plan / "config.yaml").read_text(), SYSTEMS[job.system].set_track, PLANT,
                      file.read_text() if disturbed else "", self.program)  # fmt: skip
         kept = self.work / f"{job}-{key}.json"
         if kept.exists():
             return json.loads(kept.read_text())
+        overlay = SYSTEMS[job.system].settings
         folder = self.work / f"{job}.{os.getpid()}.part"  # of this study alone: what a killed one started may still be running
         summary = self.call(folder, "track", str(plan), "--plant", PLANT, "--controller", job.controller, "--seed", str(job.first), "--seeds", str(job.count),
-                            "--threads", "1", "--with", str(SYSTEMS[job.system].settings), *(["--disturb", str(file)] if disturbed else []))  # fmt: skip
+                            "--threads", "1", *(["--with", str(overlay)] if overlay else []), *(["--disturb", str(file)] if disturbed else []))  # fmt: skip
         runs = summary.get("runs", [{key: value for key, value in summary.items() if key not in ("plant", "controller", "files")}])
         if len(runs) != job.count:
             raise Failed(f"{job}: {len(runs)} runs of {job.count}")
@@ -239,7 +245,7 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
             except Failed as error:
                 absent[name] = " ".join(str(error).split())
                 continue
-            systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": without_comments(SYSTEMS[name].settings.read_text()),
+            systems[name] = {"goal": SYSTEMS[name].goal, "asked_share": SYSTEMS[name].asked_share, "set_plan": SYSTEMS[name].plan, "set_track": without_comments(SYSTEMS[name].set_track),
                              "plan": {key: summary[key] for key in ("steps", "segments", "regrasps", "goal_error")}, "quick": quick, "cells": {}, "courses": {}}  # fmt: skip
         results = run_all(study, in_order([job for name in systems for job in jobs_of(name, quick)]), plans, absent)
     except KeyboardInterrupt:

@@ -123,5 +123,20 @@ TEST(ObjectError, IsTheLargestOverTheObjects) {
   EXPECT_NEAR(error.rotation_rad, 0.5, 1e-12);
 }
 
+TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
+  const scene::Scene scene = world();
+  const TrackedPlan given = plan(scene);
+  TrackedPlan led = given;
+  VectorXd missing = VectorXd::Zero(scene.nv());
+  missing << 0.01, -0.02, 0.03, 0.001, 0.002, -0.003, 0.004, 0.005, -0.02, 0.3, 0.4;
+  VectorXd q_end;
+  scene.model().integrate(given.q.back(), missing, q_end);
+  lead_objects_to(scene, q_end, led);
+  missing.tail(2).setZero();  // the finger's
+  for (std::size_t k = 0; k < led.q.size(); ++k)
+    EXPECT_LT((scene.model().difference(given.q[k], led.q[k]) - double(k) / 3 * missing).norm(), 1e-12) << k;
+  EXPECT_EQ(led.u, given.u);
+}
+
 }  // namespace
 }  // namespace deft::control

@@ -86,5 +86,36 @@ TEST(TrackingDelay, AClockByTheNearestPointWaitsAndATimedOneDoesNot) {
   }
 }
 
+/// Two fingers carry a box between them.
+scene::Scene carried(const std::function<void(scene::SceneSpec&)>& change) {
+  return test::build(pusher([&](scene::SceneSpec& spec) {
+    spec.world.models.push_back(spec.world.models.front());
+    spec.world.models.back().name = "other";
+    spec.robots.push_back(spec.robots.front());
+    spec.robots.back().name = "other";
+    spec.configurations.front().models["other"].joints.list = {0.2};
+    change(spec);
+  }));
+}
+
+TEST(TrackingDelay, WhatLastsIsMadeUpForInTheEnd) {
+  // A spring half as stiff again as the model's, and corrections that cost as much as errors.
+  const scene::Scene scene = carried([](scene::SceneSpec& spec) {
+    spec.track.period = 0.02;
+    spec.track.settle = 6;
+    spec.track.replan = false;
+    spec.track.command_weight = spec.track.position_weight;
+  });
+  const scene::Scene world = carried([](scene::SceneSpec& spec) { spec.robots.back().stiffness.all = 150; });
+  const TrackedPlan plan = roll_out(scene, Eigen::Vector2d(0.011, 0.009), 20);
+  const auto error = [&](Controller controller) {
+    const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = 0.02});
+    dynamics::Trajectory motion = start_tracking(*plant, ReferencePath(scene, plan, 0.1), plan.q.front());
+    return track(*plant, scene, plan, plan.q.front(), {.controller = controller}, motion).final.position_m;
+  };
+  EXPECT_GT(error(Controller::kOpenLoop), 1e-3);
+  EXPECT_LT(error(Controller::kMpc), 1e-4);
+}
+
 }  // namespace
 }  // namespace deft::control

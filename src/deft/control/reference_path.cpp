@@ -57,6 +57,17 @@ std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
   return roles;
 }
 
+void lead_objects_to(const scene::Scene& scene, const VectorXd& q_end, TrackedPlan& plan) {
+  const VectorXd missing = scene.model().difference(plan.q.back(), q_end);
+  VectorXd share = VectorXd::Zero(scene.nv());
+  for (std::size_t k = 1; k < plan.q.size(); ++k) {
+    for (const scene::Object& object : scene.objects())
+      share.segment(object.first_v, object.nv) =
+          double(k) / double(plan.q.size() - 1) * missing.segment(object.first_v, object.nv);
+    scene.model().integrate(VectorXd(plan.q[k]), share, plan.q[k]);
+  }
+}
+
 ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed)
     : scene_(&scene), plan_(std::move(plan)), time_{0}, weight_(scene.nv()), delta_(scene.nv()) {
   check(scene, plan_, speed);

@@ -16,6 +16,11 @@ struct TrackedPlan {
   Eigen::VectorXd v_start{};  // velocity at the start, size nv; empty: at rest. Plants of second order only
 };
 
+/// Spreads along the plan what is missing at its end, so that its objects end where they do in q_end:
+///   q_k ← q_k ⊕ (k/T)(q_end ⊖ q_T), objects alone.
+/// @param q_end  size nq; a little off the plan's end, for commands stay as they are.
+void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan);
+
 /// A plan re-timed. Quasidynamic plans know no speed, so that steps take as long as joint targets need:
 ///   t_{k+1} − t_k = max(h, max_i |u_k − u_{k−1}|_i / speed).
 /// Between knots positions and commands go linearly, rotations along Log.

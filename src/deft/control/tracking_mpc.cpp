@@ -25,6 +25,9 @@ namespace {
 
 constexpr double kFaster = 2;             // the controller may move joint targets faster than the re-timed plan by this factor
 constexpr double kPrice = 1e4;            // of a soft limit that is exceeded, per rad or m, or share of the force limit
+constexpr double kFade_s = 0.5;           // [s], in which the price of a deviation that lasts fades at the end of the path
+constexpr double kBias_s = 0.5;           // [s], in which the offset between commands and where joints go is learnt
+constexpr double kMostBias = 0.05;        // [rad, m], of that offset: more is not play but something in the way
 constexpr Index kWatched = 8;             // contacts of a step whose forces are watched, those with the largest
 
 /// The scene with exact steps and whatever forces come first.
@@ -103,10 +106,12 @@ struct TrackingMpc::Impl {
       stage.smooth = dynamics::make_step_model(scene);
       stage.smooth->set_kappa(settings.kappa);
     }
+    unchanged = dynamics::make_step_model(scene);
+    bias.setZero(nu);
     q_nominal.assign(N + 1, VectorXd::Zero(scene.nq()));
     q_desired = q_nominal;
     u_nominal.assign(N, VectorXd::Zero(nu));
-    u_desired = u_nominal;
+    u_desired = u_path = u_model = u_nominal;
     v.assign(N, VectorXd::Zero(nu));
     v_next = VectorXd::Zero(nu);
     size_program();
@@ -182,8 +187,30 @@ struct TrackingMpc::Impl {
     }
   }
 
+  /// Joints do not go where commands say if there is play, sag or lag. What the model has to be told, u + bias, is learnt
+  /// from where they are: a command that is kept should not move them in the model either.
+  /// @returns false if the step failed.
+  bool learn_bias(const VectorXd& q, const VectorXd& u_now) {
+    u_unchanged = u_now + bias;
+    if (!advance(*unchanged, q, u_unchanged, q_unchanged)) return false;
+    const double gain = settings.period / (settings.period + kBias_s);
+    for (Index i = 0; i < bias.size(); ++i)
+      bias(i) = std::clamp(bias(i) + gain * (joint(q, i) - joint(q_unchanged, i)), -kMostBias, kMostBias);
+    return true;
+  }
+
   /// Where the horizon should go, and the inputs that were found last time, moved along.
-  void aim(double knot) {
+  /// At the end of the path the command that deviations are counted from follows the one in force: the price of what
+  /// keeps an object in its place fades, and does not hold back the last millimetre.
+  void aim(double knot, const VectorXd& u_now) {
+    const bool was_at_end = at_end;
+    at_end = knot >= path->knots();
+    if (at_end) {
+      if (!was_at_end) path->command(knot, u_end);
+      v_next = settings.period / (settings.period + kFade_s) * (u_now - u_end);
+      u_end += v_next;
+      for (VectorXd& deviation : v) deviation -= v_next;
+    }
     const auto N = static_cast<std::size_t>(settings.horizon);
     const double moved = std::isfinite(last_knot) ? std::clamp(knot - last_knot, 0.0, double(settings.horizon)) : 0.0;
     last_knot = knot;
@@ -192,7 +219,8 @@ struct TrackingMpc::Impl {
       const auto i = static_cast<std::size_t>(at);
       const auto j = std::min(i + 1, N - 1);
       v_next = (1 - (at - double(i))) * v[i] + (at - double(i)) * v[j];
-      path->command(knot + double(k) + 1, u_desired[k]);
+      path->command(knot + double(k) + 1, u_path[k]);
+      u_desired[k] = at_end ? u_end : u_path[k];
       u_nominal[k] = u_desired[k] + v_next;
     }
     for (std::size_t k = 0; k < N; ++k) v[k] = u_nominal[k] - u_desired[k];
@@ -207,7 +235,7 @@ struct TrackingMpc::Impl {
         const auto at = static_cast<std::size_t>(std::clamp(knot + double(k), 0.0, double(path->knots())));
         steps[k] = along[at];
         q_nominal[k] = q_desired[k];
-        u_nominal[k] = u_desired[k];
+        u_nominal[k] = u_model[k] = u_path[k];
       }
       q_nominal[N] = q_desired[N];
       scene::difference(scene.model(), q_nominal[0], q, qp.x_start);
@@ -216,7 +244,8 @@ struct TrackingMpc::Impl {
     q_nominal[0] = q;
     qp.x_start.setZero();
     for (std::size_t k = 0; k < N; ++k) {
-      if (!linearize(stages[k], q_nominal[k], u_nominal[k], steps[k])) return false;
+      u_model[k] = u_nominal[k] + bias;
+      if (!linearize(stages[k], q_nominal[k], u_model[k], steps[k])) return false;
       q_nominal[k + 1] = steps[k].q_next;
     }
     return true;
@@ -245,11 +274,11 @@ struct TrackingMpc::Impl {
   void add_rows(std::size_t k, solvers::HorizonStage& stage) {
     const Linear& step = steps[k];
     // Inputs are differences from the plan's: u = u_desired + v.
-    offset = u_desired[k] - u_nominal[k];
+    offset = u_desired[k] + bias - u_model[k];
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
       const Index a = scene.actuated()[static_cast<std::size_t>(i)];
-      const double stretch = u_desired[k](i) - joint(q_nominal[k + 1], i) - step.B.row(a).dot(offset);
+      const double stretch = u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.B.row(a).dot(offset);
       for (const double sign : {1.0, -1.0}) {
         stage.X.row(row) = -sign * step.A.row(a);
         stage.U.row(row) = -sign * step.B.row(a);
@@ -282,7 +311,7 @@ struct TrackingMpc::Impl {
     for (Index i = 0; i < scene.nu(); ++i) {
       const double now = std::clamp(u_now(i), lower(i), upper(i));
       const double low = std::max(lower(i), now - change), high = std::min(upper(i), now + change);
-      const double wish_low = u_desired[k](i) - settings.command_offset, wish_high = u_desired[k](i) + settings.command_offset;
+      const double wish_low = u_path[k](i) - settings.command_offset, wish_high = u_path[k](i) + settings.command_offset;
       double first = std::max(low, wish_low), second = std::min(high, wish_high);
       if (first > second) first = second = wish_low > high ? high : low;
       constexpr double kRoom = 1e-9;  // [rad, m]; the program needs lower < upper
@@ -305,7 +334,11 @@ struct TrackingMpc::Impl {
   std::vector<Linear> along;   // at the knots of the path, for linearisation about the plan
   bool along_ok = true;
   std::vector<Linear> steps;
-  std::vector<VectorXd> q_nominal, q_desired, u_nominal, u_desired, v;
+  std::vector<VectorXd> q_nominal, q_desired, u_nominal, v;
+  std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised about
+  bool at_end = false;                               // of the path: u_end takes the place of u_path, and bias is learnt
+  VectorXd u_end, bias, u_unchanged, q_unchanged;
+  std::unique_ptr<dynamics::StepModel> unchanged;    // of the step under the command in force
   VectorXd v_next, error, offset;
   dynamics::State start;
   std::vector<int> watched;    // contacts of a step with the largest forces
@@ -326,6 +359,8 @@ void TrackingMpc::follow(const ReferencePath& path) {
   Impl& m = *impl_;
   m.path = &path;
   m.last_knot = std::numeric_limits<double>::quiet_NaN();
+  m.at_end = false;
+  m.bias.setZero();
   for (VectorXd& v : m.v) v.setZero();
   m.along.clear();
   m.along_ok = true;
@@ -344,14 +379,14 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   m.out.u = u_now;
   m.out.status = TrackingStatus::kModelFailed;
   m.out.program_iterations = 0;
-  m.aim(knot);
-  if (!m.along_ok || !m.predict_motion(q, knot)) {
+  m.aim(knot, u_now);
+  if (!m.along_ok || (m.at_end && !m.learn_bias(q, u_now)) || !m.predict_motion(q, knot)) {
     for (VectorXd& v : m.v) v.setZero();
     return m.out;
   }
   m.out.contacts = m.steps.front().contacts;
   m.path->command(knot, m.offset);
-  m.qp.u_before = u_now - m.offset;
+  m.qp.u_before = u_now - (m.at_end ? m.u_end : m.offset);
   bool finite = true;
   for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
     solvers::HorizonStage& stage = m.qp.stages[k];
@@ -359,7 +394,7 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     if (k + 1 == m.qp.stages.size()) break;
     stage.A = m.steps[k].A;
     stage.B = m.steps[k].B;
-    m.offset = m.u_desired[k] - m.u_nominal[k];
+    m.offset = m.u_desired[k] + m.bias - m.u_model[k];
     stage.c.noalias() = stage.B * m.offset;
     m.bound(k, u_now, time_to_next, stage);
     m.add_rows(k, stage);
