@@ -89,6 +89,35 @@ def test_replay_of_a_run_of_second_order_repeats_it(deft, tmp_path):
         assert abs(again["q"][:] - first["q"][:]).max() < 1e-9
 
 
+TWO_PUSHERS = """
+deft: 1
+name: two pushers
+bodies:
+  hand: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {translation: xy}, mu: 0.5}
+  hand2: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {translation: xy}, mu: 0.5}
+  disc: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {planar: xy}, mu: 0.5}
+  disc2: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {planar: xy}, mu: 0.5}
+  wall: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {planar: xy}, mu: 0.5}
+  door: {shape: {box: {size: [0.4, 0.02, 0.2]}}, mass: 1, joint: {revolute: [0, 0, 1]}, pose: {translation: [2, 2, 0]}, mu: 0.5}
+robots: [{name: hand, stiffness: 100}, {name: hand2, stiffness: 50}]
+objects: [{name: wall, frozen: true}]
+plane: xy
+gravity: [0, 0, 0]
+step: {h: 0.07, rays: 2, contact_margin: .inf}
+configurations: {start: {hand: {x: -0.21, y: 0}, disc: {x: 0, y: 0, theta: 0}, hand2: {x: 0, y: 1}, disc2: {x: 0, y: 1.21}, wall: {x: 3, y: 3}}}
+initial: start
+commands: {knots: [{t: 0, hand: [-0.21, 0], hand2: [0, 1]}, {t: 1, hand: [0, 0], hand2: [0, 1.1]}, {t: 2, hand: [0, 0]}]}
+track: {settle: 0.2, speed: 10, replan: false}
+"""
+
+
+def test_steps_of_a_millisecond_stand_before_the_judge_of_contacts(deft, tmp_path):
+    """Some of their points solve the rows to 1e-9 and are too rough for the contacts: they are solved again."""
+    plan = recorded(deft, tmp_path, TWO_PUSHERS)
+    printed = tracked(deft, plan, tmp_path / "run", "track", "--plant", "stewart-trinkle")
+    assert printed["status"] == "Completed"
+
+
 def test_replay_repeats_forces_and_track_refuses_them(deft, tmp_path):
     run = recorded(deft, tmp_path, PUSHER, step=SECOND_ORDER, robots=[{"name": "hand", "drive": "force"}],
                    commands={"interpolation": "hold", "knots": [{"t": 0, "hand": [1, 0]}, {"t": 0.4, "hand": [1, 0]}]})  # fmt: skip

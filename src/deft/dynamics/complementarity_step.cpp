@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
@@ -112,42 +113,60 @@ void ComplementaritySolve::make_program(const Eigen::VectorXd* held, StepResult&
 }
 
 double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& result) {
+  result.iterations = 0;
+  result.solve_us = 0;
+  double judging_us = 0;
+  if (find_point(held, result)) {
+    // What solves the rows may be too rough for the contacts, which measure work by that of the step: once more, from
+    // nothing and as accurately as the solver can.
+    judging_us = judge(result);
+    if (solvers::usable(result.status)) return judging_us;
+    solver_.forget();
+    const double tolerance = std::exchange(solver_.settings().tolerance, solvers::ComplementaritySettings{}.tolerance);
+    find_point(held, result);
+    solver_.settings().tolerance = tolerance;
+  }
+  return judging_us + judge(result);
+}
+
+bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& result) {
+  static const solvers::ComplementarityResult kNothing{.status = Status::kSolved,
+                                                       .solution = {.uniqueness = solvers::Uniqueness::kUnique}};
+  make_program(held, result);
+  found_ = &kNothing;
+  if (!response_.from_energy(result.problem)) {
+    clear_complementarity(result);
+    result.status = Status::kNumericalFailure;  // a body without inertia
+    return false;
+  }
+  for (const scene::Robot& robot : scene_->robots())
+    for (int i = 0; held != nullptr && i < robot.nu; ++i)
+      response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
+  const Stopwatch watch;
+  rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
+  if (rows_.size() > 0) found_ = &solver_.solve(result.complementarity);
+  result.solve_us += watch.microseconds();
+  result.status = found_->status;
+  // A point that the judge takes is a solution, if not as good a one as the solver aims at.
+  const bool stands = !refines_ && found_->solution.z.size() == rows_.size() &&
+                      found_->certificate.max_scaled() <= solvers::kCertified;
+  if (stands && result.status != Status::kInfeasible && !solvers::usable(result.status))
+    result.status = Status::kSolved;
+  result.iterations += found_->iterations;
+  return solvers::usable(result.status);
+}
+
+double ComplementaritySolve::judge(StepResult& result) {
   result.uniqueness = solvers::Uniqueness::kUnknown;
   result.second_delta.resize(0);
   result.offending_contacts.clear();
   result.offending_limits.clear();
-  result.iterations = 0;
-  result.solve_us = 0;
   result.certificate = {};
-  make_program(held, result);
-  static const solvers::ComplementarityResult kNothing{.status = Status::kSolved,
-                                                       .solution = {.uniqueness = solvers::Uniqueness::kUnique}};
-  const solvers::ComplementarityResult* found = &kNothing;
-  if (response_.from_energy(result.problem)) {
-    for (const scene::Robot& robot : scene_->robots())
-      for (int i = 0; held != nullptr && i < robot.nu; ++i)
-        response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
-    const Stopwatch watch;
-    rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
-    if (rows_.size() > 0) found = &solver_.solve(result.complementarity);
-    result.solve_us = watch.microseconds();
-    result.status = found->status;
-    // A point that the judge takes is a solution, if not as good a one as the solver aims at.
-    const bool stands = !refines_ && found->solution.z.size() == rows_.size() &&
-                        found->certificate.max_scaled() <= solvers::kCertified;
-    if (stands && result.status != Status::kInfeasible && !solvers::usable(result.status))
-      result.status = Status::kSolved;
-    result.iterations = found->iterations;
-  } else {
-    clear_complementarity(result);
-    result.status = Status::kNumericalFailure;  // a body without inertia
-  }
-
-  unpack(found->solution, result);
+  unpack(found_->solution, result);
   choose_forces(result);
   const Stopwatch watch;
-  certify(found->certificate, result);
-  find_offenders(found->solution, result);
+  certify(found_->certificate, result);
+  find_offenders(found_->solution, result);
   return watch.microseconds();
 }
 

@@ -51,6 +51,10 @@ class ComplementaritySolve {
 
  private:
   void make_program(const Eigen::VectorXd* held, StepResult& result) const;
+  /// Solves the rows. @returns whether there is a point.
+  bool find_point(const Eigen::VectorXd* held, StepResult& result);
+  /// What the point means for the contacts, and whether it stands. @returns the time of that [µs].
+  double judge(StepResult& result);
   void unpack(const solvers::ComplementaritySolution& found, StepResult& result);
   void choose_forces(StepResult& result);
   void certify(const solvers::ComplementarityCertificate& problem, StepResult& result);
@@ -64,6 +68,7 @@ class ComplementaritySolve {
   CoulombRows rows_;
   bool refines_;  // the model works on with what the solver finds: it must be accurate
   solvers::ComplementaritySolver solver_;
+  const solvers::ComplementarityResult* found_ = nullptr;  // by find_point
   solvers::LeastNorm least_norm_;
   solvers::Certifier certifier_;
   ForceUniqueness force_uniqueness_;

@@ -168,12 +168,19 @@ void CoulombRows::motion(const ForceResponse& response, const Eigen::VectorXd& z
   for (int k = 0; k < num_free_; ++k) delta(response.free[static_cast<std::size_t>(k)]) = z(k);
 }
 
+double CoulombRows::share_within(const ContactRows& rows, const Eigen::VectorXd& z) {
+  const double limit = rows.mu * z(rows.first), sum = z.segment(rows.first + 1, rows.rays).sum();
+  return sum > limit ? std::max(limit, 0.0) / sum : 1;
+}
+
 std::array<double, 4> CoulombRows::force(int contact, const Eigen::VectorXd& z) const {
   const ContactRows& rows = contacts_[static_cast<std::size_t>(contact)];
   std::array<double, 4> f{z(rows.first), 0, 0, 0};
+  const double share = share_within(rows, z);
   for (int j = 0; j < rows.rays; ++j) {
-    f[1] += cosines_[static_cast<std::size_t>(j)] * z(rows.first + 1 + j);
-    if (rows.rays > 2) f[2] += sines_[static_cast<std::size_t>(j)] * z(rows.first + 1 + j);
+    const double beta = share * z(rows.first + 1 + j);
+    f[1] += cosines_[static_cast<std::size_t>(j)] * beta;
+    if (rows.rays > 2) f[2] += sines_[static_cast<std::size_t>(j)] * beta;
   }
   return f;
 }
@@ -184,9 +191,9 @@ void CoulombRows::append_pyramid(int contact, const Eigen::VectorXd& z, std::vec
     multipliers.insert(multipliers.end(), static_cast<std::size_t>(rows.edges), z(rows.first) / rows.edges);
     return;
   }
-  const double left = std::max(0.0, z(rows.first) - z.segment(rows.first + 1, rows.rays).sum() / rows.mu);
-  for (int j = 0; j < rows.rays; ++j)
-    multipliers.push_back(z(rows.first + 1 + j) / rows.mu + left / rows.rays);
+  const double share = share_within(rows, z) / rows.mu;
+  const double left = std::max(0.0, z(rows.first) - share * z.segment(rows.first + 1, rows.rays).sum());
+  for (int j = 0; j < rows.rays; ++j) multipliers.push_back(share * z(rows.first + 1 + j) + left / rows.rays);
 }
 
 void CoulombRows::add_limits(const Eigen::VectorXd& z, Eigen::VectorXd& multipliers) const {

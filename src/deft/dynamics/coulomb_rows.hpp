@@ -52,6 +52,9 @@ class CoulombRows {
     int velocity = 0;
     double sign = 1;  // +1: lower limit
   };
+  /// Part of the tangential force that is within the cone of z: all of it but for rounding, whose work over a gap of
+  /// metres is more than that of a step that hardly moves. What rows miss is the business of their own certificate.
+  static double share_within(const ContactRows& rows, const Eigen::VectorXd& z);
   void lay_out(const solvers::ContactProgram& program, const ForceResponse& response);
   void fill_directions(const solvers::ContactProgram& program, const ForceResponse& response);
   void fill_motion(const ForceResponse& response, Eigen::MatrixXd& motion) const;
