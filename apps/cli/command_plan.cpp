@@ -21,6 +21,7 @@
 #include "plan_folder.hpp"
 #include "plan_resume.hpp"
 #include "progress.hpp"
+#include "run_log.hpp"
 #include "run_page.hpp"
 #include "statistics.hpp"
 
@@ -195,6 +196,7 @@ planning::PlannerResult search(const PlanOptions& options, const scene::Scene& s
 struct Problem {
   scene::Scene scene;
   const scene::GoalSpec* goal;
+  Diagnostics warnings;
 };
 
 Problem load_problem(const PlanOptions& options) {
@@ -203,7 +205,8 @@ Problem load_problem(const PlanOptions& options) {
   if (options.nodes) scene_options.settings.push_back(fmt::format("plan.nodes={}", *options.nodes));
   if (options.time_limit_s)
     scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
-  Problem problem{load(scene_options, options.output, diagnostics), nullptr};
+  Problem problem{load(scene_options, options.output, diagnostics), nullptr, {}};
+  problem.warnings = std::move(diagnostics);
   problem.goal = &find_goal(options, problem.scene);
   const scene::Scene exact = planning::planning_scene(problem.scene);
   const planning::PlanningSteps steps(exact);
@@ -245,6 +248,8 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
       published.finish(result.plan, result.nodes, options.scene.threads);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
     }
+    log::info(fmt::format("seed {}: {}, {} nodes, {} steps, {:.3g} s", seed, row["status"].get<std::string>(), row["nodes"].get<int>(),
+                          row["steps"].get<int>(), row["time_s"].get<double>()));
     best = std::max(best, rank_of(row));
     open_end = may_go_on(result, place.journal->header(), interrupted());
     if (!open_end) place.journal->end_search(text_of(row));
@@ -260,7 +265,7 @@ Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
   const Json seed = summary["seed"];
   summary.erase("seed");
   summary["files"] = Json::array();
-  for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "plan.yaml"})
+  for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "plan.yaml", "deft.log"})
     summary["files"].push_back(place.file(name));
   summary["goal"] = goal;
   summary["seed"] = seed;
@@ -305,6 +310,8 @@ int run(PlanOptions options) {
     place.journal = std::make_unique<io::JournalFile>(place.folder, header);
   }
   io::publish_text(place.file("config.yaml"), yaml);
+  const RunLog log(place.file("deft.log"), fmt::format("plan {} to {}, {} seeds from {}", problem.scene.spec().file, goal, options.seeds, options.scene.seed),
+                   problem.warnings.all(), options.output, !options.resume.empty());
 
   catch_interrupts();
   bool open_end = false;

@@ -22,6 +22,7 @@
 #include "options.hpp"
 #include "problem_dump.hpp"
 #include "progress.hpp"
+#include "run_log.hpp"
 #include "run_page.hpp"
 #include "statistics.hpp"
 
@@ -141,17 +142,11 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
   fmt::print("open {}\n", page);
 }
 
-/// The start of the log: what ran on what, and the warnings of the scene, which the screen has already.
-void start_log(const std::string& path, const SimOptions& options, const scene::Scene& scene,
-               std::span<const Diagnostic> warnings, int steps, double h) {
-  log::start_file(path);
-  log::set_level(log::Level::kOff);
-  log::info(fmt::format("deft {} sim {}", DEFT_VERSION, options.scene.scene));
-  for (const Diagnostic& warning : warnings) log::warning(to_string(warning));
+/// What runs on what, for the log.
+std::string announcement(const SimOptions& options, const scene::Scene& scene, int steps, double h) {
   const Eigen::Vector3d& g = scene.spec().gravity_W;
-  log::info(fmt::format("gravity [{}, {}, {}] m/s², h {} s, {} steps, nq {}, nv {}, nu {}", g.x(), g.y(), g.z(), h,
-                        steps, scene.nq(), scene.nv(), scene.nu()));
-  apply(options.output);
+  return fmt::format("sim {}: gravity [{}, {}, {}] m/s², h {} s, {} steps, nq {}, nv {}, nu {}", options.scene.scene, g.x(), g.y(), g.z(), h, steps,
+                     scene.nq(), scene.nv(), scene.nu());
 }
 
 int run(const SimOptions& options) {
@@ -166,7 +161,7 @@ int run(const SimOptions& options) {
   // The run folder: what does not change first.
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
   const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
-  start_log(file("deft.log"), options, scene, diagnostics.all(), steps, model->h());
+  const RunLog log(file("deft.log"), announcement(options, scene, steps, model->h()), diagnostics.all(), options.output);
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
   const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
   Trajectory motion = dynamics::start_trajectory(*model, start);
@@ -218,7 +213,6 @@ int run(const SimOptions& options) {
   io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
   log::info(fmt::format("{} after {} steps{}{}", summary["status"].get<std::string>(), motion.num_steps(),
                         end.reason.empty() ? "" : "; ", end.reason));
-  log::stop_file();
   if (options.output.json)
     print_json(summary);
   else

@@ -25,6 +25,7 @@
 #include "problem_dump.hpp"
 #include "progress.hpp"
 #include "replanner.hpp"
+#include "run_log.hpp"
 #include "run_page.hpp"
 #include "statistics.hpp"
 
@@ -63,6 +64,7 @@ std::vector<std::string> words_of(const std::array<Enum, N>& values) {
 struct Task {
   scene::Scene scene;
   control::TrackedPlan plan;
+  Diagnostics warnings;
   double damping_h = 0;  // [s], what plant::object_damping takes: of the scene's step, not of the run's records
 };
 
@@ -99,7 +101,8 @@ Task load_task(const TrackCommand& options) {
     scene_options.settings.push_back("track.speed=.inf");
   }
   Diagnostics diagnostics;
-  Task task{load(scene_options, options.output, diagnostics), {}};
+  Task task{load(scene_options, options.output, diagnostics), {}, {}};
+  task.warnings = std::move(diagnostics);
   const dynamics::Trajectory& motion = run.trajectory;
   if (task.scene.names_q() != motion.names_q || task.scene.names_u() != motion.names_u)
     throw InputError({scene_options.scene, 0, 0}, fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
@@ -262,6 +265,12 @@ int exit_code(const Json& summary) {
   return summary["success"].get<bool>() ? kDone : kNotReached;
 }
 
+/// What runs on what, for the log.
+std::string announcement(const TrackCommand& options) {
+  return fmt::format("{} {} on the plant {}, controller {}{}{}", options.replays ? "replay" : "track", options.scene.scene, options.plant,
+                     options.replays ? "none" : options.controller, options.disturb.empty() ? "" : ", disturbed by ", options.disturb);
+}
+
 int run(const TrackCommand& options) {
   apply(options.output);
   if (!options.dump.folder.empty() && options.plant == to_string(plant::PlantKind::kMujoco))
@@ -275,11 +284,13 @@ int run(const TrackCommand& options) {
   // The first seed fills the folder while it runs; the others give their numbers.
   std::string folder;
   std::unique_ptr<io::RunWriter> writer;
+  std::unique_ptr<RunLog> log_file;
   const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, scene::visual_json(task.scene), DEFT_VERSION};
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
   const Listener keeper{[&](const dynamics::Trajectory& start) {
                           folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
                           io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
+                          log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options), task.warnings.all(), options.output);
                           writer = std::make_unique<io::RunWriter>(folder, header, start);
                         },
                         [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
@@ -289,6 +300,9 @@ int run(const TrackCommand& options) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
     const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
     runs.push_back(row_of(run, seed));
+    log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed, to_string(run.end.status),
+                          run.end.success ? "arrived" : "not arrived", run.end.replans, run.end.final.position_m, run.end.final.rotation_rad,
+                          run.motion.t.back()));
     if (k == 0) {
       writer->close();
       summary = runs.front();
@@ -296,7 +310,7 @@ int run(const TrackCommand& options) {
       summary["controller"] = options.replays ? "none" : options.controller;
       write_page(file("run.html"), header, run.motion);
       summary["files"] = Json::array();
-      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml"}) summary["files"].push_back(file(name));
+      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"}) summary["files"].push_back(file(name));
       if (run.dumped > 0) summary["files"].push_back(options.dump.folder);
     }
     if (options.seeds > 1) {

@@ -81,6 +81,8 @@ def test_killed_at_random_times_and_resumed_it_ends_with_the_same_tree(deft, pla
         nodes = published(folder)
     deft.run(*arguments, "--resume", "killed", code=whole.returncode)
     expect_equal(result_of(folder), result_of(tmp_path / "whole"))
+    log = (folder / "deft.log").read_text()
+    assert 2 <= log.count(" plan ") <= kills + 1 and log.splitlines()[-1].count("seed ") == 1, "each part of the run, and how it ended"
     with h5py.File(folder / "run.h5") as run:
         times = run["tree/time"][:]
         assert (np.diff(times) >= 0).all() and times[-1] < time.monotonic() - began_s

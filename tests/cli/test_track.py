@@ -54,6 +54,8 @@ def test_a_straight_push_arrives(deft, plan, tmp_path, plant, controller):
         assert run["/track/position_error"][-1] == pytest.approx(printed["final_error"]["position_m"], abs=1e-9)
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == printed
     assert (tmp_path / "run" / "run.html").stat().st_size > 10000
+    lines = (tmp_path / "run" / "deft.log").read_text().splitlines()
+    assert f"on the plant {plant}, controller {controller}" in lines[0] and "seed 0: Completed, arrived" in lines[-1]
     assert yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())["name"] == "pusher"
 
 

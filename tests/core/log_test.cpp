@@ -60,6 +60,11 @@ TEST_F(Log, CopiesLinesToAFileWhateverTheScreenShows) {
   EXPECT_NE(text.find("info: step 12\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("too fine"), std::string::npos);
   EXPECT_EQ(text.find("afterwards"), std::string::npos);
+  log::start_file(file_.string(), true);
+  log::info("goes on");
+  log::stop_file();
+  EXPECT_EQ(contents(file_).find(text), 0u) << "what was there stays";
+  EXPECT_NE(contents(file_).find("info: goes on\n"), std::string::npos);
 }
 
 TEST_F(Log, RefusesAFileThatCannotBeOpened) {

@@ -69,12 +69,12 @@ void write(Level level, std::string_view message) {
 
 void set_level(Level level) { outlets().screen->set_level(to_spdlog(level)); }
 
-void start_file(const std::string& path) {
+void start_file(const std::string& path, bool append) {
   stop_file();
   Outlets& out = outlets();
   const std::lock_guard lock(out.file_mutex);
   try {
-    out.file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, /*truncate=*/true);
+    out.file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, /*truncate=*/!append);
   } catch (const spdlog::spdlog_ex& failure) {
     throw std::runtime_error(fmt::format("cannot open the log file '{}': {}", path, failure.what()));
   }
