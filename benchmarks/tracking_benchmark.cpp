@@ -77,7 +77,7 @@ std::string measure(const Task& task, int runs, int repeat) {
         static_cast<std::uint64_t>(k));
     const scene::Scene world = scene::Scene::build(control::disturbed(scene, disturbance), diagnostics);
     const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = scene.spec().track.period});
-    const Eigen::VectorXd q = control::disturbed_start(world, plan.q.front(), disturbance);
+    const Eigen::VectorXd q = control::disturbed_start(world, plan.q.front(), disturbance).value();
     control::TrackOptions track{.controller = control::Controller::kMpc, .disturbance = disturbance};
     track.record_contacts = false;
     const std::size_t first = times.size();

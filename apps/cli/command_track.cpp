@@ -165,10 +165,16 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
        .joint_lag = settings.joint_lag,
        .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
        .on_step = dumps ? tell : nullptr});
-  const Eigen::VectorXd q_start = control::disturbed_start(world, task.plan.q.front(), disturbance);
+  const std::optional<Eigen::VectorXd> settled = control::disturbed_start(world, task.plan.q.front(), disturbance);
+  const Eigen::VectorXd q_start = settled ? *settled : control::moved_start(world, task.plan.q.front(), disturbance);
   TrackRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
   if (listener != nullptr) listener->begin(run.motion);
+  if (!settled) {
+    run.end.status = control::TrackStatus::kStartFailed;
+    run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
+    return run;
+  }
   const Replanner replanner(task.scene, task.plan.q.back(), seed, options.scene.threads);
   control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
   track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) { return replanner(q, u, number); };
@@ -261,7 +267,7 @@ void print_for_people(const Json& summary, const std::string& page) {
 
 int exit_code(const Json& summary) {
   if (interrupted()) return kInterrupted;
-  if (summary["status"] == "PlantFailed") return kNumericalFailure;
+  if (summary["status"] == "PlantFailed" || summary["status"] == "StartFailed") return kNumericalFailure;
   return summary["success"].get<bool>() ? kDone : kNotReached;
 }
 

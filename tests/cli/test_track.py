@@ -145,6 +145,20 @@ def test_what_the_controller_cannot_predict_is_refused_before_anything_is_writte
     assert not (tmp_path / "no").exists()
 
 
+def test_a_start_that_does_not_fit_is_the_failure_of_its_seed(deft, tmp_path):
+    """A disc between two walls that touch it: where it grows nothing can be done, where it shrinks it is as before."""
+    walls = {f"wall{k}": {"shape": {"box": {"size": [1, 0.2, 1]}}, "pose": {"translation": [0, 0.2 * k, 0]}, "joint": "fixed", "mu": 0.5} for k in (-1, 1)}
+    plan = recorded(deft, tmp_path, PUSHER, bodies=yaml.safe_load(PUSHER)["bodies"] | walls)
+    (tmp_path / "size.yaml").write_text("size: 0.02\n")
+    done = deft.run("track", plan, "--disturb", "size.yaml", "--seeds", 6, "--out", "run", "--quiet", "--json", "--set", "track.replan=false", code=None)
+    runs = json.loads(done.stdout)["runs"]
+    assert done.returncode == (3 if runs[0]["status"] == "StartFailed" else 0)
+    assert {run["status"] for run in runs} == {"StartFailed", "Completed"}
+    for run in runs:
+        assert run["success"] == (run["status"] == "Completed"), run
+    assert (tmp_path / "run" / "run.html").stat().st_size > 10000
+
+
 def test_seeds_give_statistics_and_the_same_numbers_again(deft, plan, tmp_path):
     disturb = tmp_path / "disturb.yaml"
     disturb.write_text("offset_m: 0.003\nfriction: 0.2\nnoise_m: 0.001\ndelay_s: 0.05\nlag_periods: 1\n")

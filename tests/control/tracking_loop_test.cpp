@@ -58,7 +58,7 @@ Outcome run(const scene::Scene& world, const scene::Scene& scene, const TrackedP
   const auto plant = plant::make_plant(
       kind, world,
       {.step = settings.plant_step, .object_damping = plant::object_damping(world, settings.object_damping, plan.h)});
-  const VectorXd q = disturbed_start(world, plan.q.front(), options.disturbance);
+  const VectorXd q = disturbed_start(world, plan.q.front(), options.disturbance).value();
   Outcome outcome;
   outcome.motion = start_tracking(*plant, ReferencePath(scene, plan, settings.speed), q);
   outcome.end = track(*plant, scene, plan, q, options, outcome.motion);

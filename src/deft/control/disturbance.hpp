@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 
 #include "deft/scene/disturbance_spec.hpp"
 #include "deft/scene/scene.hpp"
@@ -25,8 +26,8 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
 /// can move in, across gravity where gravity acts on it. Moved or scaled objects may stand inside fingers or supports,
 /// which a world of second order would answer with a kick: the exact quasidynamic step then holds the joints' targets at q
 /// until nothing moves, at most kSettlingSteps steps of h, so that fingers give way as far as their springs do.
-/// @param scene  the disturbed world.  @throws std::runtime_error if such a step fails.
-Eigen::VectorXd disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
+/// @param scene  the disturbed world.  @returns nothing if such a step fails, as where what has grown does not fit.
+std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
 /// Only the first part of it.
 Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
 inline constexpr int kSettlingSteps = 50;

@@ -94,11 +94,14 @@ class Run {
     return mpc_ && settings_.replan && options_.replan && !gave_up_ && plans_ < settings_.replans;
   }
 
+  /// Whether the end has been held for `settle`, to half a period: times are sums.
+  bool has_settled() const { return settled_s_ > settings_.settle - 0.5 * settings_.period; }
+
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
     if (holding_s_ < 0 && (clock_s_ > patience_s_ || unseen_s_ > patience_s_)) return true;
     const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
-    return at_end && settled_s_ >= settings_.settle && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
+    return at_end && has_settled() && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
   }
 
   /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,
@@ -138,7 +141,7 @@ class Run {
     next_u_ = u_;
     if (holding_s_ >= 0) return replan();
     if (blind_s_ > kBlind_s) return TrackWord::kBlind;
-    if (off_plan(estimated_error_) || (at_end && settled_s_ >= settings_.settle)) {
+    if (off_plan(estimated_error_) || (at_end && has_settled())) {
       if (may_replan()) {
         holding_s_ = 0;
         return replan();
@@ -283,7 +286,8 @@ std::string_view to_string(TrackWord word) {
 std::string_view to_string(Controller controller) { return controller == Controller::kMpc ? "mpc" : "open-loop"; }
 
 std::string_view to_string(TrackStatus status) {
-  return status == TrackStatus::kCompleted ? "Completed" : status == TrackStatus::kPlantFailed ? "PlantFailed" : "Interrupted";
+  constexpr std::string_view kNames[] = {"Completed", "StartFailed", "PlantFailed", "Interrupted"};
+  return kNames[static_cast<std::size_t>(status)];
 }
 
 Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const VectorXd& q_start) {

@@ -46,6 +46,7 @@ struct TrackOptions {
 /// Why a tracked run ended.
 enum class TrackStatus {
   kCompleted,   // the plan's time is over
+  kStartFailed, // the disturbed start does not settle: nothing was tried
   kPlantFailed, // the plant's simulation failed
   kInterrupted
 };
