@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
+constexpr double kSame = 1e-6;    // of a period: times that differ by less are one, for they are sums
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
 constexpr double kLost = 20;      // times as far off as would ask for a new plan, and there is none: the command is held
 constexpr double kPatience = 3;   // the clock of a nearest-point reference, or blindness, may take so many times the plan's duration
@@ -189,8 +190,8 @@ class Run {
 
   /// By how much the clock goes on in a period [knots].
   double advance_of_clock() const {
-    const double now = path_->time_at(knot_);
-    return path_->knot_at(now + settings_.period) - knot_;
+    const double then = path_->time_at(knot_) + settings_.period;
+    return (then > path_->duration() - kSame * settings_.period ? path_->knots() : path_->knot_at(then)) - knot_;
   }
 
   void tick(TrackWord word) {
