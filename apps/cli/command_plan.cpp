@@ -310,7 +310,7 @@ int run(PlanOptions options) {
     place.journal = std::make_unique<io::JournalFile>(place.folder, header);
   }
   io::publish_text(place.file("config.yaml"), yaml);
-  const RunLog log(place.file("deft.log"), fmt::format("plan {} to {}, {} seeds from {}", problem.scene.spec().file, goal, options.seeds, options.scene.seed),
+  const RunLog log(place.file("deft.log"), fmt::format("plan {} to {}, seeds from {}, {} in all", problem.scene.spec().file, goal, options.scene.seed, options.seeds),
                    problem.warnings.all(), options.output, !options.resume.empty());
 
   catch_interrupts();

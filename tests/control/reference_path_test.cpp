@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "deft/math/rotation.hpp"
 #include "support/scene_builder.hpp"
@@ -136,6 +137,17 @@ TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
   for (std::size_t k = 0; k < led.q.size(); ++k)
     EXPECT_LT((scene.model().difference(given.q[k], led.q[k]) - double(k) / 3 * missing).norm(), 1e-12) << k;
   EXPECT_EQ(led.u, given.u);
+
+  // Where angles wrap a whole turn is nothing to be made up for.
+  scene::SceneSpec spec = scene.spec();
+  spec.plan.wrap_angles = true;
+  const scene::Scene wrapping = test::build(spec);
+  TrackedPlan turned = given;
+  VectorXd whole_turn = missing;
+  whole_turn(8) += 2 * std::numbers::pi;
+  wrapping.model().integrate(given.q.back(), whole_turn, q_end);
+  lead_objects_to(wrapping, q_end, turned);
+  for (std::size_t k = 0; k < led.q.size(); ++k) EXPECT_LT((led.q[k] - turned.q[k]).norm(), 1e-12) << k;
 }
 
 }  // namespace

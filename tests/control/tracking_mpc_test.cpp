@@ -93,16 +93,16 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
       mpc.follow(path);
       std::vector<VectorXd> estimates;
       VectorXd u;
-      for (int k = 0; k < 6; ++k) {
+      constexpr double knots[] = {0, 0.5, 1, 1.5, 2, 2.5, 6, 6};  // of 6: the end too
+      for (int k = 0; k < 8; ++k) {
         VectorXd q;
-        path.configuration(0.5 * k, q);
+        path.configuration(knots[k], q);
         estimates.push_back(moved(scene, q, 5e-4, k));
       }
       path.command(1, u);
       const auto periods = [&] {
-        for (int k = 0; k < 6; ++k)
-          EXPECT_EQ(mpc.control(estimates[static_cast<std::size_t>(k)], 0.5 * k, u, 0.1).status,
-                    TrackingStatus::kSolved);
+        for (int k = 0; k < 8; ++k)
+          EXPECT_EQ(mpc.control(estimates[static_cast<std::size_t>(k)], knots[k], u, 0.1).status, TrackingStatus::kSolved);
       };
       for (int warm = 0; warm < 8; ++warm) periods();  // scratch grows to what the programs of these periods need
       EXPECT_EQ(testing_support::allocations_during(periods), 0) << to_string(linearization) << " " << change_weight;

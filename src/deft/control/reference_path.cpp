@@ -46,6 +46,21 @@ std::pair<std::size_t, double> place(double knot, int steps) {
   return {static_cast<std::size_t>(k), inside - k};
 }
 
+/// The displacement that is left to the objects, size nv, 0 elsewhere; with `plan.wrap_angles` by the shorter way round.
+VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_end) {
+  const VectorXd delta = scene.model().difference(q, q_end);
+  const std::vector<VelocityRole> roles = velocity_roles(scene);
+  VectorXd way = VectorXd::Zero(scene.nv());
+  for (const scene::Object& object : scene.objects()) {
+    for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
+      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[static_cast<std::size_t>(i)].q_index >= 0 &&
+                         roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation;
+      way(i) = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
+    }
+  }
+  return way;
+}
+
 }  // namespace
 
 std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
@@ -58,14 +73,9 @@ std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
 }
 
 void lead_objects_to(const scene::Scene& scene, const VectorXd& q_end, TrackedPlan& plan) {
-  const VectorXd missing = scene.model().difference(plan.q.back(), q_end);
-  VectorXd share = VectorXd::Zero(scene.nv());
-  for (std::size_t k = 1; k < plan.q.size(); ++k) {
-    for (const scene::Object& object : scene.objects())
-      share.segment(object.first_v, object.nv) =
-          double(k) / double(plan.q.size() - 1) * missing.segment(object.first_v, object.nv);
-    scene.model().integrate(VectorXd(plan.q[k]), share, plan.q[k]);
-  }
+  const VectorXd missing = way_of_objects(scene, plan.q.back(), q_end);
+  for (std::size_t k = 1; k < plan.q.size(); ++k)
+    scene.model().integrate(VectorXd(plan.q[k]), double(k) / double(plan.q.size() - 1) * missing, plan.q[k]);
 }
 
 ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed)
@@ -134,16 +144,12 @@ double ReferencePath::nearest(const VectorXd& q, double from, double to) const {
 
 ObjectError object_error(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_reference) {
   ObjectError error;
-  const VectorXd delta = scene.model().difference(q, q_reference);
+  const VectorXd way = way_of_objects(scene, q, q_reference);
   const std::vector<VelocityRole> roles = velocity_roles(scene);
   for (const scene::Object& object : scene.objects()) {
     double position = 0, rotation = 0;
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
-      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[static_cast<std::size_t>(i)].q_index >= 0 &&
-                         roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation;
-      const double way = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
-      const double squared = way * way;
-      (roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation ? rotation : position) += squared;
+      (roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation ? rotation : position) += way(i) * way(i);
     }
     error.position_m = std::max(error.position_m, std::sqrt(position));
     error.rotation_rad = std::max(error.rotation_rad, std::sqrt(rotation));

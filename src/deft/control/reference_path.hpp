@@ -17,7 +17,7 @@ struct TrackedPlan {
 };
 
 /// Spreads along the plan what is missing at its end, so that its objects end where they do in q_end:
-///   q_k ← q_k ⊕ (k/T)(q_end ⊖ q_T), objects alone.
+///   q_k ← q_k ⊕ (k/T)(q_end ⊖ q_T), objects alone; with `plan.wrap_angles` whole turns are nothing.
 /// @param q_end  size nq; a little off the plan's end, for commands stay as they are.
 void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan);
 

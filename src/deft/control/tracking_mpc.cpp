@@ -44,6 +44,7 @@ scene::Scene exact_scene(const scene::Scene& scene) {
 struct Linear {
   MatrixXd A, B;
   VectorXd q_next;                 // exact
+  VectorXd drift;                  // q_next beside the nominal configuration that follows; 0 but where a plan ends on the move
   VectorXd force;                  // smoothed normal forces, the kWatched largest; missing ones 0
   MatrixXd force_q, force_u;
   int contacts = 0;
@@ -108,6 +109,8 @@ struct TrackingMpc::Impl {
     }
     unchanged = dynamics::make_step_model(scene);
     bias.setZero(nu);
+    u_end = u_end_step = u_unchanged = bias;
+    q_unchanged.setZero(scene.nq());
     q_nominal.assign(N + 1, VectorXd::Zero(scene.nq()));
     q_desired = q_nominal;
     u_nominal.assign(N, VectorXd::Zero(nu));
@@ -149,6 +152,7 @@ struct TrackingMpc::Impl {
     find_largest_forces();
     differentiator.linearize(*stage.smooth, start, u, smoothed, {.motion_only = true});
     differentiator.jacobians(watched, derivative);
+    step.drift.setZero(scene.nv());
     step.A = derivative.A;
     step.B = derivative.B;
     step.contacts = static_cast<int>(smoothed.problem.contacts.size());
@@ -207,9 +211,12 @@ struct TrackingMpc::Impl {
     at_end = knot >= path->knots();
     if (at_end) {
       if (!was_at_end) path->command(knot, u_end);
-      v_next = settings.period / (settings.period + kFade_s) * (u_now - u_end);
-      u_end += v_next;
-      for (VectorXd& deviation : v) deviation -= v_next;
+      u_end_step = settings.period / (settings.period + kFade_s) * (u_now - u_end);
+      u_end += u_end_step;
+      for (VectorXd& deviation : v) deviation -= u_end_step;
+    } else if (was_at_end) {
+      bias.setZero();
+      for (VectorXd& deviation : v) deviation.setZero();
     }
     const auto N = static_cast<std::size_t>(settings.horizon);
     const double moved = std::isfinite(last_knot) ? std::clamp(knot - last_knot, 0.0, double(settings.horizon)) : 0.0;
@@ -235,7 +242,7 @@ struct TrackingMpc::Impl {
         const auto at = static_cast<std::size_t>(std::clamp(knot + double(k), 0.0, double(path->knots())));
         steps[k] = along[at];
         q_nominal[k] = q_desired[k];
-        u_nominal[k] = u_model[k] = u_path[k];
+        u_model[k] = u_path[k];
       }
       q_nominal[N] = q_desired[N];
       scene::difference(scene.model(), q_nominal[0], q, qp.x_start);
@@ -273,12 +280,12 @@ struct TrackingMpc::Impl {
 
   void add_rows(std::size_t k, solvers::HorizonStage& stage) {
     const Linear& step = steps[k];
-    // Inputs are differences from the plan's: u = u_desired + v.
+    // Inputs are differences from what is desired: u = u_desired + v; the model sees u + bias.
     offset = u_desired[k] + bias - u_model[k];
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
       const Index a = scene.actuated()[static_cast<std::size_t>(i)];
-      const double stretch = u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.B.row(a).dot(offset);
+      const double stretch = u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.drift(a) - step.B.row(a).dot(offset);
       for (const double sign : {1.0, -1.0}) {
         stage.X.row(row) = -sign * step.A.row(a);
         stage.U.row(row) = -sign * step.B.row(a);
@@ -337,7 +344,7 @@ struct TrackingMpc::Impl {
   std::vector<VectorXd> q_nominal, q_desired, u_nominal, v;
   std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised about
   bool at_end = false;                               // of the path: u_end takes the place of u_path, and bias is learnt
-  VectorXd u_end, bias, u_unchanged, q_unchanged;
+  VectorXd u_end, u_end_step, bias, u_unchanged, q_unchanged;
   std::unique_ptr<dynamics::StepModel> unchanged;    // of the step under the command in force
   VectorXd v_next, error, offset;
   dynamics::State start;
@@ -369,6 +376,8 @@ void TrackingMpc::follow(const ReferencePath& path) {
   m.along.resize(plan.q.size());
   for (std::size_t k = 0; k < plan.q.size(); ++k)
     m.along_ok = m.linearize(m.stages.front(), plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
+  // A plan stops where it ends; a step under its last command need not.
+  if (m.along_ok) scene::difference(m.scene.model(), plan.q.back(), m.along.back().q_next, m.along.back().drift);
 }
 
 const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const VectorXd& u_now, double time_to_next) {
@@ -395,7 +404,8 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     stage.A = m.steps[k].A;
     stage.B = m.steps[k].B;
     m.offset = m.u_desired[k] + m.bias - m.u_model[k];
-    stage.c.noalias() = stage.B * m.offset;
+    stage.c = m.steps[k].drift;
+    stage.c.noalias() += stage.B * m.offset;
     m.bound(k, u_now, time_to_next, stage);
     m.add_rows(k, stage);
   }

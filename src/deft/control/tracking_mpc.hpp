@@ -42,7 +42,9 @@ class TrackingMpc {
   void follow(const ReferencePath& path);
   /// One period:
   ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖u_k − u^d_k‖²_R   s.t.  the linearised steps, limits of commands, of their
-  ///   change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1.
+  ///   change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1. At the end of the path u^d follows the
+  /// command in force and the model's commands are offset by what is learnt from where joints are (README.md): both are
+  /// kept from period to period.
   /// @param q  estimate of the configuration.  @param u_now  the command in force.  @param time_to_next  [s] > 0, how long
   /// until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next call. No
   /// allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.

@@ -120,7 +120,7 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
     // What solves the rows may be too rough for the contacts, which measure work by that of the step: once more, from
     // nothing and as accurately as the solver can.
     judging_us = judge(result);
-    if (solvers::usable(result.status)) return judging_us;
+    if (refines_ || solvers::usable(result.status)) return judging_us;
     solver_.forget();
     const double tolerance = std::exchange(solver_.settings().tolerance, solvers::ComplementaritySettings{}.tolerance);
     find_point(held, result);

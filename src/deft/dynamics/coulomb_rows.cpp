@@ -169,8 +169,8 @@ void CoulombRows::motion(const ForceResponse& response, const Eigen::VectorXd& z
 }
 
 double CoulombRows::share_within(const ContactRows& rows, const Eigen::VectorXd& z) {
-  const double limit = rows.mu * z(rows.first), sum = z.segment(rows.first + 1, rows.rays).sum();
-  return sum > limit ? std::max(limit, 0.0) / sum : 1;
+  const double limit = std::max(rows.mu * z(rows.first), 0.0), sum = z.segment(rows.first + 1, rows.rays).sum();
+  return sum > limit ? limit / sum : 1;
 }
 
 std::array<double, 4> CoulombRows::force(int contact, const Eigen::VectorXd& z) const {
