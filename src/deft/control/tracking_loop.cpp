@@ -252,7 +252,7 @@ class Run {
     motion_.steps.push_back(step);
   }
 
-  static constexpr double kEnough = 0.4;  // of the tolerances: what may be left of the error at the end of a plan
+  static constexpr double kEnough = 0.3;  // of the tolerances: what may be left of the error at the end of a plan
   static constexpr int kRefusals = 3;     // so many times in a row no plan was found
 
   plant::Plant& plant_;
