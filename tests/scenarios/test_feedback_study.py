@@ -90,7 +90,7 @@ def test_unknown_arguments_are_named(laboratory):
 
 def test_every_seed_is_run_once_in_every_cell():
     for system in study.SYSTEMS:
-        for quick, counts in ((False, (50, 3, 1)), (True, (3, 1, 1))):
+        for quick, counts in ((False, (50, 5, 1)), (True, (3, 1, 1))):
             cells = {}
             for job in study.jobs_of(system, quick):
                 cells.setdefault((job.disturbance, job.controller), []).extend(range(job.first, job.first + job.count))
