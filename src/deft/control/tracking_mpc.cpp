@@ -25,8 +25,7 @@ namespace {
 
 constexpr double kFaster = 2;             // the controller may move joint targets faster than the re-timed plan by this factor
 constexpr double kPrice = 1e4;            // of a soft limit that is exceeded, per rad or m, or share of the force limit
-constexpr double kFade_s = 0.5;           // [s], in which the price of a deviation that lasts fades at the end of the path
-constexpr double kBias_s = 0.5;           // [s], in which the offset between commands and where joints go is learnt
+constexpr double kObserver_s = 0.5;       // [s], in which, at the end of the path, the price of a deviation that lasts fades, and bias is learnt
 constexpr double kMostBias = 0.05;        // [rad, m], of that offset: more is not play but something in the way
 constexpr Index kWatched = 8;             // contacts of a step whose forces are watched, those with the largest
 
@@ -191,15 +190,16 @@ struct TrackingMpc::Impl {
     }
   }
 
+  double observer_gain() const { return settings.period / (settings.period + kObserver_s); }
+
   /// Joints do not go where commands say if there is play, sag or lag. What the model has to be told, u + bias, is learnt
   /// from where they are: a command that is kept should not move them in the model either.
   /// @returns false if the step failed.
   bool learn_bias(const VectorXd& q, const VectorXd& u_now) {
     u_unchanged = u_now + bias;
     if (!advance(*unchanged, q, u_unchanged, q_unchanged)) return false;
-    const double gain = settings.period / (settings.period + kBias_s);
     for (Index i = 0; i < bias.size(); ++i)
-      bias(i) = std::clamp(bias(i) + gain * (joint(q, i) - joint(q_unchanged, i)), -kMostBias, kMostBias);
+      bias(i) = std::clamp(bias(i) + observer_gain() * (joint(q, i) - joint(q_unchanged, i)), -kMostBias, kMostBias);
     return true;
   }
 
@@ -211,7 +211,7 @@ struct TrackingMpc::Impl {
     at_end = knot >= path->knots();
     if (at_end) {
       if (!was_at_end) path->command(knot, u_end);
-      u_end_step = settings.period / (settings.period + kFade_s) * (u_now - u_end);
+      u_end_step = observer_gain() * (u_now - u_end);
       u_end += u_end_step;
       for (VectorXd& deviation : v) deviation -= u_end_step;
     } else if (was_at_end) {
@@ -278,10 +278,10 @@ struct TrackingMpc::Impl {
     return stage.q.allFinite() && stage.Q.allFinite();
   }
 
+  /// `offset` is that of this step: what is desired beside what is linearised about.
   void add_rows(std::size_t k, solvers::HorizonStage& stage) {
     const Linear& step = steps[k];
     // Inputs are differences from what is desired: u = u_desired + v; the model sees u + bias.
-    offset = u_desired[k] + bias - u_model[k];
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
       const Index a = scene.actuated()[static_cast<std::size_t>(i)];
