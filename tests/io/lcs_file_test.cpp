@@ -225,7 +225,11 @@ TEST_F(LcsFiles, EveryNumberComesBack) {
     EXPECT_TRUE(s.A == t.A && s.B == t.B && s.C == t.C && s.F == t.F && s.D0 == t.D0 && s.D == t.D && s.E == t.E && s.H == t.H && s.alpha == t.alpha);
     EXPECT_TRUE(p.N == b.N && p.Q == b.Q && p.R == b.R && p.Qf == b.Qf && p.x0 == b.x0 && p.x_goal == b.x_goal);
     EXPECT_TRUE(p.x_min == b.x_min && p.x_max == b.x_max && p.x_price == b.x_price && p.gamma_max == b.gamma_max);
-    EXPECT_TRUE(p.u_min == b.u_min && p.u_max == b.u_max);
+    if (p.system.B.cols() > 0) {
+      EXPECT_TRUE(p.u_min == b.u_min && p.u_max == b.u_max);
+    } else {
+      EXPECT_TRUE(b.u_min.size() == 0 && b.u_max.size() == 0);
+    }
   }
 }
 

@@ -15,6 +15,7 @@ using namespace horizons;
 /// The one minimum of a dense program: every row off, held or given up, all combinations.
 VectorXd enumerate(const Dense& p) {
   const Eigen::Index n = p.H.rows(), m = p.d.size();
+  const double unit = p.H.cwiseAbs().maxCoeff();  // the system below has entries around 1: its rank is judged by them
   std::vector<int> state(static_cast<std::size_t>(m), 0);
   double least = kInfinity;
   VectorXd best;
@@ -29,19 +30,19 @@ VectorXd enumerate(const Dense& p) {
     if (k <= n) {
       MatrixXd K = MatrixXd::Zero(n + k, n + k);
       VectorXd right(n + k);
-      K.topLeftCorner(n, n) = p.H;
+      K.topLeftCorner(n, n) = p.H / unit;
       right.head(n) = -f;
       for (Eigen::Index a = 0; a < k; ++a) {
         K.row(n + a).head(n) = p.G.row(held[static_cast<std::size_t>(a)]);
         K.col(n + a).head(n) = p.G.row(held[static_cast<std::size_t>(a)]).transpose();
-        right(n + a) = p.d(held[static_cast<std::size_t>(a)]);
+        right(n + a) = unit * p.d(held[static_cast<std::size_t>(a)]);
       }
-      const VectorXd v = K.fullPivLu().solve(right).head(n);
-      const VectorXd excess = p.G * v - p.d;
+      const VectorXd v = K.fullPivLu().solve(right).head(n) / unit;
+      const VectorXd excess = p.G * v - p.d, terms = p.G.cwiseAbs() * v.cwiseAbs() + p.d.cwiseAbs();
       double cost = 0.5 * v.dot(p.H * v) + p.f.dot(v);
       for (Eigen::Index i = 0; i < m; ++i) {
         if (p.rho(i) < kInfinity) cost += p.rho(i) * std::max(0.0, excess(i));
-        else if (excess(i) > 1e-9) cost = kInfinity;
+        else if (excess(i) > 1e-9 * terms(i)) cost = kInfinity;
       }
       if (cost < least) {
         least = cost;
@@ -159,6 +160,7 @@ TEST(HorizonQpKinds, SmallProgramsAreSolvedLikeByTryingAllSets) {
     ASSERT_EQ(solution.status, HorizonStatus::kSolved) << kind.name << ' ' << seed;
     const Dense dense = condense(qp, solution);
     const VectorXd expected = enumerate(dense), free = -dense.H.ldlt().solve(dense.f);
+    ASSERT_EQ(expected.size(), dense.v.size()) << kind.name << ' ' << seed << ": no set of rows is feasible";
     EXPECT_LT((dense.v - expected).norm(), 1e-6 * (kind.size + expected.norm())) << kind.name << ' ' << seed;
     bent += (free - expected).norm() > 1e-3 * kind.size;
   }
