@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 
 #include "deft/solvers/horizon_certificate.hpp"
 #include "solvers/horizon_programs.hpp"
@@ -165,6 +168,26 @@ TEST(HorizonQpKinds, SmallProgramsAreSolvedLikeByTryingAllSets) {
     bent += (free - expected).norm() > 1e-3 * kind.size;
   }
   EXPECT_GT(bent, 30);
+}
+
+TEST(HorizonQpKinds, StepsThatComeBackAreNoticed) {
+  // Mehrotra's steps go round in a cycle on each of these.
+  const struct {
+    const char* kind;
+    std::uint64_t seed;
+    int steps, nx, nu, rows;
+  } cases[] = {{"plain", 1958, 3, 4, 3, 5},      {"changes", 1486, 5, 2, 2, 2},  {"unstable", 3582, 1, 3, 1, 5},
+               {"unstable changes", 4735, 2, 1, 2, 3}, {"singular", 7136, 3, 2, 3, 3}, {"tight", 73, 2, 4, 2, 3},
+               {"duplicates", 4608, 1, 4, 1, 2}, {"dear", 4969, 2, 5, 2, 6},     {"cheap", 11274, 1, 5, 1, 4},
+               {"large", 723, 4, 4, 1, 2},       {"free", 1350, 1, 1, 1, 6}};
+  for (const auto& c : cases) {
+    const Kind& kind = *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.name == std::string_view(c.kind); });
+    const HorizonQp qp = make(kind, c.seed, c.steps, c.nx, c.nu, c.rows);
+    HorizonSolution solution;
+    HorizonQpSolver().solve(qp, {}, solution);
+    ASSERT_EQ(solution.status, HorizonStatus::kSolved) << c.kind;
+    expect_optimal(qp, solution, kind, 1e-6, c.kind);
+  }
 }
 
 TEST(HorizonQpKinds, FulfilTheDenseOptimalityConditions) {

@@ -11,6 +11,10 @@ using Eigen::ArrayXd;
 using Eigen::Index;
 
 constexpr double kShy = 0.995;         // share of the way to the boundary
+constexpr int kPatience = 4;           // steps without progress: a cycle
+constexpr double kProgress = 0.7;      // of the least complementarity
+constexpr double kAlone = 100;         // times feasibility: complementarity alone is left
+constexpr double kCentred = 0.2;       // of the complementarity, at most aimed at in a cycle
 constexpr double kRegularized = 1e-7;  // ε of the least violation, in stiffnesses
 
 Eigen::Map<const ArrayXd> view(const std::vector<double>& v) {
@@ -40,6 +44,8 @@ void HorizonInteriorPoint::begin_violation(HorizonIterate& at) {
 
 /// Slacks at their gaps, where these are not too small, and multipliers of one product with them.
 void HorizonInteriorPoint::place(HorizonIterate& at) {
+  least_ = std::numeric_limits<double>::infinity();
+  without_progress_ = 0;
   hard_ = at.program.hard();
   d_ = view(at.program.d()).head(count_);
   stiffness_ = view(at.program.stiffness()).head(count_);
@@ -100,11 +106,11 @@ double HorizonInteriorPoint::measure(HorizonIterate& at) {
   std::copy(l_.begin(), l_.end(), y_.begin());
   at.program.add_transposed(y_, g_);
   const double scale = scale_ + largest(l_);
-  const double gradient = at.program.reduced(g_) / scale;
+  gradient_ = at.program.reduced(g_) / scale;
   violation_ = count_ == 0 ? 0 : (residual_.abs() / (d_.abs() + view(Gz_).head(count_).abs() + s_)).maxCoeff();
   complementarity_ = mean_product() / scale;
-  const double result = std::max({gradient, violation_, complementarity_});
-  return std::isfinite(gradient + violation_ + complementarity_) ? result : std::numeric_limits<double>::infinity();
+  const double result = std::max({gradient_, violation_, complementarity_});
+  return std::isfinite(gradient_ + violation_ + complementarity_) ? result : std::numeric_limits<double>::infinity();
 }
 
 void HorizonInteriorPoint::factor(HorizonIterate& at) {
@@ -155,6 +161,18 @@ double HorizonInteriorPoint::product_after(double step) const {
          static_cast<double>(count_ + soft);
 }
 
+/// Whether several steps have left complementarity alone to be reached, but no nearer: Mehrotra's steps may come back to
+/// where they began. Once found it stays.
+bool HorizonInteriorPoint::cycles() {
+  if (without_progress_ >= kPatience) return true;
+  if (complementarity_ > kAlone * std::max(gradient_, violation_)) ++without_progress_;
+  if (complementarity_ < kProgress * least_) {
+    least_ = complementarity_;
+    without_progress_ = 0;
+  }
+  return without_progress_ >= kPatience;
+}
+
 double HorizonInteriorPoint::step(HorizonIterate& at) {
   const Index soft = count_ - hard_;
   factor(at);
@@ -165,9 +183,15 @@ double HorizonInteriorPoint::step(HorizonIterate& at) {
   direction(at);
   const double after = product_after(longest_step());
   const double aim = tau > 0 ? tau * std::pow(after / tau, 3) : 0;
-  // Corrector: to the aim, with the predictor's products.
-  m1_ = aim - ds_ * dl_;
-  m2_ = aim + dl_.tail(soft) * de_;
+  if (cycles()) {
+    // Without the predictor's products, which lead back, and less far than it says.
+    m1_.setConstant(std::min(aim, kCentred * tau));
+    m2_.setConstant(std::min(aim, kCentred * tau));
+  } else {
+    // Corrector: to the aim, with the predictor's products.
+    m1_ = aim - ds_ * dl_;
+    m2_ = aim + dl_.tail(soft) * de_;
+  }
   direction(at);
   const double length = std::min(1.0, kShy * longest_step());
   for (std::size_t k = 0; k < at.z.size(); ++k) at.z[k] += length * dz_[k];

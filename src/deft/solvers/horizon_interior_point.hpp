@@ -1,5 +1,5 @@
 #pragma once
-// Mehrotra's predictor–corrector for horizon programs.
+// Mehrotra's predictor–corrector for horizon programs, without his products where they lead round in a cycle.
 
 #include <Eigen/Core>
 #include <vector>
@@ -34,13 +34,15 @@ class HorizonInteriorPoint {
   void cost_gradient(HorizonIterate& at);
   void factor(HorizonIterate& at);
   void direction(HorizonIterate& at);
+  bool cycles();
   double mean_product() const;
   double longest_step() const;
   double product_after(double step) const;
 
   int hard_ = 0, count_ = 0;
   bool least_violation_ = false;
-  double inputs_ = 0, scale_ = 1, violation_ = 0, complementarity_ = 0;
+  double inputs_ = 0, scale_ = 1, violation_ = 0, gradient_ = 0, complementarity_ = 0, least_ = 0;
+  int without_progress_ = 0;
   Eigen::ArrayXd s_, l_, e_, ds_, dl_, de_;
   Eigen::ArrayXd d_, rho_, nu_, c_, stiffness_, residual_, w_, r_, m1_, m2_;
   std::vector<double> Gz_, g_, dz_, y_, form_weight_, weight_, reference_;
