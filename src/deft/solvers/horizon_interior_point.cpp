@@ -14,7 +14,7 @@ constexpr double kShy = 0.995;         // share of the way to the boundary
 constexpr int kPatience = 4;           // steps without progress: a cycle
 constexpr double kProgress = 0.7;      // of the least complementarity
 constexpr double kAlone = 100;         // times feasibility: complementarity alone is left
-constexpr double kCentred = 0.2;       // of the complementarity, at most aimed at in a cycle
+constexpr double kCentred = 0.2;       // of the complementarity: a step out of a cycle aims at that or less
 constexpr double kRegularized = 1e-7;  // ε of the least violation, in stiffnesses
 
 Eigen::Map<const ArrayXd> view(const std::vector<double>& v) {
@@ -163,7 +163,7 @@ double HorizonInteriorPoint::product_after(double step) const {
 
 /// Whether several steps have left complementarity alone to be reached, but no nearer: Mehrotra's steps may come back to
 /// where they began. Once found it stays.
-bool HorizonInteriorPoint::cycles() {
+bool HorizonInteriorPoint::notice_cycle() {
   if (without_progress_ >= kPatience) return true;
   if (complementarity_ > kAlone * std::max(gradient_, violation_)) ++without_progress_;
   if (complementarity_ < kProgress * least_) {
@@ -183,10 +183,11 @@ double HorizonInteriorPoint::step(HorizonIterate& at) {
   direction(at);
   const double after = product_after(longest_step());
   const double aim = tau > 0 ? tau * std::pow(after / tau, 3) : 0;
-  if (cycles()) {
-    // Without the predictor's products, which lead back, and less far than it says.
-    m1_.setConstant(std::min(aim, kCentred * tau));
-    m2_.setConstant(std::min(aim, kCentred * tau));
+  if (notice_cycle()) {
+    // Without the predictor's products, which lead back.
+    const double centred = std::min(aim, kCentred * tau);
+    m1_.setConstant(centred);
+    m2_.setConstant(centred);
   } else {
     // Corrector: to the aim, with the predictor's products.
     m1_ = aim - ds_ * dl_;

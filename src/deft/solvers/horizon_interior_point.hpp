@@ -34,7 +34,7 @@ class HorizonInteriorPoint {
   void cost_gradient(HorizonIterate& at);
   void factor(HorizonIterate& at);
   void direction(HorizonIterate& at);
-  bool cycles();
+  bool notice_cycle();
   double mean_product() const;
   double longest_step() const;
   double product_after(double step) const;
