@@ -14,10 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/batch.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/batch/batch.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
 
 namespace {
@@ -122,7 +124,7 @@ void measure(const std::string& path, const Arguments& arguments) {
   dynamics::BatchResult result;
   const std::set<int> threads{1, 2, dynamics::thread_count(0)};
   const int most = *threads.rbegin();
-  std::vector<Times> pure(static_cast<std::size_t>(most) + 1), steps(pure.size());
+  std::vector<Times> pure(to_size(most) + 1), steps(pure.size());
   volatile double sink = 0;
   // As long as the batch, so that both meet the same disturbances.
   Times whole, slice;
@@ -131,15 +133,15 @@ void measure(const std::string& path, const Arguments& arguments) {
   const int chunks = std::max(16, static_cast<int>(100 * whole.processor_s / slice.processor_s));
   for (int round = 0; round < arguments.rounds; ++round) {
     for (const int n : threads) {
-      keep_best([&] { sink = pure_arithmetic(n, chunks); }, pure[static_cast<std::size_t>(n)]);
+      keep_best([&] { sink = pure_arithmetic(n, chunks); }, pure[n]);
       dynamics::BatchOptions options = arguments.batch;
       options.threads = n;
-      keep_best([&] { batch.run(input, options, result); }, steps[static_cast<std::size_t>(n)]);
+      keep_best([&] { batch.run(input, options, result); }, steps[n]);
     }
   }
   const auto done = std::count(result.state.begin(), result.state.end(), dynamics::ItemState::kDone);
   for (const int n : threads) {
-    const Times &a = pure[static_cast<std::size_t>(n)], &b = steps[static_cast<std::size_t>(n)];
+    const Times &a = pure[n], &b = steps[n];
     const double of_pure = pure[1].wall_s / a.wall_s, of_batch = steps[1].wall_s / b.wall_s;
     fmt::print("| {} | {} | {} | {} | {:.0f} | {:.1f} | {:.2f} | {:.2f} | {:.3f} | {:.3f} |\n", scene.spec().name,
                scene.nv(), n, done, arguments.count / b.wall_s, 1e6 * b.processor_s / arguments.count, of_batch,

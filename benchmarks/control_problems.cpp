@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "deft/dynamics/surface_contact_lcs.hpp"
-#include "deft/io/problem_file.hpp"
+#include "deft/dynamics/complementarity/surface_contact_lcs.hpp"
+#include "deft/io/problems/problem_file.hpp"
 #include "deft/math/random.hpp"
-#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/lcs/lcs_program.hpp"
 #include "robustness.hpp"
 #include "support/lcs_problems.hpp"
 
@@ -88,15 +88,15 @@ std::vector<Vector4d> starts(const std::vector<FlatSurface>& room, const Options
     for (std::uint32_t i = 0; i < 4; ++i) x[i] = (i < 2 ? kReach : kSpeed) * (2 * random_uniform(options.seed, item, i) - 1);
     if (between(room, x) && touches(room, x)) found.push_back(x);
   }
-  found.resize(static_cast<std::size_t>(options.count));
+  found.resize(options.count);
   return found;
 }
 
-solvers::LcsMpcProgram program(const std::vector<FlatSurface>& room, const Vector4d& start, int N) {
+solvers::lcs::LcsMpcProgram program(const std::vector<FlatSurface>& room, const Vector4d& start, int N) {
   dynamics::SurfaceContactModel model;
   model.h = kStep;
   model.surfaces = room;
-  solvers::LcsMpcProgram p;
+  solvers::lcs::LcsMpcProgram p;
   p.system = dynamics::surface_contact_lcs(model);
   p.N = N;
   p.Q = p.Qf = Eigen::Matrix4d::Identity();
@@ -138,7 +138,7 @@ nlohmann::json read(const std::string& path) {
 Eigen::MatrixXd columns(const nlohmann::json& lists) {
   Eigen::MatrixXd out(static_cast<Eigen::Index>(lists.empty() ? 0 : lists[0].size()), static_cast<Eigen::Index>(lists.size()));
   for (Eigen::Index k = 0; k < out.cols(); ++k) {
-    for (Eigen::Index i = 0; i < out.rows(); ++i) out(i, k) = lists.at(static_cast<std::size_t>(k)).at(static_cast<std::size_t>(i)).get<double>();
+    for (Eigen::Index i = 0; i < out.rows(); ++i) out(i, k) = lists.at(k).at(i).get<double>();
   }
   return out;
 }
@@ -146,8 +146,8 @@ Eigen::MatrixXd columns(const nlohmann::json& lists) {
 void certify(const std::string& problem, const std::string& answer) {
   const io::ProblemFile file = io::read_problem(problem);
   const nlohmann::json said = read(answer);
-  const solvers::LcsMpcProgram& program = std::get<io::LcsProblemFile>(file).program;
-  const solvers::LcsCertificate c = solvers::certify(program, {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
+  const solvers::lcs::LcsMpcProgram& program = std::get<io::LcsProblemFile>(file).program;
+  const solvers::lcs::LcsCertificate c = solvers::lcs::certify(program, {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
   fmt::print("{}\n", nlohmann::json{{"dynamics", c.dynamics}, {"primal", c.primal}, {"complementarity", c.complementarity}, {"cost", c.cost}}.dump());
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+
 #include "dynamics/parameter_differences.hpp"
 #include "dynamics/step_differences.hpp"
 
@@ -95,7 +96,7 @@ std::vector<Body> shapes() {
           prism(5, 0.06, 0.1), cylinder(0.05, 0.1), ellipsoid({0.04, 0.06, 0.08})};
 }
 
-const std::vector<double> kBarriers{10, 100, 1e4, scene::kInfinity};
+const std::vector<double> kBarriers{10, 100, 1e4, kInfinity};
 std::string name_of(double kappa) { return std::isfinite(kappa) ? fmt::format("κ = {:g}", kappa) : "exact"; }
 
 /// A scene with settings that vary from state to state.

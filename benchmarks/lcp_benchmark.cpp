@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/complementarity.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "support/complementarity_problems.hpp"
 
 namespace {
 
 using namespace deft;
-using Method = solvers::ComplementaritySettings::Method;
+using Method = solvers::lcp::ComplementaritySettings::Method;
 
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -26,7 +26,7 @@ double median(std::vector<double> values) {
 
 // The next problem of a sequence: the same contacts, each a little less pressed. (What is pressed more, or asked to slide both ways, need
 // not have a solution.)
-void move_on(solvers::ComplementarityProgram& program, deft::testing::ComplementarityProblems& random) {
+void move_on(solvers::lcp::ComplementarityProgram& program, deft::testing::ComplementarityProblems& random) {
   for (Eigen::Index i = 0; i < program.q.size(); i += 4) program.q[i] += 1e-2 * std::abs(program.q[i] * random.normal());
 }
 
@@ -38,15 +38,15 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--count") == 0) count = std::stoi(argv[i + 1]);
   }
   fmt::print("linear complementarity problems, {} per size, kernels {}; median µs, certificate included\n", count,
-             solvers::active_isa());
+             solvers::kernels::active_isa());
   fmt::print("{:>5} {:>8} {:>10} {:>10} {:>10} {:>10} {:>12} {:>10}\n", "n", "pivots", "cold", "cold max", "warm", "warm hits", "newton", "Newton ok");
   for (const int n : {8, 12, 16, 36, 60, 96, 120}) {
     std::vector<double> cold, warm, newton, pivots;
     int hits = 0, solved = 0;
     for (int k = 0; k < count; ++k) {
       deft::testing::ComplementarityProblems random(static_cast<std::uint64_t>(7000 + k));
-      solvers::ComplementarityProgram program = random.planar_stewart_trinkle(n / 4);
-      solvers::ComplementaritySolver lemke({.method = Method::kLemke}), fallback({.method = Method::kNewton, .max_modes = 0});
+      solvers::lcp::ComplementarityProgram program = random.planar_stewart_trinkle(n / 4);
+      solvers::lcp::ComplementaritySolver lemke({.method = Method::kLemke}), fallback({.method = Method::kNewton, .max_modes = 0});
       std::vector<double> own, other;
       for (int repeat = 0; repeat < 10; ++repeat) {
         lemke.forget();

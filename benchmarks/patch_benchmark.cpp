@@ -17,10 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/equivalent_contact_point.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
 #include "support/scene_builder.hpp"
 
@@ -37,7 +39,7 @@ constexpr const char* kShapes[] = {"cube", "cylinder", "ellipsoid"};
 double quantile(std::vector<double>& values, double p) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[p * static_cast<double>(values.size() - 1) + 0.5];
 }
 
 /// The numbers of one start, drawn one after the other.
@@ -103,11 +105,11 @@ double energy_bound(const PatchWorld& world, std::span<const PatchState> start, 
     bound += 0.5 * world.h * world.h * torque.dot(I.inverse() * torque);
   }
   for (const PatchContact& contact : step.contacts) {
-    const PatchPair& pair = world.pairs[static_cast<std::size_t>(contact.pair)];
+    const PatchPair& pair = world.pairs[contact.pair];
     for (const int geometry : {pair.a, pair.b}) {
-      const int body = world.geometries[static_cast<std::size_t>(geometry)].moving;
+      const int body = world.geometries[geometry].moving;
       if (body < 0) continue;
-      const PatchState& s = step.end[static_cast<std::size_t>(body)];
+      const PatchState& s = step.end[body];
       bound += 0.5 * world.h * contact.p_n * s.omega_W.squaredNorm() * (contact.point_W - s.p_WC).norm();
     }
   }
@@ -156,7 +158,7 @@ void run(const scene::SceneSpec& spec, const std::string& name, std::vector<Patc
     tally.iterations += step.iterations;
     ++tally.attempts[step.attempts];
     tally.hard += std::strcmp(step.method, "free") != 0 && std::strcmp(step.method, "newton") != 0;
-    if (!solvers::usable(step.status) || !(step.certificate.max_scaled() <= solvers::kCertified)) {
+    if (!solvers::usable(step.status) || !(step.certificate.max_scaled() <= solvers::contact::kCertified)) {
       ++tally.failed;
       tally.complain(fmt::format("{}: step {} of {:.4g} s ends {} after {} starts, residual {:.1e}; it turned by {:.2g} rad in the step before", name, k, world.h, solvers::to_string(step.status), step.attempts,
                                  step.certificate.max_scaled(), world.h * state[0].omega_W.norm()));
@@ -275,7 +277,7 @@ void steps_of(const std::vector<std::string>& arguments) {
   fmt::print("[");
   for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
     const int steps = std::stoi(arguments[i + 1]);
-    std::vector<double> best(static_cast<std::size_t>(steps), 1e300), iterations(static_cast<std::size_t>(steps), 0.0);
+    std::vector<double> best(steps, 1e300), iterations(to_size(steps), 0.0);
     double residual = 0, penetration = 0;
     for (int round = 0; round < 3; ++round) {
       Diagnostics diagnostics;
@@ -287,8 +289,8 @@ void steps_of(const std::vector<std::string>& arguments) {
         state.t = k * model->h();
         model->step(state, Eigen::VectorXd(0), result);
         if (!solvers::usable(result.status)) throw std::runtime_error(fmt::format("{}: step {} ends {}", arguments[i], k, solvers::to_string(result.status)));
-        best[static_cast<std::size_t>(k)] = std::min(best[static_cast<std::size_t>(k)], result.step_us);
-        iterations[static_cast<std::size_t>(k)] = result.iterations;
+        best[k] = std::min(best[k], result.step_us);
+        iterations[k] = result.iterations;
         residual = std::max(residual, result.certificate.max_scaled());
         penetration = std::max(penetration, result.certificate.primal_m);
         state.q = result.q_next;

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "deft/dynamics/step_model.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/io/scene/scene_file.hpp"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/success_rate.hpp"
+#include "deft/planning/feasibility/success_rate.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ scene::GoalSpec draw_goal(scene::GoalSpec goal, const std::vector<Arguments::Ran
 double quantile(std::vector<double> values, double share) {
   if (values.empty()) return std::nan("");
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[share * static_cast<double>(values.size() - 1) + 0.5];
 }
 
 /// Why a seed has no plan: what ended its search, and whether the nearest node was close.

@@ -14,9 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
 #include "robustness.hpp"
 #include "support/random_problems.hpp"
 
@@ -65,11 +66,11 @@ struct Tally {
   long iterations = 0;
   std::vector<double> times_us;
 
-  void add(std::uint64_t seed, const solvers::ContactProgram& program, const solvers::SolveInfo& info,
-           const solvers::ContactSolution& solution) {
-    const solvers::Certificate certificate = certify(program, solution);
+  void add(std::uint64_t seed, const solvers::contact::ContactProgram& program, const solvers::contact::SolveInfo& info,
+           const solvers::contact::ContactSolution& solution) {
+    const solvers::contact::Certificate certificate = certify(program, solution);
     const solvers::Status status = confirmed(info.status, certificate);
-    statuses[static_cast<std::size_t>(status)] += 1;
+    statuses[to_size(status)] += 1;
     not_finite += !solution.delta.allFinite();
     iterations += info.iterations;
     times_us.push_back(info.solve_us);
@@ -82,18 +83,18 @@ struct Tally {
     if (!usable(status)) return;
     worst = std::max(worst, residual);
     const int power = residual > 0 ? static_cast<int>(std::ceil(-std::log10(residual))) : 19;
-    residuals[static_cast<std::size_t>(std::clamp(power, 0, 19))] += 1;
+    residuals[std::clamp(power, 0, 19)] += 1;
   }
 
   void print() {
     std::sort(times_us.begin(), times_us.end());
     const auto at = [&](double q) {
-      return times_us[static_cast<std::size_t>(q * static_cast<double>(times_us.size() - 1))];
+      return times_us[q * static_cast<double>(times_us.size() - 1)];
     };
     for (int k = 0; k < solvers::kNumStatuses; ++k) {
-      if (statuses[static_cast<std::size_t>(k)])
+      if (statuses[k])
         fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)),
-                   statuses[static_cast<std::size_t>(k)]);
+                   statuses[k]);
     }
     fmt::print("  failures {}, not finite {}, worst residual {:.2e}, mean iterations {:.1f}\n  residuals:", failed,
                not_finite, worst, static_cast<double>(iterations) / static_cast<double>(times_us.size()));
@@ -109,14 +110,14 @@ template <class Draw>
 bool run(const char* name, int count, std::uint64_t first_seed, Statuses expected, Draw draw) {
   if (count <= 0) return true;
   fmt::print("{} {} problems, seeds {} …\n", count, name, first_seed);
-  solvers::ContactSolver solver;
-  solvers::ContactSolution solution;
+  solvers::contact::ContactSolver solver;
+  solvers::contact::ContactSolution solution;
   Tally tally;
   tally.expected = std::move(expected);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
     deft::testing::RandomProblems problems(seed);
-    const solvers::ContactProgram program = draw(problems);
+    const solvers::contact::ContactProgram program = draw(problems);
     tally.add(seed, program, solver.solve(program, {.warm_start = false}, solution), solution);
   }
   tally.print();
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
   using solvers::Status;
   const Options options = parse(argc, argv);
   const std::uint64_t seed = options.seed;
-  const auto smooth = [&](solvers::ContactProgram program) {
+  const auto smooth = [&](solvers::contact::ContactProgram program) {
     program.kappa = options.kappa;
     return program;
   };

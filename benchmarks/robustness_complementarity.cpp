@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/complementarity.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "robustness.hpp"
 #include "support/brute_force_modes.hpp"
 #include "support/complementarity_problems.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using deft::testing::ComplementarityProblems;
 using solvers::Status;
-using solvers::Uniqueness;
+using solvers::lcp::Uniqueness;
 
 constexpr double kResidual = 1e-10;
 constexpr double kSpread = 1e-6;   // of motions that count as several
@@ -29,13 +29,13 @@ struct Times {
   double at(double p) {
     if (us.empty()) return 0;
     std::sort(us.begin(), us.end());
-    return us[static_cast<std::size_t>(p * static_cast<double>(us.size() - 1))];
+    return us[p * static_cast<double>(us.size() - 1)];
   }
 };
 
 bool check_solvable(int count, std::uint64_t first_seed) {
   fmt::print("{} frictional contact problems (Stewart–Trinkle, limit surface), n = 4 … 120, seeds {} …\n", count, first_seed);
-  solvers::ComplementaritySolver solver;
+  solvers::lcp::ComplementaritySolver solver;
   std::array<int, 20> residuals{};
   std::array<int, 3> methods{};
   Times times;
@@ -44,10 +44,10 @@ bool check_solvable(int count, std::uint64_t first_seed) {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
     ComplementarityProblems random(seed);
-    const solvers::ComplementarityProgram program = seed % 2 == 0 ? random.stewart_trinkle({}) : random.limit_surface({});
+    const solvers::lcp::ComplementarityProgram program = seed % 2 == 0 ? random.stewart_trinkle({}) : random.limit_surface({});
     solver.forget();
     const Stopwatch watch;
-    const solvers::ComplementarityResult& result = solver.solve(program);
+    const solvers::lcp::ComplementarityResult& result = solver.solve(program);
     times.us.push_back(watch.microseconds());
     const double residual = certify(program, result.solution).max_scaled();
     if (result.status != Status::kSolved || !(residual <= kResidual)) {
@@ -60,7 +60,7 @@ bool check_solvable(int count, std::uint64_t first_seed) {
     const std::string_view method = result.method;
     methods[method == "lemke" ? 0 : method == "newton" ? 1 : 2] += 1;
     const int power = residual > 0 ? static_cast<int>(std::ceil(-std::log10(residual))) : 19;
-    residuals[static_cast<std::size_t>(std::clamp(power, 0, 19))] += 1;
+    residuals[std::clamp(power, 0, 19)] += 1;
   }
   fmt::print("  failures {}, worst residual {:.1e}; by Lemke's method {}, Newton's {}, modes {}\n  residuals:", failed, worst, methods[0],
              methods[1], methods[2]);
@@ -81,17 +81,17 @@ bool check_verdicts(int count, std::uint64_t first_seed) {
     for (int i = kind; i < count; i += static_cast<int>(kKinds.size())) {
       const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
       ComplementarityProblems random(seed);
-      const solvers::ComplementarityProgram program = random.small(kind, kSmall);
+      const solvers::lcp::ComplementarityProgram program = random.small(kind, kSmall);
       const deft::testing::ModesTruth truth = deft::testing::enumerate_modes(program);
       const bool many = truth.feasible && truth.spread > kSpread;
       (!truth.feasible ? infeasible : many ? several : one) += 1;
 
-      solvers::ComplementaritySolver solver({.check_uniqueness = true});
+      solvers::lcp::ComplementaritySolver solver({.check_uniqueness = true});
       const Stopwatch watch;
-      const solvers::ComplementarityResult& result = solver.solve(program);
+      const solvers::lcp::ComplementarityResult& result = solver.solve(program);
       times.us.push_back(watch.microseconds());
       modes = std::max(modes, result.modes);
-      const solvers::ComplementarityCertificate certificate = certify(program, result.solution);
+      const solvers::lcp::ComplementarityCertificate certificate = certify(program, result.solution);
       const bool right = !truth.feasible ? result.status == Status::kInfeasible && certificate.infeasible <= 1e-8
                          : many          ? result.status == Status::kNotUnique && certificate.max_scaled() <= kResidual
                                          : result.status == Status::kSolved && result.solution.uniqueness == Uniqueness::kUnique;
@@ -101,7 +101,7 @@ bool check_verdicts(int count, std::uint64_t first_seed) {
     }
     good = good && wrong == 0;
     fmt::print("  {:<19} {:>4} infeasible, {:>4} with several, {:>4} with one solution: {} wrong; at most {} nodes; p50 {:.1f} µs, max {:.0f} µs\n",
-               kKinds[static_cast<std::size_t>(kind)], infeasible, several, one, wrong, modes, times.at(0.5), times.at(1));
+               kKinds[kind], infeasible, several, one, wrong, modes, times.at(0.5), times.at(1));
   }
   return good;
 }

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "deft/solvers/branch_and_bound.hpp"
+#include "deft/core/index.hpp"
+#include "deft/solvers/lcs/mpc_solver.hpp"
 #include "robustness.hpp"
 #include "support/lcs_problems.hpp"
 
@@ -16,15 +17,15 @@ namespace deft::bench {
 namespace {
 
 using deft::testing::AllModes;
-using solvers::LcsMpcProgram;
-using solvers::LcsMpcResult;
+using solvers::lcs::LcsMpcProgram;
+using solvers::lcs::LcsMpcResult;
 using solvers::Status;
 
 constexpr double kResidual = 1e-8;   // of trajectories, over their largest entry (at least 1)
 constexpr double kCost = 2e-7;       // over 1 + cost, by which two optima may differ
 constexpr double kTimeLimit_s = 10;
 
-double residual(const LcsMpcProgram& program, const solvers::LcsTrajectory& t) {
+double residual(const LcsMpcProgram& program, const solvers::lcs::LcsTrajectory& t) {
   const double largest = std::max({1.0, t.x.cwiseAbs().maxCoeff(), t.u.cwiseAbs().maxCoeff(), t.gamma.cwiseAbs().maxCoeff()});
   return certify(program, t).max() / largest;
 }
@@ -51,7 +52,7 @@ std::string wrong(const LcsMpcProgram& program, const LcsMpcResult& result, cons
 
 bool check_control(int count, std::uint64_t first_seed) {
   fmt::print("{} random control problems of at most {} pairs against all their modes, seeds {} …\n", count, kControlPairs, first_seed);
-  solvers::BranchAndBoundSettings settings;
+  solvers::lcs::BranchAndBoundSettings settings;
   settings.time_limit_s = kTimeLimit_s;
   std::array<int, solvers::kNumStatuses> statuses{};
   std::vector<double> times_us, nodes;
@@ -62,9 +63,9 @@ bool check_control(int count, std::uint64_t first_seed) {
     const LcsMpcProgram program = deft::testing::random_lcs_program(seed, kControlPairs);
     const AllModes truth = deft::testing::try_all_modes(program);
     settings.threads = 1 + static_cast<int>(seed % 2);
-    solvers::LcsMpcSolver solver(settings);
+    solvers::lcs::LcsMpcSolver solver(settings);
     const LcsMpcResult& result = solver.solve(program);
-    statuses[static_cast<std::size_t>(result.status)] += 1;
+    statuses[to_size(result.status)] += 1;
     times_us.push_back(1e6 * result.time_s);
     nodes.push_back(static_cast<double>(result.nodes));
     if (result.has_incumbent) worst = std::max(worst, residual(program, result.incumbent));
@@ -82,12 +83,12 @@ bool check_control(int count, std::uint64_t first_seed) {
       fmt::print("  seed {}: {}; optimum {:.12g}, N {}, {} pairs a step\n", seed, what, truth.cost, program.N, program.system.pairs());
   }
   for (int k = 0; k < solvers::kNumStatuses; ++k) {
-    if (statuses[static_cast<std::size_t>(k)])
-      fmt::print("  {}: {}\n", solvers::to_string(static_cast<Status>(k)), statuses[static_cast<std::size_t>(k)]);
+    if (statuses[k])
+      fmt::print("  {}: {}\n", solvers::to_string(static_cast<Status>(k)), statuses[k]);
   }
   const auto at = [](std::vector<double>& values, double p) {
     std::sort(values.begin(), values.end());
-    return values.empty() ? 0.0 : values[static_cast<std::size_t>(p * static_cast<double>(values.size() - 1))];
+    return values.empty() ? 0.0 : values[p * static_cast<double>(values.size() - 1)];
   };
   fmt::print("  wrong {}, without a proof {}; {} infeasible by all modes, {} without a verdict of all modes; worst residual {:.1e}\n", failed, unproven,
              infeasible, unjudged, worst);

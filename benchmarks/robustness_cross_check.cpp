@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
 #include "robustness.hpp"
 #include "support/random_problems.hpp"
 
@@ -15,7 +15,7 @@ namespace deft::bench {
 namespace {
 
 using deft::testing::RandomProblems;
-using solvers::SolveMethod;
+using solvers::contact::SolveMethod;
 using solvers::Status;
 
 constexpr double kAgree = 1e-9;      // energy norm of the difference
@@ -23,7 +23,7 @@ constexpr double kAlone = 1e-11;     // tolerance to which each method works alo
 constexpr double kPolished = 1e-13;  // tolerance that asks for the last digits, by both
 
 struct Draw {
-  solvers::ContactProgram program;
+  solvers::contact::ContactProgram program;
   bool jammed = false;
 };
 
@@ -44,11 +44,11 @@ Draw draw(std::uint64_t seed) {
     limits.max_contacts = seed % 50 == 49 ? 300 : 40;
     out.program = random.next(limits);
   }
-  out.program.model = solvers::FrictionModel::kPyramid;
+  out.program.model = solvers::contact::FrictionModel::kPyramid;
   return out;
 }
 
-double energy_norm(const solvers::ContactProgram& program, const Eigen::VectorXd& d) {
+double energy_norm(const solvers::contact::ContactProgram& program, const Eigen::VectorXd& d) {
   double total = 0;
   for (int k = 0; k < program.Q.num_blocks(); ++k) {
     const auto part = d.segment(program.Q.start(k), program.Q.size(k));
@@ -58,8 +58,8 @@ double energy_norm(const solvers::ContactProgram& program, const Eigen::VectorXd
 }
 
 struct Side {
-  solvers::ContactSolver solver;
-  solvers::ContactSolution solution;
+  solvers::contact::ContactSolver solver;
+  solvers::contact::ContactSolution solution;
   int failed = 0;
 
   void polish(const Draw& drawn) {
@@ -68,7 +68,7 @@ struct Side {
   }
 
   Status solve(const Draw& drawn, SolveMethod method, std::uint64_t seed, const char* name, bool& own) {
-    const solvers::SolveInfo info =
+    const solvers::contact::SolveInfo info =
         solver.solve(drawn.program, {.method = method, .tolerance = kAlone, .warm_start = false}, solution);
     own = info.method == method;
     const Status status = confirmed(info.status, certify(drawn.program, solution));
@@ -99,7 +99,7 @@ bool cross_check(int count, std::uint64_t first_seed) {
     if (drawn.jammed || a != Status::kSolved || b != Status::kSolved) continue;
     given_up += !own;
     ++compared;
-    const double E0 = solvers::row_scales(drawn.program).E0_J;
+    const double E0 = solvers::contact::row_scales(drawn.program).E0_J;
     const auto apart_by = [&] {
       return energy_norm(drawn.program, interior.solution.delta - active.solution.delta) / std::sqrt(E0);
     };
@@ -114,7 +114,7 @@ bool cross_check(int count, std::uint64_t first_seed) {
       fmt::print("  seed {}: motions differ by {:.1e}, {} velocities, {} contacts\n", seed, difference,
                  drawn.program.nv, drawn.program.contacts.size());
     const int power = difference > 0 ? static_cast<int>(std::ceil(-std::log10(difference))) : 19;
-    differences[static_cast<std::size_t>(std::clamp(power, 0, 19))] += 1;
+    differences[std::clamp(power, 0, 19)] += 1;
   }
   fmt::print("  up to {} contacts, {} jammed; failures: interior point {}, active set {}\n", most, jammed,
              interior.failed, active.failed);

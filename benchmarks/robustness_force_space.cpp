@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "deft/solvers/delassus.hpp"
+#include "deft/solvers/force_space/delassus_solver.hpp"
 #include "robustness.hpp"
 #include "support/force_space_problems.hpp"
 
@@ -22,8 +22,8 @@ bool check_force_space(int count, int only, std::uint64_t first_seed, double tim
              "worst", "p50 ms", "max ms");
   for (int family = 0; family < static_cast<int>(ForceSpaceProblems::kFamilies.size()); ++family) {
     if (only >= 0 && family != only) continue;
-    for (const auto law : {solvers::SlidingLaw::kAssociated, solvers::SlidingLaw::kCoulomb}) {
-      const bool coulomb = law == solvers::SlidingLaw::kCoulomb;
+    for (const auto law : {solvers::force_space::SlidingLaw::kAssociated, solvers::force_space::SlidingLaw::kCoulomb}) {
+      const bool coulomb = law == solvers::force_space::SlidingLaw::kCoulomb;
       int solved = 0, honest = 0, wrong = 0;
       double worst = 0;
       std::vector<double> times_ms;
@@ -32,11 +32,11 @@ bool check_force_space(int count, int only, std::uint64_t first_seed, double tim
         const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
         std::mt19937_64 rng(seed);
         const double size = std::pow(700.0, std::uniform_real_distribution<double>(0, 1)(rng));
-        solvers::DelassusProgram program = ForceSpaceProblems(seed).next(family, static_cast<int>(size));
+        solvers::force_space::DelassusProgram program = ForceSpaceProblems(seed).next(family, static_cast<int>(size));
         program.law = law;
-        solvers::DelassusSolution solution;
-        const solvers::DelassusInfo info =
-            solvers::DelassusSolver().solve(program, {.time_limit_s = time_limit_s}, solution);
+        solvers::force_space::DelassusSolution solution;
+        const solvers::force_space::DelassusInfo info =
+            solvers::force_space::DelassusSolver().solve(program, {.time_limit_s = time_limit_s}, solution);
         const double residual = certify(program, solution).max_scaled();
         times_ms.push_back(1e-3 * info.solve_us);
         if (info.status == solvers::Status::kSolved) {

@@ -52,7 +52,7 @@ Run run(const PublishedSearch& search, std::uint64_t seed, const Arguments& argu
   const Stopwatch watch;
   PublishedSearch::grow_to(tree, arguments.iterations, arguments.threads);
   const double wall_s = watch.seconds(), processor_s = processor_seconds() - before;
-  const planning::Node& best = tree.nodes()[static_cast<std::size_t>(tree.best_node())];
+  const planning::Node& best = tree.nodes()[tree.best_node()];
   return {wall_s,
           processor_s,
           best.distance,

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "support/problem_reader.hpp"
 
@@ -31,20 +31,20 @@ struct Row {
 
 Row measure(const std::vector<RealProblem>& sequence, bool warm, int repeats) {
   Row row;
-  solvers::ContactSolver solver;
-  solvers::SolverSettings settings;
+  solvers::contact::ContactSolver solver;
+  solvers::contact::SolverSettings settings;
   settings.warm_start = warm;
-  solvers::ContactSolution solution;
+  solvers::contact::ContactSolution solution;
   std::vector<double> times;
   int iterations = 0;
   for (int repeat = 0; repeat <= repeats; ++repeat) {
     solver.forget();
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       const Stopwatch watch;
-      const solvers::SolveInfo info = solver.solve(sequence[i].program, settings, solution);
+      const solvers::contact::SolveInfo info = solver.solve(sequence[i].program, settings, solution);
       const double time = watch.microseconds();
       if (repeat == 0) {  // warms the caches, checks the answers
-        const solvers::Certificate certificate = certify(sequence[i].program, solution);
+        const solvers::contact::Certificate certificate = certify(sequence[i].program, solution);
         row.failed += info.status != solvers::Status::kSolved;
         row.worst_certificate = std::max(row.worst_certificate, certificate.max_scaled());
         row.worst_energy =
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--only") == 0) only = argv[i + 1];
     if (std::strcmp(argv[i], "--start") == 0) start = argv[i + 1];
   }
-  fmt::print("deft contact solver, kernels: {}; {} repeats of 40 steps\n", solvers::active_isa(), repeats);
+  fmt::print("deft contact solver, kernels: {}; {} repeats of 40 steps\n", solvers::kernels::active_isa(), repeats);
   fmt::print("{:24} {:5} {:>6} {:>12} {:>12} {:>9} {:>9} {:>6}\n", "sequence", "start", "failed", "certificate",
              "energy error", "p50 µs", "p95 µs", "its");
   int failed = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "deft/control/tracking_loop.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "deft/planning/planner.hpp"
 #include "deft/plant/plant.hpp"
 
@@ -41,7 +41,7 @@ std::vector<Task> tasks() {
 std::string distribution(const std::vector<double>& times, double bar) {
   constexpr int kBins = 10;
   std::vector<int> count(kBins + 1, 0);
-  for (const double us : times) ++count[static_cast<std::size_t>(std::min(double(kBins), us / bar * kBins))];
+  for (const double us : times) ++count[std::min(double(kBins), us / bar * kBins)];
   std::string text;
   for (const int n : count) text += fmt::format("{:6.1f}", 100.0 * n / double(times.size()));
   return text;

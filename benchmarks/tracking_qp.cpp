@@ -15,16 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/math/random.hpp"
-#include "deft/solvers/horizon_qp.hpp"
+#include "deft/solvers/horizon/qp_solver.hpp"
 
 namespace {
 
 using namespace deft;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using solvers::HorizonQp;
-using solvers::HorizonStage;
+using solvers::horizon::HorizonQp;
+using solvers::horizon::HorizonStage;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -75,9 +76,9 @@ class World {
   void program(int k, HorizonQp& qp) const {
     qp.x_start = x_;
     qp.u_before = x_.head(f_.joints);
-    qp.stages.resize(static_cast<std::size_t>(f_.steps) + 1);
+    qp.stages.resize(to_size(f_.steps) + 1);
     for (int t = 0; t <= f_.steps; ++t) {
-      HorizonStage& s = qp.stages[static_cast<std::size_t>(t)];
+      HorizonStage& s = qp.stages[t];
       const int nu = f_.joints;
       const double weight = t == f_.steps ? 10 : 1;
       s.Q = weight * Q_;
@@ -144,28 +145,28 @@ struct Times {
   int worst = 0;
   double at(double share) {
     std::sort(ms.begin(), ms.end());
-    return ms[static_cast<std::size_t>(std::llround(share * static_cast<double>(ms.size() - 1)))];
+    return ms[std::llround(share * static_cast<double>(ms.size() - 1))];
   }
 };
 
-void time_solve(solvers::HorizonQpSolver& solver, const HorizonQp& qp, const solvers::HorizonQpOptions& options,
-                solvers::HorizonSolution& solution, Times& times) {
+void time_solve(solvers::horizon::HorizonQpSolver& solver, const HorizonQp& qp, const solvers::horizon::HorizonQpOptions& options,
+                solvers::horizon::HorizonSolution& solution, Times& times) {
   const double begin = cpu_ms();
   solver.solve(qp, options, solution);
   times.ms.push_back(cpu_ms() - begin);
   times.iterations += solution.iterations;
   times.factorizations += solution.factorizations;
   times.worst = std::max(times.worst, solution.factorizations);
-  times.unsolved += solution.status != solvers::HorizonStatus::kSolved;
+  times.unsolved += solution.status != solvers::horizon::HorizonStatus::kSolved;
 }
 
 void write(std::FILE* file, const char* name, const MatrixXd& m) {
   fmt::print(file, "{} {} {}\n", name, m.rows(), m.cols());
-  std::fwrite(m.data(), sizeof(double), static_cast<std::size_t>(m.size()), file);
+  std::fwrite(m.data(), sizeof(double), to_size(m.size()), file);
 }
 
 /// A program and its inputs by this solver, all matrices by columns.
-void dump(std::FILE* file, const HorizonQp& qp, const solvers::HorizonSolution& solution) {
+void dump(std::FILE* file, const HorizonQp& qp, const solvers::horizon::HorizonSolution& solution) {
   write(file, "x_start", qp.x_start);
   for (std::size_t t = 0; t < qp.stages.size(); ++t) {
     const HorizonStage& s = qp.stages[t];
@@ -208,14 +209,14 @@ int main(int argc, char** argv) {
              "mean ms", "factored", "most", "unsolved");
   for (const Family& family : families) {
     World world(family, 7);
-    solvers::HorizonQpSolver solver;
-    solvers::HorizonSolution cold, last, shifted;
+    solvers::horizon::HorizonQpSolver solver;
+    solvers::horizon::HorizonSolution cold, last, shifted;
     Times times[3];
     HorizonQp qp;
     std::FILE* file = !path.empty() && which == family.name ? std::fopen(path.c_str(), "wb") : nullptr;
     for (int k = 0; k < count; ++k) {
       world.program(k, qp);
-      using solvers::HorizonStart;
+      using solvers::horizon::HorizonStart;
       time_solve(solver, qp, {.feedback = false}, cold, times[0]);
       time_solve(solver, qp, {.start = HorizonStart::kSolution, .feedback = false}, last, times[1]);
       time_solve(solver, qp, {.start = HorizonStart::kShifted, .feedback = false}, shifted, times[2]);

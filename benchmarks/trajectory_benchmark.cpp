@@ -12,11 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/io/scene_file.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/trajectory_optimizer.hpp"
+#include "deft/io/scene/scene_file.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/trajectory/trajectory_optimizer.hpp"
 #include "peers/published_loop.hpp"
 
 namespace {
@@ -121,7 +122,7 @@ peers::PublishedProblem published_problem_of(const Task& task, const scene::Scen
   const auto in_coordinates = [&](const VectorXd& weight) {
     VectorXd w = VectorXd::Zero(scene.nq());
     for (int v = 0; v < scene.nv(); ++v) {
-      const int at = scene.model().velocities()[static_cast<std::size_t>(v)].q_index;
+      const int at = scene.model().velocities()[v].q_index;
       if (at >= 0) w(at) = weight(v);
     }
     // A free body's quaternion comes first in q and in v.
@@ -175,7 +176,7 @@ void run(const Task& task, const Arguments& arguments) {
   }
   std::sort(times_ms.begin(), times_ms.end());
 
-  const Task::Published& published = task.table[static_cast<std::size_t>(arguments.gradient)];
+  const Task::Published& published = task.table[to_size(arguments.gradient)];
   const peers::PublishedProblem in_coordinates = published_problem_of(task, scene, problem, arguments.iterations);
   const double cost = peers::published_cost(in_coordinates, result.q, result.u, problem.u_before);
   const Stopwatch watch;

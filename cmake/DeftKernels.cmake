@@ -7,7 +7,7 @@ function(deft_kernels isa)
   if(NOT DEFT_SANITIZE)
     target_compile_options(deft_kernels_${isa} PRIVATE -O3)
   endif()
-  target_sources(deft_solvers PRIVATE $<TARGET_OBJECTS:deft_kernels_${isa}>)
+  target_sources(deft_solvers_kernels PRIVATE $<TARGET_OBJECTS:deft_kernels_${isa}>)
 endfunction()
 
 deft_kernels(baseline -ffp-contract=off)

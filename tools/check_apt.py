@@ -7,6 +7,7 @@ Opened are the headers in ninja's dependency log, the libraries on the link line
 Every one of them must be in the list or among what the list depends on, so that a machine with the list alone can
 build; and every package of the list must own something opened or be one of the TOOLS.
 """
+
 from __future__ import annotations
 
 import re
@@ -43,7 +44,7 @@ def owners(files: set[str]) -> dict[str, str]:
     """Package of each file (without architecture); files of no package are left out."""
     found, names = {}, sorted(files)
     for start in range(0, len(names), 500):
-        result = subprocess.run(["dpkg", "-S", *names[start:start + 500]], capture_output=True, text=True)
+        result = subprocess.run(["dpkg", "-S", *names[start : start + 500]], capture_output=True, text=True)
         for line in result.stdout.splitlines():
             package, _, path = line.partition(": ")
             if path and not package.startswith("diversion"):
@@ -77,8 +78,10 @@ def problems_of(listed: list[str], opened: dict[str, str]) -> list[str]:
         if package not in reached:
             missing.setdefault(package, path)
     return [f"{package} is opened ({path}) but not installed by ./run" for package, path in missing.items()] + [
-        f"{package} is installed by ./run, but the build opens nothing of it" for package in listed
-        if package not in TOOLS and package not in opened.values()]
+        f"{package} is installed by ./run, but the build opens nothing of it"
+        for package in listed
+        if package not in TOOLS and package not in opened.values()
+    ]
 
 
 def main() -> int:

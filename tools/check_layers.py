@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Hold every #include and every deft_room() row against layers.toml; print each violation as FILE:LINE: sentence.
+"""Hold every #include and every deft_module() row against layers.toml; print each violation as FILE:LINE: sentence.
 
 Usage: check_layers.py [ROOT]     exit status 0: clean, 1: violations
 
-Checked: a room includes only the rooms of its row and enters third parties only through its doors; heavy headers stay in
-.cpp files and internal headers; internal headers stay in their room; rows name earlier rooms only and headers form no
-circle; CMake links what layers.toml allows and nothing else; no instruction set or fast-math flag outside the kernels.
+A module is a folder of src/deft without its sub-folders. Checked: a module includes only the modules of its row and third
+parties only where it is their interface; heavy headers stay in .cpp files and internal headers; internal headers stay in
+their family (the first folder below src/deft); rows name earlier modules only and headers form no circle; CMake links what
+layers.toml allows and nothing else; no instruction set or fast-math flag outside the kernels.
 """
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ class Layers:
     def __init__(self, root: Path):
         with (root / "layers.toml").open("rb") as source:
             table = tomllib.load(source)
-        self.rooms: dict[str, list[str]] = table["rooms"]
+        names = list(table["modules"])
+        self.modules: dict[str, list[str]] = {  # "*" stands for all modules above
+            name: names[:names.index(name)] if row == ["*"] else row for name, row in table["modules"].items()}
         self.vocabulary = set(table["vocabulary"]["headers"])
         self.internal = set(table["internal"]["headers"])
         self.data: dict[str, list[str]] = table["data"]
@@ -54,16 +57,26 @@ class Layers:
                   if header.startswith(prefix)]
         return max(owners)[1] if owners else None
 
-    def may_enter(self, room: str, party: str) -> bool:
-        doors = self.third_parties[party]["doors"]
-        return "*" in doors or room in doors
+    def may_use(self, module: str, party: str) -> bool:
+        """Whether a module is an interface of a third party."""
+        interfaces = self.third_parties[party]["interfaces"]
+        return "*" in interfaces or module in interfaces
+
+    def data_of(self, module: str) -> list[str] | None:
+        """The headers that a module may include from the modules of its row; None: all of them."""
+        return self.data.get(family_of(module))
 
 
-def room_of(file: str) -> str | None:
-    """Room that a source file belongs to; None outside the rooms (tests, benchmarks)."""
+def family_of(module: str) -> str:
+    """First folder of a module's path."""
+    return module.split("/")[0]
+
+
+def module_of(file: str) -> str | None:
+    """Module that a source file belongs to; None outside the modules (tests, benchmarks)."""
     parts = file.split("/")
     if parts[:2] == ["src", "deft"] and len(parts) > 3:
-        return parts[2]
+        return "/".join(parts[2:-1])
     return "cli" if parts[:2] == ["apps", "cli"] else None
 
 
@@ -80,29 +93,31 @@ def includes_of(root: Path) -> list[Include]:
     return found
 
 
-def check_row(layers: Layers, include: Include, room: str) -> list[str]:
-    """An include of one of our headers against the row of the room."""
-    target = include.path.split("/")[1] if include.path.count("/") >= 2 else ""
-    if not include.path.startswith("deft/") or target not in layers.rooms:
-        return [include.says(f'"{include.path}" is no header of a room; write "deft/<room>/<file>.hpp"')]
-    if target == room or include.path in layers.vocabulary:
+def check_row(layers: Layers, include: Include, module: str) -> list[str]:
+    """An include of one of our headers against the row of the module."""
+    target = "/".join(include.path.split("/")[1:-1])
+    if not include.path.startswith("deft/") or target not in layers.modules:
+        return [include.says(f'"{include.path}" is no header of a module; write "deft/<module>/<file>.hpp"')]
+    if target == module or include.path in layers.vocabulary:
         return []
-    if target in layers.rooms[room]:
-        if room not in layers.data or target == "core" or include.path in layers.data[room]:
+    if target in layers.modules[module]:
+        data = layers.data_of(module)
+        if data is None or target == "core" or family_of(target) == family_of(module) or include.path in data:
             return []
-        return [include.says(f'{room} may include data only, and "{include.path}" is not in its list in layers.toml')]
-    return [include.says(f"{room} may not include {target} (\"{include.path}\"); allowed: {', '.join(layers.rooms[room]) or 'no room'}")]
+        return [include.says(f'{module} may include data only, and "{include.path}" is not in the list of {family_of(module)} in layers.toml')]
+    allowed = ", ".join(layers.modules[module]) or "no module"
+    return [include.says(f'{module} may not include {target} ("{include.path}"); allowed: {allowed}')]
 
 
-def check_door(layers: Layers, include: Include, room: str) -> list[str]:
-    """An include of the standard library or a third party against the doors."""
+def check_interface(layers: Layers, include: Include, module: str) -> list[str]:
+    """An include of the standard library or a third party against the interfaces."""
     party = layers.third_party_of(include.path)
     if party is None:
         standard = re.fullmatch(r"[a-z_0-9]+", include.path)
         return [] if standard else [include.says(f"<{include.path}> belongs to no third party of layers.toml")]
-    if not layers.may_enter(room, party):
-        doors = ", ".join(layers.third_parties[party]["doors"])
-        return [include.says(f"{room} may not include {party} (<{include.path}>); its door is {doors}")]
+    if not layers.may_use(module, party):
+        interfaces = ", ".join(layers.third_parties[party]["interfaces"])
+        return [include.says(f"{module} may not include {party} (<{include.path}>); its interface is {interfaces}")]
     if layers.third_parties[party].get("heavy") and not include.file.endswith(".cpp") \
             and include.file.removeprefix("src/") not in layers.internal:
         return [include.says(f"<{include.path}> is heavy: include it in a .cpp file")]
@@ -110,35 +125,35 @@ def check_door(layers: Layers, include: Include, room: str) -> list[str]:
 
 
 def check_includes(layers: Layers, root: Path, includes: list[Include]) -> list[str]:
-    """Rows, doors, heavy and internal headers."""
+    """Rows, interfaces, heavy and internal headers."""
     problems = []
     for include in includes:
-        room = room_of(include.file)
+        module = module_of(include.file)
         if include.path.startswith("deft/") and not (root / "src" / include.path).exists():
             problems.append(include.says(f'"{include.path}" does not exist'))
         if include.path in layers.internal:
             owner = include.path.split("/")[1]
-            if room != owner and not include.file.startswith(f"tests/{owner}/"):
+            if (module is None or family_of(module) != owner) and not include.file.startswith(f"tests/{owner}/"):
                 problems.append(include.says(f'"{include.path}" is internal to {owner}'))
-        if room is None:
+        if module is None:
             continue
-        if room not in layers.rooms:
-            problems.append(include.says(f"room {room} is missing in layers.toml"))
-        elif include.quoted and room == "cli" and not include.path.startswith("deft/"):
+        if module not in layers.modules:
+            problems.append(include.says(f"module {module} is missing in layers.toml"))
+        elif include.quoted and module == "cli" and not include.path.startswith("deft/"):
             pass  # the program's own headers stand beside its sources
         elif include.quoted:
-            problems += check_row(layers, include, room)
+            problems += check_row(layers, include, module)
         else:
-            problems += check_door(layers, include, room)
+            problems += check_interface(layers, include, module)
     return problems
 
 
 def check_order(layers: Layers) -> list[str]:
-    """Rows that name a room which is not above them."""
+    """Rows that name a module which is not above them."""
     problems, above = [], []
-    for room, row in layers.rooms.items():
-        problems += [f"layers.toml:1: {room} names {other}, which is not above it" for other in row if other not in above]
-        above.append(room)
+    for module, row in layers.modules.items():
+        problems += [f"layers.toml:1: {module} names {other}, which is not above it" for other in row if other not in above]
+        above.append(module)
     return problems
 
 
@@ -170,29 +185,29 @@ def cmake_commands(path: Path) -> list[tuple[int, str, str]]:
     return [(text.count("\n", 0, m.start()) + 1, m[1].lower(), m[2]) for m in CMAKE_COMMAND.finditer(text)]
 
 
-def check_cmake_rooms(layers: Layers, root: Path) -> list[str]:
-    """The deft_room() rows: same rooms as layers.toml, third parties by their doors only."""
+def check_cmake_modules(layers: Layers, root: Path) -> list[str]:
+    """The deft_module() rows: same modules as layers.toml, third parties by their interfaces only."""
     party_of = {target: name for name, party in layers.third_parties.items() for target in party["targets"]}
     problems, seen = [], set()
     for line, command, arguments in cmake_commands(root / "CMakeLists.txt"):
-        if command != "deft_room":
+        if command != "deft_module":
             continue
-        room, *words = arguments.split()
-        seen.add(room)
-        rooms, libraries, keyword = [], [], ""
+        module, *words = arguments.split()
+        seen.add(module)
+        row, libraries, keyword = [], [], ""
         for word in words:
-            if word in ("ROOMS", "LINK", "PRIVATE"):
+            if word in ("UNITY", "MODULES", "LINK", "PRIVATE"):
                 keyword = word
             else:
-                (rooms if keyword == "ROOMS" else libraries).append(word)
-        if rooms != layers.rooms.get(room):
-            problems.append(f"CMakeLists.txt:{line}: deft_room({room}) links rooms {rooms}, layers.toml says {layers.rooms.get(room)}")
+                (row if keyword == "MODULES" else libraries).append(word)
+        if row != layers.modules.get(module):
+            problems.append(f"CMakeLists.txt:{line}: deft_module({module}) links {row}, layers.toml says {layers.modules.get(module)}")
         for library in libraries:
             party = party_of.get(library)
-            if party is None or not layers.may_enter(room, party):
-                problems.append(f"CMakeLists.txt:{line}: deft_room({room}) links {library}, whose door is elsewhere or unknown")
-    missing = set(layers.rooms) - seen - {"cli"}
-    return problems + [f"CMakeLists.txt:1: room {room} of layers.toml has no deft_room()" for room in sorted(missing)]
+            if party is None or not layers.may_use(module, party):
+                problems.append(f"CMakeLists.txt:{line}: deft_module({module}) links {library}, whose interface is elsewhere or unknown")
+    missing = set(layers.modules) - seen - {"cli"}
+    return problems + [f"CMakeLists.txt:1: module {module} of layers.toml has no deft_module()" for module in sorted(missing)]
 
 
 def check_flags(root: Path) -> list[str]:
@@ -217,7 +232,7 @@ def violations(root: Path) -> list[str]:
     """All violations of a tree, in the order of the checks."""
     layers, includes = Layers(root), includes_of(root)
     return (check_order(layers) + check_includes(layers, root, includes) + check_circles(includes)
-            + check_cmake_rooms(layers, root) + check_flags(root))
+            + check_cmake_modules(layers, root) + check_flags(root))
 
 
 def main() -> int:

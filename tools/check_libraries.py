@@ -7,6 +7,7 @@ Two copies of Boost, tinyxml2 or assimp in one process exchange objects of diffe
 one exception: the prefix holds it for assimp, Debian's HDF5 takes the system's, both have the same soname and a C
 interface that kept its layout, so the loader keeps whichever comes first and serves both.
 """
+
 from __future__ import annotations
 
 import re
@@ -40,8 +41,9 @@ def problems_of(ldd_output: str, prefix: Path) -> list[str]:
         copies.setdefault(name, set()).add(path)
         if name in held and name not in SHARED_WITH_SYSTEM and not path.startswith(f"{prefix}/"):
             problems.append(f"{soname} comes from {path}, but the prefix holds it")
-    return problems + [f"{name} is loaded more than once: {', '.join(sorted(paths))}" for name, paths in sorted(copies.items())
-                       if len(paths) > 1]
+    return problems + [
+        f"{name} is loaded more than once: {', '.join(sorted(paths))}" for name, paths in sorted(copies.items()) if len(paths) > 1
+    ]
 
 
 def check(program: Path, prefix: Path) -> list[str]:

@@ -3,6 +3,7 @@
 
 usage: python tools/make_control_problems.py [FOLDER]      (scenes/control if missing)
 """
+
 import json
 import sys
 from pathlib import Path
@@ -50,13 +51,25 @@ def corner(steps):
     D[:3, :2], alpha[:3] = normals, offsets
     D[3:9, 2:] = directions[:, 3:].T
     for i in range(3):
-        E[3 + 2 * i:5 + 2 * i, 9 + i] = 1
-        E[9 + i, 3 + 2 * i:5 + 2 * i] = -1
+        E[3 + 2 * i : 5 + 2 * i, 9 + i] = 1
+        E[9 + i, 3 + 2 * i : 5 + 2 * i] = -1
         E[9 + i, i] = mu
     system = {"A": np.block([[two, h * two], [zero, two]]), "B": np.vstack([h * h * two, h * two]), "C": C, "D": D, "E": E, "alpha": alpha}
-    return problem(f"corner_n{steps}", "Introduction to 2D frictional contact model: contact MPC as a mixed-integer quadratic program", system,
-                   N=steps, Q=matrix(np.eye(4)), R=matrix(10 * np.eye(2)), Qf=matrix(np.eye(4)), x0=[-2, -4, 0, 0], x_goal=[3, -5, 0, 0],
-                   x_min=[-5, -5, -1, -1], x_max=[5, 5, 1, 1], u_min=[-1, -1], u_max=[1, 1])
+    return problem(
+        f"corner_n{steps}",
+        "Introduction to 2D frictional contact model: contact MPC as a mixed-integer quadratic program",
+        system,
+        N=steps,
+        Q=matrix(np.eye(4)),
+        R=matrix(10 * np.eye(2)),
+        Qf=matrix(np.eye(4)),
+        x0=[-2, -4, 0, 0],
+        x_goal=[3, -5, 0, 0],
+        x_min=[-5, -5, -1, -1],
+        x_max=[5, 5, 1, 1],
+        u_min=[-1, -1],
+        u_max=[1, 1],
+    )
 
 
 def cart_pole():
@@ -75,10 +88,29 @@ def cart_pole():
     tip = np.array([0, 0, slope, (tip_at / (pole * mass_at) - slope) / mass_at])
     E = np.eye(2) / stiffness
     D = np.array([[-1, -tip_at, 0, 0], [1, tip_at, 0, 0]])
-    system = {"A": np.eye(4) + h * rates, "B": h * push[:, None], "C": h * np.column_stack([-tip, tip]), "D": D, "E": E, "alpha": [wall, wall]}
-    return problem("cart_pole_walls", "a cart-pole between soft walls, as in the literature on control of linear complementarity systems", system,
-                   N=10, Q=matrix(np.diag([10, 3, 1, 1])), R=matrix([[0.1]]), Qf=matrix(np.diag([100, 100, 10, 10])), x0=[0.15, 0.2, 0.5, 1.5],
-                   x_goal=[0, 0, 0, 0], x_min=[-1, -0.8, -5, -10], x_max=[1, 0.8, 5, 10], u_min=[-10], u_max=[10])
+    system = {
+        "A": np.eye(4) + h * rates,
+        "B": h * push[:, None],
+        "C": h * np.column_stack([-tip, tip]),
+        "D": D,
+        "E": E,
+        "alpha": [wall, wall],
+    }
+    return problem(
+        "cart_pole_walls",
+        "a cart-pole between soft walls, as in the literature on control of linear complementarity systems",
+        system,
+        N=10,
+        Q=matrix(np.diag([10, 3, 1, 1])),
+        R=matrix([[0.1]]),
+        Qf=matrix(np.diag([100, 100, 10, 10])),
+        x0=[0.15, 0.2, 0.5, 1.5],
+        x_goal=[0, 0, 0, 0],
+        x_min=[-1, -0.8, -5, -10],
+        x_max=[1, 0.8, 5, 10],
+        u_min=[-10],
+        u_max=[10],
+    )
 
 
 def push_block():
@@ -94,9 +126,21 @@ def push_block():
     E[1, 3] = E[2, 3] = 1
     E[3, 1] = E[3, 2] = -1
     system = {"A": A, "B": B, "C": np.vstack([h * impulse, impulse]), "D": D, "E": E, "alpha": [0, 0, 0, mu * block * gravity * h]}
-    return problem("push_block", "a finger that pushes a block and stops it by friction", system,
-                   N=12, Q=matrix(np.diag([0, 10, 0, 0.1])), R=matrix([[0.01]]), Qf=matrix(np.diag([0, 100, 0, 1])), x0=[-0.1, 0, 0, 0],
-                   x_goal=[0, 0.3, 0, 0], x_min=[-1, -1, -2, -2], x_max=[1, 1, 2, 2], u_min=[-20], u_max=[20])
+    return problem(
+        "push_block",
+        "a finger that pushes a block and stops it by friction",
+        system,
+        N=12,
+        Q=matrix(np.diag([0, 10, 0, 0.1])),
+        R=matrix([[0.01]]),
+        Qf=matrix(np.diag([0, 100, 0, 1])),
+        x0=[-0.1, 0, 0, 0],
+        x_goal=[0, 0.3, 0, 0],
+        x_min=[-1, -1, -2, -2],
+        x_max=[1, 1, 2, 2],
+        u_min=[-20],
+        u_max=[20],
+    )
 
 
 def main():

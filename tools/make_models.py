@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes the SDFormat and URDF files of scenes/models from kinematics.yaml.
 
-    python tools/make_models.py            rewrite all files
-    python tools/make_models.py --check    only tell whether they are up to date (exit 1 if not)
+python tools/make_models.py            rewrite all files
+python tools/make_models.py --check    only tell whether they are up to date (exit 1 if not)
 """
+
 import argparse
 import sys
 from xml.etree import ElementTree as ET
 
-from robot_data import DATA_FILE, Body, Shape, expand_model, load_data
+from robot_data import DATA_FILE, Body, Joint, Shape, expand_model, load_data
 
 COLOUR = [0.82, 0.84, 0.87, 1]  # of visual shapes, red, green, blue, alpha
 NOTE = " Written by tools/make_models.py from kinematics.yaml; edit there. "
@@ -45,20 +46,20 @@ def sdf_shape(link: ET.Element, role: str, shape: Shape, index: int) -> ET.Eleme
     return element
 
 
-def sdf_joint(model: ET.Element, body: Body) -> None:
-    joint = child(model, "joint", name=body.joint.name, type=body.joint.kind)
+def sdf_joint(model: ET.Element, body: Body, given: Joint) -> None:
+    joint = child(model, "joint", name=given.name, type=given.kind)
     child(joint, "parent", body.parent)
     child(joint, "child", body.name)
-    if body.joint.kind == "fixed":
+    if given.kind == "fixed":
         return
     axis = child(joint, "axis")
-    child(axis, "xyz", numbers(body.joint.axis))
-    if body.joint.limits:
+    child(axis, "xyz", numbers(given.axis))
+    if given.limits:
         limit = child(axis, "limit")
-        child(limit, "lower", numbers(body.joint.limits[:1]))
-        child(limit, "upper", numbers(body.joint.limits[1:]))
-    if body.joint.damping:
-        child(child(axis, "dynamics"), "damping", numbers([body.joint.damping]))
+        child(limit, "lower", numbers(given.limits[:1]))
+        child(limit, "upper", numbers(given.limits[1:]))
+    if given.damping:
+        child(child(axis, "dynamics"), "damping", numbers([given.damping]))
 
 
 def write_sdf(name: str, bodies: list[Body]) -> ET.Element:
@@ -85,7 +86,7 @@ def write_sdf(name: str, bodies: list[Body]) -> ET.Element:
             child(child(sdf_shape(link, "visual", shape, i), "material"), "diffuse", numbers(COLOUR))
     for body in bodies:
         if body.joint:
-            sdf_joint(model, body)
+            sdf_joint(model, body, body.joint)
     return sdf
 
 
@@ -119,7 +120,7 @@ def write_urdf(name: str, bodies: list[Body]) -> ET.Element:
             continue
         unlimited = body.joint.kind == "revolute" and not body.joint.limits
         joint = child(robot, "joint", name=body.joint.name, type="continuous" if unlimited else body.joint.kind)
-        child(joint, "parent", link=body.parent)
+        child(joint, "parent", link=body.parent or "")
         child(joint, "child", link=body.name)
         child(joint, "origin", xyz=numbers(body.at), rpy=numbers(body.rpy))
         if body.joint.axis:

@@ -11,6 +11,7 @@ springs are relaxed and letting go moves nothing. A step of the simulation moves
 arcs on which the joints carry them, so the cube creeps in the grip by about (path per step)^2 / (2 x 0.5 m); loaded knots are
 therefore close together.
 """
+
 import argparse
 import re
 import sys
@@ -94,7 +95,9 @@ def solve(bodies, q: np.ndarray, p_W: np.ndarray) -> np.ndarray:
         q = q - np.linalg.solve(J.T @ J + damping * np.eye(7), J.T @ r)
     limits = np.array([body.joint.limits for body in bodies if body.joint])
     if np.linalg.norm(r) > 1e-9 or np.any(q < limits[:, 0]) or np.any(q > limits[:, 1]):
-        raise RuntimeError(f"no joint angles within the limits for the pads at {p_W}: residual {np.linalg.norm(r):.1e}, joints {np.round(q, 3)}")
+        raise RuntimeError(
+            f"no joint angles within the limits for the pads at {p_W}: residual {np.linalg.norm(r):.1e}, joints {np.round(q, 3)}"
+        )
     return q
 
 
@@ -135,7 +138,10 @@ def main() -> int:
     new = write_scene(old, knots)
     if new != old and not check:
         SCENE.write_text(new)
-    print(f"{len(knots)} knots, {knots[-1][0]:.1f} s, {'unchanged' if new == old else 'out of date' if check else 'rewritten'}", file=sys.stderr)
+    print(
+        f"{len(knots)} knots, {knots[-1][0]:.1f} s, {'unchanged' if new == old else 'out of date' if check else 'rewritten'}",
+        file=sys.stderr,
+    )
     return int(check and new != old)
 
 

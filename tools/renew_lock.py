@@ -5,6 +5,7 @@ Usage: tools/renew_lock.py UV [NAME.in ...]   UV is the path of the `uv` program
 The lock lists every package that gets installed (pip runs with --no-deps --require-hashes --only-binary :all:) and says
 nothing about where it is downloaded from.
 """
+
 import re
 import subprocess
 import sys
@@ -19,8 +20,9 @@ def fits(wheel: str) -> bool:
     """Whether a wheel file name can be installed by one of the supported interpreters."""
     platform = wheel.removesuffix(".whl").rsplit("-", 1)[1]
     free_threaded = re.search(r"-cp\d+t-", wheel)
-    return bool(PYTHON_TAG.search(wheel)) and not free_threaded and (
-        platform == "any" or ("manylinux" in platform and "x86_64" in platform))
+    return (
+        bool(PYTHON_TAG.search(wheel)) and not free_threaded and (platform == "any" or ("manylinux" in platform and "x86_64" in platform))
+    )
 
 
 def marker_of(package: dict) -> str | None:
@@ -34,8 +36,22 @@ def marker_of(package: dict) -> str | None:
 
 def lock(uv: str, source: Path) -> str:
     """The text of the lock file of one requirements file."""
-    command = [uv, "pip", "compile", "--universal", "--python-version", "3.10", "--no-config", "--format", "pylock.toml",
-               "--no-annotate", "--no-header", "-o", "pylock.toml", str(source)]
+    command = [
+        uv,
+        "pip",
+        "compile",
+        "--universal",
+        "--python-version",
+        "3.10",
+        "--no-config",
+        "--format",
+        "pylock.toml",
+        "--no-annotate",
+        "--no-header",
+        "-o",
+        "pylock.toml",
+        str(source),
+    ]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     Path("pylock.toml").unlink(missing_ok=True)
     lines = [f"# Made by tools/renew_lock.py from {source.name}; do not edit."]

@@ -13,6 +13,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       or one page by its name; all of them if none is named
 """
+
 from __future__ import annotations
 
 import sys
@@ -20,15 +21,51 @@ import tempfile
 import time
 from pathlib import Path
 
-from reproductions import (contact_mpc, feedback, grasping, impedance_robot, patch_contact, pick_and_place, planar_gripper, sim_to_sim, single_step_search, smoothing, squeezing,
-                           thirty_degrees, trajectories)  # fmt: skip
+from reproductions import (
+    contact_mpc,
+    feedback,
+    grasping,
+    impedance_robot,
+    patch_contact_page,
+    pick_and_place,
+    planar_gripper,
+    sim_to_sim,
+    single_step_search,
+    smoothing,
+    squeezing,
+    thirty_degrees,
+    trajectories,
+)
 from reproductions.experiment import PAGES, Laboratory
 
-PAGES_BY_NAME = {module.__name__.rsplit(".", 1)[1]: module for module in (planar_gripper, grasping, pick_and_place, impedance_robot, squeezing, smoothing,
-                                                                trajectories, thirty_degrees, single_step_search, contact_mpc, patch_contact, sim_to_sim, feedback)}
-GROUPS = {"quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"], "smoothing": ["smoothing"],
-          "planning": ["trajectories", "thirty_degrees", "single_step_search"], "control": ["contact_mpc"], "patch-contact": ["patch_contact"],
-          "error-against-h": ["pick_and_place"], "sim-to-sim": ["sim_to_sim"], "feedback": ["feedback"]}
+PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
+    module.__name__.rsplit(".", 1)[1].removesuffix("_page"): module
+    for module in (
+        planar_gripper,
+        grasping,
+        pick_and_place,
+        impedance_robot,
+        squeezing,
+        smoothing,
+        trajectories,
+        thirty_degrees,
+        single_step_search,
+        contact_mpc,
+        patch_contact_page,
+        sim_to_sim,
+        feedback,
+    )
+}
+GROUPS = {
+    "quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"],
+    "smoothing": ["smoothing"],
+    "planning": ["trajectories", "thirty_degrees", "single_step_search"],
+    "control": ["contact_mpc"],
+    "patch-contact": ["patch_contact"],
+    "error-against-h": ["pick_and_place"],
+    "sim-to-sim": ["sim_to_sim"],
+    "feedback": ["feedback"],
+}
 
 
 def main() -> int:

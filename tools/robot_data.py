@@ -2,6 +2,8 @@
 
 A model is a list of `Body`, parents before children; the page itself says what its keys mean.
 """
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import radians
 from pathlib import Path
@@ -22,7 +24,7 @@ class Joint:
 
     name: str
     kind: str  # revolute, prismatic or fixed
-    axis: list[float] | None = None
+    axis: Sequence[float] | None = None
     limits: tuple[float, float] | None = None  # [rad or m], none: unlimited
     damping: float = 0.0
 
@@ -105,7 +107,12 @@ def _shapes(row: dict) -> list[Shape]:
         shapes += [Shape("sphere", [grid["radius"]], [x, y, 0], mu) for x in grid["x"] for y in grid["y"]]
     if corners := row.get("corners"):
         hx, hy, hz = corners["half"]
-        signs = [(sx, sy, sz) for sx in ((-1, 1) if hx else (0,)) for sy in (-1, 1) for sz in ((-1,) if corners.get("only") == "lower" else (-1, 1))]
+        signs = [
+            (sx, sy, sz)
+            for sx in ((-1, 1) if hx else (0,))
+            for sy in (-1, 1)
+            for sz in ((-1,) if corners.get("only") == "lower" else (-1, 1))
+        ]
         shapes += [Shape("sphere", [CORNER_RADIUS], [sx * hx, sy * hy, sz * hz], corners.get("mu")) for sx, sy, sz in signs]
     return shapes
 
@@ -139,7 +146,8 @@ def _slide_bodies(slides: list[str], first: tuple[str, dict], damping: float) ->
 
 
 def _chain(template: list[dict], chain: dict) -> list[Body]:
-    bodies, parent = [], chain["parent"]
+    bodies: list[Body] = []
+    parent = chain["parent"]
     for i, row in enumerate(template, start=chain["first"]):
         placed = {**row, "joint": {**row["joint"], "name": f"joint_{i}"}}
         if not bodies:

@@ -40,6 +40,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with the machine.
 """
+
 from __future__ import annotations
 
 import json
@@ -69,10 +70,12 @@ from suites.tracking import bench_tracking  # noqa: E402
 
 def bench_program(name: str, *fixed: str):
     """A benchmark that prints its own table, with some arguments always given."""
+
     def bench(build: Path, rounds: int, arguments: list[str]) -> object:
         text = output_of([str(build / "benchmarks" / name), *fixed, *arguments])
         print(text, end="")
         return text.splitlines()
+
     return bench
 
 
@@ -90,19 +93,38 @@ def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
 
 
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
-BENCHMARKS = {"solver": bench_solver, "isa": bench_isa, "step": bench_program("step_benchmark"), "simulators": bench_simulators,
-              "piles": bench_piles, "holding": bench_holding, "grasping": bench_grasping, "arms": bench_arms, "plants": bench_plants,
-              "error-against-h": bench_error_against_h, "sim-to-sim": bench_sim_to_sim, "feedback": bench_feedback, "batch": bench_program("batch_benchmark"),
-              "trajectory": bench_program("trajectory_benchmark"), "contact-mpc": bench_contact_mpc, "patch-contact": bench_patch_contact,
-              "patch-drops": bench_program("patch_benchmark", "drops"), "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
-              "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
-              "planning": bench_program("single_step_benchmark"), "plans": bench_plans, "tracking": bench_tracking,
-              "robustness": bench_program("robustness"),
-              "gradients": bench_program("gradient_benchmark"),
-              "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
-              "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"),
-              "complementarity": bench_program("robustness", *NOTHING_ELSE, "--lcp", "10000"), "control": bench_program("robustness", *NOTHING_ELSE, "--lcs", "1000"),
-              "lcp": bench_program("lcp_benchmark"), "viewer": bench_viewer}
+BENCHMARKS = {
+    "solver": bench_solver,
+    "isa": bench_isa,
+    "step": bench_program("step_benchmark"),
+    "simulators": bench_simulators,
+    "piles": bench_piles,
+    "holding": bench_holding,
+    "grasping": bench_grasping,
+    "arms": bench_arms,
+    "plants": bench_plants,
+    "error-against-h": bench_error_against_h,
+    "sim-to-sim": bench_sim_to_sim,
+    "feedback": bench_feedback,
+    "batch": bench_program("batch_benchmark"),
+    "trajectory": bench_program("trajectory_benchmark"),
+    "contact-mpc": bench_contact_mpc,
+    "patch-contact": bench_patch_contact,
+    "patch-drops": bench_program("patch_benchmark", "drops"),
+    "patch-pairs": bench_program("patch_benchmark", "pairs", "--count", "100"),
+    "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
+    "planning": bench_program("single_step_benchmark"),
+    "plans": bench_plans,
+    "tracking": bench_tracking,
+    "robustness": bench_program("robustness"),
+    "gradients": bench_program("gradient_benchmark"),
+    "cross-check": bench_program("robustness", *NOTHING_ELSE, "--cross-check", "10000"),
+    "delassus": bench_program("robustness", *NOTHING_ELSE, "--delassus", "20"),
+    "complementarity": bench_program("robustness", *NOTHING_ELSE, "--lcp", "10000"),
+    "control": bench_program("robustness", *NOTHING_ELSE, "--lcs", "1000"),
+    "lcp": bench_program("lcp_benchmark"),
+    "viewer": bench_viewer,
+}
 DEFAULT = ["solver", "step"]
 
 
@@ -114,7 +136,7 @@ def main() -> int:
     if "--rounds" in words:
         at = words.index("--rounds")
         rounds = int(words[at + 1])
-        del words[at:at + 2]
+        del words[at : at + 2]
     if words and words[0] not in BENCHMARKS:
         print(f"run_benchmarks: no benchmark '{words[0]}'; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2

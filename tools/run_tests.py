@@ -7,6 +7,7 @@ A suite is a GoogleTest executable (BUILD_DIR/tests/test_ROOM), a pytest folder 
 tests (*.test.mjs, .js or .ts anywhere below tests/NAME). A suite that crashes, hangs, runs no test, or ends with an error that no test
 explains counts as one failed test more. Standard library only. Exit status 1 if anything failed.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +30,7 @@ SUITE_LIMIT_S = 1200  # far above the slowest suite: a suite that runs longer ha
 @dataclass
 class Count:
     """Outcome of one suite: tests passed, failed, skipped, and one line per failure."""
+
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -41,10 +44,11 @@ class Count:
 @dataclass(frozen=True)
 class Suite:
     """A command, the file its results go to, and the function that counts them."""
+
     name: str
     command: list[str]
     report: Path
-    count: object
+    count: Callable[[Path, str], Count]
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -94,19 +98,36 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
     for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
         if any(folder.glob("*_test.cpp")):
             report = logs / f"test_{folder.name}.json"
-            suites.append(Suite(folder.name, [str(build / "tests" / f"test_{folder.name}"), f"--gtest_output=json:{report}"],
-                                report, count_gtest))
+            suites.append(
+                Suite(folder.name, [str(build / "tests" / f"test_{folder.name}"), f"--gtest_output=json:{report}"], report, count_gtest)
+            )
         if any(folder.glob("test_*.py")):
             report = logs / f"pytest_{folder.name}.xml"
-            suites.append(Suite(f"{folder.name} (pytest)",
-                                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
-                                 str(folder)], report, count_junit))
+            suites.append(
+                Suite(
+                    f"{folder.name} (pytest)",
+                    [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(folder)],
+                    report,
+                    count_junit,
+                )
+            )
         scripts = sorted(p for p in folder.rglob("*.test.*") if p.suffix in (".mjs", ".js", ".ts"))
         if scripts:
             report = logs / f"node_{folder.name}.xml"
-            suites.append(Suite(f"{folder.name} (node)",
-                                [str(Path(sys.executable).parent / "node"), "--test", "--test-reporter=junit",
-                                 f"--test-reporter-destination={report}", *map(str, scripts)], report, count_junit))
+            suites.append(
+                Suite(
+                    f"{folder.name} (node)",
+                    [
+                        str(Path(sys.executable).parent / "node"),
+                        "--test",
+                        "--test-reporter=junit",
+                        f"--test-reporter-destination={report}",
+                        *map(str, scripts),
+                    ],
+                    report,
+                    count_junit,
+                )
+            )
     return suites
 
 
@@ -116,8 +137,15 @@ def run(suite: Suite, log: Path, environment: dict[str, str]) -> tuple[Count, fl
     start, problem = time.monotonic(), None
     with log.open("wb") as sink:
         try:
-            status = subprocess.run(suite.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=sink,
-                                    stderr=subprocess.STDOUT, timeout=SUITE_LIMIT_S).returncode
+            status = subprocess.run(
+                suite.command,
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                timeout=SUITE_LIMIT_S,
+            ).returncode
         except subprocess.TimeoutExpired:
             status, problem = None, f"still running after {SUITE_LIMIT_S} s"
         except OSError as error:

@@ -1,4 +1,5 @@
 """Runs a bundled scene with `deft sim` and measures what happened, from the run folder."""
+
 import json
 import subprocess
 from dataclasses import dataclass
@@ -100,7 +101,9 @@ class SceneRun:
 
     def makes_and_breaks(self, robot: str) -> tuple[bool, bool]:
         """Whether some pair with a body of the robot comes into contact (at the start counts), and whether one comes apart."""
-        steps = [set()] + [{pair for pair in step if any(name == robot or name.startswith(f"{robot}/") for name in pair)} for step in self.touching_pairs()]
+        steps: list[set[tuple[str, str]]] = [set()] + [
+            {pair for pair in step if any(name == robot or name.startswith(f"{robot}/") for name in pair)} for step in self.touching_pairs()
+        ]
         made = any(now - before for before, now in zip(steps, steps[1:]))
         broken = any(before - now for before, now in zip(steps, steps[1:]))
         return made, broken
@@ -111,7 +114,9 @@ class SceneRun:
     def row(self) -> dict:
         """What the table of scenes says of this run."""
         metres, radians = self.largest_excursion()
-        robots = "".join("+-"[not made] + "+-"[not broken] + " " for made, broken in (self.makes_and_breaks(r["name"]) for r in self.info["robots"]))
+        robots = "".join(
+            "+-"[not made] + "+-"[not broken] + " " for made, broken in (self.makes_and_breaks(r["name"]) for r in self.info["robots"])
+        )
         return {"scene": self.name, "nq": self.info["nq"], "nv": self.info["nv"], "contacts": int(self.contacts_per_step().max(initial=0)),
                 "steps": self.summary["steps"], "status": self.summary["status"],
                 "solve_p50_us": self.summary["solve_us"]["p50"], "solve_p95_us": self.summary["solve_us"]["p95"],
@@ -138,6 +143,6 @@ def run_scene(deft: Path, scene: str | Path, folder: Path, *options: str) -> Sce
 def table_text(rows: list[dict]) -> str:
     """Rows as a Markdown table."""
     formats = {"residual_max": "{:.1e}", "gap_min_m": "{:.1e}", "moved_m": "{:.3f}", "moved_deg": "{:.1f}"}
-    formats |= {key: "{:.0f}" for key in ("solve_p50_us", "solve_p95_us", "step_p50_us", "step_p95_us")}
+    formats |= dict.fromkeys(("solve_p50_us", "solve_p95_us", "step_p50_us", "step_p95_us"), "{:.0f}")
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])] if rows else []
     return "\n".join(lines + ["| " + " | ".join(formats.get(k, "{}").format(v) for k, v in row.items()) + " |" for row in rows])

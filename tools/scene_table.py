@@ -4,6 +4,7 @@ robot whether it made (+) and broke (+) contact.
 
     python tools/scene_table.py [--deft build/release/deft] [SCENE...]
 """
+
 import argparse
 import sys
 import tempfile

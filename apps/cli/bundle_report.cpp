@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "command.hpp"
-#include "deft/dynamics/bundled_gradient.hpp"
+#include "deft/dynamics/batch/bundled_gradient.hpp"
 #include "interrupt.hpp"
 
 namespace deft::cli {
@@ -60,7 +60,7 @@ BundleReport report_bundle(const scene::Scene& scene, const dynamics::State& sta
 
   Json invalid = Json::object();
   for (int s = 0; s < solvers::kNumStatuses; ++s) {
-    const int count = result.invalid[static_cast<std::size_t>(s)];
+    const int count = result.invalid[s];
     if (count > 0) invalid[std::string(solvers::to_string(static_cast<solvers::Status>(s)))] = count;
   }
   if (result.errors > 0) invalid["Error"] = result.errors;

@@ -5,7 +5,7 @@
 
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "json.hpp"
 #include "options.hpp"
 

@@ -88,7 +88,7 @@ int run(const OutputOptions& output) {
   std::vector<std::string> problems = second_copies(libraries);
   if (prefix.empty()) problems.push_back("Pinocchio is not loaded");
   for (std::string& shadow : shadows(libraries, prefix)) problems.push_back(std::move(shadow));
-  const std::string isa(solvers::active_isa());
+  const std::string isa(solvers::kernels::active_isa());
 
   if (output.json) {
     Json list = Json::array();

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "deft/io/disturbance_file.hpp"
-#include "deft/io/scene_file_settings.hpp"
+#include "deft/io/scene/disturbance_file.hpp"
+#include "deft/io/settings/settings_file.hpp"
 #include "json.hpp"
 #include "options.hpp"
 
@@ -19,8 +19,6 @@ struct InfoOptions {
   SceneOptions scene;
   bool settings = false;
 };
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Json coordinates(const Scene& scene) {
   Json list = Json::array();
@@ -44,7 +42,7 @@ Json bodies(const Scene& scene) {
   for (const collision::GeometryInfo& geometry : scene.collision_world().geometries()) {
     Json entry{{"name", geometry.name}, {"kind", geometry.kind}, {"mu", number(scene.friction(index, index).mu)}};
     if (geometry.hull_vertices > 0) entry["hull_vertices"] = geometry.hull_vertices;
-    list[at(geometry.body)]["geometries"].push_back(entry);
+    list[geometry.body]["geometries"].push_back(entry);
     ++index;
   }
   return list;
@@ -54,7 +52,7 @@ Json robots(const Scene& scene) {
   Json list = Json::array();
   for (const scene::Robot& robot : scene.robots()) {
     Json joints = Json::array();
-    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[at(robot.first_q + i)].name);
+    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.first_q + i].name);
     list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
     if (robot.drive != scene::Drive::kForce) continue;
     list.back()["stiffness"] = nullptr;
@@ -71,7 +69,7 @@ Json settings(const Scene& scene) {
           {"dynamics", to_string(step.dynamics)},
           {"cone", to_string(step.cone)},
           {"rays", scene.plane() == scene::Plane::kSpace ? step.rays : 2},
-          {"kappa", step.kappa == scene::kInfinity ? Json(nullptr) : number(step.kappa)},
+          {"kappa", step.kappa == kInfinity ? Json(nullptr) : number(step.kappa)},
           {"contact_margin", number(step.contact_margin)},
           {"unactuated_mass_scale", number(step.unactuated_mass_scale)},
           {"friction_law", to_string(step.friction_law)}};
@@ -85,8 +83,8 @@ Json contacts(const Scene& scene) {
   Json list = Json::array();
   for (const collision::ContactPair& contact : state.contacts) {
     const Eigen::Vector3d point = 0.5 * (contact.p_WA + contact.p_WB);
-    list.push_back({{"a", names[at(contact.body_a)]},
-                    {"b", names[at(contact.body_b)]},
+    list.push_back({{"a", names[contact.body_a]},
+                    {"b", names[contact.body_b]},
                     {"gap", number(contact.gap)},
                     {"normal", numbers(contact.nhat_BA_W)},
                     {"point", numbers(point)},
@@ -128,7 +126,7 @@ std::string shown(const Json& value) {
   return text + "]";
 }
 
-void print_for_people(const Json& info) {
+void print_scene(const Json& info) {
   fmt::print("{}  nq {} (objects {}, robots {})  nv {}  nu {}\n", shown(info["name"]), shown(info["nq"]),
              shown(info["nq_u"]), shown(info["nq_a"]), shown(info["nv"]), shown(info["nu"]));
   fmt::print("\nconfiguration\n");
@@ -177,7 +175,7 @@ int run(const InfoOptions& options) {
   if (options.output.json)
     print_json(info);
   else
-    print_for_people(info);
+    print_scene(info);
   return kDone;
 }
 

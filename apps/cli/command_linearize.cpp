@@ -5,9 +5,11 @@
 
 #include "bundle_report.hpp"
 #include "command.hpp"
-#include "deft/dynamics/equivalent_contact_point.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "json.hpp"
 #include "options.hpp"
 
@@ -46,8 +48,8 @@ Json patches(const dynamics::PatchWorld& world, const scene::Scene& scene, const
   const std::vector<std::string> names = scene.names_bodies();
   Json list = Json::array();
   for (const dynamics::PatchContact& c : step.patches) {
-    const dynamics::PatchPair& pair = world.pairs[static_cast<std::size_t>(c.pair)];
-    const auto name = [&](int geometry) { return names[static_cast<std::size_t>(world.geometries[static_cast<std::size_t>(geometry)].body)]; };
+    const dynamics::PatchPair& pair = world.pairs[c.pair];
+    const auto name = [&](int geometry) { return names[world.geometries[geometry].body]; };
     list.push_back({{"a", name(pair.a)},
                     {"b", name(pair.b)},
                     {"gap", number(c.gap)},
@@ -70,9 +72,9 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
     const auto& f = step.solution.force[i];
     const Eigen::Vector3d point = 0.5 * (contact.p_WA + contact.p_WB);
     const Eigen::Vector3d force_W = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
-    const auto rows = static_cast<std::size_t>(step.program.J.rows(static_cast<int>(i)));
-    list.push_back({{"a", names[static_cast<std::size_t>(contact.body_a)]},
-                    {"b", names[static_cast<std::size_t>(contact.body_b)]},
+    const auto rows = to_size(step.program.J.rows(static_cast<int>(i)));
+    list.push_back({{"a", names[contact.body_a]},
+                    {"b", names[contact.body_b]},
                     {"gap", number(contact.gap)},
                     {"gap_next", number(step.solution.gap[i])},
                     {"normal", numbers(contact.n_W)},
@@ -130,7 +132,7 @@ void print_matrix(const char* name, const Json& rows, const Json& row_names, con
   fmt::print("\n");
 }
 
-void print_for_people(const Json& result) {
+void print_linearization(const Json& result) {
   fmt::print("{}  nv {}  nu {}\n", result["status"].get<std::string>(), result["names_v"].size(),
              result["names_u"].size());
   if (result["A"].is_null()) return;
@@ -188,7 +190,7 @@ int run(const LinearizeOptions& options) {
   if (options.output.json)
     print_json(result);
   else
-    print_for_people(result);
+    print_linearization(result);
   return code;
 }
 

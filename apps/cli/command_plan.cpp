@@ -8,13 +8,13 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
-#include "deft/io/journal_file.hpp"
-#include "deft/io/plan_file.hpp"
-#include "deft/io/run_folder.hpp"
-#include "deft/planning/fingers.hpp"
+#include "deft/io/runs/journal_file.hpp"
+#include "deft/io/runs/plan_file.hpp"
+#include "deft/io/runs/run_folder.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/success_rate.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/success_rate.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -100,7 +100,7 @@ Json wilson(int successes, int count) {
 }
 
 /// Success rate and percentiles over the seeds; why the others failed.
-Json statistics(const Json& runs) {
+Json statistics_of_plans(const Json& runs) {
   int successes = 0;
   Json failures = Json::object();
   for (const Json& run : runs) {
@@ -270,7 +270,7 @@ Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
   summary["goal"] = goal;
   summary["seed"] = seed;
   if (place.journal->header().seeds > 1) {
-    summary["statistics"] = statistics(runs);
+    summary["statistics"] = statistics_of_plans(runs);
     summary["runs"] = runs;
   }
   return summary;

@@ -12,11 +12,12 @@
 #include "command.hpp"
 #include "control_run.hpp"
 #include "deft/core/log.hpp"
-#include "deft/dynamics/complementarity_step.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/io/run_folder.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/complementarity/complementarity_step.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/io/runs/run_folder.hpp"
 #include "deft/scene/control_table.hpp"
-#include "deft/scene/visual_json.hpp"
+#include "deft/viewer/visual_json.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -84,7 +85,7 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
   for (const StepRecord& step : motion.steps) {
     residual_max = std::fmax(residual_max, step.residual);
     gap_min = std::min(gap_min, step.gap_min);
-    ++statuses[motion.status_words.at(static_cast<std::size_t>(step.status))];
+    ++statuses[motion.status_words.at(step.status)];
   }
   Json q = Json::object();
   for (std::size_t i = 0; i < motion.names_q.size(); ++i) q[motion.names_q[i]] = number(motion.q.back()[i]);
@@ -105,7 +106,7 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
   if (!end.reason.empty()) summary["reason"] = end.reason;
   if (motion.looks_for_second_motions) {
     std::array<int, 3> counts{};
-    for (const StepRecord& step : motion.steps) ++counts.at(static_cast<std::size_t>(step.uniqueness));
+    for (const StepRecord& step : motion.steps) ++counts.at(step.uniqueness);
     summary["uniqueness"] = {{"unique", counts[1]}, {"not_unique", counts[2]}, {"unknown", counts[0]}};
   }
   if (!motion.names_x.empty()) summary["control"] = control_summary(motion);
@@ -163,7 +164,7 @@ int run(const SimOptions& options) {
   const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
   const RunLog log(file("deft.log"), announcement(options, scene, steps, model->h()), diagnostics.all(), options.output);
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
-  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION};
+  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION};
   Trajectory motion = dynamics::start_trajectory(*model, start);
   if (controller) controller->announce(motion);
   io::RunWriter writer(folder, header, motion);

@@ -16,12 +16,12 @@
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/io/problem_file.hpp"
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/complementarity.hpp"
-#include "deft/solvers/contact_solver.hpp"
-#include "deft/solvers/delassus.hpp"
-#include "deft/solvers/least_norm.hpp"
+#include "deft/io/problems/problem_file.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/force_space/delassus_solver.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -59,14 +59,14 @@ struct Answer {
 };
 
 struct Solved : Answer {
-  solvers::SolveMethod method = solvers::SolveMethod::kInteriorPoint;
-  solvers::Certificate certificate;
-  solvers::ContactSolution solution;
+  solvers::contact::SolveMethod method = solvers::contact::SolveMethod::kInteriorPoint;
+  solvers::contact::Certificate certificate;
+  solvers::contact::ContactSolution solution;
 };
 
 struct DelassusSolved : Answer {
-  solvers::DelassusCertificate certificate;
-  solvers::DelassusSolution solution;
+  solvers::force_space::DelassusCertificate certificate;
+  solvers::force_space::DelassusSolution solution;
 };
 
 struct ControlSolved : Answer {
@@ -80,27 +80,27 @@ struct PatchSolved : Answer {
 struct ComplementaritySolved : Answer {
   int modes = 0;
   const char* method = "lemke";
-  solvers::ComplementarityCertificate certificate;
-  solvers::ComplementaritySolution solution;
+  solvers::lcp::ComplementarityCertificate certificate;
+  solvers::lcp::ComplementaritySolution solution;
 };
 
 /// Word of the command line for a method.
-std::string_view name_of(solvers::SolveMethod method) {
-  return method == solvers::SolveMethod::kActiveSet ? "active-set" : "ipm";
+std::string_view name_of(solvers::contact::SolveMethod method) {
+  return method == solvers::contact::SolveMethod::kActiveSet ? "active-set" : "ipm";
 }
 
 /// Solves `repeat` times from scratch; the time is the median.
-Solved solve(const solvers::ContactProgram& program, const SolveOptions& options, solvers::ContactSolver& solver) {
-  solvers::SolverSettings settings;
+Solved solve(const solvers::contact::ContactProgram& program, const SolveOptions& options, solvers::contact::ContactSolver& solver) {
+  solvers::contact::SolverSettings settings;
   settings.warm_start = false;
-  if (options.solver == "ipm") settings.method = solvers::SolveMethod::kInteriorPoint;
-  if (options.solver == "active-set") settings.method = solvers::SolveMethod::kActiveSet;
+  if (options.solver == "ipm") settings.method = solvers::contact::SolveMethod::kInteriorPoint;
+  if (options.solver == "active-set") settings.method = solvers::contact::SolveMethod::kActiveSet;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   Solved solved{};
   std::vector<double> times_s;
   for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    const solvers::SolveInfo info = solver.solve(program, settings, solved.solution);
+    const solvers::contact::SolveInfo info = solver.solve(program, settings, solved.solution);
     solved.status = info.status;
     solved.iterations = info.iterations;
     solved.method = info.method;
@@ -109,30 +109,30 @@ Solved solve(const solvers::ContactProgram& program, const SolveOptions& options
   solved.time_s = percentile(times_s, 0.5);
   const bool choose =
       options.forces == "least_norm" && !solved.solution.forces_unique && solvers::usable(solved.status);
-  if (choose && !solvers::select_least_norm(program, solved.solution))
+  if (choose && !solvers::contact::select_least_norm(program, solved.solution))
     log::warning("no multipliers of least norm were found to the accuracy of the certificate; these are the solver's");
-  solved.certificate = solvers::certify(program, solved.solution);
-  solved.status = solvers::confirmed(solved.status, solved.certificate, settings.tolerance);
+  solved.certificate = certify(program, solved.solution);
+  solved.status = solvers::contact::confirmed(solved.status, solved.certificate, settings.tolerance);
   solved.residual = solved.certificate.max_scaled();
   solved.primal = solved.certificate.primal;
   return solved;
 }
 
-DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions& options,
-                     solvers::DelassusSolver& solver) {
-  solvers::DelassusSettings settings;
+DelassusSolved solve(const solvers::force_space::DelassusProgram& program, const SolveOptions& options,
+                     solvers::force_space::DelassusSolver& solver) {
+  solvers::force_space::DelassusSettings settings;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   DelassusSolved solved;
   std::vector<double> times_s;
   for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    const solvers::DelassusInfo info = solver.solve(program, settings, solved.solution);
+    const solvers::force_space::DelassusInfo info = solver.solve(program, settings, solved.solution);
     solved.status = info.status;
     solved.iterations = info.iterations;
     times_s.push_back(1e-6 * info.solve_us);
   }
   solved.time_s = percentile(times_s, 0.5);
-  solved.certificate = solvers::certify(program, solved.solution);
+  solved.certificate = certify(program, solved.solution);
   solved.residual = solved.certificate.max_scaled();
   solved.primal = solved.certificate.primal;
   if (solved.status == Status::kSolved && !(solved.residual <= kDelassusCertified))
@@ -140,10 +140,10 @@ DelassusSolved solve(const solvers::DelassusProgram& program, const SolveOptions
   return solved;
 }
 
-ComplementaritySolved solve(const solvers::ComplementarityProgram& program, const SolveOptions& options,
-                            solvers::ComplementaritySolver& solver) {
-  using Method = solvers::ComplementaritySettings::Method;
-  solvers::ComplementaritySettings& settings = solver.settings();
+ComplementaritySolved solve(const solvers::lcp::ComplementarityProgram& program, const SolveOptions& options,
+                            solvers::lcp::ComplementaritySolver& solver) {
+  using Method = solvers::lcp::ComplementaritySettings::Method;
+  solvers::lcp::ComplementaritySettings& settings = solver.settings();
   settings = {};
   if (options.solver == "lemke") settings.method = Method::kLemke;
   if (options.solver == "newton") settings.method = Method::kNewton;
@@ -155,7 +155,7 @@ ComplementaritySolved solve(const solvers::ComplementarityProgram& program, cons
   for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
     solver.forget();
     const Stopwatch watch;
-    const solvers::ComplementarityResult& result = solver.solve(program);
+    const solvers::lcp::ComplementarityResult& result = solver.solve(program);
     times_s.push_back(watch.seconds());
     if (i > 0) continue;  // they are all the same
     solved.status = result.status;
@@ -165,7 +165,7 @@ ComplementaritySolved solve(const solvers::ComplementarityProgram& program, cons
     solved.solution = result.solution;
   }
   solved.time_s = percentile(times_s, 0.5);
-  solved.certificate = solvers::certify(program, solved.solution);
+  solved.certificate = certify(program, solved.solution);
   solved.residual = solved.certificate.max_scaled();
   solved.primal = std::max(solved.certificate.stationarity, solved.certificate.primal);
   if (solvers::usable(solved.status) && !(solved.residual <= settings.tolerance)) solved.status = Status::kNumericalFailure;
@@ -217,10 +217,10 @@ int exit_code(const Answer& solved) {
 
 void print_one(const io::ContactProblemFile& file, const Solved& solved) {
   const auto& program = file.program;
-  const solvers::Certificate& c = solved.certificate;
+  const solvers::contact::Certificate& c = solved.certificate;
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
   fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
-             program.model == solvers::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
+             program.model == solvers::contact::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
   fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations,
              1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
@@ -238,23 +238,23 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
 }
 
 void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
-  const solvers::DelassusCertificate& c = solved.certificate;
+  const solvers::force_space::DelassusCertificate& c = solved.certificate;
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
   fmt::print("  problem     {} contacts in {}, {} nonzeros of W, {} law\n", file.program.mu.size(),
              file.program.dim == 2 ? "the plane" : "space", file.program.W.nonZeros(),
-             file.program.law == solvers::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
+             file.program.law == solvers::force_space::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
   fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
              std::max(c.primal, c.dual), c.complementarity);
 }
 
 void print_one(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
-  const solvers::ComplementarityCertificate& c = solved.certificate;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status, solved.solution.uniqueness));
+  const solvers::lcp::ComplementarityCertificate& c = solved.certificate;
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::lcp::sentence(solved.status, solved.solution.uniqueness));
   fmt::print("  problem     {} of size {}, {} free\n", file.kind, file.program.q.size(), file.program.free.size());
   fmt::print("  solver      {}, {} iterations, {} modes, {:.1f} µs\n", solved.method, solved.iterations, solved.modes, 1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, c.primal, c.complementarity);
-  fmt::print("  unique      {}\n", solvers::to_string(solved.solution.uniqueness));
+  fmt::print("  unique      {}\n", solvers::lcp::to_string(solved.solution.uniqueness));
   if (solved.status == Status::kInfeasible) {
     fmt::print("  proof       {} parts, error {:.1e}\n", solved.solution.proof.size(), c.infeasible);
     return;
@@ -320,9 +320,9 @@ void check_tolerance(const std::string& path, const io::ProblemFile& problem, co
 
 /// One solver of each kind.
 struct Solvers {
-  solvers::ContactSolver contact;
-  solvers::DelassusSolver delassus;
-  solvers::ComplementaritySolver complementarity;
+  solvers::contact::ContactSolver contact;
+  solvers::force_space::DelassusSolver delassus;
+  solvers::lcp::ComplementaritySolver complementarity;
 
   Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) {
     return cli::solve(file.program, options, contact);

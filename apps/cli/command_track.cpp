@@ -10,15 +10,16 @@
 
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/control/tracking_mpc.hpp"
 #include "deft/core/log.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/io/disturbance_file.hpp"
-#include "deft/io/plan_file.hpp"
-#include "deft/io/run_folder.hpp"
-#include "deft/planning/success_rate.hpp"
+#include "deft/io/scene/disturbance_file.hpp"
+#include "deft/io/runs/plan_file.hpp"
+#include "deft/io/runs/run_folder.hpp"
+#include "deft/planning/feasibility/success_rate.hpp"
 #include "deft/plant/plant.hpp"
-#include "deft/scene/visual_json.hpp"
+#include "deft/viewer/visual_json.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -115,7 +116,7 @@ Task load_task(const TrackCommand& options) {
     task.scene = scene::Scene::build(std::move(spec), repeated);
   }
   const auto model = dynamics::make_step_model(task.scene);
-  task.damping_h = model->second_order() ? scene::kInfinity : model->h();
+  task.damping_h = model->second_order() ? kInfinity : model->h();
   const auto vector = [](const std::vector<double>& values) {
     return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
   };
@@ -128,7 +129,7 @@ Task load_task(const TrackCommand& options) {
     for (int i = robot.first_u; i < robot.first_u + robot.nu; ++i)
       task.plan.u_start(i) = robot.drive == scene::Drive::kForce
                                  ? task.plan.u.front()(i)
-                                 : task.plan.q.front()(task.scene.command_coordinates()[static_cast<std::size_t>(i)]);
+                                 : task.plan.q.front()(task.scene.command_coordinates()[i]);
   return task;
 }
 
@@ -201,7 +202,7 @@ Json row_of(const TrackRun& run, std::uint64_t seed) {
   std::vector<double> periods;
   Json words = Json::object();
   for (const dynamics::TrackRecord& record : run.motion.tracks) {
-    const std::string& word = run.motion.track_words[static_cast<std::size_t>(record.status)];
+    const std::string& word = run.motion.track_words[record.status];
     words[word] = words.value(word, 0) + 1;
     if (word != "Replanning") periods.push_back(record.period_us);
   }
@@ -218,7 +219,7 @@ Json row_of(const TrackRun& run, std::uint64_t seed) {
 }
 
 /// What many seeds say: those whose runs have ended.
-Json statistics(const Json& all) {
+Json statistics_of_tracks(const Json& all) {
   Json runs = Json::array();
   for (const Json& run : all)
     if (run["status"] != to_string(control::TrackStatus::kInterrupted)) runs.push_back(run);
@@ -291,7 +292,7 @@ int run(const TrackCommand& options) {
   std::string folder;
   std::unique_ptr<io::RunWriter> writer;
   std::unique_ptr<RunLog> log_file;
-  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, scene::visual_json(task.scene), DEFT_VERSION};
+  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, viewer::visual_json(task.scene), DEFT_VERSION};
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
   const Listener keeper{[&](const dynamics::Trajectory& start) {
                           folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
@@ -320,7 +321,7 @@ int run(const TrackCommand& options) {
       if (run.dumped > 0) summary["files"].push_back(options.dump.folder);
     }
     if (options.seeds > 1) {
-      summary["statistics"] = statistics(runs);
+      summary["statistics"] = statistics_of_tracks(runs);
       summary["runs"] = runs;
     }
     // After each seed: what is finished is kept, whatever becomes of the others.

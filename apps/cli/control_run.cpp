@@ -40,7 +40,7 @@ void ControlRun::operator()(const dynamics::State& state, Eigen::VectorXd& u, dy
                   state.t, to_string(result.status), to_string(impl_->scene->spec().control->fallback)));
 }
 
-const solvers::LcsMpcProgram& ControlRun::program() const { return impl_->last->program; }
+const solvers::lcs::LcsMpcProgram& ControlRun::program() const { return impl_->last->program; }
 
 Json control_summary(const dynamics::Trajectory& motion) {
   std::vector<double> times;
@@ -54,7 +54,7 @@ Json control_summary(const dynamics::Trajectory& motion) {
     fallbacks += record.fallback ? 1 : 0;
     proven += record.status == static_cast<int>(solvers::Status::kSolved) ? 1 : 0;
     if (!record.fallback) gap_max = std::max(gap_max, record.gap);
-    ++statuses[motion.status_words.at(static_cast<std::size_t>(record.status))];
+    ++statuses[motion.status_words.at(record.status)];
   }
   return {{"periods", times.size()},
           {"proven", proven},

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/scene/scene.hpp"
-#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/lcs/lcs_program.hpp"
 #include "json.hpp"
 
 namespace deft::cli {
@@ -21,7 +21,7 @@ class ControlRun {
   void announce(dynamics::Trajectory& motion) const;
   void operator()(const dynamics::State& state, Eigen::VectorXd& u, dynamics::Trajectory& motion);
   /// The program of the last period.
-  const solvers::LcsMpcProgram& program() const;
+  const solvers::lcs::LcsMpcProgram& program() const;
 
  private:
   struct Impl;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 
 namespace CLI {
 class App;

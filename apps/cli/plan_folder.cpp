@@ -2,10 +2,11 @@
 
 #include <limits>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/planning/reachable_set.hpp"
-#include "deft/scene/visual_json.hpp"
+#include "deft/planning/search/reachable_set.hpp"
+#include "deft/viewer/visual_json.hpp"
 
 namespace deft::cli {
 namespace {
@@ -17,7 +18,7 @@ constexpr int kMostReachable = 500;  // nodes; each costs a smoothed step and it
 PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal)
     : folder_(folder),
       scene_(scene),
-      run_{scene.spec().name, scene.spec().merged_yaml, scene::visual_json(scene), DEFT_VERSION},
+      run_{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
       header_{goal, std::string(to_string(scene.spec().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
               scene.spec().plan.kappa},
       model_(dynamics::make_step_model(scene)),

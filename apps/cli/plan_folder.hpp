@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "deft/dynamics/trajectory.hpp"
-#include "deft/io/plan_file.hpp"
-#include "deft/planning/plan.hpp"
+#include "deft/io/runs/plan_file.hpp"
+#include "deft/planning/feasibility/plan.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::dynamics {

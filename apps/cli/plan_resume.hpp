@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "deft/io/journal_file.hpp"
+#include "deft/io/runs/journal_file.hpp"
 #include "deft/planning/planner.hpp"
 #include "options.hpp"
 

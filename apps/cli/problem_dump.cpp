@@ -7,8 +7,8 @@
 #include <map>
 
 #include "deft/core/log.hpp"
-#include "deft/dynamics/equivalent_contact_point.hpp"
-#include "deft/io/problem_file.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/io/problems/problem_file.hpp"
 #include "statistics.hpp"
 
 namespace deft::cli {
@@ -65,10 +65,10 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result, const d
   io::ContactLabels labels;
   const auto& contacts = result.problem.contacts;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    labels.bodies.emplace_back(bodies_.at(static_cast<std::size_t>(contacts[i].body_a)),
-                               bodies_.at(static_cast<std::size_t>(contacts[i].body_b)));
-    labels.labels.push_back(fmt::format("{}|{}|{:x}", geometries_.at(static_cast<std::size_t>(contacts[i].geometry_a)),
-                                        geometries_.at(static_cast<std::size_t>(contacts[i].geometry_b)),
+    labels.bodies.emplace_back(bodies_.at(contacts[i].body_a),
+                               bodies_.at(contacts[i].body_b));
+    labels.labels.push_back(fmt::format("{}|{}|{:x}", geometries_.at(contacts[i].geometry_a),
+                                        geometries_.at(contacts[i].geometry_b),
                                         contacts[i].id));
   }
   const std::string name = fmt::format("{}_{:06}", name_, step), source = fmt::format("deft sim, step {}", step);
@@ -84,7 +84,7 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result, const d
   ++written_;
 }
 
-void ProblemDump::consider_plan(int step, const solvers::LcsMpcProgram& program, solvers::Status status, double time_s) {
+void ProblemDump::consider_plan(int step, const solvers::lcs::LcsMpcProgram& program, solvers::Status status, double time_s) {
   if (folder_.empty() || !wanted(status, 1e6 * time_s, plan_us_)) return;
   const std::string name = fmt::format("{}_plan_{:06}", name_, step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();

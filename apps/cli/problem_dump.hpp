@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "deft/dynamics/step_model.hpp"
-#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/lcs/lcs_program.hpp"
 
 namespace CLI {
 class App;
@@ -30,7 +30,7 @@ class ProblemDump {
   /// steps so far. The model, which made the step, is asked for what the result does not hold.
   void consider(int step, const dynamics::StepResult& result, const dynamics::StepModel& model);
   /// The program of a controller's period as FOLDER/NAME_plan_000123.json.gz, kind `lcs_mpc`. Failed: not proven optimal; slow: by its wall time.
-  void consider_plan(int step, const solvers::LcsMpcProgram& program, solvers::Status status, double time_s);
+  void consider_plan(int step, const solvers::lcs::LcsMpcProgram& program, solvers::Status status, double time_s);
   int written() const { return written_; }
 
  private:

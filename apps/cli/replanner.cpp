@@ -9,7 +9,7 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
 #include "interrupt.hpp"
 
 namespace deft::cli {
@@ -22,11 +22,11 @@ constexpr double kBeyond = 0.01;      // [rad, m] by which joints may be measure
 
 /// The part of q that belongs to a model, by the names of its coordinates.
 scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q) {
-  const multibody::ModelInfo& info = scene.model().models()[static_cast<std::size_t>(model)];
+  const multibody::ModelInfo& info = scene.model().models()[model];
   scene::ModelConfiguration part;
   for (int i = info.first_q; i < info.first_q + info.nq; ++i) {
-    const std::string& name = scene.model().coordinates()[static_cast<std::size_t>(i)].name;
-    const multibody::CoordinateInfo& c = scene.model().coordinates()[static_cast<std::size_t>(i)];
+    const std::string& name = scene.model().coordinates()[i].name;
+    const multibody::CoordinateInfo& c = scene.model().coordinates()[i];
     // Springs give way a little at a stop; a plan has to start within it.
     const double inside = std::clamp(q(i), c.lower, c.upper);
     part.joints.by_name[name.substr(name.rfind('/') + 1)] = std::abs(inside - q(i)) <= kBeyond ? inside : q(i);

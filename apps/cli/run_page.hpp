@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "deft/io/plan_file.hpp"
-#include "deft/io/run_folder.hpp"
+#include "deft/io/runs/plan_file.hpp"
+#include "deft/io/runs/run_folder.hpp"
 #include "deft/viewer/html_export.hpp"
 
 namespace deft::cli {

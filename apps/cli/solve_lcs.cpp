@@ -9,9 +9,9 @@
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/io/lcs_export.hpp"
-#include "deft/solvers/branch_and_bound.hpp"
-#include "deft/solvers/lcs_bounds.hpp"
+#include "deft/io/problems/lcs_export.hpp"
+#include "deft/solvers/lcs/mpc_solver.hpp"
+#include "deft/solvers/lcs/bounds.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "progress.hpp"
@@ -26,7 +26,7 @@ constexpr double kCertified = 1e-6;  // residual over the trajectory's size abov
 constexpr double kZero = 1e-9;       // of the trajectory's size: shown as zero
 
 /// One sign per pair: + its force is positive, . its slack is, 0 both are zero.
-std::string modes(const solvers::LinearComplementaritySystem& s, const solvers::LcsTrajectory& t, Eigen::Index k, double scale) {
+std::string modes(const solvers::lcs::LinearComplementaritySystem& s, const solvers::lcs::LcsTrajectory& t, Eigen::Index k, double scale) {
   const Eigen::VectorXd slack = s.D0 * t.x.col(k) + s.D * t.x.col(k + 1) + s.E * t.gamma.col(k) + s.H * t.u.col(k) + s.alpha;
   std::string out;
   for (Eigen::Index i = 0; i < slack.size(); ++i) out += t.gamma(i, k) > kZero * scale ? '+' : slack[i] > kZero * scale ? '.' : '0';
@@ -36,12 +36,12 @@ std::string modes(const solvers::LinearComplementaritySystem& s, const solvers::
 }  // namespace
 
 io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options) {
-  solvers::BranchAndBoundSettings settings;
+  solvers::lcs::BranchAndBoundSettings settings;
   if (options.gap) settings.gap = *options.gap;
   if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
   settings.threads = options.threads;
   Progress progress(options.progress);
-  settings.watch = [&](const solvers::LcsMpcResult& known) {
+  settings.watch = [&](const solvers::lcs::LcsMpcResult& known) {
     if (progress.due())
       progress.show(fmt::format("{}: {:.0f} s, {} nodes, cost {:.8g}, bound {:.8g}, gap {:.2g}", file.name, progress.seconds(), known.nodes, known.cost,
                                 known.bound, known.gap));
@@ -50,9 +50,9 @@ io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& option
   io::LcsAnswer answer;
   std::vector<double> times_s;
   for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    solvers::LcsMpcSolver solver(settings);
+    solvers::lcs::LcsMpcSolver solver(settings);
     const Stopwatch watch;
-    const solvers::LcsMpcResult& result = solver.solve(file.program);
+    const solvers::lcs::LcsMpcResult& result = solver.solve(file.program);
     times_s.push_back(watch.seconds());
     if (i > 0) continue;
     answer = {.status = result.status,
@@ -67,7 +67,7 @@ io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& option
   }
   answer.time_s = percentile(times_s, 0.5);
   if (!answer.has_incumbent) return answer;
-  answer.certificate = solvers::certify(file.program, answer.point);
+  answer.certificate = certify(file.program, answer.point);
   if (!(answer.certificate.max() <= kCertified * answer.scale())) answer.status = Status::kNumericalFailure;
   return answer;
 }
@@ -79,7 +79,7 @@ void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer) {
   fmt::print("  cost        {:.12g}, bound {:.12g}, gap {:.2g}\n", answer.cost, answer.bound, answer.gap);
   fmt::print("  solver      bnb, {} nodes, {} iterations, {:.3f} ms\n", answer.nodes, answer.iterations, 1e3 * answer.time_s);
   if (!answer.has_incumbent) return;
-  const solvers::LcsCertificate& c = answer.certificate;
+  const solvers::lcs::LcsCertificate& c = answer.certificate;
   fmt::print("  residuals   dynamics {:.2e}  primal {:.2e}  complementarity {:.2e} (absolute)\n", c.dynamics, c.primal, c.complementarity);
   fmt::print("  steps       of each pair + γ > 0, . slack > 0, 0 both zero; then u\n");
   for (Eigen::Index k = 0; k < program.N; ++k) {
@@ -90,7 +90,7 @@ void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer) {
 }
 
 int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool json) {
-  const solvers::LcsBounds bounds = solvers::find_lcs_bounds(file.program);
+  const solvers::lcs::LcsBounds bounds = solvers::lcs::find_lcs_bounds(file.program);
   io::LcsPairBounds sides{bounds.gamma_upper, bounds.slack_upper};
   if (bounds.infeasible) {  // its bounds mean nothing then
     if (!path.ends_with(".lp") && !path.ends_with(".lp.gz"))

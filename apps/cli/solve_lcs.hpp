@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "deft/io/problem_file.hpp"
+#include "deft/io/problems/problem_file.hpp"
 
 namespace deft::cli {
 

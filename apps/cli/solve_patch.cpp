@@ -5,8 +5,9 @@
 #include <array>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/patch_problem_solver.hpp"
+#include "deft/dynamics/patch/patch_problem_solver.hpp"
 #include "interrupt.hpp"
 #include "statistics.hpp"
 
@@ -33,7 +34,7 @@ void print_patch(const io::PatchProblemFile& file, const dynamics::PatchAnswer& 
   fmt::print("  problem     {} bodies, {} pairs, h {:g} s\n", problem.bodies.size(), problem.pairs.size(), problem.h);
   fmt::print("  solver      {}, {} iterations, {} starts, {:.1f} µs\n", answer.method, answer.iterations, answer.attempts, 1e6 * time_s);
   if (!solvers::usable(answer.status)) return;
-  const solvers::Certificate& c = answer.certificate;
+  const solvers::contact::Certificate& c = answer.certificate;
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, c.primal, c.complementarity);
   fmt::print("              {:.2e} N s  {:.2e} m  {:.2e} J s\n", answer.balance_Ns, answer.penetration_m, answer.complementarity_Js);
   fmt::print("  velocities at the end (ω_W [rad/s], v_W [m/s])\n");
@@ -47,9 +48,9 @@ void print_patch(const io::PatchProblemFile& file, const dynamics::PatchAnswer& 
   fmt::print("  pairs (a-b, kind, state, gap [m]; point [m]; p_n, p_t, p_o [N s], p_r [N m s])\n");
   for (const dynamics::PatchProblemContact& found : answer.contacts) {
     const dynamics::PatchContact& k = found.contact;
-    const dynamics::PatchProblemPair& pair = problem.pairs[static_cast<std::size_t>(k.pair)];
-    fmt::print("    {:>4}-{:<4} {:<7} {:<5} {:11.3e}  {:10.5g} {:10.5g} {:10.5g}  {:11.5g} {:11.5g} {:11.5g} {:11.5g}\n", pair.a, pair.b, kKinds[static_cast<std::size_t>(found.kind)],
-               kStates[static_cast<std::size_t>(found.state)], k.gap, k.point_W.x(), k.point_W.y(), k.point_W.z(), k.p_n, k.p_f(0), k.p_f(1), k.p_f(2));
+    const dynamics::PatchProblemPair& pair = problem.pairs[k.pair];
+    fmt::print("    {:>4}-{:<4} {:<7} {:<5} {:11.3e}  {:10.5g} {:10.5g} {:10.5g}  {:11.5g} {:11.5g} {:11.5g} {:11.5g}\n", pair.a, pair.b, kKinds[to_size(found.kind)],
+               kStates[to_size(found.state)], k.gap, k.point_W.x(), k.point_W.y(), k.point_W.z(), k.p_n, k.p_f(0), k.p_f(1), k.p_f(2));
   }
 }
 

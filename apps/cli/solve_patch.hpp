@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "deft/io/problem_file.hpp"
+#include "deft/io/problems/problem_file.hpp"
 
 namespace deft::cli {
 

@@ -6,6 +6,7 @@ Usage: arms_peers.py H...        prints JSON: for each step length [s] the squar
 Masses, dampers, friction, start and commands are read from the scene and its model file. A joint's servo is a torque D u against a
 damping D, so it turns at u unless something holds it: the velocity control of the limit-surface scene with D = 1/(cB).
 """
+
 from __future__ import annotations
 
 import json
@@ -39,8 +40,14 @@ def arm_links() -> list[dict]:
         inertial = link.find("inertial")
         if inertial is not None:
             numbers = lambda element: [float(x) for x in element.text.split()]  # noqa: E731
-            links.append({"at": numbers(link.find("pose"))[:3] if link.find("pose") is not None else [0, 0, 0], "mass": float(inertial.find("mass").text),
-                          "centre": numbers(inertial.find("pose"))[:3], "inertia": [float(inertial.find(f"inertia/{k}").text) for k in ("ixx", "iyy", "izz")]})
+            links.append(
+                {
+                    "at": numbers(link.find("pose"))[:3] if link.find("pose") is not None else [0, 0, 0],
+                    "mass": float(inertial.findtext("mass", "")),
+                    "centre": numbers(inertial.find("pose"))[:3],
+                    "inertia": [float(inertial.findtext(f"inertia/{k}", "")) for k in ("ixx", "iyy", "izz")],
+                }
+            )
     return links
 
 
@@ -48,14 +55,25 @@ def model_of(scene: dict, h: float) -> tuple[str, list[str]]:
     """The scene as a MuJoCo model, and its joints in the order of its actuators."""
     square, links = scene["bodies"]["square"], arm_links()
     sliding, tip_mu = scene["friction"]["pairs"][0]["mu"], scene["friction"]["default"]
-    radius = float(ET.parse(SCENES / "two_link_arm.sdf").find(".//collision/geometry/sphere/radius").text)
+    radius = float(ET.parse(SCENES / "two_link_arm.sdf").findtext(".//collision/geometry/sphere/radius", ""))
     root = ET.Element("mujoco")
-    ET.SubElement(root, "option", gravity="0 0 -9.81", timestep=repr(h), integrator="implicitfast", cone="elliptic", tolerance="1e-12", iterations="200")
+    ET.SubElement(
+        root,
+        "option",
+        gravity="0 0 -9.81",
+        timestep=repr(h),
+        integrator="implicitfast",
+        cone="elliptic",
+        tolerance="1e-12",
+        iterations="200",
+    )
     world, contact, actuators, joints = ET.SubElement(root, "worldbody"), ET.Element("contact"), ET.Element("actuator"), []
     ET.SubElement(world, "geom", name="table", type="plane", size="5 5 0.1")
     body = ET.SubElement(world, "body", name="square", pos=text(scene["configurations"]["start"]["square"]["position"]))
     ET.SubElement(body, "freejoint")
-    ET.SubElement(body, "geom", name="square", type="box", size=text(np.array(square["shape"]["box"]["size"]) / 2), mass=repr(float(square["mass"])))
+    ET.SubElement(
+        body, "geom", name="square", type="box", size=text(np.array(square["shape"]["box"]["size"]) / 2), mass=repr(float(square["mass"]))
+    )
     ET.SubElement(contact, "pair", geom1="square", geom2="table", condim="3", friction=text([sliding, sliding, 0.005, 1e-4, 1e-4]))
     for directive in scene["directives"]:
         if "add_weld" not in directive:
@@ -66,7 +84,14 @@ def model_of(scene: dict, h: float) -> tuple[str, list[str]]:
         parent = ET.SubElement(world, "body", pos=text(weld["X_PC"]["translation"]), quat=text([np.cos(yaw / 2), 0, 0, np.sin(yaw / 2)]))
         for link, joint in zip(links, ("shoulder", "elbow")):
             parent = ET.SubElement(parent, "body", pos=text(link["at"]), gravcomp="1")
-            ET.SubElement(parent, "joint", name=f"{name}/{joint}", type="hinge", axis="0 0 1", damping=repr(float(scene["step"]["joint_damping"][f"{name}/{joint}"])))
+            ET.SubElement(
+                parent,
+                "joint",
+                name=f"{name}/{joint}",
+                type="hinge",
+                axis="0 0 1",
+                damping=repr(float(scene["step"]["joint_damping"][f"{name}/{joint}"])),
+            )
             ET.SubElement(parent, "inertial", pos=text(link["centre"]), mass=repr(link["mass"]), diaginertia=text(link["inertia"]))
             ET.SubElement(actuators, "motor", joint=f"{name}/{joint}")
             joints.append(f"{name}/{joint}")
@@ -82,6 +107,7 @@ def model_of(scene: dict, h: float) -> tuple[str, list[str]]:
 
 def run(h: float) -> dict:
     import mujoco
+
     scene = yaml.load((SCENES / "grasping_arms_second_order.deft.yaml").read_text(), SceneLoader)
     command = yaml.load((SCENES / "grasping_arms.deft.yaml").read_text(), SceneLoader)["commands"]
     xml, joints = model_of(scene, h)
@@ -91,7 +117,10 @@ def run(h: float) -> dict:
     for name in joints:
         arm, joint = name.split("/")
         data.joint(name).qpos[:] = start[arm][joint]
-    data.ctrl[:] = [scene["step"]["joint_damping"][name] * wanted[name.split("/")[0]][("shoulder", "elbow").index(name.split("/")[1])] for name in joints]
+    data.ctrl[:] = [
+        scene["step"]["joint_damping"][name] * wanted[name.split("/")[0]][("shoulder", "elbow").index(name.split("/")[1])]
+        for name in joints
+    ]
     between, duration = round(EVERY_S / h), float(scene["commands"]["until"])
     t, pose, turn = [0.0], [[0.0, 0.0, 0.0]], 0.0
     began = time.perf_counter()

@@ -1,4 +1,5 @@
 """The recorded contact problems as matrices, with their reference solutions: what peers are given."""
+
 from __future__ import annotations
 
 import gzip
@@ -15,6 +16,7 @@ SEQUENCES = ["planar_hand_pyr", "planar_hand_cone", "allegro_pyr", "allegro_cone
 @dataclass
 class Problem:
     """One step: Q [nv, nv], b [nv]; pyramid: A δ ≥ low; cone: per contact the rows (J_n, μJ_t) and (φ, 0)."""
+
     Q: np.ndarray
     b: np.ndarray
     A: np.ndarray
@@ -37,7 +39,7 @@ def read_problem(path: Path, reference: list[float]) -> Problem:
     Q = np.zeros((nv, nv))
     for block in data["Q_blocks"]:
         s, k = block["start"], block["size"]
-        Q[s:s + k, s:s + k] = np.reshape(block["data"], (k, k))
+        Q[s : s + k, s : s + k] = np.reshape(block["data"], (k, k))
     for contact in data["contacts"]:
         normal, mu = dense_row(contact["normal"], nv), contact["mu"]
         tangents = np.array([dense_row(t, nv) for t in contact["tangents"]])
@@ -49,7 +51,7 @@ def read_problem(path: Path, reference: list[float]) -> Problem:
             count = 2 if len(tangents) == 1 else data["rays"]
             for k in range(count):
                 angle = 2 * np.pi * k / count
-                ray = np.array([np.cos(angle), np.sin(angle)])[:len(tangents)]
+                ray = np.array([np.cos(angle), np.sin(angle)])[: len(tangents)]
                 rows.append(normal + mu * ray @ tangents)
                 low.append(-contact["gap"])
     return Problem(Q, np.array(data["b"]), np.array(rows), np.array(low), dims, np.array(reference))

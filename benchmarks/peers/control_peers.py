@@ -14,6 +14,7 @@ SCIP gets every square as a constraint of its own, t ≥ z², which its cuts nee
 Gurobi gets the model as it is, or, where it is above the free size (200 columns with a quadratic cost), with states and slacks
 eliminated; if that is above it too, the row says so.
 """
+
 from __future__ import annotations
 
 import json
@@ -24,7 +25,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/cli"))
-from control_models import Model, read_lp  # noqa: E402
+from control_models import Model, read_lp
 
 GAP = 1e-7
 FEASIBILITY = {"scip": 1e-6, "gurobi": 1e-8}
@@ -85,7 +86,9 @@ class Scip:
             square = scip.addVar(f"square_{a}", lb=0, ub=None)
             scip.addCons(columns[a] * columns[a] <= square)
             squares.append(factor * square)
-        scip.setObjective(quicksum(squares) + quicksum(factor * columns[name] for name, factor in model.cost.items()) + constant, "minimize")
+        scip.setObjective(
+            quicksum(squares) + quicksum(factor * columns[name] for name, factor in model.cost.items()) + constant, "minimize"
+        )
         for terms, sense, rhs in model.rows.values():
             left = quicksum(factor * columns[name] for name, factor in terms.items())
             scip.addCons(left == rhs if sense == "=" else left <= rhs if sense == "<=" else left >= rhs)
@@ -118,8 +121,9 @@ def condensed(model: Model) -> tuple[Model, float, dict]:
 
     rows = {}
     for name, (terms, sense, rhs) in model.rows.items():
-        column = {"dynamics": "x", "slack": "s"}.get(name.split("_")[0])
-        column = column and name.replace(name.split("_")[0], column, 1)
+        kind = name.split("_")[0]
+        letter = {"dynamics": "x", "slack": "s"}.get(kind)
+        column = name.replace(kind, letter, 1) if letter else ""
         if column in terms and sense == "=":
             others = {other: -factor / terms[column] for other, factor in terms.items() if other != column}
             defined[column] = put_in(others, rhs / terms[column])
@@ -157,12 +161,20 @@ class Gurobi:
         import gurobipy
 
         self.gurobi = gurobipy
-        parameters = {"OutputFlag": 0, "Threads": threads, "TimeLimit": limit, "MIPGap": GAP, "MIPGapAbs": 0, "FeasibilityTol": FEASIBILITY["gurobi"],
-                      "IntFeasTol": 1e-9, "OptimalityTol": FEASIBILITY["gurobi"]}
+        parameters = {
+            "OutputFlag": 0,
+            "Threads": threads,
+            "TimeLimit": limit,
+            "MIPGap": GAP,
+            "MIPGapAbs": 0,
+            "FeasibilityTol": FEASIBILITY["gurobi"],
+            "IntFeasTol": 1e-9,
+            "OptimalityTol": FEASIBILITY["gurobi"],
+        }
         self.environment = gurobipy.Env(params=parameters)
 
     def solve(self, model: Model, constant: float) -> dict:
-        defined = {}
+        defined: dict = {}
         if len(model.bounds) > FREE_COLUMNS:
             model, offset, defined = condensed(model)
             constant += offset
@@ -184,9 +196,13 @@ class Gurobi:
             wall = time.perf_counter() - start
             values = {name: column.X for name, column in columns.items()} if program.SolCount else None
             bound = program.ObjBound
-            said = {GRB.OPTIMAL: "optimal", GRB.TIME_LIMIT: "time limit", GRB.INFEASIBLE: "infeasible"}.get(program.Status, f"status {program.Status}")
+            said = {GRB.OPTIMAL: "optimal", GRB.TIME_LIMIT: "time limit", GRB.INFEASIBLE: "infeasible"}.get(
+                program.Status, f"status {program.Status}"
+            )
             if values:
-                values |= {name: constant + sum(factor * values[c] for c, factor in terms.items()) for name, (terms, constant) in defined.items()}
+                values |= {
+                    name: constant + sum(factor * values[c] for c, factor in terms.items()) for name, (terms, constant) in defined.items()
+                }
             return {"wall_s": wall, "proven": program.Status == GRB.OPTIMAL, "said": said, "nodes": int(program.NodeCount),
                     "bound": bound if abs(bound) < 1e20 else None, "values": values}  # fmt: skip
 

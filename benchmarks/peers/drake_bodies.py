@@ -1,10 +1,24 @@
 """Shapes, inertias and joints of a scene's inline bodies as Drake has them."""
+
 from __future__ import annotations
 
 import numpy as np
 from plant_scene import SceneError, pose_of
-from pydrake.all import (Box, CalcSpatialInertia, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, RigidTransform, RotationalInertia, RotationMatrix,
-                         SpatialInertia, Sphere, UnitInertia)  # fmt: skip
+from pydrake.all import (
+    Box,
+    CalcSpatialInertia,
+    Capsule,
+    Convex,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    RigidTransform,
+    RotationalInertia,
+    RotationMatrix,
+    SpatialInertia,
+    Sphere,
+    UnitInertia,
+)
 
 
 def transform(node: dict | None) -> RigidTransform:
@@ -15,7 +29,9 @@ def transform(node: dict | None) -> RigidTransform:
 def shape_and_pose(node: dict) -> tuple[object, RigidTransform]:
     """A shape of `bodies:` in Drake, and where its frame lies in the body."""
     X_BG = transform(node.get("pose"))
-    word = next(key for key in ("sphere", "box", "capsule", "cylinder", "ellipsoid", "half_space", "prism", "mesh") if node.get(key) is not None)
+    word = next(
+        key for key in ("sphere", "box", "capsule", "cylinder", "ellipsoid", "half_space", "prism", "mesh") if node.get(key) is not None
+    )
     value = node[word]
     if word == "sphere":
         return Sphere(float(value["radius"])), X_BG
@@ -89,9 +105,9 @@ def spatial_inertia(node: dict, shapes: list) -> SpatialInertia:
     return SpatialInertia.MakeFromCentralInertia(mass, com, inertia)
 
 
-def joint_axes(joint: object) -> list[tuple[str, bool, np.ndarray]]:
+def joint_axes(joint: dict) -> list[tuple[str, bool, np.ndarray]]:
     """(coordinate, turns, axis) of an inline body's joint, one after the other."""
-    (word, value), = joint.items()
+    ((word, value),) = joint.items()
     unit = dict(zip("xyz", np.eye(3)))
     if word == "translation":
         return [(letter, False, unit[letter]) for letter in value]

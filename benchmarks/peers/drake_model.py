@@ -1,4 +1,5 @@
 """A scene as a Drake model: Drake's own parser reads the model files, inline bodies are built here."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -10,10 +11,32 @@ import yaml
 from drake_bodies import joint_axes, shape_and_pose, spatial_inertia, transform
 from plant_friction import combine, fit_coefficients
 from plant_scene import ROOT, PlantScene, SceneError
-from pydrake.all import (AddCompliantHydroelasticProperties, AddMultibodyPlantSceneGraph, AddRigidHydroelasticProperties, Box,
-                         CollisionFilterDeclaration, ContactModel, Convex, CoulombFriction, Cylinder, DiagramBuilder, DiscreteContactApproximation,
-                         FixedOffsetFrame, HalfSpace, LoadModelDirectivesFromString, MultibodyPlant, Parser, PdControllerGains, PrismaticJoint,
-                         ProcessModelDirectives, ProximityProperties, RevoluteJoint, RoleAssign, SpatialInertia)  # fmt: skip
+from pydrake.all import (
+    AddCompliantHydroelasticProperties,
+    AddMultibodyPlantSceneGraph,
+    AddRigidHydroelasticProperties,
+    Box,
+    CollisionFilterDeclaration,
+    ContactModel,
+    Convex,
+    CoulombFriction,
+    Cylinder,
+    DiagramBuilder,
+    DiscreteContactApproximation,
+    FixedOffsetFrame,
+    HalfSpace,
+    LoadModelDirectivesFromString,
+    MultibodyPlant,
+    Parser,
+    PdControllerGains,
+    PrismaticJoint,
+    ProcessModelDirectives,
+    ProximityProperties,
+    RevoluteJoint,
+    RoleAssign,
+    SceneGraph,
+    SpatialInertia,
+)
 
 RENAMED = "__joint"  # suffix of joints that share their name with a link
 APPROXIMATIONS = {"sap": "kSap", "lagged": "kLagged", "similar": "kSimilar", "tamsi": "kTamsi"}
@@ -23,15 +46,15 @@ APPROXIMATIONS = {"sap": "kSap", "lagged": "kLagged", "similar": "kSimilar", "ta
 class DrakeOptions:
     """How Drake computes."""
 
-    step: float = 1e-3                    # [s] > 0
-    approximation: str = "sap"            # of APPROXIMATIONS
-    flat_contact: str = "hydroelastic"    # of boxes, prisms, cylinders and half-spaces; or "point": one point per pair of bodies' geometries
-    stiffness: float = 1e7                # [N/m] of point contact
-    relaxation: float = 1e-3              # [s], dissipation of both kinds of contact: forces die out over it (SAP)
-    modulus: float = 1e8                  # [Pa] of hydroelastic contact
-    damping_ratio: float = 1.0            # ζ ≥ 0
-    joint_lag: float = 0.01               # [s] ≥ 0
-    stiction: float = 1e-4                # [m/s], v_s of the approximations other than sap
+    step: float = 1e-3  # [s] > 0
+    approximation: str = "sap"  # of APPROXIMATIONS
+    flat_contact: str = "hydroelastic"  # of boxes, prisms, cylinders and half-spaces; or "point": one point per pair of bodies' geometries
+    stiffness: float = 1e7  # [N/m] of point contact
+    relaxation: float = 1e-3  # [s], dissipation of both kinds of contact: forces die out over it (SAP)
+    modulus: float = 1e8  # [Pa] of hydroelastic contact
+    damping_ratio: float = 1.0  # ζ ≥ 0
+    joint_lag: float = 0.01  # [s] ≥ 0
+    stiction: float = 1e-4  # [m/s], v_s of the approximations other than sap
 
 
 @dataclass
@@ -40,15 +63,15 @@ class DrakeModel:
 
     builder: DiagramBuilder
     plant: MultibodyPlant
-    scene_graph: object
+    scene_graph: SceneGraph
     run: PlantScene
-    index_q: np.ndarray = None            # of the scene's coordinates in Drake's q
-    index_v: np.ndarray = None
-    bodies: list = field(default_factory=list)          # Drake's bodies in the order of names_bodies
-    on_world: dict = field(default_factory=dict)        # ids of geometries of fixed bodies that are on Drake's world body, by body
-    body_of: dict = field(default_factory=dict)         # geometry id → place in names_bodies
-    friction: dict = field(default_factory=dict)        # geometry id → μ
-    settings: list[str] = field(default_factory=list)   # what Drake's model adds to the scene, a line each
+    index_q: np.ndarray = field(default_factory=lambda: np.zeros(0, int))  # of the scene's coordinates in Drake's q
+    index_v: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    bodies: list = field(default_factory=list)  # Drake's bodies in the order of names_bodies
+    on_world: dict = field(default_factory=dict)  # ids of geometries of fixed bodies that are on Drake's world body, by body
+    body_of: dict = field(default_factory=dict)  # geometry id → place in names_bodies
+    friction: dict = field(default_factory=dict)  # geometry id → μ
+    settings: list[str] = field(default_factory=list)  # what Drake's model adds to the scene, a line each
 
     def to_scene_q(self, q: np.ndarray) -> np.ndarray:
         return q[self.index_q]
@@ -71,7 +94,9 @@ def add_inline_body(model: DrakeModel, name: str, node: dict) -> None:
     on_world = node["joint"] == "fixed" and any(isinstance(shape, HalfSpace) for shape, _ in shapes)
     for k, (shape, X_BG) in enumerate(shapes):
         if on_world:
-            geometry = plant.RegisterCollisionGeometry(plant.world_body(), X_WJ @ X_BG, shape, f"{name}_shape_{k}", CoulombFriction(0.5, 0.5))
+            geometry = plant.RegisterCollisionGeometry(
+                plant.world_body(), X_WJ @ X_BG, shape, f"{name}_shape_{k}", CoulombFriction(0.5, 0.5)
+            )
             model.on_world.setdefault(name, []).append(geometry)
         else:
             plant.RegisterCollisionGeometry(body, X_BG, shape, f"shape_{k}", CoulombFriction(0.5, 0.5))
@@ -110,7 +135,9 @@ def add_bodies(model: DrakeModel) -> None:
     plant, scene, groups = model.plant, model.run.scene, []
     directives = [next(iter(directive.items())) for directive in scene.get("directives") or []]
     inline = scene.get("bodies") or {}
-    for value in [value for word, value in directives if word == "add_model"] + [thing for thing in scene.get("objects") or [] if thing.get("file")]:
+    for value in [value for word, value in directives if word == "add_model"] + [
+        thing for thing in scene.get("objects") or [] if thing.get("file")
+    ]:
         add_model_file(plant, value["name"], value["file"])
     for name, node in inline.items():
         if node is not None:
@@ -130,7 +157,9 @@ def add_bodies(model: DrakeModel) -> None:
         elif word == "add_model_instance":
             plant.AddModelInstance(value["name"])
         elif word != "add_model":
-            raise SceneError(f"directive {word} is not known here; valid: add_model, add_model_instance, add_frame, add_weld, add_collision_filter_group")
+            raise SceneError(
+                f"directive {word} is not known here; valid: add_model, add_model_instance, add_frame, add_weld, add_collision_filter_group"
+            )
     if groups:
         ProcessModelDirectives(LoadModelDirectivesFromString(yaml.safe_dump({"directives": groups})), Parser(plant))
 
@@ -151,7 +180,7 @@ def renamed_joints(text: str) -> str | None:
     links = {link.get("name") for link in root.iter("link")}
     shared = [joint for joint in root.iter("joint") if joint.get("name") in links]
     for joint in shared:
-        joint.set("name", joint.get("name") + RENAMED)
+        joint.set("name", f"{joint.get('name')}{RENAMED}")
     return ET.tostring(root, encoding="unicode") if shared else None
 
 
@@ -205,7 +234,7 @@ def scene_geometries(model: DrakeModel) -> list[tuple[object, str, float]]:
         ids = model.on_world.get(entry["name"])
         if ids is None:
             ids = [] if entry["name"] == "world" else model.plant.GetCollisionGeometriesForBody(body)
-        model.body_of |= {geometry: k for geometry in ids}
+        model.body_of |= dict.fromkeys(ids, k)
         if len(ids) != len(entry["geometries"]):
             raise SceneError(f"body {entry['name']} has {len(ids)} collision geometries in Drake and {len(entry['geometries'])} in deft")
         result += [(geometry_id, entry["name"], float(g["mu"])) for geometry_id, g in zip(ids, entry["geometries"])]
@@ -220,7 +249,7 @@ def assign_contact_properties(model: DrakeModel, options: DrakeOptions) -> None:
         properties = ProximityProperties()
         properties.AddProperty("material", "coulomb_friction", CoulombFriction(mu, mu))
         properties.AddProperty("material", "point_contact_stiffness", 2 * options.stiffness)  # two in a row: `stiffness` per pair
-        properties.AddProperty("material", "relaxation_time", options.relaxation / 2)         # Drake adds both bodies'
+        properties.AddProperty("material", "relaxation_time", options.relaxation / 2)  # Drake adds both bodies'
         properties.AddProperty("material", "hunt_crossley_dissipation", 0.0 if options.approximation == "sap" else 10.0)
         if options.flat_contact == "hydroelastic":
             if isinstance(shape, HalfSpace):
@@ -324,8 +353,10 @@ def set_gains(model: DrakeModel, options: DrakeOptions) -> None:
     for name, k, d in zip(run.names_u, K, D if D is not None else K):
         by_name[name].set_controller_gains(PdControllerGains(p=k, d=0.0))
         by_name[name].joint().set_default_damping(d)
-    if len(K):
-        model.settings.append("joints of robots: K = [" + ", ".join(f"{k:.6g}" for k in K) + "], D = [" + ", ".join(f"{d:.6g}" for d in D) + "]")
+    if D is not None and len(K):
+        model.settings.append(
+            "joints of robots: K = [" + ", ".join(f"{k:.6g}" for k in K) + "], D = [" + ", ".join(f"{d:.6g}" for d in D) + "]"
+        )
 
 
 def mass_diagonal(run: PlantScene) -> np.ndarray:

@@ -8,6 +8,7 @@ scene's stiffness with damping D = step.joint_damping or max(2ζ√(K M_ii), K �
 the run's first configuration. Objects that gravity does not act on feel −γ M v, γ = 1/h (--object-damping). States are recorded at
 the run's knots. `deft view DIR` makes the page. Exit 0: the commands were played to their end; 2: bad input; 3: Drake's step failed or diverged.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -22,7 +23,7 @@ import numpy as np
 from drake_model import APPROXIMATIONS, DrakeModel, DrakeOptions, build_model, joint_name
 from plant_friction import combine
 from plant_scene import ROOT, PlantScene, Record, SceneError, object_errors, read_run, retime, write_run
-from pydrake.all import (BasicVector, LeafSystem, MultibodyForces, PiecewisePolynomial, Simulator, SpatialForce, TrajectorySource)
+from pydrake.all import BasicVector, LeafSystem, MultibodyForces, PiecewisePolynomial, Simulator, SpatialForce, TrajectorySource
 
 LARGEST = 1e6  # coordinates and speeds beyond it [m, rad, m/s, rad/s] have left the world
 
@@ -81,7 +82,7 @@ class Surroundings(LeafSystem):
             share = max(0.0, min(t + h, float(wrench.get("to", np.inf))) - max(t, float(wrench.get("from", 0)))) / h
         if share == 0:
             return
-        push, turn = (("impulse_W", "angular_impulse_W") if impulse else ("force_W", "torque_W"))
+        push, turn = ("impulse_W", "angular_impulse_W") if impulse else ("force_W", "torque_W")
         name = "/".join(wrench["body"].rsplit("::", 1))
         body = self.model.bodies[run.names_bodies.index(name)]
         F = SpatialForce(share * np.asarray(wrench.get(turn, [0, 0, 0]), float), share * np.asarray(wrench.get(push, [0, 0, 0]), float))
@@ -140,7 +141,9 @@ def contacts_of(model: DrakeModel, context, h: float) -> list[dict]:
     return found
 
 
-def replay(run: PlantScene, options: DrakeOptions, stated_damping: float | None, speed: float, settle: float) -> tuple[Record, str, list[str]]:
+def replay(
+    run: PlantScene, options: DrakeOptions, stated_damping: float | None, speed: float, settle: float
+) -> tuple[Record, str, list[str]]:
     """Plays the run's commands. @returns rows at the knots (and at the end of `settle`), the status, what the plant adds to the scene."""
     model = build_model(run, options)
     plant = model.plant
@@ -150,7 +153,9 @@ def replay(run: PlantScene, options: DrakeOptions, stated_damping: float | None,
         model.builder.Connect(plant.get_state_output_port(), surroundings.get_input_port(0))
         model.builder.Connect(surroundings.get_output_port(0), plant.get_applied_generalized_force_input_port())
         if any(damping.values()):
-            model.settings.append("force −γ M v on objects, γ [1/s]: " + ", ".join(f"{name} {gamma:.6g}" for name, gamma in damping.items()))
+            model.settings.append(
+                "force −γ M v on objects, γ [1/s]: " + ", ".join(f"{name} {gamma:.6g}" for name, gamma in damping.items())
+            )
     times = retime(run.t - run.t[0], run.u_start(), run.u, speed)
     times = np.round(times / options.step) * options.step  # Drake's steps are all equally long
     if np.any(np.diff(times) <= 0):
@@ -236,16 +241,22 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     default = DrakeOptions()
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--deft", type=Path, default=Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")) / "deft", help="the program deft")
+    parser.add_argument(
+        "--deft", type=Path, default=Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")) / "deft", help="the program deft"
+    )
     parser.add_argument("--step", type=float, default=default.step, help="[s], Drake's step; periods between knots become multiples of it")
     parser.add_argument("--approximation", choices=list(APPROXIMATIONS), default=default.approximation)
-    parser.add_argument("--contact", choices=["hydroelastic", "point"], default=default.flat_contact, help="of boxes, prisms, cylinders and half-spaces")
+    parser.add_argument(
+        "--contact", choices=["hydroelastic", "point"], default=default.flat_contact, help="of boxes, prisms, cylinders and half-spaces"
+    )
     parser.add_argument("--stiffness", type=float, default=default.stiffness, help="[N/m] of point contact")
     parser.add_argument("--relaxation", type=float, default=default.relaxation, help="[s] of contact")
     parser.add_argument("--modulus", type=float, default=default.modulus, help="[Pa] of hydroelastic contact")
     parser.add_argument("--damping-ratio", type=float, default=default.damping_ratio)
     parser.add_argument("--joint-lag", type=float, default=default.joint_lag, help="[s]")
-    parser.add_argument("--object-damping", type=float, help="γ [1/s] for all objects; default 1/h for those that gravity does not act on, 0 for others")
+    parser.add_argument(
+        "--object-damping", type=float, help="γ [1/s] for all objects; default 1/h for those that gravity does not act on, 0 for others"
+    )
     parser.add_argument("--speed", type=float, default=np.inf, help="[rad/s, m/s]: knots are moved apart until no joint target is faster")
     parser.add_argument("--settle", type=float, default=0.0, help="[s] for which the last command is held")
     parser.add_argument("--segments", action="store_true", help="also plays each segment of a plan from the plan's own state")

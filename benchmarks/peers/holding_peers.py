@@ -6,6 +6,7 @@ Usage: holding_peers.py [--seconds S]       prints JSON
 The scenes are scenes/gripper_cube and scenes/allegro_ball, steps of 2 ms. The grip settles first (5 s); then drift is the
 largest distance of the object from where it was [m], over S seconds (600) or until it has moved 5 cm: dropped.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,6 +30,7 @@ CLOSING_S = {"gripper_cube": 0.0, "allegro_ball": 2.0}
 def drift(scene: str, variant: dict, seconds: float) -> dict:
     """How far the object moves once the grip has settled."""
     import mujoco
+
     make = {"gripper_cube": gripper_cube, "allegro_ball": allegro_ball}[scene]
     model = mujoco.MjModel.from_xml_string(make({"timestep": repr(H), "integrator": "implicitfast", **variant}))
     data = mujoco.MjData(model)
@@ -57,8 +59,11 @@ def main() -> None:
     except ImportError as error:
         print(json.dumps({"rows": [], "absent": {"MuJoCo": str(error)}}))
         return
-    rows = [{"scene": scene, "who": f"MuJoCo {name}, h = 2 ms", **drift(scene, variant, options.seconds)}
-            for scene in CLOSED for name, variant in VARIANTS.items()]
+    rows = [
+        {"scene": scene, "who": f"MuJoCo {name}, h = 2 ms", **drift(scene, variant, options.seconds)}
+        for scene in CLOSED
+        for name, variant in VARIANTS.items()
+    ]
     print(json.dumps({"rows": rows, "absent": {}}))
 
 

@@ -7,6 +7,7 @@ Arm and gripper come from the page that the scene's model files are written from
 springs with damping D = step.joint_damping, or max(2ζ√(K M_ii), K · lag) with ζ = 1, lag 10 ms. Contacts are as hard as MuJoCo advises for
 its step: time constant max(2 ms, 2 h), impedance 0.99 … 0.9999, impratio 100, elliptic cones with torsion off.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -18,8 +19,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 from plant_scene import PlantScene, read_run
-from robot_mjcf import ROOT, add_geoms, text
-from robot_data import expand_model, load_data
+from robot_mjcf import ROOT, add_geoms, expand_model, load_data, text
 
 FLANGE_M = 0.045  # of the gripper beyond the arm's last link, as in the scene
 JOINT_LAG_S, DAMPING_RATIO = 0.01, 1.0
@@ -37,8 +37,8 @@ def add_robot(root: ET.Element, model: str, name: str, at: list[float]) -> ET.El
         ET.SubElement(element, "inertial", pos=text(body.com), mass=repr(float(body.mass)), fullinertia=text(body.inertia))
         if body.joint and body.joint.kind != "fixed":
             limits = {"limited": "true", "range": text(body.joint.limits)} if body.joint.limits else {"limited": "false"}
-            ET.SubElement(element, "joint", name=f"{name}/{body.joint.name}", type="hinge" if body.joint.kind == "revolute" else "slide",
-                          axis=text(body.joint.axis), **limits)  # fmt: skip
+            kind = "hinge" if body.joint.kind == "revolute" else "slide"
+            ET.SubElement(element, "joint", limits, name=f"{name}/{body.joint.name}", type=kind, axis=text(body.joint.axis))
         add_geoms(element, body)
     return element
 
@@ -72,8 +72,11 @@ def set_ground_friction(run: PlantScene, model) -> None:
     The ground has priority with that 2/3, which all of its pairs with cubes have.
     """
     import mujoco
+
     ground = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, "ground")
-    values = {run.pair_friction("ground", 0.5, name, float(body["mu"])) for name, body in run.scene["bodies"].items() if body["joint"] == "free"}
+    values = {
+        run.pair_friction("ground", 0.5, name, float(body["mu"])) for name, body in run.scene["bodies"].items() if body["joint"] == "free"
+    }
     (value,) = values
     model.geom_friction[ground, 0] = value
     model.geom_priority[ground] = 1
@@ -81,6 +84,7 @@ def set_ground_friction(run: PlantScene, model) -> None:
 
 def simulate(run: PlantScene, h: float, every: float) -> dict:
     import mujoco
+
     model = mujoco.MjModel.from_xml_string(model_xml(run, h))
     set_ground_friction(run, model)
     data = mujoco.MjData(model)
@@ -94,25 +98,32 @@ def simulate(run: PlantScene, h: float, every: float) -> dict:
     if D is None:
         D = np.maximum(2 * DAMPING_RATIO * np.sqrt(K * np.diag(M)[rows_v]), K * JOINT_LAG_S)
     model.dof_damping[rows_v] = D
-    model.jnt_stiffness[[joint.id for joint in joints]] = K  # springs to qpos_spring, which moves with the commands: implicit in the integrator
+    model.jnt_stiffness[[joint.id for joint in joints]] = (
+        K  # springs to qpos_spring, which moves with the commands: implicit in the integrator
+    )
     knots = np.vstack([data.qpos[rows_q], run.u])
     times = run.t - run.t[0]
     red = model.joint("red").qposadr[0]
     steps, between = round(times[-1] / h), max(1, round(every / h))
-    t, position, quaternion, status = [0.0], [data.qpos[red:red + 3].tolist()], [data.qpos[red + 3:red + 7].tolist()], "Completed"
-    targets = np.stack([np.interp(h * np.arange(1, steps + 1), times, knots[:, j]) for j in range(len(K))], axis=1)  # a step takes the target of its end
+    t, position, quaternion, status = [0.0], [data.qpos[red : red + 3].tolist()], [data.qpos[red + 3 : red + 7].tolist()], "Completed"
+    targets = np.stack(
+        [np.interp(h * np.arange(1, steps + 1), times, knots[:, j]) for j in range(len(K))], axis=1
+    )  # a step takes the target of its end
     began = time.perf_counter()
     for k in range(steps):
         model.qpos_spring[rows_q] = targets[k]
         mujoco.mj_step(model, data)
         if (k + 1) % between == 0 or k + 1 == steps:
-            bad = sum(data.warning[w].number for w in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC))
-            if bad or not np.linalg.norm(data.qpos[red:red + 3]) < DIVERGED_M:
+            bad = sum(
+                data.warning[w].number
+                for w in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+            )
+            if bad or not np.linalg.norm(data.qpos[red : red + 3]) < DIVERGED_M:
                 status = "Diverged"
                 break
             t.append(round((k + 1) * h, 9))
-            position.append(data.qpos[red:red + 3].tolist())
-            quaternion.append(data.qpos[red + 3:red + 7].tolist())
+            position.append(data.qpos[red : red + 3].tolist())
+            quaternion.append(data.qpos[red + 3 : red + 7].tolist())
     return {"status": status, "h": h, "t": t, "position": position, "quat_wxyz": quaternion, "damping": D.tolist(), "seconds": time.perf_counter() - began,
             "version": mujoco.__version__}  # fmt: skip
 

@@ -7,6 +7,7 @@ Size, mass, friction, gravity, step and start are read from the scene. Set-up of
 `dContactApprox1`; MuJoCo hardened (elliptic cone, impratio 10, contacts with a time constant of five steps: stiffer ones bounce and turn the cube). ODE is the shared library of the
 system (Debian's libode8, double precision), called through ctypes.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -66,7 +67,15 @@ def ode(cube: Cube, steps: int) -> dict:
                                                                    "motion1", "motion2", "motionN", "slip1", "slip2")]  # fmt: skip
 
     class Geom(ctypes.Structure):
-        _fields_ = [("pos", real * 4), ("normal", real * 4), ("depth", real), ("g1", pointer), ("g2", pointer), ("side1", ctypes.c_int), ("side2", ctypes.c_int)]
+        _fields_ = [
+            ("pos", real * 4),
+            ("normal", real * 4),
+            ("depth", real),
+            ("g1", pointer),
+            ("g2", pointer),
+            ("side1", ctypes.c_int),
+            ("side2", ctypes.c_int),
+        ]
 
     class Contact(ctypes.Structure):
         _fields_ = [("surface", Surface), ("geom", Geom), ("fdir1", real * 4)]
@@ -121,9 +130,13 @@ def bullet(cube: Cube, steps: int) -> dict:
     pybullet.setGravity(0, 0, cube.gravity)
     pybullet.setTimeStep(cube.h)
     ground = pybullet.createMultiBody(0, pybullet.createCollisionShape(pybullet.GEOM_PLANE))
-    body = pybullet.createMultiBody(cube.mass, pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[s / 2 for s in cube.size]), basePosition=cube.position)
+    body = pybullet.createMultiBody(
+        cube.mass, pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[s / 2 for s in cube.size]), basePosition=cube.position
+    )
     pybullet.changeDynamics(ground, -1, lateralFriction=1.0, restitution=0)  # Bullet multiplies the two
-    pybullet.changeDynamics(body, -1, lateralFriction=cube.mu, restitution=0, linearDamping=0, angularDamping=0, localInertiaDiagonal=cube.inertia)
+    pybullet.changeDynamics(
+        body, -1, lateralFriction=cube.mu, restitution=0, linearDamping=0, angularDamping=0, localInertiaDiagonal=cube.inertia
+    )
     pybullet.resetBaseVelocity(body, cube.velocity, [0, 0, 0])
 
     def pose():
@@ -144,7 +157,7 @@ def mujoco(cube: Cube, steps: int) -> dict:
   <option timestep="{cube.h}" gravity="0 0 {cube.gravity}" cone="elliptic" impratio="10" tolerance="1e-12" iterations="200"/>
   <worldbody>
     <geom name="ground" type="plane" size="50 50 1"/>
-    <body name="cube" pos="{' '.join(map(str, cube.position))}">
+    <body name="cube" pos="{" ".join(map(str, cube.position))}">
       <freejoint/>
       <geom name="cube" type="box" size="{half}" mass="{cube.mass}"/>
     </body>

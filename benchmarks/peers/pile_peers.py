@@ -6,6 +6,7 @@ Usage: pile_peers.py FILE [--seconds S]      FILE: JSON {"falling": boxes, "sett
 `falling` starts where deft's heap starts; `settled` where deft's lies still, after some steps in which the rival finds a
 rest of its own. Each rival stops after 20 steps, or after S seconds and three steps.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -17,14 +18,15 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "piles"))
-import heap  # noqa: E402
+import heap
 
 STEPS, LEAD_IN = 20, 20
 
 
 def timed(step, most_seconds: float, count: int) -> list[float]:
     """Milliseconds of up to `count` calls."""
-    times, start = [], time.perf_counter()
+    times: list[float] = []
+    start = time.perf_counter()
     while len(times) < count and (len(times) < 3 or time.perf_counter() - start < most_seconds):
         before = time.perf_counter()
         step()
@@ -38,10 +40,13 @@ class Mujoco:
 
     def __init__(self, solver: str, boxes: list[heap.Box]):
         import mujoco
+
         self.mujoco = mujoco
         self.model = mujoco.MjModel.from_xml_string(heap.mjcf(boxes, f'solver="{solver}"'))
         self.data = mujoco.MjData(self.model)
-        self.iterations, self.gradients, self.unconverged = [], [], 0
+        self.iterations: list[int] = []
+        self.gradients: list[float] = []
+        self.unconverged = 0
 
     def step(self) -> None:
         self.mujoco.mj_step(self.model, self.data)
@@ -49,7 +54,7 @@ class Mujoco:
     def look(self) -> None:
         """Takes down what the last step's solver did."""
         islands = max(1, int(self.data.nisland))
-        counts = np.array(self.data.solver_niter[:min(islands, 20)])
+        counts = np.array(self.data.solver_niter[: min(islands, 20)])
         most = int(counts.max())
         self.iterations.append(most)
         self.unconverged += most >= self.model.opt.iterations
@@ -58,16 +63,33 @@ class Mujoco:
             self.gradients.append(float(self.data.solver[island * 200 + most - 1].gradient))
 
     def summary(self) -> dict:
-        return {"contacts": int(self.data.ncon), "iterations": float(np.median(self.iterations)), "unconverged_steps": int(self.unconverged),
-                "gradient": max(self.gradients, default=None), "speed": float(np.abs(self.data.qvel).max())}
+        return {
+            "contacts": int(self.data.ncon),
+            "iterations": float(np.median(self.iterations)),
+            "unconverged_steps": int(self.unconverged),
+            "gradient": max(self.gradients, default=None),
+            "speed": float(np.abs(self.data.qvel).max()),
+        }
 
 
 class Drake:
     """Point contact (one point per pair of bodies), the contact approximation by name."""
 
     def __init__(self, approximation: str, boxes: list[heap.Box]):
-        from pydrake.all import (Box, CoulombFriction, DiagramBuilder, DiscreteContactApproximation, HalfSpace, MultibodyPlant, Quaternion,
-                                 RigidTransform, SceneGraph, Simulator, SpatialInertia)
+        from pydrake.all import (
+            Box,
+            CoulombFriction,
+            DiagramBuilder,
+            DiscreteContactApproximation,
+            HalfSpace,
+            MultibodyPlant,
+            Quaternion,
+            RigidTransform,
+            SceneGraph,
+            Simulator,
+            SpatialInertia,
+        )
+
         builder = DiagramBuilder()
         plant = builder.AddSystem(MultibodyPlant(time_step=heap.H))
         scene_graph = builder.AddSystem(SceneGraph())
@@ -88,7 +110,9 @@ class Drake:
         self.context = diagram.CreateDefaultContext()
         self.plant, self.plant_context = plant, plant.GetMyMutableContextFromRoot(self.context)
         for body, box in zip(bodies, boxes, strict=True):
-            plant.SetFreeBodyPose(self.plant_context, body, RigidTransform(Quaternion(box.quat_wxyz / np.linalg.norm(box.quat_wxyz)), box.position))
+            plant.SetFreeBodyPose(
+                self.plant_context, body, RigidTransform(Quaternion(box.quat_wxyz / np.linalg.norm(box.quat_wxyz)), box.position)
+            )
         self.simulator = Simulator(diagram, self.context)
         self.simulator.Initialize()
         self.count = 0
@@ -105,8 +129,12 @@ class Drake:
         return {"contacts": results.num_point_pair_contacts(), "speed": float(np.abs(self.plant.GetVelocities(self.plant_context)).max())}
 
 
-PEERS = {"MuJoCo Newton": lambda boxes: Mujoco("Newton", boxes), "MuJoCo CG": lambda boxes: Mujoco("CG", boxes),
-         "Drake lagged": lambda boxes: Drake("kLagged", boxes), "Drake SAP": lambda boxes: Drake("kSap", boxes)}
+PEERS = {
+    "MuJoCo Newton": lambda boxes: Mujoco("Newton", boxes),
+    "MuJoCo CG": lambda boxes: Mujoco("CG", boxes),
+    "Drake lagged": lambda boxes: Drake("kLagged", boxes),
+    "Drake SAP": lambda boxes: Drake("kSap", boxes),
+}
 
 
 def measure(peer, lead_in: int, most_seconds: float) -> dict:
@@ -135,7 +163,9 @@ def main() -> None:
             except ImportError as error:
                 absent[who] = str(error)
                 continue
-            rows.append({"who": who, "phase": phase, "boxes": len(boxes), **measure(peer, LEAD_IN if phase == "settled" else 0, options.seconds)})
+            rows.append(
+                {"who": who, "phase": phase, "boxes": len(boxes), **measure(peer, LEAD_IN if phase == "settled" else 0, options.seconds)}
+            )
     print(json.dumps({"rows": rows, "absent": absent}))
 
 

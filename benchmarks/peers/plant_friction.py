@@ -1,4 +1,5 @@
 """Friction coefficients per geometry that give stated coefficients per pair, for simulators that know only the former."""
+
 from __future__ import annotations
 
 import numpy as np

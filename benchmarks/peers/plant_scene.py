@@ -1,4 +1,5 @@
 """What plants of other simulators need to know of a run folder: its scene, start, commands, friction; and the folder that they write."""
+
 from __future__ import annotations
 
 import json
@@ -121,7 +122,12 @@ class PlantScene:
         if given is None:
             return None
         if isinstance(given, dict):
-            return np.array([next((float(d) for name, d in given.items() if joint == name or joint.endswith("/" + name)), 0.0) for joint in self.names_u])
+            return np.array(
+                [
+                    next((float(d) for name, d in given.items() if joint == name or joint.endswith("/" + name)), 0.0)
+                    for joint in self.names_u
+                ]
+            )
         return np.broadcast_to(np.asarray(given, float), (len(self.names_u),)).copy()
 
     def rows_q(self, model: str) -> list[int]:
@@ -153,7 +159,7 @@ class PlantScene:
         return mu
 
 
-def texts(values: object) -> list[str]:
+def texts(values) -> list[str]:
     return [value.decode() if isinstance(value, bytes) else str(value) for value in np.atleast_1d(values)]
 
 
@@ -187,7 +193,7 @@ def retime(t: np.ndarray, u_start: np.ndarray, u: np.ndarray, speed: float) -> n
 
 def angle_between(a: np.ndarray, b: np.ndarray) -> float:
     """Angle [rad] between two unit quaternions."""
-    return float(4 * np.arcsin(min(1.0, min(np.linalg.norm(a - b), np.linalg.norm(a + b)) / 2)))
+    return float(4 * np.arcsin(min(1.0, min(float(np.linalg.norm(a - b)), float(np.linalg.norm(a + b))) / 2)))
 
 
 def object_errors(run: PlantScene, q: np.ndarray, reference: np.ndarray) -> dict[str, dict[str, float]]:
@@ -195,14 +201,18 @@ def object_errors(run: PlantScene, q: np.ndarray, reference: np.ndarray) -> dict
     units = {entry["name"]: entry["unit"] for entry in run.info["q"]}
     errors = {}
     for thing in run.info["objects"]:
-        metres, radians, free = [], [], {}
+        metres: list[float] = []
+        radians: list[float] = []
+        free: dict = {}
         for i in run.rows_q(thing["name"]):
             name = run.names_q[i]
             if name.rsplit("/", 1)[1] in ("qw", "qx", "qy", "qz"):
                 free.setdefault(name.rsplit("/", 1)[0], []).append(i)
             else:
                 (radians if units[name] == "rad" else metres).append(q[i] - reference[i])
-        turned = [angle_between(q[rows] / np.linalg.norm(q[rows]), reference[rows] / np.linalg.norm(reference[rows])) for rows in free.values()]
+        turned = [
+            angle_between(q[rows] / np.linalg.norm(q[rows]), reference[rows] / np.linalg.norm(reference[rows])) for rows in free.values()
+        ]
         errors[thing["name"]] = {"position_m": float(np.linalg.norm(metres)) if metres else 0.0,
                                  "rotation_rad": float(max([*np.abs(radians), *turned], default=0.0))}  # fmt: skip
     return errors
@@ -245,7 +255,9 @@ def write_run(folder: Path, run: PlantScene, record: Record, plant: str, setting
         flat = [contact for step in record.contacts for contact in step]
         file["contacts/offset"] = np.cumsum([0, *map(len, record.contacts)]).astype(np.int64)
         for name, width in CONTACT_WIDTH.items():
-            file[f"contacts/{name}"] = np.array([contact[name] for contact in flat], float).reshape((len(flat), width) if width > 1 else len(flat))
+            file[f"contacts/{name}"] = np.array([contact[name] for contact in flat], float).reshape(
+                (len(flat), width) if width > 1 else len(flat)
+            )
         for name, kind in (("a", np.int32), ("b", np.int32), ("state", np.uint8)):
             file[f"contacts/{name}"] = np.array([contact[name] for contact in flat], kind)
         status = np.zeros(steps, np.int32)

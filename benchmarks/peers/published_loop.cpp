@@ -6,9 +6,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/solvers/horizon_qp.hpp"
+#include "deft/core/index.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/solvers/horizon/qp_solver.hpp"
 
 namespace deft::peers {
 namespace {
@@ -37,7 +38,7 @@ class Loop {
   Loop(const scene::Scene& scene, const PublishedProblem& problem) : scene_(scene), problem_(problem), steps_(scene) {}
 
   PublishedResult run() {
-    const auto T = static_cast<std::size_t>(problem_.steps);
+    const auto T = to_size(problem_.steps);
     stages_.resize(T + 1);
     for (std::size_t t = 0; t <= T; ++t) prepare(stages_[t], t == T);
 
@@ -54,7 +55,7 @@ class Loop {
   }
 
  private:
-  void prepare(solvers::HorizonStage& stage, bool last) const {
+  void prepare(solvers::horizon::HorizonStage& stage, bool last) const {
     const auto nq = scene_.nq(), nu = scene_.nu();
     const VectorXd weight = 2 * (last ? problem_.final_weight : problem_.weight);
     stage.Q = weight.asDiagonal();
@@ -66,7 +67,7 @@ class Loop {
     stage.U.resize(0, nu);
   }
 
-  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa, solvers::HorizonStage& stage) {
+  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa, solvers::horizon::HorizonStage& stage) {
     VectorXd q_next, q_smooth;
     MatrixXd B;
     if (!steps_.step(q, u, q_next) || !steps_.linearize(q, u, kappa, q_smooth, B))
@@ -74,7 +75,7 @@ class Loop {
     stage.A.setIdentity(scene_.nq(), scene_.nq());
     stage.B = coordinates_of_tangent(scene_, q_smooth) * B;
     for (int i = 0; i < scene_.nu(); ++i) {
-      const int at = scene_.command_coordinates()[static_cast<std::size_t>(i)];
+      const int at = scene_.command_coordinates()[i];
       stage.A(at, at) = 0;
       stage.B.row(at).setZero();
       stage.B(at, i) = 1;
@@ -90,15 +91,15 @@ class Loop {
       stages_[t].lower = joints - problem_.offset;
       stages_[t].upper = joints + problem_.offset;
     }
-    solvers::HorizonQp program;
-    solvers::HorizonSolution solution;
-    solvers::HorizonQpSolver solver;
+    solvers::horizon::HorizonQp program;
+    solvers::horizon::HorizonSolution solution;
+    solvers::horizon::HorizonQpSolver solver;
     for (std::size_t t = 0; t < T; ++t) {
       program.x_start = q[t];
       program.u_before = planning::joint_positions(scene_, q[t]);
       program.stages.assign(stages_.begin() + static_cast<std::ptrdiff_t>(t), stages_.end());
       solver.solve(program, {}, solution);
-      if (solution.status != solvers::HorizonStatus::kSolved) ++best_.unsolved;
+      if (solution.status != solvers::horizon::HorizonStatus::kSolved) ++best_.unsolved;
       u[t] = solution.u[0];
       // What was linearised here serves the next iteration: the programs of this one begin later.
       q[t + 1] = step_and_linearize(q[t], u[t], kappa, stages_[t]);
@@ -116,7 +117,7 @@ class Loop {
   const scene::Scene& scene_;
   const PublishedProblem& problem_;
   planning::PlanningSteps steps_;
-  std::vector<solvers::HorizonStage> stages_;
+  std::vector<solvers::horizon::HorizonStage> stages_;
   PublishedResult best_;
 };
 

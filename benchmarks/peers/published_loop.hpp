@@ -18,7 +18,7 @@
 
 #include <vector>
 
-#include "deft/planning/trajectory_optimizer.hpp"
+#include "deft/planning/trajectory/trajectory_optimizer.hpp"
 
 namespace deft::peers {
 

@@ -1,4 +1,5 @@
 """The bundled robots and their objects as MuJoCo models, from the page that the scenes' own model files are written from."""
+
 from __future__ import annotations
 
 import sys
@@ -20,12 +21,23 @@ def add_geoms(element: ET.Element, body: Body) -> None:
     """Collision shapes; robots do not collide with themselves (bit 1 meets bit 2)."""
     for shape in body.shapes:
         size = np.array(shape.size) / (2 if shape.kind == "box" else 1)
-        ET.SubElement(element, "geom", type=shape.kind, size=text(size), pos=text(shape.at), euler=text(shape.rpy),
-                      friction=f"{1.0 if shape.mu is None else shape.mu} 0.005 0.0001", contype="1", conaffinity="2", mass="0")
+        ET.SubElement(
+            element,
+            "geom",
+            type=shape.kind,
+            size=text(size),
+            pos=text(shape.at),
+            euler=text(shape.rpy),
+            friction=f"{1.0 if shape.mu is None else shape.mu} 0.005 0.0001",
+            contype="1",
+            conaffinity="2",
+            mass="0",
+        )
 
 
-def robot_model(name: str, root_rpy, root_at, stiffness: float, damping: float, object_geom: dict, object_at, options: dict,
-                gravity: float) -> str:
+def robot_model(
+    name: str, root_rpy, root_at, stiffness: float, damping: float, object_geom: dict, object_at, options: dict, gravity: float
+) -> str:
     """A robot of `kinematics.yaml` on position servos and one free object. Robots carry their own weight, as in deft.
 
     @param object_geom  attributes of the object's geom (type, size, mass); friction 1.   @param options  attributes of <option>
@@ -38,13 +50,21 @@ def robot_model(name: str, root_rpy, root_at, stiffness: float, damping: float, 
     elements = {"world": world, None: world}
     for body in expand_model(load_data(), name):
         is_root = body.parent in (None, "world")
-        element = ET.SubElement(elements[body.parent], "body", name=body.name, pos=text(root_at if is_root else body.at),
-                                euler=text(root_rpy if is_root else body.rpy), gravcomp="1")
+        element = ET.SubElement(
+            elements[body.parent],
+            "body",
+            name=body.name,
+            pos=text(root_at if is_root else body.at),
+            euler=text(root_rpy if is_root else body.rpy),
+            gravcomp="1",
+        )
         elements[body.name] = element
         ET.SubElement(element, "inertial", pos=text(body.com), mass=repr(float(body.mass)), fullinertia=text(body.inertia))
         if body.joint and body.joint.kind != "fixed":
             kind = "hinge" if body.joint.kind == "revolute" else "slide"
-            ET.SubElement(element, "joint", name=body.joint.name, type=kind, axis=text(body.joint.axis), damping=repr(damping), limited="false")
+            ET.SubElement(
+                element, "joint", name=body.joint.name, type=kind, axis=text(body.joint.axis), damping=repr(damping), limited="false"
+            )
             ET.SubElement(actuators, "position", joint=body.joint.name, kp=repr(stiffness))
         add_geoms(element, body)
     held = ET.SubElement(world, "body", name="object", pos=text(object_at))
@@ -56,11 +76,29 @@ def robot_model(name: str, root_rpy, root_at, stiffness: float, damping: float, 
 
 def gripper_cube(options: dict) -> str:
     """scenes/gripper_cube."""
-    return robot_model("gripper_parallel", [np.pi, 0, 0], [0, 0, 0.3], 1000.0, 20.0, {"type": "box", "size": "0.025 0.025 0.025", "mass": "0.1"},
-                       [0, 0, 0.21], options, 9.81)
+    return robot_model(
+        "gripper_parallel",
+        [np.pi, 0, 0],
+        [0, 0, 0.3],
+        1000.0,
+        20.0,
+        {"type": "box", "size": "0.025 0.025 0.025", "mass": "0.1"},
+        [0, 0, 0.21],
+        options,
+        9.81,
+    )
 
 
 def allegro_ball(options: dict) -> str:
     """scenes/allegro_ball."""
-    return robot_model("allegro_right", [0, -np.pi / 2, 0], [0, 0, 0], 100.0, 1.0, {"type": "sphere", "size": "0.06", "mass": "1"},
-                       [-0.081, 0.001, 0.071], options, 10.0)
+    return robot_model(
+        "allegro_right",
+        [0, -np.pi / 2, 0],
+        [0, 0, 0],
+        100.0,
+        1.0,
+        {"type": "sphere", "size": "0.06", "mass": "1"},
+        [-0.081, 0.001, 0.071],
+        options,
+        10.0,
+    )

@@ -6,6 +6,7 @@ Usage: simulator_peers.py        prints JSON
 Milliseconds per step and the real-time factor over the whole motion (fastest of three runs), and where the ball is at its end.
 The joints are position servos of 100 N·m/rad with a damping of 1 N·m·s/rad; the hand carries its own weight.
 """
+
 from __future__ import annotations
 
 import json
@@ -20,6 +21,7 @@ DURATION_S = 2.0
 
 def mujoco_run(h: float) -> dict:
     import mujoco
+
     model = mujoco.MjModel.from_xml_string(allegro_ball({"timestep": repr(h), "integrator": "implicitfast"}))
     steps, best = round(DURATION_S / h), float("inf")
     for _ in range(3):
@@ -33,15 +35,29 @@ def mujoco_run(h: float) -> dict:
 
 
 def drake_run(approximation: str, h: float) -> dict:
-    from pydrake.all import (AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder, DiscreteContactApproximation, Parser, PdControllerGains,
-                             RigidTransform, RollPitchYaw, Simulator, SpatialInertia, Sphere)
+    from pydrake.all import (
+        AddMultibodyPlantSceneGraph,
+        CoulombFriction,
+        DiagramBuilder,
+        DiscreteContactApproximation,
+        Parser,
+        PdControllerGains,
+        RigidTransform,
+        RollPitchYaw,
+        Simulator,
+        SpatialInertia,
+        Sphere,
+    )
+
     builder = DiagramBuilder()
     plant, _ = AddMultibodyPlantSceneGraph(builder, h)
     plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation, approximation))
     plant.mutable_gravity_field().set_gravity_vector([0, 0, -10])
     (hand,) = Parser(plant).AddModels(str(ROOT / "scenes/models/allegro_right.sdf"))
     plant.set_gravity_enabled(hand, False)
-    plant.WeldFrames(plant.world_frame(), plant.GetFrameByName("hand_root", hand), RigidTransform(RollPitchYaw(0, -np.pi / 2, 0), [0, 0, 0]))
+    plant.WeldFrames(
+        plant.world_frame(), plant.GetFrameByName("hand_root", hand), RigidTransform(RollPitchYaw(0, -np.pi / 2, 0), [0, 0, 0])
+    )
     actuators = [plant.get_joint_actuator(index) for index in plant.GetJointActuatorIndices()]
     for actuator in actuators:
         actuator.joint().set_default_damping(1.0)
@@ -67,11 +83,20 @@ def drake_run(approximation: str, h: float) -> dict:
             simulator.AdvanceTo((k + 1) * h)
         best = min(best, time.perf_counter() - start)
     pose = plant.EvalBodyPoseInWorld(plant_context, ball)
-    return {"seconds": best, "steps": steps, "position": pose.translation().tolist(), "quat_wxyz": pose.rotation().ToQuaternion().wxyz().tolist()}
+    return {
+        "seconds": best,
+        "steps": steps,
+        "position": pose.translation().tolist(),
+        "quat_wxyz": pose.rotation().ToQuaternion().wxyz().tolist(),
+    }
 
 
-RUNS = {"MuJoCo, h = 2 ms": lambda: mujoco_run(0.002), "MuJoCo, h = 10 ms": lambda: mujoco_run(0.01),
-        "Drake lagged, h = 1 ms": lambda: drake_run("kLagged", 0.001), "Drake SAP, h = 1 ms": lambda: drake_run("kSap", 0.001)}
+RUNS = {
+    "MuJoCo, h = 2 ms": lambda: mujoco_run(0.002),
+    "MuJoCo, h = 10 ms": lambda: mujoco_run(0.01),
+    "Drake lagged, h = 1 ms": lambda: drake_run("kLagged", 0.001),
+    "Drake SAP, h = 1 ms": lambda: drake_run("kSap", 0.001),
+}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ to the solution: `kept` updates the workspace of the step before, everything els
 are wall times of the Python calls [µs], `own` is what the solver itself reports. A rival that cannot be imported, or that
 has no licence, is named with the reason.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -25,7 +26,10 @@ class Daqp:
 
     def __init__(self, kept: bool):
         import daqp
-        self.daqp, self.kept, self.model, self.size = daqp, kept, None, None
+
+        self.daqp, self.kept = daqp, kept
+        self.model: daqp.Model = None  # of the first problem of a size
+        self.size: tuple[int, ...] = ()
 
     def solve(self, p: Problem) -> tuple[np.ndarray, float, float]:
         upper, sense = np.full(len(p.low), 1e30), np.zeros(len(p.low), dtype=np.int32)
@@ -50,6 +54,7 @@ class Clarabel:
 
     def __init__(self):
         import clarabel
+
         self.clarabel, self.settings = clarabel, clarabel.DefaultSettings()
         self.settings.verbose = False
         for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
@@ -72,6 +77,7 @@ class Piqp:
 
     def __init__(self, dense: bool):
         import piqp
+
         self.piqp, self.dense = piqp, dense
 
     def solve(self, p: Problem) -> tuple[np.ndarray, float, float]:
@@ -96,6 +102,7 @@ class Gurobi:
 
     def __init__(self, method: int):
         import gurobipy
+
         self.gurobi = gurobipy
         self.environment = gurobipy.Env(params={"OutputFlag": 0, "Threads": 1})
         for name, value in {"Method": method, "FeasibilityTol": 1e-9, "OptimalityTol": 1e-9, "BarConvTol": 1e-12}.items():
@@ -118,9 +125,14 @@ class Gurobi:
             raise RuntimeError(f"Gurobi: {error}") from error
 
 
-PYRAMID_PEERS = {"DAQP cold": lambda: Daqp(kept=False), "DAQP kept workspace": lambda: Daqp(kept=True),
-                 "PIQP dense": lambda: Piqp(dense=True), "PIQP sparse": lambda: Piqp(dense=False),
-                 "Gurobi barrier": lambda: Gurobi(2), "Gurobi dual simplex": lambda: Gurobi(1)}
+PYRAMID_PEERS = {
+    "DAQP cold": lambda: Daqp(kept=False),
+    "DAQP kept workspace": lambda: Daqp(kept=True),
+    "PIQP dense": lambda: Piqp(dense=True),
+    "PIQP sparse": lambda: Piqp(dense=False),
+    "Gurobi barrier": lambda: Gurobi(2),
+    "Gurobi dual simplex": lambda: Gurobi(1),
+}
 PEERS = {"Clarabel": Clarabel}
 
 
@@ -164,8 +176,10 @@ def main() -> None:
     for who, reason in absent.items():
         print(f"absent: {who} ({reason})")
     for row in rows:
-        print(f"{row['sequence']:24} {row['who']:22} {row['failed']:3} failed  energy {row['energy_error']:.1e}  "
-              f"p50 {row['p50_us'] or float('inf'):8.1f} µs  p95 {row['p95_us'] or float('inf'):8.1f}  own {row['own_us'] or 0:8.1f}")
+        print(
+            f"{row['sequence']:24} {row['who']:22} {row['failed']:3} failed  energy {row['energy_error']:.1e}  "
+            f"p50 {row['p50_us'] or float('inf'):8.1f} µs  p95 {row['p95_us'] or float('inf'):8.1f}  own {row['own_us'] or 0:8.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ import scipy.sparse as sparse
 
 def read(path):
     """Programs as lists of (name, matrix)."""
-    programs, current = [], []
+    programs: list[list] = []
+    current: list[tuple[str, np.ndarray]] = []
     with open(path, "rb") as file:
         while line := file.readline():
             name, rows, columns = line.split()
@@ -34,15 +35,14 @@ class Program:
     """min ½ vᵀHv + fᵀv, F v = b, G v ≤ d over v = (x_1 … x_T, u_0 … u_{T−1}, e)."""
 
     def __init__(self, entries):
-        stages, stage = [], None
+        stages: list[dict[str, np.ndarray]] = []
         for name, value in entries:
             if name == "x_start":
                 self.x_start = value[:, 0]
                 continue
             if name == "Q":
-                stage = {}
-                stages.append(stage)
-            stage[name] = value
+                stages.append({})
+            stages[-1][name] = value
         self.stages = stages
         self.T = len(stages) - 1
         self.nx = self.x_start.size
@@ -123,7 +123,7 @@ def clarabel_solver(program):
     solution = clarabel.DefaultSolver(H, f, A, np.concatenate([b, d]), cones, settings).solve()
     elapsed = time.thread_time() - begin
     first = program.T * program.nx
-    return elapsed, np.array(solution.x)[first:first + program.u.size]
+    return elapsed, np.array(solution.x)[first : first + program.u.size]
 
 
 def daqp_solver(program):

@@ -3,6 +3,7 @@
 A heap is a blunt pyramid of boxes of different sizes, each turned and shifted a little, which come to lie across several
 of the layer below. They start some millimetres apart and fall.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ LAYERS = 5
 @dataclass
 class Box:
     """Side lengths [m], position [m] and orientation (w, x, y, z) of the centre."""
+
     size: np.ndarray
     position: np.ndarray
     quat_wxyz: np.ndarray
@@ -43,7 +45,8 @@ def quaternion(vector: np.ndarray) -> np.ndarray:
 def heap(count: int, seed: int = 0, centre: tuple[float, float] = (0.0, 0.0)) -> list[Box]:
     """`count` boxes of 9.5 to 10.5 cm in up to five layers, each a row narrower than the one below; the same for the same seed."""
     random = np.random.default_rng(seed)
-    side, pitch, boxes, layer = 1, 0.125, [], 0
+    side, pitch, layer = 1, 0.125, 0
+    boxes: list[Box] = []
     while sum((side - k) ** 2 for k in range(min(side, LAYERS))) < count:
         side += 1
     while len(boxes) < count:
@@ -73,13 +76,24 @@ def numbers(values) -> str:
 
 def deft_scene(boxes: list[Box], model: str, margin: float = 0.01) -> str:
     """The scene file. Forces are any that the solver finds: choosing the least ones is a dense computation per island."""
-    lines = ["deft: 1", "name: pile", "bodies:",
-             f"  ground: {{shape: {{half_space: {{normal: [0, 0, 1], offset: 0}}}}, joint: fixed, mu: {MU}}}"]
-    lines += [f"  b{k}: {{shape: {{box: {{size: [{numbers(b.size)}]}}}}, mass: {b.mass!r}, joint: free, mu: {MU}}}" for k, b in enumerate(boxes)]
-    lines += [f"gravity: [0, 0, {-GRAVITY}]",
-              f"step: {{h: {H}, model: {model}, cone: pyramid, rays: 4, contact_margin: {margin}, forces: any}}",
-              "configurations:", "  start:"]
-    lines += [f"    b{k}: {{position: [{numbers(b.position)}], rotation: {{quat_wxyz: [{numbers(b.quat_wxyz)}]}}}}" for k, b in enumerate(boxes)]
+    lines = [
+        "deft: 1",
+        "name: pile",
+        "bodies:",
+        f"  ground: {{shape: {{half_space: {{normal: [0, 0, 1], offset: 0}}}}, joint: fixed, mu: {MU}}}",
+    ]
+    lines += [
+        f"  b{k}: {{shape: {{box: {{size: [{numbers(b.size)}]}}}}, mass: {b.mass!r}, joint: free, mu: {MU}}}" for k, b in enumerate(boxes)
+    ]
+    lines += [
+        f"gravity: [0, 0, {-GRAVITY}]",
+        f"step: {{h: {H}, model: {model}, cone: pyramid, rays: 4, contact_margin: {margin}, forces: any}}",
+        "configurations:",
+        "  start:",
+    ]
+    lines += [
+        f"    b{k}: {{position: [{numbers(b.position)}], rotation: {{quat_wxyz: [{numbers(b.quat_wxyz)}]}}}}" for k, b in enumerate(boxes)
+    ]
     return "\n".join([*lines, "initial: start", ""])
 
 
@@ -87,6 +101,10 @@ def mjcf(boxes: list[Box], option: str = "") -> str:
     """The MuJoCo model; `option` holds attributes of <option>."""
     bodies = "".join(
         f'<body pos="{numbers(b.position).replace(",", "")}" quat="{numbers(b.quat_wxyz).replace(",", "")}"><freejoint/>'
-        f'<geom type="box" size="{numbers(b.size / 2).replace(",", "")}" mass="{b.mass!r}" friction="{MU} 0.005 0.0001"/></body>' for b in boxes)
-    return (f'<mujoco><size memory="4G"/><option timestep="{H}" gravity="0 0 {-GRAVITY}" {option}/><worldbody>'
-            f'<geom type="plane" size="0 0 1" friction="{MU} 0.005 0.0001"/>{bodies}</worldbody></mujoco>')
+        f'<geom type="box" size="{numbers(b.size / 2).replace(",", "")}" mass="{b.mass!r}" friction="{MU} 0.005 0.0001"/></body>'
+        for b in boxes
+    )
+    return (
+        f'<mujoco><size memory="4G"/><option timestep="{H}" gravity="0 0 {-GRAVITY}" {option}/><worldbody>'
+        f'<geom type="plane" size="0 0 1" friction="{MU} 0.005 0.0001"/>{bodies}</worldbody></mujoco>'
+    )

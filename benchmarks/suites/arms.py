@@ -1,4 +1,5 @@
 """Four arms pinch a square: the limit-surface model against second-order simulations, deft's own and MuJoCo's."""
+
 from __future__ import annotations
 
 import tempfile

@@ -1,4 +1,5 @@
 """P7: mixed-integer contact control of a disc among flat surfaces, deft beside SCIP and Gurobi; and how it grows."""
+
 from __future__ import annotations
 
 import argparse
@@ -24,11 +25,25 @@ THIRD_START_GAP = 0.12  # of SCIP after a minute at N = 20
 
 def solve(build: Path, file: Path, threads: int, limit: float, repeat: int = 1) -> dict:
     """`deft solve` of one file: a row as the rivals' scripts print it, and the gap."""
-    command = [str(build / "deft"), "solve", str(file), "--json", "--threads", str(threads), "--time-limit", repr(limit), "--repeat", str(repeat)]
+    command = [
+        str(build / "deft"),
+        "solve",
+        str(file),
+        "--json",
+        "--threads",
+        str(threads),
+        "--time-limit",
+        repr(limit),
+        "--repeat",
+        str(repeat),
+    ]
     said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)  # a limit ends with 1
     found = json.loads(said.stdout)
     solution = found["solution"]
-    known = {key: solution[key] if isinstance(solution[key], (int, float)) and math.isfinite(solution[key]) else None for key in ("cost", "bound", "gap")}
+    known = {
+        key: solution[key] if isinstance(solution[key], (int, float)) and math.isfinite(solution[key]) else None
+        for key in ("cost", "bound", "gap")
+    }
     return {"name": file.stem, "who": f"deft{threads}", "proven": found["status"] in ("Solved", "Infeasible"), "said": found["status"],
             "wall_s": found["time_s"], "nodes": solution["nodes"], **known, "residual": max(found["residuals"]["absolute"].values())}  # fmt: skip
 
@@ -43,7 +58,9 @@ def judged(build: Path, folder: Path, row: dict) -> dict:
     answer = folder / f"{row['name']}.{row['who']}.json"
     row["residual"] = row["gap"] = None
     if row["cost"] is not None and answer.exists():
-        found = json.loads(output_of([str(build / "benchmarks/control_problems"), "certify", str(folder / f"{row['name']}.json"), str(answer)]))
+        found = json.loads(
+            output_of([str(build / "benchmarks/control_problems"), "certify", str(folder / f"{row['name']}.json"), str(answer)])
+        )
         row["residual"] = max(found[key] for key in ("dynamics", "primal", "complementarity"))
         row["cost"] = found["cost"]
         row["gap"] = max(0.0, (row["cost"] - row["bound"]) / row["cost"]) if row["bound"] is not None else None
@@ -66,7 +83,9 @@ def print_times(rows: list[dict], horizon: int, limit: float) -> list[dict]:
     of = {who: [r for r in rows if r["who"] == who and r["wall_s"] is not None] for who in NAMES}
     best = {r["name"]: r for r in of["deft1"]}
     print(f"\nN = {horizon}: {len(best)} starts, limit {limit:g} s")
-    print(f"{'solver':18} {'proven':>7} {'p50 ms':>10} {'p95 ms':>10} {'p50/deft':>9} {'p95/deft':>9} {'nodes p50':>10} {'other optimum':>14} {'residual':>9}")
+    print(
+        f"{'solver':18} {'proven':>7} {'p50 ms':>10} {'p95 ms':>10} {'p50/deft':>9} {'p95/deft':>9} {'nodes p50':>10} {'other optimum':>14} {'residual':>9}"
+    )
     lines = []
     for who, name in NAMES.items():
         if not of[who]:
@@ -74,15 +93,24 @@ def print_times(rows: list[dict], horizon: int, limit: float) -> list[dict]:
         same = [best[r["name"]] for r in of[who]]  # a free size may leave some out
         p50, p95 = (1e3 * quantile([r["wall_s"] for r in of[who]], q) for q in (0.5, 0.95))
         ours = [1e3 * quantile([r["wall_s"] for r in same], q) for q in (0.5, 0.95)]
-        apart = [abs(r["cost"] - b["cost"]) / b["cost"] for r, b in zip(of[who], same) if r["proven"] and b["proven"] and r["cost"] is not None]
+        apart = [
+            abs(r["cost"] - b["cost"]) / b["cost"] for r, b in zip(of[who], same) if r["proven"] and b["proven"] and r["cost"] is not None
+        ]
         line = {"N": horizon, "who": name, "starts": len(of[who]), "proven": sum(r["proven"] for r in of[who]), "p50_ms": p50, "p95_ms": p95,
                 "p50_ratio": p50 / ours[0], "p95_ratio": p95 / ours[1], "nodes_p50": statistics.median(r["nodes"] for r in of[who]),
                 "apart": max(apart, default=None), "residual": max((r["residual"] for r in of[who] if r["residual"] is not None), default=None)}  # fmt: skip
-        print(f"{name:18} {line['proven']:3}/{line['starts']:<3} {p50:10.2f} {p95:10.2f} {line['p50_ratio']:9.1f} {line['p95_ratio']:9.1f} "
-              f"{line['nodes_p50']:10.0f} {text_of(line['apart'], '14.1e'):>14} {text_of(line['residual'], '9.0e'):>9}")
+        print(
+            f"{name:18} {line['proven']:3}/{line['starts']:<3} {p50:10.2f} {p95:10.2f} {line['p50_ratio']:9.1f} {line['p95_ratio']:9.1f} "
+            f"{line['nodes_p50']:10.0f} {text_of(line['apart'], '14.1e'):>14} {text_of(line['residual'], '9.0e'):>9}"
+        )
         lines.append(line)
     for r in rows:
-        if r["proven"] and r["cost"] is not None and best[r["name"]]["proven"] and abs(r["cost"] - best[r["name"]]["cost"]) > SAME * best[r["name"]]["cost"]:
+        if (
+            r["proven"]
+            and r["cost"] is not None
+            and best[r["name"]]["proven"]
+            and abs(r["cost"] - best[r["name"]]["cost"]) > SAME * best[r["name"]]["cost"]
+        ):
             print(f"  DIFFERENT OPTIMUM: {r['name']} {NAMES[r['who']]} {r['cost']:.12g}, deft {best[r['name']]['cost']:.12g}")
     return lines
 
@@ -105,7 +133,9 @@ def print_gaps(build: Path, folder: Path, rows: list[dict]) -> list[dict]:
         last = {r["who"]: r["gap"] for r in by_name[name]}
         scip = theirs.get(name, {}).get("gap")
         lines.append({"name": name, "deft": ours["gap"], "scip": scip, "deft_at_limit": last["deft1"], "scip_at_limit": last.get("scip")})
-        print(f"  {name:14} {text_of(ours['gap'], '20.1e')} {text_of(scip, '16.1e', 'no answer'):>16} {text_of(last['deft1'], '19.1e')} {text_of(last.get('scip'), '9.1e', 'none'):>9}")
+        print(
+            f"  {name:14} {text_of(ours['gap'], '20.1e')} {text_of(scip, '16.1e', 'no answer'):>16} {text_of(last['deft1'], '19.1e')} {text_of(last.get('scip'), '9.1e', 'none'):>9}"
+        )
     return lines
 
 
@@ -118,7 +148,16 @@ def print_bars(rows: list[dict]) -> list[dict]:
             row = next((r for r in rows if r["who"] == "deft1" and r["name"] == f"n{horizon:02}_s3_{k:02}"), None)
             if row is None:
                 continue
-            lines.append({"N": horizon, "start": k, "ms": 1e3 * row["wall_s"], "proven": row["proven"], "gap": row["gap"], "bar_ms": 1e3 * bar if bar else None})
+            lines.append(
+                {
+                    "N": horizon,
+                    "start": k,
+                    "ms": 1e3 * row["wall_s"],
+                    "proven": row["proven"],
+                    "gap": row["gap"],
+                    "bar_ms": 1e3 * bar if bar else None,
+                }
+            )
             told = f"N = {horizon:2}, start {k + 1}: {1e3 * row['wall_s']:9.2f} ({text_of(lines[-1]['bar_ms'], 'g')})"
             print(f"  {told:50} {'proven' if row['proven'] else 'gap ' + text_of(row['gap'], '.1e')}" +
                   (f", published {THIRD_START_GAP} after a minute" if (horizon, k) == (20, 2) else ""))  # fmt: skip
@@ -142,11 +181,15 @@ def growth(build: Path, limit: float, horizons: tuple[int, ...], surfaces: tuple
 
 def print_growth(lines: list[dict], limit: float) -> None:
     print(f"\ngrowth: the note's three starts, one thread, limit {limit:g} s; gap: the largest where it is not proven")
-    print(f"{'surfaces':>8} {'N':>3} {'pairs':>6} {'proven':>7} {'nodes of each start':>24} {'ms of each start':>28} {'gap':>8} {'µs/node':>8}")
+    print(
+        f"{'surfaces':>8} {'N':>3} {'pairs':>6} {'proven':>7} {'nodes of each start':>24} {'ms of each start':>28} {'gap':>8} {'µs/node':>8}"
+    )
     for line in lines:
         nodes, ms = " ".join(f"{n}" for n in line["nodes"]), " ".join(f"{1e3 * s:.1f}" for s in line["seconds"])
         gap = "" if line["proven"] == len(line["nodes"]) else text_of(line["gap"], ".1e", "none")
-        print(f"{line['surfaces']:8} {line['N']:3} {line['pairs']:6} {line['proven']:5}/{len(line['nodes'])} {nodes:>24} {ms:>28} {gap:>8} {line['us_per_node']:8.0f}")
+        print(
+            f"{line['surfaces']:8} {line['N']:3} {line['pairs']:6} {line['proven']:5}/{len(line['nodes'])} {nodes:>24} {ms:>28} {gap:>8} {line['us_per_node']:8.0f}"
+        )
 
 
 def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
@@ -158,12 +201,25 @@ def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
     parser.add_argument("--without-growth", action="store_true")
     parser.add_argument("--growth-limit", type=float, default=10.0)
     options = parser.parse_args(arguments)
-    result: dict = {"load": os.getloadavg()[0], "limit_s": options.limit, "absent": {}, "rows": [], "times": [], "gaps": [], "export_ms": {}}
-    print("P7: contact control to proven optimality; deft with everything, rivals without the building of models and without the bounds that deft computed for them")
+    result: dict = {
+        "load": os.getloadavg()[0],
+        "limit_s": options.limit,
+        "absent": {},
+        "rows": [],
+        "times": [],
+        "gaps": [],
+        "export_ms": {},
+    }
+    print(
+        "P7: contact control to proven optimality; deft with everything, rivals without the building of models and without the bounds that deft computed for them"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for horizon in map(int, options.horizons.split(",")):
-            files = [folder / f"{row['name']}.json" for row in problems(build, folder, "--horizons", str(horizon), "--count", str(options.count), "--seed", str(options.seed))]
+            files = [
+                folder / f"{row['name']}.json"
+                for row in problems(build, folder, "--horizons", str(horizon), "--count", str(options.count), "--seed", str(options.seed))
+            ]
             exports, rows = [], []
             say(f"N = {horizon}: deft")
             for file in files:

@@ -1,4 +1,5 @@
 """How far a simulated cube is from where a converged simulation has it, against the step length: second-order simulators on scenes/pick_and_place."""
+
 from __future__ import annotations
 
 import json
@@ -12,8 +13,8 @@ from .programs import ROOT, Failed, output_of, print_absent, say
 
 SCENE = ROOT / "scenes/pick_and_place/scene.deft.yaml"
 RECORDED = ROOT / "benchmarks/baselines/error-against-h.json"
-EVERY_S = 0.1                       # of the recorded paths, and between the knots that are played
-TRUTH_S, HALVED_S = 1e-4, 5e-5      # MuJoCo's steps of the ground truth and of the check that it has converged
+EVERY_S = 0.1  # of the recorded paths, and between the knots that are played
+TRUTH_S, HALVED_S = 1e-4, 5e-5  # MuJoCo's steps of the ground truth and of the check that it has converged
 STEPS_S = {"MuJoCo": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "Drake, SAP": (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "deft, convex-second-order": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1)}  # fmt: skip
@@ -26,7 +27,11 @@ def path_of(folder: Path) -> dict:
     with h5py.File(folder / "run.h5") as file:
         names = [name.decode() if isinstance(name, bytes) else name for name in file.attrs["names_q"]]
         at = names.index("red/qw")
-        return {"t": file["t"][()].tolist(), "quat_wxyz": file["q"][:, at:at + 4].tolist(), "position": file["q"][:, at + 4:at + 7].tolist()}
+        return {
+            "t": file["t"][()].tolist(),
+            "quat_wxyz": file["q"][:, at : at + 4].tolist(),
+            "position": file["q"][:, at + 4 : at + 7].tolist(),
+        }
 
 
 def apart(truth: dict, path: dict) -> dict:
@@ -74,7 +79,17 @@ class Bench:
     def drake(self, h: float) -> dict:
         folder = self.work / f"drake-{h:g}"
         shutil.rmtree(folder, ignore_errors=True)
-        command = [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), str(self.commands), "--step", repr(h), "--out", str(folder), "--deft", self.deft]
+        command = [
+            sys.executable,
+            str(ROOT / "benchmarks/peers/drake_plant.py"),
+            str(self.commands),
+            "--step",
+            repr(h),
+            "--out",
+            str(folder),
+            "--deft",
+            self.deft,
+        ]
         try:
             output_of(command)
         except Failed:
@@ -94,6 +109,7 @@ class Bench:
                 if not (folder / "summary.json").exists():
                     raise
             return {"status": json.loads((folder / "summary.json").read_text())["status"], "h": h, **path_of(folder)}
+
         return run
 
 

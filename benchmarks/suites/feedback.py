@@ -1,4 +1,5 @@
 """Plans followed in MuJoCo under disturbances, open loop and with feedback: where the objects end, over many seeds."""
+
 from __future__ import annotations
 
 import hashlib
@@ -57,7 +58,7 @@ SEEDS_ALONE = 5
 QUICK = {"none": 1, "all": 3}
 QUICK_ALONE = 1
 CHUNK, PROCESSES = 5, 2  # seeds of one process, processes at once
-COURSE_POINTS = 300      # of the courses that are kept
+COURSE_POINTS = 300  # of the courses that are kept
 
 
 def disturbances() -> list[str]:
@@ -154,7 +155,10 @@ class Study:
         runs = summary.get("runs", [{key: value for key, value in summary.items() if key not in ("plant", "controller", "files")}])
         if len(runs) != job.count:
             raise Failed(f"{job}: {len(runs)} runs of {job.count}")
-        result = {"runs": runs, "settings": [re.sub(r" \(/[^)]*\)", "", line) for line in summary["plant"]["settings"]]}  # without where the library lies
+        result = {
+            "runs": runs,
+            "settings": [re.sub(r" \(/[^)]*\)", "", line) for line in summary["plant"]["settings"]],
+        }  # without where the library lies
         if job.first == 0 and job.disturbance in ("none", "all"):
             result["course"] = self.course(plan, folder)
         part = kept.with_suffix(".part.json")
@@ -170,6 +174,7 @@ class Study:
 
         sys.path.insert(0, str(ROOT / "benchmarks/peers"))
         from plant_scene import object_errors, read_run
+
         run = read_run(plan, self.deft)
         with h5py.File(folder / "run.h5") as file:
             t, q = file["t"][()], file["q"][()]
@@ -225,7 +230,9 @@ def run_all(study: Study, jobs: list[Job], plans: dict[str, Path], absent: dict[
 
 def row_of(run: dict) -> dict:
     """What is kept of a run; errors that are no numbers (an object that is gone) are infinite, written as null."""
-    metres, radians = (run["final_error"][key] if isinstance(run["final_error"][key], (int, float)) else None for key in ("position_m", "rotation_rad"))
+    metres, radians = (
+        run["final_error"][key] if isinstance(run["final_error"][key], (int, float)) else None for key in ("position_m", "rotation_rad")
+    )
     short = lambda value: None if value is None else float(f"{value:.4g}")  # noqa: E731
     return {"seed": run["seed"], "position_m": short(metres), "rotation_rad": short(radians), "success": run["success"], "status": run["status"],
             "replans": run["replans"], "replan_s": short(run["replan_s"]), "t_end": run["t_end"]}  # fmt: skip
@@ -236,7 +243,10 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
     unknown = [word for word in arguments if word not in SYSTEMS and word not in ("--quick", "--record")]
     if unknown:
         raise Failed(f"feedback: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--quick', '--record'])}")
-    study, quick, absent, plans, systems = Study(build), "--quick" in arguments, {}, {}, {}
+    study, quick = Study(build), "--quick" in arguments
+    absent: dict[str, str] = {}
+    plans: dict = {}
+    systems: dict[str, dict] = {}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what it started, as Ctrl-C does
     try:
         for name in [word for word in arguments if word in SYSTEMS] or SYSTEMS:
@@ -266,7 +276,9 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
     if "--record" in arguments:
         if RECORDED.exists():  # systems that were not asked for keep what was recorded last
             before = json.loads(RECORDED.read_text())["result"]["systems"]
-            outcome["systems"] = {name: systems.get(name, before.get(name)) for name in SYSTEMS if name in systems or (name in before and name not in absent)}
+            outcome["systems"] = {
+                name: systems.get(name, before.get(name)) for name in SYSTEMS if name in systems or (name in before and name not in absent)
+            }
         RECORDED.write_text(json.dumps({"benchmark": "feedback", "result": outcome}, allow_nan=False) + "\n")
     return outcome
 

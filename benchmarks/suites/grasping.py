@@ -1,4 +1,5 @@
 """P3: the complementarity problems of a peg that is grasped, jammed and inserted."""
+
 from __future__ import annotations
 
 import os
@@ -27,12 +28,21 @@ def bench_grasping(build: Path, rounds: int, arguments: list[str]) -> dict:
                 times.append(np.array(file["steps/solve_us"]))
     every = np.array(times)
     best = every.min(axis=0)  # of each step: without what else the machine did
-    touching = best > 1.0     # the others have no contacts
-    rows = {"every step": every.ravel(), "steps with contacts": every[:, touching].ravel(), "steps with contacts, least of all runs": best[touching]}
+    touching = best > 1.0  # the others have no contacts
+    rows = {
+        "every step": every.ravel(),
+        "steps with contacts": every[:, touching].ravel(),
+        "steps with contacts, least of all runs": best[touching],
+    }
     print(f"P3: problems of a step of the peg run, µs (published: mean {PUBLISHED_US:g} for one)")
     print(f"{'':40} {'mean':>8} {'p50':>8} {'p95':>8} {'max':>8}")
     found = {}
     for name, values in rows.items():
-        found[name] = {"mean": float(values.mean()), "p50": float(np.percentile(values, 50)), "p95": float(np.percentile(values, 95)), "max": float(values.max())}
+        found[name] = {
+            "mean": float(values.mean()),
+            "p50": float(np.percentile(values, 50)),
+            "p95": float(np.percentile(values, 95)),
+            "max": float(values.max()),
+        }
         print(f"{name:40} " + " ".join(f"{x:8.1f}" for x in found[name].values()))
     return {"rows": found, "runs": runs, "load": os.getloadavg()[0]}

@@ -1,13 +1,18 @@
 """P11: objects held ten minutes, deft beside MuJoCo."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from .programs import ROOT, output_of, peers, print_absent, say
+from .programs import output_of, peers, print_absent, say
 
 SCENES = {"gripper_cube": 100, "allegro_ball": 100}  # seconds until the grip has settled in steps of 0.1 s
-VARIANTS = (("quasidynamic", 0.1, ()), ("quasidynamic", 0.01, ()), ("second order", 0.01, ("step.model=convex-second-order", "step.joint_damping=1")))
+VARIANTS = (
+    ("quasidynamic", 0.1, ()),
+    ("quasidynamic", 0.01, ()),
+    ("second order", 0.01, ("step.model=convex-second-order", "step.joint_damping=1")),
+)
 
 
 def bench_holding(build: Path, rounds: int, arguments: list[str]) -> dict:
@@ -18,13 +23,32 @@ def bench_holding(build: Path, rounds: int, arguments: list[str]) -> dict:
         for name, h, settings in VARIANTS:
             say(f"{scene}: deft, {name}, h = {h} s")
             steps = [round(10 / h), 0, round(seconds / h), 0]
-            text = output_of([str(build / "benchmarks/pile_benchmark"), f"scenes/{scene}/scene.deft.yaml", *map(str, steps), f"step.h={h}",
-                              "step.kappa=.inf", *settings])
+            text = output_of(
+                [
+                    str(build / "benchmarks/pile_benchmark"),
+                    f"scenes/{scene}/scene.deft.yaml",
+                    *map(str, steps),
+                    f"step.h={h}",
+                    "step.kappa=.inf",
+                    *settings,
+                ]
+            )
             found = json.loads(text)
             settled = found["settled"]
             drift = max(found["drift"][-3:])  # x, y, z of the object, the last model of both scenes
-            rows.append({"scene": scene, "who": f"deft, {name}, h = {h:g} s", "drift_m": drift, "seconds": seconds, "um_per_s": 1e6 * drift / seconds,
-                         "dropped": False, "failed": settled["failed"], "residual": settled["residual"], "step_ms": settled["step_ms"]})
+            rows.append(
+                {
+                    "scene": scene,
+                    "who": f"deft, {name}, h = {h:g} s",
+                    "drift_m": drift,
+                    "seconds": seconds,
+                    "um_per_s": 1e6 * drift / seconds,
+                    "dropped": False,
+                    "failed": settled["failed"],
+                    "residual": settled["residual"],
+                    "step_ms": settled["step_ms"],
+                }
+            )
     say("MuJoCo")
     found = peers("holding_peers.py", "--seconds", str(seconds))
     rows += found["rows"]

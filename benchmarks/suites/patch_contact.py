@@ -1,4 +1,5 @@
 """A cube that slides on a face: deft, ODE, Bullet and MuJoCo against the closed form; and what the steps of the patch contact scenes cost (P8)."""
+
 from __future__ import annotations
 
 import json
@@ -13,7 +14,11 @@ TIMED = {"cube_slides": 430, "cylinder_rolls": 1000, "cube_tumbles": 400, "cylin
 
 
 def simulate(build: Path, scene: str, steps: int, folder: str) -> dict:
-    return json.loads(output_of([str(build / "deft"), "sim", str(SCENES / f"{scene}.deft.yaml"), "--steps", str(steps), "--out", folder, "--force", "--json"]))
+    return json.loads(
+        output_of(
+            [str(build / "deft"), "sim", str(SCENES / f"{scene}.deft.yaml"), "--steps", str(steps), "--out", folder, "--force", "--json"]
+        )
+    )
 
 
 def closed_form(steps: int) -> list[list[float]]:
@@ -81,7 +86,9 @@ def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
     words = [word for scene, steps in TIMED.items() for word in (str(SCENES / f"{scene}.deft.yaml"), str(steps))]
     times = json.loads(output_of([str(build / "benchmarks/patch_benchmark"), "steps", *words]))
     print("\nP8: deft's steps [µs], the best of three rounds of each; bar: mean 200")
-    print(f"{'scene':24} {'steps':>6} {'mean':>8} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8} {'systems per step':>17} {'max':>4} {'residual':>9} {'penetration m':>14}")
+    print(
+        f"{'scene':24} {'steps':>6} {'mean':>8} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8} {'systems per step':>17} {'max':>4} {'residual':>9} {'penetration m':>14}"
+    )
     for row in times:
         row["scene"] = Path(row["scene"]).name.removesuffix(".deft.yaml")
         print(f"{row['scene']:24} {row['steps']:6} {row['mean_us']:8.1f} {row['p50_us']:8.1f} {row['p95_us']:8.1f} {row['p99_us']:8.1f} {row['max_us']:8.1f} "

@@ -1,4 +1,5 @@
 """P9: heaps of boxes, falling and settled, deft beside MuJoCo and Drake on the same boxes."""
+
 from __future__ import annotations
 
 import json
@@ -10,7 +11,7 @@ import numpy as np
 from .programs import ROOT, output_of, peers, print_absent, say
 
 sys.path.insert(0, str(ROOT / "benchmarks" / "piles"))
-import heap  # noqa: E402
+import heap
 
 SIZES = (10, 30, 100, 300, 1000)
 ISLANDS = (1, 10, 100)  # piles of ten boxes
@@ -34,7 +35,8 @@ def growth(rows: list[dict], who: str, phase: str) -> float | None:
     points = [(row["boxes"], row["step_ms"]) for row in rows if row["who"] == who and row["phase"] == phase]
     if len(points) < 2:
         return None
-    return float(np.polyfit(*np.log(np.array(points).T), 1)[0])
+    boxes, milliseconds = np.log(np.array(points).T)
+    return float(np.polyfit(boxes, milliseconds, 1)[0])
 
 
 def line(row: dict) -> str:
@@ -49,8 +51,10 @@ def line(row: dict) -> str:
     else:
         notes = "one point per pair"
     iterations = f"{row['iterations']:5.0f}" if "iterations" in row else " " * 5
-    return (f"{row['boxes']:5} {row['phase']:8} {row['who']:26} {row['step_ms']:9.2f} {row['step_ms_p95']:9.2f} {solve} {row['contacts']:8.0f} "
-            f"{iterations} {row.get('largest_speed', row.get('speed')):10.1e}  {notes}")
+    return (
+        f"{row['boxes']:5} {row['phase']:8} {row['who']:26} {row['step_ms']:9.2f} {row['step_ms_p95']:9.2f} {solve} {row['contacts']:8.0f} "
+        f"{iterations} {row.get('largest_speed', row.get('speed')):10.1e}  {notes}"
+    )
 
 
 def measure_heap(build: Path, count: int, with_peers: bool) -> tuple[list[dict], dict]:
@@ -75,8 +79,9 @@ def measure_heap(build: Path, count: int, with_peers: bool) -> tuple[list[dict],
 def bench_piles(build: Path, rounds: int, arguments: list[str]) -> dict:
     """Arguments: the sizes (10 30 100 300 1000 unless given), --without-rivals."""
     sizes = [int(word) for word in arguments if word.isdigit()] or SIZES
-    rows, absent = [], {}
-    header = (f"{'boxes':>5} {'phase':8} {'who':26} {'step ms':>9} {'p95':>9} {'solve ms':>9} {'contacts':>8} {'its':>5} {'speed':>10}")
+    rows: list[dict] = []
+    absent: dict[str, str] = {}
+    header = f"{'boxes':>5} {'phase':8} {'who':26} {'step ms':>9} {'p95':>9} {'solve ms':>9} {'contacts':>8} {'its':>5} {'speed':>10}"
     print("P9: heaps of boxes, h = 10 ms, any forces; speed: the largest velocity [m/s, rad/s]\n" + header)
     for count in sizes:
         found, missing = measure_heap(build, count, "--without-rivals" not in arguments)
@@ -91,8 +96,11 @@ def bench_piles(build: Path, rounds: int, arguments: list[str]) -> dict:
         for row in found:
             print(line(row), flush=True)
         rows += found
-    exponents = {f"{who}, {phase}": value for who, phase in dict.fromkeys((r["who"], r["phase"]) for r in rows)
-                 if (value := growth(rows, who, phase)) is not None}
+    exponents = {
+        f"{who}, {phase}": value
+        for who, phase in dict.fromkeys((r["who"], r["phase"]) for r in rows)
+        if (value := growth(rows, who, phase)) is not None
+    }
     print("exponents of growth: " + "; ".join(f"{name}: {value:.2f}" for name, value in exponents.items()))
     print_absent(absent)
     return {"rows": rows, "exponents": exponents, "absent": absent}

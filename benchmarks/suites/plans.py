@@ -1,11 +1,17 @@
 """Success of the planner over seeds, for every system of scenes/planning."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 from .programs import Failed, output_of, say
 
-CUBE = [f"{face}_up_{turn}" for face in ("z", "y", "minus_z", "minus_y", "minus_x", "x") for turn in (90, 180, 270, 0) if (face, turn) != ("z", 0)]
+CUBE = [
+    f"{face}_up_{turn}"
+    for face in ("z", "y", "minus_z", "minus_y", "minus_x", "x")
+    for turn in (90, 180, 270, 0)
+    if (face, turn) != ("z", 0)
+]
 PLANE = ["--seeds", "200"]
 ANYWHERE = ["--random", "y", "-1", "1", "--random", "z", "-1", "1", "--random", "theta", "-3.1416", "3.1416"]
 IN_THE_HAND = ["--random", "y", "-0.1", "0.1", "--random", "z", "0.32", "0.42", "--random", "theta", "-3.1416", "3.1416"]

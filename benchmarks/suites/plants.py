@@ -1,4 +1,5 @@
 """Passive motions on every plant: free fall, a block that friction stops, a pendulum; against their closed forms."""
+
 from __future__ import annotations
 
 import sys
@@ -58,7 +59,8 @@ def measure(name: str, folder: Path) -> tuple[str, float, float]:
 
 def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
     """Rows per scene and plant; relative errors: of the way (fall, block), the largest of the angle in amplitudes (pendulum)."""
-    rows, absent = [], {}
+    rows: list[dict] = []
+    absent: dict[str, str] = {}
     deft = str(build / "deft")
     with tempfile.TemporaryDirectory() as scratch:
         for name, duration in DURATION_S.items():
@@ -85,7 +87,9 @@ def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
                     absent[f"{who}, {name}"] = "it starts at rest"
                     continue
                 runs[who] = folder
-            rows += [dict(zip(("scene", "who", "what", "value", "error"), (name, who, *measure(name, folder)))) for who, folder in runs.items()]
+            rows += [
+                dict(zip(("scene", "who", "what", "value", "error"), (name, who, *measure(name, folder)))) for who, folder in runs.items()
+            ]
     print("Passive motions, steps of 1 ms, against their closed forms")
     print(f"{'scene':14} {'plant':28} {'what':22} {'value':>10} {'error':>9}")
     for row in rows:

@@ -1,4 +1,5 @@
 """Running the programs that a benchmark is made of."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ONE_CORE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Failed(Exception):
@@ -20,8 +21,9 @@ def output_of(command: list[str], **environment: str) -> str:
     """Standard output of a program. @throws Failed with its last words."""
     if not Path(command[0]).exists():
         raise Failed(f"{command[0]} is not there; ./run build makes the programs")
-    result = subprocess.run(command, cwd=ROOT, env={**os.environ, **ONE_CORE, **environment}, stdin=subprocess.DEVNULL, capture_output=True,
-                            text=True)
+    result = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **ONE_CORE, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     if result.returncode:
         raise Failed(f"{Path(command[0]).name} ended with {result.returncode}:\n{(result.stderr or result.stdout)[-2000:]}")
     return result.stdout

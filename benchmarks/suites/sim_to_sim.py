@@ -1,4 +1,5 @@
 """Plans of `deft plan` played open loop in Drake and MuJoCo: how far the objects end from the plan, segment by segment and over the whole plan; with feedback in MuJoCo."""
+
 from __future__ import annotations
 
 import json
@@ -61,15 +62,19 @@ class Bench:
 
         sys.path.insert(0, str(ROOT / "benchmarks/peers"))
         from plant_scene import object_errors, read_run
+
         run = read_run(plan, Path(self.deft))
         with h5py.File(self.work / f"{system}-{who}" / "run.h5") as file:
             q = file["q"][()]
             knots = file["track/knot"][()] if "track/knot" in file else np.arange(len(q))
         rows = []
-        for first, last, transfer, _ in run.segments:
+        assert run.segments is not None, f"{plan} is no plan"
+        for _, last, transfer, _ in run.segments:
             at = min(int(np.searchsorted(knots, last - 1e-9)), len(q) - 1)
             errors = object_errors(run, q[at], run.q[last]).values()
-            rows.append({"transfer": bool(transfer), **{key: max(error[key] for error in errors) for key in ("position_m", "rotation_rad")}})
+            rows.append(
+                {"transfer": bool(transfer), **{key: max(error[key] for error in errors) for key in ("position_m", "rotation_rad")}}
+            )
         return rows
 
 
@@ -88,20 +93,31 @@ def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
             row["mujoco"] = {"status": tracked["status"], "settings": [line for line in tracked["plant"]["settings"] if not line.startswith("MuJoCo")],
                              "whole": {key: tracked["final_error"][key] for key in keys}, "along": bench.along(system, folder, "mujoco")}  # fmt: skip
             fed = bench.mujoco(system, folder, "mpc")
-            row["feedback"] = {"status": fed["status"], "success": fed["success"], "replans": fed["replans"], "whole": {key: fed["final_error"][key] for key in keys}}
+            row["feedback"] = {
+                "status": fed["status"],
+                "success": fed["success"],
+                "replans": fed["replans"],
+                "whole": {key: fed["final_error"][key] for key in keys},
+            }
         except Failed as error:
             absent["MuJoCo"] = " ".join(str(error).split())
         rows.append(row)
-    print(f"Plans, open loop, joint targets at most {SPEED:g} rad/s or m/s: the objects beside the plan (segments: in Drake, each from the plan's own state)")
+    print(
+        f"Plans, open loop, joint targets at most {SPEED:g} rad/s or m/s: the objects beside the plan (segments: in Drake, each from the plan's own state)"
+    )
     print(f"{'system':24} {'segment':>9} {'moved m':>8} {'rad':>6} {'off by m':>9} {'rad':>6}")
     for row in rows:
         for part in row["segments"]:
             word = "transfer" if part["transfer"] else "contact"
-            print(f"{row['system']:24} {word:>9} {part['moved_position_m']:8.3f} {part['moved_rotation_rad']:6.2f} {part['position_m']:9.4f} {part['rotation_rad']:6.3f}")
+            print(
+                f"{row['system']:24} {word:>9} {part['moved_position_m']:8.3f} {part['moved_rotation_rad']:6.2f} {part['position_m']:9.4f} {part['rotation_rad']:6.3f}"
+            )
         for who in ("drake", "mujoco", "feedback"):
             if who in row:
                 whole = row[who]["whole"]
-                print(f"{row['system']:24} {'whole':>9} {'':6} {who:>8} {whole['position_m']:9.4f} {whole['rotation_rad']:6.3f}  {row[who]['status']}")
+                print(
+                    f"{row['system']:24} {'whole':>9} {'':6} {who:>8} {whole['position_m']:9.4f} {whole['rotation_rad']:6.3f}  {row[who]['status']}"
+                )
     print_absent(absent)
     result = {"rows": rows, "absent": absent, "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}
     if "--record" in arguments:

@@ -1,4 +1,5 @@
 """P2: a hand closes on a ball in deft, MuJoCo and Drake: real-time factors, and where the ball ends."""
+
 from __future__ import annotations
 
 import json
@@ -12,18 +13,23 @@ DURATION_S = 2.0
 SCENE = "scenes/allegro_ball/scene.deft.yaml"
 EXACT = "step.kappa=.inf"
 SECOND_ORDER = ("step.model=convex-second-order", "step.joint_damping=1")
-VARIANTS = {"deft, quasidynamic, h = 0.1 s": (0.1, (EXACT,)), "deft, quasidynamic, h = 0.01 s": (0.01, (EXACT,)),
-            "deft, second order, h = 0.01 s": (0.01, (EXACT, *SECOND_ORDER))}
+VARIANTS = {
+    "deft, quasidynamic, h = 0.1 s": (0.1, (EXACT,)),
+    "deft, quasidynamic, h = 0.01 s": (0.01, (EXACT,)),
+    "deft, second order, h = 0.01 s": (0.01, (EXACT, *SECOND_ORDER)),
+}
 REFERENCE = (0.0005, (EXACT, *SECOND_ORDER))
 
 
 def deft_run(build: Path, h: float, settings: tuple[str, ...]) -> dict:
     """The motion at step length h: time of its steps [s] and the pose of the ball at its end."""
     steps = round(DURATION_S / h)
-    best = None
+    best: dict = {}
     for _ in range(3):
-        found = json.loads(output_of([str(build / "benchmarks/pile_benchmark"), SCENE, str(steps), "0", "0", "0", f"step.h={h}", *settings]))
-        if best is None or found["falling"]["step_ms"] < best["falling"]["step_ms"]:
+        found = json.loads(
+            output_of([str(build / "benchmarks/pile_benchmark"), SCENE, str(steps), "0", "0", "0", f"step.h={h}", *settings])
+        )
+        if not best or found["falling"]["step_ms"] < best["falling"]["step_ms"]:
             best = found
     return {"seconds": 1e-3 * best["falling"]["total_ms"], "steps": steps, "position": best["q"][-3:], "quat_wxyz": best["q"][-7:-3]}
 
@@ -46,7 +52,9 @@ def bench_simulators(build: Path, rounds: int, arguments: list[str]) -> dict:
         row["real_time_factor"] = DURATION_S / row["seconds"]
         row["position_error_m"] = float(np.linalg.norm(np.subtract(row["position"], reference["position"])))
         row["angle_error_rad"] = angle_between(row["quat_wxyz"], reference["quat_wxyz"])
-        print(f"{row['who']:34} {1e3 * row['seconds'] / row['steps']:9.4f} {row['real_time_factor']:17.1f} {1e3 * row['position_error_m']:14.2f} "
-              f"{np.degrees(row['angle_error_rad']):10.2f}")
+        print(
+            f"{row['who']:34} {1e3 * row['seconds'] / row['steps']:9.4f} {row['real_time_factor']:17.1f} {1e3 * row['position_error_m']:14.2f} "
+            f"{np.degrees(row['angle_error_rad']):10.2f}"
+        )
     print_absent(found["absent"])
     return {"rows": rows, "reference": reference, "absent": found["absent"]}

@@ -1,4 +1,5 @@
 """P1: one solve of the real problems, deft and its rivals in alternating rounds; with --isa also every kernel path."""
+
 from __future__ import annotations
 
 import statistics
@@ -33,8 +34,15 @@ def merged(rounds: list[list[dict]]) -> list[dict]:
     for (sequence, who), rows in groups.items():
         known = {key: [r[key] for r in rows if r.get(key) is not None] for key in ("p50_us", "p95_us", "own_us")}
         times = {key: statistics.median(values) if values else None for key, values in known.items()}
-        result.append({"sequence": sequence, "who": who, **times, "energy_error": max(r["energy_error"] for r in rows),
-                       "failed": int(max(r["failed"] for r in rows))})
+        result.append(
+            {
+                "sequence": sequence,
+                "who": who,
+                **times,
+                "energy_error": max(r["energy_error"] for r in rows),
+                "failed": int(max(r["failed"] for r in rows)),
+            }
+        )
     return result
 
 
@@ -48,12 +56,15 @@ def print_table(rows: list[dict]) -> None:
             ratio = f"{min(rivals) / row['p50_us']:.2f}" if rivals and row["who"].startswith("deft") else ""
             note = "  (not accurate enough to count)" if row["energy_error"] > ACCURATE else ""
             own = f"{row['own_us']:9.1f}" if row["own_us"] is not None else " " * 9
-            print(f"{sequence:24} {row['who']:22} {row['p50_us']:9.1f} {row['p95_us']:9.1f} {own} {row['energy_error']:13.1e} {row['failed']:6}  {ratio}{note}")
+            print(
+                f"{sequence:24} {row['who']:22} {row['p50_us']:9.1f} {row['p95_us']:9.1f} {own} {row['energy_error']:13.1e} {row['failed']:6}  {ratio}{note}"
+            )
 
 
 def bench_solver(build: Path, rounds: int, arguments: list[str]) -> dict:
     program = [str(build / "benchmarks/solver_benchmark"), "--repeat", "5"]
-    measured, absent = [], {}
+    measured: list[list[dict]] = []
+    absent: dict[str, str] = {}
     if "--isa" in arguments:
         arguments = [word for word in arguments if word != "--isa"]
         for _ in range(rounds):

@@ -1,4 +1,5 @@
 """P6: periods of the tracking controller over disturbed runs, and its programs beside other solvers."""
+
 from __future__ import annotations
 
 import os

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "deft/io/problem_file.hpp"
+#include "deft/io/problems/problem_file.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::benchmarks {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::benchmarks {
 
 struct RealProblem {
   std::string name;
-  solvers::ContactProgram program;  // contacts carry ids that follow them along the sequence
+  solvers::contact::ContactProgram program;  // contacts carry ids that follow them along the sequence
   Eigen::VectorXd reference;        // δ of the reference solution
 };
 

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "deft/io/scene_file.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/single_step_rrt.hpp"
+#include "deft/core/index.hpp"
+#include "deft/io/scene/scene_file.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/search/single_step_rrt.hpp"
 
 namespace deft::bench {
 
@@ -113,7 +114,7 @@ class PublishedSearch {
     std::size_t next = 0;
     for (const int mark : marks) {
       const int seen = metric.size();
-      for (; next < tree.nodes().size() && next < static_cast<std::size_t>(mark) + 1; ++next) {
+      for (; next < tree.nodes().size() && next < to_size(mark) + 1; ++next) {
         const planning::Node& node = tree.nodes()[next];
         now.closest = std::min(now.closest, closeness(node.q));
         if (steps.linearize(node.q, planning::joint_positions(scene_, node.q), kProbeKappa, c, B))

@@ -1,4 +1,5 @@
 """Runs the finished program as people do: the one in $DEFT_BUILD_DIR, else build/release."""
+
 import json
 import os
 import subprocess
@@ -34,7 +35,9 @@ class Deft:
         return parse(self.run(*arguments, "--json", code=code).stdout)
 
     def start(self, *arguments):
-        return subprocess.Popen([self.binary, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [self.binary, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 """Exported control problems read back: LP and MPS files by parsers of their own, and the columns of a trajectory."""
+
 import re
 
 import numpy as np
@@ -33,6 +34,13 @@ def terms_of(text):
     return out
 
 
+def fields(pattern, text):
+    """The groups of a pattern that the whole text fits."""
+    match = re.fullmatch(pattern, text)
+    assert match, text
+    return match.groups()
+
+
 def read_lp(text):
     model = Model()
     head, rest = re.sub(r"\\.*", "", text).split("Subject To")
@@ -44,16 +52,18 @@ def read_lp(text):
         model.products[a, a if square else b] = float((sign or "+") + factor) / 2
     for name, body in re.findall(r"(\w+):((?:(?!\w+:)[\s\S])*)", rows):
         if "->" in body:
-            binary, value, column = re.fullmatch(r"\s*(\w+) = ([01]) -> (\w+) <= 0\s*", body).groups()
+            binary, value, column = fields(r"\s*(\w+) = ([01]) -> (\w+) <= 0\s*", body)
             model.indicators.append((binary, int(value), column))
             continue
-        left, sense, right = re.fullmatch(r"([\s\S]*?)\s(<=|>=|=)\s+(\S+)\s*", body).groups()
+        left, sense, right = fields(r"([\s\S]*?)\s(<=|>=|=)\s+(\S+)\s*", body)
         model.rows[name] = (terms_of(left), sense, float(right))
     for line in bounds.strip().splitlines():
         words = line.split()
-        model.bounds[words[0] if words[1] == "free" else words[2]] = (-INF, INF) if words[1] == "free" else (float(words[0]), float(words[4]))
+        model.bounds[words[0] if words[1] == "free" else words[2]] = (
+            (-INF, INF) if words[1] == "free" else (float(words[0]), float(words[4]))
+        )
     model.binaries = set(rest.split("End")[0].split())
-    model.bounds |= {name: (0, 1) for name in model.binaries}
+    model.bounds |= dict.fromkeys(model.binaries, (0, 1))
     return model
 
 
@@ -82,7 +92,14 @@ def read_mps(text):
         elif section == "BOUNDS":
             low, high = model.bounds[words[2]]
             value = float(words[3]) if len(words) > 3 else 0
-            model.bounds[words[2]] = {"BV": (0, 1), "FR": (-INF, INF), "MI": (-INF, high), "LO": (value, high), "UP": (low, value), "FX": (value, value)}[words[0]]
+            model.bounds[words[2]] = {
+                "BV": (0, 1),
+                "FR": (-INF, INF),
+                "MI": (-INF, high),
+                "LO": (value, high),
+                "UP": (low, value),
+                "FX": (value, value),
+            }[words[0]]
         elif section == "QUADOBJ":
             model.products[words[0], words[1]] = float(words[2]) / (2 if words[0] == words[1] else 1)
     return model
@@ -101,7 +118,9 @@ class Problem:
     """A problem file in numpy."""
 
     def __init__(self, document):
-        self.A, self.B, self.C, self.D, self.E, self.Q, self.R, self.Qf = (dense(document[k]) for k in ("A", "B", "C", "D", "E", "Q", "R", "Qf"))
+        self.A, self.B, self.C, self.D, self.E, self.Q, self.R, self.Qf = (
+            dense(document[k]) for k in ("A", "B", "C", "D", "E", "Q", "R", "Qf")
+        )
         (self.nx, self.nu), self.ng, self.N = self.B.shape, self.C.shape[1], document["N"]
         self.D0 = dense(document["D0"]) if "D0" in document else np.zeros((self.ng, self.nx))
         self.H = dense(document["H"]) if "H" in document else np.zeros((self.ng, self.nu))
@@ -111,6 +130,7 @@ class Problem:
 
         def bounds(key, none, *shape):
             return np.broadcast_to(np.array(document.get(key, np.full(shape[-1:], none)), float), shape)
+
         self.x_min, self.x_max = bounds("x_min", -INF, self.nx), bounds("x_max", INF, self.nx)
         self.u_min, self.u_max = bounds("u_min", -INF, self.N, self.nu), bounds("u_max", INF, self.N, self.nu)
         self.gamma_max, self.price = bounds("gamma_max", INF, self.ng), bounds("x_price", INF, self.nx)

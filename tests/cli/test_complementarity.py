@@ -1,4 +1,5 @@
 """deft solve on files of kinds `lcp` and `mcp`."""
+
 import json
 
 import numpy as np
@@ -18,6 +19,7 @@ def solve(deft, tmp_path):
     def run(document, *arguments, code=0):
         (tmp_path / "p.json").write_text(json.dumps(document))
         return deft.json("solve", "p.json", *arguments, code=code)
+
     return run
 
 
@@ -131,17 +133,20 @@ def test_kinds_mix_in_one_call(deft, problems, tmp_path):
     assert [r["kind"] for r in output["results"]] == ["lcp", "contact"] and output["summary"]["solved"] == 2
 
 
-@pytest.mark.parametrize("change, message", [
-    ({"free": [0, 0]}, "field 'free[1]': error: index 0 stands in the list twice"),
-    ({"free": [2]}, "field 'free[0]': error:"),
-    ({"free": [0.5]}, "field 'free[0]': error:"),
-    ({"q": [1]}, "field 'M.rows': error:"),
-    ({"q": [1, "inf"]}, "field 'q[1]': error:"),
-    ({"M": {"rows": 1, "cols": 2, "data": [1, 2]}}, "field 'M.rows': error: is 1, needs 2 (the size of q)"),
-    ({"M": {"rows": 2, "cols": 2, "data": [1, 2, 3]}}, "field 'M.data': error:"),
-    ({"M": {"rows": 2, "cols": 2, "triplets": [[0, 2, 1]]}}, "field 'M.triplets[0][1]': error:"),
-    ({"motion": {"rows": 1, "cols": 3, "data": [1, 2, 3]}}, "field 'motion.cols': error:"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"free": [0, 0]}, "field 'free[1]': error: index 0 stands in the list twice"),
+        ({"free": [2]}, "field 'free[0]': error:"),
+        ({"free": [0.5]}, "field 'free[0]': error:"),
+        ({"q": [1]}, "field 'M.rows': error:"),
+        ({"q": [1, "inf"]}, "field 'q[1]': error:"),
+        ({"M": {"rows": 1, "cols": 2, "data": [1, 2]}}, "field 'M.rows': error: is 1, needs 2 (the size of q)"),
+        ({"M": {"rows": 2, "cols": 2, "data": [1, 2, 3]}}, "field 'M.data': error:"),
+        ({"M": {"rows": 2, "cols": 2, "triplets": [[0, 2, 1]]}}, "field 'M.triplets[0][1]': error:"),
+        ({"motion": {"rows": 1, "cols": 3, "data": [1, 2, 3]}}, "field 'motion.cols': error:"),
+    ],
+)
 def test_bad_files_are_refused(deft, tmp_path, change, message):
     (tmp_path / "p.json").write_text(json.dumps(problem(np.eye(2), [-1, -1], [0]) | change))
     assert message in deft.run("solve", "p.json", code=2).stderr

@@ -1,4 +1,5 @@
 """step.model: perfect-tracking, impedance, stewart-trinkle in scenes, end to end."""
+
 import gzip
 import json
 

@@ -1,4 +1,5 @@
 """Runs of step.model: equivalent-contact-point tell what bodies share in contact; other runs have no such columns."""
+
 import h5py
 import numpy as np
 
@@ -8,7 +9,9 @@ def test_a_run_stores_kinds_slips_and_ellipsoids_and_so_does_its_page(deft, scen
     deft.json("sim", scene, "--steps", 100, "--out", "run")
     with h5py.File(tmp_path / "run" / "run.h5") as run:
         assert list(run.attrs["contact_kinds"]) == ["unknown", "point", "line", "surface"]
-        contacts = {name: run["contacts"][name][:] for name in ("kind", "state", "normal_W", "tangent_W", "slip", "ellipsoid", "point_W", "force_W")}
+        contacts = {
+            name: run["contacts"][name][:] for name in ("kind", "state", "normal_W", "tangent_W", "slip", "ellipsoid", "point_W", "force_W")
+        }
         n = run["contacts/offset"][-1]
     assert all(len(values) == n for values in contacts.values())
     loaded = contacts["state"] > 0

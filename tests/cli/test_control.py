@@ -1,4 +1,5 @@
 """deft solve on files of kind `lcs_mpc`, against published costs and against the exported program by brute force."""
+
 import itertools
 import json
 
@@ -15,6 +16,7 @@ def solve(deft, tmp_path):
     def run(document, *arguments, code=0):
         (tmp_path / "p.json").write_text(json.dumps(document))
         return deft.json("solve", "p.json", *arguments, code=code)
+
     return run
 
 
@@ -100,8 +102,10 @@ def test_options_and_the_table(deft, root):
 
 def test_bad_files_are_refused(deft, solve, tmp_path):
     document = random_problem(np.random.default_rng(1))
-    for change, message in [({"Q": matrix([[1, 2], [2, 1]])}, "field 'Q': error: has the negative eigenvalue -1"),
-                            ({"u_max": [[1]]}, "field 'u_max': error: has 1 vectors, needs one vector, or 2 of them (N)"),
-                            ({"N": 0}, "field 'N': error: must be an integer from 1")]:
+    for change, message in [
+        ({"Q": matrix([[1, 2], [2, 1]])}, "field 'Q': error: has the negative eigenvalue -1"),
+        ({"u_max": [[1]]}, "field 'u_max': error: has 1 vectors, needs one vector, or 2 of them (N)"),
+        ({"N": 0}, "field 'N': error: must be an integer from 1"),
+    ]:
         (tmp_path / "p.json").write_text(json.dumps(document | change))
         assert message in deft.run("solve", "p.json", code=2).stderr

@@ -1,4 +1,5 @@
 """deft solve --export: control problems as mixed-integer programs hold exactly the trajectories of the system."""
+
 import gzip
 import itertools
 import json
@@ -23,11 +24,29 @@ def random_problem(rng, soft=False, boxed=True):
     C, D, D0 = rng.normal(size=(2, 2)), rng.normal(size=(2, 2)), 0.3 * rng.normal(size=(2, 2))
     L = rng.normal(size=(2, 2))
     weight = rng.normal(size=(2, 2))
-    document = {"format": "deft-problem", "version": 1, "kind": "lcs_mpc", "name": "random", "A": matrix(0.6 * rng.normal(size=(2, 2))),
-                "B": matrix(rng.normal(size=(2, 1))), "C": matrix(C), "F": list(0.3 * rng.normal(size=2)), "D0": matrix(D0), "D": matrix(D),
-                "E": matrix(L @ L.T + 0.3 * np.eye(2) - D @ C), "H": matrix(0.3 * rng.normal(size=(2, 1))), "alpha": list(rng.normal(size=2)), "N": 2,
-                "Q": matrix(weight @ weight.T), "R": matrix([[0.3]]), "Qf": matrix(2 * np.eye(2)), "x0": list(rng.normal(size=2)),
-                "x_goal": rng.normal(size=(3, 2)).tolist(), "u_min": [[-1], [-1.5]], "u_max": [1]}
+    document = {
+        "format": "deft-problem",
+        "version": 1,
+        "kind": "lcs_mpc",
+        "name": "random",
+        "A": matrix(0.6 * rng.normal(size=(2, 2))),
+        "B": matrix(rng.normal(size=(2, 1))),
+        "C": matrix(C),
+        "F": list(0.3 * rng.normal(size=2)),
+        "D0": matrix(D0),
+        "D": matrix(D),
+        "E": matrix(L @ L.T + 0.3 * np.eye(2) - D @ C),
+        "H": matrix(0.3 * rng.normal(size=(2, 1))),
+        "alpha": list(rng.normal(size=2)),
+        "N": 2,
+        "Q": matrix(weight @ weight.T),
+        "R": matrix([[0.3]]),
+        "Qf": matrix(2 * np.eye(2)),
+        "x0": list(rng.normal(size=2)),
+        "x_goal": rng.normal(size=(3, 2)).tolist(),
+        "u_min": [[-1], [-1.5]],
+        "u_max": [1],
+    }
     if boxed:
         document |= {"x_min": [-4, -4], "x_max": [4, 4]}
     if soft:
@@ -42,6 +61,7 @@ def export(deft, tmp_path):
         said = deft.json("solve", "p.json", "--export", f"out.{ending}")
         text = (tmp_path / f"out.{ending}").read_text()
         return (read_lp if ending == "lp" else read_mps)(text), said
+
     return run
 
 
@@ -49,7 +69,8 @@ def trajectories(problem, rng, count):
     """Of random inputs, all solutions of each step; those that keep the hard bounds."""
     for _ in range(count):
         u = rng.uniform(np.maximum(problem.u_min, -2), np.minimum(problem.u_max, 2))
-        x, gamma = [problem.x0], []
+        x: list[np.ndarray] = [problem.x0]
+        gamma: list[np.ndarray] = []
         for k in range(problem.N):
             found = list(problem.step(x[-1], u[k]))
             if not found:
@@ -116,8 +137,10 @@ def least(model, fixed):
             out[column[a]] += q * z[column[b]]
             out[column[b]] += q * z[column[a]]
         return out
+
     upper = {name: high for name, (_, high) in model.bounds.items()}
-    equal, below = [], []
+    equal: list[tuple[np.ndarray, float]] = []
+    below: list[tuple[np.ndarray, float]] = []
     for terms, sense, rhs in model.rows.values():
         row, rest = np.zeros(len(names)), rhs
         for name, factor in terms.items():
@@ -132,13 +155,20 @@ def least(model, fixed):
     bounds = [(model.bounds[n][0], upper[n]) for n in names]
     A, b = np.array([r for r, _ in equal]), np.array([v for _, v in equal])
     G, g = np.array([r for r, _ in below]).reshape(-1, len(names)), np.array([v for _, v in below])
-    constraints = [{"type": "eq", "fun": lambda z: A @ z - b, "jac": lambda z: A}, {"type": "ineq", "fun": lambda z: g - G @ z, "jac": lambda z: -G}]
+    constraints = [
+        {"type": "eq", "fun": lambda z: A @ z - b, "jac": lambda z: A},
+        {"type": "ineq", "fun": lambda z: g - G @ z, "jac": lambda z: -G},
+    ]
     found, rng = INF, np.random.default_rng(0)
     for _ in range(3):  # SLSQP stops early from some starts
-        start = linprog(rng.normal(size=len(names)), A_ub=G, b_ub=g, A_eq=A, b_eq=b, bounds=[(max(low, -100), min(high, 100)) for low, high in bounds])
+        start = linprog(
+            rng.normal(size=len(names)), A_ub=G, b_ub=g, A_eq=A, b_eq=b, bounds=[(max(low, -100), min(high, 100)) for low, high in bounds]
+        )
         if start.status == 2:
             return INF
-        z = minimize(value, start.x, jac=slope, bounds=bounds, constraints=constraints, method="SLSQP", options={"maxiter": 300, "ftol": 1e-13}).x
+        z = minimize(
+            value, start.x, jac=slope, bounds=bounds, constraints=constraints, method="SLSQP", options={"maxiter": 300, "ftol": 1e-13}
+        ).x
         if np.abs(A @ z - b).max() <= 1e-8 and (G @ z - g).max(initial=0) <= 1e-8:
             found = min(found, value(z))
     return found
@@ -163,14 +193,32 @@ def test_its_optimum_is_that_of_the_problem(export):
 def test_a_side_without_a_bound_is_an_indicator_or_an_error(deft, export, tmp_path):
     """Inputs of any size may press as hard as they like."""
     two = np.eye(2)
-    document = {"format": "deft-problem", "version": 1, "kind": "lcs_mpc", "A": matrix(two), "B": matrix(0.1 * two), "C": matrix([[1, -1], [0, 0]]),
-                "D": matrix([[1, 0.2], [-1, 0.2]]), "E": matrix(0 * two), "alpha": [0, 0], "N": 1, "Q": matrix(two), "R": matrix(two),
-                "Qf": matrix(two), "x0": [0, 0], "x_goal": [1, 0]}
+    document = {
+        "format": "deft-problem",
+        "version": 1,
+        "kind": "lcs_mpc",
+        "A": matrix(two),
+        "B": matrix(0.1 * two),
+        "C": matrix([[1, -1], [0, 0]]),
+        "D": matrix([[1, 0.2], [-1, 0.2]]),
+        "E": matrix(0 * two),
+        "alpha": [0, 0],
+        "N": 1,
+        "Q": matrix(two),
+        "R": matrix(two),
+        "Qf": matrix(two),
+        "x0": [0, 0],
+        "x_goal": [1, 0],
+    }
     model, said = export(document)
     assert model.indicators == [("b_1_0", 0, "gamma_1_0"), ("b_1_0", 1, "s_1_0"), ("b_1_1", 0, "gamma_1_1"), ("b_1_1", 1, "s_1_1")]
     assert said["indicators"] == 4
     error = deft.run("solve", "p.json", "--export", "out.mps", code=2).stderr
-    assert "gamma_1_0 has no bound that could be proved" in error and "give gamma_max (pair 0)" in error and not (tmp_path / "out.mps").exists()
+    assert (
+        "gamma_1_0 has no bound that could be proved" in error
+        and "give gamma_max (pair 0)" in error
+        and not (tmp_path / "out.mps").exists()
+    )
     document |= {"x_min": [-1, -1], "x_max": [1, 1], "u_min": [-1, -1], "u_max": [1, 1]}
     model, said = export(document | {"gamma_max": 5}, "mps")
     assert said["indicators"] == 0 and said["largest_m"] == pytest.approx(5) and model.bounds["gamma_1_0"] == (0, 5)
@@ -199,6 +247,10 @@ def test_wrong_uses_are_refused(deft, root, problems, tmp_path):
 def test_the_examples_are_what_their_generator_writes(root, tmp_path):
     subprocess.run([sys.executable, root / "tools" / "make_control_problems.py", tmp_path], check=True)
     folder = root / "scenes" / "control"
-    assert sorted(p.name for p in folder.glob("*.json")) == sorted(f"{name}.json" for name in EXAMPLES) == sorted(p.name for p in tmp_path.glob("*.json"))
+    assert (
+        sorted(p.name for p in folder.glob("*.json"))
+        == sorted(f"{name}.json" for name in EXAMPLES)
+        == sorted(p.name for p in tmp_path.glob("*.json"))
+    )
     for name in EXAMPLES:
         assert (tmp_path / f"{name}.json").read_text() == (folder / f"{name}.json").read_text()

@@ -1,4 +1,5 @@
 """deft solve on files of kind `delassus`: frictional contact in the space of forces."""
+
 import json
 
 import numpy as np
@@ -7,8 +8,17 @@ import pytest
 
 def sliding(law, mu=0.5, dim=3):
     """A unit mass pressed down with momentum 2 that slides at 3 m/s along t."""
-    return {"format": "deft-problem", "version": 1, "kind": "delassus", "name": "slide", "dim": dim, "mu": [mu], "law": law,
-            "W": {"rows": dim, "cols": dim, "triplets": [[i, i, 1.0] for i in range(dim)]}, "q": [-2.0, 3.0, 0.0][:dim]}
+    return {
+        "format": "deft-problem",
+        "version": 1,
+        "kind": "delassus",
+        "name": "slide",
+        "dim": dim,
+        "mu": [mu],
+        "law": law,
+        "W": {"rows": dim, "cols": dim, "triplets": [[i, i, 1.0] for i in range(dim)]},
+        "q": [-2.0, 3.0, 0.0][:dim],
+    }
 
 
 @pytest.fixture
@@ -16,6 +26,7 @@ def solve(deft, tmp_path):
     def run(problem, *arguments, code=0):
         (tmp_path / "p.json").write_text(json.dumps(problem))
         return deft.json("solve", "p.json", *arguments, code=code)
+
     return run
 
 
@@ -40,8 +51,16 @@ def test_random_heap_satisfies_both_laws(solve):
     W, mu = J @ J.T, rng.uniform(0, 1, 20)
     q = J @ (rng.normal(size=36) - 0.5)
     for law in ("associated", "coulomb"):
-        problem = {"format": "deft-problem", "version": 1, "kind": "delassus", "dim": 3, "mu": mu.tolist(), "law": law, "q": q.tolist(),
-                   "W": {"rows": 60, "cols": 60, "data": W.ravel().tolist()}}
+        problem = {
+            "format": "deft-problem",
+            "version": 1,
+            "kind": "delassus",
+            "dim": 3,
+            "mu": mu.tolist(),
+            "law": law,
+            "q": q.tolist(),
+            "W": {"rows": 60, "cols": 60, "data": W.ravel().tolist()},
+        }
         solution = solve(problem)["solution"]
         r, u = (np.array(solution[key]).reshape(20, 3) for key in "ru")
         assert np.abs(W @ r.ravel() + q - u.ravel()).max() <= 1e-8
@@ -58,13 +77,16 @@ def test_what_nothing_opens_is_infeasible(solve):
     assert solve(problem, code=1)["status"] == "Infeasible"
 
 
-@pytest.mark.parametrize("change, message", [
-    ({"law": "columb"}, "field 'law': error: unknown law 'columb'; valid: associated, coulomb"),
-    ({"dim": 4}, "field 'dim': error:"),
-    ({"mu": [-0.5]}, "field 'mu[0]': error: is -0.5, needs a number ≥ 0"),
-    ({"q": [1.0]}, "field 'q': error:"),
-    ({"W": {"rows": 3, "cols": 3, "data": [1, 0.5, 0, 0, 1, 0, 0, 0, 1]}}, "field 'W': error: is not symmetric"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"law": "columb"}, "field 'law': error: unknown law 'columb'; valid: associated, coulomb"),
+        ({"dim": 4}, "field 'dim': error:"),
+        ({"mu": [-0.5]}, "field 'mu[0]': error: is -0.5, needs a number ≥ 0"),
+        ({"q": [1.0]}, "field 'q': error:"),
+        ({"W": {"rows": 3, "cols": 3, "data": [1, 0.5, 0, 0, 1, 0, 0, 0, 1]}}, "field 'W': error: is not symmetric"),
+    ],
+)
 def test_bad_files_are_refused(deft, tmp_path, change, message):
     (tmp_path / "p.json").write_text(json.dumps(sliding("coulomb") | change))
     assert message in deft.run("solve", "p.json", code=2).stderr

@@ -1,4 +1,5 @@
 """step.friction_law: Coulomb's law in scenes, end to end."""
+
 import h5py
 import numpy as np
 import pytest
@@ -41,12 +42,23 @@ def test_it_is_among_the_settings(deft, tmp_path):
     assert settings["friction_law"] == "coulomb"
 
 
-@pytest.mark.parametrize("command, settings, message", [
-    ("sim", ["step.friction_law=columb"], "step.friction_law: "),
-    ("sim", ["step.friction_law=coulomb", "step.kappa=100"], "step.friction_law: coulomb is for exact contact (kappa: inf), but step.kappa is 100"),
-    ("sim", ["step.friction_law=coulomb", "step.compliance=1e-6"], "step.friction_law: coulomb is for rigid contact, but step.compliance is 1e-06"),
-    ("linearize", ["step.friction_law=coulomb"], "not available yet: derivatives with step.friction_law: coulomb"),
-])
+@pytest.mark.parametrize(
+    "command, settings, message",
+    [
+        ("sim", ["step.friction_law=columb"], "step.friction_law: "),
+        (
+            "sim",
+            ["step.friction_law=coulomb", "step.kappa=100"],
+            "step.friction_law: coulomb is for exact contact (kappa: inf), but step.kappa is 100",
+        ),
+        (
+            "sim",
+            ["step.friction_law=coulomb", "step.compliance=1e-6"],
+            "step.friction_law: coulomb is for rigid contact, but step.compliance is 1e-06",
+        ),
+        ("linearize", ["step.friction_law=coulomb"], "not available yet: derivatives with step.friction_law: coulomb"),
+    ],
+)
 def test_what_it_does_not_go_with_is_refused(deft, tmp_path, command, settings, message):
     (tmp_path / "slide.deft.yaml").write_text(SCENE.format(cone="cone"))
     arguments = [part for setting in settings for part in ("--set", setting)]

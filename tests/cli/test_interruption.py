@@ -1,4 +1,5 @@
 """A run that ends early keeps what it finished: SIGKILL at random moments, and Ctrl-C."""
+
 import random
 import signal
 import time
@@ -29,7 +30,9 @@ def test_a_killed_run_opens_and_lacks_at_most_the_last_second(deft, scenes, tmp_
     killed_at = time.time()
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    done_before = [int(file.name[-14:-8]) + 1 for file in (tmp_path / "dump").glob("*.json.gz") if file.stat().st_mtime < killed_at - MAX_LOSS_S]
+    done_before = [
+        int(file.name[-14:-8]) + 1 for file in (tmp_path / "dump").glob("*.json.gz") if file.stat().st_mtime < killed_at - MAX_LOSS_S
+    ]
 
     with h5py.File(tmp_path / "run" / "run.h5") as run:
         t, q = run["t"][:], run["q"][:]
@@ -39,7 +42,7 @@ def test_a_killed_run_opens_and_lacks_at_most_the_last_second(deft, scenes, tmp_
         assert np.isfinite(t).all() and (np.diff(t) > 0).all() and np.isfinite(q).all()
         assert len(run["contacts/offset"]) == steps + 1 and run["contacts/offset"][-1] == len(run["contacts/gap"])
 
-    page, = deft.json("view", "run", "--no-open")["files"]
+    (page,) = deft.json("view", "run", "--no-open")["files"]
     assert (tmp_path / page).stat().st_size > 10_000
 
 

@@ -1,4 +1,5 @@
 """step.model: limit-surface on the command line."""
+
 import json
 import re
 from pathlib import Path
@@ -39,7 +40,9 @@ def test_runs_record_invariants_and_second_motions(deft, tmp_path):
 
 def document(page: Path):
     """The run inside a page."""
-    return json.loads(re.search(r'<script id="deft-run" type="application/json">(.*?)</script>', page.read_text(), re.S)[1])
+    found = re.search(r'<script id="deft-run" type="application/json">(.*?)</script>', page.read_text(), re.S)
+    assert found, f"{page} holds no run"
+    return json.loads(found[1])
 
 
 def test_runs_record_what_supports_resist(deft, tmp_path):
@@ -57,7 +60,10 @@ def test_runs_record_what_supports_resist(deft, tmp_path):
         assert np.linalg.norm(load[slides], axis=1) == pytest.approx(1, abs=1e-12)
         assert np.cross(load[slides], twist[slides]) == pytest.approx(0, abs=1e-9)
     page = document(tmp_path / "push" / "run.html")
-    assert page["supports"] == {"bodies": [1]} and page["scene"]["bodies"][1]["limit_surface"] == {"axes": [0, 1, 2], "ellipsoid": [1, 0, 0, 1, 0, 1]}
+    assert page["supports"] == {"bodies": [1]} and page["scene"]["bodies"][1]["limit_surface"] == {
+        "axes": [0, 1, 2],
+        "ellipsoid": [1, 0, 0, 1, 0, 1],
+    }
     deft.run("sim", SCENES / "grasping_arms.deft.yaml", "--steps", "3", "--out", "arms")
     body = next(b for b in document(tmp_path / "arms" / "run.html")["scene"]["bodies"] if b["name"] == "square")
     assert len(body["limit_surface"]["loads"]) == 3 * 19 * body["limit_surface"]["columns"]

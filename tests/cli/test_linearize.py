@@ -1,9 +1,26 @@
 """deft linearize: keys, shapes, and derivatives that agree with differences of the program's own steps."""
+
 import numpy as np
 import pytest
 
-KEYS = ["names_q", "names_v", "names_u", "q", "u", "q_next", "A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts", "kink",
-        "kinks", "status"]
+KEYS = [
+    "names_q",
+    "names_v",
+    "names_u",
+    "q",
+    "u",
+    "q_next",
+    "A",
+    "B",
+    "dforce_dq",
+    "dforce_du",
+    "dforce_W_dq",
+    "dforce_W_du",
+    "contacts",
+    "kink",
+    "kinks",
+    "status",
+]
 STEP = 1e-4
 
 
@@ -36,7 +53,9 @@ def test_derivatives_agree_with_differences(deft, pushed_ball, axis):
     def outcome(at, to):
         moved = linearize(deft, pushed_ball, at.tolist(), to.tolist())
         q = dict(zip(moved["names_q"], moved["q_next"]))
-        return np.array([q[name] for name in ("ball/x", "ball/y", "ball/z", "hand/x", "hand/y", "hand/z")]), np.array([c["force"] for c in moved["contacts"]])
+        return np.array([q[name] for name in ("ball/x", "ball/y", "ball/z", "hand/x", "hand/y", "hand/z")]), np.array(
+            [c["force"] for c in moved["contacts"]]
+        )
 
     rows = [result["names_v"].index(name) for name in ("ball/vx", "ball/vy", "ball/vz", "hand/x", "hand/y", "hand/z")]
     (q_plus, f_plus), (q_minus, f_minus) = outcome(hand, target + shift), outcome(hand, target - shift)
@@ -77,7 +96,14 @@ def test_a_bundle_has_its_keys_and_does_not_depend_on_threads(deft, pushed_ball,
     assert list(results[0]) == [*KEYS, "bundle"] and results[0] == results[1] == results[2]
     result = results[0]["bundle"]
     assert list(result) == ["order", "sigma", "samples", "used", "invalid", "seed", "B", "B_standard_error"]
-    assert (result["order"], result["sigma"], result["samples"], result["used"], result["invalid"], result["seed"]) == (order, 0.02, 200, 200, {}, 3)
+    assert (result["order"], result["sigma"], result["samples"], result["used"], result["invalid"], result["seed"]) == (
+        order,
+        0.02,
+        200,
+        200,
+        {},
+        3,
+    )
     assert np.shape(result["B"]) == np.shape(result["B_standard_error"]) == (9, 3)
     assert bundle(deft, pushed_ball, order, "--samples", 200, "--seed", 4)["bundle"]["B"] != result["B"]
 

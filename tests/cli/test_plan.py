@@ -1,4 +1,5 @@
 """deft plan: keys, exit codes, a plan that holds when it is simulated, and the run folder with its tree."""
+
 import signal
 import time
 
@@ -91,13 +92,16 @@ def test_the_same_seed_gives_the_same_plan(deft, pushing):
     assert plans[0] == plans[1]
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (("--goal", "up"), ["up", "down, aside"]),
-    (("--set", "goals.down.hand={y: 1}"), ["'hand' is not an object", "box"]),
-    (("--set", "plan.kappa=-1"), ["plan.kappa", "> 0", "-1"]),
-    (("--set", "plan.greedy=1"), ["greedy", "greed"]),
-    (("--nodes", "0"), ["--nodes"]),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("--goal", "up"), ["up", "down, aside"]),
+        (("--set", "goals.down.hand={y: 1}"), ["'hand' is not an object", "box"]),
+        (("--set", "plan.kappa=-1"), ["plan.kappa", "> 0", "-1"]),
+        (("--set", "plan.greedy=1"), ["greedy", "greed"]),
+        (("--nodes", "0"), ["--nodes"]),
+    ],
+)
 def test_bad_input_is_named_with_what_is_valid(deft, pushing, arguments, words):
     done = deft.run("plan", pushing, *arguments, "--out", "plan", code=2)
     for word in words:
@@ -113,12 +117,15 @@ def test_the_plan_brings_the_step_that_it_was_judged_with(deft, pushing):
     assert np.hypot(end["q"]["box/y"], end["q"]["box/z"] + 0.5) <= 0.01
 
 
-@pytest.mark.parametrize("setting, words", [
-    ("step.friction_law=coulomb", "coulomb"),
-    ("step.model=convex-second-order", "first order"),
-    ("wrenches=[{body: box, force_W: [0, 1, 0], from: 0, to: 1}]", "wrenches"),
-    ("robots=[]", "needs a robot"),
-])
+@pytest.mark.parametrize(
+    "setting, words",
+    [
+        ("step.friction_law=coulomb", "coulomb"),
+        ("step.model=convex-second-order", "first order"),
+        ("wrenches=[{body: box, force_W: [0, 1, 0], from: 0, to: 1}]", "wrenches"),
+        ("robots=[]", "needs a robot"),
+    ],
+)
 def test_what_cannot_be_planned_for_is_refused_before_a_folder_is_made(deft, pushing, setting, words):
     done = deft.run("plan", pushing, "--set", setting, "--out", "plan", code=2)
     assert words in done.stderr and not (deft.folder / "plan").exists()
@@ -148,7 +155,7 @@ def test_an_improved_plan_goes_through_nodes_of_the_tree(deft, pushing):
             chain.append(parent[chain[-1]])
         chain.reverse()
         assert chain[0] == 0 and set(segments[:, 3]) <= set(chain)
-        assert np.array_equal(np.concatenate([commands[offset[n]:offset[n + 1]] for n in chain]), run["u"][:])
+        assert np.array_equal(np.concatenate([commands[offset[n] : offset[n + 1]] for n in chain]), run["u"][:])
         cost = tree["cost"][:]
         assert all(cost[n] > cost[parent[n]] for n in chain[1:])
         X_WB = tree["X_WB"][:]
@@ -182,7 +189,7 @@ def test_a_killed_search_keeps_its_tree_but_for_the_last_second(deft, pushing, t
     more, until_s = tree_of(tmp_path / "plan")
     assert more > nodes and until_s - grown_s > killed_s - 2.0
     assert not (tmp_path / "plan" / "summary.json").exists()
-    page, = deft.json("view", "plan", "--no-open")["files"]
+    (page,) = deft.json("view", "plan", "--no-open")["files"]
     assert '"tree_X_WB"' in (tmp_path / page).read_text()
 
 
@@ -216,7 +223,7 @@ def test_a_refined_plan_reaches_the_goal_with_every_step_that_it_names(deft, pus
 
 def test_a_plan_that_does_not_hold_with_finer_steps_says_so(deft, pushing):
     summary = deft.json("plan", pushing, "--set", "plan.refine=[2]", "--seed", 10, "--nodes", 60, "--out", "plan", code=1)
-    finer, = summary["finer"]
+    (finer,) = summary["finer"]
     assert summary["success"] is True and summary["status"] == "NotRefined" and finer["success"] is False
     assert "does not hold with --h 0.05" in (deft.folder / "plan" / "plan.yaml").read_text()
 

@@ -1,4 +1,5 @@
 """deft plan --resume: a search that is killed again and again ends with the tree of one that never was."""
+
 import json
 import random
 import signal
@@ -28,14 +29,16 @@ def arguments_of(planning, name):
 
 def result_of(folder):
     """Everything that a run leaves but wall times."""
-    columns = {}
+    columns: dict[str, bytes] = {}
     with h5py.File(folder / "run.h5") as run:
         run["tree"].visititems(lambda name, data: columns.__setitem__(name, data[()].tobytes()))
         columns["segments"], columns["q"], columns["u"] = (run[name][()].tobytes() for name in ("plan/segments", "q", "u"))
     del columns["time"]
     columns["plan.yaml"] = (folder / "plan.yaml").read_text()
     summary = json.loads((folder / "summary.json").read_text())
-    return columns | {key: summary[key] for key in ("status", "nodes", "rollouts", "step_solves", "cost", "goal_error", "segments", "regrasps")}
+    return columns | {
+        key: summary[key] for key in ("status", "nodes", "rollouts", "step_solves", "cost", "goal_error", "segments", "regrasps")
+    }
 
 
 def expect_equal(resumed, whole):
@@ -103,15 +106,18 @@ def cut_short(deft, planning, tmp_path, *more):
     return arguments
 
 
-@pytest.mark.parametrize("change, words", [
-    (["--seed", 5], ["seed: 0 there, 5 here"]),
-    (["--seeds", 3], ["seeds: 1 there, 3 here"]),
-    (["--goal", "aside"], ["goal: down there, aside here"]),
-    (["--nodes", 1000], ["plan.nodes: 4000 there, 1000 here"]),
-    (["--set", "plan.search=single-step"], ["plan.search: nothing there, single-step here"]),
-    (["--set", "bodies.box.mass=6", "--h", 0.05], ["bodies.box.mass: 5 there, 6 here", "step.h: 0.1 there, 0.05 here"]),
-    (["--out", "other"], ["--resume", "--out"]),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (["--seed", 5], ["seed: 0 there, 5 here"]),
+        (["--seeds", 3], ["seeds: 1 there, 3 here"]),
+        (["--goal", "aside"], ["goal: down there, aside here"]),
+        (["--nodes", 1000], ["plan.nodes: 4000 there, 1000 here"]),
+        (["--set", "plan.search=single-step"], ["plan.search: nothing there, single-step here"]),
+        (["--set", "bodies.box.mass=6", "--h", 0.05], ["bodies.box.mass: 5 there, 6 here", "step.h: 0.1 there, 0.05 here"]),
+        (["--out", "other"], ["--resume", "--out"]),
+    ],
+)
 def test_what_differs_from_the_run_is_named(deft, planning, tmp_path, change, words):
     arguments = cut_short(deft, planning, tmp_path)
     if "--nodes" in change:
@@ -154,7 +160,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_command_does(deft, planning, tmp_path)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    hint, = [line for line in stderr.splitlines() if line.startswith("resume with: deft plan ")]
+    (hint,) = [line for line in stderr.splitlines() if line.startswith("resume with: deft plan ")]
     assert hint.endswith("--resume stopped")
     summary = deft.json(*arguments, "--resume", "stopped", code=1)
     assert summary["status"] == "NodeLimit" and summary["seed"] == 3
@@ -165,7 +171,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_command_does(deft, planning, tmp_path)
 def test_a_search_out_of_time_goes_on_with_more(deft, planning, tmp_path):
     arguments = arguments_of(planning, "rollout")
     limit = arguments.index("--time-limit") + 1
-    short = [*arguments[:limit], 0.3, *arguments[limit + 1:]]
+    short = [*arguments[:limit], 0.3, *arguments[limit + 1 :]]
     summary = deft.json(*short, "--out", "short", code=1)
     assert summary["status"] == "TimeLimit"
     # The time of the first run counts: nothing is left of it.
@@ -178,7 +184,10 @@ def test_a_search_out_of_time_goes_on_with_more(deft, planning, tmp_path):
 def test_seeds_that_have_ended_are_not_searched_again(deft, planning, tmp_path):
     arguments = ["plan", planning / "planar_pushing.deft.yaml", "--seeds", 15, "--set", "plan.improve_s=0.05"]
     process = deft.start(*arguments, "--out", "killed")
-    while not (tmp_path / "killed" / "search.journal").exists() or (tmp_path / "killed" / "search.journal").read_bytes().count(b'"rollouts"') < 5:
+    while (
+        not (tmp_path / "killed" / "search.journal").exists()
+        or (tmp_path / "killed" / "search.journal").read_bytes().count(b'"rollouts"') < 5
+    ):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)

@@ -1,4 +1,5 @@
 """deft info and deft check: the tables to the letter."""
+
 import os
 import shutil
 import subprocess
@@ -25,9 +26,19 @@ def test_info_of_a_scene(deft, pushed_ball):
     assert [g["kind"] for g in info["bodies"][2]["geometries"]] == ["sphere"]
     assert info["bodies"][2]["geometries"][0]["mu"] == 0.5
     assert list(info["settings"]) == SETTINGS_KEYS
-    assert info["settings"] == {"gravity": [0, 0, -9.81], "h": 0.1, "model": "convex", "dynamics": "quasidynamic", "cone": "pyramid", "rays": 4,
-                                "kappa": None, "contact_margin": 0.025, "unactuated_mass_scale": None, "friction_law": "associated"}
-    contact, = info["contacts"]
+    assert info["settings"] == {
+        "gravity": [0, 0, -9.81],
+        "h": 0.1,
+        "model": "convex",
+        "dynamics": "quasidynamic",
+        "cone": "pyramid",
+        "rays": 4,
+        "kappa": None,
+        "contact_margin": 0.025,
+        "unactuated_mass_scale": None,
+        "friction_law": "associated",
+    }
+    (contact,) = info["contacts"]
     assert {contact["a"], contact["b"]} == {"table", "ball"}
     assert abs(contact["gap"]) < 1e-12 and contact["mu"] == 0.5
     # The normal points from b to a.

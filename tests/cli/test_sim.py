@@ -1,4 +1,5 @@
 """deft sim: results, run folder to the letter, options, outcomes."""
+
 import json
 
 import h5py
@@ -39,8 +40,17 @@ def test_run_folder_has_the_layout_of_its_page(deft, pushed_ball, tmp_path):
         offset = run["contacts/offset"][:]
         assert offset.shape == (T + 1,) and offset[0] == 0 and (np.diff(offset) >= 1).all()
         n = offset[-1]
-        shapes = {"a": (n,), "b": (n,), "point_W": (n, 3), "normal_W": (n, 3), "gap": (n,), "force_W": (n, 3), "torque_W": (n, 3), "mu": (n,),
-                  "state": (n,)}
+        shapes = {
+            "a": (n,),
+            "b": (n,),
+            "point_W": (n, 3),
+            "normal_W": (n, 3),
+            "gap": (n,),
+            "force_W": (n, 3),
+            "torque_W": (n, 3),
+            "mu": (n,),
+            "state": (n,),
+        }
         for name, shape in shapes.items():
             assert run["contacts"][name].shape == shape, name
         for name in ["status", "residual", "iterations", "solve_us", "energy"]:
@@ -54,7 +64,9 @@ def test_run_folder_has_the_layout_of_its_page(deft, pushed_ball, tmp_path):
         last = slice(offset[-2], offset[-1])
         body = run["contacts/a"][last], run["contacts/b"][last]
         ball = names_bodies.index("ball")
-        force = sum(np.where(body[0] == ball, 1.0, -1.0)[:, None] * run["contacts/force_W"][last] * ((body[0] == ball) | (body[1] == ball))[:, None])
+        force = sum(
+            np.where(body[0] == ball, 1.0, -1.0)[:, None] * run["contacts/force_W"][last] * ((body[0] == ball) | (body[1] == ball))[:, None]
+        )
         assert force[2] == pytest.approx(9.81, rel=1e-3)
         assert (np.einsum("ij,ij->i", run["contacts/force_W"], run["contacts/normal_W"]) >= -1e-9).all()
 
@@ -77,8 +89,18 @@ def test_the_same_command_gives_the_same_run(deft, pushed_ball):
     assert ends[0] == ends[1]
 
 
-@pytest.mark.parametrize("arguments, steps", [
-    ([], 20), (["--steps", 7], 7), (["--steps", 0], 0), (["--duration", 1], 10), (["--duration", 1.01], 11), (["--duration", 0.3], 3), (["--h", 0.3], 7)])
+@pytest.mark.parametrize(
+    "arguments, steps",
+    [
+        ([], 20),
+        (["--steps", 7], 7),
+        (["--steps", 0], 0),
+        (["--duration", 1], 10),
+        (["--duration", 1.01], 11),
+        (["--duration", 0.3], 3),
+        (["--h", 0.3], 7),
+    ],
+)
 def test_how_long_it_simulates(deft, pushed_ball, arguments, steps):
     assert deft.json("sim", pushed_ball, "--out", "run", *arguments)["steps"] == steps
 
@@ -146,7 +168,7 @@ def test_a_folder_in_use_is_kept_unless_forced(deft, pushed_ball, tmp_path):
 
 def test_the_default_folder_is_named_by_scene_and_time(deft, pushed_ball, tmp_path):
     text = deft.run("sim", pushed_ball, "--steps", 1).stdout
-    folder, = (tmp_path / "out").glob("pushed_ball-20??????-??????")
+    (folder,) = (tmp_path / "out").glob("pushed_ball-20??????-??????")
     assert text.splitlines()[-1] == f"open out/{folder.name}/run.html"
     for word in ["Completed", "ball/qw", "p95", "residual", "summary.json"]:
         assert word in text
@@ -170,7 +192,7 @@ def test_only_failed_problems_are_dumped_when_asked(deft, falling_ball, tmp_path
     deft.run(*arguments, "--out", "good")
     assert list((tmp_path / "dump").iterdir()) == []
     deft.run(*arguments, "--out", "bad", "--set", "step.dynamics=quasistatic", code=1)
-    file, = (tmp_path / "dump").iterdir()
+    (file,) = (tmp_path / "dump").iterdir()
     assert deft.json("solve", file, code=1)["status"] == "Unbounded"
 
 

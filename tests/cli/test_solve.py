@@ -1,4 +1,5 @@
 """deft solve: the real problems against their references, results to the letter, malformed files."""
+
 import gzip
 import json
 
@@ -19,7 +20,7 @@ def dense_Q(problem):
     Q = np.zeros((problem["nv"], problem["nv"]))
     for block in problem["Q_blocks"]:
         s, k = block["start"], block["size"]
-        Q[s:s + k, s:s + k] = np.reshape(block["data"], (k, k))
+        Q[s : s + k, s : s + k] = np.reshape(block["data"], (k, k))
     return Q
 
 
@@ -62,11 +63,26 @@ def test_real_problems_agree_with_their_references(deft, problems, sequence):
 
 def example():
     """A unit mass pressed on a floor with 2 N and pulled sideways with 0.6 N: it sticks, the friction is 0.6 N."""
-    return {"format": "deft-problem", "version": 1, "kind": "contact", "name": "block", "source": "by hand", "nv": 3,
-            "Q": {"rows": 3, "cols": 3, "triplets": [[0, 0, 1], [1, 1, 1], [2, 2, 1]]}, "b": [-0.6, 0, 2],
-            "contacts": [{"gap": 0, "mu": 0.5, "normal": {"cols": [2], "vals": [1]},
-                          "tangents": [{"cols": [0], "vals": [1]}, {"cols": [1], "vals": [1]}]}],
-            "model": "cone", "kappa": None}
+    return {
+        "format": "deft-problem",
+        "version": 1,
+        "kind": "contact",
+        "name": "block",
+        "source": "by hand",
+        "nv": 3,
+        "Q": {"rows": 3, "cols": 3, "triplets": [[0, 0, 1], [1, 1, 1], [2, 2, 1]]},
+        "b": [-0.6, 0, 2],
+        "contacts": [
+            {
+                "gap": 0,
+                "mu": 0.5,
+                "normal": {"cols": [2], "vals": [1]},
+                "tangents": [{"cols": [0], "vals": [1]}, {"cols": [1], "vals": [1]}],
+            }
+        ],
+        "model": "cone",
+        "kappa": None,
+    }
 
 
 @pytest.fixture
@@ -74,6 +90,7 @@ def solve(deft, tmp_path):
     def run(problem, *arguments, code=0):
         (tmp_path / "p.json").write_text(json.dumps(problem))
         return deft.json("solve", "p.json", *arguments, code=code)
+
     return run
 
 
@@ -81,7 +98,12 @@ def solve(deft, tmp_path):
 def test_a_problem_solved_by_hand(solve, model):
     result = solve(example() | {"model": model, "rays": 4})
     assert [key for key in result if key in KEYS] == KEYS
-    assert (result["name"], result["kind"], result["status"], result["solver"]) == ("block", "contact", "Solved", "ipm" if model == "cone" else "active-set")
+    assert (result["name"], result["kind"], result["status"], result["solver"]) == (
+        "block",
+        "contact",
+        "Solved",
+        "ipm" if model == "cone" else "active-set",
+    )
     assert list(result["residuals"]) == ["scaled", "absolute"]
     for residuals in result["residuals"].values():
         assert list(residuals) == ["stationarity", "primal", "complementarity"] and max(residuals.values()) <= 1e-8
@@ -96,12 +118,17 @@ def test_forces_of_least_norm_on_request(solve):
     """Three unlike supports along a line carry a body (height, angle) of 6 N: least norm is the elastic answer."""
     problem = {key: example()[key] for key in ["format", "version", "kind", "kappa"]}
     arms = [-1, 0, 2]
-    problem |= {"nv": 2, "b": [6, 0], "Q": {"rows": 2, "cols": 2, "triplets": [[0, 0, 1], [1, 1, 1]]}, "model": "cone",
-                "contacts": [{"gap": 0, "frictionless": True, "normal": {"cols": [0, 1], "vals": [1, arm]}} for arm in arms]}
+    problem |= {
+        "nv": 2,
+        "b": [6, 0],
+        "Q": {"rows": 2, "cols": 2, "triplets": [[0, 0, 1], [1, 1, 1]]},
+        "model": "cone",
+        "contacts": [{"gap": 0, "frictionless": True, "normal": {"cols": [0, 1], "vals": [1, arm]}} for arm in arms],
+    }
     solution = solve(problem, "--forces", "least_norm")["solution"]
     assert solution["forces_unique"] is False
     # f_i = (a + b x_i)/w_i², w_i² = 1 + x_i² in the metric of Q: the stationary point of Σ w²f² under both balances.
-    weights = np.array([1 / (1 + arm ** 2) for arm in arms])
+    weights = np.array([1 / (1 + arm**2) for arm in arms])
     rows = np.array([np.ones(3), arms])
     expected = weights * (rows.T @ np.linalg.solve(rows * weights @ rows.T, [6, 0]))
     assert (expected > 0).all()
@@ -171,16 +198,19 @@ def test_for_people_one_line_each_and_a_summary(deft, problems):
     assert "stationarity" in deft.run("solve", files[0]).stdout
 
 
-@pytest.mark.parametrize("field, change", [
-    ("contacts[0].normal.cols[0]", lambda p: p["contacts"][0]["normal"].update(cols=[3])),
-    ("contacts[0].mu", lambda p: p["contacts"][0].pop("mu")),
-    ("b[1]", lambda p: p.update(b=[0, "x", 0])),
-    ("b", lambda p: p.update(b=[0])),
-    ("h", lambda p: p.update(kind="ecp")),
-    ("q", lambda p: p.update(kind="lcp")),
-    ("kind", lambda p: p.update(kind="qp")),
-    ("model", lambda p: p.update(model="soft")),
-])
+@pytest.mark.parametrize(
+    "field, change",
+    [
+        ("contacts[0].normal.cols[0]", lambda p: p["contacts"][0]["normal"].update(cols=[3])),
+        ("contacts[0].mu", lambda p: p["contacts"][0].pop("mu")),
+        ("b[1]", lambda p: p.update(b=[0, "x", 0])),
+        ("b", lambda p: p.update(b=[0])),
+        ("h", lambda p: p.update(kind="ecp")),
+        ("q", lambda p: p.update(kind="lcp")),
+        ("kind", lambda p: p.update(kind="qp")),
+        ("model", lambda p: p.update(model="soft")),
+    ],
+)
 def test_a_malformed_file_names_its_field(deft, tmp_path, field, change):
     problem = example()
     change(problem)

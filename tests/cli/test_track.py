@@ -1,4 +1,5 @@
 """deft track and deft replay: what they print, write and refuse."""
+
 import json
 import signal
 import time
@@ -60,8 +61,9 @@ def test_a_straight_push_arrives(deft, plan, tmp_path, plant, controller):
 
 
 def test_replay_in_the_plans_own_world_repeats_it(deft, plan, tmp_path):
-    printed = tracked(deft, plan, tmp_path / "run", "replay", "--plant", "quasidynamic", "--set", "track.period=0.1",
-                      "--set", "track.plant_step=0.1")
+    printed = tracked(
+        deft, plan, tmp_path / "run", "replay", "--plant", "quasidynamic", "--set", "track.period=0.1", "--set", "track.plant_step=0.1"
+    )
     assert printed["final_error"]["position_m"] < 1e-8
     assert printed["max_error"]["position_m"] < 1e-8
     assert printed["t_end"] == pytest.approx(2), "nothing is added at the end, whatever track.settle is in the scene"
@@ -147,10 +149,15 @@ def test_what_the_controller_cannot_predict_is_refused_before_anything_is_writte
 
 def test_a_start_that_does_not_fit_is_the_failure_of_its_seed(deft, tmp_path):
     """A disc between two walls that touch it: where it grows nothing can be done, where it shrinks it is as before."""
-    walls = {f"wall{k}": {"shape": {"box": {"size": [1, 0.2, 1]}}, "pose": {"translation": [0, 0.2 * k, 0]}, "joint": "fixed", "mu": 0.5} for k in (-1, 1)}
+    walls = {
+        f"wall{k}": {"shape": {"box": {"size": [1, 0.2, 1]}}, "pose": {"translation": [0, 0.2 * k, 0]}, "joint": "fixed", "mu": 0.5}
+        for k in (-1, 1)
+    }
     plan = recorded(deft, tmp_path, PUSHER, bodies=yaml.safe_load(PUSHER)["bodies"] | walls)
     (tmp_path / "size.yaml").write_text("size: 0.02\n")
-    done = deft.run("track", plan, "--disturb", "size.yaml", "--seeds", 6, "--out", "run", "--quiet", "--json", "--set", "track.replan=false", code=None)
+    done = deft.run(
+        "track", plan, "--disturb", "size.yaml", "--seeds", 6, "--out", "run", "--quiet", "--json", "--set", "track.replan=false", code=None
+    )
     runs = json.loads(done.stdout)["runs"]
     assert done.returncode == (3 if runs[0]["status"] == "StartFailed" else 0)
     assert {run["status"] for run in runs} == {"StartFailed", "Completed"}
@@ -181,7 +188,20 @@ def test_a_run_of_many_is_that_of_its_own_seed(deft, plan, tmp_path):
     disturb.write_text("offset_m: 0.015\n")
     numbers = []
     for name, seeds in (("many", ("--seeds", 2, "--seed", 5)), ("alone", ("--seed", 6))):
-        result = deft.run("track", plan, "--plant", "convex-second-order", "--disturb", disturb, *seeds, "--out", tmp_path / name, "--json", "--quiet", code=None)
+        result = deft.run(
+            "track",
+            plan,
+            "--plant",
+            "convex-second-order",
+            "--disturb",
+            disturb,
+            *seeds,
+            "--out",
+            tmp_path / name,
+            "--json",
+            "--quiet",
+            code=None,
+        )
         printed = json.loads(result.stdout)
         numbers.append({key: printed.get("runs", [printed])[-1][key] for key in ("seed", "final_error", "max_error", "replans", "t_end")})
     assert numbers[0]["replans"] > 0  # new plans too are drawn from the run's seed
@@ -208,12 +228,16 @@ def test_seeds_that_are_finished_are_kept(deft, plan, tmp_path, how, code):
     assert kept["statistics"]["successes"] == sum(run["success"] for run in ended)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("friction: 1.5\n", ("friction", "1.5", "below 1")),
-    ("offset_m: -1\n", ("offset_m", "-1")),
-    ("ofset_m: 1\n", ("ofset_m", "offset_m")),
-    ("lag_periods: 0.5\n", ("lag_periods", "0.5")),
-    ("delay_s: .nan\n", ("delay_s",))])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("friction: 1.5\n", ("friction", "1.5", "below 1")),
+        ("offset_m: -1\n", ("offset_m", "-1")),
+        ("ofset_m: 1\n", ("ofset_m", "offset_m")),
+        ("lag_periods: 0.5\n", ("lag_periods", "0.5")),
+        ("delay_s: .nan\n", ("delay_s",)),
+    ],
+)
 def test_bad_disturbances_are_named(deft, plan, tmp_path, text, words):
     disturb = tmp_path / "disturb.yaml"
     disturb.write_text(text)
@@ -252,9 +276,11 @@ def test_what_solves_no_problem_of_ours_dumps_none(deft, plan, tmp_path):
 
 
 def test_bad_arguments_are_named(deft, plan, tmp_path):
-    for arguments, words in ((("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
-                             (("--controller", "pid"), ("pid", "open-loop", "mpc")),
-                             (("--set", "track.period=0"), ("track.period", "0"))):
+    for arguments, words in (
+        (("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
+        (("--controller", "pid"), ("pid", "open-loop", "mpc")),
+        (("--set", "track.period=0"), ("track.period", "0")),
+    ):
         result = deft.run("track", plan, *arguments, "--out", tmp_path / "run", code=2)
         for word in words:
             assert word in result.stderr

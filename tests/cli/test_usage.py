@@ -1,4 +1,5 @@
 """What every command shares: help, version, usage errors, errors in files."""
+
 import pytest
 
 COMMANDS = ["info", "check", "sim", "plan", "track", "replay", "linearize", "solve", "view", "doctor"]
@@ -15,22 +16,25 @@ def test_help_names_every_command(deft):
     assert all(command in text for command in COMMANDS)
 
 
-@pytest.mark.parametrize("arguments, hint", [
-    ([], "deft --help"),
-    (["smi"], "did you mean 'sim'?"),
-    (["export", "x.yaml"], "'export' is not available yet"),
-    (["sim"], "deft sim --help"),
-    (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
-    (["sim", "x.yaml", "--steps", "-1"], "--steps"),
-    (["sim", "x.yaml", "--steps", "3", "--duration", "1"], "deft sim --help"),
-    (["sim", "x.yaml", "--from", "out/run@1"], "--from: 'out/run@1' is not available yet"),
-    (["sim", "x.yaml", "--controller", "mpc"], "--controller: mpc not in {mixed-integer}"),
-    (["sim", "x.yaml", "--dump-if", "sometimes"], "--dump-if"),
-    (["solve", "x.json", "--solver", "simplex"], "unknown solver 'simplex'; valid: active-set, auto, bnb, ipm, lemke, newton"),
-    (["solve", "x.json", "--tolerance", "2"], "--tolerance"),
-    (["solve", "x.json", "--repeat", "0"], "--repeat"),
-    (["info"], "info needs a SCENE"),
-])
+@pytest.mark.parametrize(
+    "arguments, hint",
+    [
+        ([], "deft --help"),
+        (["smi"], "did you mean 'sim'?"),
+        (["export", "x.yaml"], "'export' is not available yet"),
+        (["sim"], "deft sim --help"),
+        (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
+        (["sim", "x.yaml", "--steps", "-1"], "--steps"),
+        (["sim", "x.yaml", "--steps", "3", "--duration", "1"], "deft sim --help"),
+        (["sim", "x.yaml", "--from", "out/run@1"], "--from: 'out/run@1' is not available yet"),
+        (["sim", "x.yaml", "--controller", "mpc"], "--controller: mpc not in {mixed-integer}"),
+        (["sim", "x.yaml", "--dump-if", "sometimes"], "--dump-if"),
+        (["solve", "x.json", "--solver", "simplex"], "unknown solver 'simplex'; valid: active-set, auto, bnb, ipm, lemke, newton"),
+        (["solve", "x.json", "--tolerance", "2"], "--tolerance"),
+        (["solve", "x.json", "--repeat", "0"], "--repeat"),
+        (["info"], "info needs a SCENE"),
+    ],
+)
 def test_usage_errors_end_with_2_and_a_hint(deft, arguments, hint):
     done = deft.run(*arguments, code=2)
     assert done.stdout == ""

@@ -1,4 +1,5 @@
 """Runs that follow a plan on the page, also of files that another program wrote, and two runs on one clock."""
+
 import base64
 import json
 
@@ -9,8 +10,8 @@ import pytest
 
 def document(page) -> dict:
     text = page.read_text()
-    begin = text.index("application/json\">", text.index("deft-run")) + len("application/json\">")
-    return json.loads(text[begin:text.index("</script", begin)])
+    begin = text.index('application/json">', text.index("deft-run")) + len('application/json">')
+    return json.loads(text[begin : text.index("</script", begin)])
 
 
 def block(doc, name) -> np.ndarray:
@@ -27,9 +28,9 @@ def follow_a_plan(path, steps=None):
         run.attrs["track_words"] = ["OpenLoop", "Hold"]
         run["steps/residual"][:] = np.nan
         run["steps/energy"][:] = np.nan
-        run["track/reference_q"] = q[:count + 1]
+        run["track/reference_q"] = q[: count + 1]
         X_WB[:, :, 6] += 0.01
-        run["track/reference_X_WB"] = X_WB[:count + 1]
+        run["track/reference_X_WB"] = X_WB[: count + 1]
         run["track/measured_q"] = np.full((count, q.shape[1]), np.nan)
         run["track/knot"] = np.arange(count) / 2
         run["track/position_error"] = np.full(count, 0.01)
@@ -105,8 +106,14 @@ def test_the_settings_of_track_are_listed(deft):
         assert f"track.{key} " in text
 
 
-@pytest.mark.parametrize("setting, words", [("horizon=0", ["track.horizon", "0"]), ("reference=near", ["near", "timed, nearest"]),
-                                            ("normal_force=-1", ["track.normal_force", "> 0 or inf", "-1"])])
+@pytest.mark.parametrize(
+    "setting, words",
+    [
+        ("horizon=0", ["track.horizon", "0"]),
+        ("reference=near", ["near", "timed, nearest"]),
+        ("normal_force=-1", ["track.normal_force", "> 0 or inf", "-1"]),
+    ],
+)
 def test_wrong_settings_of_track_are_named(deft, pushed_ball, setting, words):
     message = deft.run("info", pushed_ball, "--set", f"track.{setting}", code=2).stderr
     assert all(word in message for word in words), message

@@ -1,4 +1,5 @@
 """Wrenches with a condition (`when`): a puck that is kicked whenever it rests, and what is wrong with others."""
+
 import h5py
 import numpy as np
 import pytest
@@ -33,24 +34,52 @@ def test_a_puck_is_kicked_whenever_it_rests(deft, scene, tmp_path):
     deft.json("sim", "out/config.yaml", "--steps", 3, "--out", "again")
 
 
-@pytest.mark.parametrize("when, model, words", [
-    ("abs(omega) < 1e-6", "convex-second-order", ["'when'", "column 5", "'omega'", "omega_x", "v_z", "qw", "abs"]),
-    ("omega_z", "convex-second-order", ["'when'", "condition", "column 1"]),
-    ("0 < z < 1", "convex-second-order", ["'when'", "column 7", "&&"]),
-    ("", "convex-second-order", ["'when'", "expected a text"]),
-    ("z <", "stewart-trinkle", ["'when'", "column 4"]),
-    ("z = 1", "stewart-trinkle", ["'when'", "column 3"]),
-    ("v_x < 1", "convex", ["v_x", "convex", "qz", "stewart-trinkle"]),
-    ("z < 1 and omega_z > 0", "impedance", ["omega_z", "impedance"]),
-])
+@pytest.mark.parametrize(
+    "when, model, words",
+    [
+        ("abs(omega) < 1e-6", "convex-second-order", ["'when'", "column 5", "'omega'", "omega_x", "v_z", "qw", "abs"]),
+        ("omega_z", "convex-second-order", ["'when'", "condition", "column 1"]),
+        ("0 < z < 1", "convex-second-order", ["'when'", "column 7", "&&"]),
+        ("", "convex-second-order", ["'when'", "expected a text"]),
+        ("z <", "stewart-trinkle", ["'when'", "column 4"]),
+        ("z = 1", "stewart-trinkle", ["'when'", "column 3"]),
+        ("v_x < 1", "convex", ["v_x", "convex", "qz", "stewart-trinkle"]),
+        ("z < 1 and omega_z > 0", "impedance", ["omega_z", "impedance"]),
+    ],
+)
 def test_wrong_conditions_are_refused(deft, scene, when, model, words):
     for command in (["check", scene], ["sim", scene, "--steps", 1, "--out", "out"]):
-        text = deft.run(*command, "--set", f"wrenches=[{KICK % when}]", "--set", f"step.model={model}", "--set", "step.friction_law=associated",
-                        "--set", "step.cone=pyramid", code=2)
+        text = deft.run(
+            *command,
+            "--set",
+            f"wrenches=[{KICK % when}]",
+            "--set",
+            f"step.model={model}",
+            "--set",
+            "step.friction_law=associated",
+            "--set",
+            "step.cone=pyramid",
+            code=2,
+        )
         for word in words:
             assert word in text.stdout + text.stderr, text
 
 
 def test_a_model_of_first_order_takes_conditions_on_positions(deft, scene):
-    assert deft.json("sim", scene, "--steps", 2, "--set", f"wrenches=[{KICK % 'z > 0 and t < 1'}]", "--set", "step.model=convex", "--set",
-                     "step.friction_law=associated", "--out", "out")["status"] == "Completed"
+    assert (
+        deft.json(
+            "sim",
+            scene,
+            "--steps",
+            2,
+            "--set",
+            f"wrenches=[{KICK % 'z > 0 and t < 1'}]",
+            "--set",
+            "step.model=convex",
+            "--set",
+            "step.friction_law=associated",
+            "--out",
+            "out",
+        )["status"]
+        == "Completed"
+    )

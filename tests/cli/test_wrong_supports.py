@@ -1,4 +1,5 @@
 """What is wrong with a scene of `step.model: limit-surface` is named, with its place and what is valid: exit code 2."""
+
 import pytest
 import yaml
 
@@ -30,7 +31,11 @@ WRONG = [
     ("bodies.disc.limit_surface", {"support": {"square": 1}, "pressure": "gauss", "mu": 0.5}, ["pressure", "uniform"]),
     ("bodies.disc.limit_surface", {"support": {"square": 1}, "pressure": "uniform", "mu": 0}, ["mu"]),
     ("bodies.disc.limit_surface", {"support": {"polygon": [[0, 0], [1, 0]]}, "pressure": "uniform", "mu": 0.5}, ["polygon"]),
-    ("bodies.disc.limit_surface", {"support": {"polygon": [[0, 0], [1, 0], [2, 0]]}, "pressure": "uniform", "mu": 0.5}, ["disc", "support", "area"]),
+    (
+        "bodies.disc.limit_surface",
+        {"support": {"polygon": [[0, 0], [1, 0], [2, 0]]}, "pressure": "uniform", "mu": 0.5},
+        ["disc", "support", "area"],
+    ),
     ("step.gain", -0.1, ["gain", "-0.1"]),
     ("step.gain", float("nan"), ["gain"]),
     ("step.gain", float("inf"), ["gain"]),

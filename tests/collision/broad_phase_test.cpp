@@ -9,7 +9,7 @@
 #include "support/allocation_counter.hpp"
 
 namespace deft::collision {
-namespace {
+namespace broad_phase_test {
 
 using namespace reference;
 
@@ -93,5 +93,5 @@ TEST(FindContacts, AllocatesNothingOnceGrown) {
   EXPECT_FALSE(contacts.empty());
 }
 
-}  // namespace
+}  // namespace broad_phase_test
 }  // namespace deft::collision

@@ -5,7 +5,7 @@
 #include "deft/collision/collision_world.hpp"
 
 namespace deft::collision {
-namespace {
+namespace build_world_test {
 
 using Eigen::Vector3d;
 using multibody::ShapeSpec;
@@ -185,5 +185,5 @@ TEST(SignedDistance, ToAHalfSpaceIsTheLowestPointOfEveryShape) {
   }
 }
 
-}  // namespace
+}  // namespace build_world_test
 }  // namespace deft::collision

@@ -1,6 +1,6 @@
 // Derivatives of gaps, normals and witness points against sixth-order differences, for every pair of shapes.
 
-#include "deft/collision/contact_motion.hpp"
+#include "deft/collision/patches/contact_motion.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "support/differences.hpp"
 
 namespace deft::collision {
-namespace {
+namespace contact_motion_test {
 
 using namespace reference;
 using Twist = Eigen::Matrix<double, 6, 1>;
@@ -242,5 +242,5 @@ TEST(ContactMotion, OfACubeFlatOnATableFollowsDifferences) {
   }
 }
 
-}  // namespace
+}  // namespace contact_motion_test
 }  // namespace deft::collision

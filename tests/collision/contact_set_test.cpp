@@ -12,7 +12,7 @@
 #include "reference_shapes.hpp"
 
 namespace deft::collision {
-namespace {
+namespace contact_set_test {
 
 using namespace reference;
 using multibody::ShapeSpec;
@@ -514,5 +514,5 @@ TEST(ContactSet, RejectsPosesThatAreNotFiniteOrMissing) {
   EXPECT_THROW(scene.find(0.01), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace contact_set_test
 }  // namespace deft::collision

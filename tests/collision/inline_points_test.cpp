@@ -1,6 +1,6 @@
 // Points in the place of a mesh file's name.
 
-#include "deft/collision/inline_points.hpp"
+#include "deft/collision/shapes/inline_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "deft/collision/collision_world.hpp"
 
 namespace deft::collision {
-namespace {
+namespace inline_points_test {
 
 using Eigen::Vector3d;
 
@@ -40,5 +40,5 @@ TEST(InlinePoints, MakeHulls) {
   EXPECT_THROW(CollisionWorld::build({{.name = "flat", .body = 0, .shape = multibody::MeshSpec{inline_points(points)}, .where = {}}}, {0}, diagnostics), InputError);
 }
 
-}  // namespace
+}  // namespace inline_points_test
 }  // namespace deft::collision

@@ -10,7 +10,7 @@
 #include "deft/math/random.hpp"
 
 namespace deft::collision {
-namespace {
+namespace planar_world_test {
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;
@@ -32,7 +32,7 @@ struct World {
     return found;
   }
   void place(int body, double x, double y, double theta = 0) {
-    X_WB[static_cast<std::size_t>(body)] = make_transform(Eigen::AngleAxisd(theta, Vector3d::UnitZ()).toRotationMatrix(), {x, y, 0});
+    X_WB[body] = make_transform(Eigen::AngleAxisd(theta, Vector3d::UnitZ()).toRotationMatrix(), {x, y, 0});
   }
   Diagnostics diagnostics;
   std::vector<RigidTransform> X_WB;
@@ -153,5 +153,5 @@ TEST(PlanarWorld, RefusesShapesWithoutAnOutlineByName) {
   }
 }
 
-}  // namespace
+}  // namespace planar_world_test
 }  // namespace deft::collision

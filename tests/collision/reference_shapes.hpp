@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "deft/multibody/shape_spec.hpp"
+#include "deft/multibody/description/shape_spec.hpp"
 
 namespace deft::collision::reference {
 

@@ -9,7 +9,7 @@
 #include "reference_shapes.hpp"
 
 namespace deft::collision {
-namespace {
+namespace signed_distance_test {
 
 using namespace reference;
 
@@ -129,5 +129,5 @@ INSTANTIATE_TEST_SUITE_P(All, Pair, testing::ValuesIn(all_pairs()), [](const aut
   return bodies()[std::get<0>(pair.param)].first.name + "_" + bodies()[std::get<1>(pair.param)].first.name;
 });
 
-}  // namespace
+}  // namespace signed_distance_test
 }  // namespace deft::collision

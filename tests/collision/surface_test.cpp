@@ -1,6 +1,6 @@
 // Sampled points lie on the surface, with its normal, and are uniform by area.
 
-#include "deft/collision/surface.hpp"
+#include "deft/collision/shapes/surface.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "deft/math/random.hpp"
 
 namespace deft::collision {
-namespace {
+namespace surface_test {
 
 using std::numbers::pi;
 
@@ -85,5 +85,5 @@ TEST(SurfacePoint, RefusesAHalfSpace) {
   EXPECT_THROW(surface_point(ground, {0.5, 0.5, 0.5}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace surface_test
 }  // namespace deft::collision

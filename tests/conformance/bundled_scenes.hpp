@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 
 namespace deft::test {
 

@@ -8,11 +8,12 @@
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/laws.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace conformance_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -43,7 +44,7 @@ double largest_difference(const std::map<std::string, Eigen::Matrix4d>& a,
 /// How far from the optimum the motion of a step may be: ½‖δ − δ*‖²_Q is at most the complementarity left, r E0 per
 /// row.
 double uncertainty(const StepResult& result) {
-  double softest = scene::kInfinity;
+  double softest = kInfinity;
   for (int k = 0; k < result.program.Q.num_blocks(); ++k) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(result.program.Q.block(k), Eigen::EigenvaluesOnly);
     softest = std::min(softest, eigen.eigenvalues()(0));
@@ -82,7 +83,7 @@ TEST(Conformance, RandomScenesObeyTheLawsOfContact) {
     const VectorXd u = random.command();
     for (const scene::ModelKind kind : kModels) {
       spec.step.model = kind;
-      for (const double kappa : {scene::kInfinity, 1e3}) {
+      for (const double kappa : {kInfinity, 1e3}) {
         spec.step.kappa = kappa;
         SCOPED_TRACE("scene " + std::to_string(k) + " model " + std::string(to_string(kind)) + " kappa " +
                      std::to_string(kappa));
@@ -134,11 +135,11 @@ TEST(Conformance, NamesAndOrderOfBodiesDoNotMatter) {
 }
 
 /// Σ of the barrier's weights: the smoothed motion is at most that over κ above the least energy.
-double barrier_weight(const solvers::ContactProgram& program) {
+double barrier_weight(const solvers::contact::ContactProgram& program) {
   double sum = 0;
   for (int i = 0; i < program.J.size(); ++i) {
     sum += program.contacts[i].frictionless ? 1
-           : solvers::is_cone(program, i)   ? 2
+           : solvers::contact::is_cone(program, i)   ? 2
            : program.J.rows(i) == 2         ? 2
                                             : program.rays;
   }
@@ -164,7 +165,7 @@ TEST(Conformance, SmoothedStepsConvergeToTheExactOneAsFastAsTheirBarrierSays) {
         EXPECT_EQ(result.status, solvers::Status::kSolved) << k;
         return result;
       };
-      const StepResult exact = step(scene::kInfinity);
+      const StepResult exact = step(kInfinity);
       for (const double kappa : {1e2, 1e4, 1e6}) {
         const StepResult smoothed = step(kappa);
         const VectorXd difference = smoothed.delta - exact.delta;
@@ -204,7 +205,7 @@ TEST(Conformance, SecondOrderBodiesLeftAloneLoseEnergy) {
     StepResult result;
     State state{.q = scene.initial_configuration()};
     const VectorXd u = VectorXd::Zero(3);
-    double last = scene::kInfinity, scale = 0;
+    double last = kInfinity, scale = 0;
     for (int step = 0; step < 40; ++step) {
       model->step(state, u, result);
       ASSERT_TRUE(solvers::usable(result.status)) << k;
@@ -263,7 +264,7 @@ TEST(Conformance, QuasistaticIsTheLimitOfQuasidynamicOnRandomScenes) {
     const StepResult limit = first_step(spec, scene::Dynamics::kQuasistatic, 1, u);
     if (!solvers::usable(limit.status)) continue;  // nothing carries some body
     ++compared;
-    double last = scene::kInfinity;
+    double last = kInfinity;
     for (const double h : {1.0, 10.0, 100.0}) {
       const StepResult near = first_step(spec, scene::Dynamics::kQuasidynamic, h, u);
       ASSERT_TRUE(solvers::usable(near.status)) << k;
@@ -304,5 +305,5 @@ TEST(Conformance, BundledScenesObeyTheLawsOfContact) {
   EXPECT_GE(files.size(), 20u);
 }
 
-}  // namespace
+}  // namespace conformance_test
 }  // namespace deft::dynamics

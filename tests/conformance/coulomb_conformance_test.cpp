@@ -7,10 +7,11 @@
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/laws.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace coulomb_conformance_test {
 
 using Eigen::VectorXd;
 using scene::ModelKind;
@@ -72,7 +73,7 @@ TEST(CoulombConformance, QuasistaticStepsOfRandomScenesObeyTheLawsOrHaveNoSoluti
         EXPECT_NE(result.status, Status::kNumericalFailure);
         EXPECT_EQ(result.delta, VectorXd::Zero(scene.nv()));
         if (result.status == Status::kInfeasible) {
-          EXPECT_LE(result.certificate.infeasible, solvers::kCertified);
+          EXPECT_LE(result.certificate.infeasible, solvers::contact::kCertified);
         }
       }
     }
@@ -104,5 +105,5 @@ TEST(CoulombConformance, BundledScenesObeyTheLaws) {
   }
 }
 
-}  // namespace
+}  // namespace coulomb_conformance_test
 }  // namespace deft::dynamics

@@ -6,12 +6,13 @@
 
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "support/differences.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace gradient_test {
 
 using Eigen::VectorXd;
 using test::RandomScenes;
@@ -44,7 +45,7 @@ class Line {
     for (const double eta : {1e-4, 1e-5, 1e-6, 1e-7}) {
       bool is_same = true;
       const VectorXd expected = test::difference([&](double s) { return shift(s, is_same); }, eta);
-      if (is_same) best = std::min(best.value_or(scene::kInfinity), test::relative_error(computed, expected));
+      if (is_same) best = std::min(best.value_or(kInfinity), test::relative_error(computed, expected));
     }
     return best;
   }
@@ -110,7 +111,7 @@ TEST(ConformanceOfGradients, RandomScenes) {
       check(spec, u, random, what + " smoothed", smoothed);
       // Exact cones are solved to 1e-9, which is too rough for differences.
       if (spec.step.cone == scene::Cone::kCone || !spec.friction.pairs.empty()) continue;
-      spec.step.kappa = scene::kInfinity;
+      spec.step.kappa = kInfinity;
       check(spec, u, random, what + " exact", exact);
       if (HasFatalFailure()) return;
     }
@@ -143,5 +144,5 @@ TEST(ConformanceOfGradients, BundledScenes) {
   EXPECT_GT(checked, files.size());
 }
 
-}  // namespace
+}  // namespace gradient_test
 }  // namespace deft::dynamics

@@ -24,10 +24,10 @@ inline Eigen::Vector4d contact_motion(const dynamics::StepResult& result, int i)
 }
 
 /// The gap that sliding by `motion` asks for: μ‖E s‖ (cones), μ max_j d_jᵀs (pyramids), 0 (frictionless).
-inline double boundary_gap(const solvers::ContactProgram& program, int i, const Eigen::Vector4d& motion) {
-  const solvers::ContactLaw& law = program.contacts[i];
+inline double boundary_gap(const solvers::contact::ContactProgram& program, int i, const Eigen::Vector4d& motion) {
+  const solvers::contact::ContactLaw& law = program.contacts[i];
   if (law.frictionless) return 0;
-  if (solvers::is_cone(program, i)) {
+  if (solvers::contact::is_cone(program, i)) {
     return law.mu *
            Eigen::Vector3d(law.ellipsoid[0] * motion[1], law.ellipsoid[1] * motion[2], law.ellipsoid[2] * motion[3])
                .norm();
@@ -45,7 +45,7 @@ inline double boundary_gap(const solvers::ContactProgram& program, int i, const 
 /// from the motion. @param exact  no smoothing.
 inline void expect_contact_laws(const dynamics::StepResult& result, bool exact) {
   ASSERT_TRUE(solvers::usable(result.status)) << solvers::to_string(result.status);
-  ASSERT_LE(result.certificate.max_scaled(), solvers::kCertified);
+  ASSERT_LE(result.certificate.max_scaled(), solvers::contact::kCertified);
   double force_scale = 1e-9, length_scale = 1e-9;
   for (const auto& f : result.solution.force) force_scale = std::max(force_scale, f[0]);
   for (const double gap : result.solution.gap) length_scale = std::max(length_scale, std::abs(gap));
@@ -53,7 +53,7 @@ inline void expect_contact_laws(const dynamics::StepResult& result, bool exact) 
   // Where all gaps are closed what is left is rounding, which goes with the energy of the step.
   const double energy_tolerance = 1e-7 * force_scale * length_scale + 1e-10 + 1e-9 * result.certificate.E0_J;
   for (int i = 0; i < result.program.J.size(); ++i) {
-    const solvers::ContactLaw& law = result.program.contacts[i];
+    const solvers::contact::ContactLaw& law = result.program.contacts[i];
     const auto& f = result.solution.force[i];
     const Eigen::Vector4d motion = contact_motion(result, i);
     const double gap = law.gap + motion[0], layer = boundary_gap(result.program, i, motion);
@@ -81,7 +81,7 @@ inline void expect_contact_laws(const dynamics::StepResult& result, bool exact) 
 /// complementary to f_n, and f_t is, of all forces in the polygon μ f_n conv(d_j), one that takes the most from the motion.
 inline void expect_coulomb_laws(const dynamics::StepResult& result) {
   ASSERT_TRUE(solvers::usable(result.status)) << solvers::to_string(result.status);
-  ASSERT_LE(result.certificate.max_scaled(), solvers::kCertified);
+  ASSERT_LE(result.certificate.max_scaled(), solvers::contact::kCertified);
   double force_scale = 1e-9, length_scale = 1e-9;
   for (const auto& f : result.solution.force) force_scale = std::max(force_scale, f[0]);
   for (const double gap : result.solution.gap) length_scale = std::max(length_scale, std::abs(gap));

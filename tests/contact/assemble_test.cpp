@@ -7,7 +7,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::contact {
-namespace {
+namespace assemble_test {
 
 using Eigen::Vector3d;
 using multibody::CapsuleSpec;
@@ -204,5 +204,5 @@ TEST(Assemble, MidpointForcesActAtOnePoint) {
   }
 }
 
-}  // namespace
+}  // namespace assemble_test
 }  // namespace deft::contact

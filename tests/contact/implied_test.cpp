@@ -11,7 +11,7 @@
 #include "deft/math/rotation.hpp"
 
 namespace deft::contact {
-namespace {
+namespace implied_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -116,5 +116,5 @@ TEST(ImpliedContacts, AreConvexCombinationsOfTheOthers) {
   }
 }
 
-}  // namespace
+}  // namespace implied_test
 }  // namespace deft::contact

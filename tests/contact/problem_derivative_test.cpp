@@ -10,7 +10,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::contact {
-namespace {
+namespace problem_derivative_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
@@ -222,5 +222,5 @@ TEST(ProblemDerivative, RefusesAStateWithoutTheContactsOfTheProblem) {
                std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace problem_derivative_test
 }  // namespace deft::contact

@@ -26,7 +26,7 @@ inline scene::SceneSpec disc_between_surfaces() {
   robot.drive = scene::Drive::kForce;
   spec.robots.push_back(robot);
   spec.step.model = scene::ModelKind::kStewartTrinkle;
-  spec.step.contact_margin = scene::kInfinity;
+  spec.step.contact_margin = kInfinity;
   spec.plane = scene::Plane::kXY;
   scene::ConfigurationSpec start;
   start.name = "start";

@@ -10,7 +10,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::control {
-namespace {
+namespace disturbance_test {
 
 using Eigen::VectorXd;
 using multibody::BoxSpec;
@@ -140,5 +140,5 @@ TEST(Actuator, LagsAndHasPlay) {
   for (std::size_t i = 0; i < dragged.size(); ++i) EXPECT_NEAR(hinge[i], dragged[i], 1e-15) << i;
 }
 
-}  // namespace
+}  // namespace disturbance_test
 }  // namespace deft::control

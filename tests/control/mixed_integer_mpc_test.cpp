@@ -4,9 +4,11 @@
 
 #include "control/control_scenes.hpp"
 #include "deft/control/mixed_integer_mpc.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 
 namespace deft::control {
-namespace {
+namespace mixed_integer_mpc_test {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
@@ -48,7 +50,7 @@ TEST(MixedIntegerMpc, FindsTheOptimalCostsOfTheNote) {
     EXPECT_LE(result.gap, 1e-7 * (1 + 1e-6));  // the bound is a difference of costs: rounding
     EXPECT_LE(result.certificate.max(), 1e-8);
     EXPECT_EQ(result.u, result.plan.u.col(0));
-    EXPECT_EQ(result.modes.size(), static_cast<std::size_t>(N) * result.pairs.size());
+    EXPECT_EQ(result.modes.size(), to_size(N) * result.pairs.size());
   }
 }
 
@@ -69,7 +71,7 @@ TEST(MixedIntegerMpc, ThePlantDoesWhatThePlanSays) {
     const dynamics::HorizonRecord record = record_of(result, scene, state.q);
     EXPECT_EQ(record.X_WB.size(), 5u * 7 * scene.names_bodies().size());
     const std::size_t disc =
-        7 * (scene.names_bodies().size() + static_cast<std::size_t>(scene.model().find_body("disc")));
+        7 * (scene.names_bodies().size() + to_size(scene.model().find_body("disc")));
     EXPECT_NEAR(record.X_WB[disc + 4], step.q_next(0), 1e-7);
     touched += result.plan.gamma.size() > 0 && result.plan.gamma.maxCoeff() > 1e-6 ? 1 : 0;
     state = {.q = step.q_next, .v = step.v_next, .t = 0.1 * (k + 1)};
@@ -98,7 +100,7 @@ TEST(MixedIntegerMpc, SaysWhenNoPlanKeepsTheBoundsAndGivesTheSafeCommand) {
   EXPECT_EQ(hold.control(at({0, -3}, {3, 0})).u, u);
 
   // Soft bounds always leave a plan; their violation is paid for.
-  spec.control->x_price.list = {scene::kInfinity, scene::kInfinity, 1000, 1000};
+  spec.control->x_price.list = {kInfinity, kInfinity, 1000, 1000};
   const scene::Scene soft = test::build(spec);
   MixedIntegerMpc paying(soft);
   const MpcResult& slowed = paying.control(at({0, -3}, {3, 0}));
@@ -147,5 +149,5 @@ TEST(MixedIntegerMpc, RefusesScenesWithoutControl) {
   }
 }
 
-}  // namespace
+}  // namespace mixed_integer_mpc_test
 }  // namespace deft::control

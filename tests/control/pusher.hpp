@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/control/reference_path.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
@@ -19,7 +20,7 @@ inline TrackedPlan roll_out(const scene::Scene& scene, const Eigen::VectorXd& ra
   TrackedPlan plan{
       .h = model->h(), .q = {scene.initial_configuration()}, .u = {}, .u_start = Eigen::VectorXd(scene.nu())};
   for (Eigen::Index i = 0; i < plan.u_start.size(); ++i)
-    plan.u_start(i) = plan.q[0](scene.command_coordinates()[static_cast<std::size_t>(i)]);
+    plan.u_start(i) = plan.q[0](scene.command_coordinates()[i]);
   dynamics::StepResult result;
   for (int k = 0; k < steps; ++k) {
     plan.u.push_back(plan.u_start + (k + 1) * rate);
@@ -47,7 +48,7 @@ inline scene::SceneSpec pusher(const std::function<void(scene::SceneSpec&)>& cha
   spec.track.horizon = 5;
   spec.track.kappa = 1e6;
   spec.track.command_weight = 0.1;
-  spec.track.speed = scene::kInfinity;
+  spec.track.speed = kInfinity;
   if (change) change(spec);
   return spec;
 }

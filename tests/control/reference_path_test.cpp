@@ -7,11 +7,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/core/index.hpp"
 #include "deft/math/rotation.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::control {
-namespace {
+namespace reference_path_test {
 
 using Eigen::VectorXd;
 using multibody::JointKind;
@@ -39,7 +40,7 @@ TrackedPlan plan(const scene::Scene& scene) {
     VectorXd delta = VectorXd::Zero(scene.nv());
     if (k == 1) delta(0) = 1;
     if (k == 1) delta(5) = -0.2;
-    delta.tail(2) = plan.u[static_cast<std::size_t>(k)] - (k == 0 ? plan.u_start : plan.u[static_cast<std::size_t>(k) - 1]);
+    delta.tail(2) = plan.u[k] - (k == 0 ? plan.u_start : plan.u[to_size(k) - 1]);
     scene.model().integrate(plan.q.back(), delta, q);
     plan.q.push_back(q);
   }
@@ -56,7 +57,7 @@ TEST(ReferencePath, TakesTheTimeThatJointTargetsNeed) {
   for (double t = 0; t <= 1.0; t += 0.01) EXPECT_NEAR(path.time_at(path.knot_at(t)), t, 1e-12);
   EXPECT_EQ(path.knot_at(-1), 0);
   EXPECT_EQ(path.knot_at(9), 3);
-  EXPECT_NEAR(ReferencePath(scene, plan(scene), scene::kInfinity).duration(), 0.3, 1e-15) << "as it was planned";
+  EXPECT_NEAR(ReferencePath(scene, plan(scene), kInfinity).duration(), 0.3, 1e-15) << "as it was planned";
 }
 
 TEST(ReferencePath, GoesAlongTheRotationBetweenKnots) {
@@ -150,5 +151,5 @@ TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
   for (std::size_t k = 0; k < led.q.size(); ++k) EXPECT_LT((led.q[k] - turned.q[k]).norm(), 1e-12) << k;
 }
 
-}  // namespace
+}  // namespace reference_path_test
 }  // namespace deft::control

@@ -5,11 +5,12 @@
 
 #include "control/control_scenes.hpp"
 #include "deft/control/scene_lcs.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/math/random.hpp"
-#include "deft/solvers/complementarity.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 
 namespace deft::control {
-namespace {
+namespace scene_lcs_test {
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;
@@ -35,13 +36,13 @@ class Draws {
 struct Next {
   VectorXd x, gamma;
 };
-Next step(const solvers::LinearComplementaritySystem& lcs, const VectorXd& x, const VectorXd& u) {
+Next step(const solvers::lcs::LinearComplementaritySystem& lcs, const VectorXd& x, const VectorXd& u) {
   const VectorXd free = lcs.A * x + lcs.B * u + lcs.F;
-  solvers::ComplementarityProgram problem;
+  solvers::lcp::ComplementarityProgram problem;
   problem.M = lcs.D * lcs.C + lcs.E;
   problem.q = lcs.D * free + lcs.D0 * x + lcs.H * u + lcs.alpha;
   if (lcs.pairs() == 0) return {free, VectorXd()};
-  solvers::ComplementaritySolver solver;
+  solvers::lcp::ComplementaritySolver solver;
   const auto& found = solver.solve(problem);
   EXPECT_EQ(found.status, solvers::Status::kSolved) << to_string(found.status);
   return {free + lcs.C * found.solution.z, found.solution.z};
@@ -67,8 +68,8 @@ TEST(SceneLcs, TheDiscSlidesAndSticksAsInTheNote) {
   EXPECT_LT((slide.x - Vector4d(-1.958, -4.4, 0.42, 0)).norm(), 1e-12) << slide.x.transpose();
   for (std::size_t i = 0; i < lcs.pairs.size(); ++i) {
     const dynamics::HorizonPair& pair = lcs.pairs[i];
-    const std::string other = scene.names_bodies()[static_cast<std::size_t>(
-        scene.names_bodies()[static_cast<std::size_t>(pair.a)] == "disc" ? pair.b : pair.a)];
+    const std::string other = scene.names_bodies()[
+        scene.names_bodies()[pair.a] == "disc" ? pair.b : pair.a];
     if (pair.kind != dynamics::HorizonPair::Kind::kNormal) continue;
     EXPECT_NEAR(slide.gamma(static_cast<Eigen::Index>(i)), other == "floor" ? 0.1 : 0, 1e-12) << other;
   }
@@ -119,7 +120,7 @@ scene::SceneSpec pusher_and_box(double compliance) {
   spec.plane = scene::Plane::kXZ;
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = 0.02;
-  spec.step.contact_margin = scene::kInfinity;
+  spec.step.contact_margin = kInfinity;
   spec.step.compliance = compliance;
   return spec;
 }
@@ -155,7 +156,7 @@ TEST(SceneLcs, StepsAsTheModelInSpace) {
   spec.gravity_W = {0, 0, -9.81};
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = 0.01;
-  spec.step.contact_margin = scene::kInfinity;
+  spec.step.contact_margin = kInfinity;
   const scene::Scene scene = test::build(std::move(spec));
   SceneLinearizer linearizer(scene);
   SceneLcs lcs;
@@ -228,12 +229,12 @@ TEST(SceneLcs, LeavesOutWhatBoundsKeepOutOfReach) {
                          {.speed = Vector2d::Constant(speed), .time = time, .contact_margin = margin}, lcs);
     return lcs.system.pairs();
   };
-  EXPECT_EQ(pairs(1, 0.3, scene::kInfinity), 0);
-  EXPECT_EQ(pairs(1, 0.5, scene::kInfinity), 4);
-  EXPECT_EQ(pairs(1, 0.6, scene::kInfinity), 8);
-  EXPECT_EQ(pairs(1, 7, scene::kInfinity), 12);
-  EXPECT_EQ(pairs(scene::kInfinity, 0.1, scene::kInfinity), 12);
-  EXPECT_EQ(pairs(scene::kInfinity, 0.1, 1.0), 8);
+  EXPECT_EQ(pairs(1, 0.3, kInfinity), 0);
+  EXPECT_EQ(pairs(1, 0.5, kInfinity), 4);
+  EXPECT_EQ(pairs(1, 0.6, kInfinity), 8);
+  EXPECT_EQ(pairs(1, 7, kInfinity), 12);
+  EXPECT_EQ(pairs(kInfinity, 0.1, kInfinity), 12);
+  EXPECT_EQ(pairs(kInfinity, 0.1, 1.0), 8);
 }
 
 TEST(SceneLcs, RefusesOtherModelsByName) {
@@ -260,5 +261,5 @@ TEST(ForceDrive, IsRefusedByModelsWithoutMomentum) {
   EXPECT_NE(test::build_errors(std::move(spec)).find("has no springs"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace scene_lcs_test
 }  // namespace deft::control

@@ -10,7 +10,7 @@
 #include "deft/control/tracking_loop.hpp"
 
 namespace deft::control {
-namespace {
+namespace tracking_delay_test {
 
 using Eigen::VectorXd;
 
@@ -120,5 +120,5 @@ TEST(TrackingDelay, WhatLastsIsMadeUpForInTheEndHoweverLinearised) {
   }
 }
 
-}  // namespace
+}  // namespace tracking_delay_test
 }  // namespace deft::control

@@ -11,7 +11,7 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::control {
-namespace {
+namespace tracking_loop_test {
 
 using dynamics::Trajectory;
 using Eigen::VectorXd;
@@ -43,7 +43,7 @@ scene::Scene with(const scene::Scene& scene, const std::function<void(scene::Sce
 /// The plan's own pace and steps: what it was judged with, so that only disturbances make a difference.
 void at_its_own_pace(scene::SceneSpec& spec) {
   spec.track.period = spec.track.plant_step = *spec.step.h;
-  spec.track.speed = scene::kInfinity;
+  spec.track.speed = kInfinity;
   spec.track.replan = false;
 }
 
@@ -234,5 +234,5 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
   EXPECT_EQ(closed.motion.tracks.back().plan, closed.end.replans);
 }
 
-}  // namespace
+}  // namespace tracking_loop_test
 }  // namespace deft::control

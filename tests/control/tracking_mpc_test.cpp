@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "control/pusher.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "planning/planning_scenes.hpp"
 #include "support/allocation_counter.hpp"
 
 namespace deft::control {
-namespace {
+namespace tracking_mpc_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -88,7 +90,7 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
         spec.track.normal_force = 20;
         spec.step.effort_limits = true;
       });
-      const ReferencePath path(scene, roll_out(scene, closing(scene, 0.01), 6), scene::kInfinity);
+      const ReferencePath path(scene, roll_out(scene, closing(scene, 0.01), 6), kInfinity);
       TrackingMpc mpc(scene, scene.spec().track);
       mpc.follow(path);
       std::vector<VectorXd> estimates;
@@ -102,7 +104,7 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
       path.command(1, u);
       const auto periods = [&] {
         for (int k = 0; k < 8; ++k)
-          EXPECT_EQ(mpc.control(estimates[static_cast<std::size_t>(k)], knots[k], u, 0.1).status, TrackingStatus::kSolved);
+          EXPECT_EQ(mpc.control(estimates[k], knots[k], u, 0.1).status, TrackingStatus::kSolved);
       };
       for (int warm = 0; warm < 8; ++warm) periods();  // scratch grows to what the programs of these periods need
       EXPECT_EQ(testing_support::allocations_during(periods), 0) << to_string(linearization) << " " << change_weight;
@@ -128,7 +130,7 @@ TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
   });
   const scene::TrackSettings& settings = scene.spec().track;
   const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 4);
-  const ReferencePath path(scene, plan, scene::kInfinity);
+  const ReferencePath path(scene, plan, kInfinity);
   TrackingMpc mpc(scene, settings);
   mpc.follow(path);
   const VectorXd q = moved(scene, plan.q[2], 2e-4, 1);
@@ -147,7 +149,7 @@ TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
     B.col(i) = (scene.model().difference(middle, step_of(scene, settings.kappa, q, more)) -
                 scene.model().difference(middle, step_of(scene, settings.kappa, q, less))) / (2 * kEta);
   }
-  const VectorXd end = step_of(scene, scene::kInfinity, q, u);
+  const VectorXd end = step_of(scene, kInfinity, q, u);
   const auto error = [&](const VectorXd& v) {
     VectorXd there;
     scene.model().integrate(end, B * v, there);
@@ -157,7 +159,7 @@ TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
   VectorXd r(nv + nu), root(nv + nu);
   const auto roles = velocity_roles(scene);
   for (int i = 0; i < nv; ++i) {
-    const VelocityRole role = roles[static_cast<std::size_t>(i)];
+    const VelocityRole role = roles[i];
     const double weight = role == VelocityRole::kRobot      ? settings.joint_weight
                           : role == VelocityRole::kPosition ? 3 * settings.position_weight
                                                             : 3 * settings.rotation_weight;
@@ -181,14 +183,14 @@ TEST(TrackingMpc, OnTheReferenceItIsTheReferenceHoweverLinearised) {
       spec.track.linearization = linearization;
     });
     const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 5);
-    const ReferencePath path(scene, plan, scene::kInfinity);
+    const ReferencePath path(scene, plan, kInfinity);
     TrackingMpc mpc(scene, scene.spec().track);
     mpc.follow(path);
     for (int k = 0; k < 2; ++k) {
-      const VectorXd& before = k == 0 ? plan.u_start : plan.u[static_cast<std::size_t>(k) - 1];
-      const TrackingResult& result = mpc.control(plan.q[static_cast<std::size_t>(k)], k, before, 1e3);
+      const VectorXd& before = k == 0 ? plan.u_start : plan.u[to_size(k) - 1];
+      const TrackingResult& result = mpc.control(plan.q[k], k, before, 1e3);
       ASSERT_EQ(result.status, TrackingStatus::kSolved);
-      EXPECT_LT((result.u - plan.u[static_cast<std::size_t>(k)]).norm(), 1e-7) << to_string(linearization);
+      EXPECT_LT((result.u - plan.u[k]).norm(), 1e-7) << to_string(linearization);
     }
   }
 }
@@ -200,7 +202,7 @@ TEST(TrackingMpc, LinearisedAboutPlanOrMotionAgreesWhereTheStepIsLinear) {
       if (reference) spec.track.linearization = scene::TrackLinearization::kReference;
     }));
     const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 20);
-    const ReferencePath path(scene, plan, scene::kInfinity);
+    const ReferencePath path(scene, plan, kInfinity);
     TrackingMpc mpc(scene, scene.spec().track);
     mpc.follow(path);
     const VectorXd late = plan.q[8] - VectorXd::Constant(2, 1e-4);  // both, in touch
@@ -225,7 +227,7 @@ Chase chase(const scene::SceneSpec& spec) {
   const scene::Scene world = test::build(free);
   constexpr int kSteps = 30;
   const TrackedPlan plan = roll_out(world, VectorXd::Constant(1, 0.01), kSteps);
-  const ReferencePath path(scene, plan, scene::kInfinity);
+  const ReferencePath path(scene, plan, kInfinity);
   TrackingMpc mpc(scene, scene.spec().track);
   mpc.follow(path);
   const auto model = dynamics::make_step_model(world);
@@ -240,7 +242,7 @@ Chase chase(const scene::SceneSpec& spec) {
     model->step(q, u, step);
     q = step.q_next;
     found.highest = std::max(found.highest, u(0));
-    found.farthest = std::max(found.farthest, std::abs(u(0) - plan.u[static_cast<std::size_t>(k)](0)));
+    found.farthest = std::max(found.farthest, std::abs(u(0) - plan.u[k](0)));
     found.fastest = std::max(found.fastest, std::abs(u(0) - before(0)));
     found.effort = std::max(found.effort, 100 * std::abs(u(0) - q(0)));
     found.force = std::max(found.force, step.solution.force.empty() ? 0 : step.solution.force[0][0]);
@@ -307,7 +309,7 @@ TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
       wedged(spec);
       spec.track.linearization = linearization;
     }));
-    const ReferencePath path(scene, plan, scene::kInfinity);
+    const ReferencePath path(scene, plan, kInfinity);
     TrackingMpc mpc(scene, scene.spec().track);
     mpc.follow(path);
     const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
@@ -318,7 +320,7 @@ TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
   const scene::Scene absurd = test::build(pusher([](scene::SceneSpec& spec) { spec.track.position_weight = 1e305; }));
   TrackedPlan far = plan;
   for (VectorXd& q : far.q) q(1) += 1e9;
-  const ReferencePath path(absurd, far, scene::kInfinity);
+  const ReferencePath path(absurd, far, kInfinity);
   TrackingMpc mpc(absurd, absurd.spec().track);
   mpc.follow(path);
   const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
@@ -331,7 +333,7 @@ TEST(TrackingMpc, RefusesWhatIsNoMeasurement) {
   const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 5);
   TrackingMpc mpc(scene, scene.spec().track);
   EXPECT_THROW(mpc.control(plan.q[0], 0, plan.u[0], 0.1), std::invalid_argument) << "no path yet";
-  const ReferencePath path(scene, plan, scene::kInfinity);
+  const ReferencePath path(scene, plan, kInfinity);
   mpc.follow(path);
   VectorXd unknown = plan.q[0];
   unknown(1) = std::nan("");
@@ -341,5 +343,5 @@ TEST(TrackingMpc, RefusesWhatIsNoMeasurement) {
   EXPECT_EQ(mpc.control(plan.q[0], 0, plan.u[0], 0.1).status, TrackingStatus::kSolved) << "and goes on";
 }
 
-}  // namespace
+}  // namespace tracking_mpc_test
 }  // namespace deft::control

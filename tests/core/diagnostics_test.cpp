@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace deft {
-namespace {
+namespace diagnostics_test {
 
 TEST(Diagnostic, LeavesOutWhatIsUnknown) {
   const struct {
@@ -87,5 +87,5 @@ TEST(DidYouMean, SaysNothingWithoutCandidatesAndCutsLongLists) {
   EXPECT_EQ(hint.find("quite_different_12"), std::string::npos) << hint;
 }
 
-}  // namespace
+}  // namespace diagnostics_test
 }  // namespace deft

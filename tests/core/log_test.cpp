@@ -7,7 +7,7 @@
 #include <sstream>
 
 namespace deft {
-namespace {
+namespace log_test {
 
 std::string contents(const std::filesystem::path& path) {
   std::stringstream text;
@@ -71,5 +71,5 @@ TEST_F(Log, RefusesAFileThatCannotBeOpened) {
   EXPECT_THROW(log::start_file("/dev/null/no_folder/run.log"), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace log_test
 }  // namespace deft

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace deft {
-namespace {
+namespace stopwatch_test {
 
 TEST(Stopwatch, NeverRunsBackwardsAndCountsMicroseconds) {
   const Stopwatch watch;
@@ -23,5 +23,5 @@ TEST(Stopwatch, RestartForgetsThePast) {
   EXPECT_LT(since_restart, older.seconds());
 }
 
-}  // namespace
+}  // namespace stopwatch_test
 }  // namespace deft

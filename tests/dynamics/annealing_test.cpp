@@ -5,10 +5,11 @@
 #include <array>
 
 #include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace annealing_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -42,7 +43,7 @@ class Annealing : public testing::TestWithParam<std::tuple<scene::Cone, scene::M
 };
 
 TEST_P(Annealing, AModelWithAnotherKappaIsTheModelOfThatScene) {
-  for (const double kappa : {100.0, 1e4, scene::kInfinity}) {
+  for (const double kappa : {100.0, 1e4, kInfinity}) {
     spec.step.kappa = kappa;
     const scene::Scene other = test::build(spec);
     StepResult expected, result;
@@ -53,12 +54,12 @@ TEST_P(Annealing, AModelWithAnotherKappaIsTheModelOfThatScene) {
     ASSERT_EQ(result.status, solvers::Status::kSolved);
     EXPECT_TRUE(result.q_next == expected.q_next);
   }
-  EXPECT_EQ(model->kappa(), scene::kInfinity);
+  EXPECT_EQ(model->kappa(), kInfinity);
   for (const double bad : {0.0, -1.0, std::nan("")}) EXPECT_THROW(model->set_kappa(bad), std::invalid_argument);
 }
 
 TEST_P(Annealing, EndsAtTheStepOfTheLastKappaWithFewerIterationsOnTheWay) {
-  const std::array kappas{100.0, 1e3, 1e4, 1e5, scene::kInfinity};
+  const std::array kappas{100.0, 1e3, 1e4, 1e5, kInfinity};
   StepResult result;
   int cold = 0, first = 0;
   for (const double kappa : kappas) {
@@ -74,7 +75,7 @@ TEST_P(Annealing, EndsAtTheStepOfTheLastKappaWithFewerIterationsOnTheWay) {
   StepResult annealed;
   step_annealed(*model, start, u, kappas, annealed);
   EXPECT_EQ(annealed.status, solvers::Status::kSolved);
-  EXPECT_EQ(annealed.program.kappa, scene::kInfinity);
+  EXPECT_EQ(annealed.program.kappa, kInfinity);
   EXPECT_LE((annealed.delta - result.delta).norm(), 1e-8 * result.delta.norm());
   EXPECT_EQ(model->kappa(), 7);
   // All but the first start from a neighbour.
@@ -84,7 +85,7 @@ TEST_P(Annealing, EndsAtTheStepOfTheLastKappaWithFewerIterationsOnTheWay) {
 TEST_P(Annealing, RefusesListsThatDoNotAscend) {
   StepResult result;
   for (const std::vector<double>& kappas :
-       {std::vector<double>{}, {0, 1}, {10, 10}, {scene::kInfinity, 10}, {1, std::nan("")}}) {
+       {std::vector<double>{}, {0, 1}, {10, 10}, {kInfinity, 10}, {1, std::nan("")}}) {
     EXPECT_THROW(step_annealed(*model, start, u, kappas, result), std::invalid_argument);
   }
 }
@@ -94,5 +95,5 @@ INSTANTIATE_TEST_SUITE_P(Models, Annealing,
                                           testing::Values(scene::ModelKind::kConvex,
                                                           scene::ModelKind::kConvexSecondOrder)));
 
-}  // namespace
+}  // namespace annealing_test
 }  // namespace deft::dynamics

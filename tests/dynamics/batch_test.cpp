@@ -1,7 +1,9 @@
 // Batches: the same numbers as steps one by one, whatever the threads; bad items harm nobody; stopped batches keep what
 // they have.
 
-#include "deft/dynamics/batch.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/batch/batch.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +14,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace batch_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
@@ -57,7 +59,7 @@ BatchInput scattered(const scene::Scene& scene, int count, unsigned seed = 1) {
 
 bool same_bits(const MatrixXd& a, const MatrixXd& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
-         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(double) * static_cast<std::size_t>(a.size())) == 0);
+         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(double) * to_size(a.size())) == 0);
 }
 
 void expect_same(const BatchResult& a, const BatchResult& b) {
@@ -118,7 +120,7 @@ TEST(Batch, EqualsStepsOneByOne) {
 }
 
 TEST(Batch, IsTheSameForAnyNumberOfThreads) {
-  for (const double kappa : {scene::kInfinity, 200.0}) {
+  for (const double kappa : {kInfinity, 200.0}) {
     scene::SceneSpec spec = finger_scene();
     spec.step.kappa = kappa;
     const scene::Scene scene = test::build(spec);
@@ -148,7 +150,7 @@ TEST(Batch, StepsAtAnotherKappaIfAsked) {
   Batch(smooth).run(input, {}, b);
   expect_same(a, b);
   batch.run(input, {}, a);  // not for good
-  Batch(smooth).run(input, {.kappa = scene::kInfinity}, b);
+  Batch(smooth).run(input, {.kappa = kInfinity}, b);
   expect_same(a, b);
 }
 
@@ -333,5 +335,5 @@ TEST(Batch, WhatTheReportThrowsArrives) {
   EXPECT_TRUE(result.completed());
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace deft::dynamics

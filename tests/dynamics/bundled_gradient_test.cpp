@@ -1,6 +1,7 @@
 // Bundled gradients against closed forms of noisy steps, and against each other.
 
-#include "deft/dynamics/bundled_gradient.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/batch/bundled_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace bundled_gradient_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
@@ -186,7 +187,7 @@ TEST(BundledGradient, InvalidSamplesAreCountedByTheirStatus) {
   options.sigma_q = VectorXd::Constant(1, 0.01);
   BundleResult result;
   bundle_gradient(scene, batch, start, VectorXd::Zero(1), options, result);
-  const int unbounded = result.invalid[static_cast<std::size_t>(solvers::Status::kUnbounded)];
+  const int unbounded = result.invalid[to_size(solvers::Status::kUnbounded)];
   EXPECT_EQ(result.outcome, BundleOutcome::kDone);
   EXPECT_NEAR(unbounded, 200, 50);
   EXPECT_EQ(result.used + unbounded, 400);
@@ -220,5 +221,5 @@ TEST(BundledGradient, StopsAndRefuses) {
   EXPECT_THROW(push.bundle(0, options), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace bundled_gradient_test
 }  // namespace deft::dynamics

@@ -1,17 +1,18 @@
 // Motions of second order with closed forms: those of the scheme itself to rounding, those of physics to its order in
 // h.
 
-#include "deft/dynamics/convex_second_order_step.hpp"
+#include "deft/dynamics/convex/convex_second_order_step.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace convex_second_order_step_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -285,5 +286,5 @@ TEST(ConvexSecondOrder, RejectsVelocitiesOfTheWrongSize) {
                std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace convex_second_order_step_test
 }  // namespace deft::dynamics

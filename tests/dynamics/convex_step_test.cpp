@@ -1,16 +1,17 @@
 // Steps with closed forms: forces and displacements by hand, to 1e-9.
 
-#include "deft/dynamics/convex_step.hpp"
+#include "deft/dynamics/convex/convex_step.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace convex_step_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -151,14 +152,14 @@ TEST(ConvexStep, DampingAndGravityOfRobotsAreOptional) {
 }
 
 TEST(ConvexStep, AStepThatTheCertificateDoesNotConfirmIsAFailure) {
-  solvers::Certificate certificate;
-  certificate.primal = 2 * solvers::kCertified;
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kNotUnique, certificate), solvers::Status::kNumericalFailure);
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kTimeLimit, certificate), solvers::Status::kTimeLimit);
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved) << "as asked";
-  certificate.primal = scene::kInfinity;
-  EXPECT_EQ(solvers::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
+  solvers::contact::Certificate certificate;
+  certificate.primal = 2 * solvers::contact::kCertified;
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kNotUnique, certificate), solvers::Status::kNumericalFailure);
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kTimeLimit, certificate), solvers::Status::kTimeLimit);
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved) << "as asked";
+  certificate.primal = kInfinity;
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
 }
 
 TEST(ConvexStep, RejectsWrongSizesAndMissingStepLength) {
@@ -238,5 +239,5 @@ TEST(ConvexStep, AngularMotionUsesTheExponentialMap) {
   EXPECT_NEAR(result.q_next(2), std::sin(0.5 * s / 0.1), 1e-8);
 }
 
-}  // namespace
+}  // namespace convex_step_test
 }  // namespace deft::dynamics

@@ -1,6 +1,6 @@
 // The complementarity problem of a step, against the law written out for one contact after the other.
 
-#include "deft/dynamics/coulomb_rows.hpp"
+#include "deft/dynamics/complementarity/coulomb_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace coulomb_rows_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -80,16 +80,16 @@ TEST(ForceResponse, SaysWhereThereIsNone) {
 }
 
 /// Contacts of all kinds on the velocities of `energy`: with friction in space, in a plane, without.
-solvers::ContactProgram contacts(Numbers& random, int rays, bool plane) {
-  solvers::ContactProgram program;
+solvers::contact::ContactProgram contacts(Numbers& random, int rays, bool plane) {
+  solvers::contact::ContactProgram program;
   program.nv = 8;
   program.rays = plane ? 2 : rays;
   const std::vector<std::vector<int>> cols{{0, 1, 2, 4}, {3, 5, 6}, {1, 4, 5, 7}, {0, 6}};
   for (int i = 0; i < 4; ++i) {
-    auto block = program.J.append(plane ? 2 : 3, cols[static_cast<std::size_t>(i)]);
+    auto block = program.J.append(plane ? 2 : 3, cols[i]);
     for (Eigen::Index r = 0; r < block.rows(); ++r)
       for (Eigen::Index c = 0; c < block.cols(); ++c) block(r, c) = random.normal();
-    solvers::ContactLaw law;
+    solvers::contact::ContactLaw law;
     law.gap = 0.1 * random.normal();
     law.mu = i == 2 ? 0 : random.uniform(0.1, 1);
     law.frictionless = i == 3;
@@ -104,7 +104,7 @@ solvers::ContactProgram contacts(Numbers& random, int rays, bool plane) {
 }
 
 /// w for any z, by the law written out: δ from the balance of forces, then gaps and slips.
-VectorXd law_of(const solvers::ContactProgram& program, const contact::ContactProblem& problem, const VectorXd& z) {
+VectorXd law_of(const solvers::contact::ContactProgram& program, const contact::ContactProblem& problem, const VectorXd& z) {
   const auto cos = [&](int j) { return std::cos(2 * M_PI * j / program.rays); };
   const auto sin = [&](int j) { return program.rays == 2 ? 0.0 : std::sin(2 * M_PI * j / program.rays); };
   VectorXd pushed = VectorXd::Zero(8), w(z.size());
@@ -116,7 +116,7 @@ VectorXd law_of(const solvers::ContactProgram& program, const contact::ContactPr
     for (int j = 0; slides(i) && j < program.rays; ++j, ++at) f += z(at) * Eigen::Vector3d(0, cos(j), sin(j));
     if (slides(i)) ++at;
     for (Eigen::Index c = 0; c < J.cols(); ++c)
-      pushed(program.J.cols(i)[static_cast<std::size_t>(c)]) += J.col(c).dot(f.head(J.rows()));
+      pushed(program.J.cols(i)[c]) += J.col(c).dot(f.head(J.rows()));
   }
   pushed(3) += z(at) - z(at + 1);
   pushed(5) -= z(at + 2);
@@ -133,13 +133,13 @@ VectorXd law_of(const solvers::ContactProgram& program, const contact::ContactPr
     const auto J = program.J.block(i);
     Eigen::Vector3d s = Eigen::Vector3d::Zero();
     for (Eigen::Index c = 0; c < J.cols(); ++c)
-      s.head(J.rows()) += J.col(c) * delta(program.J.cols(i)[static_cast<std::size_t>(c)]);
+      s.head(J.rows()) += J.col(c) * delta(program.J.cols(i)[c]);
     const Eigen::Index first = at;
-    w(at++) = program.contacts[static_cast<std::size_t>(i)].gap + s(0);
+    w(at++) = program.contacts[i].gap + s(0);
     if (!slides(i)) continue;
     const Eigen::Index slip = first + 1 + program.rays;
     for (int j = 0; j < program.rays; ++j, ++at) w(at) = z(slip) + cos(j) * s(1) + sin(j) * s(2);
-    w(at++) = program.contacts[static_cast<std::size_t>(i)].mu * z(first) - z.segment(first + 1, program.rays).sum();
+    w(at++) = program.contacts[i].mu * z(first) - z.segment(first + 1, program.rays).sum();
   }
   w(at) = delta(3) - program.lower(3);
   w(at + 1) = program.upper(3) - delta(3);
@@ -151,12 +151,12 @@ TEST(CoulombRows, AreTheLawForAnyForces) {
   Numbers random(3);
   for (int k = 0; k < 60; ++k) {
     const contact::ContactProblem problem = energy(random);
-    const solvers::ContactProgram program = contacts(random, k % 2 == 0 ? 4 : 6, k % 3 == 0);
+    const solvers::contact::ContactProgram program = contacts(random, k % 2 == 0 ? 4 : 6, k % 3 == 0);
     ForceResponse response;
     ASSERT_TRUE(response.from_energy(problem));
     response.hold(7, 0.3);
     CoulombRows rows;
-    solvers::ComplementarityProgram lcp;
+    solvers::lcp::ComplementarityProgram lcp;
     rows.build(program, response, true, lcp);
     ASSERT_EQ(rows.size(), 3 + 2 * (program.rays + 2) + 2 + 3);
     EXPECT_EQ(lcp.free, (std::vector<int>{0, 1, 2}));
@@ -181,11 +181,11 @@ TEST(CoulombRows, AreTheLawForAnyForces) {
 TEST(CoulombRows, ForcesAreThoseOfAPyramid) {
   Numbers random(4);
   const contact::ContactProblem problem = energy(random);
-  const solvers::ContactProgram program = contacts(random, 8, false);
+  const solvers::contact::ContactProgram program = contacts(random, 8, false);
   ForceResponse response;
   ASSERT_TRUE(response.from_energy(problem));
   CoulombRows rows;
-  solvers::ComplementarityProgram lcp;
+  solvers::lcp::ComplementarityProgram lcp;
   rows.build(program, response, false, lcp);
   EXPECT_EQ(lcp.motion.size(), 0);
   VectorXd z = VectorXd::Zero(rows.size());
@@ -198,13 +198,13 @@ TEST(CoulombRows, ForcesAreThoseOfAPyramid) {
   ASSERT_EQ(beta.size(), 8u);
   double sum[3] = {};
   for (int j = 0; j < 8; ++j) {
-    EXPECT_GE(beta[static_cast<std::size_t>(j)], 0);
-    sum[0] += beta[static_cast<std::size_t>(j)];
-    sum[1] += program.contacts[0].mu * std::cos(M_PI * j / 4) * beta[static_cast<std::size_t>(j)];
-    sum[2] += program.contacts[0].mu * std::sin(M_PI * j / 4) * beta[static_cast<std::size_t>(j)];
+    EXPECT_GE(beta[j], 0);
+    sum[0] += beta[j];
+    sum[1] += program.contacts[0].mu * std::cos(M_PI * j / 4) * beta[j];
+    sum[2] += program.contacts[0].mu * std::sin(M_PI * j / 4) * beta[j];
   }
   for (std::size_t r = 0; r < 3; ++r) EXPECT_NEAR(sum[r], f[r], 1e-12);
 }
 
-}  // namespace
+}  // namespace coulomb_rows_test
 }  // namespace deft::dynamics

@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "deft/dynamics/rollout.hpp"
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace coulomb_step_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -164,7 +165,7 @@ TEST(CoulombStep, WhatItDoesNotGoWithIsRefusedByName) {
   spec.step.kappa = 100;
   EXPECT_NE(error_of(spec).find("step.friction_law: coulomb is for exact contact (kappa: inf), but step.kappa is 100"),
             std::string::npos);
-  spec.step.kappa = scene::kInfinity;
+  spec.step.kappa = kInfinity;
   spec.step.compliance = 1e-6;
   EXPECT_NE(error_of(spec).find("step.friction_law: coulomb is for rigid contact"), std::string::npos);
   spec.step.compliance = 0;
@@ -176,5 +177,5 @@ TEST(CoulombStep, WhatItDoesNotGoWithIsRefusedByName) {
   EXPECT_THROW(differentiator.linearize(start, VectorXd(0), result, {}), InputError);
 }
 
-}  // namespace
+}  // namespace coulomb_step_test
 }  // namespace deft::dynamics

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace derivative_availability_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -70,5 +71,5 @@ TEST(StepDerivative, RefusesParametersThatItDoesNotKnow) {
   EXPECT_THROW(parameter(spec, Parameter::Kind::kKappa), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace derivative_availability_test
 }  // namespace deft::dynamics

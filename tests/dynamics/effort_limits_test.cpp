@@ -6,11 +6,12 @@
 
 #include <cmath>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace effort_limits_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -128,7 +129,7 @@ TEST(EffortLimits, TheSceneMayStateThem) {
   scene::SceneSpec spec = finger_and_wall();
   spec.robots[0].effort_limit.all = 2;
   EXPECT_NEAR(step(spec, 1.0).solution.force[0][0], 2, 1e-7);
-  spec.robots[0].effort_limit.all = scene::kInfinity;
+  spec.robots[0].effort_limit.all = kInfinity;
   EXPECT_NEAR(step(spec, 1.0).solution.force[0][0], 0.95 * kStiffness, 1e-6);
   Diagnostics diagnostics;
   scene::Scene::build(spec, diagnostics);
@@ -149,8 +150,8 @@ TEST(EffortLimits, SpringEnergyContinuesAsALine) {
   EXPECT_DOUBLE_EQ(spring_energy(10, 2, 0.1), 0.05);
   EXPECT_DOUBLE_EQ(spring_energy(10, 2, -0.2), 0.2);
   EXPECT_DOUBLE_EQ(spring_energy(10, 2, -0.5), 2 * 0.5 - 0.2);
-  EXPECT_DOUBLE_EQ(spring_energy(10, scene::kInfinity, 2), 20);
+  EXPECT_DOUBLE_EQ(spring_energy(10, kInfinity, 2), 20);
 }
 
-}  // namespace
+}  // namespace effort_limits_test
 }  // namespace deft::dynamics

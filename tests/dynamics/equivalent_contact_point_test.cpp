@@ -1,6 +1,7 @@
 // The equivalent-contact-point step against closed forms, invariants and differences.
 
-#include "deft/dynamics/equivalent_contact_point.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,12 @@
 #include <functional>
 #include <limits>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace equivalent_contact_point_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -85,7 +87,7 @@ TEST(EquivalentContactPoint, FrictionIsAsTheEllipsoidSays) {
     model.reset();
     State state = moving(scene, Vector3d::Zero(), 2 * Vector3d::Unit(axis));
     advance(model, state, 10, result);
-    EXPECT_NEAR(state.v(3 + axis), 2 - 10 * h * mu * e[static_cast<std::size_t>(axis)] * kGravity, 1e-10);
+    EXPECT_NEAR(state.v(3 + axis), 2 - 10 * h * mu * e[axis] * kGravity, 1e-10);
   }
   model.reset();
   State state = moving(scene, {0, 0, 4}, Vector3d::Zero());
@@ -256,7 +258,7 @@ TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
     advance(model, state, 1, result);
     EXPECT_LE(result.iterations, 5);
   }
-  ASSERT_EQ(result.patches.size(), static_cast<std::size_t>(n));
+  ASSERT_EQ(result.patches.size(), to_size(n));
   double lowest = 0;
   for (const PatchContact& contact : result.patches) lowest = std::max(lowest, contact.p_n);
   EXPECT_NEAR(lowest, n * kGravity * 0.01, 1e-9);
@@ -336,5 +338,5 @@ TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refusal(planar).find("slider"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace equivalent_contact_point_test
 }  // namespace deft::dynamics

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "deft/dynamics/convex_step.hpp"
+#include "deft/dynamics/convex/convex_step.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace flat_contact_test {
 
 using Eigen::Vector3d;
 using multibody::BoxSpec;
@@ -74,5 +74,5 @@ TEST(FlatContact, ATiltedCubeStepsContinuously) {
   }
 }
 
-}  // namespace
+}  // namespace flat_contact_test
 }  // namespace deft::dynamics

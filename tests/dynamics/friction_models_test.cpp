@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace friction_models_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -146,7 +147,7 @@ TEST(FrictionModels, PyramidsPatchesAndFrictionlessContactsShareAScene) {
   spec.gravity_W = {4, 4, -10};  // 5.66 along the diagonal: above μ g = 5
   spec.friction.pairs = {pair("patch", 0.5, std::array{1.0, 1.0, 0.05}), pair("ice", std::nullopt, std::nullopt, true)};
   spec.step.contact_margin = 0.1;
-  for (const double kappa : {scene::kInfinity, 1e4}) {
+  for (const double kappa : {kInfinity, 1e4}) {
     spec.step.kappa = kappa;
     const StepResult result = one_step(test::build(spec));
     EXPECT_LE(result.certificate.max_scaled(), 1e-8);
@@ -243,5 +244,5 @@ TEST(FrictionModels, SixRaysHoldAsAHexagonDoes) {
   }
 }
 
-}  // namespace
+}  // namespace friction_models_test
 }  // namespace deft::dynamics

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "deft/dynamics/equivalent_contact_point.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace patch_derivative_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
@@ -145,5 +145,5 @@ TEST(PatchDerivative, InFreeFlightIsThatOfTheIntegrator) {
   EXPECT_LE((d.dv_dv - MatrixXd::Identity(6, 6)).norm(), 1e-14);
 }
 
-}  // namespace
+}  // namespace patch_derivative_test
 }  // namespace deft::dynamics

@@ -1,6 +1,6 @@
 // The planar limit-surface step: closed forms, the theorems of its source, random scenes.
 
-#include "deft/dynamics/planar_limit_surface.hpp"
+#include "deft/dynamics/complementarity/planar_limit_surface.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,13 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/math/random.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace planar_limit_surface_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector2d;
@@ -50,7 +51,7 @@ struct Builder {
     spec.gravity_W.setZero();
     spec.step.h = kH;
     spec.step.model = scene::ModelKind::kLimitSurface;
-    spec.step.contact_margin = scene::kInfinity;
+    spec.step.contact_margin = kInfinity;
     spec.initial = "start";
     spec.configurations.push_back({.name = "start"});
   }
@@ -182,9 +183,9 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
   for (const double c : {1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
     const StepResult result = step_once(squeeze(c), {1, 0, -1, 0, 0, 1, 0, -1});
     expect_solved(result);
-    EXPECT_NE(result.uniqueness, solvers::Uniqueness::kNotUnique) << c;
+    EXPECT_NE(result.uniqueness, solvers::lcp::Uniqueness::kNotUnique) << c;
     if (c >= 1e-6) {  // the search knows as many digits
-      EXPECT_EQ(result.uniqueness, solvers::Uniqueness::kUnique) << c;
+      EXPECT_EQ(result.uniqueness, solvers::lcp::Uniqueness::kUnique) << c;
     }
     EXPECT_LT(result.delta.norm(), 1e-9);
     for (const auto& force : result.solution.force) EXPECT_NEAR(force[0] * c, 1, 1e-9) << c;  // λ_N = 1/c
@@ -193,7 +194,7 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
     for (int i = 0; i < result.problem.J.size(); ++i) {
       const auto cols = result.problem.J.cols(i);
       for (std::size_t k = 0; k < cols.size(); ++k)
-        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
+        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
     }
     EXPECT_LE(F.head<3>().norm(), std::max(last, 1e-12));
     last = F.head<3>().norm();
@@ -215,7 +216,7 @@ TEST(PlanarLimitSurface, AnOffCentreSqueezeLeavesInternalForcesInTheLimit) {
     for (int i = 0; i < result.problem.J.size(); ++i) {
       const auto cols = result.problem.J.cols(i);
       for (std::size_t k = 0; k < cols.size(); ++k)
-        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
+        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
     }
     EXPECT_GT(c * result.solution.force[0][0], 0.1);
     left.push_back(F.head<3>().norm());
@@ -361,7 +362,7 @@ TEST(PlanarLimitSurface, RelinearisedStepsEndOnTheTrueGeometry) {
     expect_solved(result);
     scene::SceneState state = scene.make_state();
     scene.update(result.q_next, state);
-    scene.find_planar_contacts(scene::kInfinity, state);
+    scene.find_planar_contacts(kInfinity, state);
     return state.contacts[0].gap;
   };
   EXPECT_GT(std::abs(true_gap()), 1e-3);
@@ -377,7 +378,7 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
     const auto draw = [&](double low, double high) { return low + (high - low) * random_uniform(21, item, counter++); };
     Builder builder;
     builder.gain(std::pow(10.0, draw(-8, 0)));
-    builder.spec.step.contact_margin = item % 3 == 0 ? scene::kInfinity : 0.05;
+    builder.spec.step.contact_margin = item % 3 == 0 ? kInfinity : 0.05;
     const int objects = 1 + static_cast<int>(draw(0, 3)), fingers = 1 + static_cast<int>(draw(0, 4));
     const auto shape = [&]() -> multibody::ShapeSpec {
       const double kind = draw(0, 3);
@@ -477,5 +478,5 @@ TEST(PlanarLimitSurface, SaysWhatASceneLacks) {
   expect(b, "'disc': give 'force' [N]");
 }
 
-}  // namespace
+}  // namespace planar_limit_surface_test
 }  // namespace deft::dynamics

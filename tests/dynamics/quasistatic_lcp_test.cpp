@@ -5,15 +5,16 @@
 
 #include <random>
 
-#include "deft/dynamics/complementarity_step.hpp"
-#include "deft/dynamics/rollout.hpp"
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/complementarity/complementarity_step.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "support/contact_modes.hpp"
 #include "support/scene_builder.hpp"
 #include "support/tripod.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace quasistatic_lcp_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -22,7 +23,7 @@ using multibody::JointKind;
 using multibody::SphereSpec;
 using scene::ModelKind;
 using solvers::Status;
-using solvers::Uniqueness;
+using solvers::lcp::Uniqueness;
 using test::at;
 
 constexpr ModelKind kQuasistatic[] = {ModelKind::kPerfectTracking, ModelKind::kImpedance};
@@ -92,7 +93,7 @@ TEST(QuasistaticLcp, IsOneOfTheMotionsThatContactModesAllow) {
         continue;
       }
       ASSERT_TRUE(solvers::usable(result.status));
-      EXPECT_LE(result.certificate.max_scaled(), solvers::kCertified);
+      EXPECT_LE(result.certificate.max_scaled(), solvers::contact::kCertified);
       double nearest = 1, nearest_second = 1;
       for (const VectorXd& motion : motions) {
         nearest = std::min(nearest, (motion - result.delta).lpNorm<Eigen::Infinity>());
@@ -147,7 +148,7 @@ TEST(ImpedanceLcp, PushesATripodInSpaceAsTheConvexStepUnderCoulombsLaw) {
       convex->step(q, u, a);
       lcp->step(q, u, b);
       ASSERT_EQ(b.status, Status::kSolved) << rays << " rays, step " << k;
-      EXPECT_LE(b.certificate.max_scaled(), solvers::kCertified);
+      EXPECT_LE(b.certificate.max_scaled(), solvers::contact::kCertified);
       ASSERT_TRUE(solvers::usable(a.status)) << solvers::to_string(a.status);
       EXPECT_LT((a.delta - b.delta).lpNorm<Eigen::Infinity>(), 1e-8) << rays << " rays, step " << k;
       double force_difference = 0;
@@ -214,7 +215,7 @@ TEST(PerfectTracking, ASqueezeWithoutRoomIsInfeasibleAndNamesThePlates) {
       const scene::Scene scene = test::build(spec);
       const StepResult result = one_step(scene, Eigen::Vector4d(0.001 + into, 0, -0.001, 0));
       ASSERT_EQ(result.status, Status::kInfeasible) << mu << " " << into;
-      EXPECT_LE(result.certificate.infeasible, solvers::kCertified);
+      EXPECT_LE(result.certificate.infeasible, solvers::contact::kCertified);
       EXPECT_EQ(result.delta, VectorXd::Zero(6));
       const std::string why = explain(scene, result);
       EXPECT_NE(why.find("left"), std::string::npos) << why;
@@ -289,7 +290,7 @@ TEST(QuasistaticLcp, ABallWithoutFrictionIsCarriedOnEverySlopeWhereverItIs) {
     // N₁ n + N₂ f = (0, 0, 10), f from the finger to the ball.
     const double along = 10 * std::sin(a) / std::cos(e), across = 10 * std::cos(a) - along * std::sin(e);
     ASSERT_EQ(result.problem.contacts.size(), 2u);
-    double largest = 0, smallest = scene::kInfinity;
+    double largest = 0, smallest = kInfinity;
     for (const auto& f : result.solution.force) largest = std::max(largest, f[0]), smallest = std::min(smallest, f[0]);
     EXPECT_NEAR(largest, std::max(along, across), 1e-9) << k;
     EXPECT_NEAR(smallest, std::min(along, across), 1e-9) << k;
@@ -312,7 +313,7 @@ TEST(QuasistaticLcp, JointLimitsOfObjectsHoldAndThoseOfPerfectRobotsDoNot) {
   const StepResult stopped = one_step(limited, VectorXd::Constant(1, 0.02));
   EXPECT_NEAR(stopped.delta(1), 0.002, 1e-10) << "the finger's own limit";
 
-  spec.world.models[1].joints[0].axes[0].upper = scene::kInfinity;
+  spec.world.models[1].joints[0].axes[0].upper = kInfinity;
   const StepResult pressed = one_step(test::build(spec), VectorXd::Constant(1, 0.02));
   ASSERT_EQ(pressed.status, Status::kSolved);
   EXPECT_NEAR(pressed.delta(0), 0.005, 1e-10);
@@ -433,7 +434,7 @@ TEST(QuasistaticLcp, WhatTheModelsDoNotHaveIsRefusedByName) {
     const scene::Scene scene = test::build(fine);
     const auto model_of = make_step_model(scene);
     EXPECT_THROW(model_of->set_kappa(100), std::invalid_argument);
-    EXPECT_NO_THROW(model_of->set_kappa(scene::kInfinity));
+    EXPECT_NO_THROW(model_of->set_kappa(kInfinity));
     StepResult result;
     const State start{.q = scene.initial_configuration()};
     model_of->step(start, VectorXd::Zero(3), result);
@@ -474,5 +475,5 @@ TEST(QuasistaticLcp, RolloutsEndAtTheFirstStepWithoutSolutionAndSayWhy) {
   EXPECT_EQ(motion.steps[0].uniqueness, static_cast<int>(Uniqueness::kUnique));
 }
 
-}  // namespace
+}  // namespace quasistatic_lcp_test
 }  // namespace deft::dynamics

@@ -4,7 +4,7 @@
 #include "parameter_differences.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace step_derivative_exact_test {
 
 /// A brick on the floor, turned about the vertical, that a finger on two slides pushes; exact.
 scene::SceneSpec pushed_brick(scene::Cone cone) {
@@ -65,7 +65,7 @@ TEST(ExactStepDerivative, OfStickingAndSlidingContactsFollowsDifferences) {
     int sticking = 0, sliding = 0;
     for (const Vector3d& target :
          {Vector3d(0.05, 0, 0), Vector3d(0.05, 0.03, 0.01), Vector3d(0.06, -0.02, 0.07), Vector3d(0.03, 0.08, 0)}) {
-      Bench bench(squeezed_ball(scene::kInfinity, cone));
+      Bench bench(squeezed_ball(kInfinity, cone));
       bench.u = target;
       bench.check(fmt::format("cone {} target {} {} {}", static_cast<int>(cone), target.x(), target.y(), target.z()));
       for (std::size_t i = 0; i < bench.result.solution.force.size(); ++i) {
@@ -79,7 +79,7 @@ TEST(ExactStepDerivative, OfStickingAndSlidingContactsFollowsDifferences) {
 }
 
 TEST(ExactStepDerivative, IsTheLimitOfSmoothedOnes) {
-  Bench exact(squeezed_ball(scene::kInfinity, scene::Cone::kCone));
+  Bench exact(squeezed_ball(kInfinity, scene::Cone::kCone));
   exact.u << 0.05, 0.03, 0.01;
   exact.differentiate();
   double last = 1;
@@ -95,7 +95,7 @@ TEST(ExactStepDerivative, IsTheLimitOfSmoothedOnes) {
 }
 
 TEST(StepDerivativeProducts, AreThoseOfTheJacobians) {
-  for (const double kappa : {300.0, scene::kInfinity}) {
+  for (const double kappa : {300.0, kInfinity}) {
     Bench bench(squeezed_ball(kappa, scene::Cone::kPyramid));
     bench.u << 0.05, 0.03, 0.01;
     bench.differentiate();
@@ -124,7 +124,7 @@ TEST(StepDerivativeProducts, AreThoseOfTheJacobians) {
 }
 
 TEST(StepDerivativeProducts, OfContactsThatAreListedAreThoseOfAll) {
-  for (const double kappa : {300.0, scene::kInfinity}) {
+  for (const double kappa : {300.0, kInfinity}) {
     Bench bench(squeezed_ball(kappa, scene::Cone::kPyramid));
     bench.u << 0.05, 0.03, 0.01;
     bench.differentiate();
@@ -139,7 +139,7 @@ TEST(StepDerivativeProducts, OfContactsThatAreListedAreThoseOfAll) {
     EXPECT_LT(test::relative_error(some.B, all.B), 1e-13) << kappa;
     ASSERT_EQ(some.first_row.size(), 2u);
     for (std::size_t k = 0; k < 2; ++k) {
-      const int rows = bench.result.problem.J.rows(listed[k]), from = all.first_row[static_cast<std::size_t>(listed[k])];
+      const int rows = bench.result.problem.J.rows(listed[k]), from = all.first_row[listed[k]];
       EXPECT_LT(test::relative_error(some.dforce_dq.middleRows(some.first_row[k], rows),
                                      all.dforce_dq.middleRows(from, rows)), 1e-12);
       EXPECT_LT(test::relative_error(some.dforce_du.middleRows(some.first_row[k], rows),
@@ -171,7 +171,7 @@ TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
 }
 
 TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
-  for (const double kappa : {300.0, scene::kInfinity}) {
+  for (const double kappa : {300.0, kInfinity}) {
     for (const auto& [with_rule, with_object_damping] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       scene::SceneSpec spec = squeezed_ball(kappa, scene::Cone::kPyramid);
       spec.step.joint_damping.all = 4;
@@ -223,5 +223,5 @@ TEST(StepDerivativeKinks, AreFlaggedWhereAContactIsAboutToTouch) {
   }
 }
 
-}  // namespace
+}  // namespace step_derivative_exact_test
 }  // namespace deft::dynamics

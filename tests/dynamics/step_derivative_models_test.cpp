@@ -4,7 +4,7 @@
 #include "parameter_differences.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace step_derivative_models_test {
 
 /// A chain that an object's body leans on: a robot arm, a free brick, the ground.
 scene::SceneSpec leaning(double kappa) {
@@ -20,7 +20,7 @@ scene::SceneSpec leaning(double kappa) {
 }
 
 TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
-  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+  for (const double kappa : {300.0, 1e4, kInfinity}) {
     for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
       scene::SceneSpec spec = leaning(kappa);
       spec.step.model = scene::ModelKind::kConvexSecondOrder;
@@ -48,7 +48,7 @@ TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
 }
 
 TEST(PatchDerivative, FollowsDifferences) {
-  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+  for (const double kappa : {300.0, 1e4, kInfinity}) {
     for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
       scene::SceneSpec spec = leaning(kappa);
       spec.step.cone = cone;
@@ -64,7 +64,7 @@ TEST(PatchDerivative, FollowsDifferences) {
 }
 
 TEST(SaturatingSpringDerivative, FollowsDifferencesAndItsTranspose) {
-  for (const double kappa : {300.0, 1e4, scene::kInfinity}) {
+  for (const double kappa : {300.0, 1e4, kInfinity}) {
     scene::SceneSpec spec = leaning(kappa);
     spec.step.effort_limits = true;
     auto& joints = spec.world.models[0].joints;
@@ -120,5 +120,5 @@ TEST(WrenchDerivative, ByTheLengthOfTheStepFollowsDifferences) {
   }
 }
 
-}  // namespace
+}  // namespace step_derivative_models_test
 }  // namespace deft::dynamics

@@ -6,7 +6,7 @@
 #include "derivative_bench.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace step_derivative_test {
 
 using namespace collision::reference;
 
@@ -147,7 +147,7 @@ TEST(StepDerivative, FollowsDifferencesForEveryKindOfPair) {
 
 TEST(StepDerivative, FollowsDifferencesAtEveryBarrierAndWithoutOne) {
   for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
-    for (const double kappa : {10.0, 100.0, 1e4, scene::kInfinity}) {
+    for (const double kappa : {10.0, 100.0, 1e4, kInfinity}) {
       for (const double gap : {2e-3, -2e-3, -1e-2}) {
         Random random(5);
         scene::SceneSpec spec = arm_and_body(sphere(0.05), ellipsoid({0.04, 0.06, 0.08}), gap, random);
@@ -189,7 +189,7 @@ TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
       variant(fmt::format("exact, compliant, cone {} pull {}", static_cast<int>(cone), pull),
               [&](scene::SceneSpec& spec) {
                 spec.step.compliance = 1e-4;
-                spec.step.kappa = scene::kInfinity;
+                spec.step.kappa = kInfinity;
                 spec.step.cone = cone;
                 spec.gravity_W = {pull * 20, 3, 9};
               });
@@ -204,10 +204,10 @@ TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
     for (auto& joint : spec.world.models[0].joints) joint.axes[0].lower = -0.01, joint.axes[0].upper = 0.02;
   });
   variant("exact limits", [](scene::SceneSpec& spec) {
-    spec.step.kappa = scene::kInfinity;
+    spec.step.kappa = kInfinity;
     spec.world.models[0].joints[0].axes[0].upper = 0.02;
   });
 }
 
-}  // namespace
+}  // namespace step_derivative_test
 }  // namespace deft::dynamics

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "collision/reference_shapes.hpp"
-#include "deft/dynamics/convex_step.hpp"
-#include "deft/dynamics/step_derivative.hpp"
-#include "deft/solvers/contact_solver.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/convex/convex_step.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
 #include "support/differences.hpp"
 #include "support/scene_builder.hpp"
 
@@ -305,7 +307,7 @@ class StepDifferences {
     model->step(at, at_u, step);
     if (step.status != solvers::Status::kSolved) return false;
     if (solve_again_to == 0) return true;
-    solvers::ContactSolver solver;
+    solvers::contact::ContactSolver solver;
     if (solver.solve(step.program, {.tolerance = solve_again_to}, step.solution).status != solvers::Status::kSolved)
       return false;
     step.delta = step.solution.delta.head(scene.nv());
@@ -328,13 +330,13 @@ class StepDifferences {
       for (std::size_t j = 0; has_rays && j < step.solution.slack.size(); ++j)
         all.push_back(step.solution.slack[j] > 1e-10);
       for (std::size_t i = 0; i < step.program.contacts.size(); ++i) {
-        if (!solvers::is_cone(step.program, static_cast<int>(i))) continue;
+        if (!solvers::contact::is_cone(step.program, static_cast<int>(i))) continue;
         const auto& f = step.solution.force[i];
         const auto& law = step.program.contacts[i];
         double tail = 0;
         for (int k = 0; k < 3; ++k) {
-          const double unit = law.mu * law.ellipsoid[static_cast<std::size_t>(k)];
-          if (unit > 0) tail = std::hypot(tail, f[static_cast<std::size_t>(k) + 1] / unit);
+          const double unit = law.mu * law.ellipsoid[k];
+          if (unit > 0) tail = std::hypot(tail, f[to_size(k) + 1] / unit);
         }
         all.push_back(f[0] <= 1e-10 ? 0 : tail >= (1 - 1e-9) * f[0] ? 1 : 2);
       }

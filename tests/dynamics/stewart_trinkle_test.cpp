@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "deft/dynamics/rollout.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/contact_modes.hpp"
 #include "support/scene_builder.hpp"
 #include "support/tripod.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace stewart_trinkle_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -36,10 +38,10 @@ scene::SceneSpec box_on_floor(double height, const Vector3d& gravity_W, double h
 Trajectory simulate(const scene::Scene& scene, State start, int steps) {
   const auto model = make_step_model(scene);
   Trajectory motion = start_trajectory(*model, start);
-  const std::vector<VectorXd> commands(static_cast<std::size_t>(steps), VectorXd::Zero(scene.nu()));
+  const std::vector<VectorXd> commands(steps, VectorXd::Zero(scene.nu()));
   const RolloutEnd end = rollout(*model, start, {.steps = steps, .on_step = {}, .commands = commands}, motion);
   EXPECT_TRUE(end.completed) << solvers::to_string(end.status) << " " << end.reason;
-  for (const StepRecord& step : motion.steps) EXPECT_LE(step.residual, solvers::kCertified);
+  for (const StepRecord& step : motion.steps) EXPECT_LE(step.residual, solvers::contact::kCertified);
   return motion;
 }
 
@@ -64,7 +66,7 @@ TEST(StewartTrinkle, ASlidingBoxDeceleratesByMuGAndStops) {
     for (int k = 0; k < steps; ++k) {
       speed = std::max(0.0, speed - 5 * h);
       x += h * speed;
-      const auto at_step = static_cast<std::size_t>(k + 1);
+      const auto at_step = to_size(k + 1);
       ASSERT_NEAR(motion.v[at_step][3], speed, 1e-9) << k;
       ASSERT_NEAR(motion.q[at_step][4], x, 1e-9) << k;
       ASSERT_NEAR(motion.q[at_step][6], 0.01, 1e-10) << k;
@@ -162,7 +164,7 @@ TEST(StewartTrinkle, MovesAsTheConvexStepUnderCoulombsLaw) {
         EXPECT_LT((a.v_next - b.v_next).lpNorm<Eigen::Infinity>(), 1e-5) << rays << " rays, step " << k;
         ++compared;
       }
-      EXPECT_LE(a.certificate.max_scaled(), solvers::kCertified);
+      EXPECT_LE(a.certificate.max_scaled(), solvers::contact::kCertified);
       state.q = a.q_next;
       state.v = a.v_next;
     }
@@ -299,5 +301,5 @@ TEST(StewartTrinkle, IsOneOfTheMotionsThatContactModesAllow) {
   RecordProperty("several", several);
 }
 
-}  // namespace
+}  // namespace stewart_trinkle_test
 }  // namespace deft::dynamics

@@ -1,6 +1,6 @@
 // Loads and twists of supports: closed forms, the surface's own law, jams.
 
-#include "deft/dynamics/support_recorder.hpp"
+#include "deft/dynamics/complementarity/support_recorder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,13 @@
 #include <cmath>
 #include <utility>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/body_poses.hpp"
-#include "deft/dynamics/rollout.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace support_recorder_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector2d;
@@ -41,7 +42,7 @@ struct Table {
     spec.plane = plane;
     spec.step.h = kH;
     spec.step.model = scene::ModelKind::kLimitSurface;
-    spec.step.contact_margin = scene::kInfinity;
+    spec.step.contact_margin = kInfinity;
     spec.initial = "start";
     spec.configurations.push_back({.name = "start"});
   }
@@ -72,7 +73,7 @@ Trajectory run(const Table& table, std::initializer_list<double> u, int steps = 
   const auto model = make_step_model(scene);
   const State start = initial_state(*model);
   Trajectory motion = start_trajectory(*model, start);
-  const std::vector<VectorXd> commands(static_cast<std::size_t>(steps), Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())));
+  const std::vector<VectorXd> commands(steps, Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())));
   rollout(*model, start, {.steps = steps, .on_step = {}, .commands = commands}, motion);
   return motion;
 }
@@ -93,7 +94,7 @@ TEST(SupportRecorder, AFrictionlessPushInEveryPlaneAndAtEveryAngle) {
       table.spec.step.gain = c;
       const Trajectory motion = run(table, {push.x(), push.y()});
       ASSERT_EQ(motion.support_bodies.size(), 1u);
-      EXPECT_EQ(motion.names_bodies[static_cast<std::size_t>(motion.support_bodies[0])], "square");
+      EXPECT_EQ(motion.names_bodies[motion.support_bodies[0]], "square");
       ASSERT_EQ(motion.supports.size(), 1u);
       const SupportRecord& record = motion.supports[0];
       // By hand: the finger's unit force along the body's first axis, at (−1, side).
@@ -166,7 +167,7 @@ TEST(SupportRecorder, TellsJamsFromRest) {
   }
   table.spec.step.gain = 0;
   const Trajectory proof = run(table, {1, 0, -1, 0, 0, 0});
-  EXPECT_EQ(proof.status_words[static_cast<std::size_t>(proof.steps.at(0).status)], "Infeasible");
+  EXPECT_EQ(proof.status_words[proof.steps.at(0).status], "Infeasible");
   EXPECT_EQ(proof.supports.at(0).state, SupportState::kRests) << "a step that failed says so itself";
 }
 
@@ -205,5 +206,5 @@ TEST(BodyPoses, OtherMotionsAreRecordedWithTheirPoses) {
   EXPECT_THROW(add_second_poses(test::build(other.spec), motion), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace support_recorder_test
 }  // namespace deft::dynamics

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <random>
 
-#include "deft/dynamics/surface_contact_lcs.hpp"
-#include "deft/solvers/complementarity.hpp"
-#include "deft/solvers/lcs_bounds.hpp"
+#include "deft/dynamics/complementarity/surface_contact_lcs.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
+#include "deft/solvers/lcs/bounds.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace surface_bounds_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
@@ -32,7 +32,7 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
       const double angle = M_PI * uniform(generator);
       model.surfaces.push_back({Vector2d(std::cos(angle), std::sin(angle)), 0.15 * (1 + uniform(generator)), 0.5 * (1 + uniform(generator))});
     }
-    solvers::LcsMpcProgram p;
+    solvers::lcs::LcsMpcProgram p;
     p.system = surface_contact_lcs(model);
     const auto& s = p.system;
     p.N = 6;
@@ -44,10 +44,10 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
     p.x_min = -p.x_max;
     p.u_max = MatrixXd::Constant(2, p.N, 8);
     p.u_min = -p.u_max;
-    const solvers::LcsBounds bounds = solvers::find_lcs_bounds(p);
+    const solvers::lcs::LcsBounds bounds = solvers::lcs::find_lcs_bounds(p);
     decided += static_cast<int>((bounds.gamma_upper.array() == 0 || bounds.slack_upper.array() == 0).count());
     pairs += static_cast<int>(bounds.gamma_upper.size());
-    solvers::ComplementaritySolver solver;
+    solvers::lcp::ComplementaritySolver solver;
     for (int trial = 0; trial < 40; ++trial) {
       VectorXd x = p.x0;
       std::vector<VectorXd> states{x}, forces, slacks;
@@ -69,10 +69,10 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
       if (static_cast<int>(forces.size()) < p.N) continue;
       ++trajectories;
       ASSERT_FALSE(bounds.infeasible) << round;
-      for (int k = 0; k <= p.N; ++k) EXPECT_TRUE(holds(states[static_cast<std::size_t>(k)], bounds.x_lower.col(k), bounds.x_upper.col(k))) << round;
+      for (int k = 0; k <= p.N; ++k) EXPECT_TRUE(holds(states[k], bounds.x_lower.col(k), bounds.x_upper.col(k))) << round;
       for (int k = 0; k < p.N; ++k) {
-        EXPECT_TRUE(holds(forces[static_cast<std::size_t>(k)], bounds.gamma_lower.col(k), bounds.gamma_upper.col(k))) << round << " " << k;
-        EXPECT_TRUE(holds(slacks[static_cast<std::size_t>(k)], bounds.slack_lower.col(k), bounds.slack_upper.col(k))) << round << " " << k;
+        EXPECT_TRUE(holds(forces[k], bounds.gamma_lower.col(k), bounds.gamma_upper.col(k))) << round << " " << k;
+        EXPECT_TRUE(holds(slacks[k], bounds.slack_lower.col(k), bounds.slack_upper.col(k))) << round << " " << k;
       }
     }
   }
@@ -81,5 +81,5 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
   EXPECT_GT(decided, pairs / 10);
 }
 
-}  // namespace
+}  // namespace surface_bounds_test
 }  // namespace deft::dynamics

@@ -1,5 +1,5 @@
 // The point among flat surfaces: steps by hand, and laws that random steps must obey.
-#include "deft/dynamics/surface_contact_lcs.hpp"
+#include "deft/dynamics/complementarity/surface_contact_lcs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <random>
 #include <stdexcept>
 
-#include "deft/solvers/complementarity.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace surface_contact_lcs_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
@@ -32,7 +32,7 @@ struct Step {
 Step step(const SurfaceContactModel& model, const Vector4d& x, const Vector2d& u) {
   const auto s = surface_contact_lcs(model);
   const VectorXd free = s.A * x + s.B * u + s.F;
-  solvers::ComplementaritySolver solver;
+  solvers::lcp::ComplementaritySolver solver;
   const auto& result = solver.solve({s.D * s.C + s.E, s.D * free + s.alpha, {}, {}});
   EXPECT_EQ(result.status, solvers::Status::kSolved);
   return {free + s.C * result.solution.z, result.solution.z, result.solution.w};
@@ -86,7 +86,7 @@ TEST(SurfaceContactLcs, StepsObeyNewtonCoulombAndTheSurfaces) {
     const Vector2d v = done.x.tail<2>();
     Vector2d impulse = model.h * (u + model.force);
     for (int i = 0; i < surfaces; ++i) {
-      const FlatSurface& s = model.surfaces[static_cast<std::size_t>(i)];
+      const FlatSurface& s = model.surfaces[i];
       const double gap = s.normal.dot(done.x.head<2>()) + s.offset, normal = done.gamma[i];
       const Vector2d t = surface_contact_lcs(model).D.row(surfaces + 2 * i).tail<2>().transpose();
       EXPECT_NEAR(t.dot(s.normal), 0, 1e-15);
@@ -126,5 +126,5 @@ TEST(SurfaceContactLcs, WrongModelsAreRefused) {
   EXPECT_NE(message([](auto& m) { m.force[0] = INFINITY; }).find("force"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace surface_contact_lcs_test
 }  // namespace deft::dynamics

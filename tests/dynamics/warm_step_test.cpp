@@ -1,12 +1,13 @@
 // A warm step and its derivatives allocate nothing.
 
 #include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "derivative_bench.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/tripod.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace warm_step_test {
 
 using namespace collision::reference;
 
@@ -50,7 +51,7 @@ void expect_no_allocation(const std::string& what, const scene::SceneSpec& spec)
 
 TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
   for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
-    for (const double kappa : {100.0, scene::kInfinity}) {
+    for (const double kappa : {100.0, kInfinity}) {
       for (const scene::Forces forces : {scene::Forces::kAny, scene::Forces::kLeastNorm}) {
         for (const bool second_order : {false, true}) {
           Random random(5);
@@ -132,5 +133,5 @@ TEST(WarmStep, OfEquivalentContactPointsAllocatesNothing) {
   EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0) << "the next step";
 }
 
-}  // namespace
+}  // namespace warm_step_test
 }  // namespace deft::dynamics

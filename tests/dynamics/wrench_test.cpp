@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
-namespace {
+namespace wrench_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -137,5 +138,5 @@ TEST(Wrenches, WrongOnesAreReported) {
   EXPECT_NE(test::build_errors(spec).find("belongs to the frozen object 'ball'"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace wrench_test
 }  // namespace deft::dynamics

@@ -1,4 +1,5 @@
 """Shared by the tests of the house: where the tree and its build are, and tools/ on the import path."""
+
 import os
 import subprocess
 import sys
@@ -29,6 +30,11 @@ def tracked(root) -> list[Path]:
     """Every file of the project: known to git, or new and not ignored."""
     if not (root / ".git").exists():
         pytest.skip("not a git checkout: there is no list of tracked files")
-    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            cwd=root, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     return [root / name for name in listed.split("\0") if (root / name).is_file()]

@@ -1,4 +1,5 @@
 """The list of system packages is exactly what a finished build opened."""
+
 import shutil
 
 import check_apt
@@ -18,5 +19,4 @@ def test_forgotten_and_idle_packages_are_found(build):
     listed = check_apt.listed_packages()
     forgotten = check_apt.problems_of([p for p in listed if p != "libyaml-cpp-dev"], opened)
     assert len(forgotten) == 1 and forgotten[0].startswith("libyaml-cpp-dev is opened (")
-    assert check_apt.problems_of([*listed, "coreutils"], opened) == [
-        "coreutils is installed by ./run, but the build opens nothing of it"]
+    assert check_apt.problems_of([*listed, "coreutils"], opened) == ["coreutils is installed by ./run, but the build opens nothing of it"]

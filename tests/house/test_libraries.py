@@ -1,4 +1,5 @@
 """One copy of every library in each program; the programs see no flag that splits Eigen's memory."""
+
 import json
 import re
 
@@ -66,5 +67,8 @@ def test_instruction_sets_reach_the_kernels_only(build):
     commands = json.loads((build / "compile_commands.json").read_text())
     flagged = [c["file"] for c in commands if re.search(r"\s-m(?:arch|avx|fma|sse[34]|tune|bmi)\S*", c["command"])]
     assert [f for f in flagged if "/src/deft/solvers/kernels/" not in f] == []
-    assert all("EIGEN_MALLOC_ALREADY_ALIGNED=1" in c["command"] for c in commands if c["file"] not in flagged
-               and "/solvers/kernels/" not in c["file"])
+    assert all(
+        "EIGEN_MALLOC_ALREADY_ALIGNED=1" in c["command"]
+        for c in commands
+        if c["file"] not in flagged and "/solvers/kernels/" not in c["file"]
+    )

@@ -1,4 +1,5 @@
 """The README keeps its promises: its example runs as printed, its links lead somewhere, its commands exist."""
+
 import json
 import re
 import subprocess
@@ -22,9 +23,16 @@ def test_its_links_lead_somewhere(root):
 
 
 def test_the_example_pushes_the_box(text, build, tmp_path):
-    (tmp_path / "push.deft.yaml").write_text(re.search(r"```yaml\n(deft: 1\n.*?)```", text, re.S)[1])
-    result = subprocess.run([build / "deft", "sim", "push.deft.yaml", "--out", "out", "--json"], cwd=tmp_path,
-                            capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    example = re.search(r"```yaml\n(deft: 1\n.*?)```", text, re.S)
+    assert example
+    (tmp_path / "push.deft.yaml").write_text(example[1])
+    result = subprocess.run(
+        [build / "deft", "sim", "push.deft.yaml", "--out", "out", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["status"] == "Completed" and answer["residual_max"] <= 1e-8

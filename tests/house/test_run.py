@@ -1,4 +1,5 @@
 """The script `run`: its answers where it cannot work, and that it asks for nothing twice."""
+
 import os
 import re
 import subprocess
@@ -9,8 +10,10 @@ import pytest
 @pytest.fixture
 def run(root):
     def call(*arguments, **environment):
-        return subprocess.run(["bash", root / "run", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              env={**os.environ, **environment})
+        return subprocess.run(
+            ["bash", root / "run", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**os.environ, **environment}
+        )
+
     return call
 
 
@@ -31,8 +34,14 @@ def call_function(root, folder, script, path=None):
     """Runs a piece of shell with the functions of `run` at hand, in `folder` instead of the tree."""
     functions = (root / "run").read_text().split("\ncommand=${1:-help}\n")[0]
     functions = "\n".join(line for line in functions.splitlines() if not line.startswith("cd "))
-    return subprocess.run(["bash", "-c", functions + "\n" + script], cwd=folder, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **({"PATH": path} if path else {})})
+    return subprocess.run(
+        ["bash", "-c", functions + "\n" + script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **({"PATH": path} if path else {})},
+    )
 
 
 @pytest.fixture
@@ -118,8 +127,11 @@ def test_tests_import_only_what_the_lock_holds(root):
     """A test that imports a package which merely happens to be installed would fail on a bare machine."""
     import ast
     import sys
+
     locked = {p.replace("-", "_") for p in re.findall(r"^([a-z0-9-]+)==", (root / "requirements.lock").read_text(), re.M)}
-    own = {p.stem for p in [*root.glob("tools/*.py"), *root.glob("tests/**/*.py")]} | {p.parent.name for p in [*root.glob("tools/*/__init__.py"), *root.glob("tests/*/*/__init__.py")]}
+    own = {p.stem for p in [*root.glob("tools/*.py"), *root.glob("tests/**/*.py")]} | {
+        p.parent.name for p in [*root.glob("tools/*/__init__.py"), *root.glob("tests/*/*/__init__.py")]
+    }
     shared = [*root.glob("benchmarks/peers/plant_*.py"), *root.glob("benchmarks/suites/plants.py")]  # what tests take from the benchmarks
     own |= {p.stem for p in shared} | {"suites"}
     known = locked | {"yaml"} | own | set(sys.stdlib_module_names)
@@ -129,7 +141,7 @@ def test_tests_import_only_what_the_lock_holds(root):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                names = [node.module] if node.level == 0 else []  # from . import: our own
+                names = [node.module or ""] if node.level == 0 else []  # from . import: our own
             else:
                 continue
             foreign |= {f"{path.relative_to(root)}: {n}" for n in names if n.split(".")[0] not in known}

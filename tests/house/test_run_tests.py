@@ -1,4 +1,5 @@
 """The counting of tests: failures, crashes, hangs and empty suites are never taken for success."""
+
 import os
 import subprocess
 import sys
@@ -15,9 +16,11 @@ GTEST_JSON = """{"tests": 3, "testsuites": [{"name": "Lemke", "testsuite": [
 @pytest.fixture
 def outcome(tmp_path):
     """outcome(script) -> Count of a suite whose command is that shell script; $REPORT is the file it should write."""
+
     def run_script(script, count=run_tests.count_gtest):
         suite = run_tests.Suite("made up", ["bash", "-c", script], tmp_path / "report", count)
         return run_tests.run(suite, tmp_path / "log", {**os.environ, "REPORT": str(tmp_path / "report")})[0]
+
     return run_script
 
 
@@ -75,7 +78,8 @@ def test_every_test_file_of_the_tree_belongs_to_a_suite(root, build, tmp_path):
 
 def test_last_line_is_the_count(root, tmp_path):
     """The whole program against an empty build: the C++ suite is missing, which is counted, and the exit status says so."""
-    result = subprocess.run([sys.executable, root / "tools/run_tests.py", tmp_path, tmp_path / "logs", "--only", "math"],
-                            capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, root / "tools/run_tests.py", tmp_path, tmp_path / "logs", "--only", "math"], capture_output=True, text=True
+    )
     assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
     assert result.returncode == 1

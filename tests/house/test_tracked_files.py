@@ -1,15 +1,35 @@
 """No file of the project names a package registry, a place of one machine, or papers that are not part of it."""
+
 import re
 
 import pytest
 
 # Written in two halves, so that this file does not find itself.
-REGISTRY = re.compile("|".join(re.escape(a + b) for a, b in [
-    ("py", "pi.org"), ("python", "hosted.org"), ("registry.", "npmjs"), ("npm", "js.com"), ("npm", "js.org"), ("yarn", "pkg.com"),
-    ("deb.", "debian.org"), ("archive.", "ubuntu.com"), ("crates", ".io"), ("conda", ".anaconda.org")]), re.I)
+REGISTRY = re.compile(
+    "|".join(
+        re.escape(a + b)
+        for a, b in [
+            ("py", "pi.org"),
+            ("python", "hosted.org"),
+            ("registry.", "npmjs"),
+            ("npm", "js.com"),
+            ("npm", "js.org"),
+            ("yarn", "pkg.com"),
+            ("deb.", "debian.org"),
+            ("archive.", "ubuntu.com"),
+            ("crates", ".io"),
+            ("conda", ".anaconda.org"),
+        ]
+    ),
+    re.I,
+)
 MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|opt/wheels)(?:/|\b)(?!\*)|/t" + r"mp/\w+")
-ELSEWHERE = re.compile(r"\b(?:formulations|verified_blocks|scene_files|problem_files|planning_findings|conventions|reproductions|style|solvers|systems|derivatives)\.m" + r"d\b"
-                       r"|\b[Ii]ssue\s+#?\d|\b(?:sub)?agents? (?:session|helper)|\bhelper session|\bllm\b|\b[Cc]hat" + r"gpt\b", re.M)
+ELSEWHERE = re.compile(
+    r"\b(?:formulations|verified_blocks|scene_files|problem_files|planning_findings|conventions|reproductions|style|solvers|systems|derivatives)\.m"
+    + r"d\b"
+    r"|\b[Ii]ssue\s+#?\d|\b(?:sub)?agents? (?:session|helper)|\bhelper session|\bllm\b|\b[Cc]hat" + r"gpt\b",
+    re.M,
+)
 LIMIT_BYTES = 4_000_000
 
 
@@ -22,8 +42,9 @@ def texts(tracked, root):
 
 
 def hits(pattern, tracked, root):
-    return [f"{name}:{text.count(chr(10), 0, m.start()) + 1}: {m[0]}" for name, text in texts(tracked, root)
-            for m in pattern.finditer(text)]
+    return [
+        f"{name}:{text.count(chr(10), 0, m.start()) + 1}: {m[0]}" for name, text in texts(tracked, root) for m in pattern.finditer(text)
+    ]
 
 
 def test_no_package_registry_is_named(tracked, root):
@@ -38,10 +59,18 @@ def test_nothing_points_to_papers_that_are_not_here(tracked, root):
     assert hits(ELSEWHERE, tracked, root) == []
 
 
-@pytest.mark.parametrize("pattern, planted", [
-    (REGISTRY, "https://registry.np" + "mjs.org/three"), (REGISTRY, "https://files.python" + "hosted.org/x.whl"),
-    (MACHINE, "see /wo" + "rk/main/x"), (MACHINE, '"/ro' + 'ot/.venv"'), (MACHINE, "in /t" + "mp/scratch"),
-    (ELSEWHERE, "as in formulations.m" + "d"), (ELSEWHERE, "for issue " + "#3")])
+@pytest.mark.parametrize(
+    "pattern, planted",
+    [
+        (REGISTRY, "https://registry.np" + "mjs.org/three"),
+        (REGISTRY, "https://files.python" + "hosted.org/x.whl"),
+        (MACHINE, "see /wo" + "rk/main/x"),
+        (MACHINE, '"/ro' + 'ot/.venv"'),
+        (MACHINE, "in /t" + "mp/scratch"),
+        (ELSEWHERE, "as in formulations.m" + "d"),
+        (ELSEWHERE, "for issue " + "#3"),
+    ],
+)
 def test_planted_words_are_found(pattern, planted):
     assert pattern.search(planted)
 

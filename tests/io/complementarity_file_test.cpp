@@ -5,14 +5,14 @@
 #include "problem_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace complementarity_file_test {
 
 using ComplementarityFiles = ProblemFiles;
 
 ComplementarityProblemFile read_back(const std::string& path) { return std::get<ComplementarityProblemFile>(read_problem(path)); }
 
 TEST_F(ComplementarityFiles, EveryNumberComesBack) {
-  solvers::ComplementarityProgram program;
+  solvers::lcp::ComplementarityProgram program;
   program.M = Eigen::MatrixXd::Random(7, 7) / 3;
   program.M(2, 3) = 1e-300;
   program.M.row(5).setZero();
@@ -38,7 +38,7 @@ TEST_F(ComplementarityFiles, EveryNumberComesBack) {
 }
 
 TEST_F(ComplementarityFiles, WhatCannotBeReadIsNotWritten) {
-  solvers::ComplementarityProgram program{Eigen::MatrixXd::Identity(2, 2), Eigen::Vector2d(1, NAN), {}, {}};
+  solvers::lcp::ComplementarityProgram program{Eigen::MatrixXd::Identity(2, 2), Eigen::Vector2d(1, NAN), {}, {}};
   EXPECT_THROW(write_complementarity_problem(path("p.json"), "", "", program), std::invalid_argument);
   program.q[1] = 0;
   program.free = {1, 0};
@@ -50,8 +50,8 @@ TEST_F(ComplementarityFiles, ResultsHoldNoInfinity) {
   ComplementarityProblemFile file;
   file.kind = "lcp";
   file.program = {Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Ones(1), {}, {}};
-  solvers::ComplementaritySolution solution{.z = Eigen::VectorXd::Zero(1), .w = Eigen::VectorXd::Ones(1)};
-  solvers::ComplementarityCertificate certificate;
+  solvers::lcp::ComplementaritySolution solution{.z = Eigen::VectorXd::Zero(1), .w = Eigen::VectorXd::Ones(1)};
+  solvers::lcp::ComplementarityCertificate certificate;
   certificate.primal = kInf;
   const json result =
       json::parse(complementarity_result_json(file, solvers::Status::kRayTermination, 0, 3, 1, certificate, solution, "lemke"));
@@ -61,5 +61,5 @@ TEST_F(ComplementarityFiles, ResultsHoldNoInfinity) {
   EXPECT_FALSE(result["solution"].contains("proof"));
 }
 
-}  // namespace
+}  // namespace complementarity_file_test
 }  // namespace deft::io

@@ -1,4 +1,4 @@
-#include "deft/io/journal_file.hpp"
+#include "deft/io/runs/journal_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "io/own_folder.hpp"
 
 namespace deft::io {
-namespace {
+namespace journal_file_test {
 
 namespace fs = std::filesystem;
 
@@ -188,5 +188,5 @@ TEST_F(Journals, AreRefusedWhereThereIsNone) {
   EXPECT_THROW(JournalFile{folder.string()}, InputError);
 }
 
-}  // namespace
+}  // namespace journal_file_test
 }  // namespace deft::io

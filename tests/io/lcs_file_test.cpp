@@ -3,15 +3,15 @@
 #include <Eigen/Core>
 #include <random>
 
-#include "deft/dynamics/surface_contact_lcs.hpp"
+#include "deft/dynamics/complementarity/surface_contact_lcs.hpp"
 #include "problem_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace lcs_file_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using solvers::LcsMpcProgram;
+using solvers::lcs::LcsMpcProgram;
 
 json matrix(int rows, int cols, std::vector<double> data) { return {{"rows", rows}, {"cols", cols}, {"data", std::move(data)}}; }
 
@@ -80,7 +80,7 @@ TEST_F(LcsFiles, EveryFieldMeansWhatItSays) {
   EXPECT_EQ(p.u_min, MatrixXd::Constant(1, 3, -2));
   EXPECT_EQ(p.u_max, Eigen::RowVector3d(2, 3, kInf));
   EXPECT_EQ(p.gamma_max, Eigen::Vector2d(7, 7));
-  EXPECT_NO_THROW(solvers::check(p));
+  EXPECT_NO_THROW(check(p));
 }
 
 TEST_F(LcsFiles, WhatIsOptionalMayBeMissing) {
@@ -92,7 +92,7 @@ TEST_F(LcsFiles, WhatIsOptionalMayBeMissing) {
   EXPECT_EQ(file.program.system.D0, MatrixXd::Zero(2, 2));
   EXPECT_EQ(file.program.system.H, MatrixXd::Zero(2, 1));
   EXPECT_EQ(file.program.x_min.size() + file.program.u_max.size() + file.program.gamma_max.size() + file.program.x_price.size(), 0);
-  EXPECT_NO_THROW(solvers::check(file.program));
+  EXPECT_NO_THROW(check(file.program));
 }
 
 TEST_F(LcsFiles, NoInputsAndNoPairsAreSystemsToo) {
@@ -130,7 +130,7 @@ TEST_F(LcsFiles, WeightsAreSymmetrisedWithANote) {
   EXPECT_EQ(file.program.Q(0, 1), file.program.Q(1, 0));
   document["Q"] = matrix(2, 2, {1, 0.5 + 1e-12, 0.5, 1});
   EXPECT_TRUE(read_lcs(document).notes.empty());
-  EXPECT_NO_THROW(solvers::check(read_lcs(document).program));
+  EXPECT_NO_THROW(check(read_lcs(document).program));
 }
 
 TEST_F(LcsFiles, WrongInputIsNamed) {
@@ -283,5 +283,5 @@ TEST_F(LcsFiles, ResultsAreListsPerStepWithoutInfinities) {
   EXPECT_DOUBLE_EQ(out["residuals"]["scaled"]["complementarity"], 3e-10);
 }
 
-}  // namespace
+}  // namespace lcs_file_test
 }  // namespace deft::io

@@ -5,7 +5,7 @@
 #include "problem_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace patch_file_test {
 
 using dynamics::PatchProblem;
 using Eigen::Matrix3d;
@@ -134,5 +134,5 @@ TEST_F(PatchFiles, MissingInertiasAreThoseOfSolids) {
   EXPECT_NO_THROW(read_patch(document));
 }
 
-}  // namespace
+}  // namespace patch_file_test
 }  // namespace deft::io

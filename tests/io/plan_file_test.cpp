@@ -1,4 +1,4 @@
-#include "deft/io/plan_file.hpp"
+#include "deft/io/runs/plan_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "io/own_folder.hpp"
 
 namespace deft::io {
-namespace {
+namespace plan_file_test {
 
 namespace fs = std::filesystem;
 
@@ -204,5 +204,5 @@ TEST_F(SearchFolder, ReadsNoPlanFromASimulationAndRefusesABrokenTree) {
   }
 }
 
-}  // namespace
+}  // namespace plan_file_test
 }  // namespace deft::io

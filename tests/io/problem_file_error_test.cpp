@@ -1,4 +1,5 @@
-#include "deft/io/problem_file.hpp"
+#include "deft/core/index.hpp"
+#include "deft/io/problems/problem_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 #include "io/problem_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace problem_file_error_test {
 
 struct Malformed {
   const char* what;
@@ -193,7 +194,7 @@ TEST_F(ProblemFiles, RefusesDeepNestingAndReadsWhatIsJustAllowed) {
     document["extra"] = "HERE";
     std::string text = document.dump();
     const std::string deep =
-        std::string(static_cast<std::size_t>(depth - 1), '[') + std::string(static_cast<std::size_t>(depth - 1), ']');
+        std::string(to_size(depth - 1), '[') + std::string(to_size(depth - 1), ']');
     return text.replace(text.find("\"HERE\""), 6, deep);
   };
   EXPECT_EQ(complaint(nested(64)), "");
@@ -290,5 +291,5 @@ TEST_F(ProblemFiles, SurvivesChangedValues) {
   }
 }
 
-}  // namespace
+}  // namespace problem_file_error_test
 }  // namespace deft::io

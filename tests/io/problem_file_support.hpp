@@ -12,14 +12,14 @@
 #include <string>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/io/problem_file.hpp"
+#include "deft/io/problems/problem_file.hpp"
 
 namespace deft::io {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using solvers::ContactProgram;
-using solvers::FrictionModel;
+using solvers::contact::ContactProgram;
+using solvers::contact::FrictionModel;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 class ProblemFiles : public ::testing::Test {

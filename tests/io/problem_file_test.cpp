@@ -1,4 +1,4 @@
-#include "deft/io/problem_file.hpp"
+#include "deft/io/problems/problem_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "io/problem_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace problem_file_test {
 
 TEST_F(ProblemFiles, ReadsEveryFieldOfAContactProblem) {
   json document = cone_example();
@@ -129,7 +129,7 @@ TEST_F(ProblemFiles, CutsAWholeMatrixIntoItsCoupledRanges) {
   std::vector<double> data(36, 0.0);
   for (const auto& [i, j, value] : std::vector<std::tuple<int, int, double>>{
            {0, 0, 2}, {0, 2, 1}, {2, 0, 1}, {2, 2, 2}, {3, 3, 4}, {5, 5, 7}, {1, 1, 1}}) {
-    data[static_cast<std::size_t>(6 * i + j)] = value;
+    data[6 * i + j] = value;
   }
   document["Q"] = {{"rows", 6}, {"cols", 6}, {"data", data}};
   EXPECT_EQ(dense(read(document).program.Q, 6), dense(Q, 6));
@@ -192,11 +192,11 @@ TEST_F(ProblemFiles, RefusesToWriteWhatAFileCannotHold) {
 
 TEST_F(ProblemFiles, PrintsResultsWithoutInfinityOrNaN) {
   ContactProblemFile file = read(example());
-  solvers::ContactSolution solution;
+  solvers::contact::ContactSolution solution;
   solution.delta = Eigen::Vector3d(1.0 / 3, std::nan(""), kInf);
   solution.force = {{1, 2, 3, 0}};
   solution.gap = {-kInf};
-  solvers::Certificate certificate;
+  solvers::contact::Certificate certificate;
   certificate.stationarity = kInf;
   const json result =
       json::parse(contact_result_json(file, solvers::Status::kNumericalFailure, 1e-3, 7, certificate, solution, "ipm"));
@@ -216,5 +216,5 @@ TEST_F(ProblemFiles, PrintsResultsWithoutInfinityOrNaN) {
   EXPECT_EQ(result["solution"]["motion_unique"], true);
 }
 
-}  // namespace
+}  // namespace problem_file_test
 }  // namespace deft::io

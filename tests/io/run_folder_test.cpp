@@ -1,4 +1,5 @@
-#include "deft/io/run_folder.hpp"
+#include "deft/core/index.hpp"
+#include "deft/io/runs/run_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,10 +11,10 @@
 #include <thread>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/io/hdf5_run.hpp"
+#include "deft/io/runs/hdf5_run.hpp"
 
 namespace deft::io {
-namespace {
+namespace run_folder_test {
 
 namespace fs = std::filesystem;
 using dynamics::ContactRecord;
@@ -49,8 +50,8 @@ Trajectory start_of(int nq, int nu, int bodies) {
   for (int i = 1; i < bodies; ++i) motion.names_bodies.push_back("body" + std::to_string(i));
   motion.status_words = {"Solved", "NotUnique"};
   motion.t = {0.0};
-  motion.q = {std::vector<double>(static_cast<std::size_t>(nq), 0.5)};
-  motion.X_WB = {std::vector<std::array<double, 7>>(static_cast<std::size_t>(bodies), {1, 0, 0, 0, 0, 0, 0})};
+  motion.q = {std::vector<double>(nq, 0.5)};
+  motion.X_WB = {std::vector<std::array<double, 7>>(bodies, {1, 0, 0, 0, 0, 0, 0})};
   return motion;
 }
 
@@ -116,7 +117,7 @@ void add_step(Trajectory& motion) {
                                .state = static_cast<dynamics::SupportState>((k + static_cast<int>(i)) % 3)});
   }
   if (motion.horizon > 0) {
-    const auto N = static_cast<std::size_t>(motion.horizon);
+    const auto N = to_size(motion.horizon);
     dynamics::HorizonRecord plan{.cost = s, .bound = -s, .gap = k % 2 == 0 ? std::numeric_limits<double>::infinity() : s, .nodes = 10 + k, .time_s = 2 * s, .status = k % 2, .fallback = k % 2 == 0};
     plan.x.assign((N + 1) * motion.names_x.size(), s);
     plan.u.assign(N * motion.names_u.size(), 2 * s);
@@ -308,7 +309,7 @@ TEST_F(RunFolder, TakesOnlyTheStepsOfWhichTheTrackIsWhole) {
   const auto steps_of = [&](const RunRows& rows) {
     { RunFile(path("run.h5"), kHeader, motion, RunFormat::kWhole).append(rows); }
     const Trajectory read = read_run(path()).trajectory;
-    const auto steps = static_cast<std::size_t>(read.num_steps());
+    const auto steps = to_size(read.num_steps());
     EXPECT_EQ(read.tracks.size(), steps);
     EXPECT_EQ(read.measured_q.size(), steps);
     EXPECT_EQ(read.reference_q.size(), steps + 1);
@@ -489,5 +490,5 @@ TEST_F(RunFolder, PublishesTextWholeOrNotAtAll) {
   EXPECT_THROW(publish_text(path("no/such/folder/a.txt"), "x"), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace deft::io

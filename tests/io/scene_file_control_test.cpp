@@ -2,16 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "deft/io/scene_file_settings.hpp"
+#include "deft/io/settings/settings_file.hpp"
 #include "deft/scene/control_table.hpp"
 #include "io/scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_control_test {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-using scene::kInfinity;
 using test::Folder;
 
 constexpr const char* kScene = R"(deft: 1
@@ -179,5 +178,5 @@ TEST(SceneFileControl, TheHelpNamesEverySetting) {
     EXPECT_NE(help.find(std::string("control.") + key + " "), std::string::npos) << key;
 }
 
-}  // namespace
+}  // namespace scene_file_control_test
 }  // namespace deft::io

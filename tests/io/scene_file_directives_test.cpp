@@ -4,11 +4,11 @@
 
 #include <numbers>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_directives_test {
 
 using test::Folder;
 using test::read_good;
@@ -137,5 +137,5 @@ TEST_F(SceneFileDirectives, MayReferToInlineBodiesAndObjects) {
   EXPECT_EQ(spec.world.welds[0].child, "ball::ball_link");
 }
 
-}  // namespace
+}  // namespace scene_file_directives_test
 }  // namespace deft::io

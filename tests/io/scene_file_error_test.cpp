@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/core/index.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_error_test {
 
 using test::Folder;
 
@@ -38,7 +39,7 @@ std::string report_of(const std::string& text, const SceneFileOptions& options =
 void expect_reports(const BadScene& bad, const std::string& report) {
   for (const char* expected : bad.reports)
     EXPECT_NE(report.find(expected), report.npos) << bad.what << ": expected\n  " << expected << "\nin\n" << report;
-  EXPECT_EQ(static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n')), bad.reports.size())
+  EXPECT_EQ(to_size(std::count(report.begin(), report.end(), '\n')), bad.reports.size())
       << bad.what << ":\n"
       << report;
 }
@@ -391,5 +392,5 @@ TEST(SceneFileErrors, LoadSceneThrowsThemAll) {
   }
 }
 
-}  // namespace
+}  // namespace scene_file_error_test
 }  // namespace deft::io

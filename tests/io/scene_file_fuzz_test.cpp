@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <random>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_fuzz_test {
 
 constexpr const char* kScene = R"(deft: 1
 directives:
@@ -78,5 +78,5 @@ TEST(SceneFileFuzz, DamagedFilesEndInAReport) {
   EXPECT_GT(good, 0);
 }
 
-}  // namespace
+}  // namespace scene_file_fuzz_test
 }  // namespace deft::io

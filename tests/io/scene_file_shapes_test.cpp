@@ -1,6 +1,6 @@
 // Mass properties of solids against sums over many points, which share nothing with the closed forms.
 
-#include "deft/io/scene_file_shapes.hpp"
+#include "deft/io/scene/scene_file_shapes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 
 namespace deft::io {
-namespace {
+namespace scene_file_shapes_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -119,5 +119,5 @@ TEST(SceneFileShapes, ClockwisePrismsAreTurnedAround) {
   EXPECT_GT((v[1] - v[0]).x() * (v[2] - v[1]).y() - (v[1] - v[0]).y() * (v[2] - v[1]).x(), 0);
 }
 
-}  // namespace
+}  // namespace scene_file_shapes_test
 }  // namespace deft::io

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 
 namespace deft::io::test {
 

@@ -1,14 +1,14 @@
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numbers>
 
-#include "deft/io/scene_file_settings.hpp"
+#include "deft/io/settings/settings_file.hpp"
 #include "scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_test {
 
 using test::Folder;
 using test::read_good;
@@ -74,7 +74,7 @@ TEST(SceneFile, ReadsEveryKeyOfItsOwnDialect) {
   EXPECT_EQ(spec.step.dynamics, scene::Dynamics::kQuasistatic);
   EXPECT_EQ(spec.step.cone, scene::Cone::kCone);
   EXPECT_EQ(spec.step.kappa, 100);
-  EXPECT_EQ(spec.step.contact_margin, scene::kInfinity);
+  EXPECT_EQ(spec.step.contact_margin, kInfinity);
   EXPECT_EQ(spec.step.joint_damping.list, (std::vector<double>{1, 2}));
   ASSERT_EQ(spec.robots.size(), 2u);
   EXPECT_EQ(spec.robots[0].stiffness.by_name.at("joint_1"), 50);
@@ -124,12 +124,12 @@ wrenches:
   EXPECT_EQ(spec.friction.ellipsoid_axis, Eigen::Vector3d::UnitY());
   EXPECT_TRUE(spec.friction.pairs.at(0).frictionless);
   EXPECT_EQ(spec.friction.pairs.at(1).ellipsoid, (std::array<double, 3>{1, 2, 3}));
-  EXPECT_EQ(spec.robots.at(0).effort_limit.list, (std::vector<double>{scene::kInfinity, 3}));
+  EXPECT_EQ(spec.robots.at(0).effort_limit.list, (std::vector<double>{kInfinity, 3}));
   ASSERT_EQ(spec.wrenches.size(), 5u);
   EXPECT_EQ(spec.wrenches[0].force_W, Eigen::Vector3d(1, 2, 3));
   EXPECT_EQ(spec.wrenches[0].torque_W, Eigen::Vector3d(4, 5, 6));
   EXPECT_EQ(std::pair(spec.wrenches[0].from, spec.wrenches[0].to), std::pair(0.5, 2.0));
-  EXPECT_EQ(std::pair(spec.wrenches[1].from, spec.wrenches[1].to), std::pair(0.0, scene::kInfinity));
+  EXPECT_EQ(std::pair(spec.wrenches[1].from, spec.wrenches[1].to), std::pair(0.0, kInfinity));
   EXPECT_TRUE(spec.wrenches[2].impulse);
   EXPECT_EQ(spec.wrenches[2].force_W, Eigen::Vector3d(7, 8, 9));
   EXPECT_EQ(spec.wrenches[2].from, 0.25);
@@ -165,7 +165,7 @@ TEST(SceneFile, BuildsInlineBodiesWithTheirJointsAndCoordinates) {
   EXPECT_EQ(coordinates,
             (std::vector<std::string>{"peg/x", "peg/y", "peg/theta", "tip/x", "tip/y", "door/theta", "slider/s"}));
   EXPECT_EQ(models[4].joints[0].axes[0].lower, -1);
-  EXPECT_EQ(models[4].joints[0].axes[1].lower, -scene::kInfinity);
+  EXPECT_EQ(models[4].joints[0].axes[1].lower, -kInfinity);
   EXPECT_EQ(models[5].joints[0].axes[0].axis_J, Eigen::Vector3d::UnitZ());
   EXPECT_EQ(models[5].links[0].collisions[1].mu, 0.2);
   EXPECT_EQ(models[6].links[0].inertial->I_Com_L(1, 2), 0.3);
@@ -213,9 +213,9 @@ TEST(SceneFile, ReadsWhatPublishedParametersReallyHold) {
                         {"unactuated_mass_scale:", mass, -1},
                         {"unactuated_mass_scale: 5", mass, 5},
                         {"unactuated_mass_scale: 0", mass, 0},
-                        {"contact_detection_tolerance: .inf", margin, scene::kInfinity},
+                        {"contact_detection_tolerance: .inf", margin, kInfinity},
                         {"log_barrier_weight: 100", kappa, 100},
-                        {"log_barrier_weight: .nan", kappa, scene::kInfinity},
+                        {"log_barrier_weight: .nan", kappa, kInfinity},
                         {"h: 0.05", h, 0.05},
                         {"is_quasi_dynamic: false", quasistatic, 1},
                         {"is_quasi_dynamic: True", quasistatic, 0}};
@@ -348,5 +348,5 @@ TEST(SceneFile, WrittenSettingsReadBack) {
   EXPECT_FALSE(equal_yaml(write_settings(again), write_settings({})));
 }
 
-}  // namespace
+}  // namespace scene_file_test
 }  // namespace deft::io

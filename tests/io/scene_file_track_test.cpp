@@ -5,11 +5,11 @@
 #include <limits>
 #include <string>
 
-#include "deft/io/scene_file_settings.hpp"
+#include "deft/io/settings/settings_file.hpp"
 #include "scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_track_test {
 
 using scene::TrackSettings;
 using test::Folder;
@@ -132,5 +132,5 @@ TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
     EXPECT_NE(help.find(text), std::string::npos) << text << '\n' << help;
 }
 
-}  // namespace
+}  // namespace scene_file_track_test
 }  // namespace deft::io

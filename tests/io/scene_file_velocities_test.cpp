@@ -5,7 +5,7 @@
 #include "io/scene_file_support.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_velocities_test {
 
 using test::Folder;
 
@@ -127,5 +127,5 @@ TEST(SceneFileVelocities, WrongCommandsAreNamed) {
   }
 }
 
-}  // namespace
+}  // namespace scene_file_velocities_test
 }  // namespace deft::io

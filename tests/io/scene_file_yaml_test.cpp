@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "deft/io/yaml_node.hpp"
-#include "deft/io/yaml_reader.hpp"
+#include "deft/io/text/yaml_node.hpp"
+#include "deft/io/text/yaml_reader.hpp"
 
 namespace deft::io {
-namespace {
+namespace scene_file_yaml_test {
 
 YamlNode parse(const std::string& text) {
   Diagnostics diagnostics;
@@ -100,5 +100,5 @@ TEST(SceneFileYaml, ReadsNumbersAsYamlAndPeopleWriteThem) {
     EXPECT_FALSE(parse_number(text).has_value()) << text;
 }
 
-}  // namespace
+}  // namespace scene_file_yaml_test
 }  // namespace deft::io

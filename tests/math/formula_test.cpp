@@ -9,7 +9,7 @@
 #include <string_view>
 
 namespace deft {
-namespace {
+namespace formula_test {
 
 TEST(Formula, HasTheValuesOfItsText) {
   constexpr double pi = std::numbers::pi;
@@ -130,5 +130,5 @@ TEST(Condition, SaysWhereItIsWrong) {
   EXPECT_THROW(Formula("t < 1"), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace formula_test
 }  // namespace deft

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace deft {
-namespace {
+namespace random_test {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -59,5 +59,5 @@ TEST(Random, SeedItemIndexAndKindAllCount) {
     EXPECT_NE(x, other);
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace deft

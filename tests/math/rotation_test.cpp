@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 namespace deft {
-namespace {
+namespace rotation_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -128,5 +128,5 @@ TEST(Rotation, RollPitchYawReproducesTheRotationAtGimbalLock) {
   }
 }
 
-}  // namespace
+}  // namespace rotation_test
 }  // namespace deft

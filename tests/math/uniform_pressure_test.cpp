@@ -10,7 +10,7 @@
 #include "deft/math/random.hpp"
 
 namespace deft {
-namespace {
+namespace uniform_pressure_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector2d;
@@ -149,5 +149,5 @@ TEST(UniformPressure, RefusesSupportsWithoutArea) {
   EXPECT_NEAR(clockwise.load({1, 0, 0})(0), 1, 1e-14);
 }
 
-}  // namespace
+}  // namespace uniform_pressure_test
 }  // namespace deft

@@ -7,7 +7,7 @@
 #include "spec_builder.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace kinematic_tree_test {
 
 /// hand: palm (line 2), finger (3), tip (4), joints knuckle (5) and tip_joint, fixed (6). box: one free link (line 12).
 MultibodySpec sound_world() {
@@ -149,5 +149,5 @@ TEST(KinematicTree, TakesTheInertiaOfAFreeBodyFromAllThatIsFixedToIt) {
   EXPECT_EQ(complaints({.models = {frame}}).size(), 1u);
 }
 
-}  // namespace
+}  // namespace kinematic_tree_test
 }  // namespace deft::multibody

@@ -7,7 +7,7 @@
 #include "spec_builder.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace load_sdf_test {
 
 constexpr double kPi = std::numbers::pi;
 
@@ -278,5 +278,5 @@ TEST_F(LoadSdf, RefusesFilesThatHoldNoSingleModel) {
   }
 }
 
-}  // namespace
+}  // namespace load_sdf_test
 }  // namespace deft::multibody

@@ -7,7 +7,7 @@
 #include "spec_builder.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace load_urdf_test {
 
 class LoadUrdf : public ModelFiles {
  protected:
@@ -157,5 +157,5 @@ TEST_F(LoadModel, SaysThatAFileIsMissing) {
   EXPECT_EQ(lines_, Lines{"gone.sdf: error: cannot open the model file: there is no such file"});
 }
 
-}  // namespace
+}  // namespace load_urdf_test
 }  // namespace deft::multibody

@@ -6,7 +6,7 @@
 #include "spec_builder.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace model_bias_test {
 
 /// A ball and a hand with a free palm: free, ball, sliding and turning joints.
 MultibodySpec world() {
@@ -95,5 +95,5 @@ TEST(Model, BiasForceRejectsVelocitiesOfTheWrongSize) {
   EXPECT_THROW(model.bias_force(k, VectorXd::Zero(3), bias), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace model_bias_test
 }  // namespace deft::multibody

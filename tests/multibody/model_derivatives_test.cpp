@@ -6,7 +6,7 @@
 #include "support/differences.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace model_derivatives_test {
 
 constexpr double kStep = 2e-3;        // truncation (2e-3)⁶/140 and rounding 1e-16/2e-3 are both below 1e-12
 constexpr double kTolerance = 1e-11;  // relative to the largest entry
@@ -125,5 +125,5 @@ TEST(ModelDerivatives, VelocityDependentForcesFollowDifferences) {
   }
 }
 
-}  // namespace
+}  // namespace model_derivatives_test
 }  // namespace deft::multibody

@@ -10,7 +10,7 @@
 #include "support/allocation_counter.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace model_test {
 
 /// Central differences of poses that are exact to 1e-16: h² truncation and 1e-16/h rounding balance here.
 constexpr double kStep = 1e-5;
@@ -490,5 +490,5 @@ TEST(Model, LumpsWeldedModelsIntoOneFreeBody) {
   EXPECT_LT((M - summed_mass_matrix(spec, model, k)).cwiseAbs().maxCoeff(), 1e-13);
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace deft::multibody

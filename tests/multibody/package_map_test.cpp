@@ -1,4 +1,4 @@
-#include "deft/multibody/package_map.hpp"
+#include "deft/multibody/description/package_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "model_files.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace package_map_test {
 
 /// Sets an environment variable for the duration of a test.
 class Environment {
@@ -91,5 +91,5 @@ TEST_F(PackageMapTest, ListsEveryPathItTried) {
   EXPECT_EQ(packages_.resolve("gone.obj", at("a.sdf")).tried, std::vector<std::string>{at("gone.obj")});
 }
 
-}  // namespace
+}  // namespace package_map_test
 }  // namespace deft::multibody

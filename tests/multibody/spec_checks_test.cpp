@@ -1,4 +1,4 @@
-#include "deft/multibody/spec_checks.hpp"
+#include "deft/multibody/description/spec_checks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "spec_builder.hpp"
 
 namespace deft::multibody {
-namespace {
+namespace spec_checks_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -106,5 +106,5 @@ TEST(SpecChecks, CoverTheWorldsFramesWeldsAndModelNames) {
                                       "scene:7: error: weld of 'robot::base': the pose must have finite entries"}));
 }
 
-}  // namespace
+}  // namespace spec_checks_test
 }  // namespace deft::multibody

@@ -1,13 +1,13 @@
 // The law of commands against what makes it optimal.
 
-#include "deft/planning/command_law.hpp"
+#include "deft/planning/feasibility/command_law.hpp"
 
 #include <gtest/gtest.h>
 
 #include "deft/math/random.hpp"
 
 namespace deft::planning {
-namespace {
+namespace command_law_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -103,5 +103,5 @@ TEST(ClippedCommand, IsTheShortestLeastSquaresSolutionShortened) {
   EXPECT_TRUE(du.isZero());
 }
 
-}  // namespace
+}  // namespace command_law_test
 }  // namespace deft::planning

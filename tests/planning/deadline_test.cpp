@@ -1,19 +1,19 @@
 // Stops and limits of time end a search within a batch, and leave the tree of the batches before.
 
-#include "deft/planning/deadline.hpp"
+#include "deft/planning/feasibility/deadline.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/search_tree.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/search/search_tree.hpp"
 #include "planning/planning_scenes.hpp"
 #include "planning/tree_equality.hpp"
 
 namespace deft::planning {
-namespace {
+namespace deadline_test {
 
 using Eigen::VectorXd;
 
@@ -112,5 +112,5 @@ INSTANTIATE_TEST_SUITE_P(
                            {"plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true"}}),
     [](const auto& param) { return std::string(param.param.name); });
 
-}  // namespace
+}  // namespace deadline_test
 }  // namespace deft::planning

@@ -1,6 +1,6 @@
 // What a goal measures: bodies in metres and radians, joints, and what it leaves free.
 
-#include "deft/planning/goal.hpp"
+#include "deft/planning/feasibility/goal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::planning {
-namespace {
+namespace goal_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -201,5 +201,5 @@ TEST(Goal, RefusesRobotsAndEmptyGoalsByName) {
   EXPECT_EQ(message(hinge), "");
 }
 
-}  // namespace
+}  // namespace goal_test
 }  // namespace deft::planning

@@ -1,6 +1,6 @@
 // A search that is given the first batches of another one goes on as that one did.
 
-#include "deft/planning/journal.hpp"
+#include "deft/planning/feasibility/journal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 #include <deque>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/planning/fingers.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/run_clock.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/run_clock.hpp"
 #include "planning/planning_scenes.hpp"
 #include "planning/tree_equality.hpp"
 
 namespace deft::planning {
-namespace {
+namespace journal_test {
 
 using Eigen::VectorXd;
 using test::expect_equal;
@@ -236,5 +236,5 @@ TEST(Packed, ValuesComeBackBitForBit) {
   }
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace deft::planning

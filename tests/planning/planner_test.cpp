@@ -1,19 +1,21 @@
 // Whole plans: they hold when somebody else simulates them, and they do not depend on the number of threads.
 
+#include "deft/core/index.hpp"
 #include "deft/planning/planner.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "deft/dynamics/rollout.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/rollout_tree.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace planner_test {
 
 using Eigen::VectorXd;
 
@@ -52,7 +54,7 @@ double largest_lead(const scene::Scene& scene, const Plan& plan) {
   for (const Segment& segment : plan.segments)
     for (int k = segment.first; k < segment.last; ++k)
       if (!segment.transfer) {
-        const auto step = static_cast<std::size_t>(k);
+        const auto step = to_size(k);
         const VectorXd joints = joint_positions(scene, plan.q[step]);
         // What a step before has stretched may stay.
         const VectorXd before = k == 0 ? plan.u_start : plan.commands[step - 1];
@@ -167,7 +169,7 @@ TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
   judged.q.assign(4, q);
   tree.reject_goal();
   tree.correct(judged);
-  const Node& corrected = tree.nodes()[static_cast<std::size_t>(node)];
+  const Node& corrected = tree.nodes()[node];
   EXPECT_EQ(corrected.q, q);
   EXPECT_DOUBLE_EQ(corrected.distance, goal.distance(q));
   EXPECT_FALSE(corrected.holds_goal || corrected.rejected);
@@ -185,8 +187,8 @@ TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
 TEST_F(TreeAtItsGoal, GoesOnFromWhereTheJudgeSawIt) {
   // A judge that saw nothing move during the last roll-out.
   const int node = tree.goal_node();
-  const Node end = tree.nodes()[static_cast<std::size_t>(node)];
-  const VectorXd begin = tree.nodes()[static_cast<std::size_t>(end.parent)].q;
+  const Node end = tree.nodes()[node];
+  const VectorXd begin = tree.nodes()[end.parent].q;
   Plan judged;
   judged.segments = {{0, 1, false, node}};
   judged.commands = {end.u};
@@ -194,7 +196,7 @@ TEST_F(TreeAtItsGoal, GoesOnFromWhereTheJudgeSawIt) {
   ASSERT_FALSE(goal.reached(judged.q.back()));
   tree.reject_goal();
   tree.correct(judged);
-  for (int k = 0; k < 100 && tree.nodes()[static_cast<std::size_t>(node)].tries == end.tries; ++k)
+  for (int k = 0; k < 100 && tree.nodes()[node].tries == end.tries; ++k)
     tree.search({.nodes = 4, .threads = 1, .past_goal = true});
   EXPECT_TRUE(std::any_of(tree.nodes().begin() + node, tree.nodes().end(),
                           [&](const Node& n) { return n.parent == node && n.kind == NodeKind::kRollout; }));
@@ -304,5 +306,5 @@ TEST(Planner, ImprovesItsFirstPlan) {
             true);
 }
 
-}  // namespace
+}  // namespace planner_test
 }  // namespace deft::planning

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "deft/io/scene_file.hpp"
-#include "deft/planning/goal.hpp"
+#include "deft/io/scene/scene_file.hpp"
+#include "deft/planning/feasibility/goal.hpp"
 
 namespace deft::test {
 

@@ -1,13 +1,13 @@
 // The published contact samplers: their grasps touch, are free of collision, and are as varied as they should be.
 
-#include "deft/planning/published_sampler.hpp"
+#include "deft/planning/grasps/baseline_sampler.hpp"
 
 #include <gtest/gtest.h>
 
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace published_sampler_test {
 
 using Eigen::VectorXd;
 
@@ -27,7 +27,7 @@ TEST_P(PublishedSamplers, GraspsTouchTheObjectAndNothingElse) {
   const Hand hand(scene, goal);
   PublishedSampler sampler(scene, hand);
   Proximity proximity(scene);
-  const std::vector<char> all(static_cast<std::size_t>(scene.nu()), 1);
+  const std::vector<char> all(scene.nu(), 1);
   VectorXd q = scene.initial_configuration(), lowest, highest;
   int found = 0;
   for (int k = 0; k < 40; ++k) {
@@ -71,5 +71,5 @@ TEST(PublishedSampler, SaysWhichSystemsItIsFor) {
   }
 }
 
-}  // namespace
+}  // namespace published_sampler_test
 }  // namespace deft::planning

@@ -1,6 +1,6 @@
 // The metric against its formula, written densely; nearest neighbours against brute force.
 
-#include "deft/planning/reachable_metric.hpp"
+#include "deft/planning/search/reachable_metric.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace reachable_metric_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -133,9 +133,9 @@ TEST(ReachableMetric, FindsNoNodeThatWasRemoved) {
   for (int i = 0; i < 20; ++i) {
     const ReachableMetric::Nearest nearest = metric.nearest(q);
     ASSERT_GE(nearest.node, 0);
-    EXPECT_FALSE(seen[static_cast<std::size_t>(nearest.node)]);
+    EXPECT_FALSE(seen[nearest.node]);
     EXPECT_GE(nearest.distance, last);
-    seen[static_cast<std::size_t>(nearest.node)] = 1;
+    seen[nearest.node] = 1;
     last = nearest.distance;
     metric.remove(nearest.node);
   }
@@ -155,5 +155,5 @@ TEST(ReachableMetric, WeighsTheGlobalDistanceAsItIsTold) {
   EXPECT_NEAR(metric.nearest(q).distance, 4 * e(0) * e(0) + 9 * e(1) * e(1) + 0.25 * e(2) * e(2), 1e-10);
 }
 
-}  // namespace
+}  // namespace reachable_metric_test
 }  // namespace deft::planning

@@ -1,16 +1,16 @@
 // The ellipsoids against the sampled image of the ball of commands, by differences of smoothed steps.
 
-#include "deft/planning/reachable_set.hpp"
+#include "deft/planning/search/reachable_set.hpp"
 
 #include <gtest/gtest.h>
 
 #include "deft/math/random.hpp"
-#include "deft/planning/fingers.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/planner.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace reachable_set_test {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
@@ -28,7 +28,7 @@ MatrixXd difference_image(const scene::Scene& scene, const VectorXd& q, const Ve
     steps.reset();
     EXPECT_TRUE(steps.smoothed_step(q, moved, scene.spec().plan.kappa, q_next));
     scene.update(q_next, state);
-    return RigidTransform(state.X_WB()[static_cast<std::size_t>(body)]);
+    return RigidTransform(state.X_WB()[body]);
   };
   MatrixXd T(6, scene.nu());
   for (int i = 0; i < scene.nu(); ++i) {
@@ -101,7 +101,7 @@ TEST_P(ReachableSetOf, IsTheImageOfTheBallOfCommands) {
   scene.update(c, state);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const int body = finder.bodies()[i];
-    const RigidTransform X_WB = state.X_WB()[static_cast<std::size_t>(body)];
+    const RigidTransform X_WB = state.X_WB()[body];
     const MatrixXd T = difference_image(scene, node.q, node.u, body, X_WB.inverse() * sets[i].center_W);
     expect_image(T.bottomRows(3), scene.spec().plan.step_norm, sets[i].shift_axes_W);
     expect_image(T.topRows(3), scene.spec().plan.step_norm, sets[i].turn_axes_W);
@@ -122,7 +122,7 @@ TEST(ReachableSet, LiesAboutTheCentreOfMassAndInThePlaneOfMotion) {
   ASSERT_EQ(sets.size(), 1u);
   scene::SceneState state = scene.make_state();
   scene.update(node.q, state);
-  const Vector3d p_W = state.X_WB()[static_cast<std::size_t>(finder.bodies()[0])].translation();
+  const Vector3d p_W = state.X_WB()[finder.bodies()[0]].translation();
   EXPECT_LT((sets[0].com_W - p_W).norm(), 1e-12) << "a ball's centre of mass is its origin";
   EXPECT_LT((sets[0].center_W - p_W).norm(), 0.05) << "a step is short";
   EXPECT_LT(sets[0].shift_axes_W.col(2).norm(), 1e-6);
@@ -142,7 +142,7 @@ TEST(ReachableSets, CoverAllFramesAndTheNodesOfThePlanFirst) {
   EXPECT_EQ(sets.ellipsoids.size(), sets.places.size() * sets.bodies.size() * 24);
   EXPECT_EQ(sets.radius, loaded.spec().plan.step_norm);
   EXPECT_EQ(sets.kappa, loaded.spec().plan.kappa);
-  for (int k = 0; k < frames; ++k) EXPECT_EQ(sets.places[static_cast<std::size_t>(k)].frame, k);
+  for (int k = 0; k < frames; ++k) EXPECT_EQ(sets.places[k].frame, k);
   for (const Segment& segment : result.plan.segments) {
     const bool found = std::any_of(sets.places.begin(), sets.places.end(),
                                    [&](const auto& place) { return place.node == segment.node; });
@@ -180,5 +180,5 @@ TEST(ReachableSets, AreThoseAboutTheJointsInTheSingleStepSearch) {
   EXPECT_GT((sets[0].center_W - others[0].center_W).norm(), 1e-4);
 }
 
-}  // namespace
+}  // namespace reachable_set_test
 }  // namespace deft::planning

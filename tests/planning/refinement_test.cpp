@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 
-#include "deft/planning/fingers.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/rollout_tree.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace refinement_test {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
@@ -106,7 +106,7 @@ TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   ASSERT_GE(nodes.size(), 5u);
   PlanningSteps steps(scene);
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    const Node& parent = nodes[static_cast<std::size_t>(nodes[i].parent)];
+    const Node& parent = nodes[nodes[i].parent];
     Instant at{parent.q, parent.u, parent.finer}, next;
     for (const VectorXd& command : nodes[i].commands) {
       ASSERT_TRUE(steps.advance(at, command, next));
@@ -121,7 +121,7 @@ TEST(RolloutTree, RetracesAPlanByItsGrasps) {
     if (node.kind != NodeKind::kTransfer) continue;
     ++grasps;
     EXPECT_TRUE(std::any_of(plan.segments.begin(), plan.segments.end(), [&](const Segment& segment) {
-      const VectorXd& planned = plan.q[static_cast<std::size_t>(segment.last)];
+      const VectorXd& planned = plan.q[segment.last];
       const VectorXd missing = joint_positions(scene, node.q) - joint_positions(scene, planned);
       return segment.transfer && missing.cwiseAbs().maxCoeff() <= 0.02;
     }));
@@ -150,8 +150,8 @@ TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
         const Segment& old = plan.segments[k];
         const auto first = static_cast<int>(twice.commands.size());
         for (int step = old.first; step < old.last; ++step) {
-          twice.commands.push_back(plan.commands[static_cast<std::size_t>(step)]);
-          twice.q.push_back(plan.q[static_cast<std::size_t>(in_vain ? plan.segments[s].first : step + 1)]);
+          twice.commands.push_back(plan.commands[step]);
+          twice.q.push_back(plan.q[in_vain ? plan.segments[s].first : step + 1]);
         }
         twice.segments.push_back({first, first + old.last - old.first, old.transfer});
       }
@@ -188,11 +188,11 @@ TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
   const Goal goal(scene, scene.spec().goals.front(), true);
   EXPECT_TRUE(judge(planning_scene(scene), goal, scene.initial_configuration(), result.plan.commands, {}).holds());
   for (const Segment& segment : result.plan.segments) {
-    const Node& node = result.nodes.at(static_cast<std::size_t>(segment.node));
-    EXPECT_LT((node.q - result.plan.q[static_cast<std::size_t>(segment.last)]).norm(), 1e-6);
+    const Node& node = result.nodes.at(segment.node);
+    EXPECT_LT((node.q - result.plan.q[segment.last]).norm(), 1e-6);
     ASSERT_EQ(node.finer.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i)
-      EXPECT_LT((node.finer[i] - result.plan.finer[i].q[static_cast<std::size_t>(segment.last)]).norm(), 1e-6);
+      EXPECT_LT((node.finer[i] - result.plan.finer[i].q[segment.last]).norm(), 1e-6);
   }
 }
 
@@ -220,8 +220,8 @@ TEST_P(Refined, PlansHoldWithEveryStep) {
     EXPECT_EQ(segment.first, at);
     at = segment.last;
     ASSERT_TRUE(segment.node > 0 && segment.node < static_cast<int>(result.nodes.size()));
-    const VectorXd& q = result.nodes[static_cast<std::size_t>(segment.node)].q;
-    EXPECT_LT((q - result.plan.q[static_cast<std::size_t>(at)]).norm(), 1e-6);
+    const VectorXd& q = result.nodes[segment.node].q;
+    EXPECT_LT((q - result.plan.q[at]).norm(), 1e-6);
   }
   EXPECT_EQ(at, static_cast<int>(result.plan.commands.size()));
   // The same with two threads.
@@ -235,5 +235,5 @@ INSTANTIATE_TEST_SUITE_P(Planning, Refined,
                                          NearGoal{"planar_hand", {"goals.half_turn.ball.theta=0.4"}}),
                          [](const auto& param) { return std::string(param.param.scene); });
 
-}  // namespace
+}  // namespace refinement_test
 }  // namespace deft::planning

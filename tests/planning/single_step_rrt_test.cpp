@@ -1,19 +1,19 @@
 // The single-step tree: every node is the step of its parent, and threads do not matter.
 
-#include "deft/planning/single_step_rrt.hpp"
+#include "deft/planning/search/single_step_rrt.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "deft/core/crew.hpp"
-#include "deft/planning/fingers.hpp"
+#include "deft/core/thread_pool.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/planner.hpp"
-#include "deft/planning/planning_steps.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace single_step_rrt_test {
 
 using Eigen::VectorXd;
 
@@ -48,7 +48,7 @@ TEST_P(SingleSteps, AreTheStepsOfTheirParentsBitForBit) {
     int single = 0;
     for (const Node& node : tree.rrt.nodes()) {
       if (node.kind == NodeKind::kRoot) continue;
-      const Node& parent = tree.rrt.nodes()[static_cast<std::size_t>(node.parent)];
+      const Node& parent = tree.rrt.nodes()[node.parent];
       EXPECT_EQ(node.u, node.commands.back());
       EXPECT_EQ(node.distance, tree.goal.distance(node.q));
       VectorXd q = parent.q, q_next;
@@ -140,7 +140,7 @@ TEST(SingleStepRrt, NeedsEveryOneOfItsPublishedIdeas) {
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         PublishedTree tree(name, settings, seed);
         tree.rrt.search({.nodes = 800, .threads = 2, .past_goal = true});
-        sum += tree.rrt.nodes()[static_cast<std::size_t>(tree.rrt.best_node())].distance;
+        sum += tree.rrt.nodes()[tree.rrt.best_node()].distance;
       }
       return sum / 3;
     };
@@ -219,16 +219,16 @@ TEST(Crew, DoesEveryItemOnceAndPassesErrorsOn) {
   std::vector<std::atomic<int>> done(100);
   Crew crew(3, [&](int, int item) {
     if (item == 99) throw std::runtime_error("item 99");
-    ++done[static_cast<std::size_t>(item)];
+    ++done[item];
   });
   for (int round = 1; round <= 200; ++round) {
     crew.run(50);
-    for (int i = 0; i < 100; ++i) ASSERT_EQ(done[static_cast<std::size_t>(i)], i < 50 ? round : 0);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(done[i], i < 50 ? round : 0);
   }
   EXPECT_THROW(crew.run(100), std::runtime_error);
   crew.run(50);
   EXPECT_EQ(done[0], 202);
 }
 
-}  // namespace
+}  // namespace single_step_rrt_test
 }  // namespace deft::planning

@@ -1,12 +1,12 @@
 // The interval of a success rate.
-#include "deft/planning/success_rate.hpp"
+#include "deft/planning/feasibility/success_rate.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace deft::planning {
-namespace {
+namespace success_rate_test {
 
 TEST(SuccessRate, EndsOfTheIntervalAreSharesFromWhichTheMeasuredOneIsJustPlausible) {
   for (const auto& [successes, count] : {std::pair{0, 10}, {3, 10}, {50, 50}, {199, 200}}) {
@@ -24,5 +24,5 @@ TEST(SuccessRate, EndsOfTheIntervalAreSharesFromWhichTheMeasuredOneIsJustPlausib
   }
 }
 
-}  // namespace
+}  // namespace success_rate_test
 }  // namespace deft::planning

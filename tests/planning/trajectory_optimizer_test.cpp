@@ -1,21 +1,22 @@
 // Trajectory optimisation: against closed forms, finite differences, an independent simulation, and what limits
 // promise.
 
-#include "deft/planning/trajectory_optimizer.hpp"
+#include "deft/planning/trajectory/trajectory_optimizer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <algorithm>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/trajectory_program.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/trajectory/trajectory_program.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace trajectory_optimizer_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -82,7 +83,7 @@ TEST(TrajectoryOptimizer, BringsTheBoxToItsPlaceAndNeverGetsWorse) {
   const TrajectoryResult result = optimizer.optimize(problem, {});
   for (std::size_t k = 1; k < result.history.size(); ++k) {
     EXPECT_LE(result.history[k].cost, result.history[k - 1].cost);
-    EXPECT_EQ(result.history[k].program, solvers::HorizonStatus::kSolved);
+    EXPECT_EQ(result.history[k].program, solvers::horizon::HorizonStatus::kSolved);
     EXPECT_GE(result.history[k].kappa, result.history[k - 1].kappa);
   }
   EXPECT_LT(result.cost, 0.2 * result.history.front().cost);
@@ -231,7 +232,7 @@ TEST(TrajectoryProgram, GradientIsThatOfTheCostOnRotations) {
   LinearStep step;
   step.A.setIdentity(scene.nv(), scene.nv());
   step.B.setZero(scene.nv(), scene.nu());
-  solvers::HorizonQp qp;
+  solvers::horizon::HorizonQp qp;
   program.expand(motion, {&step, 1}, qp);
   const double width = 1e-5;
   for (int v = 0; v < scene.nv(); ++v) {
@@ -294,5 +295,5 @@ TEST(TrajectoryOptimizer, SaysWhatIsWrongWithAProblem) {
   EXPECT_NE(message([](auto&) {}, bundle).find("sigma_q > 0"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace trajectory_optimizer_test
 }  // namespace deft::planning

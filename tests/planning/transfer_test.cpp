@@ -1,6 +1,6 @@
 // Fingers, sampled grasps and the way to them, on the bundled hands.
 
-#include "deft/planning/transfer.hpp"
+#include "deft/planning/grasps/transit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace {
+namespace transfer_test {
 
 using Eigen::VectorXd;
 
@@ -71,7 +71,7 @@ TEST_P(Systems, GraspsTouchWithinTheStandoffAndCollideWithNothing) {
     // What may not move has not.
     const VectorXd before = joint_positions(bench.scene, q);
     for (Eigen::Index u = 0; u < before.size(); ++u) {
-      if (grasp->moves[static_cast<std::size_t>(u)]) continue;
+      if (grasp->moves[u]) continue;
       EXPECT_EQ(grasp->joints(u), before(u));
     }
   }
@@ -222,5 +222,5 @@ INSTANTIATE_TEST_SUITE_P(Planning, Systems,
                                          "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
 
-}  // namespace
+}  // namespace transfer_test
 }  // namespace deft::planning

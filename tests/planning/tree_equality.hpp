@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "deft/planning/plan.hpp"
+#include "deft/planning/feasibility/plan.hpp"
 
 namespace deft::test {
 

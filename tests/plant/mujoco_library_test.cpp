@@ -11,7 +11,7 @@
 #include "plant/plant_worlds.hpp"
 
 namespace deft::plant {
-namespace {
+namespace mujoco_library_test {
 
 std::string failure(const std::string& path) {
   try {
@@ -51,6 +51,6 @@ TEST(MujocoLibrary, ItsErrorsAreExceptionsInEveryThread) {
   EXPECT_FALSE(std::filesystem::exists("MUJOCO_LOG.TXT"));
 }
 
-}  // namespace
+}  // namespace mujoco_library_test
 }  // namespace deft::plant
 #endif

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 
-#include "deft/io/scene_file.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
 #include "plant/plant_worlds.hpp"
 
 namespace deft::plant {
-namespace {
+namespace mujoco_plant_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -34,7 +34,7 @@ scene::Scene load(const std::string& name) {
 
 VectorXd start_targets(const scene::Scene& scene) {
   VectorXd u(scene.nu());
-  for (int i = 0; i < scene.nu(); ++i) u(i) = scene.initial_configuration()(scene.command_coordinates()[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < scene.nu(); ++i) u(i) = scene.initial_configuration()(scene.command_coordinates()[i]);
   return u;
 }
 
@@ -290,5 +290,5 @@ TEST_F(MujocoPlant, IsTheSameWorldAgainAfterAReset) {
   EXPECT_EQ(ends[0], ends[1]);
 }
 
-}  // namespace
+}  // namespace mujoco_plant_test
 }  // namespace deft::plant

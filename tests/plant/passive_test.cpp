@@ -20,7 +20,7 @@ bool testing::has_mujoco() {
   return there;
 }
 
-namespace {
+namespace passive_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -87,7 +87,7 @@ TEST_P(Passive, ASlidingBlockStopsAfterVSquaredOverTwoMuG) {
     world->contacts(contacts);
     for (const auto& contact : contacts) {
       if (Vector3d(contact.force_W.data()).norm() < 1e-6) continue;
-      const double sign = scene.names_bodies()[static_cast<std::size_t>(contact.a)] == "block" ? 1 : -1;
+      const double sign = scene.names_bodies()[contact.a] == "block" ? 1 : -1;
       sum += 0.01 * sign * Vector3d(contact.force_W.data());
       EXPECT_NEAR(sign * contact.normal_W[2], 1, 0.02) << "from b to a";
       EXPECT_EQ(contact.state, dynamics::ContactState::kSlide);
@@ -228,5 +228,5 @@ TEST_P(Passive, APusherPushesAPuckThatItsSurroundingsDamp) {
   EXPECT_NEAR(force, 10 * 1 * speed, 0.02);
 }
 
-}  // namespace
+}  // namespace passive_test
 }  // namespace deft::plant

@@ -7,7 +7,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::plant {
-namespace {
+namespace plant_test {
 
 using multibody::JointKind;
 using multibody::SphereSpec;
@@ -29,5 +29,5 @@ TEST(ObjectDamping, IsThatOfThePlansStepsWhereGravityDoesNotAct) {
   EXPECT_EQ(object_damping(puck_and_ball({0, 0, -9.81}), 3, 0.1), Eigen::Vector2d(3, 3)) << "as stated";
 }
 
-}  // namespace
+}  // namespace plant_test
 }  // namespace deft::plant

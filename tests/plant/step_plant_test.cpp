@@ -6,12 +6,13 @@
 
 #include <random>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "plant/plant_worlds.hpp"
 #include "support/allocation_counter.hpp"
 
 namespace deft::plant {
-namespace {
+namespace step_plant_test {
 
 using Eigen::VectorXd;
 using multibody::JointKind;
@@ -103,7 +104,7 @@ TEST(StewartTrinklePlant, StepsOfAMillisecondStandBeforeTheJudgeWhateverTheComma
   spec.step.h = 0.07;
   spec.step.rays = 2;
   spec.plane = scene::Plane::kXY;
-  spec.step.contact_margin = scene::kInfinity;
+  spec.step.contact_margin = kInfinity;
   const scene::Scene scene = test::build(spec);
   const auto plant = make_plant(PlantKind::kStewartTrinkle, scene, {.step = 0.001});
   const std::vector<std::pair<unsigned, double>> kRuns{{1, 5e-5}, {3, 5e-4}};  // seed, and how far the first hand goes per period
@@ -154,5 +155,5 @@ TEST(StepPlant, AWarmAdvanceAllocatesNothing) {
   }
 }
 
-}  // namespace
+}  // namespace step_plant_test
 }  // namespace deft::plant

@@ -1,4 +1,5 @@
 """Shared by the scenario tests: the tree, its tools and the built program."""
+
 import os
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Pushed, turned, rolled and jammed: steps whose result is a formula."""
+
 import json
 import math
 import subprocess
@@ -16,19 +17,36 @@ class Table:
 
     def __init__(self, deft, folder, h=0.02, gain=0.0, **step):
         self.deft, self.folder = deft, folder
-        self.doc = {"deft": 1, "bodies": {}, "robots": [], "friction": {"default": 0, "pairs": []}, "plane": "xy",
-                    "step": {"model": "limit-surface", "h": h, "gain": gain, "contact_margin": math.inf, **step},
-                    "configurations": {"start": {}}, "initial": "start",
-                    "commands": {"type": "velocity", "interpolation": "hold", "knots": [{"t": 0}]}}
+        self.doc: dict = {
+            "deft": 1,
+            "bodies": {},
+            "robots": [],
+            "friction": {"default": 0, "pairs": []},
+            "plane": "xy",
+            "step": {"model": "limit-surface", "h": h, "gain": gain, "contact_margin": math.inf, **step},
+            "configurations": {"start": {}},
+            "initial": "start",
+            "commands": {"type": "velocity", "interpolation": "hold", "knots": [{"t": 0}]},
+        }
 
     def disc(self, name, radius, at, A, mu=0):
-        self.doc["bodies"][name] = {"shape": {"cylinder": {"radius": radius, "length": 0.1}}, "joint": {"planar": "xy"}, "mass": 1, "mu": mu,
-                                    "limit_surface": np.asarray(A, float).tolist()}
+        self.doc["bodies"][name] = {
+            "shape": {"cylinder": {"radius": radius, "length": 0.1}},
+            "joint": {"planar": "xy"},
+            "mass": 1,
+            "mu": mu,
+            "limit_surface": np.asarray(A, float).tolist(),
+        }
         self.doc["configurations"]["start"][name] = at
 
     def box(self, name, size, at, A, mu=0):
-        self.doc["bodies"][name] = {"shape": {"box": {"size": [*size, 0.1]}}, "joint": {"planar": "xy"}, "mass": 1, "mu": mu,
-                                    "limit_surface": np.asarray(A, float).tolist()}
+        self.doc["bodies"][name] = {
+            "shape": {"box": {"size": [*size, 0.1]}},
+            "joint": {"planar": "xy"},
+            "mass": 1,
+            "mu": mu,
+            "limit_surface": np.asarray(A, float).tolist(),
+        }
         self.doc["configurations"]["start"][name] = at
 
     def finger(self, name, at, u, B=1.0, mu=0, **body):
@@ -44,7 +62,9 @@ class Table:
         path = self.folder / "table.deft.yaml"
         path.write_text(yaml.safe_dump(self.doc, sort_keys=False))
         out = self.folder / f"out-{len(list(self.folder.iterdir()))}"
-        done = subprocess.run([self.deft, "sim", path, "--steps", str(steps), "--out", out, "--json"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [self.deft, "sim", path, "--steps", str(steps), "--out", out, "--json"], capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == code, done.stderr + done.stdout
         with h5py.File(out / "run.h5") as f:
             names = [str(n) for n in f.attrs["names_q"]]
@@ -83,7 +103,7 @@ def test_ellipsoid_turns_with_its_object(table):
     t = table(h=h, gain=c)
     t.disc("disc", 0.3, [0, 0, theta], A)
     t.finger("tip", [-0.3, 0], [v, 0], B)
-    q, force, _ = t.run(1)
+    q, _, _ = t.run(1)
     load = v / (world[0, 0] + c * B)
     moved = [q[f"disc/{k}"][1] - start for k, start in (("x", 0), ("y", 0), ("theta", theta))]
     assert moved == pytest.approx(h * world[:, 0] * load, abs=1e-11)
@@ -97,7 +117,7 @@ def test_two_fingers_turn_a_box_on_the_spot(table, c):
     t.box("box", (1.0, 0.8), [0, 0, 0], [1, 2, a3])
     t.finger("left", [-0.5, y], [v, 0], B)
     t.finger("right", [0.5, -y], [-v, 0], B)
-    q, force, _ = t.run(1)
+    q, _, _ = t.run(1)
     load = v / (2 * y * y * a3 + c * B)
     assert [q["box/x"][1], q["box/y"][1]] == pytest.approx([0, 0], abs=1e-12)
     assert q["box/theta"][1] == pytest.approx(-2 * h * y * a3 * load, rel=1e-9)
@@ -117,7 +137,7 @@ def test_disc_slides_or_rolls_along_a_wall(table, mu, c):
     friction = min(rolling, mu * math.sin(alpha))  # per λ, backwards
     speed = a * (math.cos(alpha) - friction)  # per λ
     load = v / (speed * math.cos(alpha) + c * B)
-    q, force, _ = t.run(1)
+    q, _, _ = t.run(1)
     assert q["disc/x"][1] == pytest.approx(h * speed * load, rel=1e-9)
     assert q["disc/y"][1] == pytest.approx(r, abs=1e-12)
     assert q["disc/theta"][1] == pytest.approx(-h * a3 * r * friction * load, abs=1e-11)
@@ -138,8 +158,16 @@ def test_disc_in_a_nip_jams_where_the_friction_angle_says(table, theta, margin):
     corners = [touch + s * along * 0.3 - d * 0.1 * n for s, d in ((-1, 0), (1, 0), (1, 1), (-1, 1))]
     area = sum(p[0] * q[1] - p[1] * q[0] for p, q in zip(corners, corners[1:] + corners[:1], strict=True))
     corners = corners if area > 0 else corners[::-1]
-    t.finger("plate", [0, 0], (0.1 * n).tolist(), 1.0, mu=mu, inertia=[0.1, 0.1, 0.1], mass=1,
-             shape={"prism": {"vertices": [[float(x) for x in p] for p in corners], "height": 0.1}})
+    t.finger(
+        "plate",
+        [0, 0],
+        (0.1 * n).tolist(),
+        1.0,
+        mu=mu,
+        inertia=[0.1, 0.1, 0.1],
+        mass=1,
+        shape={"prism": {"vertices": [[float(x) for x in p] for p in corners], "height": 0.1}},
+    )
     q, _, summary = t.run(1, code=1 if margin > 1 else 0)
     assert summary["status"] == ("Infeasible" if margin > 1 else "Completed")
     if margin < 1:
@@ -176,7 +204,9 @@ initial: start
 commands: {knots: [{t: 0, tip: [-0.1326878261546298, 0.06999322368950572]}, {t: 0.04, tip: [-0.1243965327857744, 0.06999322368950572]}]}
 plane: yz
 """)
-    done = subprocess.run([deft, "sim", path, "--steps", "16", "--out", tmp_path / "out", "--json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [deft, "sim", path, "--steps", "16", "--out", tmp_path / "out", "--json"], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     with h5py.File(tmp_path / "out/run.h5") as f:
         q, second = np.array(f["q"]), np.array(f["steps/second_delta"])

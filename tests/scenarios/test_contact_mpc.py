@@ -1,5 +1,6 @@
 """Scenes under the mixed-integer controller. What the run file says of each plan is rebuilt here from the scene's own equations, with matrices
 written down by hand: dynamics, complementarity, cost, bounds, and that the plant did what the plan said."""
+
 import json
 import signal
 import subprocess
@@ -18,8 +19,23 @@ NORMAL, FRICTION, SLIP = range(3)
 
 
 def simulate(deft, root, folder, scene, *arguments, code=0):
-    done = subprocess.run([deft, "sim", root / SCENES / f"{scene}.deft.yaml", "--controller", "mixed-integer", "--out", folder, "--json", *map(str, arguments)],
-                          capture_output=True, text=True, cwd=root, timeout=600)
+    done = subprocess.run(
+        [
+            deft,
+            "sim",
+            root / SCENES / f"{scene}.deft.yaml",
+            "--controller",
+            "mixed-integer",
+            "--out",
+            folder,
+            "--json",
+            *map(str, arguments),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        timeout=600,
+    )
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if done.stdout else done.stderr
 
@@ -47,17 +63,17 @@ def recheck(run, k, N):
         q, v = x[stage + 1, :2], x[stage + 1, 2:]
         slacks = np.zeros(len(pairs))
         while i < len(pairs):
-            assert [p[0] for p in pairs[i:i + 4]] == [NORMAL, FRICTION, FRICTION, SLIP]
+            assert [p[0] for p in pairs[i : i + 4]] == [NORMAL, FRICTION, FRICTION, SLIP]
             other = next(names[b] for b in pairs[i][1:3] if names[b] != "disc")
             n = SURFACES[other][0]
-            c, b1, b2, slip = gamma[i:i + 4, stage]
+            c, b1, b2, slip = gamma[i : i + 4, stage]
             # The two rays are opposite tangents; which is which follows from the slacks, and both must agree with one choice.
             candidates = []
             for sign in (1, -1):
                 t = sign * np.array([n[1], -n[0]])
                 candidates.append((np.array([gap(other, q), slip + t @ v, slip - t @ v, MU * c - b1 - b2]), c * n + (b1 - b2) * t))
-            best = min(candidates, key=lambda s: abs(s[0] - slack[i:i + 4, stage]).max())
-            slacks[i:i + 4] = best[0]
+            best = min(candidates, key=lambda s: abs(s[0] - slack[i : i + 4, stage]).max())
+            slacks[i : i + 4] = best[0]
             push += best[1]
             i += 4
         v_next = x[stage, 2:] + H * u[stage] + push
@@ -99,7 +115,7 @@ def test_every_plan_is_optimal_feasible_and_followed(disc):
             assert abs(u).max() <= 1 + 1e-8 and abs(x[1:, 2:]).max() <= 1 + 1e-8 and abs(x[1:, :2]).max() <= 5 + 1e-8
             assert np.allclose(x[0], [*run["q"][k], *run["v"][k]], atol=0) and np.array_equal(run["u"][k], u[0])
             assert abs(x[1] - [*run["q"][k + 1], *run["v"][k + 1]]).max() <= 1e-7
-            first, end = run["mpc/offset"][k:k + 2]
+            first, end = run["mpc/offset"][k : k + 2]
             loaded += bool(end > first and run["mpc/gamma"][first:end].max() > 1e-6)
         assert run["mpc/X_WB"].shape == (95, N + 1, len(run.attrs["names_bodies"]), 7)
     assert loaded > 5  # contact was planned for, not only free motion
@@ -110,9 +126,11 @@ def test_a_longer_horizon_sees_further_and_costs_less(disc, deft, root, tmp_path
     summary = simulate(deft, root, tmp_path / "run", "disc_long", "--steps", 60)
     assert summary["status"] == "Completed" and summary["control"]["fallbacks"] == 0
     with h5py.File(disc[1] / "run.h5") as short, h5py.File(tmp_path / "run" / "run.h5") as long:
+
         def cost(run, steps):
             x = np.hstack([run["q"][:steps], run["v"][:steps]]) - GOAL
             return (x**2).sum() + 10 * (run["u"][:steps] ** 2).sum()
+
         assert cost(long, 60) < 0.8 * cost(short, 60)
         touch = [int(np.argmax(run["q"][:, 1] < -4.4 + 1e-7)) for run in (short, long)]
         assert 0 < touch[1] < touch[0] / 2
@@ -179,8 +197,11 @@ def test_bounds_that_cannot_be_kept_give_the_safe_command(deft, root, tmp_path):
 
 
 def test_a_killed_run_keeps_its_plans(deft, root, tmp_path):
-    process = subprocess.Popen([deft, "sim", root / SCENES / "disc.deft.yaml", "--controller", "mixed-integer", "--out", tmp_path / "run", "--steps", "100000"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [deft, "sim", root / SCENES / "disc.deft.yaml", "--controller", "mixed-integer", "--out", tmp_path / "run", "--steps", "100000"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     end = time.monotonic() + 30
     while not (tmp_path / "run" / "run.h5").exists() and time.monotonic() < end:
         time.sleep(0.01)

@@ -1,4 +1,5 @@
 """The study of feedback: what it keeps, what it runs again, and the statistics of its page."""
+
 import json
 import stat
 import sys
@@ -56,7 +57,8 @@ def jobs(disturbance="offset", count=2):
 
 def test_what_was_run_is_not_run_again_until_something_changes(laboratory):
     build, plan, calls = laboratory
-    plans, absent = {"planar_hand": plan}, {}
+    plans = {"planar_hand": plan}
+    absent: dict[str, str] = {}
     first = study.run_all(study.Study(build), jobs(), plans, absent)
     assert calls() == 2 and absent == {}
     assert [run["seed"] for job in jobs() for run in first[job]["runs"]] == list(range(10))
@@ -74,8 +76,8 @@ def test_what_was_run_is_not_run_again_until_something_changes(laboratory):
 
 
 def test_misses_are_results_and_failures_are_named(laboratory):
-    build, plan, calls = laboratory
-    absent = {}
+    build, plan, _ = laboratory
+    absent: dict[str, str] = {}
     results = study.run_all(study.Study(build), [*jobs(count=3)[2:], *jobs("mass", 1)], {"planar_hand": plan}, absent)
     (only,) = results.values()
     assert [run["success"] for run in only["runs"]] == [False] * 5
@@ -84,14 +86,14 @@ def test_misses_are_results_and_failures_are_named(laboratory):
 
 
 def test_unknown_arguments_are_named(laboratory):
-    with pytest.raises(Failed, match="planar_foot.*planar_hand"):
+    with pytest.raises(Failed, match=r"planar_foot.*planar_hand"):
         study.bench_feedback(laboratory[0], 1, ["planar_foot"])
 
 
 def test_every_seed_is_run_once_in_every_cell():
     for system in study.SYSTEMS:
         for quick, counts in ((False, (50, 5, 1)), (True, (3, 1, 1))):
-            cells = {}
+            cells: dict = {}
             for job in study.jobs_of(system, quick):
                 cells.setdefault((job.disturbance, job.controller), []).extend(range(job.first, job.first + job.count))
             assert {name for name, _ in cells} == {"none", *(path.stem for path in study.DISTURBANCES.glob("*.yaml"))}

@@ -1,4 +1,5 @@
 """Objects on supports, pushed, grasped and jammed: the published numbers, by the runs of the page of grasping."""
+
 import numpy as np
 import pytest
 from reproductions import grasping

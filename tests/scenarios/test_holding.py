@@ -1,4 +1,5 @@
 """Objects held by friction stay where they are for ten minutes."""
+
 import numpy as np
 import pytest
 from scene_runs import SceneRun, deft_json, run_scene, scene_file
@@ -7,7 +8,9 @@ DRIFT_MAX_M = 1e-6
 GRIP_S = 10  # by then the grip has settled
 
 
-@pytest.mark.parametrize("settings", [("--h", "0.1"), ("--h", "0.1", "--model", "convex-second-order")], ids=["quasidynamic", "second order"])
+@pytest.mark.parametrize(
+    "settings", [("--h", "0.1"), ("--h", "0.1", "--model", "convex-second-order")], ids=["quasidynamic", "second order"]
+)
 @pytest.mark.parametrize("scene, held", [("gripper_cube", "cube"), ("allegro_ball", "ball")])
 def test_a_held_object_stays(deft, tmp_path, scene, held, settings):
     damped = ("--set", "step.joint_damping=1") if "--model" in settings else ()

@@ -1,4 +1,5 @@
 """Scenes that nobody has tuned anything for: drawn at random and judged by equations that share no code with the program."""
+
 import json
 import subprocess
 
@@ -15,7 +16,9 @@ SEEDS = {"limit-surface": range(30), "perfect-tracking": range(8), "impedance": 
 
 def simulate(deft, scene, out, steps):
     """The run of a scene and the summary; the exit code says how it ended."""
-    done = subprocess.run([deft, "sim", scene, "--steps", str(steps), "--out", out, "--json", "--quiet"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [deft, "sim", scene, "--steps", str(steps), "--out", out, "--json", "--quiet"], capture_output=True, text=True, timeout=120
+    )
     summary = json.loads(done.stdout)
     assert done.returncode == EXIT[summary["status"]], summary
     return Run(out / "run.h5"), summary
@@ -56,11 +59,18 @@ def test_problems_agree_with_all_modes(deft, tmp_path):
         n = int(rng.integers(1, 5))
         M, q = drawn(rng, n)
         free = sorted(int(i) for i in rng.choice(n, size=rng.integers(0, n), replace=False)) if rng.random() < 0.4 else []
-        document = {"format": "deft-problem", "version": 1, "kind": "mcp" if free else "lcp",
-                    "M": {"rows": n, "cols": n, "data": M.ravel().tolist()}, "q": q.tolist()} | ({"free": free} if free else {})
+        document = {
+            "format": "deft-problem",
+            "version": 1,
+            "kind": "mcp" if free else "lcp",
+            "M": {"rows": n, "cols": n, "data": M.ravel().tolist()},
+            "q": q.tolist(),
+        } | ({"free": free} if free else {})
         (tmp_path / f"{seed:03}.json").write_text(json.dumps(document))
         problems.append((M, q, free))
-    done = subprocess.run([deft, "solve", *sorted(tmp_path.glob("*.json")), "--uniqueness", "check", "--json"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [deft, "solve", *sorted(tmp_path.glob("*.json")), "--uniqueness", "check", "--json"], capture_output=True, text=True, timeout=120
+    )
     for (M, q, free), result in zip(problems, json.loads(done.stdout)["results"], strict=True):
         modes, found = solution_spread(M, q, free)
         assert result["status"] == "Infeasible" if modes == 0 else result["status"] in ("Solved", "NotUnique"), result

@@ -1,4 +1,5 @@
 """The model files of scenes/models are what tools/make_models.py writes from kinematics.yaml."""
+
 import subprocess
 import sys
 
@@ -19,13 +20,17 @@ def point(name: str, body: str, p_B, q: dict) -> np.ndarray:
 
 
 def test_upright_arm_has_the_height_of_its_links():
-    np.testing.assert_allclose(point("iiwa7", "iiwa_link_7", [0, 0, 0], {}), [0, 0, 0.1575 + 0.183 + 0.184 + 0.2155 + 0.184 + 0.2155 + 0.0805], atol=1e-12)
+    np.testing.assert_allclose(
+        point("iiwa7", "iiwa_link_7", [0, 0, 0], {}), [0, 0, 0.1575 + 0.183 + 0.184 + 0.2155 + 0.184 + 0.2155 + 0.0805], atol=1e-12
+    )
 
 
 def test_elbow_turns_the_forearm_backwards_into_the_horizontal():
     # joint 4 at -90 degrees: the forearm points along +x at elbow height
     elbow = 0.1575 + 0.183 + 0.184 + 0.2155
-    np.testing.assert_allclose(point("iiwa7", "iiwa_link_7", [0, 0, 0], {"iiwa_joint_4": -np.pi / 2}), [0.184 + 0.2155 + 0.0805, 0, elbow], atol=1e-12)
+    np.testing.assert_allclose(
+        point("iiwa7", "iiwa_link_7", [0, 0, 0], {"iiwa_joint_4": -np.pi / 2}), [0.184 + 0.2155 + 0.0805, 0, elbow], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.7])
@@ -35,7 +40,9 @@ def test_planar_arm_stays_at_the_height_of_its_shoulder(turn):
 
 
 def test_three_link_arm_reaches_along_y():
-    np.testing.assert_allclose(point("three_link_arm", "link_ee", [0, 0, 0], {"joint_1": np.pi / 2, "joint_2": -np.pi / 2}), [0, 2, 1], atol=1e-12)
+    np.testing.assert_allclose(
+        point("three_link_arm", "link_ee", [0, 0, 0], {"joint_1": np.pi / 2, "joint_2": -np.pi / 2}), [0, 2, 1], atol=1e-12
+    )
 
 
 def test_unknown_model_is_refused_with_the_choices():

@@ -1,4 +1,5 @@
 """Scenes of scenes/plants against their closed forms, in deft's second-order models: the check that `./run bench plants` makes on other simulators too."""
+
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ MODELS = ("convex-second-order", "stewart-trinkle")
 def plants(root):
     sys.path.insert(0, str(root / "benchmarks"))
     from suites import plants
+
     return plants
 
 

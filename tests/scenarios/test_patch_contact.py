@@ -1,4 +1,5 @@
 """Patch contact against the published numbers, closed forms, and a judge that knows only velocities; other masses, friction, steps and starts too."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +38,7 @@ def turned(axis, degrees: float) -> np.ndarray:
     return np.array([np.cos(half), *(np.sin(half) * axis)])
 
 
-CASES = {
+CASES: dict[str, tuple] = {
     "cube on a corner, other tilt, torsion of its own": ("cube", Box((1, 1, 1)), 2.0, 0.6, 0.01, (1, 1, 0.2), (0, 0, 0.9), turned((1, -0.7, 0.1), 50), (0, 0, 1, 0, 0, 0)),
     "brick thrown, other ellipsoid": ("cube", Box((0.4, 0.3, 0.2)), 5.0, 0.3, 0.005, (1, 0.5, 0.1), (0, 0, 0.4), turned((1, 2, 3), 70), (2, -1, 3, 1, 0.5, 0)),
     "heavy cube, long steps, no slip": ("cube", Box((1, 1, 1)), 300.0, 2.0, 0.02, (1, 1, 1), (0, 0, 0.8), turned((1, 0.2, 0), 35), (0, 0, 0, 0, 0.5, 0)),
@@ -53,10 +54,17 @@ CASES = {
 def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
     body, shape, mass, mu, h, ellipsoid, position, quat, velocity = CASES[case]
     scene, duration = ("cube_slides" if body == "cube" else "cylinder_rolls"), 2.0
-    geometry = f"{{box: {{size: {[float(s) for s in shape.size]}}}}}" if body == "cube" else f"{{cylinder: {{radius: {float(shape.radius_m)}, length: {float(shape.length)}}}}}"
+    geometry = (
+        f"{{box: {{size: {[float(s) for s in shape.size]}}}}}"
+        if body == "cube"
+        else f"{{cylinder: {{radius: {float(shape.radius_m)}, length: {float(shape.length)}}}}}"
+    )
     options = [*started(body, position, quat, velocity), *sets(step__h=h, friction__ellipsoid=list(map(float, ellipsoid)))]
     options += ["--set", f"bodies.{body}={{shape: {geometry}, mass: {mass}, joint: free, mu: {mu}}}", "--set", f"bodies.ground.mu={mu}"]
-    run = replace(simulate(Laboratory(deft, tmp_path), scene, world_of(shape, mass, mu, h, ellipsoid), body, round(duration / h), *options), wrenches=[])
+    run = replace(
+        simulate(Laboratory(deft, tmp_path), scene, world_of(shape, mass, mu, h, ellipsoid), body, round(duration / h), *options),
+        wrenches=[],
+    )
     assert run.run.summary["status"] == "Completed"
     with np.errstate(all="ignore"):
         assert max(run.verdict().values()) < 1e-7, run.verdict()
@@ -70,7 +78,10 @@ def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
 def moved(deft, folder, scene: str, body: str, world, steps: int, position, quat=(1, 0, 0, 0), velocity=(0, 0, 0, 0, 0, 0)) -> np.ndarray:
     """ν [T+1, 6] of a body started like this."""
     options = [*started(body, position, quat, velocity), *sets(step__h=world.h, friction__ellipsoid=list(map(float, world.ellipsoid)))]
-    options += [f"--set={key}={value}" for key, value in ((f"bodies.{body}.mass", world.mass), (f"bodies.{body}.mu", world.mu), ("bodies.ground.mu", world.mu))]
+    options += [
+        f"--set={key}={value}"
+        for key, value in ((f"bodies.{body}.mass", world.mass), (f"bodies.{body}.mu", world.mu), ("bodies.ground.mu", world.mu))
+    ]
     return simulate(Laboratory(deft, folder), scene, world, body, steps, *options).nu
 
 

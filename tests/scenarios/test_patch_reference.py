@@ -1,4 +1,5 @@
 """The oracle of patch contact by itself: closed forms, the published numbers, and that its judge tells wrong steps from right ones."""
+
 import numpy as np
 import pytest
 from reproductions.patch_reference import State, advance, judge
@@ -72,7 +73,14 @@ def test_the_judge_finds_what_is_wrong():
     end = advance(world, start)
     right = np.concatenate([end.omega, end.v])
     assert max(judge(world, start, right).values()) < 1e-12
-    for index, change, law in ((5, -1e-5, "depth"), (5, 1e-5, "distance"), (3, 1e-5, "dissipation"), (3, -1e-5, "cone"), (4, 1e-5, "dissipation"), (1, 1e-5, "depth")):
+    for index, change, law in (
+        (5, -1e-5, "depth"),
+        (5, 1e-5, "distance"),
+        (3, 1e-5, "dissipation"),
+        (3, -1e-5, "cone"),
+        (4, 1e-5, "dissipation"),
+        (1, 1e-5, "depth"),
+    ):
         wrong = right.copy()
         wrong[index] += change
         assert judge(world, start, wrong)[law] > 1e-9, (index, law)

@@ -1,4 +1,5 @@
 """The red cube is carried by friction alone and ends on the stack where it was let go."""
+
 import subprocess
 import sys
 
@@ -29,7 +30,9 @@ def carried_steps(run) -> list[int]:
 
 def last_touch(run) -> int:
     """Index of the last sample at which a pad pushes on the red cube."""
-    return 1 + max(k for k, step in enumerate(run.touching_pairs()) if any("red" in pair and any("_pad" in body for body in pair) for pair in step))
+    return 1 + max(
+        k for k, step in enumerate(run.touching_pairs()) if any("red" in pair and any("_pad" in body for body in pair) for pair in step)
+    )
 
 
 def test_commands_are_those_of_the_inverse_kinematics(root):

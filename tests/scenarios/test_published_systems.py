@@ -1,4 +1,5 @@
 """Systems written in the style of the published q_sys files load, and `deft info` agrees with the published table."""
+
 import json
 import subprocess
 from pathlib import Path
@@ -29,7 +30,9 @@ def test_info_agrees_with_the_table(name, root, deft):
     info = json.loads(done.stdout)
     assert [info["nq_u"], info["nq_a"]] == expected["n"]
     assert info["nu"] == info["nq_a"] and info["nq"] == sum(expected["n"])
-    stiffness = [[Kp] * len(robot["joints"]) if isinstance(Kp, int) else Kp for robot, Kp in zip(info["robots"], expected["Kp"], strict=True)]
+    stiffness = [
+        [Kp] * len(robot["joints"]) if isinstance(Kp, int) else Kp for robot, Kp in zip(info["robots"], expected["Kp"], strict=True)
+    ]
     assert [robot["stiffness"] for robot in info["robots"]] == stiffness
     assert [body["mass"] for body in info["objects"]] == pytest.approx(expected["mass"], abs=GHOST_MASS_KG)
     settings = info["settings"]
@@ -45,6 +48,9 @@ def test_info_agrees_with_the_table(name, root, deft):
 def test_a_system_with_an_overlay_moves_as_the_bundled_scene(root, deft, tmp_path):
     published = root / "scenes" / "published"
     overlaid = [published / "q_sys" / "ball_grazing_2d.yml", "--with", published / "overlays" / "ball_grazing_2d.yaml"]
-    ends = [deft_json(deft, "sim", *scene, "--out", tmp_path / name)["q"] for name, scene in (("scene", [scene_file("ball_grazing")]), ("system", overlaid))]
+    ends = [
+        deft_json(deft, "sim", *scene, "--out", tmp_path / name)["q"]
+        for name, scene in (("scene", [scene_file("ball_grazing")]), ("system", overlaid))
+    ]
     assert ends[1] == pytest.approx(ends[0], abs=1e-12)
     assert ends[0]["box/y"] > 0.04

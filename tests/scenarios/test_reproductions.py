@@ -1,4 +1,5 @@
 """The published experiments: numbers of the pages in docs/reproductions against calculations by hand."""
+
 import numpy as np
 import pytest
 from reproductions import contact_mpc, impedance_robot, pick_and_place, planar_gripper, smoothing, squeezing
@@ -38,7 +39,7 @@ def test_planar_gripper_as_a_complementarity_problem_stays_on_the_disc(gripper):
     assert max(planar_gripper.lcp_errors(m).values()) < 1e-8
     # Sliding plates follow the pull, and stick as soon as it stops.
     y = m.q[:, 0]
-    assert np.diff(y)[SLIP:planar_gripper.SLIP_ENDS] == pytest.approx(-2e-3, abs=1e-12)
+    assert np.diff(y)[SLIP : planar_gripper.SLIP_ENDS] == pytest.approx(-2e-3, abs=1e-12)
     assert np.abs(np.diff(y)[planar_gripper.SLIP_ENDS :]).max() < 1e-12
     assert planar_gripper.sticking_difference(gripper) < 1e-10
 
@@ -121,7 +122,9 @@ def test_bundled_gradients_are_those_of_the_noise(smoothed):
         expected = smoothing.gaussian_gradient(sigma * smoothing.COMMANDS, sigma)
         # Where no sample of the noise crosses the kink the estimated error is zero and the true one below 1e-3.
         assert (np.abs(found - expected) <= 4.5 * error + 1e-3).all(), (order, sigma)
-    mean_error = {order: np.mean([smoothed.bundled[order, s][1].mean() for s in smoothing.SIGMAS]) for order in ("first-order", "zero-order")}
+    mean_error = {
+        order: np.mean([smoothed.bundled[order, s][1].mean() for s in smoothing.SIGMAS]) for order in ("first-order", "zero-order")
+    }
     assert mean_error["zero-order"] > mean_error["first-order"]
 
 

@@ -1,4 +1,5 @@
 """Every bundled scene runs its commands to the end, certified, and its robots do what the scene's README says."""
+
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -9,7 +9,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::scene {
-namespace {
+namespace displacement_test {
 
 using Eigen::VectorXd;
 
@@ -37,5 +37,5 @@ TEST(Displacement, IsThatOfTheModelForEveryOrderOfJoints) {
   }
 }
 
-}  // namespace
+}  // namespace displacement_test
 }  // namespace deft::scene

@@ -5,7 +5,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::scene {
-namespace {
+namespace object_damping_test {
 
 SceneSpec two_balls() {
   return test::scene_spec({test::free_body("a", multibody::SphereSpec{0.1}, 1, 0.004, 0.5), test::free_body("b", multibody::SphereSpec{0.1}, 1, 0.004, 0.5, test::at(1, 0, 0))});
@@ -44,5 +44,5 @@ TEST(ObjectDampingSetting, WrongInputIsNamed) {
   EXPECT_EQ(refused(ModelKind::kStewartTrinkle, Dynamics::kQuasidynamic), "");
 }
 
-}  // namespace
+}  // namespace object_damping_test
 }  // namespace deft::scene

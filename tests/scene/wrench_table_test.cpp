@@ -11,7 +11,7 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::scene {
-namespace {
+namespace wrench_table_test {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -133,5 +133,5 @@ TEST(WrenchCondition, WrongOnesAreReported) {
   }
 }
 
-}  // namespace
+}  // namespace wrench_table_test
 }  // namespace deft::scene

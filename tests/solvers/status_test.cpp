@@ -6,22 +6,22 @@
 #include <set>
 #include <stdexcept>
 
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/contact_solver.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
 #include "support/contact_programs.hpp"
 
 namespace deft::solvers {
-namespace {
+namespace status_test {
 
 using deft::testing::add_contact;
 using deft::testing::add_linear;
 using deft::testing::diagonal_program;
 using deft::testing::point_on_plane;
 
-Status status_of(const ContactProgram& program, ContactSolution* out = nullptr, SolverSettings settings = {}) {
-  ContactSolver solver;
-  ContactSolution solution;
-  const SolveInfo info = solver.solve(program, settings, solution);
+Status status_of(const contact::ContactProgram& program, contact::ContactSolution* out = nullptr, contact::SolverSettings settings = {}) {
+  contact::ContactSolver solver;
+  contact::ContactSolution solution;
+  const contact::SolveInfo info = solver.solve(program, settings, solution);
   EXPECT_TRUE(solution.delta.allFinite());
   if (out) *out = solution;
   return info.status;
@@ -40,14 +40,14 @@ TEST(Status, EveryOneHasItsOwnWordAndSentence) {
 }
 
 TEST(Status, LowerAboveUpperIsInfeasible) {
-  ContactProgram p = diagonal_program({1}, {0});
+  contact::ContactProgram p = diagonal_program({1}, {0});
   p.lower = Eigen::VectorXd::Constant(1, 1);
   p.upper = Eigen::VectorXd::Constant(1, -1);
   EXPECT_EQ(status_of(p), Status::kInfeasible);
 }
 
 TEST(Status, ContradictingEqualitiesAreInfeasible) {
-  ContactProgram p = diagonal_program({1, 1}, {0, 1});
+  contact::ContactProgram p = diagonal_program({1, 1}, {0, 1});
   add_linear(p.equality, Eigen::RowVector2d(1, 1), 1);
   add_linear(p.equality, Eigen::RowVector2d(2, 2), 1);
   EXPECT_EQ(status_of(p), Status::kInfeasible);
@@ -56,13 +56,13 @@ TEST(Status, ContradictingEqualitiesAreInfeasible) {
 }
 
 TEST(Status, ABodyBetweenTwoPenetratingWallsIsInfeasible) {
-  for (const FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
+  for (const contact::FrictionModel model : {contact::FrictionModel::kPyramid, contact::FrictionModel::kCone}) {
     for (double mu : {0.0, 0.5}) {
       for (double depth : {1e-6, 1e-3, 0.1}) {
-        ContactProgram p = point_on_plane({0.1, 0, -1}, -depth, mu, model);
+        contact::ContactProgram p = point_on_plane({0.1, 0, -1}, -depth, mu, model);
         Eigen::Matrix3d rows = -Eigen::Matrix3d(p.J.block(0));
         add_contact(p, rows, {.gap = -depth, .mu = mu});
-        ContactSolution x;
+        contact::ContactSolution x;
         EXPECT_EQ(to_string(status_of(p, &x)), "Infeasible") << mu << " " << depth;
         EXPECT_LT(std::abs(x.delta[2]), 2 * depth);  // the elastic motion shares the penetration
         p.kappa = 1e3;
@@ -73,7 +73,7 @@ TEST(Status, ABodyBetweenTwoPenetratingWallsIsInfeasible) {
 }
 
 TEST(Status, AViolatedContactThatNothingMovesIsInfeasible) {
-  ContactProgram p = point_on_plane({0, 0, -1}, 0, 0.5, FrictionModel::kPyramid);
+  contact::ContactProgram p = point_on_plane({0, 0, -1}, 0, 0.5, contact::FrictionModel::kPyramid);
   add_contact(p, Eigen::Matrix3d::Zero(), {.gap = 0.1, .mu = 0.5});
   EXPECT_EQ(status_of(p), Status::kSolved);
   p.contacts[1].gap = -0.1;
@@ -82,7 +82,7 @@ TEST(Status, AViolatedContactThatNothingMovesIsInfeasible) {
 
 TEST(Status, AWeightThatNothingCarriesIsUnbounded) {
   // Quasistatic: the object (columns 1, 2) has no stiffness; gravity pulls along −y.
-  ContactProgram p = diagonal_program({10}, {0});
+  contact::ContactProgram p = diagonal_program({10}, {0});
   p.nv = 3;
   p.b = Eigen::Vector3d(0, 0, 1);
   EXPECT_EQ(to_string(status_of(p)), "Unbounded");
@@ -94,7 +94,7 @@ TEST(Status, AWeightThatNothingCarriesIsUnbounded) {
 }
 
 TEST(Status, SmoothingAnOpenFeasibleSetWithoutInertiaIsUnbounded) {
-  ContactProgram p = diagonal_program({10}, {0});
+  contact::ContactProgram p = diagonal_program({10}, {0});
   p.nv = 2;
   p.b = Eigen::Vector2d(-1, 0);
   add_contact(p, Eigen::RowVector2d(-1, 1), {.gap = 0.1, .frictionless = true});
@@ -104,13 +104,13 @@ TEST(Status, SmoothingAnOpenFeasibleSetWithoutInertiaIsUnbounded) {
 
 TEST(Status, AnObjectThatMayRestAnywhereIsNotUniqueAndStays) {
   // A finger (spring) pushes an object that has neither inertia nor support: it may stop anywhere ahead.
-  ContactProgram p = diagonal_program({10}, {-10});
+  contact::ContactProgram p = diagonal_program({10}, {-10});
   p.nv = 3;
   p.b = Eigen::Vector3d(-10, 0, 0);
   p.masses.append(1, 2) = 0.2 * Eigen::Matrix2d::Identity();
   add_contact(p, (Eigen::Matrix<double, 2, 3>() << -1, 1, 0, 0, 0, 1).finished(), {.gap = 0.25, .mu = 0.3});
   p.rays = 2;
-  ContactSolution x;
+  contact::ContactSolution x;
   EXPECT_EQ(to_string(status_of(p, &x)), "NotUnique");
   EXPECT_FALSE(x.motion_unique);
   // Least ½δ_uᵀMδ_u: pushed by exactly what the finger advances, and not sideways.
@@ -118,12 +118,12 @@ TEST(Status, AnObjectThatMayRestAnywhereIsNotUniqueAndStays) {
 }
 
 TEST(Status, AnObjectHeldFromBothSidesIsUniqueWithoutInertia) {
-  ContactProgram p = diagonal_program({10, 10}, {-1, 1});
+  contact::ContactProgram p = diagonal_program({10, 10}, {-1, 1});
   p.nv = 3;
   p.b = Eigen::Vector3d(-1, 1, 0);
   add_contact(p, Eigen::RowVector3d(-1, 0, 1), {.gap = 0, .frictionless = true});
   add_contact(p, Eigen::RowVector3d(0, 1, -1), {.gap = 0, .frictionless = true});
-  ContactSolution x;
+  contact::ContactSolution x;
   EXPECT_EQ(to_string(status_of(p, &x)), "Solved");
   EXPECT_TRUE(x.motion_unique);
   EXPECT_NEAR(x.force[0][0], 1, 1e-8);
@@ -134,10 +134,10 @@ TEST(Status, ForcesOfFourCornersAreNotUniqueThoseOfThreeAre) {
   // A plate: height and two tilts; unit inertia; frictionless corners.
   const double corners[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
   for (int count : {3, 4}) {
-    ContactProgram p = diagonal_program({1, 1, 1}, {1, 0.05, 0.02});
+    contact::ContactProgram p = diagonal_program({1, 1, 1}, {1, 0.05, 0.02});
     for (int k = 0; k < count; ++k)
       add_contact(p, Eigen::RowVector3d(1, corners[k][0], corners[k][1]), {.frictionless = true});
-    ContactSolution x;
+    contact::ContactSolution x;
     EXPECT_EQ(status_of(p, &x), Status::kSolved);
     EXPECT_EQ(x.forces_unique, count == 3);
     EXPECT_TRUE(x.motion_unique);
@@ -145,17 +145,17 @@ TEST(Status, ForcesOfFourCornersAreNotUniqueThoseOfThreeAre) {
 }
 
 TEST(Status, TheIterationLimitReturnsAFiniteIterate) {
-  const ContactProgram p = point_on_plane({0.3, 0.2, -1}, 0.01, 0.5, FrictionModel::kCone);
+  const contact::ContactProgram p = point_on_plane({0.3, 0.2, -1}, 0.01, 0.5, contact::FrictionModel::kCone);
   EXPECT_EQ(to_string(status_of(p, nullptr, {.max_iterations = 1, .compliance_fallback = false})), "IterationLimit");
 }
 
 TEST(Status, BadInputIsRefusedWithItsPlace) {
-  const ContactProgram good = point_on_plane({0, 0, -1}, 0, 0.5, FrictionModel::kPyramid);
+  const contact::ContactProgram good = point_on_plane({0, 0, -1}, 0, 0.5, contact::FrictionModel::kPyramid);
   const auto message_of = [&](auto spoil) -> std::string {
-    ContactProgram p = good;
+    contact::ContactProgram p = good;
     spoil(p);
-    ContactSolver solver;
-    ContactSolution x;
+    contact::ContactSolver solver;
+    contact::ContactSolution x;
     try {
       solver.solve(p, {}, x);
     } catch (const std::invalid_argument& error) {
@@ -180,5 +180,5 @@ TEST(Status, BadInputIsRefusedWithItsPlace) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace status_test
 }  // namespace deft::solvers

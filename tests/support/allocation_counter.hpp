@@ -1,9 +1,9 @@
 #pragma once
-// Counts every allocation of the process (operator new, Eigen, shared libraries). Include in exactly one source file of
-// a test executable: it replaces malloc. Under a sanitizer, which owns malloc itself, nothing is counted.
+// Counts every allocation of the process (operator new, Eigen, shared libraries). A program that
+// uses it is linked with allocation_counter.cpp, which replaces malloc. Under a sanitizer, which owns malloc itself, nothing
+// is counted.
 
 #include <atomic>
-#include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kCountsAllocations = false;
@@ -13,7 +13,7 @@ inline constexpr bool kCountsAllocations = true;
 
 namespace deft::testing_support {
 
-inline std::atomic<long> allocation_count{0};
+extern std::atomic<long> allocation_count;
 
 /// Number of allocations while `action` runs.
 template <typename Action>
@@ -24,29 +24,3 @@ long allocations_during(Action action) {
 }
 
 }  // namespace deft::testing_support
-
-#if !defined(__SANITIZE_ADDRESS__)
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* old, std::size_t size);
-void* __libc_memalign(std::size_t alignment, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++deft::testing_support::allocation_count;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++deft::testing_support::allocation_count;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* old, std::size_t size) {
-  ++deft::testing_support::allocation_count;
-  return __libc_realloc(old, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  ++deft::testing_support::allocation_count;
-  return __libc_memalign(alignment, size);
-}
-}
-#endif

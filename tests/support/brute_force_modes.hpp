@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "deft/solvers/complementarity_program.hpp"
+#include "deft/solvers/lcp/complementarity_program.hpp"
 
 namespace deft::testing {
 
@@ -28,21 +28,21 @@ class PlainSimplex {
     T.topLeftCorner(rows, cols) = A;
     T.block(0, cols, rows, rows).setIdentity();
     T.topRightCorner(rows, 1) = b;
-    std::vector<Eigen::Index> basis(static_cast<std::size_t>(rows));
-    for (Eigen::Index i = 0; i < rows; ++i) basis[static_cast<std::size_t>(i)] = cols + i;
+    std::vector<Eigen::Index> basis(rows);
+    for (Eigen::Index i = 0; i < rows; ++i) basis[i] = cols + i;
     for (Eigen::Index i = 0; i < rows; ++i) T.row(rows) -= T.row(i);  // phase 1: minus the sum of the artificial ones
     T.block(rows, cols, 1, rows).setZero();
     run(T, basis, cols);
     if (T(rows, cols + rows) < -kTolerance) return std::nullopt;
     for (Eigen::Index i = 0; i < rows; ++i) {  // artificial ones at zero leave where they can
-      for (Eigen::Index j = 0; j < cols && basis[static_cast<std::size_t>(i)] >= cols; ++j) {
+      for (Eigen::Index j = 0; j < cols && basis[i] >= cols; ++j) {
         if (std::abs(T(i, j)) > kTolerance) pivot(T, basis, i, j);
       }
     }
     T.row(rows).setZero();
     T.row(rows).head(cols) = -c.transpose();
     for (Eigen::Index i = 0; i < rows; ++i) {
-      const Eigen::Index j = basis[static_cast<std::size_t>(i)];
+      const Eigen::Index j = basis[i];
       if (j < cols) T.row(rows) += c[j] * T.row(i);
     }
     if (!run(T, basis, cols)) return std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ class PlainSimplex {
     for (Eigen::Index i = 0; i < T.rows(); ++i) {
       if (i != r) T.row(i) -= T(i, s) * T.row(r);
     }
-    basis[static_cast<std::size_t>(r)] = s;
+    basis[r] = s;
   }
 
   /// Costs in the last row, to be made nonnegative. @returns false if unbounded.
@@ -72,7 +72,7 @@ class PlainSimplex {
         if (T(i, s) <= kTolerance) continue;
         const double ratio = T(i, last) / T(i, s);
         const double best = r < 0 ? 0 : T(r, last) / T(r, s);
-        if (r < 0 || ratio < best - 1e-12 || (ratio < best + 1e-12 && basis[static_cast<std::size_t>(i)] < basis[static_cast<std::size_t>(r)])) r = i;
+        if (r < 0 || ratio < best - 1e-12 || (ratio < best + 1e-12 && basis[i] < basis[r])) r = i;
       }
       if (r < 0) return false;
       pivot(T, basis, r, s);
@@ -87,37 +87,37 @@ struct ModesTruth {
 };
 
 /// Enumerates. @pre at most some twelve pairs.
-inline ModesTruth enumerate_modes(const solvers::ComplementarityProgram& p) {
+inline ModesTruth enumerate_modes(const solvers::lcp::ComplementarityProgram& p) {
   const Eigen::Index n = p.q.size();
-  std::vector<char> is_free(static_cast<std::size_t>(n), 0);
-  for (const int i : p.free) is_free[static_cast<std::size_t>(i)] = 1;
+  std::vector<char> is_free(n, 0);
+  for (const int i : p.free) is_free[i] = 1;
   std::vector<Eigen::Index> pairs;
   for (Eigen::Index i = 0; i < n; ++i) {
-    if (!is_free[static_cast<std::size_t>(i)]) pairs.push_back(i);
+    if (!is_free[i]) pairs.push_back(i);
   }
   const Eigen::MatrixXd P = p.motion.size() > 0 ? p.motion : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
   Eigen::VectorXd low = Eigen::VectorXd::Constant(P.rows(), std::numeric_limits<double>::infinity()), high = -low;
   ModesTruth truth;
   for (std::uint64_t mode = 0; mode < (std::uint64_t{1} << pairs.size()); ++mode) {
-    std::vector<char> basic(static_cast<std::size_t>(n), 0);
+    std::vector<char> basic(n, 0);
     std::vector<Eigen::Index> chosen;
-    for (std::size_t k = 0; k < pairs.size(); ++k) basic[static_cast<std::size_t>(pairs[k])] = (mode >> k & 1) != 0;
+    for (std::size_t k = 0; k < pairs.size(); ++k) basic[pairs[k]] = (mode >> k & 1) != 0;
     for (Eigen::Index i = 0; i < n; ++i) {
-      if (is_free[static_cast<std::size_t>(i)] || basic[static_cast<std::size_t>(i)]) chosen.push_back(i);
+      if (is_free[i] || basic[i]) chosen.push_back(i);
     }
     const auto size = static_cast<Eigen::Index>(chosen.size());
     Eigen::MatrixXd block(size, size);
     Eigen::VectorXd rhs(size);
     for (Eigen::Index k = 0; k < size; ++k) {
-      for (Eigen::Index l = 0; l < size; ++l) block(k, l) = p.M(chosen[static_cast<std::size_t>(k)], chosen[static_cast<std::size_t>(l)]);
-      rhs[k] = -p.q[chosen[static_cast<std::size_t>(k)]];
+      for (Eigen::Index l = 0; l < size; ++l) block(k, l) = p.M(chosen[k], chosen[l]);
+      rhs[k] = -p.q[chosen[k]];
     }
     const Eigen::FullPivLU<Eigen::MatrixXd> lu(size > 0 ? block : Eigen::MatrixXd(Eigen::MatrixXd::Identity(1, 1)));
     if (lu.isInvertible()) {
       Eigen::VectorXd z = Eigen::VectorXd::Zero(n);
       if (size > 0) {
         const Eigen::VectorXd x = lu.solve(rhs);
-        for (Eigen::Index k = 0; k < size; ++k) z[chosen[static_cast<std::size_t>(k)]] = x[k];
+        for (Eigen::Index k = 0; k < size; ++k) z[chosen[k]] = x[k];
       }
       const Eigen::VectorXd w = p.M * z + p.q;
       bool holds = true;
@@ -132,17 +132,17 @@ inline ModesTruth enumerate_modes(const solvers::ComplementarityProgram& p) {
     std::vector<std::pair<Eigen::Index, double>> columns;
     for (const Eigen::Index j : chosen) {
       columns.emplace_back(j, 1);
-      if (is_free[static_cast<std::size_t>(j)]) columns.emplace_back(j, -1);
+      if (is_free[j]) columns.emplace_back(j, -1);
     }
     const auto num_z = static_cast<Eigen::Index>(columns.size());
     Eigen::MatrixXd A = Eigen::MatrixXd::Zero(n, num_z + n - size), Pz = Eigen::MatrixXd::Zero(P.rows(), A.cols());
     for (Eigen::Index l = 0; l < num_z; ++l) {
-      A.col(l) = columns[static_cast<std::size_t>(l)].second * p.M.col(columns[static_cast<std::size_t>(l)].first);
-      Pz.col(l) = columns[static_cast<std::size_t>(l)].second * P.col(columns[static_cast<std::size_t>(l)].first);
+      A.col(l) = columns[l].second * p.M.col(columns[l].first);
+      Pz.col(l) = columns[l].second * P.col(columns[l].first);
     }
     Eigen::Index slack = num_z;
     for (const Eigen::Index i : pairs) {
-      if (!basic[static_cast<std::size_t>(i)]) A(i, slack++) = -1;
+      if (!basic[i]) A(i, slack++) = -1;
     }
     for (Eigen::Index k = 0; k < P.rows(); ++k) {
       const auto top = PlainSimplex::maximise(A, -p.q, Pz.row(k).transpose());

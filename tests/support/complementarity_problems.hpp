@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-#include "deft/solvers/complementarity_program.hpp"
+#include "deft/solvers/lcp/complementarity_program.hpp"
 
 namespace deft::testing {
 
@@ -25,17 +25,17 @@ class ComplementarityProblems {
   /// Stewart and Trinkle's time step, velocities eliminated: unknowns f_n, β (2, 4, 6 or 8 rays) and λ per contact,
   ///   M = [W E; μ −Eᵀ 0], q = (φ/h + J_n v, D J_t v, 0), φ ≥ 0.
   /// Bodies of random mass touch each other and the world; a third of the contacts of some problems come twice.
-  solvers::ComplementarityProgram stewart_trinkle(const Limits& limits) {
+  solvers::lcp::ComplementarityProgram stewart_trinkle(const Limits& limits) {
     const bool planar = chance(0.5);
     const int rays = planar ? 2 : 2 * pick(1, 4);
     return stewart_trinkle(limits, planar, rays, pick(1, std::max(1, limits.max_size / (rays + 2))));
   }
 
   /// The same in the plane with so many contacts: four unknowns each.
-  solvers::ComplementarityProgram planar_stewart_trinkle(int contacts) { return stewart_trinkle({}, true, 2, contacts); }
+  solvers::lcp::ComplementarityProgram planar_stewart_trinkle(int contacts) { return stewart_trinkle({}, true, 2, contacts); }
 
   /// The time step of planar pushing with a limit surface: W = J_o A J_oᵀ + c J_m B J_mᵀ, q = (h J_m u + φ, …, 0), c > 0, φ ≥ 0.
-  solvers::ComplementarityProgram limit_surface(const Limits& limits) {
+  solvers::lcp::ComplementarityProgram limit_surface(const Limits& limits) {
     const int contacts = pick(1, std::max(1, limits.max_size / 4)), objects = pick(1, std::max(1, contacts / 3)), fingers = pick(1, 5);
     const double c = log_uniform(1e-6, 1), h = log_uniform(1e-3, 0.1);
     Eigen::MatrixXd Jo = Eigen::MatrixXd::Zero(3 * contacts, 3 * objects), Jm = Eigen::MatrixXd::Zero(3 * contacts, 2 * fingers);
@@ -67,8 +67,8 @@ class ComplementarityProblems {
   /// Any small problem: `kind` 0 dense numbers, 1 small integers with many zeros (degenerate, often without or with several
   /// solutions), 2 contact without compliance (c = 0: jammed or indifferent), 3 as 1 with free variables, 4 quasistatic contact:
   /// objects without stiffness (free variables, zero free block) touched by fingers that do not give way.
-  solvers::ComplementarityProgram small(int kind, int max_size) {
-    solvers::ComplementarityProgram out;
+  solvers::lcp::ComplementarityProgram small(int kind, int max_size) {
+    solvers::lcp::ComplementarityProgram out;
     if (kind == 2) {
       const int contacts = pick(1, max_size / 4);
       out = limit_surface({.max_size = 4 * contacts});
@@ -96,7 +96,7 @@ class ComplementarityProblems {
   bool chance(double p) { return uniform(0, 1) < p; }
 
  private:
-  solvers::ComplementarityProgram stewart_trinkle(const Limits& limits, bool planar, int rays, int contacts) {
+  solvers::lcp::ComplementarityProgram stewart_trinkle(const Limits& limits, bool planar, int rays, int contacts) {
     const int bodies = pick(1, std::max(1, contacts / 2));
     const int dofs = planar ? 3 : 6;
     Eigen::VectorXd inverse_mass(bodies * dofs);
@@ -153,9 +153,9 @@ class ComplementarityProblems {
     return J;
   }
 
-  solvers::ComplementarityProgram assemble(const Eigen::MatrixXd& W, const Eigen::VectorXd& motion, int contacts, int rays, double max_mu) {
+  solvers::lcp::ComplementarityProgram assemble(const Eigen::MatrixXd& W, const Eigen::VectorXd& motion, int contacts, int rays, double max_mu) {
     const int rows = rays + 2, n = contacts * rows;
-    solvers::ComplementarityProgram out;
+    solvers::lcp::ComplementarityProgram out;
     out.M = Eigen::MatrixXd::Zero(n, n);
     out.q = Eigen::VectorXd::Zero(n);
     const bool smooth = chance(0.15);
@@ -174,7 +174,7 @@ class ComplementarityProblems {
   }
 
   /// Takes most of the compliance away: fingers that do not give way.
-  void rigid(solvers::ComplementarityProgram& program) {
+  void rigid(solvers::lcp::ComplementarityProgram& program) {
     const int contacts = static_cast<int>(program.q.size()) / 4;
     Eigen::MatrixXd J = Eigen::MatrixXd::Zero(3 * contacts, 3);
     for (int i = 0; i < contacts; ++i) {
@@ -195,9 +195,9 @@ class ComplementarityProblems {
   }
 
   /// δ_u free: rows Jᵀf + τ = 0; contact rows Jδ_u + (motion of the fingers).
-  solvers::ComplementarityProgram quasistatic(int max_contacts) {
+  solvers::lcp::ComplementarityProgram quasistatic(int max_contacts) {
     const int contacts = pick(1, max_contacts), n = 3 + 4 * contacts;
-    solvers::ComplementarityProgram out;
+    solvers::lcp::ComplementarityProgram out;
     out.M = Eigen::MatrixXd::Zero(n, n);
     out.q = Eigen::VectorXd::Zero(n);
     out.free = {0, 1, 2};

@@ -34,8 +34,8 @@ inline std::vector<Eigen::VectorXd> corners(const Eigen::MatrixXd& A, const Eige
       Eigen::MatrixXd square(k, k);
       Eigen::VectorXd right(k);
       for (Eigen::Index i = 0; i < k; ++i) {
-        square.row(i) = rows.row(chosen[static_cast<std::size_t>(i)]);
-        right(i) = limit(chosen[static_cast<std::size_t>(i)]);
+        square.row(i) = rows.row(chosen[i]);
+        right(i) = limit(chosen[i]);
       }
       const Eigen::FullPivLU<Eigen::MatrixXd> cut(square);
       if (!cut.isInvertible()) return;
@@ -87,7 +87,7 @@ inline std::vector<Eigen::VectorXd> motions_by_modes(const dynamics::StepResult&
     }
     for (int i = 0, rest = code; i < n; ++i, rest /= kModes) {
       const int mode = rest % kModes, f_n = nv + 2 * i, f_t = f_n + 1, row = 4 * i;
-      const contact::Contact& contact = problem.contacts[static_cast<std::size_t>(i)];
+      const contact::Contact& contact = problem.contacts[i];
       if (mode == kOpen) {
         A(f_n, f_n) = A(f_t, f_t) = 1;
       } else {

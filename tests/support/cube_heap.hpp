@@ -4,12 +4,12 @@
 #include <Eigen/Geometry>
 #include <vector>
 
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::solvers {
 
 /// Four corners of unit cubes `below` and `above` (−1: the ground) touch; the normal is `axis`, from below to above.
-inline void touch(int below, int above, int axis, double gap, ContactProgram& p) {
+inline void touch(int below, int above, int axis, double gap, contact::ContactProgram& p) {
   for (int corner = 0; corner < 4; ++corner) {
     std::vector<int> cols;
     for (const int body : {below, above}) {
@@ -37,8 +37,8 @@ inline void touch(int below, int above, int axis, double gap, ContactProgram& p)
 
 /// `side`³ cubes on the ground, each resting on the one below; those beside each other 1 mm apart, four points a face: one
 /// island.
-inline ContactProgram heap(int side) {
-  ContactProgram p;
+inline contact::ContactProgram heap(int side) {
+  contact::ContactProgram p;
   const int boxes = side * side * side;
   p.nv = 6 * boxes;
   p.b = Eigen::VectorXd::Zero(p.nv);

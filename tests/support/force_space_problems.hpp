@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deft/solvers/delassus_program.hpp"
+#include "deft/solvers/force_space/delassus_program.hpp"
 
 namespace deft::testing {
 
@@ -24,7 +24,7 @@ class ForceSpaceProblems {
   explicit ForceSpaceProblems(std::uint64_t seed) : rng_(seed) {}
 
   /// A problem of kFamilies[family] with about `contacts` contacts (at least a few), Coulomb's law.
-  solvers::DelassusProgram next(int family, int contacts) {
+  solvers::force_space::DelassusProgram next(int family, int contacts) {
     bodies_.clear();
     touching_.clear();
     h_ = std::pow(10.0, uniform(-3, -1));
@@ -294,11 +294,11 @@ class ForceSpaceProblems {
     mu_low_ = mu_high_ = uniform(0.3, 1.2);
   }
 
-  solvers::DelassusProgram assemble() {
+  solvers::force_space::DelassusProgram assemble() {
     const int dim = plane_ ? 2 : 3, n = static_cast<int>(touching_.size()), nb = static_cast<int>(bodies_.size());
-    solvers::DelassusProgram out;
+    solvers::force_space::DelassusProgram out;
     out.dim = dim;
-    out.law = solvers::SlidingLaw::kCoulomb;
+    out.law = solvers::force_space::SlidingLaw::kCoulomb;
     out.q.resize(dim * n);
     std::vector<Eigen::Triplet<double>> entries;  // of J M^−½
     for (int i = 0; i < n; ++i) {

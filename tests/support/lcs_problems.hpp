@@ -6,15 +6,15 @@
 #include <limits>
 #include <random>
 
-#include "deft/solvers/contact_solver.hpp"
-#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/lcs/lcs_program.hpp"
 
 namespace deft::testing {
 
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-using solvers::LcsMpcProgram;
+using solvers::lcs::LcsMpcProgram;
 
 
 /// All of the program in δ = (u_0, γ_1, u_1, γ_2, …).
@@ -58,7 +58,7 @@ inline Condensed condense(const LcsMpcProgram& p) {
   return c;
 }
 
-inline void add_row(solvers::LinearRows& rows, const Eigen::RowVectorXd& row, double rhs) {
+inline void add_row(solvers::contact::LinearRows& rows, const Eigen::RowVectorXd& row, double rhs) {
   std::vector<int> cols;
   for (int j = 0; j < row.size(); ++j) cols.push_back(j);
   rows.rows.append(1, cols) = row;
@@ -184,7 +184,7 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
   const bool soft = p.x_price.size() > 0;
   const int n = p.N * nb, size = n + (soft ? p.N * nx : 0);  // violations of soft bounds at the end
   AllModes out;
-  solvers::ContactProgram program;
+  solvers::contact::ContactProgram program;
   program.nv = size;
   MatrixXd H = MatrixXd::Zero(size, size);
   H.topLeftCorner(n, n) = c.H;
@@ -192,14 +192,14 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
   program.b = VectorXd::Zero(size);
   program.b.head(n) = c.f;
   const bool bounded = p.x_max.size() > 0;
-  const solvers::ContactProgram plain = program;
-  solvers::ContactSolver solver;
-  solvers::ContactSolution solution;
-  const solvers::SolverSettings settings;
+  const solvers::contact::ContactProgram plain = program;
+  solvers::contact::ContactSolver solver;
+  solvers::contact::ContactSolution solution;
+  const solvers::contact::SolverSettings settings;
   for (long number = 0; number < (1L << pairs); ++number) {
     bool wanted = true;
     for (int i = 0; i < pairs && wanted && !modes.empty(); ++i)
-      wanted = modes[static_cast<std::size_t>(i)] < 0 || modes[static_cast<std::size_t>(i)] == ((number >> i) & 1);
+      wanted = modes[i] < 0 || modes[i] == ((number >> i) & 1);
     if (!wanted) continue;
     program = plain;
     program.lower = VectorXd::Constant(size, -std::numeric_limits<double>::infinity());
@@ -246,10 +246,10 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
 }
 
 /// The trajectory of δ = (u_0, γ_1, u_1, γ_2, …).
-inline solvers::LcsTrajectory unroll(const LcsMpcProgram& p, const VectorXd& delta) {
+inline solvers::lcs::LcsTrajectory unroll(const LcsMpcProgram& p, const VectorXd& delta) {
   const auto& s = p.system;
   const int nu = s.nu(), ng = s.pairs(), nb = nu + ng;
-  solvers::LcsTrajectory t{MatrixXd(s.nx(), p.N + 1), MatrixXd(nu, p.N), MatrixXd(ng, p.N)};
+  solvers::lcs::LcsTrajectory t{MatrixXd(s.nx(), p.N + 1), MatrixXd(nu, p.N), MatrixXd(ng, p.N)};
   t.x.col(0) = p.x0;
   for (int k = 0; k < p.N; ++k) {
     t.u.col(k) = delta.segment(k * nb, nu);

@@ -11,23 +11,24 @@
 #include <span>
 #include <vector>
 
-#include "deft/solvers/mcp_newton.hpp"
+#include "deft/core/index.hpp"
+#include "deft/solvers/mcp/mcp_solver.hpp"
 
 namespace deft::testing {
 
 /// values(z, F, J): F, and J unless null. @returns whether F is defined.
-class LambdaMcp final : public solvers::McpFunction {
+class LambdaMcp final : public solvers::mcp::McpFunction {
  public:
-  using Values = std::function<bool(std::span<const double>, std::span<double>, solvers::McpJacobian*)>;
+  using Values = std::function<bool(std::span<const double>, std::span<double>, solvers::mcp::McpJacobian*)>;
   LambdaMcp(int n, Values values, std::vector<int> free = {})
-      : values_(std::move(values)), is_free_(static_cast<std::size_t>(n), 0), variables(static_cast<std::size_t>(n), 1.0), rows(variables) {
-    for (const int i : free) is_free_[static_cast<std::size_t>(i)] = 1;
+      : values_(std::move(values)), is_free_(to_size(n), 0), variables(to_size(n), 1.0), rows(variables) {
+    for (const int i : free) is_free_[i] = 1;
   }
   int size() const override { return static_cast<int>(is_free_.size()); }
   std::span<const char> is_free() const override { return is_free_; }
   std::span<const double> variable_scale() const override { return variables; }
   std::span<const double> row_scale() const override { return rows; }
-  bool evaluate(std::span<const double> z, std::span<double> F, solvers::McpJacobian* jacobian) override {
+  bool evaluate(std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* jacobian) override {
     ++evaluations;
     return values_(z, F, jacobian);
   }
@@ -57,7 +58,7 @@ inline double mcp_error(LambdaMcp& problem, const std::vector<double>& z) {
 inline LambdaMcp linear_mcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, std::vector<int> free = {}) {
   return LambdaMcp(
       static_cast<int>(q.size()),
-      [M, q](std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) {
+      [M, q](std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) {
         const auto n = static_cast<Eigen::Index>(z.size());
         const Eigen::Map<const Eigen::VectorXd> at(z.data(), n);
         Eigen::Map<Eigen::VectorXd>(F.data(), n).noalias() = M * at + q;
@@ -74,10 +75,10 @@ inline LambdaMcp linear_mcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, 
 inline LambdaMcp quadratic(const double (&c)[4][8]) {
   std::array<std::array<double, 8>, 4> rows;
   for (std::size_t i = 0; i < 4; ++i) std::copy_n(c[i], 8, rows[i].begin());
-  return LambdaMcp(4, [rows](std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) {
+  return LambdaMcp(4, [rows](std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) {
     for (int i = 0; i < 4; ++i) {
-      const auto& r = rows[static_cast<std::size_t>(i)];
-      F[static_cast<std::size_t>(i)] = r[0] * z[0] * z[0] + r[1] * z[0] * z[1] + r[2] * z[1] * z[1] + r[3] * z[0] + r[4] * z[1] + r[5] * z[2] + r[6] * z[3] + r[7];
+      const auto& r = rows[i];
+      F[i] = r[0] * z[0] * z[0] + r[1] * z[0] * z[1] + r[2] * z[1] * z[1] + r[3] * z[0] + r[4] * z[1] + r[5] * z[2] + r[6] * z[3] + r[7];
       if (J == nullptr) continue;
       J->add(i, 0, 2 * r[0] * z[0] + r[1] * z[1] + r[3]);
       J->add(i, 1, r[1] * z[0] + 2 * r[2] * z[1] + r[4]);
@@ -122,7 +123,7 @@ inline LambdaMcp monotone(int n, int free, unsigned seed, std::vector<double>& s
   solution.assign(s.data(), s.data() + n);
   return LambdaMcp(
       n,
-      [A, s, w](std::span<const double> z, std::span<double> F, solvers::McpJacobian* J) {
+      [A, s, w](std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) {
         const auto size = static_cast<Eigen::Index>(z.size());
         const Eigen::VectorXd d = Eigen::Map<const Eigen::VectorXd>(z.data(), size) - s;
         const Eigen::VectorXd value = A * d + (d.array().cube() * 0.5).matrix() + w;

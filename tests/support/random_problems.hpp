@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::testing {
 
@@ -25,9 +25,9 @@ class RandomProblems {
 
   /// The next problem; always solvable: every contact can be opened, because some motion δ₀ is drawn first and gaps are
   /// chosen such that δ₀ satisfies all rows.
-  solvers::ContactProgram next() { return next(Limits{}); }
-  solvers::ContactProgram next(const Limits& limits) {
-    solvers::ContactProgram p;
+  solvers::contact::ContactProgram next() { return next(Limits{}); }
+  solvers::contact::ContactProgram next(const Limits& limits) {
+    solvers::contact::ContactProgram p;
     // Half of the problems small, the others anywhere up to the limits.
     const bool small = chance(0.5);
     const int bodies = integer(0, small ? std::min(3, limits.max_bodies) : limits.max_bodies);
@@ -54,7 +54,7 @@ class RandomProblems {
           mass * size * 2 * normal(), mass * 5 * normal(), mass * 5 * normal(), mass * (9.81 + normal());
     }
     const double model = uniform(0, 1);
-    p.model = model < 0.6 ? solvers::FrictionModel::kPyramid : solvers::FrictionModel::kCone;
+    p.model = model < 0.6 ? solvers::contact::FrictionModel::kPyramid : solvers::contact::FrictionModel::kCone;
     p.rays = chance(0.5) ? 4 : 8;
     const bool no_friction = chance(0.15);
     const int contacts = integer(1, small ? std::min(10, limits.max_contacts) : limits.max_contacts);
@@ -68,8 +68,8 @@ class RandomProblems {
   }
 
   /// A body squeezed between two fixed walls that both penetrate it: no motion satisfies the rows.
-  solvers::ContactProgram next_jammed() {
-    solvers::ContactProgram p = next({.max_bodies = 3, .max_contacts = 10});
+  solvers::contact::ContactProgram next_jammed() {
+    solvers::contact::ContactProgram p = next({.max_bodies = 3, .max_contacts = 10});
     const int body = p.nv;
     p.nv += 6;
     p.b.conservativeResize(p.nv);
@@ -93,12 +93,12 @@ class RandomProblems {
   /// Objects without inertia (Q_u = 0, their masses given) that touch or nearly touch a floor, each other and fingers on
   /// springs; gravity, sideways loads or none. No row is violated at δ = 0, so every problem is Solved, NotUnique or
   /// Unbounded.
-  solvers::ContactProgram next_quasistatic() {
-    solvers::ContactProgram p;
+  solvers::contact::ContactProgram next_quasistatic() {
+    solvers::contact::ContactProgram p;
     const int fingers = integer(0, 4), objects = integer(1, 3);
     p.nv = 3 * fingers + 6 * objects;
     p.b = Eigen::VectorXd::Zero(p.nv);
-    p.model = chance(0.5) ? solvers::FrictionModel::kPyramid : solvers::FrictionModel::kCone;
+    p.model = chance(0.5) ? solvers::contact::FrictionModel::kPyramid : solvers::contact::FrictionModel::kCone;
     p.rays = chance(0.5) ? 4 : 8;
     const double h = log_uniform(1e-3, 0.4), stiffness = log_uniform(10, 1e4);
     for (int i = 0; i < 3 * fingers; ++i) {
@@ -141,7 +141,7 @@ class RandomProblems {
       p.contacts.push_back({.gap = chance(0.7) ? 0.0 : uniform(0, 0.01), .mu = friction});
     };
     for (int k = 0; k < objects; ++k) {
-      const double size = sizes[static_cast<std::size_t>(k)];
+      const double size = sizes[k];
       const int feet = chance(0.15) ? 0 : chance(0.5) ? 1 : chance(0.5) ? 4 : integer(2, 3);
       for (int i = 0; i < feet; ++i) {
         const double x = feet == 1 ? 0 : i % 2 ? -size : size, y = feet == 1 ? 0 : i / 2 ? -size : size;
@@ -158,7 +158,7 @@ class RandomProblems {
       Eigen::Vector3d n(normal(), normal(), normal());
       if (flat) n = Eigen::Vector3d(chance(0.5) ? 1 : -1, 0, 0);
       n.normalize();
-      contact(k, -1, f, n, -sizes[static_cast<std::size_t>(k)] * n);
+      contact(k, -1, f, n, -sizes[k] * n);
     }
     return p;
   }
@@ -175,7 +175,7 @@ class RandomProblems {
   }
 
   // Contact of a body (or a chain of joints) with another one or the world.
-  void add_contact(solvers::ContactProgram& p, int joints, int bodies, bool no_friction,
+  void add_contact(solvers::contact::ContactProgram& p, int joints, int bodies, bool no_friction,
                    const Eigen::VectorXd& feasible) {
     const Eigen::Matrix3d frame = rotation();  // rows n, t1, t2
     std::vector<int> cols;
@@ -212,7 +212,7 @@ class RandomProblems {
     const bool frictionless = chance(0.05);
     auto J = p.J.append(3, cols);
     for (std::size_t c = 0; c < columns.size(); ++c) J.col(static_cast<Eigen::Index>(c)) = columns[c];
-    solvers::ContactLaw law;
+    solvers::contact::ContactLaw law;
     law.frictionless = frictionless;
     law.mu = no_friction || chance(0.03) ? 0.0 : uniform(0.05, max_mu_);
     law.gap = chance(0.3) ? 0.0 : chance(0.5) ? -uniform(0, 5e-3) : uniform(0, 0.02);
@@ -225,11 +225,11 @@ class RandomProblems {
     p.contacts.push_back(law);
   }
 
-  static void duplicate(solvers::ContactProgram& p, int i) {
+  static void duplicate(solvers::contact::ContactProgram& p, int i) {
     const std::vector<int> cols(p.J.cols(i).begin(), p.J.cols(i).end());
     const Eigen::MatrixXd copy = p.J.block(i);
     p.J.append(static_cast<int>(copy.rows()), cols) = copy;
-    p.contacts.push_back(solvers::ContactLaw(p.contacts[i]));
+    p.contacts.push_back(solvers::contact::ContactLaw(p.contacts[i]));
   }
 
   std::mt19937_64 rng_;

@@ -11,7 +11,7 @@
 #include "synthetic_run.hpp"
 
 namespace deft::viewer {
-namespace {
+namespace html_export_test {
 
 using nlohmann::json;
 
@@ -280,5 +280,5 @@ TEST(MakePage, NamesTheArrayThatDisagrees) {
   EXPECT_THROW(make_page({.title = "", .scene_json = "{}", .trajectory = nullptr}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace html_export_test
 }  // namespace deft::viewer

@@ -166,7 +166,7 @@ SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
   SearchTree tree{.goal = "aside", .success = {}};
   const auto add = [&](int parent, int kind, Box box, double part) {
     const std::array<double, 7> finger = {1, 0, 0, 0, finger_x(part), box.y, kHalf + 0.04};
-    const SearchTree::Node from = parent < 0 ? SearchTree::Node{} : tree.nodes[static_cast<std::size_t>(parent)];
+    const SearchTree::Node from = parent < 0 ? SearchTree::Node{} : tree.nodes[parent];
     tree.nodes.push_back({.parent = parent,
                           .kind = static_cast<std::uint8_t>(kind),
                           .regrasps = from.regrasps + (kind == 1),
@@ -213,7 +213,7 @@ void add_plans(dynamics::Trajectory& run) {
                                  .nodes = 7, .time_s = 0.002, .status = lost ? 2 : k == 30 ? 3 : 0, .fallback = lost};
     for (int stage = 0; stage <= 4; ++stage) {
       for (std::size_t b = 0; b < bodies; ++b) {
-        std::array<double, 7> X = run.X_WB[static_cast<std::size_t>(k)][b];
+        std::array<double, 7> X = run.X_WB[k][b];
         if (b == 1 || (b == 2 && k >= 18)) X[4] += 0.02 * stage;
         for (const double x : X) plan.X_WB.push_back(lost ? nothing : x);
       }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/core/index.hpp"
+
 namespace deft::viewer {
 
 using dynamics::SupportRecord;
@@ -32,14 +34,14 @@ void add_supports(int pushing, dynamics::Trajectory& run) {
   run.looks_for_second_motions = true;
   run.second_X_WB.resize(run.steps.size());
   for (int k = 0; k < run.num_steps(); ++k) {
-    dynamics::StepRecord& step = run.steps[static_cast<std::size_t>(k)];
+    dynamics::StepRecord& step = run.steps[k];
     SupportRecord first{.form = {1, 0, 0, 4, 0, 400}}, second{.form = {1, 0, 0, 1, 0, 400}};
     step.uniqueness = k >= 30 && k < 35 ? 0 : 1;
     if (k == 50 || k == 51) {
       step.uniqueness = 2;
       step.status = 1;
       step.motion_unique = false;
-      auto& poses = run.second_X_WB[static_cast<std::size_t>(k)] = run.X_WB[static_cast<std::size_t>(k) + 1];
+      auto& poses = run.second_X_WB[k] = run.X_WB[to_size(k) + 1];
       poses[2][5] += 0.1;
       const double half = std::atan2(poses[2][3], poses[2][0]) + 0.1;  // turns by 0.2 rad more; the other sign of the same quaternion
       poses[2][0] = -std::cos(half);

@@ -21,8 +21,8 @@ void add_tracks(dynamics::Trajectory& run) {
                           .status = holds ? 1 : replans ? 2 : 0,
                           .period_us = k == 5 ? nothing : 400.0 + k,
                           .plan = k >= 32 ? 1 : 0});
-    run.measured_q.push_back(run.q[static_cast<std::size_t>(k)]);
-    dynamics::StepRecord& step = run.steps[static_cast<std::size_t>(k)];
+    run.measured_q.push_back(run.q[k]);
+    dynamics::StepRecord& step = run.steps[k];
     step.residual = step.energy = step.solve_us = nothing;
     step.iterations = 0;
   }

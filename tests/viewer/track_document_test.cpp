@@ -13,7 +13,7 @@
 #include "synthetic_tracks.hpp"
 
 namespace deft::viewer {
-namespace {
+namespace track_document_test {
 
 using dynamics::Trajectory;
 using nlohmann::json;
@@ -111,5 +111,5 @@ TEST(TrackDocument, NamesTheArrayThatDisagrees) {
   EXPECT_NE(refusal(run, &other).find("beside: X_WB"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace track_document_test
 }  // namespace deft::viewer

@@ -7,7 +7,7 @@
 #include "synthetic_run.hpp"
 
 namespace deft::viewer {
-namespace {
+namespace tree_document_test {
 
 using nlohmann::json;
 
@@ -141,5 +141,5 @@ TEST(TreeInPage, NamesWhatDoesNotFit) {
   }
 }
 
-}  // namespace
+}  // namespace tree_document_test
 }  // namespace deft::viewer

@@ -1,11 +1,11 @@
 """A disc that slides along walls, controlled by mixed-integer programs over a horizon ("Introduction to 2D frictional contact model")."""
+
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 
 import numpy as np
-
 from scene_runs import SceneRun, deft_json
 
 from .experiment import ROOT, Laboratory, new_figure, plain_ticks, save_figure, table, write_page
@@ -15,7 +15,10 @@ PROBLEM = ROOT / "scenes" / "control" / "corner_n5.json"
 GOAL = np.array([3.0, -5.0, 0.0, 0.0])
 RADIUS, FRICTION, H = 0.6, 0.8, 0.1
 NEAR, SLIDING, WEDGE = (-2, -4, 0, 0), (-1, -4.35, 0.6, -0.5), (-3.45, -4.3, -0.3, -0.4)
-ONE_STEP = [((-2, -4.4, 0.5, 0), (0, -1), (-1.958, -4.4, 0.42, 0), "slides"), ((-2, -4.35, 0.1, -0.9), (0.2, -0.3), (-2, -4.4, 0, -0.5), "sticks")]
+ONE_STEP = [
+    ((-2, -4.4, 0.5, 0), (0, -1), (-1.958, -4.4, 0.42, 0), "slides"),
+    ((-2, -4.35, 0.1, -0.9), (0.2, -0.3), (-2, -4.4, 0, -0.5), "sticks"),
+]
 # Optimal costs by start and horizon, found with two other solvers.
 COSTS = {(NEAR, 1): 51.999740262, (NEAR, 3): 103.988098420, (NEAR, 5): 155.904711933, (NEAR, 10): 284.036637098, (NEAR, 20): 505.425910054,
          (SLIDING, 3): 64.897376337, (SLIDING, 5): 95.601064859, (SLIDING, 10): 168.580161653, (WEDGE, 5): 256.722439275}  # fmt: skip
@@ -78,7 +81,15 @@ def one_steps(lab: Laboratory) -> list[dict]:
     for x0, u, _, _ in ONE_STEP:
         said = solve(lab, N=1, x0=list(x0), u_min=list(u), u_max=list(u))
         gamma, x = said["solution"]["gamma"][0], said["solution"]["x"][1]
-        found.append({"status": said["status"], "x": x, "normal": gamma[1], "friction": gamma[5] - gamma[6], "gap": x[1] - SURFACES["floor"][1] - RADIUS})
+        found.append(
+            {
+                "status": said["status"],
+                "x": x,
+                "normal": gamma[1],
+                "friction": gamma[5] - gamma[6],
+                "gap": x[1] - SURFACES["floor"][1] - RADIUS,
+            }
+        )
     return found
 
 
@@ -88,7 +99,12 @@ def optimal_costs(lab: Laboratory) -> dict[tuple, dict]:
 
 def closed_loop(lab: Laboratory, scene: str, *options: str) -> Loop:
     file, folder = SCENES / f"{scene}.deft.yaml", lab.folder / f"loop-{scene}"
-    run = SceneRun(scene, deft_json(lab.deft, "info", file), deft_json(lab.deft, "sim", file, "--controller", "mixed-integer", "--out", folder, *options), folder)
+    run = SceneRun(
+        scene,
+        deft_json(lab.deft, "info", file),
+        deft_json(lab.deft, "sim", file, "--controller", "mixed-integer", "--out", folder, *options),
+        folder,
+    )
     force = {name: np.nan_to_num(run.between("disc", name, "force_W"))[:, :2] for name in SURFACES}
     data = run.data
     return Loop(data["q"], data["v"], data["u"], force, data["mpc/cost"], data["mpc/time_s"], run.summary["control"])
@@ -121,11 +137,15 @@ def grow(lab: Laboratory, horizons=HORIZONS, rooms=ROOMS) -> list[dict]:
     """The three starts by horizon between the note's surfaces, and at N = 10 by number of surfaces."""
     lines = []
     for surfaces, horizon in dict.fromkeys([(3, N) for N in horizons] + [(count, 10) for count in rooms]):
-        rows = lab.program("control_problems", "write", str(lab.folder), "--horizons", str(horizon), "--count", "3", "--surfaces", str(surfaces))
+        rows = lab.program(
+            "control_problems", "write", str(lab.folder), "--horizons", str(horizon), "--count", "3", "--surfaces", str(surfaces)
+        )
         said = [deft_json(lab.deft, "solve", lab.folder / f"{row['name']}.json", "--time-limit", LIMIT_S) for row in rows]
         nodes, seconds = [s["solution"]["nodes"] for s in said], [s["time_s"] for s in said]
         gaps = [None if s["status"] == "Solved" else s["solution"]["gap"] for s in said]
-        lines.append({"surfaces": surfaces, "N": horizon, "pairs": 4 * surfaces * horizon, "nodes": nodes, "seconds": seconds, "gaps": gaps})
+        lines.append(
+            {"surfaces": surfaces, "N": horizon, "pairs": 4 * surfaces * horizon, "nodes": nodes, "seconds": seconds, "gaps": gaps}
+        )
     return lines
 
 
@@ -192,8 +212,13 @@ def draw_growth(m: Measured) -> str:
     axes[0, 0].legend()
     axis = axes[0, 2]
     for surfaces in sorted({g["surfaces"] for g in m.growth}):
-        of = [g for g in m.growth if g["surfaces"] == surfaces]
-        axis.loglog([g["pairs"] for g in of], [1e6 * sum(g["seconds"]) / sum(g["nodes"]) for g in of], "o", label=f"{surfaces} surface{'s'[:surfaces > 1]}")
+        rows = [g for g in m.growth if g["surfaces"] == surfaces]
+        axis.loglog(
+            [g["pairs"] for g in rows],
+            [1e6 * sum(g["seconds"]) / sum(g["nodes"]) for g in rows],
+            "o",
+            label=f"{surfaces} surface{'s'[: surfaces > 1]}",
+        )
     axis.set(xlabel="pairs", ylabel="µs per node")
     plain_ticks(axis.xaxis, (40, 80, 160, 320, 640))
     axis.legend()
@@ -217,10 +242,23 @@ def draw(m: Measured) -> None:
                for name, loop in (("N = 5", short), ("N = 20", long), ("path, N = 10", m.path))]  # fmt: skip
     ends = [[f"N = {N}", loop.touch("floor") + 1, float(loop.spent[59]), float(loop.spent[-1]), float((-loop.force["floor"][:, 0]).max()),
              float(-H * loop.force["floor"][:, 0].sum()), f"({', '.join(f'{round(x, 3) + 0.0:.3f}' for x in (*loop.q[-1], *loop.v[-1]))})"] for N, loop in m.loops.items()]  # fmt: skip
-    parts = [[p["surface"], f"{100 * p['touching']:.0f} %", f"{max(p['gap'], 0):.4f}", p["along_median"], p["along_max"], p["distance_median"], p["distance_max"]] for p in tracking(m.path, m.reference)]
+    parts = [
+        [
+            p["surface"],
+            f"{100 * p['touching']:.0f} %",
+            f"{max(p['gap'], 0):.4f}",
+            p["along_median"],
+            p["along_max"],
+            p["distance_median"],
+            p["distance_max"],
+        ]
+        for p in tracking(m.path, m.reference)
+    ]
     grown = [[g["surfaces"], g["N"], g["pairs"], ", ".join(map(str, g["nodes"])), ", ".join(f"{1e3 * s:.3g}" for s in g["seconds"]), ", ".join(cell(x) for x in g["gaps"]),
               1e6 * sum(g["seconds"]) / sum(g["nodes"])] for g in sorted(m.growth, key=lambda g: (g["surfaces"] != 3, g["surfaces"], g["N"]))]  # fmt: skip
-    write_page("contact_mpc", f"""
+    write_page(
+        "contact_mpc",
+        f"""
 # A disc between walls: contact control to proven optimality
 
 Source: *Introduction to 2D frictional contact model: contact MPC as a mixed-integer quadratic program*, Fig. 1–4. Scenes:
@@ -277,4 +315,5 @@ floor; and bevel; and wall; and a ceiling; and a wall on the left, which leave a
 {table(["surfaces", "N", "pairs", "nodes", "ms", "gap where not proven", "µs per node"], grown)}
 
 The third start lies in the wedge of bevel and floor, which many plans can use. SCIP and Gurobi beside deft: `./run bench contact-mpc`.
-""")
+""",
+    )

@@ -1,4 +1,5 @@
 """What the experiments share: scenes, folders of runs, pages with figures."""
+
 from __future__ import annotations
 
 import itertools

@@ -1,4 +1,5 @@
 """Plans followed in MuJoCo while things go wrong: open loop and with feedback, from recorded runs."""
+
 from __future__ import annotations
 
 import json
@@ -67,11 +68,19 @@ def draw_errors(systems: dict) -> str:
     figure, axes = new_figure(2)
     for axis, (key, (label, scale)) in zip(axes[0], KEYS.items()):
         for k, system in enumerate(systems.values()):
-            for side, (controller, rows) in zip((-0.2, 0.2), system["cells"].get("all", {}).items()):
+            for controller, rows in system["cells"].get("all", {}).items():
                 values = np.clip(errors(rows, key), *SHOWN[key]) * scale
                 place = k + (0.2 if controller == "mpc" else -0.2)
                 spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
-                axis.plot(place + spread, values, "o", markersize=2.5, alpha=0.6, color=COLORS[controller], label=WORDS[controller] if k == 0 else None)
+                axis.plot(
+                    place + spread,
+                    values,
+                    "o",
+                    markersize=2.5,
+                    alpha=0.6,
+                    color=COLORS[controller],
+                    label=WORDS[controller] if k == 0 else None,
+                )
                 axis.plot([place - 0.17, place + 0.17], [float(np.median(values))] * 2, color=COLORS[controller], linewidth=2)
         axis.axhline(TOLERANCES[key] * scale, color="0.4", linestyle=":")
         axis.set(yscale="log", ylabel=f"final error of {label}", ylim=[0.8 * SHOWN[key][0] * scale, 1.25 * SHOWN[key][1] * scale])
@@ -135,7 +144,15 @@ def undisturbed_rows(systems: dict) -> list[list]:
             (plain,), (fed,) = (system["cells"]["none"][controller] for controller in WORDS)
             values = [number(math.inf if row[key] is None else row[key], key) for key in KEYS for row in (plain, fed)]
             worse = [label.split()[0] for key, (label, _) in KEYS.items() if errors([fed], key)[0] > errors([plain], key)[0]]
-            rows.append([name, *values, f"{'yes' if plain['success'] else 'no'}, {'yes' if fed['success'] else 'no'}", " and ".join(worse) or "nowhere", fed["replans"]])
+            rows.append(
+                [
+                    name,
+                    *values,
+                    f"{'yes' if plain['success'] else 'no'}, {'yes' if fed['success'] else 'no'}",
+                    " and ".join(worse) or "nowhere",
+                    fed["replans"],
+                ]
+            )
     return rows
 
 
@@ -146,7 +163,15 @@ def alone_rows(systems: dict) -> list[list]:
         for k, word in enumerate(single):
             cell = system["cells"][word]
             pairs = [number(quantile(cell[controller], key, 0.5), key) for key in KEYS for controller in WORDS]
-            rows.append([name if k == 0 else "", word, *pairs, *(arrivals(cell[controller]) for controller in WORDS), f"{np.median([row['replans'] for row in cell['mpc']]):g}"])
+            rows.append(
+                [
+                    name if k == 0 else "",
+                    word,
+                    *pairs,
+                    *(arrivals(cell[controller]) for controller in WORDS),
+                    f"{np.median([row['replans'] for row in cell['mpc']]):g}",
+                ]
+            )
     return rows
 
 
@@ -159,7 +184,7 @@ def failures(systems: dict) -> list[str]:
         if not missed:
             continue
         lost = [run for run in missed if run["position_m"] is None or run["position_m"] > LOST_M]
-        words = {}
+        words: dict[str, int] = {}
         for run in missed:
             words[run["status"]] = words.get(run["status"], 0) + 1
         lines.append(f"- {name}: {len(missed)} of {len(runs)} runs do not arrive ({', '.join(f'{count} {word}' for word, count in sorted(words.items()))}); in {len(lost)} of them the object "
@@ -175,7 +200,14 @@ def system_rows(systems: dict) -> list[list]:
 
 def disturbance_rows(files: dict) -> list[list]:
     """The first line of each file says what it does."""
-    return [[f"`{name}`", text.splitlines()[0].lstrip("# ").rstrip("."), ", ".join(f"`{line}`" for line in text.splitlines()[1:] if line.strip())] for name, text in files.items()]
+    return [
+        [
+            f"`{name}`",
+            text.splitlines()[0].lstrip("# ").rstrip("."),
+            ", ".join(f"`{line}`" for line in text.splitlines()[1:] if line.strip()),
+        ]
+        for name, text in files.items()
+    ]
 
 
 def draw(result: dict) -> None:
@@ -184,7 +216,9 @@ def draw(result: dict) -> None:
     own = [f"- {name}: {'; '.join(system['settings'][2:])}" for name, system in systems.items()]
     absent = "".join(f"\n- not measured: {who} ({why})" for who, why in result["absent"].items())
     newline, quick = "\n", [name for name, system in systems.items() if system["quick"]]
-    write_page("feedback", f"""
+    write_page(
+        "feedback",
+        f"""
 # Plans that are followed while things go wrong
 
 Source: T. Pang's slides of 2022, *Planning and control for contact-rich manipulation*: contact-rich plans open loop and stabilised by a program of one step, without figures. Written by `./run reproduce feedback` from
@@ -239,4 +273,5 @@ The plant: {"; ".join(shown)}.
 {newline.join(own)}
 
 {f"Made from a few seeds, for trying: {', '.join(quick)}." if quick else ""}{absent}
-""")
+""",
+    )

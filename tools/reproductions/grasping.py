@@ -1,10 +1,12 @@
 """Pushing, grasping and jamming of objects on a table with velocity-controlled fingers (Halm and Posa 2018)."""
+
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 
 import numpy as np
+from scene_runs import SceneRun
 
 from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
 
@@ -26,7 +28,7 @@ class Path:
     fingers: np.ndarray
     status: str
     steps: dict  # datasets of /steps
-    run: object
+    run: SceneRun
 
 
 def path(lab: Laboratory, scene: str, *options: str, body: str = "disk") -> Path:
@@ -177,7 +179,11 @@ def draw_peg(m: Measured) -> str:
         k = at(p, t)
         for low in (-19.01, 1.01):
             axis.fill([low, low + 18, low + 18, low], [-10, -10, 0, 0], color="0.8")
-        for pose, corners, colour in ((p.pose[k], PEG, "tab:blue"), (p.fingers[k][:3], TRIANGLE, "tab:red"), (p.fingers[k][3:], TRIANGLE, "tab:red")):
+        for pose, corners, colour in (
+            (p.pose[k], PEG, "tab:blue"),
+            (p.fingers[k][:3], TRIANGLE, "tab:red"),
+            (p.fingers[k][3:], TRIANGLE, "tab:red"),
+        ):
             shape = outline(pose, corners)
             axis.fill(shape[:, 0], shape[:, 1], color=colour, alpha=0.5, linewidth=0)
             axis.plot(*np.vstack([shape, shape[:1]]).T, color=colour, linewidth=1)
@@ -231,7 +237,10 @@ def draw_arms(m: Measured) -> str:
 def draw(m: Measured) -> None:
     ends = [[name, "perfect" if c == 0 else f"2^{int(np.log2(c))}", *(f"{x:.9f}" for x in m.paths[name][c].pose[-1])]
             for name in MANOEUVRES for c in (0.0, 2.0**-10, 2.0**-6, 1.0)]  # fmt: skip
-    walls = [["perfect" if c == 0 else f"2^{int(np.log2(c))}", p.status, f"{p.t[-1]:g}", *(f"{x:.7f}" for x in p.pose[-1])] for c, p in m.wall.items()]
+    walls = [
+        ["perfect" if c == 0 else f"2^{int(np.log2(c))}", p.status, f"{p.t[-1]:g}", *(f"{x:.7f}" for x in p.pose[-1])]
+        for c, p in m.wall.items()
+    ]
     everything = [p for runs in (*m.paths.values(), m.wall) for p in runs.values()] + [m.peg, m.arms]
     balance = max(p.steps["balance"].max() for p in everything)
     bound = max(p.steps["bound"].max() for p in everything)
@@ -242,7 +251,9 @@ def draw(m: Measured) -> None:
         ends_of_arms = [["limit surface, 20 ms", *m.arms.pose[-1]], [f"second order, {1e3 * FINE:g} ms", *m.arms_second_order.pose[-1]]]
         ends_of_arms += [[row["who"], *row["pose"][-1]] for row in map(recorded_arms, ("limit surface", "Stewart", "MuJoCo"))]
         arms = table(["model", "x [m]", "y [m]", "θ [rad]"], [[who, *(f"{x:.4f}" for x in pose)] for who, *pose in ends_of_arms])
-    write_page("grasping", f"""
+    write_page(
+        "grasping",
+        f"""
 # Pushing, grasping and jamming on a table
 
 Source: M. Halm, M. Posa, *A quasi-static model and simulation approach for pushing, grasping, and jamming*, 2018. Scenes:
@@ -300,4 +311,5 @@ second-order models carry it on four corners, whose loads friction does not dete
 ## Invariants
 
 Over all steps of these runs: error of the energy identity at most {balance:.1e} of its terms, c‖F_m‖ at most {bound:.12g} of its bound.
-""")
+""",
+    )

@@ -1,4 +1,5 @@
 """The impedance-controlled robot in one dimension: second order against quasistatic (Pang 2022, first toy problem), and on every plant of second order."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -42,10 +43,14 @@ def measure(lab: Laboratory, plants: tuple[str, ...] = PLANTS) -> dict[str, Resp
 
 def repeat(lab: Laboratory, spoken, plant: str) -> float:
     """The commands of a run on a plant, which goes linearly from each to the next: largest difference from the closed form of such commands [m]."""
-    run = lab.replay(spoken, "--plant", plant, "--set", f"track.plant_step={FINE}", "--set", f"track.period={PERIOD}", "--set", "track.settle=0")
+    run = lab.replay(
+        spoken, "--plant", plant, "--set", f"track.plant_step={FINE}", "--set", f"track.period={PERIOD}", "--set", "track.settle=0"
+    )
     slopes = np.diff(np.r_[0, run.data["u"][:, 0]]) / np.diff(run.t)
     bends = np.diff(np.r_[0, slopes])  # of the command, at the start of each period
-    expected = sum(bend * np.where(run.t > start, exact("ramp", np.maximum(run.t - start, 0)), 0) / RAMP for bend, start in zip(bends, run.t[:-1]))
+    expected = sum(
+        bend * np.where(run.t > start, exact("ramp", np.maximum(run.t - start, 0)), 0) / RAMP for bend, start in zip(bends, run.t[:-1])
+    )
     return float(np.abs(run.coordinate("robot/s") - expected).max())
 
 
@@ -72,7 +77,9 @@ def draw(responses: dict[str, Response]) -> None:
     picture = save_figure(figure, "impedance_robot")
     rows = [[name, float(np.abs(r.second_order - exact(name, r.t)).max()), float(np.abs(r.quasistatic[1:] - commanded(name, r.t_quasistatic[1:])).max()),
              float(np.abs(exact(name, r.t_quasistatic[1:]) - commanded(name, r.t_quasistatic[1:]))[-1])] for name, r in responses.items()]  # fmt: skip
-    write_page("impedance_robot", f"""
+    write_page(
+        "impedance_robot",
+        f"""
 # An impedance-controlled robot in one dimension
 
 Source: T. Pang, *Planning and control for contact-rich manipulation*, 2022. Scene:
@@ -91,4 +98,5 @@ The same commands, once per {1e3 * PERIOD:g} ms, on the plants of second order w
 form is a sum of ramps. Largest difference from it [m]:
 
 {table(["command", *PLANTS], [[name, *(r.plant_errors[plant] for plant in PLANTS)] for name, r in responses.items()])}
-""")
+""",
+    )

@@ -1,10 +1,12 @@
 """Line and surface contact by one equivalent contact point ("Rigid Body Dynamic Simulation with Line and Surface Contact"), scenarios 1–4 and two of ours."""
+
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 
 import numpy as np
+from scene_runs import SceneRun
 
 from . import patch_manipulation as manipulation
 from .experiment import ROOT, Laboratory
@@ -16,7 +18,8 @@ RECORDED = ROOT / "benchmarks/baselines/patch-contact.json"  # of `./run bench p
 CUBE = Box((1.0, 1.0, 1.0))
 SLIDES, ROLLS, TUMBLES = world_of(CUBE, 1, 0.12), world_of(Cylinder(1, 5), 10, 0.3), world_of(CUBE, 1, 0.2)
 MANIPULATION = manipulation.WORLD
-DISK = world_of(Cylinder(0.25, 0.02), 10, 0.5, 1e-3, (1, 1, 0.05))
+COIN = Cylinder(0.25, 0.02)
+DISK = world_of(COIN, 10, 0.5, 1e-3, (1, 1, 0.05))
 DISK_STEPS_S, DISK_ENDS_S, STACK_STEPS = (1e-3, 2.5e-4), 3.0, 200
 GRAVITY = 9.8
 LYING, STANDING = manipulation.RADIUS, manipulation.LENGTH / 2
@@ -46,7 +49,7 @@ class Measured:
     manipulated: PatchRun
     references: dict[str, list[State]]  # by scene: the same by trying modes
     disks: dict[float, PatchRun] = field(default_factory=dict)  # by step length
-    stack: object = None
+    stack: SceneRun | None = None
     checks: list[Check] = field(default_factory=list)
 
     @property
@@ -169,7 +172,11 @@ def check_tumbles(run: PatchRun, reference: list[State]) -> list[Check]:
 def landings(run: PatchRun) -> list[int]:
     """Steps in which a line or a face comes down on the ground after the body stood on less, if it stays."""
     kinds = run.kinds
-    return [k for k in range(1, len(kinds) - 2) if kinds[k] in ("line", "surface") and kinds[k - 1] not in (kinds[k],) and kinds[k + 1] == kinds[k] == kinds[k + 2]]
+    return [
+        k
+        for k in range(1, len(kinds) - 2)
+        if kinds[k] in ("line", "surface") and kinds[k - 1] not in (kinds[k],) and kinds[k + 1] == kinds[k] == kinds[k + 2]
+    ]
 
 
 def check_manipulated(run: PatchRun, reference: list[State]) -> list[Check]:
@@ -203,7 +210,7 @@ def check_manipulated(run: PatchRun, reference: list[State]) -> list[Check]:
 def disk_law(t: np.ndarray, tilt: float) -> np.ndarray:
     """Tilt [rad] of a thin Euler's disk: rolling about a centre at rest it has Ω² sin α = 4 g/r and the energy 3/2 m g r sin α, and the ground takes
     μ m g e_r ω_z with ω_z = Ω sin²α; so (sin α)^(−1/2) grows by 2/3 μ (e_r/r) √(g/r) per second."""
-    rate = 2 / 3 * DISK.mu * DISK.ellipsoid[2] / DISK.shape.radius_m * np.sqrt(GRAVITY / DISK.shape.radius_m)
+    rate = 2 / 3 * DISK.mu * DISK.ellipsoid[2] / COIN.radius_m * np.sqrt(GRAVITY / COIN.radius_m)
     return np.arcsin((np.sin(tilt) ** -0.5 + rate * t) ** -2)
 
 
@@ -218,11 +225,24 @@ def check_disks(disks: dict[float, PatchRun]) -> list[Check]:
         checks += [below("Euler's disk", f"equations and inequalities of the step, h = {h:g} s, relative", max(verdict.values()), 1e-8),
                    below("Euler's disk", f"penetration, h = {h:g} s [m]", max(0.0, -float(run.height.min())), 1e-8)]  # fmt: skip
         energy = np.array([run.state(k).energy(run.world) for k in range(0, len(run.position), 10)])
-        checks.append(below("Euler's disk", f"energy gained between any two of its steps, h = {h:g} s [J]", max(0.0, float(np.diff(energy).max())), 1e-6))
+        checks.append(
+            below(
+                "Euler's disk", f"energy gained between any two of its steps, h = {h:g} s [J]", max(0.0, float(np.diff(energy).max())), 1e-6
+            )
+        )
         at = run.t < 1
         errors[h] = float(np.abs(tilt(run)[at] - disk_law(run.t[at], tilt(run)[0])).max())
     coarse, fine = (errors[h] for h in sorted(errors, reverse=True))
-    return [*checks, holds("Euler's disk", "the law of spinning down is approached with h: error of α over 1 s [rad]", "falls", f"{coarse:.3f}, {fine:.3f}", fine < 0.7 * coarse)]
+    return [
+        *checks,
+        holds(
+            "Euler's disk",
+            "the law of spinning down is approached with h: error of α over 1 s [rad]",
+            "falls",
+            f"{coarse:.3f}, {fine:.3f}",
+            fine < 0.7 * coarse,
+        ),
+    ]
 
 
 def measure(lab: Laboratory, extra: bool = True) -> Measured:
@@ -232,7 +252,12 @@ def measure(lab: Laboratory, extra: bool = True) -> Measured:
     tumbles = simulate(lab, "cube_tumbles", TUMBLES, "cube", 400)
     manipulated = simulate(lab, "cylinder_manipulation", MANIPULATION, "cylinder", manipulation.STEPS)
     with np.errstate(all="ignore"):
-        references = {"slides": slides.reference(430), "rolls": rolls.reference(1000), "tumbles": tumbles.reference(400), "manipulated": manipulated.reference(manipulation.STEPS)}
+        references = {
+            "slides": slides.reference(430),
+            "rolls": rolls.reference(1000),
+            "tumbles": tumbles.reference(400),
+            "manipulated": manipulated.reference(manipulation.STEPS),
+        }
         m = Measured(slides, rolls, tumbles, manipulated, references)
         m.checks = [*check_slides(slides, references["slides"]), *check_rolls(rolls, references["rolls"]), *check_tumbles(tumbles, references["tumbles"]),
                     *check_manipulated(manipulated, references["manipulated"])]  # fmt: skip
@@ -246,7 +271,7 @@ def measure(lab: Laboratory, extra: bool = True) -> Measured:
     return m
 
 
-def check_stack(run) -> list[Check]:
+def check_stack(run: SceneRun) -> list[Check]:
     """Before it tips everything is at rest, and moments by hand say where the boxes press: F z over the weight above."""
     name, weight, edge = "stack tips", 2 * GRAVITY, 0.15
     pushes = ((0.1, 5.0), (0.3, 10.0), (0.5, 12.5))
@@ -266,11 +291,3 @@ def rivals() -> dict:
     if not RECORDED.exists():
         return {}
     return {row["who"]: row for row in json.loads(RECORDED.read_text())["result"]["rows"] if row["who"] != "deft"}
-
-
-def draw(m: Measured) -> None:
-    from .patch_contact_page import write
-
-    write(m)
-    if m.failed:
-        raise SystemExit("patch_contact: " + "; ".join(f"{c.scene}: {c.what}: wanted {c.wanted}, found {c.found}" for c in m.failed))

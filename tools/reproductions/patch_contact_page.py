@@ -1,4 +1,5 @@
 """The page of patch contact: every figure of the source redrawn, and the tables."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -6,7 +7,10 @@ import numpy as np
 from . import patch_contact as measured
 from . import patch_manipulation as manipulation
 from .experiment import new_figure, save_figure, table, write_page
+from .patch_contact import measure
 from .patch_runs import PatchRun
+
+__all__ = ["draw", "measure"]
 
 SNAPSHOTS_S = (0.01, 0.51, 1.31, 1.81, 2.21, 3.21, 4.01, 5.0)
 COLOURS = {"deft": "tab:blue", "ODE": "tab:red", "Bullet": "tab:orange", "MuJoCo": "tab:green"}
@@ -104,7 +108,12 @@ def draw_tumbles(m: measured.Measured) -> str:
     _, seen = np.unique(inside[on].round(3), axis=0, return_index=True)
     points = axis.scatter(inside[on][seen, first], inside[on][seen, second], c=t[on][seen], s=8, cmap="viridis")
     figure.colorbar(points, ax=axis, label="t [s]")
-    axis.set(xlabel=f"{'xyz'[first]} of the cube [m]", ylabel=f"{'xyz'[second]} [m]", title="its trail on the face that ends below", aspect="equal")
+    axis.set(
+        xlabel=f"{'xyz'[first]} of the cube [m]",
+        ylabel=f"{'xyz'[second]} [m]",
+        title="its trail on the face that ends below",
+        aspect="equal",
+    )
     return save_figure(figure, "patch_contact_tumbles")
 
 
@@ -115,7 +124,11 @@ def wireframe(axis, x, R, shape, colour) -> None:
         rim = x + np.column_stack([shape.radius_m * np.cos(angle), shape.radius_m * np.sin(angle), np.full_like(angle, z)]) @ R.T
         axis.plot(*rim.T, color=colour, linewidth=1)
     for a in angle[::6]:
-        line = x + np.array([[shape.radius_m * np.cos(a), shape.radius_m * np.sin(a), z] for z in (-0.5 * shape.length, 0.5 * shape.length)]) @ R.T
+        line = (
+            x
+            + np.array([[shape.radius_m * np.cos(a), shape.radius_m * np.sin(a), z] for z in (-0.5 * shape.length, 0.5 * shape.length)])
+            @ R.T
+        )
         axis.plot(*line.T, color=colour, linewidth=0.5)
 
 
@@ -185,9 +198,12 @@ def draw_others(m: measured.Measured) -> str:
     axis.plot(run.point[:, 0], run.point[:, 1], linewidth=0.4)
     axis.set(xlabel="x [m]", ylabel="y [m]", title="trail of its contact point", aspect="equal")
     axis, stack = axes[0, 2], m.stack
+    assert stack is not None
     for (a, b), name in ((("lower", "ground"), "on the ground"), (("upper", "lower"), "between the boxes")):
         axis.plot(stack.t[1:], stack.between(a, b, "point_W")[:, 0] - stack.position("lower")[1:, 0], label=name)
-    axis.set(xlabel="t [s]", ylabel="x from the lower box's centre [m]", title="stack: where the boxes press", xlim=(0, 1), ylim=(-0.02, 0.18))
+    axis.set(
+        xlabel="t [s]", ylabel="x from the lower box's centre [m]", title="stack: where the boxes press", xlim=(0, 1), ylim=(-0.02, 0.18)
+    )
     axis.legend(loc="upper left")
     return save_figure(figure, "patch_contact_others")
 
@@ -207,10 +223,32 @@ def draw_times(runs: dict[str, PatchRun]) -> str:
 
 def write(m: measured.Measured) -> None:
     runs = {"cube slides": m.slides, "cylinder rolls": m.rolls, "cube tumbles": m.tumbles, "cylinder manipulation": m.manipulated}
-    checks = [[c.scene, c.what.replace("|", "\\|"), c.wanted, c.found, f"{c.off:.0e}" if np.isfinite(c.off) and c.off else "0" if c.off == 0 else "–", f"{c.tolerance:g}", "pass" if c.passed else "**FAIL**"] for c in m.checks]
+    checks = [
+        [
+            c.scene,
+            c.what.replace("|", "\\|"),
+            c.wanted,
+            c.found,
+            f"{c.off:.0e}" if np.isfinite(c.off) and c.off else "0" if c.off == 0 else "–",
+            f"{c.tolerance:g}",
+            "pass" if c.passed else "**FAIL**",
+        ]
+        for c in m.checks
+    ]
     path = measured.closed_form(len(m.slides.point))[0][1:, None] * np.array([0.8, 0.6])
-    rows = [("deft", m.slides.position[1:], 0.0), *((who, np.array(row["position"]), float(np.abs(row["turn"]).max())) for who, row in measured.rivals().items())]
-    errors = [[who, *(f"{np.abs(p[k - 1, :2] - path[k - 1]).max():.1e}" for k in (100, 200, 300, 400)), f"{np.abs(p[:, 2] - 0.5).max():.1e}", f"{turn:.1e}"] for who, p, turn in rows]
+    rows = [
+        ("deft", m.slides.position[1:], 0.0),
+        *((who, np.array(row["position"]), float(np.abs(row["turn"]).max())) for who, row in measured.rivals().items()),
+    ]
+    errors = [
+        [
+            who,
+            *(f"{np.abs(p[k - 1, :2] - path[k - 1]).max():.1e}" for k in (100, 200, 300, 400)),
+            f"{np.abs(p[:, 2] - 0.5).max():.1e}",
+            f"{turn:.1e}",
+        ]
+        for who, p, turn in rows
+    ]
     missing = sorted({"ODE", "Bullet", "MuJoCo"} - {who.split()[0] for who in measured.rivals()})
     absent = f"Not recorded: {', '.join(missing)}." if missing else ""
     times = [[name, len(run.point), *(float(f(run.run.data["steps/step_us"])) for f in (np.mean, np.median, lambda x: np.quantile(x, 0.95), np.max)),
@@ -229,7 +267,9 @@ proportion to h, which the two step lengths show.
 **A stack of two boxes** ([`stack_tips`](../../scenes/patch_contact/stack_tips.deft.yaml)) is pushed harder and harder: each pair has one point, which moves towards the edge as moments by hand say, F z over the
 weight above. Above 13.07 N it tips.
 """
-    write_page("patch_contact", f"""
+    write_page(
+        "patch_contact",
+        f"""
 # Line and surface contact by one point
 
 Source: J. Xie, N. Chakraborty, *Rigid Body Dynamic Simulation with Line and Surface Contact*, scenarios 1–4, Fig. 6–10. Scenes:
@@ -289,4 +329,11 @@ Only torques act, designed by [`patch_manipulation.py`](../../tools/reproduction
 {table(["scene", "steps", "mean [µs]", "p50", "p95", "max", "iterations, mean", "max", "largest residual, scaled"], times)}
 
 Whole steps, on the machine that wrote this page with whatever else it did; the bar is a mean of 200 µs.
-""")
+""",
+    )
+
+
+def draw(m: measured.Measured) -> None:
+    write(m)
+    if m.failed:
+        raise SystemExit("patch_contact: " + "; ".join(f"{c.scene}: {c.what}: wanted {c.wanted}, found {c.found}" for c in m.failed))

@@ -9,6 +9,7 @@ friction ellipsoid of e_r = 1 m holds that), so the wanted direction of its axis
 with the force of P that rolling needs. On the way round the body stands on its rim in balance, COM above P, and rolls along the rim in a half circle: the
 axis turns by 180° and the body moves 0.55 m aside, past the corner of the first obstacle and in front of the gap between the two.
 """
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -27,17 +28,19 @@ else:
 
 H, MASS, LENGTH, RADIUS, MU = 0.01, 75.0, 0.3, 0.1, 0.8
 ALONG, ACROSS = MASS * RADIUS**2 / 2, MASS * (RADIUS**2 / 4 + LENGTH**2 / 12)
-WORLD = World(Cylinder(RADIUS, LENGTH), MASS, (ACROSS, ACROSS, ALONG), MU, H)
+CYLINDER = Cylinder(RADIUS, LENGTH)
+WORLD = World(CYLINDER, MASS, (ACROSS, ACROSS, ALONG), MU, H)
 START = State(np.array([0, 0, LENGTH / 2]), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
 STEPS = 500
 # Boxes on the ground: centre and size [m].
 OBSTACLES = {"obstacle_a": ((0.62, 0.2, 0.1), (0.1, 0.6, 0.2)), "obstacle_b": ((0.62, -0.75, 0.1), (0.1, 0.4, 0.2))}
 
-TOPPLE, ROLL, ON = (0.0, 0.2), (0.6, 1.3), (2.9, 3.6)   # [s]; of rolling: from the push to the end of the brake
+TOPPLE, ROLL, ON = (0.0, 0.2), (0.6, 1.3), (2.9, 3.6)  # [s]; of rolling: from the push to the end of the brake
 PIVOT, LIFT = (1.3, 2.75), (3.6, 4.3)
 PHASES = {"topple": 0.0, "roll": 0.6, "pivot": 1.3, "roll on": 2.75, "lift": 3.6, "stand": 4.8}
 TOPPLE_NM, ROLL_NM, PUSH_S, HOLD = 115.0, (45.0, 60.0), 0.2, 4  # HOLD: steps for which a torque of pivot and lift is held
-UPRIGHT, LET_GO = np.radians(38), np.radians(25)  # tilt of the axis against the vertical: while it turns (in balance: 33.7°), and at the end of the lift
+# Tilt of the axis against the vertical: while it turns (in balance: 33.7°), and at the end of the lift.
+UPRIGHT, LET_GO = np.radians(38), np.radians(25)
 RISE_S, GAIN = 0.5, 5.0
 
 
@@ -67,7 +70,7 @@ def steering(s: State, path, t: float) -> np.ndarray:
     """Torque [N m], to be held from t on, that moves the axis along the path."""
     T, I = HOLD * H, rotation(s.quat) @ np.diag(WORLD.inertia) @ rotation(s.quat).T
     u = rotation(s.quat)[:, 2]
-    arm = WORLD.shape.rim(-1, s.x, u) - s.x
+    arm = CYLINDER.rim(-1, s.x, u) - s.x
     rate = (path(t + T) - path(t)) / T + GAIN * (path(t) - u)
     omega = np.array([-rate[1], rate[0], 0]) / u[2] if abs(u[2]) > 0.05 else np.cross(u, rate) * [1, 1, 0]
     force = MASS * (-np.cross(omega, arm) - s.v) / T + MASS * WORLD.gravity * N
@@ -96,10 +99,15 @@ def clearance(states) -> dict[str, float]:
     """Least distance of the cylinder's surface (sampled) to each obstacle [m]."""
     angle = np.linspace(0, 2 * np.pi, 97)
     side = np.array([[RADIUS * np.cos(a), RADIUS * np.sin(a), z] for a in angle for z in np.linspace(-LENGTH / 2, LENGTH / 2, 31)])
-    caps = np.array([[f * RADIUS * np.cos(a), f * RADIUS * np.sin(a), z] for a in angle for f in (0.25, 0.5, 0.75) for z in (-LENGTH / 2, LENGTH / 2)])
+    caps = np.array(
+        [[f * RADIUS * np.cos(a), f * RADIUS * np.sin(a), z] for a in angle for f in (0.25, 0.5, 0.75) for z in (-LENGTH / 2, LENGTH / 2)]
+    )
     points, found = np.vstack([side, caps]), {}
     for name, (centre, size) in OBSTACLES.items():
-        out = [np.linalg.norm(np.maximum(np.abs(s.x + points @ rotation(s.quat).T - centre) - np.array(size) / 2, 0), axis=1).min() for s in states]
+        out = [
+            np.linalg.norm(np.maximum(np.abs(s.x + points @ rotation(s.quat).T - centre) - np.array(size) / 2, 0), axis=1).min()
+            for s in states
+        ]
         found[name] = float(min(out))
     return found
 

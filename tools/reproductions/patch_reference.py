@@ -10,16 +10,17 @@ that dissipates most. Nothing is shared with deft: there is no complementarity s
 slip) is six smooth equations in ν⁺ alone: where the point is, and what friction does. Newton's method solves them, with derivatives by complex steps;
 a mode counts if what it left out holds: nothing below the plane, p_n ≥ 0, the point inside the patch, friction inside its ellipsoid.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .patch_shapes import N, Box, Cylinder, Ellipsoid, cross, rotation
+from .patch_shapes import Box, Cylinder, Ellipsoid, N, cross, rotation
 
 NEWTON_TOLERANCE = 1e-11  # of scaled residuals
-ACCEPT = 1e-9             # of what a mode leaves out: depth / size, distance of the point / size, friction over its bound
+ACCEPT = 1e-9  # of what a mode leaves out: depth / size, distance of the point / size, friction over its bound
 
 
 def turned(quat, omega, h):
@@ -49,7 +50,7 @@ class State:
     omega: np.ndarray
     v: np.ndarray
     # Of the step that ended here:
-    mode: str = "free"              # kind and "stick" or "slip"
+    mode: str = "free"  # kind and "stick" or "slip"
     patch: tuple = ("none", ())
     point: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
     impulse: np.ndarray = field(default_factory=lambda: np.zeros(4))  # p_n, p_t, p_o [N s], p_r [N m s]
@@ -218,7 +219,7 @@ def advance(world: World, s: State, impulse=(0, 0, 0), angular=(0, 0, 0)) -> Sta
     patches = sorted(world.shape.patches(), key=lambda p: (p != s.patch, world.shape.depth(p, free.x, rotation(free.quat))))
     best = None
     for patch in patches:
-        for sticks in ((True, False) if s.mode.endswith("stick") else (False, True)):
+        for sticks in (True, False) if s.mode.endswith("stick") else (False, True):
             for start in step.starts(patch):
                 nu = step.solve(patch, sticks, start)
                 if nu is None:

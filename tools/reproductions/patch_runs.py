@@ -1,4 +1,5 @@
 """Runs of scenes/patch_contact in the terms of their source: equivalent contact point, impulses and slips per step, and what a second opinion says."""
+
 from __future__ import annotations
 
 import re
@@ -115,10 +116,13 @@ class PatchRun:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """"point", "line", "surface" or "flies" per step, from the pose."""
+        """ "point", "line", "surface" or "flies" per step, from the pose."""
         if not isinstance(self.world.shape, Cylinder):
             return [("flies", "surface", "line", "point")[n] for n in self.facets]
-        return ["flies" if n == 0 else "point" if n == 2 else "line" if abs(R[2, 2]) < 0.5 else "surface" for n, R in zip(self.facets, self.axes[1:])]
+        return [
+            "flies" if n == 0 else "point" if n == 2 else "line" if abs(R[2, 2]) < 0.5 else "surface"
+            for n, R in zip(self.facets, self.axes[1:])
+        ]
 
     def misnamed(self) -> tuple[int, int, float]:
         """Against the records of the run: steps whose kind is not that of the pose; whose stick or slip is not that of the velocities; largest difference of slip."""
@@ -126,7 +130,11 @@ class PatchRun:
         touches = ~np.isnan(self.point[:, 0])
         words = np.array(["flies", "point", "line", "surface"])[np.nan_to_num(kind).astype(int)]
         slides = np.abs(self.slip).max(axis=1) > 1e-8
-        return int((words[touches] != np.array(self.kinds)[touches]).sum()), int(((state == 2) != slides)[touches].sum()), float(np.abs(slip - self.slip)[touches].max())
+        return (
+            int((words[touches] != np.array(self.kinds)[touches]).sum()),
+            int(((state == 2) != slides)[touches].sum()),
+            float(np.abs(slip - self.slip)[touches].max()),
+        )
 
     @cached_property
     def height(self) -> np.ndarray:
@@ -141,7 +149,13 @@ class PatchRun:
         h, linear, angular = self.world.h, np.zeros(3), np.zeros(3)
         for w in self.wrenches:
             t = k * h + 1e-9
-            share = (float(abs(s.omega[2]) < 1e-6) if w.begin < 0 else float(w.begin <= t < w.begin + h) if w.end < 0 else h * float(w.begin <= t < w.end))
+            share = (
+                float(abs(s.omega[2]) < 1e-6)
+                if w.begin < 0
+                else float(w.begin <= t < w.begin + h)
+                if w.end < 0
+                else h * float(w.begin <= t < w.end)
+            )
             linear, angular = linear + share * w.linear, angular + share * w.angular
         return linear, angular
 
@@ -158,13 +172,16 @@ class PatchRun:
         larger of p_n and m g h, and that times the size; point · p_n / larger [m])."""
         worst = np.zeros(3)
         weight = self.world.mass * self.world.gravity * self.world.h
-        for k in np.flatnonzero(~np.isnan(self.point[:, 0])):
+        for k in map(int, np.flatnonzero(~np.isnan(self.point[:, 0]))):
             step = Step(self.world, self.state(k), *self.applied(k, self.state(k)))
             p, r, _ = step.contact(self.nu[k + 1], self.position[k + 1])
             scale = max(weight, p[0])
             off = np.abs(p - self.impulse[k])
-            worst = np.maximum(worst, [off[:3].max() / scale, np.abs(self.position[k + 1] + r - self.point[k])[:2].max() * p[0] / scale, off[3] / scale])
-        return tuple(float(x) for x in worst)
+            worst = np.maximum(
+                worst, [off[:3].max() / scale, np.abs(self.position[k + 1] + r - self.point[k])[:2].max() * p[0] / scale, off[3] / scale]
+            )
+        forces, torsion, point = (float(x) for x in worst)
+        return forces, torsion, point
 
     def reference(self, steps: int) -> list[State]:
         """The same motion by trying modes, from the start, on its own."""
@@ -180,7 +197,9 @@ class PatchRun:
 
 def run_steps(lab: Laboratory, scene: str, steps: int, *options: str) -> SceneRun:
     folder = lab.folder / f"{scene}-{len(list(lab.folder.glob(f'{scene}-*')))}"
-    return SceneRun(scene, {}, deft_json(lab.deft, "sim", SCENES / f"{scene}.deft.yaml", "--steps", steps, "--out", folder, *options), folder)
+    return SceneRun(
+        scene, {}, deft_json(lab.deft, "sim", SCENES / f"{scene}.deft.yaml", "--steps", steps, "--out", folder, *options), folder
+    )
 
 
 def simulate(lab: Laboratory, scene: str, world: World, body: str, steps: int, *options: str) -> PatchRun:

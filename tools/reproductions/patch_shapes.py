@@ -2,6 +2,7 @@
 
 All functions of the pose are analytic, since derivatives are taken by complex steps.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Box:
     def patches(self):
         """(name, indices of vertices): 8 points, 12 lines, 6 surfaces (in order around the face)."""
         corners = self.vertices() > 0
-        found = [("point", (i,)) for i in range(8)]
+        found: list[tuple[str, tuple[int, ...]]] = [("point", (i,)) for i in range(8)]
         found += [("line", (i, j)) for i in range(8) for j in range(i + 1, 8) if (corners[i] != corners[j]).sum() == 1]
         for axis in range(3):
             for side in (False, True):

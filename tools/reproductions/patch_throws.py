@@ -1,4 +1,5 @@
 """Random bodies dropped and thrown on the ground: each run of deft judged step by step by `patch_reference.judge`."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -48,8 +49,14 @@ initial: start
 
 def drawn(rng: np.random.Generator, kind: str) -> Throw:
     """A body of some decimetres above the ground, dropped or thrown, with friction of any strength and shape."""
-    shape = (Box((float(rng.uniform(0.2, 1)),) * 3) if kind == "cube" else Cylinder(float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.1, 1.2))) if kind == "cylinder"
-             else Ellipsoid(tuple(map(float, rng.uniform(0.1, 0.6, 3)))))  # fmt: skip
+    shape: Box | Cylinder | Ellipsoid
+    if kind == "cube":
+        shape = Box((float(rng.uniform(0.2, 1)),) * 3)
+    elif kind == "cylinder":
+        shape = Cylinder(float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.1, 1.2)))
+    else:
+        a, b, c = map(float, rng.uniform(0.1, 0.6, 3))
+        shape = Ellipsoid((a, b, c))
     quat = rng.normal(size=4)
     thrown = rng.random() < 0.6
     velocity = np.concatenate([3 * rng.normal(size=3), 1.5 * rng.normal(size=3)]) * thrown
@@ -62,7 +69,9 @@ def run(lab: Laboratory, throw: Throw, duration: float) -> PatchRun:
     file = folder.with_suffix(".deft.yaml")
     file.write_text(throw.scene())
     summary = deft_json(lab.deft, "sim", file, "--steps", round(duration / throw.h), "--out", folder)
-    return PatchRun(SceneRun("throw", {}, summary, folder), world_of(throw.shape, throw.mass, throw.mu, throw.h, throw.ellipsoid), "body", [])
+    return PatchRun(
+        SceneRun("throw", {}, summary, folder), world_of(throw.shape, throw.mass, throw.mu, throw.h, throw.ellipsoid), "body", []
+    )
 
 
 def faults(run: PatchRun) -> dict[str, float]:
@@ -70,10 +79,16 @@ def faults(run: PatchRun) -> dict[str, float]:
     found = {} if run.run.summary["status"] == "Completed" else {run.run.summary["status"]: float(run.run.summary["steps"])}
     with np.errstate(all="ignore"):
         found |= {key: value for key, value in run.verdict().items() if not value <= TOLERANCE}
-        found |= {name: value for name, value in zip(("forces (24)", "point (27)", "torsion (27)"), run.second_proposition()) if not value <= TOLERANCE}
+        found |= {
+            name: value
+            for name, value in zip(("forces (24)", "point (27)", "torsion (27)"), run.second_proposition())
+            if not value <= TOLERANCE
+        }
     found |= {"penetration [m]": -float(run.height.min())} if run.height.min() < -TOLERANCE else {}
     last = run.t > run.t[-1] - 1
-    if isinstance(run.world.shape, Box) and run.t[-1] > 2 and np.abs(run.nu[last]).max() < 1e-6:  # what has come to rest stays; round bodies may roll for ever
+    if (
+        isinstance(run.world.shape, Box) and run.t[-1] > 2 and np.abs(run.nu[last]).max() < 1e-6
+    ):  # what has come to rest stays; round bodies may roll for ever
         creep = max(float(np.abs(run.nu[last]).max()), float(np.abs(run.position[last] - run.position[-1]).max()))
         found |= {"creep": creep} if creep > 1e-9 else {}
     growth = energy_growth(run)

@@ -1,4 +1,5 @@
 """Ten cubes, a seven-joint arm: step length against accuracy and time (Pang & Tedrake, ICRA 2021, V-B)."""
+
 from __future__ import annotations
 
 import json
@@ -39,13 +40,14 @@ def recorded() -> dict:
 
 def truth_of(record: dict, which: str = "truth") -> Run:
     path = record[which]
-    return Run(record["truth_step_s"], *(np.array(path[key]) for key in ("t", "position", "quat_wxyz")), np.zeros(0), np.zeros(0), scheme="truth")
+    t, position, quaternion = (np.array(path[key]) for key in ("t", "position", "quat_wxyz"))
+    return Run(record["truth_step_s"], t, position, quaternion, np.zeros(0), np.zeros(0), scheme="truth")
 
 
 def common_samples(one: Run, other: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times at which both runs have samples, and their places in either."""
-    keys = [np.round(run.t * 1e5).astype(int) for run in (one, other)]
-    both, first, second = np.intersect1d(*keys, return_indices=True)
+    keys, other_keys = (np.round(run.t * 1e5).astype(int) for run in (one, other))
+    both, first, second = np.intersect1d(keys, other_keys, return_indices=True)
     return both * 1e-5, first, second
 
 
@@ -64,7 +66,9 @@ def errors(truth: Run, run: Run) -> dict:
     """∫‖q − q_GT‖ dt with q = (quat_wxyz, p) [s and m s], of p alone [mm s]; largest distance [mm] and angle [°], distance at the end [mm]."""
     t, metres, radians = apart(truth, run)
     _, a, b = common_samples(truth, run)
-    turn = truth.quaternion[a] - run.quaternion[b] * np.where(np.sum(truth.quaternion[a] * run.quaternion[b], axis=1, keepdims=True) < 0, -1, 1)
+    turn = truth.quaternion[a] - run.quaternion[b] * np.where(
+        np.sum(truth.quaternion[a] * run.quaternion[b], axis=1, keepdims=True) < 0, -1, 1
+    )
     whole = np.sqrt(metres**2 + np.sum(turn**2, axis=1))
     return {"integral_q": trapezoid(t, whole), "integral_mm_s": 1e3 * trapezoid(t, metres), "largest_mm": 1e3 * float(metres.max()),
             "largest_deg": float(np.degrees(radians.max())), "end_mm": 1e3 * float(metres[-1])}  # fmt: skip
@@ -119,12 +123,23 @@ def draw_errors(runs: list[Run], truth: Run, rows: list[dict]) -> str:
     figure, axes = new_figure(2)
     for axis, key, label in ((axes[0, 0], "integral_q", "∫ ‖q − q_GT‖ dt"), (axes[0, 1], "integral_mm_s", "∫ |p − p_GT| dt [mm s]")):
         for scheme, style in zip(SCHEMES, ("o-", "s-", "s--", "o--")):
-            axis.plot([run.h for run in of_scheme(runs, scheme)], [errors(truth, run)[key] for run in of_scheme(runs, scheme)], style, markersize=4, label=scheme)
+            axis.plot(
+                [run.h for run in of_scheme(runs, scheme)],
+                [errors(truth, run)[key] for run in of_scheme(runs, scheme)],
+                style,
+                markersize=4,
+                label=scheme,
+            )
         top = 2 * max(row[key] for row in rows if row[key] is not None)
         for k, who in enumerate(dict.fromkeys(row["who"] for row in rows)):
             mine = sorted((row["h"], row[key]) for row in rows if row["who"] == who)
-            (line,) = axis.plot([h for h, e in mine if e is not None], [e for _, e in mine if e is not None], "^v<"[k] + ":", markersize=4,
-                              label=who + ("" if who.startswith("deft") else ", second order"))
+            (line,) = axis.plot(
+                [h for h, e in mine if e is not None],
+                [e for _, e in mine if e is not None],
+                "^v<"[k] + ":",
+                markersize=4,
+                label=who + ("" if who.startswith("deft") else ", second order"),
+            )
             axis.plot([h for h, e in mine if e is None], [top / 1.7**k] * sum(e is None for _, e in mine), "x", color=line.get_color())
         axis.set(xscale="log", yscale="log", xlabel="h [s]", ylabel=label)
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
@@ -138,7 +153,10 @@ def fates(rows: list[dict], lost_mm: float = 10.0) -> str:
         mine = sorted((row for row in rows if row["who"] == who), key=lambda row: row["h"])
         good = [row for row in mine if row["largest_mm"] is not None and row["largest_mm"] < lost_mm]
         parts = [f"carries the cube up to h = {good[-1]['h']:g} s"]
-        for verb, bad in (("loses it", [r for r in mine if r not in good and r["largest_mm"] is not None]), ("diverges", [r for r in mine if r["largest_mm"] is None])):
+        for verb, bad in (
+            ("loses it", [r for r in mine if r not in good and r["largest_mm"] is not None]),
+            ("diverges", [r for r in mine if r["largest_mm"] is None]),
+        ):
             if bad:
                 parts.append(verb + " at " + " and ".join(f"{row['h']:g}" for row in bad) + " s")
         sentences.append(f"{who}: {', '.join(parts)}{'' if len(parts) > 1 else ', the longest tried'}.")
@@ -156,7 +174,11 @@ def draw(runs: list[Run]) -> None:
     axes[0, 0].set(xscale="log", yscale="log", xlabel="h [s]", ylabel="solve of a step [µs]")
     axes[0, 0].legend()
     plain_ticks(axes[0, 0].xaxis, h)
-    picture, error_picture, path_picture = save_figure(figure, "pick_and_place"), draw_errors(runs, truth, record["rows"]), draw_paths(runs, truth)
+    picture, error_picture, path_picture = (
+        save_figure(figure, "pick_and_place"),
+        draw_errors(runs, truth, record["rows"]),
+        draw_paths(runs, truth),
+    )
     distance, angle = overlap(runs)
     costs = [[f"{run.h:g}", len(run.solve_us), float(np.median(run.contacts)), float(np.median(run.solve_us)), float(np.percentile(run.solve_us, 95)), run.residual]
              for run in plain]  # fmt: skip
@@ -169,8 +191,12 @@ def draw(runs: list[Run]) -> None:
                  for key in ("integral_q", "integral_mm_s"))  # fmt: skip
     speed = float(np.abs(np.diff(truth.position, axis=0) / np.diff(truth.t)[:, None]).max())
     lag = max(d / k for d, k in zip(record["damping"], (800, 600, 600, 600, 400, 200, 200, 1000, 1000)))
-    witness = min((row for row in record["rows"] if row["who"].startswith("Drake") and row["integral_mm_s"] is not None), key=lambda row: row["h"])
-    write_page("pick_and_place", f"""
+    witness = min(
+        (row for row in record["rows"] if row["who"].startswith("Drake") and row["integral_mm_s"] is not None), key=lambda row: row["h"]
+    )
+    write_page(
+        "pick_and_place",
+        f"""
 # Pick and place with a seven-joint arm: how long may a step be?
 
 Source: T. Pang and R. Tedrake, *A convex quasistatic time-stepping scheme for rigid multibody systems with contact and
@@ -216,4 +242,5 @@ Simulations of second order:
   With dampers *and* M/h the cube is held back twice, which shows at small h.
 
 {path_picture}
-""")
+""",
+    )

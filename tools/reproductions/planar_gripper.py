@@ -1,5 +1,6 @@
 """A planar gripper squeezes a disc, pulls down until it slips, and stops (Pang & Tedrake, ICRA 2021, V-A): the convex step (10),
 the complementarity problem (6), and perfect tracking (1)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -132,7 +133,9 @@ def draw(m: Measured) -> None:
     picture = save_figure(figure, "planar_gripper")
     rows = [[name, value, lcp_errors(lcp)[name]] for name, value in errors(convex).items()]
     found, other = next((1e3 * a, 1e3 * b) for a, b in m.second_height if np.isfinite(b))
-    write_page("planar_gripper", f"""
+    write_page(
+        "planar_gripper",
+        f"""
 # A planar gripper squeezes, slips and sticks again
 
 Source: T. Pang and R. Tedrake, *A convex quasistatic time-stepping scheme for rigid multibody systems with contact and
@@ -164,4 +167,5 @@ LCP {", ".join(f"{word} {count}" for word, count in lcp.statuses.items())}, with
 {m.squeeze["steps"] - 1} steps with `{m.squeeze["status"]}`, a proof that no motion satisfies all constraints ({m.squeeze.get("reason")}).
 Plates that touch the disc without pressing and lift by 2 mm per step may take it along or not, since any normal force will do:
 {m.grazing["statuses"].get("NotUnique", 0)} of {m.grazing["steps"]} steps are `NotUnique`; in the first of them the disc may rise by {found:.3g} mm or by {other:.3g} mm.
-""")
+""",
+    )

@@ -1,4 +1,5 @@
 """Plans of quasidynamic planning played open loop in two simulators of second order (the published planner's sim-to-sim check), from recorded runs."""
+
 from __future__ import annotations
 
 import json
@@ -32,14 +33,18 @@ def written(metres: float, radians: float) -> list[str]:
 def apart(row: dict) -> tuple[float, float]:
     """Largest difference of Drake's and MuJoCo's errors over the ends of the segments, as long as the object is not lost: [m], [rad]."""
     pairs = [(a, b) for a, b in zip(row["drake"]["along"], row["mujoco"]["along"]) if max(a["position_m"], b["position_m"]) < LOST_M]
-    return tuple(max((abs(a[key] - b[key]) for a, b in pairs), default=0.0) for key in KEYS)
+    metres, radians = (max((abs(a[key] - b[key]) for a, b in pairs), default=0.0) for key in KEYS)
+    return metres, radians
 
 
 def refined_words(rows: list[dict]) -> str:
     """How far plain and refined plans of the same system end from the plan, in Drake."""
     by_name = {row["system"]: row["drake"]["whole"] for row in rows}
     pairs = [(name, by_name[name], by_name[f"{name}, refined"]) for name in by_name if f"{name}, refined" in by_name]
-    words = [f"{name} {plain['position_m']:.2g} m, {plain['rotation_rad']:.2g} rad → {fine['position_m']:.2g} m, {fine['rotation_rad']:.2g} rad" for name, plain, fine in pairs]
+    words = [
+        f"{name} {plain['position_m']:.2g} m, {plain['rotation_rad']:.2g} rad → {fine['position_m']:.2g} m, {fine['rotation_rad']:.2g} rad"
+        for name, plain, fine in pairs
+    ]
     return f" (at the end, in Drake: {'; '.join(words)})" if words else ""
 
 
@@ -61,12 +66,21 @@ def draw(result: dict) -> None:
     for axis, key, label in ((axes[0, 0], "position_m", "error of position [m]"), (axes[0, 1], "rotation_rad", "error of rotation [rad]")):
         for k, row in enumerate(rows):
             values = np.array([max(row["segments"][i][key], 1e-4) for i in contact_segments(row)])
-            axis.plot(np.full(len(values), k) + np.linspace(-0.15, 0.15, len(values)), values, "o", color="C0", markersize=4, label="each segment, Drake" * (k == 0))
+            axis.plot(
+                np.full(len(values), k) + np.linspace(-0.15, 0.15, len(values)),
+                values,
+                "o",
+                color="C0",
+                markersize=4,
+                label="each segment, Drake" * (k == 0),
+            )
             for who, marker, color in (("drake", "_", "C3"), ("mujoco", "x", "C1"), ("feedback", "^", "C2")):
                 if who in row:
                     axis.plot([k + 0.3], [max(row[who]["whole"][key], 1e-4)], marker, color=color, label=WHOLE[who] * (k == 0))
         axis.set(yscale="log", ylabel=label, ylim=(1e-4, 10))
-        axis.set_xticks(range(len(rows)), [row["system"].replace("_", " ").replace(", ", " ") for row in rows], fontsize=7, rotation=40, ha="right")
+        axis.set_xticks(
+            range(len(rows)), [row["system"].replace("_", " ").replace(", ", " ") for row in rows], fontsize=7, rotation=40, ha="right"
+        )
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     picture = save_figure(figure, "sim_to_sim")
     short = [[row["system"], len(contact_segments(row)), *written(*(float(np.median([row["segments"][i][key] for i in contact_segments(row)])) for key in KEYS)),
@@ -80,8 +94,12 @@ def draw(result: dict) -> None:
             parts.append([row["system"] if k == 0 else "", k + 1, *(f"{part['moved_' + key]:.2g}" for key in KEYS), *written(*(part[key] for key in KEYS)),
                           *written(*(row["drake"]["along"][i][key] for key in KEYS)),
                           *(written(*(row["mujoco"]["along"][i][key] for key in KEYS)) if "mujoco" in row else ["–", "–"])])  # fmt: skip
-    agreement = [f"{row['system']} {metres:.2g} m, {radians:.2g} rad" for row in rows if "mujoco" in row for metres, radians in [apart(row)]]
-    write_page("sim_to_sim", f"""
+    agreement = [
+        f"{row['system']} {metres:.2g} m, {radians:.2g} rad" for row in rows if "mujoco" in row for metres, radians in [apart(row)]
+    ]
+    write_page(
+        "sim_to_sim",
+        f"""
 # Plans in simulators of second order, open loop and with feedback
 
 Source: T. Pang, H. J. T. Suh, L. Yang and R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*, IEEE T-RO 2023,
@@ -107,4 +125,5 @@ Every segment with contact: how far the object is meant to go, how far off it en
   steps of deft's own, without any change of speed, miss by as much (`deft sim SCENE --with plan.yaml --h 0.005`), allegro_plate in the same way segment by segment. Refined plans (`--set plan.refine=[2,5]`), which the planner has tried in steps of h/2 and h/5 too, hold
   in both simulators far better{refined_words(rows)}.
 - **What is left** is what feedback is for: balls under gravity that roll off, and systems of which there is no refined plan here (planar_bimanual, allegro_ball, allegro_plate).{feedback_words(rows)}
-""")
+""",
+    )

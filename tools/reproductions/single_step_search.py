@@ -1,4 +1,5 @@
 """The published contact planner's search: what its ideas are worth, its time, and its small trees (Pang, Suh, Yang, Tedrake, T-RO 2023)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ def reversed_orderings(runs: dict[str, dict[str, list[dict]]]) -> list[tuple[str
 
 def account(m: Measured) -> str:
     """What of Fig. 11 holds here, as sentences, with the systems that were looked at again."""
+
     def named(orderings: list[tuple[str, str]]) -> str:
         return "; ".join(f"{TITLES[system]} comes nearer with {name}" for system, name in orderings)
 
@@ -123,7 +125,9 @@ def draw(m: Measured) -> None:
     times = [[TITLES[system], variants["published"][0]["published_s"], *(f"{min(run['wall_s'] for run in variants[name]):.2g} … {max(run['wall_s'] for run in variants[name]):.2g}" for name in ("published", "smoothed steps"))]
              for system, variants in m.runs.items()]  # fmt: skip
     packed = [[metric, *(f"{tree['packing']:.2f}" for tree in trees)] for metric, trees in m.trees.items()]
-    write_page("single_step_search", f"""
+    write_page(
+        "single_step_search",
+        f"""
 # The published search: smoothing, metric, contacts
 
 Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of
@@ -173,4 +177,5 @@ Ours has such fans with both metrics, and the picture does not repeat: at this s
 planar hand too (above); the local one pulls ahead from about a hundred nodes on. Packing ratios of {SEEDS} seeds:
 
 {table(["metric", *(f"seed {k + 1}" for k in range(SEEDS))], packed)}
-""")
+""",
+    )

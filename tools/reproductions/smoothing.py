@@ -1,4 +1,5 @@
 """The knob κ: force at a distance, the smoothed maximum, and which noise a barrier stands for (Pang 2022; Suh, Pang, Tedrake 2022)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ def at_command(u: float) -> tuple[str, str]:
 
 def nearest_kappa(u: np.ndarray, gradient: np.ndarray) -> float:
     """κ of the barrier whose gradients at u are nearest in least squares: golden section in log κ."""
+
     def misfit(log_kappa: float) -> float:
         return float(np.sum((barrier_gradient(u, exp(log_kappa)) - gradient) ** 2))
 
@@ -91,31 +93,40 @@ def draw(m: Measured) -> None:
     axis.legend()
     axis = axes[0, 1]
     for sigma, color in zip(SIGMAS, ("tab:blue", "tab:orange", "tab:green", "tab:red")):
-        axis.errorbar(sigma * COMMANDS, m.bundled["first-order", sigma][0], 2 * m.bundled["first-order", sigma][1], fmt=".", color=color, label=f"bundled, σ = {sigma:g} m")
+        axis.errorbar(
+            sigma * COMMANDS,
+            m.bundled["first-order", sigma][0],
+            2 * m.bundled["first-order", sigma][1],
+            fmt=".",
+            color=color,
+            label=f"bundled, σ = {sigma:g} m",
+        )
         fine = sigma * np.linspace(-4, 4, 201)
         axis.plot(fine, barrier_gradient(fine, m.fitted[sigma]), color=color)
     axis.set(xlabel="command u [m]", ylabel="∂q⁺/∂u", title="points: noise; lines: nearest barrier")
     axis.legend()
     axis = axes[1, 0]
-    sigma = np.array(SIGMAS)
-    axis.loglog(sigma, [m.fitted[s] for s in SIGMAS], "o", label="fitted")
-    axis.loglog(sigma, 8 / (pi * sigma**2), ":", label="same slope at u = 0: 8/(πσ²)")
-    axis.loglog(sigma, 2 * pi / sigma**2, "--", label="same value at u = 0: 2π/σ²")
+    sigmas = np.array(SIGMAS)
+    axis.loglog(sigmas, [m.fitted[s] for s in SIGMAS], "o", label="fitted")
+    axis.loglog(sigmas, 8 / (pi * sigmas**2), ":", label="same slope at u = 0: 8/(πσ²)")
+    axis.loglog(sigmas, 2 * pi / sigmas**2, "--", label="same value at u = 0: 2π/σ²")
     axis.set(xlabel="σ [m]", ylabel="κ [1/J]")
-    plain_ticks(axis.xaxis, sigma)
+    plain_ticks(axis.xaxis, sigmas)
     axis.legend()
     axis = axes[1, 1]
     for order, marker in (("first-order", "o-"), ("zero-order", "s-")):
-        axis.plot(sigma, [float(np.sqrt(np.mean(m.bundled[order, s][1] ** 2))) for s in SIGMAS], marker, label=order)
+        axis.plot(sigmas, [float(np.sqrt(np.mean(m.bundled[order, s][1] ** 2))) for s in SIGMAS], marker, label=order)
     axis.set(xscale="log", xlabel="σ [m]", ylabel=f"standard error of B̂, {SAMPLES} samples", yscale="log")
-    plain_ticks(axis.xaxis, sigma)
+    plain_ticks(axis.xaxis, sigmas)
     axis.legend()
     picture = save_figure(figure, "smoothing")
     products = [[f"{kappa:g}", float(np.abs(m.product[kappa] - 1).max()), float(np.abs(m.smoothed[kappa] - smooth_maximum(m.u, kappa)).max())]
                 for kappa in KAPPAS]  # fmt: skip
     fits = [[s, m.fitted[s], m.fitted[s] * s * s, float(np.abs(barrier_gradient(s * COMMANDS, m.fitted[s]) - gaussian_gradient(s * COMMANDS, s)).max()),
              float(np.abs(m.bundled["first-order", s][0] - gaussian_gradient(s * COMMANDS, s)).max()), float(m.bundled["first-order", s][1].max())] for s in SIGMAS]  # fmt: skip
-    write_page("smoothing", f"""
+    write_page(
+        "smoothing",
+        f"""
 # One knob for smooth contact, and the noise that it stands for
 
 Sources: T. Pang, *Planning and control for contact-rich manipulation*, 2022; H. J. T. Suh, T. Pang, R. Tedrake, *Bundled gradients
@@ -139,4 +150,5 @@ the nearest barrier has κσ² between 8/π (same slope at u = 0) and 2π (same 
 The gradient of the smoothed step itself, from one factorisation, agrees with ½(1 + u/√(u² + 4/κ)) to {gradient_error(m):.1g}.
 Gradients of zero order, which see values only, need somewhat more samples for the same standard error (last figure).
 Bundled gradients: `deft linearize SCENE --bundle first-order --sigma 0.1`.
-""")
+""",
+    )

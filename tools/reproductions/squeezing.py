@@ -1,4 +1,5 @@
 """A robot, an object and a wall in one dimension; and the gap that opens under a box that slides (Pang 2022)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -50,7 +51,8 @@ def force_errors(run: Squeeze) -> tuple[float, float]:
     at_wall = run.object > ROBOT_AT_WALL - ROBOT_AT_OBJECT - 1e-12
     squeezed = (run.command > ROBOT_AT_WALL) & at_wall & np.roll(at_wall, 1)
     wanted = STIFFNESS * (run.command - ROBOT_AT_WALL)
-    return tuple(float(np.abs(force - wanted)[squeezed].max()) for force in (run.force_robot, run.force_wall))
+    robot, wall = (float(np.abs(force - wanted)[squeezed].max()) for force in (run.force_robot, run.force_wall))
+    return robot, wall
 
 
 def draw(m: Measured) -> None:
@@ -72,7 +74,9 @@ def draw(m: Measured) -> None:
     rows = [[name, *force_errors(run), ", ".join(f"{word} {count}" for word, count in run.statuses.items())]
             for name, run in (("quasidynamic", m.quasidynamic), ("quasistatic", m.quasistatic))]  # fmt: skip
     gaps = [[f"{h:g}", 1e3 * gap, 1e3 * FRICTION * SLIDING_SPEED * h] for h, gap in m.boundary_gap.items()]
-    write_page("squeezing", f"""
+    write_page(
+        "squeezing",
+        f"""
 # A robot, an object and a wall; and a box that slides
 
 Source: T. Pang, *Planning and control for contact-rich manipulation*, 2022. Scenes: `robot_object_wall` and `sliding_box` in
@@ -90,4 +94,5 @@ is unique, and the object yields a little of the robot's motion to its inertia.
 A contact of the convex model that slides opens a gap of μ times the distance that it slides in a step. It halves with h:
 
 {table(["h [s]", "gap [mm]", "μ v h [mm]"], gaps)}
-""")
+""",
+    )

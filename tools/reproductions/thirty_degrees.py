@@ -1,4 +1,5 @@
 """The Allegro hand turns a ball by 30°: as planned, from a start 3 mm off, at finer steps; open loop and with feedback, in deft's own world and in MuJoCo."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -52,7 +53,9 @@ def measure(lab: Laboratory, seed: int = 0) -> Measured:
         turns[f"3 mm off, {name}"] = turn_of(lab.simulate(SCENE, *commands, "--set", f"configurations.start.ball.position={p.tolist()}"))
     for h in STEP_LENGTHS:
         turns[f"h = {h} s"] = turn_of(lab.simulate(SCENE, *commands, "--h", str(h)))
-    return Measured(plan, turns, {(plant, controller): follow(lab, folder, plant, controller) for plant in PLANTS for controller in CONTROLLERS})
+    return Measured(
+        plan, turns, {(plant, controller): follow(lab, folder, plant, controller) for plant in PLANTS for controller in CONTROLLERS}
+    )
 
 
 def follow(lab: Laboratory, plan, plant: str, controller: str) -> list[tuple[Turn, dict]]:
@@ -124,7 +127,9 @@ def draw(m: Measured) -> None:
     axes[0, 0].legend(fontsize=7)
     picture = save_figure(figure, "thirty_degrees")
     rows = [[name, float(turn.yaw[-1]), 1e3 * float(turn.distance[-1])] for name, turn in m.turns.items()]
-    write_page("thirty_degrees", f"""
+    write_page(
+        "thirty_degrees",
+        f"""
 # A ball turned by 30°, open loop and with feedback
 
 After the slides to T. Pang et al., *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*,
@@ -155,4 +160,5 @@ start settles: fingers that the ball would stand in give way. `track.object_damp
 {table(["world", "", "start", "turn [°]", "centre from its place [mm]", "error at the end [mm]", "[°]", "arrives", "new plans"], followed_rows(m))}
 
 {followed_words(m)}
-""")
+""",
+    )

@@ -1,4 +1,5 @@
 """Trajectory optimisation through contact by four kinds of gradient, and by the published loop (Pang et al. 2023, Table II, Fig. 6)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -37,7 +38,9 @@ def draw(m: Measured) -> None:
             for task in TASKS for gradient, name in GRADIENTS.items() for row in [m.rows[task, gradient]]]  # fmt: skip
     loops = [[task, m.rows[task, "analytic"]["loop_cost"], m.rows[task, "analytic"]["cost_coordinates"], m.rows[task, "analytic"]["table_cost"]]
              for task in TASKS]  # fmt: skip
-    write_page("trajectories", f"""
+    write_page(
+        "trajectories",
+        f"""
 # Trajectory optimisation through contact
 
 Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic
@@ -65,4 +68,5 @@ remaining horizon, quaternions as four numbers, no line search), with the same s
   20 · 0.25 + 20 · 0.25 + 30 · (π/4)² = {FIRST_STAGE:.1f}, more than the whole {m.rows["PlanarPushing", "analytic"]["table_cost"]}.
 - **Exact gradients** do not leave the start where nothing touches yet (PlanarHand: {m.rows["PlanarHand", "exact"]["cost"]:.0f} from
   first to last); the published row for them is no worse than their smoothed one, so their start touched.
-""")
+""",
+    )

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/core/index.hpp"
+
 namespace deft::collision {
 namespace {
 
@@ -26,7 +28,7 @@ PairFilter::PairFilter(std::span<const Shape> shapes, std::vector<unsigned char>
       if (is_plane || other_is_plane) planes.emplace_back(i, j);
     }
   }
-  is_list_ = all.size() <= static_cast<std::size_t>(kListPairsPerGeometry) * shapes.size();
+  is_list_ = all.size() <= to_size(kListPairsPerGeometry) * shapes.size();
   listed_ = is_list_ ? std::move(all) : std::move(planes);
 }
 

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "deft/collision/shape.hpp"
+#include "deft/collision/shapes/shape.hpp"
+#include "deft/core/index.hpp"
 
 namespace deft::collision {
 
@@ -17,7 +18,7 @@ class PairFilter {
  public:
   PairFilter() = default;
   PairFilter(std::span<const Shape> shapes, std::vector<unsigned char> allowed);
-  bool allows(int i, int j) const { return allowed_[static_cast<std::size_t>(i) * count_ + j] != 0; }
+  bool allows(int i, int j) const { return allowed_[to_size(i) * count_ + j] != 0; }
   int count() const { return count_; }
   /// All allowed pairs, if they are so few that testing each is cheapest.
   bool is_list() const { return is_list_; }

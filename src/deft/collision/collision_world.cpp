@@ -7,11 +7,11 @@
 #include <stdexcept>
 
 #include "deft/collision/broad_phase.hpp"
-#include "deft/collision/closed_forms.hpp"
-#include "deft/collision/narrow_phase.hpp"
-#include "deft/collision/pair_motion.hpp"
-#include "deft/collision/patch.hpp"
-#include "deft/collision/surface.hpp"
+#include "deft/collision/distance/closed_forms.hpp"
+#include "deft/collision/distance/narrow_phase.hpp"
+#include "deft/collision/patches/pair_motion.hpp"
+#include "deft/collision/patches/patch.hpp"
+#include "deft/collision/shapes/surface.hpp"
 
 namespace deft::collision {
 namespace {
@@ -97,7 +97,7 @@ struct CollisionWorld::Impl {
   }
 
   static void check_pose(std::span<const RigidTransform> X_WB, int body) {
-    if (!std::isfinite(X_WB[static_cast<std::size_t>(body)].matrix().sum()))
+    if (!std::isfinite(X_WB[body].matrix().sum()))
       throw std::invalid_argument(fmt::format("the pose X_WB[{}] is not finite", body));
   }
 
@@ -262,9 +262,9 @@ ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
   return contact;
 }
 
-std::optional<ConvexSet> CollisionWorld::convex_set(int geometry) const { return make_convex_set(impl_->shapes[static_cast<std::size_t>(geometry)]); }
+std::optional<ConvexSet> CollisionWorld::convex_set(int geometry) const { return make_convex_set(impl_->shapes[geometry]); }
 
-const RigidTransform& CollisionWorld::pose_in_body(int geometry) const { return impl_->X_BG[static_cast<std::size_t>(geometry)]; }
+const RigidTransform& CollisionWorld::pose_in_body(int geometry) const { return impl_->X_BG[geometry]; }
 
 bool CollisionWorld::may_touch(int geometry_a, int geometry_b) const { return impl_->filter.allows(geometry_a, geometry_b); }
 

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "deft/collision/shape.hpp"
+#include "deft/collision/shapes/shape.hpp"
+#include "deft/core/index.hpp"
 
 namespace deft::collision {
 namespace {
@@ -22,7 +23,7 @@ double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) { return a.x() 
 std::vector<int> hull(const std::vector<Eigen::Vector2d>& points) {
   std::vector<int> order(points.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  const auto at = [&](int i) -> const Eigen::Vector2d& { return points[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> const Eigen::Vector2d& { return points[i]; };
   std::sort(order.begin(), order.end(), [&](int i, int j) {
     return at(i).x() != at(j).x() ? at(i).x() < at(j).x() : at(i).y() < at(j).y();
   });
@@ -78,7 +79,7 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
     GeometryInfo info;
     const Shape shape = build_shape(geometry, info, diagnostics);
     if (diagnostics.has_errors()) return world;
-    const RigidTransform X_WG = X_WB[static_cast<std::size_t>(geometry.body)] * geometry.X_BG;
+    const RigidTransform X_WG = X_WB[geometry.body] * geometry.X_BG;
     const double along = std::abs(normal.dot(X_WG.linear().col(2)));
     Outline outline;
     outline.geometry = static_cast<int>(g);
@@ -133,13 +134,13 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
     outline.low = std::numeric_limits<double>::infinity();
     outline.high = -outline.low;
     for (const Eigen::Vector3d& corner : corners) {
-      const Eigen::Vector3d p_W = X_WB[static_cast<std::size_t>(geometry.body)] * corner;
+      const Eigen::Vector3d p_W = X_WB[geometry.body] * corner;
       flat.push_back(world.in_plane(p_W));
       outline.low = std::min(outline.low, normal.dot(p_W) - half_height);
       outline.high = std::max(outline.high, normal.dot(p_W) + half_height);
     }
     if (outline.kind == Kind::kPolygon) {
-      for (const int i : hull(flat)) outline.vertices.push_back(corners[static_cast<std::size_t>(i)]);
+      for (const int i : hull(flat)) outline.vertices.push_back(corners[i]);
       if (outline.vertices.size() < 3) {
         refuse("its outline in the plane of motion has no area");
         continue;
@@ -167,7 +168,7 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
     for (std::size_t j = i + 1; j < geometries.size(); ++j) {
       if (!allowed[i * geometries.size() + j] || outline_of[i] < 0 || outline_of[j] < 0) continue;
       Pair pair{outline_of[i], outline_of[j], 0};
-      const auto outline = [&](int o) -> const Outline& { return world.outlines_[static_cast<std::size_t>(o)]; };
+      const auto outline = [&](int o) -> const Outline& { return world.outlines_[o]; };
       if (outline(pair.a).kind > outline(pair.b).kind) std::swap(pair.a, pair.b);
       const Outline &a = outline(pair.a), &b = outline(pair.b);
       if (a.kind == Kind::kHalfPlane) continue;  // two half-planes
@@ -185,7 +186,7 @@ void PlanarWorld::place(std::span<const RigidTransform> X_WB, PlanarWorkspace& w
   workspace.points.clear();
   workspace.normals.clear();
   for (const Outline& outline : outlines_) {
-    const RigidTransform& X = X_WB[static_cast<std::size_t>(outline.body)];
+    const RigidTransform& X = X_WB[outline.body];
     for (const Eigen::Vector3d& vertex : outline.vertices) workspace.points.push_back(in_plane(X * vertex));
     const std::size_t n = outline.vertices.size(), first = workspace.points.size() - n;
     for (std::size_t i = 0; i < n; ++i) {
@@ -203,7 +204,7 @@ void PlanarWorld::place(std::span<const RigidTransform> X_WB, PlanarWorkspace& w
 
 PlanarWorld::Touch PlanarWorld::vertex_polygon(const Eigen::Vector2d& p, const Outline& polygon,
                                                const PlanarWorkspace& workspace) const {
-  const auto first = static_cast<std::size_t>(polygon.first);
+  const auto first = to_size(polygon.first);
   Touch touch;
   touch.gap = -std::numeric_limits<double>::infinity();
   for (std::size_t i = first; i < first + polygon.vertices.size(); ++i) {
@@ -219,11 +220,11 @@ PlanarWorld::Touch PlanarWorld::vertex_polygon(const Eigen::Vector2d& p, const O
 
 PlanarWorld::Touch PlanarWorld::disc_polygon(const Outline& disc, const Outline& polygon,
                                              const PlanarWorkspace& workspace) const {
-  const Eigen::Vector2d& c = workspace.points[static_cast<std::size_t>(disc.first)];
+  const Eigen::Vector2d& c = workspace.points[disc.first];
   Touch touch = vertex_polygon(c, polygon, workspace);
   if (disc.radius > 0 && touch.gap > 0) {
     // Outside: the nearest point of the border, which may be a corner.
-    const auto first = static_cast<std::size_t>(polygon.first), n = polygon.vertices.size();
+    const auto first = to_size(polygon.first), n = polygon.vertices.size();
     double nearest = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < n; ++i) {
       const Eigen::Vector2d &a = workspace.points[first + i], &b = workspace.points[first + (i + 1) % n];
@@ -245,7 +246,7 @@ PlanarWorld::Touch PlanarWorld::disc_polygon(const Outline& disc, const Outline&
 
 PlanarWorld::Touch PlanarWorld::point_half_plane(const Eigen::Vector2d& p, double radius, const Outline& half_plane,
                                                  const PlanarWorkspace& workspace) const {
-  const auto i = static_cast<std::size_t>(half_plane.first);
+  const auto i = to_size(half_plane.first);
   const Eigen::Vector2d& n = workspace.normals[i];
   const double distance = n.dot(p - workspace.points[i]);
   return {distance - radius, n, p - radius * n, p - distance * n};
@@ -273,13 +274,13 @@ void PlanarWorld::find_contacts(std::span<const RigidTransform> X_WB, double mar
   };
   const auto vertices = [&](const Outline& a, const Outline& b, double height, auto&& touch) {
     for (std::size_t i = 0; i < a.vertices.size(); ++i)
-      add(a, b, static_cast<int>(i), height, touch(workspace.points[static_cast<std::size_t>(a.first) + i], b));
+      add(a, b, static_cast<int>(i), height, touch(workspace.points[to_size(a.first) + i], b));
   };
   for (const Pair& pair : pairs_) {
-    const Outline &a = outlines_[static_cast<std::size_t>(pair.a)], &b = outlines_[static_cast<std::size_t>(pair.b)];
+    const Outline &a = outlines_[pair.a], &b = outlines_[pair.b];
     if (b.kind != Kind::kHalfPlane) {
       const auto centre = [&](const Outline& o) -> const Eigen::Vector2d& {
-        return workspace.points[static_cast<std::size_t>(o.first) + o.vertices.size()];
+        return workspace.points[to_size(o.first) + o.vertices.size()];
       };
       if ((centre(a) - centre(b)).norm() - a.reach - b.reach >= margin) continue;
     }
@@ -287,8 +288,8 @@ void PlanarWorld::find_contacts(std::span<const RigidTransform> X_WB, double mar
       vertices(a, b, pair.height,
                [&](const Eigen::Vector2d& p, const Outline& o) { return point_half_plane(p, a.radius, o, workspace); });
     } else if (a.kind == Kind::kDisc && b.kind == Kind::kDisc) {
-      const Eigen::Vector2d &p = workspace.points[static_cast<std::size_t>(a.first)],
-                            &q = workspace.points[static_cast<std::size_t>(b.first)];
+      const Eigen::Vector2d &p = workspace.points[a.first],
+                            &q = workspace.points[b.first];
       const double distance = (p - q).norm();
       const Eigen::Vector2d n = distance > 0 ? Eigen::Vector2d((p - q) / distance) : Eigen::Vector2d::UnitX();
       add(a, b, 0, pair.height, {distance - a.radius - b.radius, n, p - a.radius * n, q + b.radius * n});

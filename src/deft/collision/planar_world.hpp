@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deft/collision/collision_world.hpp"
-#include "deft/collision/contact_pair.hpp"
+#include "deft/collision/patches/contact_pair.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/math/rotation.hpp"
 

@@ -33,10 +33,10 @@ void ImpliedContacts::find(std::span<const Contact> contacts, std::vector<char>&
       rest_.push_back(by_bodies_[last].second);
     // One frame after the other; two points are corners always.
     while (rest_.size() > 2) {
-      const Contact& like = contacts[static_cast<std::size_t>(rest_.front())];
+      const Contact& like = contacts[rest_.front()];
       patch_.clear();
       std::erase_if(rest_, [&](int i) {
-        const bool is_of_it = share_a_frame(like, contacts[static_cast<std::size_t>(i)]);
+        const bool is_of_it = share_a_frame(like, contacts[i]);
         if (is_of_it) patch_.push_back(i);
         return is_of_it;
       });
@@ -46,7 +46,7 @@ void ImpliedContacts::find(std::span<const Contact> contacts, std::vector<char>&
 }
 
 void ImpliedContacts::mark_inner(std::span<const Contact> contacts, std::vector<char>& implied) {
-  const auto at = [&](int k) -> const Contact& { return contacts[static_cast<std::size_t>(patch_[k])]; };
+  const auto at = [&](int k) -> const Contact& { return contacts[patch_[k]]; };
   const Contact& like = at(0);
   const Eigen::Vector3d across_W = like.n_W.cross(like.t1_W);
   const auto count = static_cast<int>(patch_.size());
@@ -79,10 +79,10 @@ void ImpliedContacts::mark_inner(std::span<const Contact> contacts, std::vector<
     points_.push_back(
         {length.x() * x + length.y() * y, length.x() * y - length.y() * x, like.n_W.dot(way), at(k).gap, patch_[k]});
   }
-  if (!is_flat(points_[static_cast<std::size_t>(first)], points_[static_cast<std::size_t>(last)])) return;
+  if (!is_flat(points_[first], points_[last])) return;
   mark_corners();
   for (std::size_t k = 0; k < points_.size(); ++k)
-    implied[static_cast<std::size_t>(points_[k].contact)] = !is_corner_[k];
+    implied[points_[k].contact] = !is_corner_[k];
 }
 
 /// Whether heights and gaps are affine over the patch, by the plane through its ends and the point furthest across.
@@ -124,7 +124,7 @@ void ImpliedContacts::mark_corners() {
       }
       hull_.push_back(k);
     }
-    for (const int k : hull_) is_corner_[static_cast<std::size_t>(k)] = 1;
+    for (const int k : hull_) is_corner_[k] = 1;
   }
 }
 

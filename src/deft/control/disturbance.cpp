@@ -9,7 +9,7 @@
 namespace deft::control {
 namespace {
 
-enum Item : std::uint64_t { kScales = 1, kOffset = 2 };
+enum DrawnItem : std::uint64_t { kScales = 1, kOffset = 2 };
 
 /// A shape s times as large about its own origin.
 multibody::ShapeSpec scaled(multibody::ShapeSpec shape, double s) {
@@ -60,7 +60,7 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
   scene::SceneSpec spec = scene.spec();
   scale_friction(spec, disturbance.friction_scale);
   for (const scene::Object& object : scene.objects()) {
-    for (multibody::LinkSpec& link : spec.world.models[static_cast<std::size_t>(object.model)].links) {
+    for (multibody::LinkSpec& link : spec.world.models[object.model].links) {
       if (link.inertial) {
         link.inertial->mass *= disturbance.mass_scale;
         link.inertial->I_Com_L *= disturbance.mass_scale;
@@ -83,13 +83,13 @@ Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q,
   for (const scene::Object& object : scene.objects()) {
     Eigen::VectorXd direction = Eigen::VectorXd::Zero(object.nv);
     for (int i = 0; i < object.nv; ++i) {
-      const auto& velocity = scene.model().velocities()[static_cast<std::size_t>(object.first_v + i)];
+      const auto& velocity = scene.model().velocities()[object.first_v + i];
       if (velocity.unit == "m") direction(i) = random_normal(disturbance.seed, kOffset, index++);
     }
     // Across gravity: what falls would else start inside its support, or above it.
     Eigen::VectorXd down = weight.segment(object.first_v, object.nv);
     for (int i = 0; i < object.nv; ++i)
-      if (scene.model().velocities()[static_cast<std::size_t>(object.first_v + i)].unit != "m") down(i) = 0;
+      if (scene.model().velocities()[object.first_v + i].unit != "m") down(i) = 0;
     if (down.norm() > 1e-9 * object.mass) direction -= down * (down.dot(direction) / down.squaredNorm());
     if (object.frozen || direction.norm() < 1e-9) continue;
     delta.segment(object.first_v, object.nv) = direction * (disturbance.spec.offset_m / direction.norm());
@@ -102,7 +102,7 @@ std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const 
   if (disturbance.spec.offset_m == 0 && disturbance.size_scale == 1) return q;
   constexpr double kRest = 1e-7;  // [rad, m] per step
   Eigen::VectorXd u(scene.nu());
-  for (int i = 0; i < scene.nu(); ++i) u(i) = q(scene.command_coordinates()[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < scene.nu(); ++i) u(i) = q(scene.command_coordinates()[i]);
   const double h = *scene.spec().step.h;
   const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, scene, {.step = h});
   plant->reset({.q = moved_start(scene, q, disturbance)}, u);

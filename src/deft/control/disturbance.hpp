@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "deft/scene/disturbance_spec.hpp"
+#include "deft/scene/description/disturbance_spec.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::control {

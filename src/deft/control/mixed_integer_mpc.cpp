@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/scene/control_table.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using solvers::PairMode;
+using solvers::lcs::PairMode;
 using solvers::Status;
 
 constexpr double kLeastTime_s = 1e-4;  // left to the solver when the program alone took the period
@@ -33,7 +34,7 @@ VectorXd speed_bounds(const scene::ControlTable& table, int nv) {
   VectorXd speed(nv);
   for (int i = 0; i < nv; ++i) {
     const bool hard = table.x_price.size() == 0 || std::isinf(table.x_price(nv + i));
-    speed(i) = hard ? std::max({std::abs(table.x_min(nv + i)), std::abs(table.x_max(nv + i))}) : scene::kInfinity;
+    speed(i) = hard ? std::max({std::abs(table.x_min(nv + i)), std::abs(table.x_max(nv + i))}) : kInfinity;
   }
   return speed;
 }
@@ -54,7 +55,7 @@ struct MixedIntegerMpc::Impl {
   const scene::ControlTable* table;
   SceneLinearizer linearizer;
   VectorXd speed;
-  solvers::LcsMpcSolver solver;
+  solvers::lcs::LcsMpcSolver solver;
   SceneLcs lcs;
   MpcResult result;
   MatrixXd next_u;  // inputs to start from, nu × N; empty: none
@@ -64,14 +65,14 @@ struct MixedIntegerMpc::Impl {
   void check_weights() const;
   VectorXd no_effort(const dynamics::State& measured) const;
   void build(const dynamics::State& measured, const VectorXd& u);
-  void take(const solvers::LcsMpcResult& found);
+  void take(const solvers::lcs::LcsMpcResult& found);
   void fall_back(const dynamics::State& measured);
 };
 
 /// Everything of the program that does not depend on the state, tried on a system without dynamics.
 void MixedIntegerMpc::Impl::check_weights() const {
   const Eigen::Index nx = 2 * scene->nv(), nu = scene->nu();
-  solvers::LcsMpcProgram program;
+  solvers::lcs::LcsMpcProgram program;
   program.system = {.A = MatrixXd::Zero(nx, nx),
                     .B = MatrixXd::Zero(nx, nu),
                     .C = MatrixXd::Zero(nx, 0),
@@ -87,7 +88,7 @@ void MixedIntegerMpc::Impl::check_weights() const {
   program.x0 = VectorXd::Zero(nx);
   program.x_goal = MatrixXd::Zero(nx, 2);
   try {
-    solvers::check(program);
+    check(program);
   } catch (const std::invalid_argument& error) {
     throw InputError(scene->spec().control->where, fmt::format("control: {}", error.what()));
   }
@@ -106,7 +107,7 @@ void MixedIntegerMpc::Impl::build(const dynamics::State& measured, const VectorX
   const double h = linearizer.h();
   const Reach reach{.speed = speed, .time = N() * h, .contact_margin = scene->spec().control->contact_margin};
   linearizer.linearize(measured, u, reach, lcs);
-  solvers::LcsMpcProgram& program = result.program;
+  solvers::lcs::LcsMpcProgram& program = result.program;
   program.system = lcs.system;
   program.N = N();
   program.Q = table->Q;
@@ -127,8 +128,8 @@ void MixedIntegerMpc::Impl::build(const dynamics::State& measured, const VectorX
   result.pairs = lcs.pairs;
 }
 
-void MixedIntegerMpc::Impl::take(const solvers::LcsMpcResult& found) {
-  const solvers::LinearComplementaritySystem& system = result.program.system;
+void MixedIntegerMpc::Impl::take(const solvers::lcs::LcsMpcResult& found) {
+  const solvers::lcs::LinearComplementaritySystem& system = result.program.system;
   result.plan = found.incumbent;
   result.certificate = found.certificate;
   const auto& [x, u, gamma] = result.plan;
@@ -175,7 +176,7 @@ const MpcResult& MixedIntegerMpc::control(const dynamics::State& measured) {
   s.solver.suggest(s.next_u.cols() > 0
                        ? s.next_u
                        : (s.last_u.size() > 0 ? s.last_u : s.no_effort(measured)).replicate(1, s.N()).eval());
-  const solvers::LcsMpcResult& found = s.solver.solve(result.program);
+  const solvers::lcs::LcsMpcResult& found = s.solver.solve(result.program);
   result.status = found.status;
   result.cost = found.cost;
   result.bound = found.bound;
@@ -201,7 +202,7 @@ std::vector<std::string> MixedIntegerMpc::names_x() const { return state_names(*
 
 dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& scene, const VectorXd& q) {
   const auto flat = [](const MatrixXd& matrix, int rows, int cols) {
-    std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols),
+    std::vector<double> values(to_size(rows) * to_size(cols),
                                std::numeric_limits<double>::quiet_NaN());
     if (matrix.size() > 0) std::copy_n(matrix.data(), matrix.size(), values.begin());
     return values;
@@ -218,7 +219,7 @@ dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& s
     for (std::size_t b = 0; b < poses.size(); ++b)
       std::copy_n(
           poses[b].begin(), 7,
-          record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (static_cast<std::size_t>(k) * poses.size() + b)));
+          record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (to_size(k) * poses.size() + b)));
   }
   record.pairs = result.pairs;
   record.gamma = flat(result.plan.gamma.transpose(), N, pairs);

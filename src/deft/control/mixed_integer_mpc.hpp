@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deft/control/scene_lcs.hpp"
-#include "deft/solvers/branch_and_bound.hpp"
+#include "deft/solvers/lcs/mpc_solver.hpp"
 
 namespace deft::control {
 
@@ -19,12 +19,12 @@ struct MpcResult {
   /// that no plan keeps the bounds; NumericalFailure.
   solvers::Status status = solvers::Status::kNumericalFailure;
   bool fallback = false;                     // no plan: `u` is the safe command of control.fallback
-  solvers::LcsMpcProgram program;            // what was solved
+  solvers::lcs::LcsMpcProgram program;            // what was solved
   std::vector<dynamics::HorizonPair> pairs;  // of its system
-  solvers::LcsTrajectory plan;               // x, u, γ; empty with `fallback`
+  solvers::lcs::LcsTrajectory plan;               // x, u, γ; empty with `fallback`
   Eigen::MatrixXd slack;                     // s_{k+1} of the plan, pairs × N
-  std::vector<solvers::PairMode> modes;      // pairs · N, step after step: the side that is zero (both: the multiplier)
-  solvers::LcsCertificate certificate;       // of the plan
+  std::vector<solvers::lcs::PairMode> modes;      // pairs · N, step after step: the side that is zero (both: the multiplier)
+  solvers::lcs::LcsCertificate certificate;       // of the plan
   double cost = 0, bound = 0, gap = 0;
   std::int64_t nodes = 0;
   double time_s = 0;  // of the whole period

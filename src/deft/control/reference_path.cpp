@@ -7,6 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/scene/displacement.hpp"
 
 namespace deft::control {
@@ -43,7 +44,7 @@ void check(const scene::Scene& scene, const TrackedPlan& plan, double speed) {
 std::pair<std::size_t, double> place(double knot, int steps) {
   const double inside = std::clamp(knot, 0.0, static_cast<double>(steps));
   const int k = std::min(static_cast<int>(inside), steps - 1);
-  return {static_cast<std::size_t>(k), inside - k};
+  return {to_size(k), inside - k};
 }
 
 /// The displacement that is left to the objects, size nv, 0 elsewhere; with `plan.wrap_angles` by the shorter way round.
@@ -53,8 +54,8 @@ VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const Vect
   VectorXd way = VectorXd::Zero(scene.nv());
   for (const scene::Object& object : scene.objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
-      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[static_cast<std::size_t>(i)].q_index >= 0 &&
-                         roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation;
+      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[i].q_index >= 0 &&
+                         roles[i] == VelocityRole::kRotation;
       way(i) = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
     }
   }
@@ -64,11 +65,11 @@ VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const Vect
 }  // namespace
 
 std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
-  std::vector<VelocityRole> roles(static_cast<std::size_t>(scene.nv()), VelocityRole::kPosition);
+  std::vector<VelocityRole> roles(scene.nv(), VelocityRole::kPosition);
   const auto velocities = scene.model().velocities();
   for (std::size_t i = 0; i < roles.size(); ++i)
     if (velocities[i].unit == "rad") roles[i] = VelocityRole::kRotation;
-  for (const int i : scene.actuated()) roles[static_cast<std::size_t>(i)] = VelocityRole::kRobot;
+  for (const int i : scene.actuated()) roles[i] = VelocityRole::kRobot;
   return roles;
 }
 
@@ -89,7 +90,7 @@ ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, double
   }
   const std::vector<VelocityRole> roles = velocity_roles(scene);
   for (int i = 0; i < scene.nv(); ++i) {
-    const VelocityRole role = roles[static_cast<std::size_t>(i)];
+    const VelocityRole role = roles[i];
     const double scale = role == VelocityRole::kPosition   ? 1
                          : role == VelocityRole::kRotation ? kMetresPerRadian
                                                            : kMetresPerRadian * kShareOfRobots;
@@ -106,7 +107,7 @@ double ReferencePath::knot_at(double time) const {
   if (time <= 0) return 0;
   if (time >= time_.back()) return knots();
   const auto next = std::upper_bound(time_.begin(), time_.end(), time);
-  const auto k = static_cast<std::size_t>(next - time_.begin()) - 1;
+  const auto k = to_size(next - time_.begin()) - 1;
   return static_cast<double>(k) + (time - time_[k]) / (time_[k + 1] - time_[k]);
 }
 
@@ -125,7 +126,7 @@ void ReferencePath::command(double knot, VectorXd& u) const {
 double ReferencePath::nearest(const VectorXd& q, double from, double to) const {
   const auto [first, share_first] = place(from, knots());
   const auto [last, share_last] = place(std::max(from, to), knots());
-  double best = from, least = scene::kInfinity;
+  double best = from, least = kInfinity;
   for (std::size_t k = first; k <= last; ++k) {
     scene::difference(scene_->model(), plan_.q[k], q, delta_);
     const VectorXd& chord = chord_[k];
@@ -149,7 +150,7 @@ ObjectError object_error(const scene::Scene& scene, const VectorXd& q, const Vec
   for (const scene::Object& object : scene.objects()) {
     double position = 0, rotation = 0;
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
-      (roles[static_cast<std::size_t>(i)] == VelocityRole::kRotation ? rotation : position) += way(i) * way(i);
+      (roles[i] == VelocityRole::kRotation ? rotation : position) += way(i) * way(i);
     }
     error.position_m = std::max(error.position_m, std::sqrt(position));
     error.rotation_rad = std::max(error.rotation_rad, std::sqrt(rotation));

@@ -8,11 +8,11 @@
 
 #include "deft/contact/assemble.hpp"
 #include "deft/dynamics/contact_program.hpp"
-#include "deft/dynamics/convex_solve.hpp"
-#include "deft/dynamics/coulomb_rows.hpp"
-#include "deft/dynamics/energy_derivatives.hpp"
+#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/complementarity/coulomb_rows.hpp"
+#include "deft/dynamics/derivatives/energy_derivatives.hpp"
 #include "deft/dynamics/energy_terms.hpp"
-#include "deft/dynamics/stewart_trinkle.hpp"
+#include "deft/dynamics/complementarity/stewart_trinkle.hpp"
 
 namespace deft::control {
 namespace {
@@ -66,7 +66,7 @@ struct SceneLinearizer::Impl {
   dynamics::EnergyDifferentiator differentiator;
   dynamics::TermScratch scratch;
   dynamics::StepResult result;
-  solvers::ContactProgram program;
+  solvers::contact::ContactProgram program;
   BlockDiagonal M;
   MatrixXd G_q, G_v;
   std::vector<Row> rows;
@@ -80,13 +80,13 @@ struct SceneLinearizer::Impl {
 bool SceneLinearizer::Impl::reaches(const VectorXd& row, double offset, const Reach& reach) const {
   double way = 0;
   for (Eigen::Index c = 0; c < row.size(); ++c)
-    if (row(c) != 0) way += std::abs(row(c)) * (reach.speed.size() > 0 ? reach.speed(c) : scene::kInfinity);
+    if (row(c) != 0) way += std::abs(row(c)) * (reach.speed.size() > 0 ? reach.speed(c) : kInfinity);
   way *= reach.time;
   return !(offset > way * (1 + kTouch) + kTouch);  // 0 · ∞ is not a number: stays
 }
 
 void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
-  const contact::Contact& contact = result.problem.contacts[static_cast<std::size_t>(i)];
+  const contact::Contact& contact = result.problem.contacts[i];
   const auto cols = result.problem.J.cols(i);
   const auto J = result.problem.J.block(i);
   const auto spread = [&](Eigen::Index r) {
@@ -103,7 +103,7 @@ void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
   dynamics::ray_angles(program.rays, cosines, sines);
   const VectorXd t1 = spread(1), t2 = J.rows() > 2 ? spread(2) : VectorXd::Zero(scene->nv());
   for (int j = 0; j < program.rays; ++j) {
-    Row ray{pair, cosines[static_cast<std::size_t>(j)] * t1 + sines[static_cast<std::size_t>(j)] * t2};
+    Row ray{pair, cosines[j] * t1 + sines[j] * t2};
     ray.pair.kind = HorizonPair::Kind::kFriction;
     ray.pair.index = j;
     rows.push_back(std::move(ray));
@@ -169,7 +169,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
   s.differentiator.velocity(point, s.G_v);
   const VectorXd drives = dynamics::command_stiffness(scene);
   MatrixXd G_u = MatrixXd::Zero(nv, nu);
-  for (int i = 0; i < nu; ++i) G_u(scene.actuated()[static_cast<std::size_t>(i)], i) = -drives(i);
+  for (int i = 0; i < nu; ++i) G_u(scene.actuated()[i], i) = -drives(i);
   MatrixXd V_q = -factor.solve(s.G_q) / h, V_v = -factor.solve(s.G_v) / h;
   const MatrixXd V_u = -factor.solve(G_u) / h;
   VectorXd drift = delta / h;
@@ -181,7 +181,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
   }
 
   // v⁺ = drift + V_q(p − p̄) + V_v(v − v̄) + V_u(u − ū) + W Rᵀγ⁺, p⁺ = p + h v⁺.
-  solvers::LinearComplementaritySystem& lcs = out.system;
+  solvers::lcs::LinearComplementaritySystem& lcs = out.system;
   const auto n = static_cast<Eigen::Index>(s.rows.size());
   out.x = state(at.q, at.q, v);
   const VectorXd p = out.x.head(nv);
@@ -206,7 +206,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
   out.pairs.clear();
   Eigen::Index normal = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Row& row = s.rows[static_cast<std::size_t>(i)];
+    const Row& row = s.rows[i];
     out.pairs.push_back(row.pair);
     if (row.row.size() > 0) {
       lcs.C.col(i).tail(nv) = W * row.row;
@@ -241,7 +241,7 @@ VectorXd SceneLinearizer::state(const VectorXd& q_bar, const VectorXd& q, const 
   VectorXd x(2 * nv);
   x.head(nv) = impl_->scene->model().difference(q_bar, q);
   for (int i = 0; i < nv; ++i)
-    if (const int at = velocities[static_cast<std::size_t>(i)].q_index; at >= 0) x(i) = q(at);
+    if (const int at = velocities[i].q_index; at >= 0) x(i) = q(at);
   x.tail(nv) = v;
   return x;
 }
@@ -251,7 +251,7 @@ std::vector<std::string> state_names(const scene::Scene& scene) {
   const auto coordinates = scene.model().coordinates();
   for (const multibody::VelocityInfo& velocity : scene.model().velocities()) {
     const bool turns = velocity.q_index < 0;
-    names.push_back(turns ? velocity.name + " angle" : coordinates[static_cast<std::size_t>(velocity.q_index)].name);
+    names.push_back(turns ? velocity.name + " angle" : coordinates[velocity.q_index].name);
     rates.push_back(velocity.name == names.back() ? velocity.name + " rate" : velocity.name);
   }
   names.insert(names.end(), rates.begin(), rates.end());

@@ -19,13 +19,13 @@
 
 #include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
-#include "deft/solvers/lcs_program.hpp"
+#include "deft/solvers/lcs/lcs_program.hpp"
 
 namespace deft::control {
 
 /// The system of this file's head, and what its rows are.
 struct SceneLcs {
-  solvers::LinearComplementaritySystem system;
+  solvers::lcs::LinearComplementaritySystem system;
   Eigen::VectorXd x;                         // of (q̄, v̄), size 2 nv
   std::vector<dynamics::HorizonPair> pairs;  // contact by contact, then limits
 };
@@ -35,8 +35,8 @@ struct Reach {
   /// Bounds of |v_i| that hold in every step, size nv; infinity: none. A contact with gap φ is left out when the motion
   /// they allow cannot close it: φ > time Σ|J_n,i| speed_i. With one infinite entry where J_n is not zero it stays.
   Eigen::VectorXd speed;
-  double time = scene::kInfinity;            // [s], of the horizon
-  double contact_margin = scene::kInfinity;  // [m], pairs further apart are left out in any case
+  double time = kInfinity;            // [s], of the horizon
+  double contact_margin = kInfinity;  // [m], pairs further apart are left out in any case
 };
 
 /// Builds systems of a scene. Keeps scratch; one object per thread.

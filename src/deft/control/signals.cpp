@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "deft/core/index.hpp"
 #include "deft/math/random.hpp"
 
 namespace deft::control {
 namespace {
 
-enum Item : std::uint64_t { kDropout = 3, kFirstNoise = 1000 };
+enum SignalItem : std::uint64_t { kDropout = 3, kFirstNoise = 1000 };
 
 }  // namespace
 
@@ -17,21 +18,21 @@ Sensor::Sensor(const scene::Scene& scene, const Disturbance& disturbance, double
     : scene_(&scene),
       disturbance_(disturbance),
       delay_(static_cast<int>(std::lround(disturbance.spec.delay_s / period))),
-      past_(static_cast<std::size_t>(delay_) + 1),
+      past_(to_size(delay_) + 1),
       noise_(Eigen::VectorXd::Zero(scene.nv())) {}
 
 bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   const auto now = static_cast<std::uint64_t>(period_);
   if (period_ == 0) std::fill(past_.begin(), past_.end(), q);
-  past_[static_cast<std::size_t>(period_) % past_.size()] = q;
+  past_[to_size(period_) % past_.size()] = q;
   ++period_;
-  const Eigen::VectorXd& then = past_[static_cast<std::size_t>(period_) % past_.size()];  // the oldest
+  const Eigen::VectorXd& then = past_[to_size(period_) % past_.size()];  // the oldest
   const scene::DisturbanceSpec& spec = disturbance_.spec;
   const bool told = random_uniform(disturbance_.seed, kDropout, static_cast<std::uint32_t>(now)) >= spec.dropout;
   std::uint32_t index = 0;
   for (const scene::Object& object : scene_->objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
-      const bool turns = scene_->model().velocities()[static_cast<std::size_t>(i)].unit == "rad";
+      const bool turns = scene_->model().velocities()[i].unit == "rad";
       const double sigma = object.frozen ? 0 : turns ? spec.noise_rad : spec.noise_m;
       noise_(i) = sigma > 0 ? sigma * random_normal(disturbance_.seed, kFirstNoise + now, index) : 0;
       ++index;
@@ -46,9 +47,9 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
 }
 
 Actuator::Actuator(const scene::Scene& scene, const Disturbance& disturbance, const Eigen::VectorXd& u)
-    : past_(static_cast<std::size_t>(disturbance.spec.lag_periods) + 1, u), half_play_(scene.nu()), arrived_(u) {
+    : past_(to_size(disturbance.spec.lag_periods) + 1, u), half_play_(scene.nu()), arrived_(u) {
   for (int i = 0; i < scene.nu(); ++i) {
-    const auto velocity = static_cast<std::size_t>(scene.actuated()[static_cast<std::size_t>(i)]);
+    const auto velocity = to_size(scene.actuated()[i]);
     const bool turns = scene.model().velocities()[velocity].unit == "rad";
     half_play_(i) = 0.5 * (turns ? disturbance.spec.backlash_rad : disturbance.spec.backlash_m);
   }

@@ -7,6 +7,7 @@
 
 #include "deft/control/signals.hpp"
 #include "deft/control/tracking_mpc.hpp"
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/solvers/status.hpp"
@@ -45,7 +46,7 @@ class Run {
         measured_(q_start),
         estimate_(q_start),
         deviation_(VectorXd::Zero(scene.nv())),
-        knots_(static_cast<std::size_t>(sensor_.delay()) + 1, 0.0),
+        knots_(to_size(sensor_.delay()) + 1, 0.0),
         poses_(plant.scene().make_state()),
         reference_poses_(scene.make_state()) {
     if (options.controller == Controller::kMpc) {
@@ -127,11 +128,11 @@ class Run {
     end_error_ = object_error(scene_, estimate_, q_end_);
   }
 
-  std::size_t oldest() const { return static_cast<std::size_t>(ticks_ + 1) % knots_.size(); }
+  std::size_t oldest() const { return to_size(ticks_ + 1) % knots_.size(); }
 
   /// The command of this period, due at its end, in next_u_.
   TrackWord decide() {
-    knots_[static_cast<std::size_t>(ticks_) % knots_.size()] = knot_;
+    knots_[to_size(ticks_) % knots_.size()] = knot_;
     if (ticks_ == 0) std::fill(knots_.begin(), knots_.end(), knot_);
     observe();
     const bool at_end = knot_ >= path_->knots();
@@ -246,7 +247,7 @@ class Run {
     step.status = static_cast<int>(end_.plant == plant::PlantStatus::kOk ? solvers::Status::kSolved : solvers::Status::kNumericalFailure);
     step.residual = plant_.residual();
     step.energy = plant_.energy();
-    step.gap_min = step.gap_min_linearised = scene::kInfinity;
+    step.gap_min = step.gap_min_linearised = kInfinity;
     for (const dynamics::ContactRecord& contact : contacts_) step.gap_min = std::min(step.gap_min, contact.gap);
     step.gap_min_linearised = step.gap_min;
     motion_.steps.push_back(step);
@@ -281,14 +282,14 @@ class Run {
 std::string_view to_string(TrackWord word) {
   constexpr std::string_view kWords[kNumTrackWords] = {"OpenLoop",   "Tracking", "Hold",   "Blind",
                                                        "Replanning", "Settling", "OffPlan"};
-  return kWords[static_cast<std::size_t>(word)];
+  return kWords[to_size(word)];
 }
 
 std::string_view to_string(Controller controller) { return controller == Controller::kMpc ? "mpc" : "open-loop"; }
 
 std::string_view to_string(TrackStatus status) {
   constexpr std::string_view kNames[] = {"Completed", "StartFailed", "PlantFailed", "Interrupted"};
-  return kNames[static_cast<std::size_t>(status)];
+  return kNames[to_size(status)];
 }
 
 Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const VectorXd& q_start) {
@@ -299,7 +300,7 @@ Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, 
   motion.q.push_back(to_vector(q_start));
   if (plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic))
     motion.v.push_back(path.plan().v_start.size() > 0 ? to_vector(path.plan().v_start)
-                                                      : std::vector<double>(static_cast<std::size_t>(scene.nv()), 0.0));
+                                                      : std::vector<double>(scene.nv(), 0.0));
   scene::SceneState state = scene.make_state();
   scene.update(q_start, state);
   motion.X_WB.push_back(dynamics::body_poses(state.X_WB()));

@@ -10,7 +10,7 @@
 #include "deft/control/reference_path.hpp"
 #include "deft/dynamics/trajectory.hpp"
 #include "deft/plant/plant.hpp"
-#include "deft/scene/track_settings.hpp"
+#include "deft/scene/description/track_settings.hpp"
 
 namespace deft::control {
 

@@ -9,11 +9,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "deft/dynamics/step_derivative.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/scene/displacement.hpp"
-#include "deft/solvers/horizon_qp.hpp"
+#include "deft/solvers/horizon/qp_solver.hpp"
 
 namespace deft::control {
 
@@ -32,7 +34,7 @@ constexpr Index kWatched = 8;             // contacts of a step whose forces are
 /// The scene with exact steps and whatever forces come first.
 scene::Scene exact_scene(const scene::Scene& scene) {
   scene::SceneSpec spec = scene.spec();
-  spec.step.kappa = scene::kInfinity;
+  spec.step.kappa = kInfinity;
   spec.step.forces = scene::Forces::kAny;
   spec.step.uniqueness_check = false;
   Diagnostics repeated;  // what it warns of was said when `scene` was built
@@ -77,17 +79,17 @@ struct TrackingMpc::Impl {
         differentiator(scene),
         rotations(dynamics::rotation_blocks(scene.model())),
         roles(velocity_roles(scene)) {
-    const auto N = static_cast<std::size_t>(settings.horizon);
+    const auto N = to_size(settings.horizon);
     const Index nv = scene.nv(), nu = scene.nu();
     weight.resize(nv);
     for (Index i = 0; i < nv; ++i) {
-      const VelocityRole role = roles[static_cast<std::size_t>(i)];
+      const VelocityRole role = roles[i];
       weight(i) = role == VelocityRole::kPosition   ? settings.position_weight
                   : role == VelocityRole::kRotation ? settings.rotation_weight
                                                     : settings.joint_weight;
     }
     stiffness.resize(nu);
-    effort.setConstant(nu, scene::kInfinity);
+    effort.setConstant(nu, kInfinity);
     for (const scene::Robot& robot : scene.robots()) {
       stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
       if (scene.spec().step.effort_limits) effort.segment(robot.first_u, robot.nu) = robot.effort_limit;
@@ -96,7 +98,7 @@ struct TrackingMpc::Impl {
       if (std::isfinite(effort(i))) limited.push_back(i);
     lower.resize(nu), upper.resize(nu);
     for (Index i = 0; i < nu; ++i) {
-      const auto& velocity = scene.model().velocities()[static_cast<std::size_t>(scene.actuated()[static_cast<std::size_t>(i)])];
+      const auto& velocity = scene.model().velocities()[scene.actuated()[i]];
       lower(i) = velocity.lower, upper(i) = velocity.upper;
     }
     steps.resize(N);
@@ -124,16 +126,16 @@ struct TrackingMpc::Impl {
     const Index rows = 2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
     qp.x_start.setZero(nv);
     qp.u_before.setZero(nu);
-    qp.stages.resize(static_cast<std::size_t>(settings.horizon) + 1);
+    qp.stages.resize(to_size(settings.horizon) + 1);
     for (std::size_t k = 0; k < qp.stages.size(); ++k) {
-      solvers::HorizonStage& stage = qp.stages[k];
+      solvers::horizon::HorizonStage& stage = qp.stages[k];
       const bool last = k + 1 == qp.stages.size();
       const Index m = last ? 0 : rows;
       stage.Q.setZero(nv, nv);
       stage.q.setZero(nv);
       stage.X.setZero(m, nv), stage.U.setZero(m, nu);
       if (settings.change_weight > 0) stage.P.setZero(m, nu);
-      stage.d.setConstant(m, scene::kInfinity);
+      stage.d.setConstant(m, kInfinity);
       stage.rho.setConstant(m, kPrice);
       if (last) break;
       stage.A.setZero(nv, nv), stage.B.setZero(nv, nu), stage.c.setZero(nv);
@@ -170,7 +172,7 @@ struct TrackingMpc::Impl {
   void find_largest_forces() {
     watched.resize(smoothed.problem.contacts.size());
     std::iota(watched.begin(), watched.end(), 0);
-    const auto normal = [this](int i) { return smoothed.solution.force[static_cast<std::size_t>(i)][0]; };
+    const auto normal = [this](int i) { return smoothed.solution.force[i][0]; };
     const auto kept = std::min<std::size_t>(watched.size(), kWatched);
     std::partial_sort(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(kept), watched.end(),
                       [&](int a, int b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
@@ -184,7 +186,7 @@ struct TrackingMpc::Impl {
     for (std::size_t k = 0; k < watched.size(); ++k) {
       const auto to = static_cast<Index>(k);
       const int row = derivative.first_row[k];
-      step.force(to) = smoothed.solution.force[static_cast<std::size_t>(watched[k])][0];
+      step.force(to) = smoothed.solution.force[watched[k]][0];
       step.force_q.row(to) = derivative.dforce_dq.row(row);
       step.force_u.row(to) = derivative.dforce_du.row(row);
     }
@@ -218,7 +220,7 @@ struct TrackingMpc::Impl {
       bias.setZero();
       for (VectorXd& deviation : v) deviation.setZero();
     }
-    const auto N = static_cast<std::size_t>(settings.horizon);
+    const auto N = to_size(settings.horizon);
     const double moved = std::isfinite(last_knot) ? std::clamp(knot - last_knot, 0.0, double(settings.horizon)) : 0.0;
     last_knot = knot;
     for (std::size_t k = 0; k < N; ++k) {
@@ -236,7 +238,7 @@ struct TrackingMpc::Impl {
 
   /// The motion that is linearised about. @returns false if a step failed.
   bool predict_motion(const VectorXd& q, double knot) {
-    const auto N = static_cast<std::size_t>(settings.horizon);
+    const auto N = to_size(settings.horizon);
     if (settings.linearization == scene::TrackLinearization::kReference) {
       for (std::size_t k = 0; k < N; ++k) {
         const auto at = static_cast<std::size_t>(std::clamp(knot + double(k), 0.0, double(path->knots())));
@@ -259,12 +261,12 @@ struct TrackingMpc::Impl {
   }
 
   /// @returns false if weights times errors are too large for numbers.
-  bool expand_cost(std::size_t k, solvers::HorizonStage& stage) {
+  bool expand_cost(std::size_t k, solvers::horizon::HorizonStage& stage) {
     const bool last = k + 1 == qp.stages.size();
     const double factor = last ? settings.terminal_factor : 1;
     scene::difference(scene.model(), q_nominal[k], q_desired[k], error);
     for (Index i = 0; i < error.size(); ++i) {
-      const double w = 2 * weight(i) * (roles[static_cast<std::size_t>(i)] == VelocityRole::kRobot ? 1 : factor);
+      const double w = 2 * weight(i) * (roles[i] == VelocityRole::kRobot ? 1 : factor);
       stage.Q(i, i) = w;
       stage.q(i) = -w * error(i);
     }
@@ -279,12 +281,12 @@ struct TrackingMpc::Impl {
   }
 
   /// `offset` is that of this step: what is desired beside what is linearised about.
-  void add_rows(std::size_t k, solvers::HorizonStage& stage) {
+  void add_rows(std::size_t k, solvers::horizon::HorizonStage& stage) {
     const Linear& step = steps[k];
     // Inputs are differences from what is desired: u = u_desired + v; the model sees u + bias.
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
-      const Index a = scene.actuated()[static_cast<std::size_t>(i)];
+      const Index a = scene.actuated()[i];
       const double stretch = u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.drift(a) - step.B.row(a).dot(offset);
       for (const double sign : {1.0, -1.0}) {
         stage.X.row(row) = -sign * step.A.row(a);
@@ -301,20 +303,20 @@ struct TrackingMpc::Impl {
   }
 
   /// factor · (force of contact c) ≤ limit.
-  void watch(const Linear& step, Index c, double factor, double limit, solvers::HorizonStage& stage, Index row) const {
+  void watch(const Linear& step, Index c, double factor, double limit, solvers::horizon::HorizonStage& stage, Index row) const {
     stage.X.row(row) = factor * step.force_q.row(c);
     stage.U.row(row) = factor * step.force_u.row(c);
     stage.d(row) = limit - factor * (step.force(c) + step.force_u.row(c).dot(offset));
   }
 
   double joint(const VectorXd& q, Index command) const {
-    return q(scene.command_coordinates()[static_cast<std::size_t>(command)]);
+    return q(scene.command_coordinates()[command]);
   }
 
   /// Bounds of v: limits of joints and, for the first input, of how far it gets in time, come before the distance from
   /// the plan's command.
-  void bound(std::size_t k, const VectorXd& u_now, double time_to_next, solvers::HorizonStage& stage) const {
-    const double change = k == 0 ? kFaster * settings.speed * time_to_next : scene::kInfinity;
+  void bound(std::size_t k, const VectorXd& u_now, double time_to_next, solvers::horizon::HorizonStage& stage) const {
+    const double change = k == 0 ? kFaster * settings.speed * time_to_next : kInfinity;
     for (Index i = 0; i < scene.nu(); ++i) {
       const double now = std::clamp(u_now(i), lower(i), upper(i));
       const double low = std::max(lower(i), now - change), high = std::min(upper(i), now + change);
@@ -350,9 +352,9 @@ struct TrackingMpc::Impl {
   dynamics::State start;
   std::vector<int> watched;    // contacts of a step with the largest forces
   double last_knot = std::numeric_limits<double>::quiet_NaN();
-  solvers::HorizonQp qp;
-  solvers::HorizonQpSolver solver;
-  solvers::HorizonSolution solution;
+  solvers::horizon::HorizonQp qp;
+  solvers::horizon::HorizonQpSolver solver;
+  solvers::horizon::HorizonSolution solution;
   TrackingResult out;
 };
 
@@ -398,7 +400,7 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   m.qp.u_before = u_now - (m.at_end ? m.u_end : m.offset);
   bool finite = true;
   for (std::size_t k = 0; k < m.qp.stages.size(); ++k) {
-    solvers::HorizonStage& stage = m.qp.stages[k];
+    solvers::horizon::HorizonStage& stage = m.qp.stages[k];
     finite = m.expand_cost(k, stage) && finite;
     if (k + 1 == m.qp.stages.size()) break;
     stage.A = m.steps[k].A;
@@ -410,9 +412,9 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     m.add_rows(k, stage);
   }
   // What bound last time binds again, most likely.
-  if (finite) m.solver.solve(m.qp, {.start = solvers::HorizonStart::kSolution, .feedback = false}, m.solution);
+  if (finite) m.solver.solve(m.qp, {.start = solvers::horizon::HorizonStart::kSolution, .feedback = false}, m.solution);
   m.out.program_iterations = finite ? m.solution.iterations : 0;
-  if (!finite || m.solution.status != solvers::HorizonStatus::kSolved) {
+  if (!finite || m.solution.status != solvers::horizon::HorizonStatus::kSolved) {
     m.out.status = TrackingStatus::kSolverFailed;
     for (VectorXd& v : m.v) v.setZero();
     return m.out;

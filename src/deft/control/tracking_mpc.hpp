@@ -7,7 +7,7 @@
 
 #include "deft/control/reference_path.hpp"
 #include "deft/scene/scene.hpp"
-#include "deft/scene/track_settings.hpp"
+#include "deft/scene/description/track_settings.hpp"
 
 namespace deft::control {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/solvers/status.hpp"
 
 namespace deft::dynamics {
@@ -44,7 +45,7 @@ std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const 
 
 void add_second_poses(const scene::Scene& scene, Trajectory& trajectory) {
   const auto require = [](const char* what, std::size_t run, int of_scene) {
-    if (run != static_cast<std::size_t>(of_scene))
+    if (run != to_size(of_scene))
       throw std::invalid_argument(fmt::format("the run has {} {}, its scene {}", run, what, of_scene));
   };
   require("coordinates", trajectory.names_q.size(), scene.nq());

@@ -3,7 +3,7 @@
 namespace deft::dynamics {
 
 void make_contact_program(const scene::Scene& scene, const contact::ContactProblem& problem,
-                          solvers::ContactProgram& program) {
+                          solvers::contact::ContactProgram& program) {
   const scene::StepSettings& settings = scene.spec().step;
   program.nv = problem.nv;
   program.linear.rows.clear();
@@ -13,12 +13,12 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
   program.J = problem.J;
   program.masses = problem.masses;
   program.model =
-      settings.cone == scene::Cone::kCone ? solvers::FrictionModel::kCone : solvers::FrictionModel::kPyramid;
+      settings.cone == scene::Cone::kCone ? solvers::contact::FrictionModel::kCone : solvers::contact::FrictionModel::kPyramid;
   program.rays = scene.plane() == scene::Plane::kSpace ? settings.rays : 2;
-  program.kappa = scene::kInfinity;
+  program.kappa = kInfinity;
   program.contacts.clear();
   for (const contact::Contact& contact : problem.contacts) {
-    solvers::ContactLaw& law = program.contacts.emplace_back();
+    solvers::contact::ContactLaw& law = program.contacts.emplace_back();
     law.gap = contact.gap;
     law.mu = contact.mu;
     law.frictionless = contact.frictionless;
@@ -29,14 +29,14 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
   }
 }
 
-void set_joint_limits(const scene::Scene& scene, const Eigen::VectorXd& q, solvers::ContactProgram& program) {
+void set_joint_limits(const scene::Scene& scene, const Eigen::VectorXd& q, solvers::contact::ContactProgram& program) {
   if (!scene.spec().step.joint_limits) {
     program.lower.resize(0);
     program.upper.resize(0);
     return;
   }
-  program.lower.setConstant(program.nv, -scene::kInfinity);
-  program.upper.setConstant(program.nv, scene::kInfinity);
+  program.lower.setConstant(program.nv, -kInfinity);
+  program.upper.setConstant(program.nv, kInfinity);
   const auto velocities = scene.model().velocities();
   for (int i = 0; i < scene.nv(); ++i) {
     if (velocities[i].q_index < 0) continue;
@@ -45,8 +45,8 @@ void set_joint_limits(const scene::Scene& scene, const Eigen::VectorXd& q, solve
   }
   for (const scene::Object& object : scene.objects()) {
     if (!object.frozen) continue;
-    program.lower.segment(object.first_v, object.nv).setConstant(-scene::kInfinity);
-    program.upper.segment(object.first_v, object.nv).setConstant(scene::kInfinity);
+    program.lower.segment(object.first_v, object.nv).setConstant(-kInfinity);
+    program.upper.segment(object.first_v, object.nv).setConstant(kInfinity);
   }
 }
 

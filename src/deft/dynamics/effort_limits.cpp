@@ -59,7 +59,7 @@ EffortLimits::EffortLimits(const scene::Scene& scene) {
   }
 }
 
-void EffortLimits::extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, solvers::ContactProgram& program) const {
+void EffortLimits::extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, solvers::contact::ContactProgram& program) const {
   const bool smoothed = std::isfinite(program.kappa);
   const auto add_variable = [&](double Q, double b) {
     const int y = program.nv++;
@@ -94,7 +94,7 @@ void EffortLimits::extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, so
     const Eigen::Index size = bound->size();
     if (size == 0) continue;
     bound->conservativeResize(program.nv);
-    bound->tail(program.nv - size).setConstant(bound == &program.lower ? -scene::kInfinity : scene::kInfinity);
+    bound->tail(program.nv - size).setConstant(bound == &program.lower ? -kInfinity : kInfinity);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "deft/scene/scene.hpp"
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::dynamics {
 
@@ -29,7 +29,7 @@ class EffortLimits {
   int count() const { return static_cast<int>(joints_.size()); }
   /// Replaces the springs of the chosen joints (smoothed programs: of all that have a limit, both sides) by saturating
   /// ones; variables are added behind the program's own. @param u  joint targets, @param q  configuration.
-  void extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, solvers::ContactProgram& program) const;
+  void extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, solvers::contact::ContactProgram& program) const;
   /// Chooses sides for the next `extend` from a solution of the last one: overloaded springs are added, sides that
   /// carry no slack are kept. @returns whether a spring was overloaded, so that the program must be solved again.
   bool add_overloaded(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const Eigen::VectorXd& delta);

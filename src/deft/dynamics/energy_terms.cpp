@@ -174,7 +174,7 @@ double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, cons
     if (robot.drive == scene::Drive::kForce) continue;
     const bool saturate = scene.spec().step.effort_limits;
     for (int i = 0; i < robot.nu; ++i) {
-      const double limit = saturate ? robot.effort_limit(i) : scene::kInfinity;
+      const double limit = saturate ? robot.effort_limit(i) : kInfinity;
       energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - end.q(robot.first_q + i));
     }
   }

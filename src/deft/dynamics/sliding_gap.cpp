@@ -1,12 +1,12 @@
 #include "deft/dynamics/sliding_gap.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "deft/math/dense.hpp"
 #include "deft/math/row_products.hpp"
 
 namespace deft::dynamics {
@@ -17,19 +17,19 @@ constexpr double kLost = 10;  // times the least error, where the extrapolation 
 
 }  // namespace
 
-Slide slide_of(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
-  const solvers::ContactLaw& law = program.contacts[i];
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+  const solvers::contact::ContactLaw& law = program.contacts[i];
   const auto J = program.J.block(i);
   std::array<double, 3> s{};
   for (Eigen::Index row = 1; row < J.rows(); ++row) {
-    double& slip = s[static_cast<std::size_t>(row - 1)];
+    double& slip = s[row - 1];
     slip = row_times(program.J, i, row, delta);
-    if (law.cone) slip *= law.ellipsoid[static_cast<std::size_t>(row - 1)];
+    if (law.cone) slip *= law.ellipsoid[row - 1];
   }
   Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
   if (law.frictionless) return slide;
   slide.gap = law.mu * slide.distance;
-  if (J.rows() != 3 || solvers::is_cone(program, i)) return slide;
+  if (J.rows() != 3 || solvers::contact::is_cone(program, i)) return slide;
   double most = 0;
   for (int k = 0; k < program.rays; ++k) {
     const double angle = 2 * std::numbers::pi * k / program.rays;
@@ -70,7 +70,7 @@ Eigen::VectorXd AndersonIteration::next(const Eigen::VectorXd& x, const Eigen::V
     F.col(static_cast<Eigen::Index>(k)) = changes_f_[k];
     G.col(static_cast<Eigen::Index>(k)) = changes_g_[k];
   }
-  const Eigen::VectorXd weights = F.completeOrthogonalDecomposition().solve(f);
+  const Eigen::VectorXd weights = LeastSquares(F).solve(f);
   const Eigen::VectorXd x_next = (g - G * weights).cwiseMax(0.0);
   return x_next.allFinite() ? x_next : g;
 }

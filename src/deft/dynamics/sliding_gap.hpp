@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::dynamics {
 
@@ -13,7 +13,7 @@ namespace deft::dynamics {
 struct Slide {
   double distance = 0, gap = 0;
 };
-Slide slide_of(const solvers::ContactProgram& program, int i, const Eigen::VectorXd& delta);
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta);
 
 /// Iterates of shifts x = g(x) ≥ 0 by Anderson's extrapolation over the last few (D. Anderson, J. ACM 12 (1965)).
 class AndersonIteration {

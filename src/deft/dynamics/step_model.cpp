@@ -4,14 +4,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "deft/dynamics/convex_second_order_step.hpp"
-#include "deft/dynamics/convex_step.hpp"
-#include "deft/dynamics/equivalent_contact_point.hpp"
-#include "deft/dynamics/impedance_lcp.hpp"
-#include "deft/dynamics/perfect_tracking_lcp.hpp"
-#include "deft/dynamics/planar_limit_surface.hpp"
-#include "deft/dynamics/stewart_trinkle.hpp"
-
 namespace deft::dynamics {
 
 void clear_complementarity(StepResult& result) {
@@ -19,7 +11,7 @@ void clear_complementarity(StepResult& result) {
   result.complementarity.q.resize(0);
   result.complementarity.free.clear();
   result.complementarity.motion.resize(0, 0);
-  result.uniqueness = solvers::Uniqueness::kUnknown;
+  result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
   result.second_delta.resize(0);
   result.offending_contacts.clear();
   result.offending_limits.clear();
@@ -48,26 +40,6 @@ void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& 
   result.iterations = iterations;
   result.solve_us = solve_us;
   result.step_us = step_us;
-}
-
-std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
-  switch (scene.spec().step.model) {
-    case scene::ModelKind::kConvex:
-      return std::make_unique<ConvexStep>(scene);
-    case scene::ModelKind::kConvexSecondOrder:
-      return std::make_unique<ConvexSecondOrderStep>(scene);
-    case scene::ModelKind::kPerfectTracking:
-      return std::make_unique<PerfectTrackingLcp>(scene);
-    case scene::ModelKind::kImpedance:
-      return std::make_unique<ImpedanceLcp>(scene);
-    case scene::ModelKind::kLimitSurface:
-      return std::make_unique<PlanarLimitSurface>(scene);
-    case scene::ModelKind::kStewartTrinkle:
-      return std::make_unique<StewartTrinkle>(scene);
-    case scene::ModelKind::kEquivalentContactPoint:
-      return std::make_unique<EquivalentContactPoint>(scene);
-  }
-  throw std::logic_error("make_step_model: unknown model");
 }
 
 }  // namespace deft::dynamics

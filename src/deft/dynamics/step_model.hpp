@@ -2,17 +2,16 @@
 // The one interface of all step models: (q, v, u) → (q⁺, v⁺) with contacts, forces, status and certificate.
 
 #include <Eigen/Core>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "deft/contact/contact_problem.hpp"
-#include "deft/dynamics/patch_world.hpp"
+#include "deft/dynamics/patch_contact.hpp"
 #include "deft/scene/scene.hpp"
-#include "deft/solvers/certificate.hpp"
-#include "deft/solvers/complementarity.hpp"
-#include "deft/solvers/program.hpp"
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 #include "deft/solvers/status.hpp"
 
 namespace deft::dynamics {
@@ -31,16 +30,16 @@ struct StepResult {
   Eigen::VectorXd v_next;             // δ/h, size nv; empty for models of first order
   Eigen::VectorXd delta;              // [rad, m], size nv
   contact::ContactProblem problem;    // the contacts at the start of the step, with Q and b
-  solvers::ContactProgram program;    // what was solved
-  solvers::ContactSolution solution;  // forces, linearised gaps, multipliers
-  solvers::Certificate certificate;
+  solvers::contact::ContactProgram program;    // what was solved
+  solvers::contact::ContactSolution solution;  // forces, linearised gaps, multipliers
+  solvers::contact::Certificate certificate;
   /// Coulomb's law: what is added to the gap of each contact so that sliding does not open it, μ‖J_tδ‖ [m]; the gaps of
   /// `program` contain it, those of `solution` do not. Empty for the associated law.
   std::vector<double> shift;
   /// Models of exact Coulomb friction: the complementarity problem that was solved; without unknowns for all others.
-  solvers::ComplementarityProgram complementarity;
+  solvers::lcp::ComplementarityProgram complementarity;
   /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
-  solvers::Uniqueness uniqueness = solvers::Uniqueness::kUnknown;
+  solvers::lcp::Uniqueness uniqueness = solvers::lcp::Uniqueness::kUnknown;
   Eigen::VectorXd second_delta;  // another one, size nv; empty if none is known
   double balance = 0, bound = 0;  // model limit-surface: LimitSurfaceBalance
   std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance` is the error of the source's second proposition
@@ -87,8 +86,5 @@ class StepModel {
 /// @throws std::invalid_argument for an empty list, values not above 0 or not ascending; otherwise as `step`.
 void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,
                    StepResult& result);
-
-/// The step model named by the scene's settings. @throws InputError when h is missing or the scene has what the model does not know.
-std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene);
 
 }  // namespace deft::dynamics

@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "deft/core/index.hpp"
+
 namespace deft {
 
 /// A symmetric block-diagonal matrix: square blocks on consecutive index ranges. Indices covered by no block are zero.
@@ -23,7 +25,7 @@ class BlockDiagonal {
   /// Appends a zero block on [start, start + size); blocks must be appended in ascending order and must not overlap.
   Block append(int start, int size) {
     entries_.push_back({start, size, values_.size()});
-    values_.resize(values_.size() + static_cast<std::size_t>(size) * size, 0.0);
+    values_.resize(values_.size() + to_size(size) * size, 0.0);
     return block(static_cast<int>(entries_.size()) - 1);
   }
   int num_blocks() const { return static_cast<int>(entries_.size()); }

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "deft/core/index.hpp"
+
 namespace deft {
 namespace {
 
@@ -97,7 +99,7 @@ double combine(int code, double left, double right) {
     case kOr:
       return left != 0 || right != 0;
     default:
-      return kFunctions[static_cast<std::size_t>(code - kFirstFunction)].two(left, right);
+      return kFunctions[code - kFirstFunction].two(left, right);
   }
 }
 
@@ -152,7 +154,7 @@ class FormulaReader {
   void emit(int code, double value = 0) {
     const bool pushes = code == kNumber || code == kVariable;
     const bool joins = (code >= kAdd && code <= kOr) ||
-                       (code >= kFirstFunction && kFunctions[static_cast<std::size_t>(code - kFirstFunction)].two);
+                       (code >= kFirstFunction && kFunctions[code - kFirstFunction].two);
     waiting_ += pushes ? 1 : joins ? -1 : 0;
     if (waiting_ > kDeepest) fail("a shorter formula");
     formula_.operations_.push_back({code, value});
@@ -284,7 +286,7 @@ class FormulaReader {
     const char* const end = text_.data() + text_.size();
     const auto [stop, problem] = std::from_chars(text_.data() + at_, end, value);
     if (problem != std::errc{} || !std::isfinite(value)) fail("a finite number");
-    at_ = static_cast<std::size_t>(stop - text_.data());
+    at_ = to_size(stop - text_.data());
     emit(kNumber, value);
   }
   void name() {
@@ -344,13 +346,13 @@ double Formula::operator()(std::span<const double> values) const {
     if (code == kNumber) {
       stack[size++] = operation.value;
     } else if (code == kVariable) {
-      stack[size++] = values[static_cast<std::size_t>(operation.value)];
+      stack[size++] = values[operation.value];
     } else if (code == kNegate) {
       stack[size - 1] = -stack[size - 1];
     } else if (code == kNot) {
       stack[size - 1] = stack[size - 1] == 0;
-    } else if (code >= kFirstFunction && kFunctions[static_cast<std::size_t>(code - kFirstFunction)].one != nullptr) {
-      stack[size - 1] = kFunctions[static_cast<std::size_t>(code - kFirstFunction)].one(stack[size - 1]);
+    } else if (code >= kFirstFunction && kFunctions[code - kFirstFunction].one != nullptr) {
+      stack[size - 1] = kFunctions[code - kFirstFunction].one(stack[size - 1]);
     } else {
       --size;
       stack[size - 1] = combine(code, stack[size - 1], stack[size]);

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "deft/core/index.hpp"
+
 namespace deft {
 
 /// J = [J_0; J_1; …], block i holding `rows` rows that are nonzero only in the columns `cols(i)` (ascending, 0-based).
@@ -25,7 +27,7 @@ class RowBlocks {
   Block append(int rows, std::span<const int> cols) {
     entries_.push_back({rows, static_cast<int>(cols.size()), cols_.size(), values_.size()});
     cols_.insert(cols_.end(), cols.begin(), cols.end());
-    values_.resize(values_.size() + static_cast<std::size_t>(rows) * cols.size(), 0.0);
+    values_.resize(values_.size() + to_size(rows) * cols.size(), 0.0);
     return block(size() - 1);
   }
 
@@ -37,7 +39,7 @@ class RowBlocks {
   }
 
   int rows(int i) const { return entries_[i].rows; }
-  std::span<const int> cols(int i) const { return {cols_.data() + entries_[i].first_col, static_cast<std::size_t>(entries_[i].num_cols)}; }
+  std::span<const int> cols(int i) const { return {cols_.data() + entries_[i].first_col, to_size(entries_[i].num_cols)}; }
   Block block(int i) { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
   ConstBlock block(int i) const { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
 

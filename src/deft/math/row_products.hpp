@@ -22,7 +22,7 @@ inline void add_transposed(const RowBlocks& J, int i, std::span<const double> f,
   const auto block = J.block(i);
   const auto cols = J.cols(i);
   for (std::size_t c = 0; c < cols.size(); ++c)
-    for (Eigen::Index r = 0; r < block.rows(); ++r) y(cols[c]) += block(r, static_cast<Eigen::Index>(c)) * f[static_cast<std::size_t>(r)];
+    for (Eigen::Index r = 0; r < block.rows(); ++r) y(cols[c]) += block(r, static_cast<Eigen::Index>(c)) * f[r];
 }
 
 }  // namespace deft

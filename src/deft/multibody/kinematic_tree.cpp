@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "deft/multibody/spec_checks.hpp"
+#include "deft/multibody/description/spec_checks.hpp"
 #include "deft/multibody/tree_checks.hpp"
 
 namespace deft::multibody {

@@ -8,7 +8,7 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
-#include "deft/multibody/model_spec.hpp"
+#include "deft/multibody/description/model_spec.hpp"
 
 namespace deft::multibody {
 

@@ -15,7 +15,7 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/math/block_diagonal.hpp"
-#include "deft/multibody/model_spec.hpp"
+#include "deft/multibody/description/model_spec.hpp"
 
 namespace deft::multibody {
 

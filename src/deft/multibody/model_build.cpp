@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "deft/core/index.hpp"
 #include "deft/multibody/model_impl.hpp"
 
 namespace deft::multibody {
@@ -209,7 +210,7 @@ ModelTables build_tables(const KinematicTree& tree) {
 
 pinocchio::Data make_data(const pinocchio::Model& model) {
   pinocchio::Data data;
-  const auto joints = static_cast<std::size_t>(model.njoints);
+  const auto joints = to_size(model.njoints);
   for (const auto& joint : model.joints) data.joints.push_back(joint.createData());
   data.oMi.assign(joints, pinocchio::SE3::Identity());
   data.liMi = data.oMi;

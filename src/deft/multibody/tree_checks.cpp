@@ -1,8 +1,8 @@
 #include "deft/multibody/tree_checks.hpp"
+#include "deft/math/dense.hpp"
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <iterator>
 
@@ -71,13 +71,13 @@ void check_free_inertias(const KinematicTree& tree, Diagnostics& diagnostics) {
                       joint.name, inertial.mass));
       continue;
     }
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(inertial.I_Com_L, Eigen::EigenvaluesOnly);
-    if (!(solver.eigenvalues()[0] > kSingularInertia * solver.eigenvalues()[2]))
+    const Eigen::Vector3d moments = symmetric_eigenvalues(inertial.I_Com_L);
+    if (!(moments[0] > kSingularInertia * moments[2]))
       diagnostics.error(
           joint.where,
           fmt::format(
               "'{}' rotates freely but its inertia is not positive definite: principal moments {}, {}, {} kg m²",
-              joint.name, solver.eigenvalues()[0], solver.eigenvalues()[1], solver.eigenvalues()[2]));
+              joint.name, moments[0], moments[1], moments[2]));
   }
 }
 

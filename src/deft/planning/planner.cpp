@@ -5,10 +5,11 @@
 #include <span>
 #include <stdexcept>
 
-#include "deft/planning/draw.hpp"
-#include "deft/planning/fingers.hpp"
-#include "deft/planning/planning_steps.hpp"
-#include "deft/planning/rollout_tree.hpp"
+#include "deft/core/index.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/search/rollout_tree.hpp"
 
 namespace deft::planning {
 namespace {
@@ -28,7 +29,7 @@ struct Route {
 /// The nodes from below the root to `node`, in this order.
 std::vector<int> chain_to(const std::vector<Node>& nodes, int node) {
   std::vector<int> chain;
-  for (; node > 0; node = nodes[static_cast<std::size_t>(node)].parent) chain.push_back(node);
+  for (; node > 0; node = nodes[node].parent) chain.push_back(node);
   std::reverse(chain.begin(), chain.end());
   return chain;
 }
@@ -36,7 +37,7 @@ std::vector<int> chain_to(const std::vector<Node>& nodes, int node) {
 Route route_to(const std::vector<Node>& nodes, int node) {
   Route route;
   for (const int link : chain_to(nodes, node)) {
-    const Node& at = nodes[static_cast<std::size_t>(link)];
+    const Node& at = nodes[link];
     const auto first = static_cast<int>(route.commands.size());
     route.commands.insert(route.commands.end(), at.commands.begin(), at.commands.end());
     if (!at.commands.empty())
@@ -163,7 +164,7 @@ class Run {
       until.push_back(until.back() + result_.plan.cost_s - cost_until(segment.last));
     }
     const auto at = std::upper_bound(until.begin(), until.end() - 1, draw.uniform() * until.back());
-    return ends[static_cast<std::size_t>(at - until.begin())];
+    return ends[at - until.begin()];
   }
 
   /// A tree from the plan's step `from`, grown. One with finer steps begins with the rest of the plan itself.
@@ -227,7 +228,7 @@ class Run {
   /// After the plan's step `step`, with all the steps that it was judged with.
   Instant instant_of_plan(int step) const {
     const Plan& plan = result_.plan;
-    const auto at = static_cast<std::size_t>(step);
+    const auto at = to_size(step);
     Instant instant{plan.q[at], step == 0 ? plan.u_start : plan.commands[at - 1], {}};
     for (const FinerRun& run : plan.finer) instant.finer.push_back(run.q[at]);
     return instant;
@@ -263,10 +264,10 @@ class Run {
   /// Adds the way to the goal in another tree, which began at node `at` of ours after `cost_s`, to our tree; `tail` are
   /// its segments, whose nodes become ours.
   void graft(const SearchTree& tree, int at, double cost_s, std::span<Segment> tail) {
-    const int regrasps = result_.nodes[static_cast<std::size_t>(at)].regrasps;
+    const int regrasps = result_.nodes[at].regrasps;
     auto segment = tail.begin();  // in the order of the chain; a node without commands has none
     for (const int link : chain_to(tree.nodes(), tree.goal_node())) {
-      Node node = tree.nodes()[static_cast<std::size_t>(link)];
+      Node node = tree.nodes()[link];
       node.parent = at;
       node.cost_s += cost_s;
       node.regrasps += regrasps;

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "deft/planning/goal.hpp"
-#include "deft/planning/plan.hpp"
-#include "deft/planning/search_tree.hpp"
+#include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/plan.hpp"
+#include "deft/planning/search/search_tree.hpp"
 
 namespace deft::planning {
 

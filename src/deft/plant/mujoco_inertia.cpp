@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <cmath>
+
+#include "deft/core/index.hpp"
+#include "deft/math/dense.hpp"
 
 namespace deft::plant {
 namespace {
@@ -32,15 +34,15 @@ Eigen::Matrix<double, 3, Eigen::Dynamic> turning_axes(const scene::Scene& scene,
 multibody::InertialSpec group_inertial(const multibody::KinematicTree& tree, int group) {
   multibody::InertialSpec sum;
   Vector3d moment = Vector3d::Zero();
-  const auto& bodies = tree.groups[static_cast<std::size_t>(group)].bodies;
+  const auto& bodies = tree.groups[group].bodies;
   for (const int body : bodies) {
-    const auto b = static_cast<std::size_t>(body);
+    const auto b = to_size(body);
     sum.mass += tree.inertials[b].mass;
     moment += tree.inertials[b].mass * (tree.X_GB[b] * tree.inertials[b].p_LCom);
   }
   if (sum.mass > 0) sum.p_LCom = moment / sum.mass;
   for (const int body : bodies) {
-    const auto b = static_cast<std::size_t>(body);
+    const auto b = to_size(body);
     const Vector3d r = tree.X_GB[b] * tree.inertials[b].p_LCom - sum.p_LCom;
     const Matrix3d R = tree.X_GB[b].linear();
     sum.I_Com_L += R * tree.inertials[b].I_Com_L * R.transpose() + tree.inertials[b].mass * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
@@ -50,7 +52,7 @@ multibody::InertialSpec group_inertial(const multibody::KinematicTree& tree, int
 
 PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::SceneState& start, const multibody::KinematicTree& tree, int group,
                                    const multibody::InertialSpec& inertial) {
-  const int body = tree.groups[static_cast<std::size_t>(group)].bodies.front();
+  const int body = tree.groups[group].bodies.front();
   PrincipalInertia out{.mass = inertial.mass};
   out.X_GI.translation() = inertial.p_LCom;
   const auto axes = turning_axes(scene, start, body);
@@ -58,13 +60,13 @@ PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::Scene
   const VectorXd& sizes = svd.singularValues();
   const auto rank = (sizes.array() > kParallel * std::max(1.0, sizes.size() > 0 ? sizes(0) : 0.0)).count();
   if (rank <= 1) {
-    const Matrix3d R_WG = start.X_WB()[static_cast<std::size_t>(body)].linear() * tree.X_GB[static_cast<std::size_t>(body)].linear().transpose();
+    const Matrix3d R_WG = start.X_WB()[body].linear() * tree.X_GB[body].linear().transpose();
     const Vector3d n = rank == 0 ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * svd.matrixU().col(0));
     out.moments.setConstant(n.dot(inertial.I_Com_L * n));
   } else {
-    const Eigen::SelfAdjointEigenSolver<Matrix3d> solver(0.5 * (inertial.I_Com_L + inertial.I_Com_L.transpose()));
-    out.moments = solver.eigenvalues();
-    Matrix3d R = solver.eigenvectors();
+    const SymmetricEigen3 principal = symmetric_eigen(Matrix3d(0.5 * (inertial.I_Com_L + inertial.I_Com_L.transpose())));
+    out.moments = principal.values;
+    Matrix3d R = principal.vectors;
     if (R.determinant() < 0) R.col(0) *= -1;
     out.X_GI.linear() = R;
   }

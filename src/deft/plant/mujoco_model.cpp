@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/multibody/kinematic_tree.hpp"
 #include "deft/plant/mujoco_inertia.hpp"
 #include "deft/plant/plant_parts.hpp"
@@ -56,7 +57,7 @@ class Builder {
  private:
   const scene::Robot* robot_of(int model) const;
   int object_of(int model) const;
-  bool is_frozen(const TreeJoint& joint) const { return object_of(joint.model) >= 0 && scene_.objects()[static_cast<std::size_t>(object_of(joint.model))].frozen; }
+  bool is_frozen(const TreeJoint& joint) const { return object_of(joint.model) >= 0 && scene_.objects()[object_of(joint.model)].frozen; }
   void prepare();
   void set_options();
   void add_bodies();
@@ -72,7 +73,7 @@ class Builder {
   void set_object_damping();
   int id(mjtObj type, const std::string& name) const { return lib_.mj_name2id(out_.model.get(), type, name.c_str()); }
   static std::string joint_name(int j, int axis) { return fmt::format("j{}_{}", j, axis); }
-  std::string body_name(int group) const { return tree_.bodies[static_cast<std::size_t>(tree_.groups[static_cast<std::size_t>(group)].bodies.front())].name; }
+  std::string body_name(int group) const { return tree_.bodies[tree_.groups[group].bodies.front()].name; }
 
   const scene::Scene& scene_;
   const PlantOptions& options_;
@@ -109,7 +110,7 @@ void Builder::prepare() {
   out_.joint_damping = inner_loop_damping(scene_, options_);
   // Robots compensate all that their joints carry; gravcomp would do it for their own links alone.
   for (const scene::Object& object : scene_.objects())
-    for (const int body : scene_.model().models()[static_cast<std::size_t>(object.model)].bodies)
+    for (const int body : scene_.model().models()[object.model].bodies)
       for (const int v : scene_.model().columns(body)) out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
   out_.weight_is_applied &= !scene_.spec().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
   const std::size_t groups = tree_.groups.size();
@@ -120,7 +121,7 @@ void Builder::prepare() {
   stays_[0] = 1;
   bodies_.assign(groups, nullptr);
   for (std::size_t g = 0; g < groups; ++g)
-    for (const int body : tree_.groups[g].bodies) group_of_[static_cast<std::size_t>(body)] = static_cast<int>(g);
+    for (const int body : tree_.groups[g].bodies) group_of_[body] = static_cast<int>(g);
   int q = 0, v = 0;
   for (const TreeJoint& joint : tree_.joints) {
     const int n = static_cast<int>(joint.axes.size());
@@ -150,11 +151,11 @@ void Builder::add_bodies() {
 }
 
 mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
-  const auto g = static_cast<std::size_t>(group);
+  const auto g = to_size(group);
   if (done[g] != nullptr) return done[g];
   const int j = tree_.groups[g].joint;
-  const TreeJoint& joint = tree_.joints[static_cast<std::size_t>(j)];
-  const auto parent = static_cast<std::size_t>(joint.parent_group);
+  const TreeJoint& joint = tree_.joints[j];
+  const auto parent = to_size(joint.parent_group);
   mjsBody* const parent_body = add_group(joint.parent_group, done);
   const bool frozen = is_frozen(joint);
   if (frozen && stays_[parent] == 0)
@@ -166,8 +167,8 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
     stays_[g] = 1;
     body->mocap = 1;
     const int front = tree_.groups[g].bodies.front();
-    const RigidTransform X_BM = tree_.X_GB[static_cast<std::size_t>(front)].inverse();
-    set_pose(start_.X_WB()[static_cast<std::size_t>(front)] * X_BM, body->pos, body->quat);
+    const RigidTransform X_BM = tree_.X_GB[front].inverse();
+    set_pose(start_.X_WB()[front] * X_BM, body->pos, body->quat);
     out_.frozen.push_back({.mocap = static_cast<int>(out_.frozen.size()), .body = front, .X_BM = X_BM});
     return body;
   }
@@ -175,9 +176,9 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   RigidTransform X_PM = joint.X_GJ;
   if (joint.kind == JointKind::kFree) {
     X_GM_[g] = principal.X_GI;
-    X_PM = start_.X_WB()[static_cast<std::size_t>(tree_.groups[g].bodies.front())] *
-           tree_.X_GB[static_cast<std::size_t>(tree_.groups[g].bodies.front())].inverse() * X_GM_[g];
-    out_.joints[static_cast<std::size_t>(j)].X_GM = X_GM_[g];
+    X_PM = start_.X_WB()[tree_.groups[g].bodies.front()] *
+           tree_.X_GB[tree_.groups[g].bodies.front()].inverse() * X_GM_[g];
+    out_.joints[j].X_GM = X_GM_[g];
   } else {
     X_PM = X_GM_[parent].inverse() * joint.X_GJ;
   }
@@ -194,8 +195,8 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
 }
 
 void Builder::add_joint(int j, mjsBody* body) {
-  const TreeJoint& joint = tree_.joints[static_cast<std::size_t>(j)];
-  const MujocoJoint& place = out_.joints[static_cast<std::size_t>(j)];
+  const TreeJoint& joint = tree_.joints[j];
+  const MujocoJoint& place = out_.joints[j];
   const int object = object_of(joint.model);
   const bool limits = scene_.spec().step.joint_limits;
   if (joint.kind != JointKind::kAxes) {
@@ -207,7 +208,7 @@ void Builder::add_joint(int j, mjsBody* body) {
     return;
   }
   for (int i = 0; i < place.n; ++i) {
-    const multibody::JointAxisSpec& axis = joint.axes[static_cast<std::size_t>(i)];
+    const multibody::JointAxisSpec& axis = joint.axes[i];
     mjsJoint* const added = lib_.mjs_addJoint(body, nullptr);
     lib_.mjs_setName(added->element, joint_name(j, i).c_str());
     added->type = axis.rotational ? mjJNT_HINGE : mjJNT_SLIDE;
@@ -234,9 +235,9 @@ void Builder::add_geometries() {
     for (const multibody::LinkSpec& link : model.links) {
       const std::string name = model.inline_body ? model.name : model.name + "/" + link.name;
       const int body = scene_.model().find_body(name);
-      const auto g = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(body)]);
+      const auto g = to_size(group_of_[body]);
       for (const multibody::GeometrySpec& geometry : link.collisions) {
-        const RigidTransform X_MG = X_GM_[g].inverse() * tree_.X_GB[static_cast<std::size_t>(body)] * geometry.X_LG;
+        const RigidTransform X_MG = X_GM_[g].inverse() * tree_.X_GB[body] * geometry.X_LG;
         add_mujoco_geometry(spec_.get(), bodies_[g], stays_[g] != 0, index++, {name + "#" + geometry.name, body, geometry.X_LG, geometry.shape, geometry.where}, X_MG,
                             out_.notes);
         out_.scene_body_of.push_back(body);
@@ -250,7 +251,7 @@ void Builder::add_pairs() {
   const int n = static_cast<int>(out_.scene_body_of.size());
   for (int a = 0; a < n; ++a) {
     for (int b = a + 1; b < n; ++b) {
-      const auto group = [&](int geometry) { return static_cast<std::size_t>(group_of_[static_cast<std::size_t>(out_.scene_body_of[static_cast<std::size_t>(geometry)])]); };
+      const auto group = [&](int geometry) { return to_size(group_of_[out_.scene_body_of[geometry]]); };
       if (world.may_touch(a, b) && (stays_[group(a)] == 0 || stays_[group(b)] == 0)) add_pair(a, b);
     }
   }
@@ -276,7 +277,7 @@ void Builder::add_pair(int a, int b) {
     throw InputError({scene_.spec().file, 0, 0},
                      fmt::format("plant mujoco: friction of '{}' and '{}' differs along its axes (ellipsoid [{}, {}, {}]); MuJoCo's contact frames do not follow "
                                  "ellipsoid_axis; valid: e_t = e_o",
-                                 geometries[static_cast<std::size_t>(a)].name, geometries[static_cast<std::size_t>(b)].name, e_t, e_o, e_r));
+                                 geometries[a].name, geometries[b].name, e_t, e_o, e_r));
   }
   pair->friction[0] = pair->friction[1] = friction.mu * e_t;
   pair->friction[2] = friction.mu * e_r;
@@ -331,21 +332,21 @@ void Builder::find_coordinates() {
   out_.bodies.resize(tree_.bodies.size());
   for (std::size_t b = 0; b < tree_.bodies.size(); ++b) {
     const int g = group_of_[b];
-    out_.bodies[b] = {.mj_body = g == 0 ? 0 : id(mjOBJ_BODY, body_name(g)), .X_MB = X_GM_[static_cast<std::size_t>(g)].inverse() * tree_.X_GB[b]};
+    out_.bodies[b] = {.mj_body = g == 0 ? 0 : id(mjOBJ_BODY, body_name(g)), .X_MB = X_GM_[g].inverse() * tree_.X_GB[b]};
   }
-  for (MujocoFrozen& frozen : out_.frozen) frozen.mocap = model.body_mocapid[out_.bodies[static_cast<std::size_t>(frozen.body)].mj_body];
-  out_.geometry_of.assign(static_cast<std::size_t>(model.ngeom), -1);
-  for (std::size_t i = 0; i < out_.scene_body_of.size(); ++i) out_.geometry_of[static_cast<std::size_t>(id(mjOBJ_GEOM, fmt::format("g{}", i)))] = static_cast<int>(i);
+  for (MujocoFrozen& frozen : out_.frozen) frozen.mocap = model.body_mocapid[out_.bodies[frozen.body].mj_body];
+  out_.geometry_of.assign(model.ngeom, -1);
+  for (std::size_t i = 0; i < out_.scene_body_of.size(); ++i) out_.geometry_of[id(mjOBJ_GEOM, fmt::format("g{}", i))] = static_cast<int>(i);
   for (int u = 0; u < scene_.nu(); ++u) out_.actuators.push_back(id(mjOBJ_ACTUATOR, fmt::format("u{}", u)));
 }
 
 /// The mass matrix of an object's joint in MuJoCo's velocities if it is constant and diagonal, for the whole object; else empty.
 VectorXd Builder::constant_diagonal(int j) const {
-  const TreeJoint& joint = tree_.joints[static_cast<std::size_t>(j)];
-  const scene::Object& object = scene_.objects()[static_cast<std::size_t>(object_of(joint.model))];
-  const MujocoJoint& place = out_.joints[static_cast<std::size_t>(j)];
+  const TreeJoint& joint = tree_.joints[j];
+  const scene::Object& object = scene_.objects()[object_of(joint.model)];
+  const MujocoJoint& place = out_.joints[j];
   if (joint.kind == JointKind::kFree && object.nv == 6) {
-    const PrincipalInertia& inertia = inertia_[static_cast<std::size_t>(joint.child_group)];
+    const PrincipalInertia& inertia = inertia_[joint.child_group];
     VectorXd diagonal(6);
     diagonal << Vector3d::Constant(inertia.mass), inertia.moments;
     return diagonal;
@@ -359,7 +360,7 @@ VectorXd Builder::constant_diagonal(int j) const {
 /// −γ M v of an object: as dampers of its velocities where its mass matrix is constant and diagonal, else as a force in every step.
 void Builder::set_object_damping() {
   mjModel& model = *out_.model;
-  std::vector<double> applied(static_cast<std::size_t>(model.nv), 0.0);
+  std::vector<double> applied(model.nv, 0.0);
   bool any = false;
   for (std::size_t j = 0; j < tree_.joints.size(); ++j) {
     const int object = object_of(tree_.joints[j].model);
@@ -372,7 +373,7 @@ void Builder::set_object_damping() {
       const int mj_v = place.mj_v + i;
       model.dof_damping[mj_v] = constant.size() > 0 ? gamma * constant(i) : 0.0;
       if (constant.size() > 0 || gamma == 0) continue;
-      applied[static_cast<std::size_t>(mj_v)] = gamma;
+      applied[mj_v] = gamma;
       any = true;
     }
   }

@@ -131,7 +131,7 @@ void MujocoPlant::reset(const dynamics::State& start, const VectorXd& u) {
   write_state();
   scene_->update(state_.q, at_);
   for (const MujocoFrozen& frozen : map_.frozen) {
-    const RigidTransform X_WM = at_.X_WB()[static_cast<std::size_t>(frozen.body)] * frozen.X_BM;
+    const RigidTransform X_WM = at_.X_WB()[frozen.body] * frozen.X_BM;
     Eigen::Map<Vector3d>(data_->mocap_pos + 3 * frozen.mocap) = X_WM.translation();
     Eigen::Map<Vector4d>(data_->mocap_quat + 4 * frozen.mocap) = quat_wxyz_from_rotation(X_WM.linear());
   }
@@ -148,9 +148,9 @@ void MujocoPlant::apply_wrenches(double h) {
   std::fill_n(data_->xfrc_applied, 6 * map_.model->nbody, 0.0);
   for (const scene::Wrench& wrench : scene_->wrenches()) {
     const double share = scene::wrench_share(wrench, state_.t, h, scene_->model(), at_.kinematics, state_.v);
-    const int body = map_.bodies[static_cast<std::size_t>(wrench.body)].mj_body;
+    const int body = map_.bodies[wrench.body].mj_body;
     if (share == 0 || body == 0) continue;
-    const Vector3d arm = at_.X_WB()[static_cast<std::size_t>(wrench.body)].translation() - Eigen::Map<const Vector3d>(data_->xipos + 3 * body);
+    const Vector3d arm = at_.X_WB()[wrench.body].translation() - Eigen::Map<const Vector3d>(data_->xipos + 3 * body);
     Eigen::Map<Vector3d>(data_->xfrc_applied + 6 * body) += share * wrench.force_W;
     Eigen::Map<Vector3d>(data_->xfrc_applied + 6 * body + 3) += share * (wrench.torque_W + arm.cross(wrench.force_W));
   }
@@ -180,7 +180,7 @@ void MujocoPlant::apply_forces(double h) {
 
 PlantStatus MujocoPlant::inner_step(double h) {
   map_.model->opt.timestep = h;
-  for (Eigen::Index i = 0; i < u_now_.size(); ++i) data_->ctrl[map_.actuators[static_cast<std::size_t>(i)]] = u_now_(i);
+  for (Eigen::Index i = 0; i < u_now_.size(); ++i) data_->ctrl[map_.actuators[i]] = u_now_(i);
   const int diverged = warnings({mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL});
   const int failed = warnings({mjWARN_CONTACTFULL, mjWARN_CNSTRFULL, mjWARN_INERTIA});
   try {
@@ -229,14 +229,14 @@ void MujocoPlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
     if (contact.efc_address >= 0) lib_.mj_contactForce(model, data_.get(), i, f);
     largest = std::max(largest, f[0]);
     // MuJoCo's normal points from geom[0] to geom[1], and the force acts on geom[1]; a is the geometry that the scene has first.
-    const int first = map_.geometry_of[static_cast<std::size_t>(contact.geom[0])], second = map_.geometry_of[static_cast<std::size_t>(contact.geom[1])];
+    const int first = map_.geometry_of[contact.geom[0]], second = map_.geometry_of[contact.geom[1]];
     const double sign = second < first ? 1 : -1;
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> frame(contact.frame);
     const Vector3d force = sign * (frame.transpose() * Eigen::Map<const Vector3d>(f)), n = sign * frame.row(0).transpose();
     const Vector3d torque = sign * f[3] * frame.row(0).transpose(), p = Eigen::Map<const Vector3d>(contact.pos);
     dynamics::ContactRecord record;
-    record.a = map_.scene_body_of[static_cast<std::size_t>(std::min(first, second))];
-    record.b = map_.scene_body_of[static_cast<std::size_t>(std::max(first, second))];
+    record.a = map_.scene_body_of[std::min(first, second)];
+    record.b = map_.scene_body_of[std::max(first, second)];
     record.point_W = {p.x(), p.y(), p.z()};
     record.normal_W = {n.x(), n.y(), n.z()};
     record.force_W = {force.x(), force.y(), force.z()};

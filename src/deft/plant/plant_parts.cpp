@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "deft/dynamics/convex_solve.hpp"
+#include "deft/dynamics/convex/convex_solve.hpp"
 
 namespace deft::plant {
 namespace {

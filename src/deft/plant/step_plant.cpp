@@ -7,8 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/contact_records.hpp"
-#include "deft/dynamics/convex_solve.hpp"
+#include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/energy_terms.hpp"
 #include "deft/plant/plant_parts.hpp"
 
@@ -24,7 +25,7 @@ constexpr double kSameLength = 1e-9;     // relative: lengths that differ by les
 scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const PlantOptions& options) {
   scene::SceneSpec spec = scene.spec();
   scene::StepSettings& step = spec.step;
-  step.kappa = scene::kInfinity;
+  step.kappa = kInfinity;
   step.uniqueness_check = false;
   if (kind == PlantKind::kQuasidynamic) {
     step.model = scene::ModelKind::kConvex;

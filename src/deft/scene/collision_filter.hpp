@@ -6,7 +6,7 @@
 #include "deft/collision/collision_world.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
-#include "deft/scene/scene_spec.hpp"
+#include "deft/scene/description/scene_spec.hpp"
 
 namespace deft::scene {
 

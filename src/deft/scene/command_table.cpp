@@ -58,7 +58,7 @@ void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model
       continue;
     }
     std::vector<std::string> joints;
-    for (int i = 0; i < robot->nu; ++i) joints.push_back(model.velocities()[static_cast<std::size_t>(robot->first_v + i)].name.substr(name.size() + 1));
+    for (int i = 0; i < robot->nu; ++i) joints.push_back(model.velocities()[robot->first_v + i].name.substr(name.size() + 1));
     const auto add = [&](int joint, const std::string& text) {
       try {
         formulas_.push_back({robot->first_u + joint, Formula(text)});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/scene/configuration.hpp"
 #include "deft/scene/scene.hpp"
 
@@ -29,9 +30,9 @@ Slots state_slots(const multibody::Model& model) {
     if (info.nv == 0) continue;
     Part positions{.first = info.first_v}, velocities{.first = model.nv() + info.first_v};
     for (int i = info.first_v; i < info.first_v + info.nv; ++i) {
-      const multibody::VelocityInfo& velocity = model.velocities()[static_cast<std::size_t>(i)];
+      const multibody::VelocityInfo& velocity = model.velocities()[i];
       const std::string& at =
-          velocity.q_index < 0 ? velocity.name : model.coordinates()[static_cast<std::size_t>(velocity.q_index)].name;
+          velocity.q_index < 0 ? velocity.name : model.coordinates()[velocity.q_index].name;
       positions.names.push_back(at.substr(info.name.size() + 1));
       velocities.names.push_back(velocity.name.substr(info.name.size() + 1));
     }
@@ -47,7 +48,7 @@ Slots input_slots(const multibody::Model& model, std::span<const Robot> robots) 
     slots.size += robot.nu;
     Part part{.first = robot.first_u};
     for (int i = robot.first_v; i < robot.first_v + robot.nu; ++i)
-      part.names.push_back(model.velocities()[static_cast<std::size_t>(i)].name.substr(robot.name.size() + 1));
+      part.names.push_back(model.velocities()[i].name.substr(robot.name.size() + 1));
     slots.positions[robot.name] = std::move(part);
   }
   return slots;
@@ -175,7 +176,7 @@ void ControlTable::read_reference(const ControlSettings& settings, const multibo
 Eigen::VectorXd ControlTable::place(const multibody::Model& model, double t) const {
   const auto next = std::upper_bound(times_.begin(), times_.end(), t);
   if (next == times_.begin()) return q_.front();
-  const auto k = static_cast<std::size_t>(next - times_.begin()) - 1;
+  const auto k = to_size(next - times_.begin()) - 1;
   if (next == times_.end()) return q_.back();
   Eigen::VectorXd q;
   const double s = (t - times_[k]) / (times_[k + 1] - times_[k]);
@@ -195,7 +196,7 @@ void ControlTable::reference(const multibody::Model& model, double t, double h, 
     v = next == times_.begin() ? v_.front() : v_.back();
     return;
   }
-  const auto k = static_cast<std::size_t>(next - times_.begin()) - 1;
+  const auto k = to_size(next - times_.begin()) - 1;
   const double s = (t - times_[k]) / (times_[k + 1] - times_[k]);
   v = (1 - s) * v_[k] + s * v_[k + 1];
 }

@@ -7,7 +7,7 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
-#include "deft/scene/control_settings.hpp"
+#include "deft/scene/description/control_settings.hpp"
 
 namespace deft::scene {
 struct Robot;

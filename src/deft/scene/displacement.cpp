@@ -17,7 +17,7 @@ void difference(const multibody::Model& model, const Eigen::VectorXd& q0, const 
   const auto velocities = model.velocities();
   int q = 0;
   for (int v = 0; v < model.nv(); ++v) {
-    const int coordinate = velocities[static_cast<std::size_t>(v)].q_index;
+    const int coordinate = velocities[v].q_index;
     if (coordinate >= 0) {
       delta(v) = q1(coordinate) - q0(coordinate);
       q = coordinate + 1;

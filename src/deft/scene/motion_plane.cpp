@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "deft/core/index.hpp"
+
 namespace deft::scene {
 namespace {
 
@@ -15,7 +17,7 @@ int normal_axis(Plane plane) { return plane == Plane::kYZ ? 0 : plane == Plane::
 /// True when all columns of a body stay in the plane with that normal axis.
 bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, std::size_t body, int normal) {
   const int k = static_cast<int>(model.columns(static_cast<int>(body)).size());
-  std::vector<double> J(6 * static_cast<std::size_t>(k), 0.0);
+  std::vector<double> J(6 * to_size(k), 0.0);
   if (k > 0) model.point_jacobian(kinematics, static_cast<int>(body), kinematics.X_WB[body].translation(), J.data(), k);
   for (int c = 0; c < k; ++c) {
     for (int axis = 0; axis < 3; ++axis) {

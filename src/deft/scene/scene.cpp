@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 
 #include "deft/math/block_parts.hpp"
+#include "deft/math/dense.hpp"
 #include "deft/scene/collision_filter.hpp"
 #include "deft/scene/command_table.hpp"
 #include "deft/scene/configuration.hpp"
@@ -56,7 +56,7 @@ std::vector<std::string> model_names(const multibody::Model& model) {
 Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model& model, int index, Diagnostics& diagnostics) {
   const JointValues& values = spec.admittance;
   if (!values.all && values.list.empty() && values.by_name.empty()) return {};
-  const int n = model.models()[static_cast<std::size_t>(index)].nv;
+  const int n = model.models()[index].nv;
   Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n), fmt::format("admittance of '{}'", spec.name), diagnostics);
   if ((B.array() <= 0).any() || !B.allFinite())
     diagnostics.error(values.where, fmt::format("robot '{}': admittance must be positive and finite for each of its {} joints", spec.name, n));
@@ -204,9 +204,9 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
   const auto check = [&](const char* what, int index, const std::string& name, int first_v, int nv) {
     Eigen::MatrixXd M_u = Eigen::MatrixXd::Zero(nv, nv);
     add_part(M, first_v, nv, 1.0, M_u);
-    const double smallest = M_u.allFinite() ? Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(M_u).eigenvalues().minCoeff() : -1.0;
+    const double smallest = M_u.allFinite() ? symmetric_eigenvalues(M_u).minCoeff() : -1.0;
     if (!(smallest > 0)) {
-      diagnostics.error(spec.world.models[static_cast<std::size_t>(index)].where,
+      diagnostics.error(spec.world.models[index].where,
                         fmt::format("{} '{}' can move without inertia (non-positive mass or moment of inertia); give its links positive masses", what, name));
     }
   };

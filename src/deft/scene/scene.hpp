@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "deft/collision/collision_world.hpp"
-#include "deft/collision/contact_pair.hpp"
+#include "deft/collision/patches/contact_pair.hpp"
 #include "deft/collision/planar_world.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/math/formula.hpp"
 #include "deft/multibody/model.hpp"
-#include "deft/scene/scene_spec.hpp"
+#include "deft/scene/description/scene_spec.hpp"
 
 namespace deft::scene {
 

@@ -25,11 +25,11 @@ std::vector<std::string> names_of(const multibody::Model& model) {
 /// The frame of a model that is one body on two slides in the plane, or these and a hinge about its normal.
 std::optional<ServoTable::Frame> ServoTable::find_frame(const multibody::Model& model, int index, const Eigen::VectorXd& q,
                                                         const multibody::Kinematics& kinematics) const {
-  const multibody::ModelInfo& info = model.models()[static_cast<std::size_t>(index)];
+  const multibody::ModelInfo& info = model.models()[index];
   const int n = info.nv;
   if (!in_plane_ || info.bodies.size() != 1 || info.nq != n || n < 2 || n > 3) return std::nullopt;
   Frame frame{.body = info.bodies[0], .first_q = info.first_q, .size = n};
-  const RigidTransform& X = kinematics.X_WB[static_cast<std::size_t>(frame.body)];
+  const RigidTransform& X = kinematics.X_WB[frame.body];
   const auto columns = model.columns(frame.body);
   if (static_cast<int>(columns.size()) != n) return std::nullopt;
   Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> J(6, n);
@@ -113,7 +113,7 @@ double ServoTable::last_time() const {
 
 /// Place and angle in the plane, (a, b, θ).
 Eigen::Vector3d ServoTable::pose_of(const Frame& frame, const Eigen::VectorXd& q, std::span<const RigidTransform> X_WB) const {
-  const Eigen::Vector3d p = X_WB[static_cast<std::size_t>(frame.body)].translation();
+  const Eigen::Vector3d p = X_WB[frame.body].translation();
   return {p(axes_[0]), p(axes_[1]), frame.turn + (frame.size == 3 ? q(frame.first_q + 2) : 0.0)};
 }
 

@@ -65,7 +65,7 @@ double Wrench::share(double t, double h, const BodyState& at) const {
 }
 
 BodyState body_state(const multibody::Model& model, const multibody::Kinematics& kinematics, const Eigen::VectorXd& v, int body) {
-  const RigidTransform& X_WB = kinematics.X_WB[static_cast<std::size_t>(body)];
+  const RigidTransform& X_WB = kinematics.X_WB[body];
   BodyState at{X_WB.translation(), quat_wxyz_from_rotation(X_WB.linear()), Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
   if (v.size() == 0) return at;
   const auto& S = model.spatial_columns(kinematics);

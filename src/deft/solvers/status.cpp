@@ -1,5 +1,7 @@
 #include "deft/solvers/status.hpp"
 
+#include "deft/core/index.hpp"
+
 #include <array>
 
 namespace deft::solvers {
@@ -22,7 +24,7 @@ constexpr std::array<Words, kNumStatuses> kWords{{
 
 }  // namespace
 
-std::string_view to_string(Status status) { return kWords[static_cast<std::size_t>(status)].word; }
-std::string_view sentence(Status status) { return kWords[static_cast<std::size_t>(status)].sentence; }
+std::string_view to_string(Status status) { return kWords[to_size(status)].word; }
+std::string_view sentence(Status status) { return kWords[to_size(status)].sentence; }
 
 }  // namespace deft::solvers

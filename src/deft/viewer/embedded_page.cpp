@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "deft/core/index.hpp"
+
 // The assembler copies the file: the compiler never sees half a megabyte of text. DEFT_VIEWER_PAGE is set in
 // DeftViewer.cmake.
 asm(".section .rodata\n"
@@ -20,7 +22,7 @@ extern "C" const char deft_viewer_page_end[];
 namespace deft::viewer {
 
 std::string_view embedded_page() {
-  return {deft_viewer_page_begin, static_cast<std::size_t>(deft_viewer_page_end - deft_viewer_page_begin)};
+  return {deft_viewer_page_begin, to_size(deft_viewer_page_end - deft_viewer_page_begin)};
 }
 
 }  // namespace deft::viewer

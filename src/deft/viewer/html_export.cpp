@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/viewer/blocks.hpp"
 #include "deft/viewer/embedded_page.hpp"
 #include "deft/viewer/run_document.hpp"

@@ -15,7 +15,7 @@ struct Beside {
   const dynamics::Trajectory* trajectory = nullptr;
 };
 
-/// What is drawn besides the motion. `scene_json` is scene::visual_json (bodies, shapes, colours, robots, settings,
+/// What is drawn besides the motion. `scene_json` is viewer::visual_json (bodies, shapes, colours, robots, settings,
 /// plane, h, kappa).
 struct PageContent {
   std::string title;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/viewer/blocks.hpp"
 
 namespace deft::viewer {
@@ -64,7 +65,7 @@ std::vector<int> moving_bodies(const Trajectory& run) {
 
 void add_plans(json& document, const Trajectory& run, std::span<const std::size_t> frames) {
   if (run.horizon <= 0) return;
-  const auto N = static_cast<std::size_t>(run.horizon);
+  const auto N = to_size(run.horizon);
   const std::vector<int> bodies = moving_bodies(run);
   Reals X_WB, cost, bound, gap, time;
   Bytes status, fallback, states, limits;
@@ -77,7 +78,7 @@ void add_plans(json& document, const Trajectory& run, std::span<const std::size_
     for (std::size_t stage = 0; stage <= N; ++stage)
       for (const int b : bodies)
         for (std::size_t i = 0; i < 7; ++i)
-          X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + static_cast<std::size_t>(b)) + i]);
+          X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + to_size(b)) + i]);
     cost.add(plan.cost);
     bound.add(plan.bound);
     gap.add(plan.gap);

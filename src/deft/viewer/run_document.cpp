@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "deft/core/index.hpp"
 #include "deft/viewer/blocks.hpp"
 #include "deft/viewer/plan_blocks.hpp"
 #include "deft/viewer/track_blocks.hpp"
@@ -326,8 +327,8 @@ void add_reachable(json& document, const SearchTree::Reachable& sets, std::span<
   const auto row = static_cast<std::ptrdiff_t>(sets.ellipsoids.size() / sets.places.size());
   for (std::size_t i = 0; i < sets.places.size(); ++i) {
     const auto [frame, node] = sets.places[i];
-    const auto kept = std::lower_bound(frames.begin(), frames.end(), static_cast<std::size_t>(std::max(frame, 0)));
-    if (frame >= 0 && (kept == frames.end() || *kept != static_cast<std::size_t>(frame))) continue;
+    const auto kept = std::lower_bound(frames.begin(), frames.end(), to_size(std::max(frame, 0)));
+    if (frame >= 0 && (kept == frames.end() || *kept != to_size(frame))) continue;
     places.add(frame >= 0 ? static_cast<double>(kept - frames.begin()) : static_cast<double>(frames.size()) + node);
     const auto first = sets.ellipsoids.begin() + static_cast<std::ptrdiff_t>(i) * row;
     ellipsoids.values.insert(ellipsoids.values.end(), first, first + row);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/viewer/blocks.hpp"
 
 namespace deft::viewer {
@@ -33,7 +34,7 @@ std::vector<int> moving_bodies(const Trajectory& run, const Poses& other) {
 json poses_block(const Poses& poses, std::span<const std::size_t> frames, const std::vector<int>& bodies) {
   Reals X_WB;
   for (const std::size_t k : frames)
-    for (const int b : bodies) X_WB.add_all(poses[k][static_cast<std::size_t>(b)]);
+    for (const int b : bodies) X_WB.add_all(poses[k][b]);
   return X_WB.block({frames.size(), bodies.size(), 7});
 }
 

@@ -1,4 +1,5 @@
 """Linear complementarity by trying every one of the 2ⁿ modes: 0 ≤ z ⟂ w = Mz + q ≥ 0, w_i = 0 for free i."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -55,8 +56,15 @@ def extremes(M, q, free: set, held: list[int], directions) -> list:
     out = []
     for direction in directions:
         for sign in (1, -1):
-            result = linprog(sign * direction, A_ub=-M[above] if above else None, b_ub=q[above] if above else None,
-                             A_eq=M[held] if held else None, b_eq=-q[held] if held else None, bounds=limits, method="highs")
+            result = linprog(
+                sign * direction,
+                A_ub=-M[above] if above else None,
+                b_ub=q[above] if above else None,
+                A_eq=M[held] if held else None,
+                b_eq=-q[held] if held else None,
+                bounds=limits,
+                method="highs",
+            )
             if result.status == 2:
                 return []
             if result.status == 0:

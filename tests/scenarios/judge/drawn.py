@@ -1,5 +1,5 @@
-"""Scenes drawn at random, seeded: objects on supports, pushed by fingers and arms. Nothing overlaps at the start; some bodies touch.
-"""
+"""Scenes drawn at random, seeded: objects on supports, pushed by fingers and arms. Nothing overlaps at the start; some bodies touch."""
+
 from __future__ import annotations
 
 import math
@@ -70,8 +70,12 @@ def ellipsoid(rng):
 
 def support(rng, size: float) -> dict:
     """A support under uniform pressure."""
-    kinds = [{"square": float(size)}, {"rectangle": [float(size), float(size * rng.uniform(0.2, 1))]}, {"disc": float(size / 2)},
-             {"polygon": polygon(rng, size)}]
+    kinds = [
+        {"square": float(size)},
+        {"rectangle": [float(size), float(size * rng.uniform(0.2, 1))]},
+        {"disc": float(size / 2)},
+        {"polygon": polygon(rng, size)},
+    ]
     return {"support": kinds[rng.integers(4)], "pressure": "uniform", "mu": float(rng.uniform(0.2, 1)), "force": float(rng.uniform(0.5, 5))}
 
 
@@ -96,7 +100,8 @@ class Layout:
     """Puts bodies one after the other where they overlap none of those before, and moves some into touch."""
 
     def __init__(self, rng, plane: str):
-        self.rng, self.plane, self.done = rng, plane, []
+        self.rng, self.plane = rng, plane
+        self.done: list = []
 
     def outline(self, shape: dict, pose) -> object:
         """The outline of an inline body with its origin at (e1, e2) and turned by the angle."""
@@ -106,7 +111,14 @@ class Layout:
 
     def gap(self, shape: dict, pose) -> float:
         new = self.outline(shape, pose)
-        return min((outlines.distance(new, old) for old in self.done if not (isinstance(new, outlines.HalfPlane) and isinstance(old, outlines.HalfPlane))), default=1.0)
+        return min(
+            (
+                outlines.distance(new, old)
+                for old in self.done
+                if not (isinstance(new, outlines.HalfPlane) and isinstance(old, outlines.HalfPlane))
+            ),
+            default=1.0,
+        )
 
     def put(self, shape: dict, draw, touch: bool = False):
         """A pose [e1, e2, θ] without overlap by `draw() → (pose, direction)`; in touch: moved along the direction until the gap is zero."""
@@ -144,9 +156,21 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
     plane = ["xy", "xy", "xy", "xz", "yz"][rng.integers(5)]
     h = float(rng.choice([0.005, 0.02, 0.05, 0.1, 0.2]))
     gain = float(rng.choice([0, 0, 1e-6, 1e-3, 1e-2, 0.1, 1, 10]))
-    doc = {"deft": 1, "name": f"drawn_{seed}", "plane": plane, "gravity": [float(-9.81 * (i == PLANE_NORMAL[plane])) for i in range(3)], "directives": [], "bodies": {}, "robots": [], "objects": [],
-           "friction": {"default": 0.5, "pairs": []}, "step": {"model": "limit-surface", "h": h, "gain": gain, "contact_margin": [0.05, 0.5, ".inf"][rng.integers(3)]},
-           "configurations": {"start": {}}, "initial": "start", "commands": {"type": "velocity", "interpolation": "hold", "knots": []}}
+    doc: dict = {
+        "deft": 1,
+        "name": f"drawn_{seed}",
+        "plane": plane,
+        "gravity": [float(-9.81 * (i == PLANE_NORMAL[plane])) for i in range(3)],
+        "directives": [],
+        "bodies": {},
+        "robots": [],
+        "objects": [],
+        "friction": {"default": 0.5, "pairs": []},
+        "step": {"model": "limit-surface", "h": h, "gain": gain, "contact_margin": [0.05, 0.5, ".inf"][rng.integers(3)]},
+        "configurations": {"start": {}},
+        "initial": "start",
+        "commands": {"type": "velocity", "interpolation": "hold", "knots": []},
+    }
     if doc["step"]["contact_margin"] == ".inf":
         doc["step"]["contact_margin"] = math.inf
     check = rng.random() < 0.5
@@ -159,8 +183,13 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
         if pose is None:
             continue
         exact = exact_supports and plane == "xy" and rng.random() < 0.15
-        doc["bodies"][name] = {"shape": shape, "joint": {"planar": plane}, "mu": friction(), "mass": 1.0,
-                               "limit_surface": support(rng, 0.5) if exact else ellipsoid(rng)}
+        doc["bodies"][name] = {
+            "shape": shape,
+            "joint": {"planar": plane},
+            "mu": friction(),
+            "mass": 1.0,
+            "limit_surface": support(rng, 0.5) if exact else ellipsoid(rng),
+        }
         if "prism" in shape:
             doc["bodies"][name]["inertia"] = [0.1, 0.1, 0.1]
         start[name] = pose_values(plane, pose)
@@ -171,9 +200,18 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
     for i in range(int(rng.choice([0, 0, 1, 2]))):
         angle = rng.uniform(0, 2 * math.pi)
         n = np.array([math.cos(angle), math.sin(angle)])
-        reach = min(min(n @ c for c in (o.corners if isinstance(o, outlines.Polygon) else [o.centre - n * o.radius])) if not isinstance(o, outlines.HalfPlane) else math.inf for o in layout.done)
+        reach = min(
+            min(n @ c for c in (o.corners if isinstance(o, outlines.Polygon) else [o.centre - n * o.radius]))
+            if not isinstance(o, outlines.HalfPlane)
+            else math.inf
+            for o in layout.done
+        )
         offset = float(reach - rng.choice([0, 0.02, 0.3]))
-        doc["bodies"][f"wall_{i}"] = {"shape": {"half_space": {"normal": normal_of(plane, angle), "offset": offset}}, "joint": "fixed", "mu": friction()}
+        doc["bodies"][f"wall_{i}"] = {
+            "shape": {"half_space": {"normal": normal_of(plane, angle), "offset": offset}},
+            "joint": "fixed",
+            "mu": friction(),
+        }
         layout.done.append(outlines.HalfPlane(n, offset))
     for i in range(int(rng.integers(1, 7))):
         finger(rng, doc, layout, objects, f"finger_{i}", friction, plane, folder, seed)
@@ -194,11 +232,15 @@ def finger(rng, doc, layout, objects, name, friction, plane, folder, seed) -> No
     target = objects[rng.integers(len(objects))]
     speed, touch = float(rng.uniform(0.1, 1)), bool(rng.random() < 0.4)
     angle = rng.uniform(0, 2 * math.pi)
-    out = np.array([math.cos(angle), math.sin(angle)])
     away = rng.uniform(0.3, 1.8)
-    turns = lambda: rng.uniform(-3, 3)  # noqa: E731
-    draw = lambda: ((lambda a, d: ([*(target[:2] + d * np.array([math.cos(a), math.sin(a)])), turns()], -np.array([math.cos(a), math.sin(a)])))(  # noqa: E731
-        angle if rng.random() < 0.5 else rng.uniform(0, 2 * math.pi), away + rng.uniform(0, 1)))
+    turned = True  # whether the drawn pose has an angle
+
+    def draw() -> tuple[list[float], np.ndarray]:
+        a = angle if rng.random() < 0.5 else rng.uniform(0, 2 * math.pi)
+        d = away + rng.uniform(0, 1)
+        outwards = np.array([math.cos(a), math.sin(a)])
+        return [*(target[:2] + d * outwards), rng.uniform(-3, 3) if turned else 0.0], -outwards
+
     start, knots = doc["configurations"]["start"], doc["commands"]["knots"]
     if kind == "arm":
         l1, l2, tip = (float(x) for x in rng.uniform([0.6, 0.6, 0.02], [1.4, 1.4, 0.1]))
@@ -215,19 +257,34 @@ def finger(rng, doc, layout, objects, name, friction, plane, folder, seed) -> No
             return
         heading, yaw = math.atan2(*(-back)[::-1]), float(rng.uniform(-180, 180))
         shoulder = heading - math.radians(yaw) - math.atan2(l2 * math.sin(elbow), l1 + l2 * math.cos(elbow))
-        (folder / f"{seed}_{name}.sdf").write_text(ARM.format(l1=l1, l2=l2, tip=tip, m1=1.0, m2=0.7, c1=l1 / 2, c2=l2 / 2, i1=0.08, i2=0.05))
-        doc["directives"] += [{"add_model": {"name": name, "file": f"{seed}_{name}.sdf"}},
-                              {"add_weld": {"parent": "world", "child": f"{name}::base", "X_PC": {"translation": [float(base[0]), float(base[1]), 0.0],
-                               "rotation": Rpy(deg=[0, 0, yaw])}}}]
+        (folder / f"{seed}_{name}.sdf").write_text(
+            ARM.format(l1=l1, l2=l2, tip=tip, m1=1.0, m2=0.7, c1=l1 / 2, c2=l2 / 2, i1=0.08, i2=0.05)
+        )
+        doc["directives"] += [
+            {"add_model": {"name": name, "file": f"{seed}_{name}.sdf"}},
+            {
+                "add_weld": {
+                    "parent": "world",
+                    "child": f"{name}::base",
+                    "X_PC": {"translation": [float(base[0]), float(base[1]), 0.0], "rotation": Rpy(deg=[0, 0, yaw])},
+                }
+            },
+        ]
         start[name] = [float(shoulder), float(elbow)]
         command = [float(x) for x in rng.uniform(-0.5, 0.5, 2)]
         n = 2
     else:
-        shape = {"sphere": {"radius": 0.0}} if kind == "point" else round_shape(plane, float(rng.uniform(0.03, 0.2)), rng) if kind == "disc" else \
-            {"prism": {"vertices": polygon(rng, 0.2), "height": 0.1}} if kind == "polygon" else {"box": {"size": [float(s) for s in rng.uniform(0.1, 0.4, 3)]}}
+        shape = (
+            {"sphere": {"radius": 0.0}}
+            if kind == "point"
+            else round_shape(plane, float(rng.uniform(0.03, 0.2)), rng)
+            if kind == "disc"
+            else {"prism": {"vertices": polygon(rng, 0.2), "height": 0.1}}
+            if kind == "polygon"
+            else {"box": {"size": [float(s) for s in rng.uniform(0.1, 0.4, 3)]}}
+        )
         free = kind in ("polygon", "box") and rng.random() < 0.7
-        if not free:
-            turns = lambda: 0.0  # noqa: E731
+        turned = free
         pose = layout.put(shape, draw, touch)
         if pose is None:
             return
@@ -240,7 +297,9 @@ def finger(rng, doc, layout, objects, name, friction, plane, folder, seed) -> No
         motion = speed * (towards + (0 if rng.random() < 0.3 else 1) * rng.normal(size=2) * 0.5)
         command = in_file_order(plane, motion) + ([float(rng.uniform(-0.5, 0.5))] if free else [])
         n = 3 if free else 2
-    doc["robots"].append({"name": name, "admittance": float(rng.uniform(0.3, 3)) if rng.random() < 0.5 else [float(x) for x in rng.uniform(0.3, 3, n)]})
+    doc["robots"].append(
+        {"name": name, "admittance": float(rng.uniform(0.3, 3)) if rng.random() < 0.5 else [float(x) for x in rng.uniform(0.3, 3, n)]}
+    )
     knots.append({"t": 0, name: command})
     if rng.random() < 0.3:
         knots.append({"t": float(10 * doc["step"]["h"]), name: [float(-x) for x in command]})
@@ -250,4 +309,6 @@ def check_layout(path: Path, names_q: list[str]) -> float:
     """The smallest true gap of the start (a drawn scene has none below −1e-9)."""
     world = World(path, names_q)
     places = world.places(world.start())
-    return min(outlines.distance(*(outlines.outline(world.plane, b, places[b.name]) for b in pair)) for pair in outlines.touching_bodies(world))
+    return min(
+        outlines.distance(*(outlines.outline(world.plane, b, places[b.name]) for b in pair)) for pair in outlines.touching_bodies(world)
+    )

@@ -1,6 +1,7 @@
 """Scenes drawn at random, seeded: objects on a ground, pushed and squeezed by fingers on springs, in a plane or in space, for the models
 `perfect-tracking`, `impedance` and `stewart-trinkle`.
 """
+
 from __future__ import annotations
 
 import math
@@ -23,18 +24,36 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
     second = model == "stewart-trinkle"
     h = float(rng.choice([0.001, 0.005, 0.02] if second else [0.005, 0.02, 0.1]))
     friction = lambda: float(rng.choice([0, 0.2, 0.5, 1, 2]))  # noqa: E731
-    doc = {"deft": 1, "name": f"{model}_{seed}", "bodies": {}, "robots": [],
-           "gravity": [float(x) for x in -10 * np.eye(3)[up]],
-           "step": {"model": model, "h": h, "contact_margin": float(rng.choice([0.02, 0.1])), "dynamics": ["quasistatic", "quasidynamic"][rng.integers(2)]},
-           "friction": {"default": 0.5}, "configurations": {"start": {}}, "initial": "start", "commands": {"knots": []}}
+    doc: dict = {
+        "deft": 1,
+        "name": f"{model}_{seed}",
+        "bodies": {},
+        "robots": [],
+        "gravity": [float(x) for x in -10 * np.eye(3)[up]],
+        "step": {
+            "model": model,
+            "h": h,
+            "contact_margin": float(rng.choice([0.02, 0.1])),
+            "dynamics": ["quasistatic", "quasidynamic"][rng.integers(2)],
+        },
+        "friction": {"default": 0.5},
+        "configurations": {"start": {}},
+        "initial": "start",
+        "commands": {"knots": []},
+    }
     if plane is not None:
         doc["plane"] = plane
     else:
         doc["step"]["rays"] = int(rng.choice([4, 6, 8]))
     if rng.random() < 0.4:
         doc["step"]["uniqueness"] = "check"
-    doc["bodies"]["ground"] = {"shape": {"half_space": {"normal": [float(x) for x in np.eye(3)[up]], "offset": 0.0}}, "joint": "fixed", "mu": friction()}
-    start, places, fingers = doc["configurations"]["start"], [], []
+    doc["bodies"]["ground"] = {
+        "shape": {"half_space": {"normal": [float(x) for x in np.eye(3)[up]], "offset": 0.0}},
+        "joint": "fixed",
+        "mu": friction(),
+    }
+    start, places = doc["configurations"]["start"], []
+    fingers: list = []
     for i in range(int(rng.integers(1, 3))):
         ball = rng.random() < 0.5
         half = np.full(3, rng.uniform(0.05, 0.12)) if ball else rng.uniform(0.04, 0.12, 3)
@@ -43,8 +62,12 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
         at[up] = half[up] + float(rng.choice([0, 0, 0.004]))
         name = f"object_{i}"
         kind = "free" if plane is None else {"planar": plane} if rng.random() < 0.7 or not ball else {"translation": plane}
-        doc["bodies"][name] = {"shape": {"sphere": {"radius": float(half[0])}} if ball else {"box": {"size": [float(2 * s) for s in half]}},
-                               "mass": float(10 ** rng.uniform(-1, 1)), "joint": kind, "mu": friction()}
+        doc["bodies"][name] = {
+            "shape": {"sphere": {"radius": float(half[0])}} if ball else {"box": {"size": [float(2 * s) for s in half]}},
+            "mass": float(10 ** rng.uniform(-1, 1)),
+            "joint": kind,
+            "mu": friction(),
+        }
         if plane is None:
             yaw = rng.uniform(-3, 3) if ball else 0.0
             start[name] = {"position": [float(x) for x in at], "quat_wxyz": [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]}
@@ -75,7 +98,12 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
         name = f"finger_{i}"
         letters = "xyz" if plane is None else plane
         axes = range(3) if plane is None else sorted(FRAMES[plane])
-        doc["bodies"][name] = {"shape": {"sphere": {"radius": radius}}, "mass": float(rng.uniform(0.05, 0.5)), "joint": {"translation": letters}, "mu": friction()}
+        doc["bodies"][name] = {
+            "shape": {"sphere": {"radius": radius}},
+            "mass": float(rng.uniform(0.05, 0.5)),
+            "joint": {"translation": letters},
+            "mu": friction(),
+        }
         doc["robots"].append({"name": name, "stiffness": [float(x) for x in 10 ** rng.uniform(1.5, 3.5, len(letters))]})
         start[name] = [float(p[a]) for a in axes]
         into = -direction * (gap + float(rng.uniform(0.0, 0.03))) + 0.02 * rng.normal(size=3) * (rng.random() < 0.7)

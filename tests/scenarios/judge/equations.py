@@ -5,12 +5,12 @@
 δ the displacement of the step, f the contact forces [N]. Objects on supports: δ = h A Jᵀf; velocity-controlled robots: δ = h(u + c B Jᵀf);
 springs: K δ = K(u − q) + Jᵀf; perfect tracking: δ = u − q; objects of both: 0 = τ + Jᵀf; with momentum: M/h² δ = M v/h + τ − C v + Jᵀf.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-
 
 from .world import PLANE_NORMAL, Place, World, cross
 
@@ -18,6 +18,7 @@ from .world import PLANE_NORMAL, Place, World, cross
 @dataclass
 class Contact:
     """A contact of the run, or one of ours: bodies, witness points, normal from b to a, gap, friction, and the forces found."""
+
     a: str
     b: str
     p_A: np.ndarray
@@ -27,11 +28,13 @@ class Contact:
     mu: float
     force: np.ndarray | None = None
     gap_end: float = 0.0
+    mu_own: float = 0.0  # friction by the judge's own reading of the scene
 
 
 @dataclass
 class Equations:
     """The step in numbers. `tangents` has the directions of one contact as rows: one in a plane, two in space."""
+
     L: np.ndarray
     r: np.ndarray
     S: np.ndarray
@@ -99,7 +102,8 @@ def limit_surface(world: World, q: np.ndarray, u: np.ndarray) -> tuple:
 
 def inertia_and_bias(world: World, q: np.ndarray, v: np.ndarray, places: dict[str, Place]) -> tuple:
     """Mass matrix M(q), C(q, v)v (with the rates of the Jacobians by differences along v) and the load of gravity by body."""
-    M, bias, weight = np.zeros((world.nv, world.nv)), np.zeros(world.nv), {}
+    M, bias = np.zeros((world.nv, world.nv)), np.zeros(world.nv)
+    weight: dict = {}
     eps = 1e-6
     ahead, behind = (world.places(moved(world, q, s * eps * v)) for s in (1, -1))
     for b in world.bodies:
@@ -127,7 +131,7 @@ def springs_and_masses(world: World, model: str, q: np.ndarray, v: np.ndarray, u
     for name, robot in world.robots.items():
         columns = world.columns(name)
         first = world.first[name][0]
-        here[columns] = q[first:first + len(columns)]
+        here[columns] = q[first : first + len(columns)]
         K = np.broadcast_to(np.array(robot["stiffness"], float), (len(columns),))
         if model == "perfect-tracking":
             L[columns, columns], r[columns], S[columns, columns] = 1, u[columns] - here[columns], 0
@@ -147,10 +151,10 @@ def moved(world: World, q: np.ndarray, delta: np.ndarray) -> np.ndarray:
     v = i = 0
     while v < world.nv:
         if v in free:
-            angle = np.linalg.norm(delta[v:v + 3])
-            half = np.array([np.cos(angle / 2), *(np.sinc(angle / 2 / np.pi) / 2 * delta[v:v + 3])])
-            out[i:i + 4] = product(half, q[i:i + 4])
-            out[i + 4:i + 7] += delta[v + 3:v + 6]
+            angle = np.linalg.norm(delta[v : v + 3])
+            half = np.array([np.cos(angle / 2), *(np.sinc(angle / 2 / np.pi) / 2 * delta[v : v + 3])])
+            out[i : i + 4] = product(half, q[i : i + 4])
+            out[i + 4 : i + 7] += delta[v + 3 : v + 6]
             v, i = v + 6, i + 7
         else:
             out[i] += delta[v]
@@ -169,11 +173,11 @@ def displacement(world: World, q: np.ndarray, q_next: np.ndarray) -> np.ndarray:
     v = i = 0
     while v < world.nv:
         if v in free:
-            step = product(q_next[i:i + 4], q[i:i + 4] * [1, -1, -1, -1])
+            step = product(q_next[i : i + 4], q[i : i + 4] * [1, -1, -1, -1])
             step = step if step[0] >= 0 else -step
             size = np.linalg.norm(step[1:])
-            delta[v:v + 3] = step[1:] * (2 * np.arctan2(size, step[0]) / size if size > 0 else 2)
-            delta[v + 3:v + 6] = q_next[i + 4:i + 7] - q[i + 4:i + 7]
+            delta[v : v + 3] = step[1:] * (2 * np.arctan2(size, step[0]) / size if size > 0 else 2)
+            delta[v + 3 : v + 6] = q_next[i + 4 : i + 7] - q[i + 4 : i + 7]
             v, i = v + 6, i + 7
         else:
             delta[v] = q_next[i] - q[i]
@@ -189,8 +193,17 @@ def build(world: World, model: str, q: np.ndarray, v: np.ndarray, u: np.ndarray,
     L[still] = np.eye(world.nv)[still]
     r[still], S[still] = 0, 0
     J_n, J_t, ts = rows(world, places, contacts)
-    return Equations(L, r, S, J_n, J_t, np.array([c.gap for c in contacts]), np.array([c.mu for c in contacts]),
-                     np.array([c.n for c in contacts]).reshape(-1, 3), ts)
+    return Equations(
+        L,
+        r,
+        S,
+        J_n,
+        J_t,
+        np.array([c.gap for c in contacts]),
+        np.array([c.mu for c in contacts]),
+        np.array([c.n for c in contacts]).reshape(-1, 3),
+        ts,
+    )
 
 
 def load(equations: Equations, contacts: list[Contact]) -> np.ndarray:
@@ -199,5 +212,3 @@ def load(equations: Equations, contacts: list[Contact]) -> np.ndarray:
     for i, c in enumerate(contacts):
         out += equations.J_n[i] * (c.n @ c.force) + (equations.tangents[i] @ c.force) @ equations.J_t[i]
     return out
-
-

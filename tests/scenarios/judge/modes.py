@@ -2,6 +2,7 @@
 
 Modes: open (no force), stick, and sliding either way. A node leaves contacts undecided: for them φ⁺ ≥ 0, f_n ≥ 0, |f_t| ≤ μf_n.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -30,36 +31,49 @@ class Modes:
         nv, nc = self.nv, self.nc
         A_eq, b_eq, A_ub, b_ub = [*self.balance], [*self.r], [], []
         lower, upper = np.full(nv + 2 * nc, -np.inf), np.full(nv + 2 * nc, np.inf)
-        lower[nv:nv + nc] = 0
+        lower[nv : nv + nc] = 0
         for i, m in enumerate(mode):
             gap, slip = np.zeros(nv + 2 * nc), np.zeros(nv + 2 * nc)
             gap[:nv], slip[:nv] = self.J_n[i], self.J_t[i]
             n, t = nv + i, nv + nc + i
             if m in (OPEN, ANY):
-                A_ub.append(-gap), b_ub.append(self.phi[i])
+                A_ub.append(-gap)
+                b_ub.append(self.phi[i])
             else:
-                A_eq.append(gap), b_eq.append(-self.phi[i])
+                A_eq.append(gap)
+                b_eq.append(-self.phi[i])
             if m == OPEN:
                 upper[n] = lower[t] = upper[t] = 0
             elif m in (STICK, ANY):
                 for sign in (1, -1):
                     row = np.zeros(nv + 2 * nc)
                     row[t], row[n] = sign, -self.mu[i]
-                    A_ub.append(row), b_ub.append(0)
+                    A_ub.append(row)
+                    b_ub.append(0)
                 if m == STICK:
-                    A_eq.append(slip), b_eq.append(0)
+                    A_eq.append(slip)
+                    b_eq.append(0)
             else:
                 sign = 1 if m == PLUS else -1
-                A_ub.append(-sign * slip), b_ub.append(0)
+                A_ub.append(-sign * slip)
+                b_ub.append(0)
                 row = np.zeros(nv + 2 * nc)
                 row[t], row[n] = 1, sign * self.mu[i]
-                A_eq.append(row), b_eq.append(0)
+                A_eq.append(row)
+                b_eq.append(0)
         self.nodes += 1
         if cost[:nv].any():  # what nothing holds may go far
             lower[:nv], upper[:nv] = -1e4, 1e4
-        return linprog(cost, A_ub=np.array(A_ub) if A_ub else None, b_ub=b_ub or None, A_eq=np.array(A_eq), b_eq=b_eq,
-                       bounds=list(zip(lower, upper, strict=True)), method="highs",
-                       options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9})
+        return linprog(
+            cost,
+            A_ub=np.array(A_ub) if A_ub else None,
+            b_ub=b_ub or None,
+            A_eq=np.array(A_eq),
+            b_eq=b_eq,
+            bounds=list(zip(lower, upper, strict=True)),
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        )
 
     def _worst(self, mode: str, x: np.ndarray):
         """The undecided contact whose law is broken most, and its modes; None if all hold."""
@@ -67,7 +81,7 @@ class Modes:
         for i, m in enumerate(mode):
             if m != ANY:
                 continue
-            gap, slip = self.J_n[i] @ x[:self.nv] + self.phi[i], self.J_t[i] @ x[:self.nv]
+            gap, slip = self.J_n[i] @ x[: self.nv] + self.phi[i], self.J_t[i] @ x[: self.nv]
             n, t = x[self.nv + i], x[self.nv + self.nc + i]
             lag = min(abs(slip), self.mu[i] * n + (t if slip > 0 else -t))
             broken = max(min(gap, n), lag if n > TOLERANCE else 0)
@@ -108,11 +122,11 @@ class Modes:
                 if found.status != 0 or x is None:  # unbounded or undecided: branch
                     alive = True
                     continue
-                if known is not None and np.abs(x[:self.nv] - known).max() <= 1e-5 * (1 + np.abs(known).max()):
+                if known is not None and np.abs(x[: self.nv] - known).max() <= 1e-5 * (1 + np.abs(known).max()):
                     continue
                 at = self._worst(mode, x)
                 if at is None:
-                    return x[:self.nv] * self.length
+                    return x[: self.nv] * self.length
                 alive, branch = True, at
             if not alive:
                 continue
@@ -121,7 +135,7 @@ class Modes:
                 if branch < 0:
                     raise RuntimeError(f"a leaf that the linear program cannot decide: {mode}")
             slides = [PLUS, MINUS] if self.mu[branch] > 0 else []
-            stack += [mode[:branch] + m + mode[branch + 1:] for m in ([OPEN, STICK, *slides] if slides else [OPEN, PLUS, MINUS])]
+            stack += [mode[:branch] + m + mode[branch + 1 :] for m in ([OPEN, STICK, *slides] if slides else [OPEN, PLUS, MINUS])]
         self.complete = True
         return None
 
@@ -144,12 +158,20 @@ class Modes:
                 row[nc + i], row[i] = sign, -self.mu[i]
                 if abs(slip[i]) > tolerance and sign == -np.sign(slip[i]):
                     A_eq.append(row)
-                A_ub.append(row), b_ub.append(0)
+                A_ub.append(row)
+                b_ub.append(0)
         # The balance holds within the tolerance: |B_f f − (r − B_δ x)| ≤ tolerance.
-        rest, forces = self.r - self.balance[:, :self.nv] @ x, self.balance[:, self.nv:]
-        size = np.abs(self.balance[:, :self.nv]) @ np.abs(x) + np.abs(self.r) + np.abs(self.balance[:, :self.nv]).max(axis=1)
+        rest, forces = self.r - self.balance[:, : self.nv] @ x, self.balance[:, self.nv :]
+        size = np.abs(self.balance[:, : self.nv]) @ np.abs(x) + np.abs(self.r) + np.abs(self.balance[:, : self.nv]).max(axis=1)
         A_ub += [*forces, *-forces]
         b_ub += [*(rest + tolerance * size), *(-rest + tolerance * size)]
-        found = linprog(np.concatenate([np.ones(nc), np.zeros(nc)]), A_ub=np.array(A_ub), b_ub=b_ub, A_eq=np.array(A_eq) if A_eq else None,
-                        b_eq=np.zeros(len(A_eq)) if A_eq else None, bounds=list(zip(lower, upper, strict=True)), method="highs")
+        found = linprog(
+            np.concatenate([np.ones(nc), np.zeros(nc)]),
+            A_ub=np.array(A_ub),
+            b_ub=b_ub,
+            A_eq=np.array(A_eq) if A_eq else None,
+            b_eq=np.zeros(len(A_eq)) if A_eq else None,
+            bounds=list(zip(lower, upper, strict=True)),
+            method="highs",
+        )
         return found.status == 0

@@ -2,6 +2,7 @@
 
 Every pair of bodies gives candidates (p_A, p_B, n from B to A, φ): one for a disc against anything, one per vertex of either polygon.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ FRAMES = {"xy": (0, 1), "yz": (1, 2), "xz": (2, 0)}
 @dataclass
 class Disc:
     """A circle; radius 0 is a point."""
+
     centre: np.ndarray
     radius: float
 
@@ -24,6 +26,7 @@ class Disc:
 @dataclass
 class Polygon:
     """Corners, counter-clockwise."""
+
     corners: np.ndarray
 
     def edges(self):
@@ -36,6 +39,7 @@ class Polygon:
 @dataclass
 class HalfPlane:
     """Solid where n·x ≤ d."""
+
     normal: np.ndarray
     offset: float
 
@@ -43,6 +47,7 @@ class HalfPlane:
 @dataclass
 class Candidate:
     """A possible contact of two bodies in the plane: witness points, normal from B to A, gap [m]."""
+
     a: Body
     b: Body
     p_A: np.ndarray
@@ -65,7 +70,8 @@ def raised(plane: str, p: np.ndarray) -> np.ndarray:
 
 def outline(plane: str, b: Body, place: Place):
     """The shape of a body in the plane of motion."""
-    (kind, s), = b.shape.items()
+    assert b.shape is not None
+    ((kind, s),) = b.shape.items()
     centre = flat(plane, place.p + place.R @ b.p_shape)
     if kind in ("sphere", "cylinder"):
         return Disc(centre, s["radius"])
@@ -107,7 +113,7 @@ def point_to_polygon(c: np.ndarray, polygon: Polygon):
     inside = max(n @ (c - p) for p, n in polygon.edges())
     if inside <= 0:
         return [(n @ (c - p), c - n * (n @ (c - p)), n) for p, n in polygon.edges() if n @ (c - p) >= inside - 1e-9]
-    best = None
+    best: tuple | None = None
     for p, n in polygon.edges():
         t = np.array([-n[1], n[0]])
         far = polygon.corners[(np.argmin(np.abs(polygon.corners - p).sum(1)) + 1) % len(polygon.corners)]
@@ -115,6 +121,7 @@ def point_to_polygon(c: np.ndarray, polygon: Polygon):
         d = np.hypot(*(c - foot))
         if best is None or d < best[0]:
             best = (d, foot, (c - foot) / d if d > 1e-10 else n)
+    assert best is not None
     edges = [(n @ (c - p), c - n * (n @ (c - p)), n) for p, n in polygon.edges() if n @ (c - p) >= inside - 1e-9]
     if best[0] <= 1e-9:  # on the boundary: at a corner either edge's normal
         return edges
@@ -161,7 +168,7 @@ def touching_bodies(world: World):
     """Pairs of bodies that may touch: not both immovable (frozen objects do not move), not of one model."""
     solid = [b for b in world.bodies if b.shape is not None]
     for i, a in enumerate(solid):
-        for b in solid[i + 1:]:
+        for b in solid[i + 1 :]:
             moves = [x.movable and x.model not in world.frozen for x in (a, b)]
             if any(moves) and a.model != b.model:
                 yield a, b
@@ -172,8 +179,13 @@ def candidates(world: World, places: dict[str, Place]) -> list[list[Candidate]]:
     out = []
     for a, b in touching_bodies(world):
         groups = between(outline(world.plane, a, places[a.name]), outline(world.plane, b, places[b.name]))
-        out += [[Candidate(a, b, raised(world.plane, pa), raised(world.plane, pb), raised(world.plane, n), float(phi))
-                 for phi, pa, pb, n in group] for group in groups]
+        out += [
+            [
+                Candidate(a, b, raised(world.plane, pa), raised(world.plane, pb), raised(world.plane, n), float(phi))
+                for phi, pa, pb, n in group
+            ]
+            for group in groups
+        ]
     return out
 
 

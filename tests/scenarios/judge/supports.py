@@ -3,6 +3,7 @@
 D(V) = (μN/|S|) ∫_S |v + ω e×r| dA, F = D ∇D. About the centre of rotation c, ϱ = r − c, dφ = ϱ×dr/|ϱ|²:
 ∫|ϱ| dA = ∮ |ϱ|³/3 dφ and ∫ϱ̂ dA = ∮ ϱ̂|ϱ|²/2 dφ. Slow turns are integrated over the area instead.
 """
+
 from __future__ import annotations
 
 import math
@@ -40,8 +41,10 @@ class Support:
         """Boundary as functions of an array s in [0, 1] → (r, dr/ds), 2 × len(s)."""
         if self.radius is not None:
             for k in range(4):
-                yield lambda s, k=k: (self.radius * np.array([np.cos((k + s) * np.pi / 2), np.sin((k + s) * np.pi / 2)]),
-                                      self.radius * np.pi / 2 * np.array([-np.sin((k + s) * np.pi / 2), np.cos((k + s) * np.pi / 2)]))
+                yield lambda s, k=k: (
+                    self.radius * np.array([np.cos((k + s) * np.pi / 2), np.sin((k + s) * np.pi / 2)]),
+                    self.radius * np.pi / 2 * np.array([-np.sin((k + s) * np.pi / 2), np.cos((k + s) * np.pi / 2)]),
+                )
         else:
             for p, q in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
                 yield lambda s, p=p, q=q: (p[:, None] + (q - p)[:, None] * s, (q - p)[:, None] * np.ones_like(s))

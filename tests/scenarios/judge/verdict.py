@@ -1,4 +1,5 @@
 """Judges a run: every step against the laws, rebuilt from the scene file; every status against what it claims."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ SOLVED = ("Solved", "NotUnique")
 @dataclass
 class Judgement:
     """What was found wrong (one line each), and the largest error of each law."""
+
     wrong: list[str] = field(default_factory=list)
     errors: dict[str, float] = field(default_factory=dict)
     steps: int = 0
@@ -52,7 +54,9 @@ class Run:
             self.t, self.q, self.u = (np.array(f[k]) for k in ("t", "q", "u"))
             self.v = np.array(f["v"]) if "v" in f else None
             self.offset = np.array(f["contacts/offset"])
-            self.contacts = {k: np.array(f[f"contacts/{k}"]) for k in ("a", "b", "point_W", "normal_W", "gap", "gap_start", "force_W", "mu", "state")}
+            self.contacts = {
+                k: np.array(f[f"contacts/{k}"]) for k in ("a", "b", "point_W", "normal_W", "gap", "gap_start", "force_W", "mu", "state")
+            }
             self.steps = {k: np.array(f[f"steps/{k}"]) for k in f["steps"]}
 
     def status(self, k: int) -> str:
@@ -81,8 +85,10 @@ def judge(scene: Path, run: Run | Path, model: str, overlay: dict | None = None,
     world = World(scene, run.names_q, overlay)
     out = Judgement(steps=len(run.steps["status"]))
     known = {b.name: b for b in world.bodies}
-    order = [world.columns(name.rsplit("/", 1)[0])[[n for n in run.names_u if n.startswith(name.rsplit("/", 1)[0] + "/")].index(name)]
-             for name in run.names_u]
+    order = [
+        world.columns(name.rsplit("/", 1)[0])[[n for n in run.names_u if n.startswith(name.rsplit("/", 1)[0] + "/")].index(name)]
+        for name in run.names_u
+    ]
     for k in range(out.steps):
         status = run.status(k)
         out.statuses[status] = out.statuses.get(status, 0) + 1
@@ -99,6 +105,7 @@ def judge(scene: Path, run: Run | Path, model: str, overlay: dict | None = None,
         if status in SOLVED:
             judge_laws(out, world, k, e, contacts, delta, run.q[k], model)
             if model == "stewart-trinkle":
+                assert run.v is not None
                 out.hold("velocity", k, np.abs(run.v[k + 1] * world.h - delta).max(), 1e-9 * max(1e-3, np.abs(delta).max()))
         elif np.abs(delta).max(initial=0) > 0:
             out.say(k, f"moves by {np.abs(delta).max()} although its status is {status}")
@@ -110,8 +117,12 @@ def judge(scene: Path, run: Run | Path, model: str, overlay: dict | None = None,
 def near(c: Contact, o: outlines.Candidate) -> bool:
     """Whether a contact of the run is this candidate, seen from either body."""
     sign = 1 if (c.a, c.b) == (o.a.name, o.b.name) else -1 if (c.b, c.a) == (o.a.name, o.b.name) else 0
-    return (sign != 0 and abs(c.gap - o.gap) <= GEOMETRY * (1 + abs(o.gap)) and np.abs(c.n - sign * o.n).max() <= 1e-7
-            and np.abs(c.p_A + c.p_B - o.p_A - o.p_B).max() <= 1e-7 * (1 + abs(o.gap)))
+    return (
+        sign != 0
+        and abs(c.gap - o.gap) <= GEOMETRY * (1 + abs(o.gap))
+        and np.abs(c.n - sign * o.n).max() <= 1e-7
+        and np.abs(c.p_A + c.p_B - o.p_A - o.p_B).max() <= 1e-7 * (1 + abs(o.gap))
+    )
 
 
 def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
@@ -120,7 +131,8 @@ def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
         return
     places = world.places(run.q[k])
     groups = outlines.candidates(world, places)
-    taken, by_pair = set(), {}
+    taken: set[int] = set()
+    by_pair: dict[frozenset[str], list[int]] = {}
     for i, group in enumerate(groups):
         by_pair.setdefault(frozenset((group[0].a.name, group[0].b.name)), []).append(i)
     for c in contacts:
@@ -147,7 +159,7 @@ def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
         if max(ends) >= 0:
             continue
         later = later or outlines.candidates(world, world.places(run.q[k + 1]))
-        end = max(max(ends), later[i][0].gap)  # what passes a corner is not in the way
+        end = max(*ends, later[i][0].gap)  # what passes a corner is not in the way
         out.hold("left out", k, max(0.0, -end), 1e-8 * size + 1e-9, group[0].a.name, group[0].b.name, "from", group[0].gap, "to", max(ends))
     if model == "limit-surface":
         return
@@ -163,7 +175,7 @@ def touches(world, places, c) -> bool:
     known = {b.name: b for b in world.bodies}
     for name, p in ((c.a, c.p_A), (c.b, c.p_B)):
         shape = outlines.outline(world.plane, known[name], places[name])
-        (d, *_), = outlines.between(outlines.Disc(outlines.flat(world.plane, p), 0.0), shape)[0][:1]
+        ((d, *_),) = outlines.between(outlines.Disc(outlines.flat(world.plane, p), 0.0), shape)[0][:1]
         if abs(d) > 1e-7:
             return False
     return True
@@ -175,17 +187,28 @@ def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
     error = e.L @ delta - e.r - e.S @ f
     strength = sum(np.abs(c.force).max() for c in contacts)
     arms = max((np.abs(J).max() for c, J in zip(contacts, e.J_t, strict=True)), default=0)
-    loads = 1e-12 / LAW * strength * (1 + arms) + sum((np.abs(e.J_n[i] * (c.n @ c.force)) + np.abs((e.tangents[i] @ c.force) @ e.J_t[i]) for i, c in enumerate(contacts)), np.zeros(world.nv))
+    loads = 1e-12 / LAW * strength * (1 + arms) + sum(
+        (np.abs(e.J_n[i] * (c.n @ c.force)) + np.abs((e.tangents[i] @ c.force) @ e.J_t[i]) for i, c in enumerate(contacts)),
+        np.zeros(world.nv),
+    )
     size = np.abs(e.L) @ np.abs(delta) + np.abs(e.r) + np.abs(e.S) @ loads
     skip, far = supported(world), np.abs(q).max()
     for i in range(world.nv):
         if i not in skip:
-            out.hold("motion", k, abs(error[i]) / (size[i] + np.abs(e.L[i]).max() * ROUNDING * (1 + far) / LAW + 1e-300), LAW, "velocity", i, world.model_of_v(i))
+            out.hold(
+                "motion",
+                k,
+                abs(error[i]) / (size[i] + np.abs(e.L[i]).max() * ROUNDING * (1 + far) / LAW + 1e-300),
+                LAW,
+                "velocity",
+                i,
+                world.model_of_v(i),
+            )
     judge_supports(out, world, k, e, contacts, delta, q)
     if not contacts:
         return
     length = natural_length(e, delta, model)
-    force = max(max(abs(c.n @ c.force) for c in contacts), 1e-9 * np.abs(e.r).max(), 1e-30)
+    force = max(*(abs(c.n @ c.force) for c in contacts), 1e-9 * np.abs(e.r).max(), 1e-30)
     for i, c in enumerate(contacts):
         name = f"{c.a} – {c.b}"
         gap, slip = c.gap + e.J_n[i] @ delta, e.J_t[i] @ delta
@@ -201,7 +224,21 @@ def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
         out.hold("cone", k, outside, LAW, name, "f_t", along, "f_n", normal, "mu", c.mu_own)
         fastest = np.abs(dirs @ slip).max()
         loss = along @ slip + limit * fastest  # zero where friction takes the most power that it may
-        out.hold("dissipation", k, min(abs(loss) / (force * length), max(0.0, fastest - ROUNDING) / length), LAW, name, "slip", slip, "f_t", along, "f_n", normal, "mu", c.mu_own)
+        out.hold(
+            "dissipation",
+            k,
+            min(abs(loss) / (force * length), max(0.0, fastest - ROUNDING) / length),
+            LAW,
+            name,
+            "slip",
+            slip,
+            "f_t",
+            along,
+            "f_n",
+            normal,
+            "mu",
+            c.mu_own,
+        )
 
 
 def rays(world, tangential: int) -> np.ndarray:
@@ -224,8 +261,12 @@ def inside_polygon(f: np.ndarray, dirs: np.ndarray) -> float:
 
 def supported(world) -> set[int]:
     """Velocities of objects whose support is exact."""
-    return {v for b in world.objects if isinstance(world.doc["bodies"].get(b.model, {}).get("limit_surface"), dict)
-            and b.model not in world.frozen for v in world.columns(b.model)}
+    return {
+        v
+        for b in world.objects
+        if isinstance(world.doc["bodies"].get(b.model, {}).get("limit_surface"), dict) and b.model not in world.frozen
+        for v in world.columns(b.model)
+    }
 
 
 def judge_supports(out, world, k, e, contacts, delta, q) -> None:
@@ -242,10 +283,22 @@ def judge_supports(out, world, k, e, contacts, delta, q) -> None:
         support = Support(text, b.mass * np.linalg.norm(world.gravity))
         wanted = support.driving(V)
         scale = np.array([1, 1, support.size])
-        strength = max((np.abs(c.force).max() for c in contacts), default=0)  # what cancels in F
-        size = max(np.linalg.norm(F / scale), np.linalg.norm(wanted / scale), 1e-2 * strength)
+        strength = max((float(np.abs(c.force).max()) for c in contacts), default=0.0)  # what cancels in F
+        size = max(float(np.linalg.norm(F / scale)), float(np.linalg.norm(wanted / scale)), 1e-2 * strength)
         if size > 0:
-            out.hold("support", k, np.linalg.norm((F - wanted) / scale) / size, 1e-6 if support.radius is None else 1e-5, b.model, "V", V, "F", F, "not", wanted)
+            out.hold(
+                "support",
+                k,
+                np.linalg.norm((F - wanted) / scale) / size,
+                1e-6 if support.radius is None else 1e-5,
+                b.model,
+                "V",
+                V,
+                "F",
+                F,
+                "not",
+                wanted,
+            )
 
 
 def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit) -> None:
@@ -258,7 +311,9 @@ def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit
     if second is not None and np.isfinite(second[k]).all():
         if np.abs(second[k] - delta).max() <= 1e-7 * length:
             out.say(k, "the second motion is the first")
-        if not any(Modes(e, length, force).allows(second[k], tolerance) for tolerance in (1e-6, 1e-7, 1e-5)):  # far motions are hard to scale
+        if not any(
+            Modes(e, length, force).allows(second[k], tolerance) for tolerance in (1e-6, 1e-7, 1e-5)
+        ):  # far motions are hard to scale
             out.say(k, f"the second motion breaks a law: {second[k]}")
         if status != "NotUnique" or run.steps["uniqueness"][k] != 2:
             out.say(k, f"a second motion, but status {status}, uniqueness {run.steps['uniqueness'][k]}")
@@ -273,8 +328,17 @@ def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit
             out.say(k, f"Infeasible, but this motion obeys all laws: {found}")
     elif status not in SOLVED:
         found = search.solve()
-        out.say(k, f"{status}, but " + (f"this motion obeys all laws: {found}" if found is not None else "there is no solution"
-                                        if search.complete else "the judge does not know either"))
+        out.say(
+            k,
+            f"{status}, but "
+            + (
+                f"this motion obeys all laws: {found}"
+                if found is not None
+                else "there is no solution"
+                if search.complete
+                else "the judge does not know either"
+            ),
+        )
     elif run.steps["uniqueness"][k] == 1:
         found = search.another(delta)
         if found is not None:

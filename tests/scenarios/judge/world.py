@@ -2,6 +2,7 @@
 
 Only what the drawn scenes use: inline bodies of one convex shape, and arms in SDFormat whose links hang on each other by revolute joints.
 """
+
 from __future__ import annotations
 
 import fnmatch
@@ -9,6 +10,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -55,6 +57,7 @@ def rotation_of(value) -> np.ndarray:
 @dataclass
 class Place:
     """Pose and motion of a body: R_WB, p_WB, and J (6 × nv), the twist [ω_W; v of the origin] by the scene's velocities."""
+
     R: np.ndarray
     p: np.ndarray
     J: np.ndarray
@@ -67,9 +70,10 @@ class Place:
 @dataclass
 class Body:
     """One rigid body: the joint that carries it, one shape (or none) and what it weighs."""
+
     name: str
     model: str
-    parent: "Body | None" = None
+    parent: Body | None = None
     R0: np.ndarray = field(default_factory=lambda: np.eye(3))  # joint frame in the parent (or the world)
     p0: np.ndarray = field(default_factory=lambda: np.zeros(3))
     joint: str = "fixed"
@@ -90,7 +94,7 @@ class Body:
 
 def solid_inertia(shape: dict, m: float) -> np.ndarray:
     """Inertia of a uniform sphere, box or cylinder (axis z) about its centre."""
-    (kind, s), = shape.items()
+    ((kind, s),) = shape.items()
     if kind == "sphere":
         return 0.4 * m * s["radius"] ** 2 * np.eye(3)
     if kind == "box":
@@ -127,11 +131,12 @@ class World:
         self.h = float(self.step["h"])
         self.gravity = np.array(self.doc.get("gravity", [0, 0, -9.81]), float)
         self.robot_v = np.array([i for r in self.robots for i in self.columns(r)], int)
-        self.plane = self.doc.get("plane") or self._plane()
+        self.plane: Any = self.doc.get("plane") or self._plane()  # None in space, where nothing asks for a plane
 
     def _index(self) -> None:
         """First position and velocity of each model: a free body has seven coordinates and six velocities."""
-        self.first, v = {}, 0
+        self.first: dict[str, tuple[int, int]] = {}
+        v = 0
         for i, name in enumerate(self.names_q):
             model, joint = name.rsplit("/", 1)
             self.first.setdefault(model, (i, v))
@@ -159,7 +164,7 @@ class World:
         if joint == "free":
             body.joint = "free"
         else:
-            (body.joint, value), = joint.items()
+            ((body.joint, value),) = joint.items()
             if body.joint == "planar":
                 body.axes = [AXIS[c] for c in value] + [PLANE_NORMAL["".join(sorted(value))]]
             elif body.joint == "translation":
@@ -170,30 +175,32 @@ class World:
 
     def _arm(self, entry: dict) -> None:
         model = ElementTree.parse(self.folder / entry["file"]).getroot().find("model")
-        name, links = entry["name"], {}
+        assert model is not None
+        name = entry["name"]
+        links: dict[str | None, Body] = {}
         q, v = self.first[name]
-        joints = {j.find("child").text.strip(): j for j in model.findall("joint")}
+        joints = {j.findtext("child", "").strip(): j for j in model.findall("joint")}
         for link in model.findall("link"):
             pose = link.find("pose")
-            numbers = np.array(pose.text.split(), float) if pose is not None else np.zeros(6)
+            numbers = np.array((pose.text or "").split(), float) if pose is not None else np.zeros(6)
             body = Body(f"{name}/{link.get('name')}", name, R0=from_rpy(numbers[3:]), p0=numbers[:3])
             if pose is not None and pose.get("relative_to"):
                 body.parent = links[pose.get("relative_to")]
-            joint = joints.get(link.get("name"))
+            joint = joints.get(link.get("name", ""))
             if joint is not None:
-                body.parent = body.parent or links[joint.find("parent").text.strip()]
-                body.joint, body.axes = "revolute", [np.array(joint.find("axis/xyz").text.split(), float)]
+                body.parent = body.parent or links[joint.findtext("parent", "").strip()]
+                body.joint, body.axes = "revolute", [np.array(joint.findtext("axis/xyz", "").split(), float)]
                 body.q, body.v, q, v = q, v, q + 1, v + 1
             inertial = link.find("inertial")
             if inertial is not None:
-                body.mass = float(inertial.find("mass").text)
-                body.com = np.array(inertial.find("pose").text.split()[:3], float) if inertial.find("pose") is not None else np.zeros(3)
-                body.inertia = np.diag([float(inertial.find(f"inertia/{k}").text) for k in ("ixx", "iyy", "izz")])
+                body.mass = float(inertial.findtext("mass", ""))
+                body.com = np.array(inertial.findtext("pose", "").split()[:3], float) if inertial.find("pose") is not None else np.zeros(3)
+                body.inertia = np.diag(np.array([float(inertial.findtext(f"inertia/{k}", "")) for k in ("ixx", "iyy", "izz")]))
             tip = link.find("collision")
             if tip is not None:
-                body.shape = {"sphere": {"radius": float(tip.find("geometry/sphere/radius").text)}}
+                body.shape = {"sphere": {"radius": float(tip.findtext("geometry/sphere/radius", ""))}}
                 if tip.find("pose") is not None:
-                    body.p_shape = np.array(tip.find("pose").text.split()[:3], float)
+                    body.p_shape = np.array(tip.findtext("pose", "").split()[:3], float)
             links[link.get("name")] = body
             self.bodies.append(body)
 
@@ -203,7 +210,11 @@ class World:
         body.p0, body.R0 = np.array(X.get("translation", [0, 0, 0]), float), rotation_of(X.get("rotation"))
 
     def _plane(self) -> str | None:
-        planes = {"".join(sorted("xyz"[a] for a in b.axes[:2])) for b in self.bodies if b.joint == "planar" or (b.joint == "translation" and len(b.axes) == 2)}
+        planes = {
+            "".join(sorted("xyz"[a] for a in b.axes[:2]))
+            for b in self.bodies
+            if b.joint == "planar" or (b.joint == "translation" and len(b.axes) == 2)
+        }
         return planes.pop() if len(planes) == 1 and not any(b.joint == "free" for b in self.bodies) else None
 
     def places(self, q: np.ndarray) -> dict[str, Place]:
@@ -218,8 +229,8 @@ class World:
         R, p = parent.R @ b.R0, parent.p + parent.R @ b.p0
         J = np.vstack([parent.J[:3], parent.J[3:] - cross(parent.R @ b.p0) @ parent.J[:3]])
         if b.joint == "free":
-            J[:, b.v:b.v + 6] = np.eye(6)
-            return Place(from_quaternion(*q[b.q:b.q + 4]), np.array(q[b.q + 4:b.q + 7], float), J)
+            J[:, b.v : b.v + 6] = np.eye(6)
+            return Place(from_quaternion(*q[b.q : b.q + 4]), np.array(q[b.q + 4 : b.q + 7], float), J)
         R_joint, at = R, p.copy()
         for k, axis in enumerate(b.axes):
             a = np.eye(3)[axis] if isinstance(axis, (int, np.integer)) else axis
@@ -240,8 +251,8 @@ class World:
             for one, two in ((a, b), (b, a)):
                 if fnmatch.fnmatch(one.name, x) and fnmatch.fnmatch(two.name, y):
                     return float(pair["mu"])
-        one, two = (float(rules.get("default", 0.5)) if body.mu is None else float(body.mu) for body in (a, b))
-        return 0.0 if one + two == 0 else 2 * one * two / (one + two)
+        mu_a, mu_b = (float(rules.get("default", 0.5)) if body.mu is None else float(body.mu) for body in (a, b))
+        return 0.0 if mu_a + mu_b == 0 else 2 * mu_a * mu_b / (mu_a + mu_b)
 
     def start(self) -> np.ndarray:
         """The start configuration."""
@@ -253,14 +264,14 @@ class World:
             at = self.first[model][0]
             if isinstance(value, dict):
                 if "position" in value:
-                    q[at:at + 4] = value.get("quat_wxyz", [1, 0, 0, 0])
-                    q[at + 4:at + 7] = value["position"]
+                    q[at : at + 4] = value.get("quat_wxyz", [1, 0, 0, 0])
+                    q[at + 4 : at + 7] = value["position"]
                 else:
                     for key, number in value.items():
                         if key != "velocity":
                             q[self.names_q.index(f"{model}/{key}")] = number
             else:
-                q[at:at + len(value)] = value
+                q[at : at + len(value)] = value
         return q
 
     def command(self, k: int, q0: np.ndarray) -> np.ndarray:
@@ -270,11 +281,12 @@ class World:
         t, out = k * self.h, np.zeros(self.nv)
         for name in self.robots:
             first, columns = self.first[name][0], self.columns(name)
-            rest = np.zeros(len(columns)) if velocity else q0[first:first + len(columns)]
+            rest = np.zeros(len(columns)) if velocity else q0[first : first + len(columns)]
             if "formulas" in commands:
                 out[columns] = formulas(commands["formulas"].get(name), t, rest)
                 continue
-            times, values = [], []
+            times: list[float] = []
+            values: list[np.ndarray] = []
             for knot in commands.get("knots", []):
                 if name in knot:
                     now = np.array(values[-1] if values else rest, float)
@@ -283,7 +295,8 @@ class World:
                             now[self.names_q.index(f"{name}/{joint}") - first] = number
                     else:
                         now = np.array(knot[name], float)
-                    times.append(float(knot["t"])), values.append(now)
+                    times.append(float(knot["t"]))
+                    values.append(now)
             if not values:
                 out[columns] = rest
             elif commands.get("interpolation", "linear") == "hold":

@@ -1,4 +1,4 @@
-// Runs under a controller: the plan from each frame as a way with ghosts, what contacts do at its stages, its verdict, and plots. What is
+// Runs under a controller: the plan from each frame as a way with ghosts, what contacts do at its stages, its certificate, and plots. What is
 // drawn is made up (tests/viewer/synthetic_run.cpp, add_plans); judged by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
@@ -45,7 +45,7 @@ test('each stage of each contact is open, sticks or slides', () => onPage(openRu
   assert.deepEqual(await cells(0), Array(4).fill('· no plan'));
 }));
 
-test('the verdict of a period is said in words', () => onPage(openRun(browser, 'control'), async (page) => {
+test('the certificate of a period is said in words', () => onPage(openRun(browser, 'control'), async (page) => {
   await showFrame(page, kPushing);
   assert.match(await numbers(page), /proven optimal; 60, no plan below 60; 1\.0e−9; 0\.002 s/);
   await showFrame(page, kLate);

@@ -101,11 +101,11 @@ test('a squeeze is a jam, or with perfect control a proof that there is no motio
   });
 });
 
-test('grazing fingers leave several motions: a ghost, its name and its distance', () =>
+test('grazing fingers leave several solutions: a ghost, its name and its distance', () =>
   onPage(openFile(browser, simulate(join(scenes, 'grasping_graze.deft.yaml'), 'graze')), async (page) => {
     await page.getByText('◆ 3 not unique').waitFor();
     await showFrame(page, 2);
-    await page.getByText('◆ several motions (another: square by 100 mm)').waitFor();
-    assert.deepEqual(await page.locator('.label.second:visible').allTextContents(), ['or here: square']);
+    await page.getByText('◆ several solutions (alternative: square by 100 mm)').waitFor();
+    assert.deepEqual(await page.locator('.label.alternative:visible').allTextContents(), ['alternative: square']);
     assert.ok(await countColour(page, kTwist, 60) > 100, 'dashed edges of the ghost');
   }));

@@ -22,7 +22,7 @@ const differing = (a, b) => {
 };
 const press = async (page, keys) => { for (const key of keys) await page.keyboard.press(key); await settle(page); };
 
-test('the panel tells kind, slips, wrench and the point on the body', () => onPage(openRun(browser, 'patches'), async (page) => {
+test('the panel reports kind, slips, wrench and the point on the body', () => onPage(openRun(browser, 'patches'), async (page) => {
   assert.equal(await page.getByRole('combobox', {name: 'Contact'}).locator('option:checked').textContent(), 'box – world', 'what has most to see comes first');
   await showFrame(page, 0);
   assert.match(await numbers(page), /the start/);

@@ -1,11 +1,11 @@
-// The limit-surface model: supports, the strip of verdicts, other motions, velocity commands. What is drawn is made up
+// The limit-surface model: supports, the strip of step status, alternative solutions, velocity commands. What is drawn is made up
 // (tests/viewer/synthetic_supports.hpp); judged by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';
 import {countColour, countIn, folder, info, launch, onPage, openRun, pixelsOf, settle, showFrame, viewPixels} from './browser.mjs';
 
-const kForce = '#c2187f', kTwist = '#7a4bd0', kSecond = '#7a4bd0', kAccent = '#1f6fd6';
+const kForce = '#c2187f', kTwist = '#7a4bd0', kAlternative = '#7a4bd0', kAccent = '#1f6fd6';
 const kSliding = 36, kJam = 42, kOther = 51, kRay = 57; // frames
 
 let browser;
@@ -88,20 +88,20 @@ test('of a flat support the surface is drawn, and other views of it', () => onPa
   assert.equal(await countIn(globe(page), kAccent), 0, 'no ellipsoid takes the place of a surface at rest');
 }));
 
-test('the strip tells jams, proofs, rays and other motions apart, in words and by clicks', () => onPage(openRun(browser, 'supports'), async (page) => {
+test('the strip tells jams, proofs, rays and alternative solutions apart, in words and by clicks', () => onPage(openRun(browser, 'supports'), async (page) => {
   await page.getByText('2 of 60 steps: RayTermination, Infeasible').waitFor();
   for (const chip of ['‖ 5 jammed', '◆ 2 not unique', '? 5 maybe not unique']) await page.getByText(chip).waitFor();
   const status = page.getByRole('button', {name: 'Jump to the next step by status: 1 Infeasible, 1 RayTermination, 5 jammed'});
-  const motions = page.getByRole('button', {name: 'Jump to the next step by motions: 2 several, 5 unknown'});
+  const solutions = page.getByRole('button', {name: 'Jump to the next step by solutions: 2 several, 5 unknown'});
   const frames = [];
   for (let k = 0; k < 4; ++k) { await status.click(); frames.push((await info(page)).frame); }
   assert.deepEqual(frames, [41, 57, 58, 41]);
   await page.keyboard.press('Home');
-  await motions.click();
+  await solutions.click();
   assert.equal((await info(page)).frame, 31);
-  await motions.click();
+  await solutions.click();
   assert.equal((await info(page)).frame, 51);
-  await page.getByText('◆ several motions (another: box by 100 mm and 11.5°)').waitFor();
+  await page.getByText('◆ several solutions (alternative: box by 100 mm and 11.5°)').waitFor();
 
   const strip = page.getByRole('img', {name: /^60 steps, 2 not solved; 1 Infeasible, 1 RayTermination, 5 jammed, 2 several, 5 unknown/});
   const box = await strip.boundingBox();
@@ -109,11 +109,11 @@ test('the strip tells jams, proofs, rays and other motions apart, in words and b
     await page.mouse.move(box.x + ((step + 0.5) / 60) * box.width, box.y + y);
     return await page.locator('.strip .bubble').textContent();
   };
-  assert.match(await hover(42, 8), /^step 43: Solved; jam: box rests although finger pushes; no other motion is possible/);
+  assert.match(await hover(42, 8), /^step 43: Solved; jam: box rests although finger pushes; there is no alternative solution/);
   assert.match(await hover(57, 8), /Infeasible – no motion satisfies the constraints, and there is a proof of it/);
   assert.match(await hover(56, 8), /RayTermination – the solver ended on a ray: no motion was found, nor a proof/);
-  assert.match(await hover(32, 26), /it is unknown whether other motions are possible/);
-  assert.match(await hover(50, 26), /NotUnique; several motions are possible/);
+  assert.match(await hover(32, 26), /it is unknown whether there are alternative solutions/);
+  assert.match(await hover(50, 26), /NotUnique; there are several solutions/);
   await page.mouse.click(box.x + (42.5 / 60) * box.width, box.y + 8);
   assert.equal((await info(page)).frame, 43);
   await page.keyboard.press('x');
@@ -143,29 +143,29 @@ test('marks of the strip differ without their colour', () => onPage(openRun(brow
   }
 }));
 
-test('other motions are ghosts with a switch, a key and a name', () => onPage(openRun(browser, 'supports'), async (page) => {
+test('alternative solutions are ghosts with a switch, a key and a name', () => onPage(openRun(browser, 'supports'), async (page) => {
   for (const key of ['f', 'c', 'g', 'p']) await page.keyboard.press(key);
   await showFrame(page, kOther);
-  const ghost = await countColour(page, kSecond, 40);
+  const ghost = await countColour(page, kAlternative, 40);
   assert.ok(ghost > 60, `${ghost} pixels of the ghost's edges`);
-  assert.deepEqual(await page.locator('.label.second:visible').allTextContents(), ['or here: box']);
+  assert.deepEqual(await page.locator('.label.alternative:visible').allTextContents(), ['alternative: box']);
   const shown = await viewPixels(page);
   await page.getByRole('tab', {name: 'View'}).click();
-  const box = page.getByLabel('Other motions of a step');
+  const box = page.getByLabel('Alternative solutions of a step');
   assert.equal(await box.isChecked(), true);
-  await page.getByText('where bodies end if the step takes another of its motions').waitFor();
+  await page.getByText('where bodies end in the alternative solution of the step').waitFor();
   await page.keyboard.press('m');
   await settle(page);
   assert.equal(await box.isChecked(), false);
-  assert.equal(await page.locator('.label.second:visible').count(), 0);
+  assert.equal(await page.locator('.label.alternative:visible').count(), 0);
   const hidden = await viewPixels(page);
   let changed = 0;
   for (let i = 0; i < shown.length; i += 4) if (Math.abs(shown[i] - hidden[i]) + Math.abs(shown[i + 1] - hidden[i + 1]) > 16) ++changed;
   assert.ok(changed > 1500, `${changed} pixels changed`);
   await box.check();
   await showFrame(page, kOther + 2);
-  assert.equal(await page.locator('.label.second:visible').count(), 0);
-  assert.ok(await countColour(page, kSecond, 40) < 5);
+  assert.equal(await page.locator('.label.alternative:visible').count(), 0);
+  assert.ok(await countColour(page, kAlternative, 40) < 5);
   await page.getByRole('tab', {name: 'Contacts'}).click();
   await showFrame(page, kOther);
   await page.getByText('box by 100 mm and 11.5°', {exact: true}).waitFor();
@@ -194,10 +194,10 @@ test('velocities that are commanded have an axis of their own', () => onPage(ope
   assert.match(velocity, /actual from 0\.083\d* to 0\.083\d* m\/s; commanded from 0\.1 to 0\.1 m\/s$/);
 }));
 
-test('runs of other models have no support, no strip of verdicts and no ghosts', () => onPage(openRun(browser, 'push'), async (page) => {
+test('runs of other models have no support, no strip of step status and no ghosts', () => onPage(openRun(browser, 'push'), async (page) => {
   assert.equal(await page.getByRole('tab', {name: 'Support'}).count(), 0);
   assert.equal(await page.getByRole('button', {name: /Jump to the next step by/}).count(), 0);
   assert.match(await page.getByRole('img', {name: /^finger\/x over time/}).getAttribute('aria-label'), /actual .* m; commanded .* m$/);
   await page.getByRole('tab', {name: 'View'}).click();
-  assert.equal(await page.getByLabel('Other motions of a step').count(), 0);
+  assert.equal(await page.getByLabel('Alternative solutions of a step').count(), 0);
 }));

@@ -43,7 +43,7 @@ test('the reference is a ghost where a body is off it, with a switch for objects
   assert.deepEqual((await info(page)).ghosts, []);
 }));
 
-test('errors are told of the moment, plotted on either scale and drawn under the timeline with their limits', () => onPage(openRun(browser, 'tracked'), async (page) => {
+test('errors are reported at the moment shown, plotted on either scale and drawn under the timeline with their limits', () => onPage(openRun(browser, 'tracked'), async (page) => {
   await showFrame(page, 0);
   assert.match(await numbers(page), /the start/);
   await showFrame(page, 40);
@@ -68,7 +68,7 @@ test('errors are told of the moment, plotted on either scale and drawn under the
   assert.equal((await info(page)).frame, 60);
 }));
 
-test('the strip tells what the controller did and where a new plan begins', () => onPage(openRun(browser, 'tracked'), async (page) => {
+test('the strip reports what the controller did and where a new plan begins', () => onPage(openRun(browser, 'tracked'), async (page) => {
   for (const chip of ['↻ 1 replanned', '‖ 3 held']) await page.getByText(chip).waitFor();
   const controller = page.getByRole('button', {name: 'Jump to the next step by controller: 3 Hold, 2 Replanning'}), frames = [];
   for (let k = 0; k < 3; ++k) { await controller.click(); frames.push((await info(page)).frame); }

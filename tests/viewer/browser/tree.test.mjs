@@ -28,20 +28,20 @@ test('a planned run names its goal, its nodes and its segments', () => onPage(op
   await page.getByText('45 nodes, a plan to “aside”.').waitFor();
   const segments = page.getByRole('group', {name: 'Segments of the plan'}).getByRole('button');
   assert.deepEqual(await segments.evaluateAll((all) => all.map((b) => b.getAttribute('aria-label'))), [
-    'transfer 1 (regrasp), 0.000 s to 0.750 s, to node 1', 'roll-out 1, 0.750 s to 1.500 s, to node 2',
-    'transfer 2 (regrasp), 1.500 s to 2.250 s, to node 3', 'roll-out 2, 2.250 s to 3.000 s, to node 4']);
+    'transit 1 (regrasp), 0.000 s to 0.750 s, to node 1', 'roll-out 1, 0.750 s to 1.500 s, to node 2',
+    'transit 2 (regrasp), 1.500 s to 2.250 s, to node 3', 'roll-out 2, 2.250 s to 3.000 s, to node 4']);
   await segments.nth(2).click();
   assert.equal((await info(page)).frame, 30);
   await page.keyboard.press('ArrowRight');
-  await page.getByText('step 31 of 60 · transfer 2 (regrasp)').waitFor();
+  await page.getByText('step 31 of 60 · transit 2 (regrasp)').waitFor();
   assert.equal(await segments.nth(2).getAttribute('aria-current'), 'step');
 }));
 
-test('transfers are hatched and marked: told apart without colour', () => onPage(openRun(browser, 'planned'), async (page) => {
+test('transits are hatched and marked: told apart without colour', () => onPage(openRun(browser, 'planned'), async (page) => {
   const segments = page.getByRole('group', {name: 'Segments of the plan'}).getByRole('button');
   for (let i = 0; i < 4; ++i) {
     const lane = await countIn(segments.nth(i), '#e6eaef', 4), text = await segments.nth(i).textContent();
-    if (i % 2 === 0) assert.ok(lane > 300 && text.startsWith('◆'), `stripes on transfer: ${lane} pixels, ${text}`);
+    if (i % 2 === 0) assert.ok(lane > 300 && text.startsWith('◆'), `stripes on transit: ${lane} pixels, ${text}`);
     else assert.ok(lane < 60 && !text.includes('◆'), `no stripes on roll-out: ${lane} pixels, ${text}`);
   }
 }));

@@ -68,7 +68,7 @@ test('forces inside bodies are seen through them', () => onPage(openRun(browser,
   assert.ok(Math.abs(throughSolids - throughGlass) < 0.02 * throughGlass, `${throughSolids} of ${throughGlass} pixels`);
 }));
 
-test('states are told apart by glyphs', () => onPage(openRun(browser, 'push'), async (page) => {
+test('states are distinguished by glyphs', () => onPage(openRun(browser, 'push'), async (page) => {
   await showFrame(page, kPushing);
   const [stick, slide] = [await countColour(page, '#0f9d74'), await countColour(page, '#e0561b')];
   assert.ok(stick > 60 && slide > 40, `${stick} pixels of squares (stick), ${slide} of triangles (slide)`);
@@ -212,7 +212,7 @@ test('contacts are listed in words, with state and utilisation', () => onPage(op
   assert.equal(await table.getByRole('row', {name: /slide.*100 %/}).count(), 4);
 }));
 
-test('hovering a force tells its values', () => onPage(openRun(browser, 'push'), async (page) => {
+test('hovering a force shows its values', () => onPage(openRun(browser, 'push'), async (page) => {
   await showFrame(page, kPushing);
   const box = await page.locator('.view').boundingBox();
   const pixels = await viewPixels(page), width = Math.round(box.width);

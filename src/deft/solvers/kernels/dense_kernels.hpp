@@ -3,7 +3,7 @@
 // instruction sets). All matrices are row-major; `ld` is a multiple of 8 and padding columns hold finite values.
 // One table per instruction set, chosen once at run time (isa.hpp).
 
-namespace deft::solvers {
+namespace deft::solvers::kernels {
 
 /// Width to which rows are padded, in doubles: one AVX-512 register.
 inline constexpr int kLane = 8;
@@ -56,4 +56,4 @@ struct DenseKernels {
   void (*backward_tiles)(int count, const double* tiles, const int* rows, const double* x, double* y);
 };
 
-}  // namespace deft::solvers
+}  // namespace deft::solvers::kernels

@@ -1,7 +1,7 @@
 #pragma once
 // Distances of one point from many ellipsoids, each with a centre and a factor of its own: raw pointers and sizes.
 
-namespace deft::solvers {
+namespace deft::solvers::kernels {
 
 /// Entries of a point, in this order: quaternions [w x y z], angles modulo 2π, plain numbers. Errors have three entries
 /// per quaternion and one for each of the others.
@@ -26,4 +26,4 @@ struct EllipsoidKernels {
   double (*distances)(const EllipsoidShape& shape, int blocks, const double* data, const double* x, double* d);
 };
 
-}  // namespace deft::solvers
+}  // namespace deft::solvers::kernels

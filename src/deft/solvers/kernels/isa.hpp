@@ -5,7 +5,7 @@
 #include "deft/solvers/kernels/dense_kernels.hpp"
 #include "deft/solvers/kernels/ellipsoid_kernels.hpp"
 
-namespace deft::solvers {
+namespace deft::solvers::kernels {
 
 /// Name of the instruction set whose kernels this process uses: "baseline", "avx2" or "avx512". The best one the
 /// processor has, or the one that the environment variable DEFT_ISA names. @throws std::runtime_error if DEFT_ISA names
@@ -16,4 +16,4 @@ std::string_view active_isa();
 const DenseKernels& dense_kernels();
 const EllipsoidKernels& ellipsoid_kernels();
 
-}  // namespace deft::solvers
+}  // namespace deft::solvers::kernels

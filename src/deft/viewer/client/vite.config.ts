@@ -6,10 +6,14 @@ import {viteSingleFile} from 'vite-plugin-singlefile';
 const kBundled = ['three', 'uplot'];
 
 function licences(): Plugin {
-  const text = () => kBundled.map((name) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()}`).join('\n\n');
+  const text = () =>
+    kBundled.map((name) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()}`).join('\n\n');
   return {
     name: 'licences',
-    transformIndexHtml: {order: 'post', handler: (html) => html.replace('</html>', `<!--\n${text().replaceAll('--', '- -')}\n-->\n</html>`)},
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html) => html.replace('</html>', `<!--\n${text().replaceAll('--', '- -')}\n-->\n</html>`),
+    },
   };
 }
 

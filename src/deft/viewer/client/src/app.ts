@@ -1,13 +1,16 @@
 import {Vector3} from 'three';
-import {Bodies, boundsOfMotion, typicalRadius} from './bodies';
+import {AlternativeLayer} from './alternative_layer';
+import {Bodies} from './bodies';
+import {boundsOfMotion, typicalRadius} from './bounds';
+import {contactRange} from './contact';
 import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
 import {ControlPanel} from './control_panel';
 import {el, emptyState} from './dom';
-import {SecondLayer} from './ghosts';
-import {addHover} from './hover';
 import {clearDirection} from './home';
+import {addHover} from './hover';
 import {helpDialog, Key, listenToKeys} from './keyboard';
+import {countKinds} from './kind';
 import {Labels} from './labels';
 import {tracks} from './patch';
 import {PatchLayer} from './patch_layer';
@@ -16,8 +19,9 @@ import {PlanLayer} from './plan_layer';
 import {Player} from './player';
 import {PlotPanel} from './plot_panel';
 import {ReachLayer} from './reach_layer';
-import {contactRange, isFailed, Run, statusWord} from './run';
+import {isFailed, Run, statusWord} from './run';
 import {Stage} from './stage';
+import {outcome, uniqueness} from './status';
 import {SupportPanel} from './support_panel';
 import {makeTabs} from './tabs';
 import {followTheme} from './theme';
@@ -26,7 +30,6 @@ import {controllerKind, planKind} from './track';
 import {TrackPanel} from './track_panel';
 import {TrackView} from './track_view';
 import {TreeView} from './tree_view';
-import {countKinds, outcome, uniqueness} from './verdicts';
 import {ViewPanel} from './view_panel';
 
 const kDirections = {xy: new Vector3(0, -1e-3, 1), xz: new Vector3(0, -1, 0.12), yz: new Vector3(1, 0, 0.12)};
@@ -41,12 +44,16 @@ export class App {
   private bodies: Bodies | null = null;
   private tree: TreeView | null = null;
   private reach: ReachLayer | null = null;
-  private second: SecondLayer | null = null;
+  private alternative: AlternativeLayer | null = null;
   private plan: PlanLayer | null = null;
   private patch: PatchLayer | null = null;
   private track: TrackView | null = null;
 
-  constructor(private readonly run: Run, openButton: HTMLElement, private readonly signal: AbortSignal) {
+  constructor(
+    private readonly run: Run,
+    openButton: HTMLElement,
+    private readonly signal: AbortSignal,
+  ) {
     const player = (this.player = new Player(run));
     const view = el('section', {className: 'view', 'aria-label': '3-D view'});
     this.root = el('div', {className: 'app'});
@@ -59,7 +66,10 @@ export class App {
     this.root.append(view); // in the page before the stage measures it
     const options = this.makeView(view);
     if (run.tree) this.tree = new TreeView(run, run.tree, view, this.stage, player, () => this.showFrame(), signal);
-    const panels: [string, HTMLElement][] = [['Plots', plots.root], ['Contacts', table.root]];
+    const panels: [string, HTMLElement][] = [
+      ['Plots', plots.root],
+      ['Contacts', table.root],
+    ];
     if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
     const support = SupportPanel.make(run, player);
     if (support) panels.unshift(['Support', support.root]);
@@ -77,7 +87,7 @@ export class App {
       timeline.applyTheme();
       plots.redraw();
       this.tree?.applyTheme();
-      this.second?.applyTheme();
+      this.alternative?.applyTheme();
       support?.redraw();
       control?.applyTheme();
       patch?.applyTheme();
@@ -92,16 +102,26 @@ export class App {
     const help = helpDialog(keys);
     this.root.replaceChildren(
       this.header(openButton, toggleTheme, showHelp),
-      el('main', {}, view, makeTabs('Details', panels, (panel) => {
-        table.update();
-        support?.redraw();
-        control?.redraw();
-        patch?.redraw();
-        tracking?.redraw();
-        this.tree?.layer?.show(panel === 'Tree');
-      })), timeline.root, help);
+      el(
+        'main',
+        {},
+        view,
+        makeTabs('Details', panels, (panel) => {
+          table.update();
+          support?.redraw();
+          control?.redraw();
+          patch?.redraw();
+          tracking?.redraw();
+          this.tree?.layer?.show(panel === 'Tree');
+        }),
+      ),
+      timeline.root,
+      help,
+    );
     listenToKeys(keys, signal);
-    signal.addEventListener('abort', () => { if (player.playing) player.pause(); });
+    signal.addEventListener('abort', () => {
+      if (player.playing) player.pause();
+    });
     player.onChange(() => this.showFrame());
     applyTheme();
     player.seek(0);
@@ -119,9 +139,24 @@ export class App {
     const {run, player} = this;
     const [begin, end] = contactRange(run, player.frame);
     return {
-      title: run.title, frames: run.frames, total_frames: run.totalFrames, frame: player.frame, time: player.time,
-      bodies: run.names.bodies.length, steps: run.steps.count, contacts: end - begin, playing: player.playing, webgl: this.stage !== null,
-      settled: this.stage?.settled ?? true, nodes: run.tree?.count ?? 0, node: this.tree?.selected ?? null, trailed: this.patch?.trailed ?? 0, look_at: this.stage?.controls.target.toArray() ?? null, reach: this.reach?.row ?? null, nodes_shown: this.tree?.shown ?? 0, ghosts: this.track?.shown ?? [],
+      title: run.title,
+      frames: run.frames,
+      total_frames: run.totalFrames,
+      frame: player.frame,
+      time: player.time,
+      bodies: run.names.bodies.length,
+      steps: run.steps.count,
+      contacts: end - begin,
+      playing: player.playing,
+      webgl: this.stage !== null,
+      settled: this.stage?.settled ?? true,
+      nodes: run.tree?.count ?? 0,
+      node: this.tree?.selected ?? null,
+      trailed: this.patch?.trailed ?? 0,
+      look_at: this.stage?.controls.target.toArray() ?? null,
+      reach: this.reach?.row ?? null,
+      nodes_shown: this.tree?.shown ?? 0,
+      ghosts: this.track?.shown ?? [],
     };
   }
 
@@ -131,7 +166,7 @@ export class App {
       this.bodies?.update(this.player.frame, this.player.position);
       this.layer?.setFrame(this.player.frame);
       this.reach?.setFrame(this.player.frame);
-      this.second?.setFrame(this.player.frame);
+      this.alternative?.setFrame(this.player.frame);
       this.plan?.setFrame(this.player.frame);
       this.patch?.setFrame(this.player.frame);
       this.track?.show(this.player);
@@ -139,7 +174,7 @@ export class App {
       this.bodies?.place(this.run.tree!.X_WB, 7 * node * this.run.names.bodies.length);
       this.layer?.clear();
       this.reach?.setNode(node);
-      this.second?.setFrame(null);
+      this.alternative?.setFrame(null);
       this.plan?.setFrame(null);
       this.patch?.setFrame(null);
       this.track?.show(null);
@@ -156,9 +191,13 @@ export class App {
     try {
       stage = new Stage(view, this.signal);
     } catch (error) {
-      view.append(emptyState('This browser cannot draw in 3-D (no WebGL).',
-        'Switch on hardware acceleration or software WebGL, or use another browser. Plots, contacts and timeline work. ' +
-        `(${(error as Error).message})`));
+      view.append(
+        emptyState(
+          'This browser cannot draw in 3-D (no WebGL).',
+          'Switch on hardware acceleration or software WebGL, or use another browser. Plots, contacts and timeline work. ' +
+            `(${(error as Error).message})`,
+        ),
+      );
       return null;
     }
     const box = boundsOfMotion(run);
@@ -167,47 +206,93 @@ export class App {
     const layer = new ContactLayer(run, stage, labels, typicalRadius(run));
     const bodies = new Bodies(run, stage.scene, box, stage.radius);
     const reach = run.tree?.reach ? new ReachLayer(run, run.tree.reach, stage, labels) : null;
-    const second = run.second ? new SecondLayer(run, stage, labels) : null;
+    const alternative = run.alternatives ? new AlternativeLayer(run, stage, labels) : null;
     const plan = run.plans ? new PlanLayer(run, stage, labels) : null;
     const patch = tracks(run).length ? new PatchLayer(run, stage, layer, bodies) : null;
-    stage.onDraw(() => { labels.begin(); reach?.layOut(); second?.layOut(); plan?.layOut(); track?.layOut(); layer.layOut(); patch?.layOut(); this.tree?.layer?.layOut(); }, () => labels.end());
+    stage.onDraw(
+      () => {
+        labels.begin();
+        reach?.layOut();
+        alternative?.layOut();
+        plan?.layOut();
+        track?.layOut();
+        layer.layOut();
+        patch?.layOut();
+        this.tree?.layer?.layOut();
+      },
+      () => labels.end(),
+    );
     const track = TrackView.make(run, view, stage, bodies, labels);
     addHover(run, view, stage, layer, bodies);
-    [this.stage, this.layer, this.bodies, this.reach, this.second, this.plan, this.patch, this.track] = [stage, layer, bodies, reach, second, plan, patch, track];
+    [this.stage, this.layer, this.bodies, this.reach, this.alternative, this.plan, this.patch, this.track] = [
+      stage,
+      layer,
+      bodies,
+      reach,
+      alternative,
+      plan,
+      patch,
+      track,
+    ];
     if (run.scene.bodies.length === 0) {
-      view.append(emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'));
+      view.append(
+        emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'),
+      );
     } else if (run.steps.count === 0 && run.tree) {
-      view.append(emptyState('No plan: the start and the tree are shown.',
-        'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.'));
+      view.append(
+        emptyState(
+          'No plan: the start and the tree are shown.',
+          'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.',
+        ),
+      );
     } else if (run.steps.count === 0) {
-      view.append(emptyState('This run has no steps: only the start is shown.',
-        'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.'));
+      view.append(
+        emptyState(
+          'This run has no steps: only the start is shown.',
+          'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.',
+        ),
+      );
     }
-    return new ViewPanel(run, stage, layer, bodies, reach, second, plan, patch, track);
+    return new ViewPanel(run, stage, layer, bodies, reach, alternative, plan, patch, track);
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
     const {run} = this;
     const {model, kappa, h} = run.scene.settings;
-    const facts = [model, h ? `h = ${h} s` : '', typeof kappa === 'number' ? `κ = ${kappa} 1/J` : ''].filter(Boolean).join(' · ');
+    const facts = [model, h ? `h = ${h} s` : '', typeof kappa === 'number' ? `κ = ${kappa} 1/J` : '']
+      .filter(Boolean)
+      .join(' · ');
     const notes: HTMLElement[] = [...this.goalChip(), this.statusChip(), ...this.kindChips()];
     if (run.frames < run.totalFrames) {
-      notes.push(el('span', {className: 'chip warn', role: 'note'},
-        `${run.frames} of ${run.totalFrames} frames: the rest left out to keep this page small; run.h5 has all`));
+      notes.push(
+        el(
+          'span',
+          {className: 'chip warn', role: 'note'},
+          `${run.frames} of ${run.totalFrames} frames: the rest left out to keep this page small; run.h5 has all`,
+        ),
+      );
     }
-    return el('header', {className: 'bar'}, el('h1', {}, run.title), el('span', {className: 'facts'}, facts), ...notes,
-      el('span', {className: 'spring'}), openButton,
+    return el(
+      'header',
+      {className: 'bar'},
+      el('h1', {}, run.title),
+      el('span', {className: 'facts'}, facts),
+      ...notes,
+      el('span', {className: 'spring'}),
+      openButton,
       el('button', {'aria-label': 'Light or dark', title: 'Light or dark', onclick: toggleTheme}, '◐'),
-      el('button', {'aria-label': 'Keyboard help', title: 'Keyboard (?)', onclick: help}, '?'));
+      el('button', {'aria-label': 'Keyboard help', title: 'Keyboard (?)', onclick: help}, '?'),
+    );
   }
 
   /** Whether the plan reaches its goal. */
   private goalChip(): HTMLElement[] {
     const {tree} = this.run;
     if (!tree) return [];
-    const regrasps = tree.segments.filter((s) => s.transfer).length;
-    const text = tree.success ? `✓ goal “${tree.goal}” reached, ${regrasps} ${regrasps === 1 ? 'regrasp' : 'regrasps'}` :
-      `✕ goal “${tree.goal}” ${tree.success === null ? 'not reached yet' : 'not reached'}`;
+    const regrasps = tree.segments.filter((s) => s.transit).length;
+    const text = tree.success
+      ? `✓ goal “${tree.goal}” reached, ${regrasps} ${regrasps === 1 ? 'regrasp' : 'regrasps'}`
+      : `✕ goal “${tree.goal}” ${tree.success === null ? 'not reached yet' : 'not reached'}`;
     return [el('span', {className: tree.success ? 'chip good' : 'chip bad'}, text)];
   }
 
@@ -220,13 +305,27 @@ export class App {
     return el('span', {className: 'chip bad'}, `✕ ${failed.length} of ${run.steps.count} steps: ${words}`);
   }
 
-  /** Steps that have a motion and something more to say. */
+  /** Steps that were solved and have something more to say. */
   private kindChips(): HTMLElement[] {
-    const texts: Record<string, string> = {jam: '‖ %s jammed', several: '◆ %s not unique', unknown: '? %s maybe not unique', 'new plan': '↻ %s replanned',
-                                           Hold: '‖ %s held', Blind: '? %s blind', OffPlan: '✕ %s off the plan'};
+    const texts: Record<string, string> = {
+      jam: '‖ %s jammed',
+      several: '◆ %s not unique',
+      unknown: '? %s maybe not unique',
+      'new plan': '↻ %s replanned',
+      Hold: '‖ %s held',
+      Blind: '? %s blind',
+      OffPlan: '✕ %s off the plan',
+    };
     const tracked = this.run.track ? [...countKinds(this.run, planKind), ...countKinds(this.run, controllerKind)] : [];
-    return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness), ...tracked].filter(([kind]) => texts[kind.word]).map(([kind, count]) =>
-      el('span', {className: kind.word === 'unknown' ? 'chip' : 'chip warn', title: kind.meaning}, texts[kind.word].replace('%s', String(count))));
+    return [...countKinds(this.run, outcome), ...countKinds(this.run, uniqueness), ...tracked]
+      .filter(([kind]) => texts[kind.word])
+      .map(([kind, count]) =>
+        el(
+          'span',
+          {className: kind.word === 'unknown' ? 'chip' : 'chip warn', title: kind.meaning},
+          texts[kind.word].replace('%s', String(count)),
+        ),
+      );
   }
 
   private keys(timeline: Timeline, options: ViewPanel | null): Key[] {
@@ -242,24 +341,55 @@ export class App {
       {keys: ['['], shown: '[', text: 'slower', action: () => timeline.changeSpeed(-1)},
       {keys: [']'], shown: ']', text: 'faster', action: () => timeline.changeSpeed(1)},
       {keys: ['l'], shown: 'l', text: 'loop on or off', action: () => timeline.toggleLoop()},
-      {keys: ['x'], shown: 'x', text: 'to the first failed step, else to one with several motions, else to the largest residual', action: () => timeline.toWorst()},
+      {
+        keys: ['x'],
+        shown: 'x',
+        text: 'to the first failed step, else to one with several solutions, else to the largest residual',
+        action: () => timeline.toWorst(),
+      },
     ];
     keys.push(...(this.tree?.keys() ?? []));
     if (!stage || !options) return keys;
     const flags = {f: 'forces', n: 'split', c: 'cones', g: 'gaps', p: 'points'} as const;
     for (const [key, flag] of Object.entries(flags)) {
       if (flag === 'cones' && this.patch) continue;
-      const text = flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
+      const text =
+        flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
-    if (this.second) keys.push({keys: ['m'], shown: 'm', text: 'other motions of a step on or off', action: () => options.toggleSecond()});
-    if (this.plan) keys.push({keys: ['o'], shown: 'o', text: 'planned way on or off', action: () => options.togglePlan()});
+    if (this.alternative)
+      keys.push({
+        keys: ['m'],
+        shown: 'm',
+        text: 'alternative solutions of a step on or off',
+        action: () => options.toggleAlternative(),
+      });
+    if (this.plan)
+      keys.push({keys: ['o'], shown: 'o', text: 'planned way on or off', action: () => options.togglePlan()});
     keys.push(...(this.track?.keys() ?? []));
     if (this.patch) {
-      keys.push({keys: ['t'], shown: 't', text: 'trails of contact points on or off', action: () => options.togglePatch('trails')},
-                {keys: ['c'], shown: 'c', text: 'friction ellipsoids on or off', action: () => options.togglePatch('ellipsoids')});
+      keys.push(
+        {
+          keys: ['t'],
+          shown: 't',
+          text: 'trails of contact points on or off',
+          action: () => options.togglePatch('trails'),
+        },
+        {
+          keys: ['c'],
+          shown: 'c',
+          text: 'friction ellipsoids on or off',
+          action: () => options.togglePatch('ellipsoids'),
+        },
+      );
     }
-    if (this.reach) keys.push({keys: ['e'], shown: 'e', text: 'reach of the next command on or off', action: () => options.toggleReach()});
+    if (this.reach)
+      keys.push({
+        keys: ['e'],
+        shown: 'e',
+        text: 'reach of the next command on or off',
+        action: () => options.toggleReach(),
+      });
     keys.push(
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},
       {keys: ['d'], shown: 'd', text: 'turn the camera right', action: () => stage.orbit(0.1, 0, 1)},
@@ -270,7 +400,8 @@ export class App {
       {keys: ['0'], shown: '0', text: 'camera home', action: () => stage.lookHome()},
       {keys: ['1'], shown: '1', text: 'front view', action: () => stage.look('front')},
       {keys: ['2'], shown: '2', text: 'side view', action: () => stage.look('side')},
-      {keys: ['3'], shown: '3', text: 'top view', action: () => stage.look('top')});
+      {keys: ['3'], shown: '3', text: 'top view', action: () => stage.look('top')},
+    );
     return keys;
   }
 

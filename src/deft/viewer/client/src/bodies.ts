@@ -1,11 +1,26 @@
-import {BackSide, Box3, BufferGeometry, Color, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial,
-        MeshStandardMaterial, Object3D, Scene as ThreeScene, Vector3} from 'three';
+import {
+  BackSide,
+  Box3,
+  BufferGeometry,
+  Color,
+  EdgesGeometry,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshLambertMaterial,
+  MeshStandardMaterial,
+  Object3D,
+  Scene as ThreeScene,
+  Vector3,
+} from 'three';
 import {cssColour} from './dom';
 import {axesOf} from './frames';
 import {makeGhost} from './ghosts';
 import {Grid, makePlane, wallBox} from './ground';
 import {poseMatrix, poseOf, setPose, setPoseBetween} from './pose';
-import type {Body, Geometry, Run} from './run';
+import type {Run} from './run';
+import type {Body, Geometry} from './scene';
 import {hasEdges, isRound, makeGeometry, makeSectors} from './shapes';
 
 export type Look = 'visual' | 'collision' | 'both';
@@ -20,71 +35,21 @@ function bodyColour(body: Body, indexInRole: number): Color {
   return new Color('#a3a8ae');
 }
 
-/** Bounds of a geometry in its own frame; half-spaces have none. */
-export function geometryBounds(geometry: Geometry): Box3 {
-  if (geometry.shape.type === 'half_space') return new Box3();
-  const triangles = makeGeometry(geometry.shape, 0);
-  triangles.computeBoundingBox();
-  return triangles.boundingBox!.clone();
-}
-
-/** Bounds of what is drawn of a body, in its frame. */
-export function localBounds(body: Body): Box3 {
-  const box = new Box3();
-  for (const geometry of body.visuals.length ? body.visuals : body.collisions) {
-    const bounds = geometryBounds(geometry);
-    if (!bounds.isEmpty()) box.union(bounds.applyMatrix4(poseMatrix(geometry.X_BG)));
-  }
-  return box;
-}
-
-/** Whether an object is drawn by surfaces of revolution about one line only, so that it looks the same however it turns about it. */
+/** Whether an object is drawn by surfaces of revolution about one line only, so that it looks the same however it turns
+ *  about it. */
 function showsNoTurning(body: Body): boolean {
   const shown = body.visuals.length ? body.visuals : body.collisions;
   if (body.role !== 'object' || shown.length === 0 || !shown.every(({shape}) => isRound(shape))) return false;
-  const poses = shown.map(({X_BG}) => poseMatrix(X_BG)), from = new Vector3().setFromMatrixPosition(poses[0]);
+  const poses = shown.map(({X_BG}) => poseMatrix(X_BG)),
+    from = new Vector3().setFromMatrixPosition(poses[0]);
   const ways = poses.map((X) => new Vector3().setFromMatrixPosition(X).sub(from)); // between middles
-  const axes = poses.filter((_, i) => shown[i].shape.type !== 'sphere').map((X) => new Vector3().setFromMatrixColumn(X, 2));
+  const axes = poses
+    .filter((_, i) => shown[i].shape.type !== 'sphere')
+    .map((X) => new Vector3().setFromMatrixColumn(X, 2));
   const reach = Math.max(...ways.map((way) => way.length()));
   const line = axes[0] ?? ways.find((way) => way.length() > 0.5 * reach) ?? new Vector3(0, 0, 1);
   const off = (v: Vector3) => new Vector3().crossVectors(v, line).length() / line.length();
   return axes.every((axis) => off(axis) < 1e-6) && ways.every((way) => off(way) <= 1e-6 * reach);
-}
-
-/** Indices of the objects' bodies that are drawn; of all of them if none is. */
-export function drawnObjects(run: Run): number[] {
-  const objects = run.scene.bodies.map((_, b) => b).filter((b) => run.scene.bodies[b].role === 'object');
-  const drawn = objects.filter((b) => !localBounds(run.scene.bodies[b]).isEmpty());
-  return drawn.length ? drawn : objects;
-}
-
-/** The middle one of the objects' radii, or of all bodies' if there are no objects: what forces are drawn in proportion to. */
-export function typicalRadius(run: Run): number {
-  for (const wanted of [['object'], ['robot', 'fixed', 'world']]) {
-    const radii = run.scene.bodies.filter((body) => wanted.includes(body.role)).map(localBounds).filter((box) => !box.isEmpty())
-      .map((box) => box.getSize(new Vector3()).length() / 2).filter((r) => r > 0).sort((a, b) => a - b);
-    if (radii.length) return radii[radii.length >> 1];
-  }
-  return Infinity;
-}
-
-/** The box that holds what moves (robots and objects) over the whole run; without any of them, everything bounded. */
-export function boundsOfMotion(run: Run): Box3 {
-  const num_bodies = run.names.bodies.length;
-  const local = run.scene.bodies.map(localBounds);
-  const stride = Math.max(1, Math.floor(run.frames / 40));
-  for (const wanted of [['robot', 'object'], ['fixed', 'world']]) {
-    const all = new Box3();
-    run.scene.bodies.forEach((body, b) => {
-      if (!wanted.includes(body.role) || local[b].isEmpty()) return;
-      for (let k = 0; k < run.frames; k += stride) {
-        const box = local[b].clone().applyMatrix4(poseMatrix(run.X_WB, 7 * (k * num_bodies + b)));
-        if (Number.isFinite(box.min.length() + box.max.length())) all.union(box);
-      }
-    });
-    if (!all.isEmpty()) return all;
-  }
-  return new Box3(new Vector3(-0.5, -0.5, 0), new Vector3(0.5, 0.5, 0.5));
 }
 
 /** The bodies of a run, their frames, and ghosts at a goal. */
@@ -107,7 +72,12 @@ export class Bodies {
   private readonly depth: number; // of what moves, across the plane of motion if there is one
 
   /** `box` holds what moves; `radius` is that of the sphere around it. */
-  constructor(private readonly run: Run, private readonly world: ThreeScene, private readonly box: Box3, private readonly radius: number) {
+  constructor(
+    private readonly run: Run,
+    private readonly world: ThreeScene,
+    private readonly box: Box3,
+    private readonly radius: number,
+  ) {
     this.center = box.getCenter(new Vector3());
     this.depth = box.getSize(new Vector3())[run.scene.plane === 'yz' ? 'x' : 'y'];
     this.numBodies = run.names.bodies.length;
@@ -127,7 +97,8 @@ export class Bodies {
   update(frame: number, position: number): void {
     const {X_WB, frames} = this.run;
     if (frames === 0) return;
-    const low = Math.min(frames - 1, Math.floor(position)), part = position - low;
+    const low = Math.min(frames - 1, Math.floor(position)),
+      part = position - low;
     this.groups.forEach((group, b) => {
       const i = 7 * (low * this.numBodies + b);
       if (part > 0 && low + 1 < frames) setPoseBetween(group, X_WB, i, i + 7 * this.numBodies, part);
@@ -135,8 +106,11 @@ export class Bodies {
     });
   }
 
-  /** Places the bodies at poses that are no frame of the run: `X_WB` holds those of all bodies from index `first` on. */
-  place(X_WB: ArrayLike<number>, first: number): void { this.groups.forEach((group, b) => setPose(group, X_WB, first + 7 * b)); }
+  /** Places the bodies at poses that are no frame of the run: `X_WB` holds those of all bodies from index
+   *  `first` on. */
+  place(X_WB: ArrayLike<number>, first: number): void {
+    this.groups.forEach((group, b) => setPose(group, X_WB, first + 7 * b));
+  }
 
   /** A copy of a body by `make`, which gets the triangles that the body itself is drawn with. */
   copyOf(body: number, make: (body: Body, triangles: (geometry: Geometry) => BufferGeometry) => Group): Group {
@@ -148,7 +122,9 @@ export class Bodies {
     for (const part of this.collisions) part.visible = look !== 'visual';
   }
 
-  setFrames(on: boolean): void { for (const frame of this.frames) frame.visible = on; }
+  setFrames(on: boolean): void {
+    for (const frame of this.frames) frame.visible = on;
+  }
 
   setOpacity(opacity: number): void {
     for (const material of this.solids) {
@@ -200,7 +176,12 @@ export class Bodies {
       return;
     }
     const alpha = geometry.rgba?.[3] ?? 1;
-    const material = new MeshStandardMaterial({roughness: 0.72, metalness: 0.0, transparent: alpha < 1, opacity: alpha});
+    const material = new MeshStandardMaterial({
+      roughness: 0.72,
+      metalness: 0.0,
+      transparent: alpha < 1,
+      opacity: alpha,
+    });
     if (geometry.rgba) material.color.setRGB(geometry.rgba[0], geometry.rgba[1], geometry.rgba[2], 'srgb');
     else material.color.copy(colour);
     material.userData.alpha = alpha;
@@ -215,21 +196,27 @@ export class Bodies {
     group.add(mesh);
   }
 
-  /** A geometry's triangles, in two tones where the body would show no turning otherwise: the poles of a ball lie across the plane
-   *  of motion, or along its own z. */
+  /** A geometry's triangles, in two tones where the body would show no turning otherwise: the poles of a ball lie
+   *  across the plane of motion, or along its own z. */
   private triangles(geometry: Geometry, body: number): BufferGeometry {
     const shape = geometry.shape as Exclude<Geometry['shape'], {type: 'half_space'}>;
     if (!this.sectored[body] || !isRound(shape)) return makeGeometry(shape, 0.01 * this.radius);
     const {plane} = this.run.scene;
     if (!plane || this.run.frames === 0) return makeSectors(shape, new Vector3(0, 0, 1));
     const X_WG = poseMatrix(this.run.X_WB, 7 * body).multiply(poseMatrix(geometry.X_BG));
-    return makeSectors(shape, new Vector3().setComponent({yz: 0, xz: 1, xy: 2}[plane], 1).transformDirection(X_WG.invert()));
+    return makeSectors(
+      shape,
+      new Vector3().setComponent({yz: 0, xz: 1, xy: 2}[plane], 1).transformDirection(X_WG.invert()),
+    );
   }
 
-  /** In a plane of motion that is seen from above, a half-space that stands upright: what is solid of it near the scene. */
+  /** In a plane of motion that is seen from above, a half-space that stands upright: what is solid of it near the
+   *  scene. */
   private wall(body: number, {shape, X_BG}: Geometry): Geometry | null {
     if (shape.type !== 'half_space' || this.run.scene.plane !== 'xy' || this.run.frames === 0) return null;
-    const X_WB = poseMatrix(this.run.X_WB, 7 * body), X_WG = X_WB.clone().multiply(poseMatrix(X_BG)), normal = new Vector3(...shape.normal);
+    const X_WB = poseMatrix(this.run.X_WB, 7 * body),
+      X_WG = X_WB.clone().multiply(poseMatrix(X_BG)),
+      normal = new Vector3(...shape.normal);
     if (Math.abs(normal.clone().transformDirection(X_WG).z) > 1e-3) return null;
     const {size, X_W} = wallBox(X_WG, normal, shape.offset, this.box.min, this.box.max, this.radius);
     return {X_BG: poseOf(X_W.premultiply(X_WB.invert())), shape: {type: 'box', size}};
@@ -238,7 +225,12 @@ export class Bodies {
   private addPlane(group: Group, geometry: Geometry, normal: number[], offset: number): void {
     const X_WG = poseMatrix(geometry.X_BG);
     if (this.run.frames > 0) X_WG.premultiply(poseMatrix(this.run.X_WB, 7 * group.userData.body));
-    const plane = makePlane(new Vector3(...normal), offset, this.center.clone().applyMatrix4(X_WG.invert()), this.radius);
+    const plane = makePlane(
+      new Vector3(...normal),
+      offset,
+      this.center.clone().applyMatrix4(X_WG.invert()),
+      this.radius,
+    );
     const holder = new Group();
     setPose(holder, geometry.X_BG);
     this.planes.push(plane);
@@ -275,7 +267,10 @@ export class Bodies {
       for (const {shape, X_BG} of body.collisions) {
         if (shape.type !== 'half_space') continue;
         const n = new Vector3(...shape.normal).normalize();
-        const point = n.clone().multiplyScalar(shape.offset / new Vector3(...shape.normal).length()).applyMatrix4(poseMatrix(X_BG));
+        const point = n
+          .clone()
+          .multiplyScalar(shape.offset / new Vector3(...shape.normal).length())
+          .applyMatrix4(poseMatrix(X_BG));
         n.transformDirection(poseMatrix(X_BG));
         if (this.wall(this.run.scene.bodies.indexOf(body), {shape, X_BG})) continue;
         if (body.role === 'world' || this.run.frames === 0) return new Grid(n, n.dot(point), this.center, this.radius);
@@ -286,7 +281,8 @@ export class Bodies {
     }
     const {plane} = this.run.scene;
     if (plane === 'yz') return new Grid(new Vector3(1, 0, 0), this.center.x - this.depth / 2, this.center, this.radius);
-    if (plane === 'xz') return new Grid(new Vector3(0, -1, 0), -this.center.y - this.depth / 2, this.center, this.radius);
+    if (plane === 'xz')
+      return new Grid(new Vector3(0, -1, 0), -this.center.y - this.depth / 2, this.center, this.radius);
     return new Grid(new Vector3(0, 0, 1), 0, this.center, this.radius);
   }
 }

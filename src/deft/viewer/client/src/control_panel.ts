@@ -1,15 +1,16 @@
 import {el, emptyState, onWidth} from './dom';
 import {figures, seconds} from './format';
 import {kGap, kNormal, kPlan, kStates, kTangential} from './palette';
-import {planRows, Plans} from './plan';
-import {Line, Plot} from './plots';
+import {planRows} from './plan';
 import type {Player} from './player';
-import type {Run} from './run';
+import {Line, Plot} from './plots';
+import type {Plans, Run} from './run';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
 const kNoPlan = {word: 'no plan', glyph: '·', colour: '#7b8490'};
 
-/** The plan made at the frame: its verdict, what each contact does at each stage; and cost, gap and time over the run. */
+/** The plan made at the frame: its certificate, what each contact does at each stage; and cost, gap and time over the
+ *  run. */
 export class ControlPanel {
   readonly root = el('div', {className: 'control'});
   private readonly numbers = el('dl', {className: 'globe-numbers', 'aria-label': 'Numbers of the plan'});
@@ -17,25 +18,102 @@ export class ControlPanel {
   private readonly plots: Plot[];
 
   /** Null for runs without a controller. */
-  static make(run: Run, player: Player): ControlPanel | null { return run.plans ? new ControlPanel(run, player, run.plans) : null; }
+  static make(run: Run, player: Player): ControlPanel | null {
+    return run.plans ? new ControlPanel(run, player, run.plans) : null;
+  }
 
-  private constructor(private readonly run: Run, private readonly player: Player, private readonly plans: Plans) {
-    const times = Array.from(run.t), series = (values: ArrayLike<number>, keep = (x: number) => Number.isFinite(x)) =>
-      times.map((_, k) => (k < plans.count && keep(values[k]) ? values[k] : null));
-    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({label, colour, values, dash});
-    this.plots = plans.count < 2 ? [] : [
-      new Plot('Cost of the plan', '1', times, [line('cost', hex(kPlan), series(plans.cost)), line('bound', hex(kTangential), series(plans.bound), [5, 3])], player, 1e-6),
-      new Plot('Relative gap', 'log₁₀', times, [line('gap', hex(kGap), series(plans.gap).map((x) => (x === null ? null : Math.log10(Math.max(x, 1e-12)))))], player, 1),
-      new Plot('Time of the period', 'ms', times, [line('time', hex(kNormal), series(plans.time).map((x) => (x === null ? null : 1e3 * x)))], player, 1e-3),
-    ];
+  private constructor(
+    private readonly run: Run,
+    private readonly player: Player,
+    private readonly plans: Plans,
+  ) {
+    const times = Array.from(run.t),
+      series = (values: ArrayLike<number>, keep = (x: number) => Number.isFinite(x)) =>
+        times.map((_, k) => (k < plans.count && keep(values[k]) ? values[k] : null));
+    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({
+      label,
+      colour,
+      values,
+      dash,
+    });
+    this.plots =
+      plans.count < 2
+        ? []
+        : [
+            new Plot(
+              'Cost of the plan',
+              '1',
+              times,
+              [
+                line('cost', hex(kPlan), series(plans.cost)),
+                line('bound', hex(kTangential), series(plans.bound), [5, 3]),
+              ],
+              player,
+              1e-6,
+            ),
+            new Plot(
+              'Relative gap',
+              'log₁₀',
+              times,
+              [
+                line(
+                  'gap',
+                  hex(kGap),
+                  series(plans.gap).map((x) => (x === null ? null : Math.log10(Math.max(x, 1e-12)))),
+                ),
+              ],
+              player,
+              1,
+            ),
+            new Plot(
+              'Time of the period',
+              'ms',
+              times,
+              [
+                line(
+                  'time',
+                  hex(kNormal),
+                  series(plans.time).map((x) => (x === null ? null : 1e3 * x)),
+                ),
+              ],
+              player,
+              1e-3,
+            ),
+          ];
     const safe = Array.from(plans.fallback).filter((x) => x > 0).length;
-    const note = safe === 0 ? [] : [el('p', {className: 'chip warn', role: 'note'}, `${safe} of ${plans.count} periods had no plan: the safe command was given`)];
+    const note =
+      safe === 0
+        ? []
+        : [
+            el(
+              'p',
+              {className: 'chip warn', role: 'note'},
+              `${safe} of ${plans.count} periods had no plan: the safe command was given`,
+            ),
+          ];
     this.root.append(
-      el('section', {}, el('h3', {}, `Plan over ${plans.horizon} ${plans.horizon === 1 ? 'step' : 'steps'} from here`), ...note, this.numbers, this.modes,
-        el('p', {className: 'state-keys'}, ...[...kStates, kNoPlan].slice(0, safe > 0 ? 4 : 3).map((s) => el('span', {}, el('b', {style: `color:${s.colour}`}, s.glyph), ` ${s.word}`)),
-          el('span', {}, el('i', {className: 'line', style: `border-top:3px solid ${hex(kPlan)}`}), ' planned way'))),
-      el('section', {}, el('h3', {}, 'Over the run'), ...this.plots.map((plot) => plot.root)));
-    if (plans.count === 0) this.root.replaceChildren(emptyState('No steps, so no plans.', 'Simulate some: `deft sim SCENE --controller mixed-integer --steps 50`.'));
+      el(
+        'section',
+        {},
+        el('h3', {}, `Plan over ${plans.horizon} ${plans.horizon === 1 ? 'step' : 'steps'} from here`),
+        ...note,
+        this.numbers,
+        this.modes,
+        el(
+          'p',
+          {className: 'state-keys'},
+          ...[...kStates, kNoPlan]
+            .slice(0, safe > 0 ? 4 : 3)
+            .map((s) => el('span', {}, el('b', {style: `color:${s.colour}`}, s.glyph), ` ${s.word}`)),
+          el('span', {}, el('i', {className: 'line', style: `border-top:3px solid ${hex(kPlan)}`}), ' planned way'),
+        ),
+      ),
+      el('section', {}, el('h3', {}, 'Over the run'), ...this.plots.map((plot) => plot.root)),
+    );
+    if (plans.count === 0)
+      this.root.replaceChildren(
+        emptyState('No steps, so no plans.', 'Simulate some: `deft sim SCENE --controller mixed-integer --steps 50`.'),
+      );
     player.onChange(() => this.redraw());
     onWidth(this.root, (width) => {
       for (const plot of this.plots) plot.resize(width);
@@ -45,33 +123,75 @@ export class ControlPanel {
 
   redraw(): void {
     if (this.root.offsetParent === null) return;
-    const {player: {frame}} = this;
+    const {
+      player: {frame},
+    } = this;
     for (const plot of this.plots) plot.moveTo(this.player.time);
-    this.numbers.replaceChildren(...this.facts(frame).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+    this.numbers.replaceChildren(
+      ...this.facts(frame).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]),
+    );
     this.modes.replaceChildren(this.table(frame));
   }
 
-  applyTheme(): void { for (const plot of this.plots) plot.redraw(); }
+  applyTheme(): void {
+    for (const plot of this.plots) plot.redraw();
+  }
 
   private facts(frame: number): [string, string][] {
     const {plans, run} = this;
     if (frame >= plans.count) return [['plan', 'none: the run ends here']];
-    const word = run.names.status_words[plans.status[frame]], time: [string, string] = ['time', seconds(plans.time[frame])];
+    const word = run.names.status_words[plans.status[frame]],
+      time: [string, string] = ['time', seconds(plans.time[frame])];
     if (plans.fallback[frame]) return [['plan', `none (${word}): the safe command is given`], time];
     const proven = word === 'Solved' ? 'proven optimal' : `the best found (${word})`;
-    return [['plan', proven], ['cost', `${figures(plans.cost[frame], 6)}, no plan below ${figures(plans.bound[frame], 6)}`], ['gap', figures(plans.gap[frame])], time];
+    return [
+      ['plan', proven],
+      ['cost', `${figures(plans.cost[frame], 6)}, no plan below ${figures(plans.bound[frame], 6)}`],
+      ['gap', figures(plans.gap[frame])],
+      time,
+    ];
   }
 
   /** A row per contact in reach, a cell per stage. */
   private table(frame: number): HTMLElement {
     const rows = planRows(this.run, frame);
-    if (rows.length === 0) return el('p', {className: 'hint'}, frame < this.plans.count ? 'No contact is in reach of the horizon.' : '');
-    const head = el('tr', {}, el('th', {scope: 'col'}, 'contact, stage'), ...rows[0].states.map((_, k) =>
-      el('th', {scope: 'col'}, rows[0].states.length <= 12 || (k + 1) % 5 === 0 ? String(k + 1) : '')));
-    return el('table', {'aria-label': 'Contacts of the plan, stage by stage'}, el('thead', {}, head), el('tbody', {}, ...rows.map(({name, states}) =>
-      el('tr', {}, el('th', {scope: 'row'}, name), ...states.map((state, k) => {
-        const {word, glyph, colour} = kStates[state] ?? kNoPlan;
-        return el('td', {title: `${name}, stage ${k + 1}: ${word}`, 'aria-label': word, style: `color:${colour};background:color-mix(in srgb, ${colour} ${state ? 22 : 6}%, transparent)`}, glyph);
-      })))));
+    if (rows.length === 0)
+      return el('p', {className: 'hint'}, frame < this.plans.count ? 'No contact is in reach of the horizon.' : '');
+    const head = el(
+      'tr',
+      {},
+      el('th', {scope: 'col'}, 'contact, stage'),
+      ...rows[0].states.map((_, k) =>
+        el('th', {scope: 'col'}, rows[0].states.length <= 12 || (k + 1) % 5 === 0 ? String(k + 1) : ''),
+      ),
+    );
+    return el(
+      'table',
+      {'aria-label': 'Contacts of the plan, stage by stage'},
+      el('thead', {}, head),
+      el(
+        'tbody',
+        {},
+        ...rows.map(({name, states}) =>
+          el(
+            'tr',
+            {},
+            el('th', {scope: 'row'}, name),
+            ...states.map((state, k) => {
+              const {word, glyph, colour} = kStates[state] ?? kNoPlan;
+              return el(
+                'td',
+                {
+                  title: `${name}, stage ${k + 1}: ${word}`,
+                  'aria-label': word,
+                  style: `color:${colour};background:color-mix(in srgb, ${colour} ${state ? 22 : 6}%, transparent)`,
+                },
+                glyph,
+              );
+            }),
+          ),
+        ),
+      ),
+    );
   }
 }

@@ -4,7 +4,10 @@ type Props = Record<string, unknown>;
 
 /** An element with properties (`on…` are listeners, `aria-…`, `role` and `data-…` attributes) and children. */
 export function el<K extends keyof HTMLElementTagNameMap>(
-    tag: K, props: Props = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+  tag: K,
+  props: Props = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (key.startsWith('on')) node.addEventListener(key.slice(2), value as EventListener);
@@ -26,19 +29,38 @@ export function checkbox(text: string, checked: boolean, set: (on: boolean) => v
 }
 
 /** A named choice. */
-export function choice(text: string, options: [string, string][], value: string, set: (value: string) => void): HTMLLabelElement {
+export function choice(
+  text: string,
+  options: [string, string][],
+  value: string,
+  set: (value: string) => void,
+): HTMLLabelElement {
   const list = el('select', {onchange: () => set(list.value)}, ...options.map(([v, t]) => el('option', {value: v}, t)));
   list.value = value;
   return el('label', {className: 'choice'}, el('span', {}, text), list);
 }
 
 /** A named slider. */
-export function slider(text: string, min: number, max: number, step: number, value: number, set: (value: number) => void,
-                       show: (value: number) => string): HTMLLabelElement {
+export function slider(
+  text: string,
+  min: number,
+  max: number,
+  step: number,
+  value: number,
+  set: (value: number) => void,
+  show: (value: number) => string,
+): HTMLLabelElement {
   const output = el('output', {}, show(value));
   const range = el('input', {
-    type: 'range', min, max, step, value,
-    oninput: () => { set(Number(range.value)); output.textContent = show(Number(range.value)); },
+    type: 'range',
+    min,
+    max,
+    step,
+    value,
+    oninput: () => {
+      set(Number(range.value));
+      output.textContent = show(Number(range.value));
+    },
   });
   range.value = String(value);
   return el('label', {className: 'slide'}, el('span', {}, text), range, output);
@@ -46,10 +68,16 @@ export function slider(text: string, min: number, max: number, step: number, val
 
 /** What is missing and how to get it; commands between backticks. */
 export const emptyState = (what: string, how: string): HTMLElement =>
-  el('div', {className: 'empty', role: 'note'}, el('strong', {}, what),
-     el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))));
+  el(
+    'div',
+    {className: 'empty', role: 'note'},
+    el('strong', {}, what),
+    el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))),
+  );
 
 /** Calls `act` with the width [px] of an element whenever its size changes while it can be seen. */
 export function onWidth(element: HTMLElement, act: (width: number) => void): void {
-  new ResizeObserver(() => { if (element.clientWidth > 0) act(element.clientWidth); }).observe(element);
+  new ResizeObserver(() => {
+    if (element.clientWidth > 0) act(element.clientWidth);
+  }).observe(element);
 }

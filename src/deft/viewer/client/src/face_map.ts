@@ -9,7 +9,8 @@ import {makeGeometry} from './shapes';
 
 const kAir = 26; // [px] around the outline
 
-/** The way of an equivalent contact point over its body, seen along one of the body's axes: outline of the body, trail up to the frame. */
+/** The way of an equivalent contact point over its body, seen along one of the body's axes: outline of the body, trail
+ *  up to the frame. */
 export class FaceMap {
   readonly canvas = el('canvas', {role: 'img', className: 'face-map'});
   axis = 2;
@@ -18,7 +19,9 @@ export class FaceMap {
   private outline: number[][] = [];
   private places: (Vector3 | null)[] = [];
 
-  constructor(private readonly run: Run) { new ResizeObserver(() => this.draw()).observe(this.canvas); }
+  constructor(private readonly run: Run) {
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
 
   setTrack(track: Track): void {
     this.track = track;
@@ -28,28 +31,44 @@ export class FaceMap {
     if (this.outline.length === 0) this.outline = far;
   }
 
-  /** The body's axis along which its contact at a frame is seen from outside; the one of the first contact where there is none. */
+  /** The body's axis along which its contact at a frame is seen from outside; the one of the first contact where there
+   *  is none. */
   facing(frame: number): number {
     const {track, run} = this;
     if (!track) return 2;
-    const at = bears(run, track, frame) ? frame : Array.from({length: run.frames}, (_, k) => k).find((k) => bears(run, track, k));
+    const at = bears(run, track, frame)
+      ? frame
+      : Array.from({length: run.frames}, (_, k) => k).find((k) => bears(run, track, k));
     if (at === undefined) return 2;
     const n = normalOnBody(run, track, at).toArray().map(Math.abs);
     return n.indexOf(Math.max(...n));
   }
 
-  show(frame: number): void { this.frame = frame; this.draw(); }
+  show(frame: number): void {
+    this.frame = frame;
+    this.draw();
+  }
 
   draw(): void {
-    const {canvas, axis, run, track} = this, {clientWidth: width, clientHeight: height} = canvas;
+    const {canvas, axis, run, track} = this,
+      {clientWidth: width, clientHeight: height} = canvas;
     if (width === 0 || height === 0 || !track || this.outline.length === 0) return;
     canvas.width = width * devicePixelRatio;
     canvas.height = height * devicePixelRatio;
     const pen = canvas.getContext('2d')!;
     pen.scale(devicePixelRatio, devicePixelRatio);
-    const [i, j] = [(axis + 1) % 3, (axis + 2) % 3], range = (k: number) => this.outline.reduce(([a, b], p) => [Math.min(a, p[k]), Math.max(b, p[k])], [Infinity, -Infinity]);
-    const [x, y] = [range(i), range(j)], size = Math.min((width - 2 * kAir) / Math.max(1e-9, x[1] - x[0]), (height - 2 * kAir) / Math.max(1e-9, y[1] - y[0]));
-    const place = (p: ArrayLike<number>) => ({x: width / 2 + size * (p[i] - (x[0] + x[1]) / 2), y: height / 2 - size * (p[j] - (y[0] + y[1]) / 2)});
+    const [i, j] = [(axis + 1) % 3, (axis + 2) % 3],
+      range = (k: number) =>
+        this.outline.reduce(([a, b], p) => [Math.min(a, p[k]), Math.max(b, p[k])], [Infinity, -Infinity]);
+    const [x, y] = [range(i), range(j)],
+      size = Math.min(
+        (width - 2 * kAir) / Math.max(1e-9, x[1] - x[0]),
+        (height - 2 * kAir) / Math.max(1e-9, y[1] - y[0]),
+      );
+    const place = (p: ArrayLike<number>) => ({
+      x: width / 2 + size * (p[i] - (x[0] + x[1]) / 2),
+      y: height / 2 - size * (p[j] - (y[0] + y[1]) / 2),
+    });
 
     pen.beginPath();
     hull(this.outline.map(place)).forEach((p, k) => (k ? pen.lineTo(p.x, p.y) : pen.moveTo(p.x, p.y)));
@@ -63,10 +82,21 @@ export class FaceMap {
 
     let before: {x: number; y: number} | null = null;
     this.places.slice(0, this.frame + 1).forEach((p, frame) => {
-      const at = p ? place(p.toArray()) : null, kind = p ? kKinds[run.patches!.kind[track.at[frame]]] : kKinds[0];
+      const at = p ? place(p.toArray()) : null,
+        kind = p ? kKinds[run.patches!.kind[track.at[frame]]] : kKinds[0];
       pen.fillStyle = pen.strokeStyle = cssColour(kind.colour);
-      if (at && before) { pen.lineWidth = 1.2; pen.beginPath(); pen.moveTo(before.x, before.y); pen.lineTo(at.x, at.y); pen.stroke(); }
-      if (at) { pen.beginPath(); pen.arc(at.x, at.y, 1.6, 0, 2 * Math.PI); pen.fill(); }
+      if (at && before) {
+        pen.lineWidth = 1.2;
+        pen.beginPath();
+        pen.moveTo(before.x, before.y);
+        pen.lineTo(at.x, at.y);
+        pen.stroke();
+      }
+      if (at) {
+        pen.beginPath();
+        pen.arc(at.x, at.y, 1.6, 0, 2 * Math.PI);
+        pen.fill();
+      }
       before = at;
     });
     const now = this.places[this.frame];
@@ -81,7 +111,14 @@ export class FaceMap {
     pen.stroke();
   }
 
-  private names(pen: CanvasRenderingContext2D, width: number, height: number, i: number, j: number, [w, h]: number[]): void {
+  private names(
+    pen: CanvasRenderingContext2D,
+    width: number,
+    height: number,
+    i: number,
+    j: number,
+    [w, h]: number[],
+  ): void {
     pen.font = '12px system-ui, sans-serif';
     pen.fillStyle = cssColour('--ink-soft');
     pen.textAlign = 'center';
@@ -97,10 +134,13 @@ export class FaceMap {
 
 /** Corners of what touches of a body, in its frame. */
 function corners(run: Run, index: number): number[][] {
-  const body = run.scene.bodies[index], found: number[][] = [], v = new Vector3();
+  const body = run.scene.bodies[index],
+    found: number[][] = [],
+    v = new Vector3();
   for (const {shape, X_BG} of body.collisions.length ? body.collisions : body.visuals) {
     if (shape.type === 'half_space') continue;
-    const X = poseMatrix(X_BG), position = makeGeometry(shape, 1e-3).getAttribute('position');
+    const X = poseMatrix(X_BG),
+      position = makeGeometry(shape, 1e-3).getAttribute('position');
     for (let k = 0; k < position.count; ++k) found.push(v.fromBufferAttribute(position, k).applyMatrix4(X).toArray());
   }
   return found;

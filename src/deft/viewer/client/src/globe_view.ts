@@ -4,20 +4,34 @@ import {dot, Globe, Mat3, times, Vec3} from './support';
 
 /** What is drawn: loads (force, force, moment) in the axes of the plane of motion. */
 export interface GlobePicture {
-  surface: Globe; ellipsoid: Globe | null; turn: Mat3; // from the surface's axes to the plane's; the ellipsoid has the plane's already
-  load: Vec3 | null; twist: Vec3 | null; force: number; moment: number; // the largest of the surface: what the axes end at
+  surface: Globe;
+  ellipsoid: Globe | null;
+  turn: Mat3; // from the surface's axes to the plane's; the ellipsoid has the plane's already
+  load: Vec3 | null;
+  twist: Vec3 | null;
+  force: number;
+  moment: number; // the largest of the surface: what the axes end at
   axes: [string, string, string];
 }
 
-const kSpan = 1.45;     // half-width of the picture, in sizes of the surface
-const kAxis = 1.22;     // length of the axes
-const kArrow = 0.42;    // length of the twist
-export const kViews: [string, number, number][] = [['slanted', -1.08, 0.46], ['top', -Math.PI / 2, Math.PI / 2], ['front', -Math.PI / 2, 0], ['side', 0, 0]];
+const kSpan = 1.45; // half-width of the picture, in sizes of the surface
+const kAxis = 1.22; // length of the axes
+const kArrow = 0.42; // length of the twist
+export const kViews: [string, number, number][] = [
+  ['slanted', -1.08, 0.46],
+  ['top', -Math.PI / 2, Math.PI / 2],
+  ['front', -Math.PI / 2, 0],
+  ['side', 0, 0],
+];
 
-interface Point {x: number; y: number}
+interface Point {
+  x: number;
+  y: number;
+}
 
-/** A closed surface with the load that it bears and the twist, which is normal to it. Forces and moments have a scale each, so that the
- *  surface fills the picture; directions of twists are scaled the other way round, so that normals stay normal. Drag to turn. */
+/** A closed surface with the load that it bears and the twist, which is normal to it. Forces and moments have a scale
+ *  each, so that the surface fills the picture; directions of twists are scaled the other way round, so that normals
+ *  stay normal. Drag to turn. */
 export class GlobeView {
   readonly canvas = el('canvas', {role: 'img'});
   azimuth = kViews[0][1];
@@ -27,8 +41,13 @@ export class GlobeView {
   /** `turned` is called when the reader turns the picture by hand. */
   constructor(turned: () => void) {
     let last: Point | null = null;
-    this.canvas.addEventListener('pointerdown', (e) => { last = {x: e.clientX, y: e.clientY}; this.canvas.setPointerCapture(e.pointerId); });
-    this.canvas.addEventListener('pointerup', () => { last = null; });
+    this.canvas.addEventListener('pointerdown', (e) => {
+      last = {x: e.clientX, y: e.clientY};
+      this.canvas.setPointerCapture(e.pointerId);
+    });
+    this.canvas.addEventListener('pointerup', () => {
+      last = null;
+    });
     this.canvas.addEventListener('pointermove', (e) => {
       if (!last) return;
       this.azimuth -= 0.01 * (e.clientX - last.x);
@@ -40,7 +59,10 @@ export class GlobeView {
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
-  show(picture: GlobePicture | null): void { this.picture = picture; this.draw(); }
+  show(picture: GlobePicture | null): void {
+    this.picture = picture;
+    this.draw();
+  }
 
   private get toCamera(): Vec3 {
     const {azimuth: a, elevation: e} = this;
@@ -48,7 +70,8 @@ export class GlobeView {
   }
 
   draw(): void {
-    const {canvas, picture} = this, {clientWidth: width, clientHeight: height} = canvas;
+    const {canvas, picture} = this,
+      {clientWidth: width, clientHeight: height} = canvas;
     if (width === 0 || height === 0) return;
     canvas.width = width * devicePixelRatio;
     canvas.height = height * devicePixelRatio;
@@ -56,8 +79,11 @@ export class GlobeView {
     const pen = canvas.getContext('2d')!;
     pen.scale(devicePixelRatio, devicePixelRatio);
     pen.lineCap = pen.lineJoin = 'round';
-    const radius = Math.min(width, height) / 2 / kSpan, {azimuth: a, elevation: e} = this, d = this.toCamera;
-    const right: Vec3 = [-Math.sin(a), Math.cos(a), 0], up: Vec3 = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
+    const radius = Math.min(width, height) / 2 / kSpan,
+      {azimuth: a, elevation: e} = this,
+      d = this.toCamera;
+    const right: Vec3 = [-Math.sin(a), Math.cos(a), 0],
+      up: Vec3 = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
     const place = (s: Vec3): Point => ({x: width / 2 + radius * dot(right, s), y: height / 2 - radius * dot(up, s)});
     const scaled = (F: Vec3): Vec3 => [F[0] / picture.force, F[1] / picture.force, F[2] / picture.moment];
     const covector = (V: Vec3): Vec3 => [V[0] * picture.force, V[1] * picture.force, V[2] * picture.moment];
@@ -74,7 +100,12 @@ export class GlobeView {
     pen.fill();
     pen.globalAlpha = 1;
     this.grid(pen, surface, points, faces, true);
-    if (picture.ellipsoid) this.rings(pen, picture.ellipsoid, picture.ellipsoid.points.map((F) => place(scaled(F))));
+    if (picture.ellipsoid)
+      this.rings(
+        pen,
+        picture.ellipsoid,
+        picture.ellipsoid.points.map((F) => place(scaled(F))),
+      );
     this.arrows(pen, place, scaled, covector);
     this.names(pen, place);
   }
@@ -108,8 +139,15 @@ export class GlobeView {
     });
   }
 
-  /** Parallels and meridians every 30°; the equator (no moment) and the meridian of the body's own first axis are stronger. */
-  private grid(pen: CanvasRenderingContext2D, {rows, columns}: Globe, points: Point[], faces: boolean[], front: boolean): void {
+  /** Parallels and meridians every 30°; the equator (no moment) and the meridian of the body's own first axis are
+   *  stronger. */
+  private grid(
+    pen: CanvasRenderingContext2D,
+    {rows, columns}: Globe,
+    points: Point[],
+    faces: boolean[],
+    front: boolean,
+  ): void {
     pen.strokeStyle = cssColour('--surface');
     const segment = (i: number, j: number) => {
       if ((faces[i] || faces[j]) !== front) return;
@@ -124,8 +162,14 @@ export class GlobeView {
       pen.stroke();
     };
     const middle = (rows - 1) / 2;
-    for (let i = middle / 3; i < rows - 1; i += middle / 3) line(i === middle, () => { for (let j = 0; j < columns; ++j) segment(i * columns + j, i * columns + ((j + 1) % columns)); });
-    for (let j = 0; j < columns; j += columns / 12) line(j === 0, () => { for (let i = 0; i + 1 < rows; ++i) segment(i * columns + j, (i + 1) * columns + j); });
+    for (let i = middle / 3; i < rows - 1; i += middle / 3)
+      line(i === middle, () => {
+        for (let j = 0; j < columns; ++j) segment(i * columns + j, i * columns + ((j + 1) % columns));
+      });
+    for (let j = 0; j < columns; j += columns / 12)
+      line(j === 0, () => {
+        for (let i = 0; i + 1 < rows; ++i) segment(i * columns + j, (i + 1) * columns + j);
+      });
     pen.globalAlpha = 1;
   }
 
@@ -136,22 +180,36 @@ export class GlobeView {
     pen.setLineDash([5, 4]);
     const ring = (at: (k: number) => number, count: number) => {
       pen.beginPath();
-      for (let k = 0; k <= count; ++k) { const p = points[at(k)]; if (k) pen.lineTo(p.x, p.y); else pen.moveTo(p.x, p.y); }
+      for (let k = 0; k <= count; ++k) {
+        const p = points[at(k)];
+        if (k) pen.lineTo(p.x, p.y);
+        else pen.moveTo(p.x, p.y);
+      }
       pen.stroke();
     };
     ring((k) => ((rows - 1) / 2) * columns + (k % columns), columns);
     for (const j of [0, columns / 4]) {
       const round = 2 * (rows - 1);
-      ring((k) => { const i = k % round; return i < rows ? i * columns + j : (round - i) * columns + ((j + columns / 2) % columns); }, round);
+      ring((k) => {
+        const i = k % round;
+        return i < rows ? i * columns + j : (round - i) * columns + ((j + columns / 2) % columns);
+      }, round);
     }
     pen.setLineDash([]);
   }
 
   /** The load from the origin to the surface, with its foot on the plane of forces; the twist from there outwards. */
-  private arrows(pen: CanvasRenderingContext2D, place: (s: Vec3) => Point, scaled: (F: Vec3) => Vec3, covector: (V: Vec3) => Vec3): void {
+  private arrows(
+    pen: CanvasRenderingContext2D,
+    place: (s: Vec3) => Point,
+    scaled: (F: Vec3) => Vec3,
+    covector: (V: Vec3) => Vec3,
+  ): void {
     const {load, twist} = this.picture!;
     if (!load) return;
-    const tip = scaled(load), foot: Vec3 = [tip[0], tip[1], 0], [o, p, q] = [place([0, 0, 0]), place(tip), place(foot)];
+    const tip = scaled(load),
+      foot: Vec3 = [tip[0], tip[1], 0],
+      [o, p, q] = [place([0, 0, 0]), place(tip), place(foot)];
     if (Math.abs(tip[2]) > 0.03) {
       pen.strokeStyle = cssColour('--ink-soft');
       pen.lineWidth = 1;
@@ -165,7 +223,8 @@ export class GlobeView {
     }
     arrow(pen, o, p, `#${kForce.getHexString()}`);
     if (!twist) return;
-    const n = covector(twist), length = Math.hypot(...n);
+    const n = covector(twist),
+      length = Math.hypot(...n);
     const end = place(tip.map((x, i) => x + (kArrow * n[i]) / length) as Vec3);
     arrow(pen, p, end, `#${kTwist.getHexString()}`);
   }
@@ -175,8 +234,14 @@ const alongAxis = (i: number, s: number): Vec3 => [0, 1, 2].map((j) => (i === j 
 
 /** An arrow with a rim in the page's colour; a dot where it is seen from its end. */
 function arrow(pen: CanvasRenderingContext2D, from: Point, to: Point, colour: string): void {
-  const x = to.x - from.x, y = to.y - from.y, length = Math.hypot(x, y), head = Math.min(11, 0.6 * length);
-  for (const [width, stroke] of [[6.5, cssColour('--panel')], [3.2, colour]] as const) {
+  const x = to.x - from.x,
+    y = to.y - from.y,
+    length = Math.hypot(x, y),
+    head = Math.min(11, 0.6 * length);
+  for (const [width, stroke] of [
+    [6.5, cssColour('--panel')],
+    [3.2, colour],
+  ] as const) {
     pen.strokeStyle = pen.fillStyle = stroke;
     pen.lineWidth = width;
     pen.beginPath();
@@ -185,7 +250,9 @@ function arrow(pen: CanvasRenderingContext2D, from: Point, to: Point, colour: st
       pen.fill();
       continue;
     }
-    const [ux, uy] = [x / length, y / length], neck = {x: to.x - head * ux, y: to.y - head * uy}, wide = 0.5 * head;
+    const [ux, uy] = [x / length, y / length],
+      neck = {x: to.x - head * ux, y: to.y - head * uy},
+      wide = 0.5 * head;
     pen.moveTo(from.x, from.y);
     pen.lineTo(neck.x, neck.y);
     pen.stroke();
@@ -206,7 +273,10 @@ export function hull(points: Point[]): Point[] {
   const side = (list: Point[]): Point[] => {
     const chain: Point[] = [];
     for (const p of list) {
-      const turns = () => { const [a, b] = chain.slice(-2); return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x) <= 0; };
+      const turns = () => {
+        const [a, b] = chain.slice(-2);
+        return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x) <= 0;
+      };
       while (chain.length >= 2 && turns()) chain.pop();
       chain.push(p);
     }

@@ -1,11 +1,12 @@
 import {Mesh, Raycaster, Vector2, Vector3} from 'three';
 import type {Bodies} from './bodies';
+import type {Contact} from './contact';
 import type {ContactLayer} from './contact_layer';
 import {el} from './dom';
 import {figures, millimetres, newtons} from './format';
 import {kStates} from './palette';
 import {kKinds, readPatch} from './patch';
-import type {Contact, Run} from './run';
+import type {Run} from './run';
 import type {Stage} from './stage';
 
 const kReach = 9; // [px] how near the pointer must come to a force
@@ -13,15 +14,23 @@ const kReach = 9; // [px] how near the pointer must come to a force
 /** What one contact says of itself, line by line. */
 export function describe(run: Run, c: Contact): [string, string][] {
   const lines: [string, string][] = [
-    ['force', newtons(Math.hypot(...c.force))], ['normal', newtons(c.fn)], ['tangential', newtons(c.ft)],
-    ['of μ fₙ', c.fn > 1e-9 && c.mu > 0 ? `${figures(100 * c.utilisation)} %` : 'no load'], ['μ', figures(c.mu)],
-    ['gap', millimetres(c.gap)], ['state', `${kStates[c.state]?.glyph ?? '?'} ${kStates[c.state]?.word ?? 'unknown'}`],
+    ['force', newtons(Math.hypot(...c.force))],
+    ['normal', newtons(c.fn)],
+    ['tangential', newtons(c.ft)],
+    ['of μ fₙ', c.fn > 1e-9 && c.mu > 0 ? `${figures(100 * c.utilisation)} %` : 'no load'],
+    ['μ', figures(c.mu)],
+    ['gap', millimetres(c.gap)],
+    ['state', `${kStates[c.state]?.glyph ?? '?'} ${kStates[c.state]?.word ?? 'unknown'}`],
   ];
   if (run.contacts.torque) lines.splice(3, 0, ['torque', `${figures(c.torque)} N·m`]);
   const patch = readPatch(run, c.index);
   if (patch && c.state > 0) {
     const [v_t, v_o, v_r] = patch.slip;
-    lines.push(['shared', `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}`], ['slip t, o', `${figures(v_t)}, ${figures(v_o)} m/s`], ['spin', `${figures(v_r)} rad/s`]);
+    lines.push(
+      ['shared', `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}`],
+      ['slip t, o', `${figures(v_t)}, ${figures(v_o)} m/s`],
+      ['spin', `${figures(v_r)} rad/s`],
+    );
     lines[lines.findIndex(([name]) => name === 'of μ fₙ')] = ['friction used', `${figures(100 * patch.used)} %`];
   }
   return lines;
@@ -40,22 +49,32 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
   const distance = (pointer: Vector2, contact: Contact): number => {
     const from = project(new Vector3(...contact.point));
     const along = project(layer.tip(contact)).sub(from);
-    const part = along.lengthSq() > 0 ? Math.min(1, Math.max(0, pointer.clone().sub(from).dot(along) / along.lengthSq())) : 0;
+    const part =
+      along.lengthSq() > 0 ? Math.min(1, Math.max(0, pointer.clone().sub(from).dot(along) / along.lengthSq())) : 0;
     return pointer.distanceTo(from.addScaledVector(along, part));
   };
   const nearest = (pointer: Vector2): Contact | null => {
-    let best: Contact | null = null, least = kReach;
+    let best: Contact | null = null,
+      least = kReach;
     for (const contact of layer.contacts) {
       const d = distance(pointer, contact);
-      if (d < least) { best = contact; least = d; }
+      if (d < least) {
+        best = contact;
+        least = d;
+      }
     }
     return best;
   };
   const bodyUnder = (pointer: Vector2): {name: string; point: Vector3} | null => {
-    caster.setFromCamera(new Vector2((2 * pointer.x) / host.clientWidth - 1, 1 - (2 * pointer.y) / host.clientHeight), stage.camera);
+    caster.setFromCamera(
+      new Vector2((2 * pointer.x) / host.clientWidth - 1, 1 - (2 * pointer.y) / host.clientHeight),
+      stage.camera,
+    );
     const hit = caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
       let shown = h.object instanceof Mesh;
-      h.object.traverseAncestors((parent) => { shown &&= parent.visible; });
+      h.object.traverseAncestors((parent) => {
+        shown &&= parent.visible;
+      });
       return shown && h.object.visible;
     });
     let node = hit?.object ?? null;
@@ -71,21 +90,29 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
   };
 
   stage.canvas.addEventListener('pointermove', (event) => {
-    if (event.buttons) { tip.hidden = true; return; }
+    if (event.buttons) {
+      tip.hidden = true;
+      return;
+    }
     const pointer = new Vector2(event.offsetX, event.offsetY);
     const contact = nearest(pointer);
     if (contact) {
       const names = run.names.bodies;
-      const rows = describe(run, contact).map(([name, value]) => el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, value)));
+      const rows = describe(run, contact).map(([name, value]) =>
+        el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, value)),
+      );
       show(pointer, el('strong', {}, `on ${names[contact.on]} from ${names[contact.from]}`), el('table', {}, ...rows));
       return;
     }
     const body = bodyUnder(pointer);
-    if (body) show(pointer, body.name); else tip.hidden = true;
+    if (body) show(pointer, body.name);
+    else tip.hidden = true;
   });
   stage.canvas.addEventListener('dblclick', (event) => {
     const body = bodyUnder(new Vector2(event.offsetX, event.offsetY));
     if (body) stage.lookAt(body.point, layer.bodyRadius);
   });
-  stage.canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
+  stage.canvas.addEventListener('pointerleave', () => {
+    tip.hidden = true;
+  });
 }

@@ -10,12 +10,18 @@ export class Instances {
   private mesh: InstancedMesh;
   private count = 0;
 
-  constructor(private readonly scene: Scene, private readonly geometry: BufferGeometry, private readonly material: Material,
-              private readonly renderOrder = 0) {
+  constructor(
+    private readonly scene: Scene,
+    private readonly geometry: BufferGeometry,
+    private readonly material: Material,
+    private readonly renderOrder = 0,
+  ) {
     this.mesh = this.allocate(64);
   }
 
-  begin(): void { this.count = 0; }
+  begin(): void {
+    this.count = 0;
+  }
 
   /** One copy at `position` with its z axis along `axis` (unit), scaled by `width` across and `length` along. */
   add(position: Vector3, axis: Vector3, width: number, length: number, colour: Color): void {

@@ -1,20 +1,29 @@
 import {el} from './dom';
 
-export interface Key {keys: string[]; shown: string; text: string; action: () => void}
+export interface Key {
+  keys: string[];
+  shown: string;
+  text: string;
+  action: () => void;
+}
 
 /** Acts on keys pressed anywhere, except where the focused control needs them itself. */
 export function listenToKeys(bindings: Key[], signal: AbortSignal): void {
   const table = new Map(bindings.flatMap((b) => b.keys.map((key) => [key, b.action] as const)));
-  document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
-    const target = event.target as HTMLElement;
-    const name = (event.shiftKey && event.key.startsWith('Arrow') ? 'Shift+' : '') + event.key;
-    if (ownsKey(target, event.key)) return;
-    const action = table.get(name);
-    if (!action) return;
-    event.preventDefault();
-    action();
-  }, {signal});
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
+      const target = event.target as HTMLElement;
+      const name = (event.shiftKey && event.key.startsWith('Arrow') ? 'Shift+' : '') + event.key;
+      if (ownsKey(target, event.key)) return;
+      const action = table.get(name);
+      if (!action) return;
+      event.preventDefault();
+      action();
+    },
+    {signal},
+  );
 }
 
 const kSliderKeys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'];
@@ -32,11 +41,21 @@ function ownsKey(target: HTMLElement, key: string): boolean {
 
 /** The list of keys as a dialog. */
 export function helpDialog(bindings: Key[]): HTMLDialogElement {
-  const rows = bindings.map((b) => el('tr', {}, el('th', {scope: 'row'}, el('kbd', {}, b.shown)), el('td', {}, b.text)));
-  const dialog = el('dialog', {className: 'help', 'aria-label': 'Keyboard'},
-    el('h2', {}, 'Keyboard'), el('table', {}, ...rows),
-    el('p', {className: 'hint'}, 'Mouse: drag turns, right-drag moves, wheel zooms; hover a force or a body for its values, ' +
-      'double-click a body to go there. Drop another run.html or run.json on the page to open it.'),
-    el('form', {method: 'dialog'}, el('button', {autofocus: true}, 'Close')));
+  const rows = bindings.map((b) =>
+    el('tr', {}, el('th', {scope: 'row'}, el('kbd', {}, b.shown)), el('td', {}, b.text)),
+  );
+  const dialog = el(
+    'dialog',
+    {className: 'help', 'aria-label': 'Keyboard'},
+    el('h2', {}, 'Keyboard'),
+    el('table', {}, ...rows),
+    el(
+      'p',
+      {className: 'hint'},
+      'Mouse: drag turns, right-drag moves, wheel zooms; hover a force or a body for its values, ' +
+        'double-click a body to go there. Drop another run.html or run.json on the page to open it.',
+    ),
+    el('form', {method: 'dialog'}, el('button', {autofocus: true}, 'Close')),
+  );
   return dialog;
 }

@@ -2,7 +2,7 @@ import {Vector3} from 'three';
 import type {Stage} from './stage';
 
 const kMost = 40;
-const kCell = {width: 62, height: 17}; // [px] room that a label needs
+const kCell = {width: 62, height: 17}; // [px] space that a label needs
 
 /** Numbers beside points of the scene: HTML over the canvas. A label that would cover an earlier one is left out. */
 export class Labels {
@@ -10,9 +10,15 @@ export class Labels {
   private used = 0;
   private boxes: {x: number; y: number}[] = [];
 
-  constructor(private readonly host: HTMLElement, private readonly stage: Stage) {}
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly stage: Stage,
+  ) {}
 
-  begin(): void { this.used = 0; this.boxes = []; }
+  begin(): void {
+    this.used = 0;
+    this.boxes = [];
+  }
 
   add(at: Vector3, text: string, className: string): void {
     if (this.used >= kMost) return;
@@ -30,5 +36,7 @@ export class Labels {
     label.hidden = false;
   }
 
-  end(): void { for (let i = this.used; i < this.pool.length; ++i) this.pool[i].hidden = true; }
+  end(): void {
+    for (let i = this.used; i < this.pool.length; ++i) this.pool[i].hidden = true;
+  }
 }

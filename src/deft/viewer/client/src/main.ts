@@ -1,10 +1,18 @@
 import './style.css';
 import {App} from './app';
 import {el, emptyState} from './dom';
-import {parseRun, runText} from './run';
+import {parseRun, runText} from './run_document';
 
-interface Hook {ready: boolean; frame(i: number): void; info(): Record<string, unknown>}
-declare global { interface Window {__deft: Hook} }
+interface Hook {
+  ready: boolean;
+  frame(i: number): void;
+  info(): Record<string, unknown>;
+}
+declare global {
+  interface Window {
+    __deft: Hook;
+  }
+}
 
 let app: App | null = null;
 let life = new AbortController();
@@ -33,9 +41,21 @@ function complain(message: string): void {
 const openFile = async (file: File): Promise<void> => open(runText(await file.text()), file.name);
 
 function openButton(): HTMLElement {
-  const picker = el('input', {type: 'file', accept: '.html,.json', hidden: true, 'aria-label': 'Run file',
-                              onchange: () => { if (picker.files?.[0]) void openFile(picker.files[0]); }});
-  return el('span', {}, el('button', {title: 'Open another run.html or run.json', onclick: () => picker.click()}, 'Open…'), picker);
+  const picker = el('input', {
+    type: 'file',
+    accept: '.html,.json',
+    hidden: true,
+    'aria-label': 'Run file',
+    onchange: () => {
+      if (picker.files?.[0]) void openFile(picker.files[0]);
+    },
+  });
+  return el(
+    'span',
+    {},
+    el('button', {title: 'Open another run.html or run.json', onclick: () => picker.click()}, 'Open…'),
+    picker,
+  );
 }
 
 document.addEventListener('dragover', (event) => event.preventDefault());
@@ -48,8 +68,19 @@ document.addEventListener('drop', (event) => {
 const embedded = document.querySelector('#deft-run')?.textContent?.trim() ?? '';
 if (embedded) open(embedded, 'This page');
 if (!app) {
-  document.querySelector('#app')!.replaceChildren(el('main', {className: 'welcome'},
-    el('h1', {}, 'deft viewer'), emptyState('No run in this page.',
-      '`deft sim SCENE` writes run.html with the run inside; or drop a run.html or run.json here.'), openButton()));
+  document
+    .querySelector('#app')!
+    .replaceChildren(
+      el(
+        'main',
+        {className: 'welcome'},
+        el('h1', {}, 'deft viewer'),
+        emptyState(
+          'No run in this page.',
+          '`deft sim SCENE` writes run.html with the run inside; or drop a run.html or run.json here.',
+        ),
+        openButton(),
+      ),
+    );
 }
 window.__deft.ready = true;

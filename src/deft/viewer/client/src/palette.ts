@@ -10,27 +10,37 @@ export const kTwist = new Color('#7a4bd0'); // how an object slides on its suppo
 export const kPlan = new Color('#7a4bd0'); // what a controller expects
 export const kPenetration = new Color('#d6252b');
 
-/** Contact states by index: word, glyph, colour. Shape and word tell them apart without the colour. */
+/** Contact states by index: word, glyph, colour. Shape and word distinguish them without the colour. */
 export const kStates = [
   {word: 'open', glyph: '○', colour: '#7b8490'},
   {word: 'stick', glyph: '■', colour: '#0f9d74'},
   {word: 'slide', glyph: '▲', colour: '#e0561b'},
 ];
 
-const kUtilisation: [number, Color][] = [[0, new Color('#1b9e8a')], [0.6, new Color('#e3b437')], [1, new Color('#d6402b')]];
+const kUtilisation: [number, Color][] = [
+  [0, new Color('#1b9e8a')],
+  [0.6, new Color('#e3b437')],
+  [1, new Color('#d6402b')],
+];
 
 /** Colour of ‖f_t‖ / (μ f_n) between 0 (the axis of the cone) and 1 (its surface). */
 export function utilisationColour(value: number, out = new Color()): Color {
   const x = Math.min(1, Math.max(0, value));
-  const [[x0, c0], [x1, c1]] = x < kUtilisation[1][0] ? [kUtilisation[0], kUtilisation[1]] : [kUtilisation[1], kUtilisation[2]];
+  const [[x0, c0], [x1, c1]] =
+    x < kUtilisation[1][0] ? [kUtilisation[0], kUtilisation[1]] : [kUtilisation[1], kUtilisation[2]];
   return out.lerpColors(c0, c1, (x - x0) / (x1 - x0));
 }
 
 export const utilisationGradient = (): string =>
   `linear-gradient(90deg, ${kUtilisation.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;
 
-/** Cost or time of a tree's nodes, small to large; the ends differ in lightness too, and from the page in both themes. */
-const kTree: [number, Color][] = [[0, new Color('#3d63c9')], [0.5, new Color('#1f9e8c')], [1, new Color('#d99a1c')]];
+/** Cost or time of a tree's nodes, small to large; the ends differ in lightness too, and from the page in both
+ *  themes. */
+const kTree: [number, Color][] = [
+  [0, new Color('#3d63c9')],
+  [0.5, new Color('#1f9e8c')],
+  [1, new Color('#d99a1c')],
+];
 
 export function treeColour(value: number, out = new Color()): Color {
   const x = Math.min(1, Math.max(0, value));
@@ -38,4 +48,5 @@ export function treeColour(value: number, out = new Color()): Color {
   return out.lerpColors(c0, c1, (x - x0) / (x1 - x0));
 }
 
-export const treeGradient = (): string => `linear-gradient(90deg, ${kTree.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;
+export const treeGradient = (): string =>
+  `linear-gradient(90deg, ${kTree.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;

@@ -8,11 +8,16 @@ import {Line, Plot} from './plots';
 import {Run} from './run';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
-const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
+const kXYZ = [
+  ['x', '#d0453e'],
+  ['y', '#3f9b48'],
+  ['z', '#3f7fe0'],
+] as const;
 const kFine = 1e-6; // of the largest coordinate: single precision
 const kStill = 1e-12; // [m/s, rad/s] below, single precision says nothing
 
-/** One contact of the model of the equivalent contact point: its numbers, the point on the body, slips and force over time. */
+/** One contact of the model of the equivalent contact point: its numbers, the point on the body, slips and force over
+ *  time. */
 export class PatchPanel {
   readonly root = el('div', {className: 'patch'});
   private readonly map: FaceMap;
@@ -24,19 +29,57 @@ export class PatchPanel {
   private width = 300;
 
   /** Null for runs of other models, and where nothing ever touched. */
-  static make(run: Run, player: Player): PatchPanel | null { return tracks(run).length ? new PatchPanel(run, player) : null; }
+  static make(run: Run, player: Player): PatchPanel | null {
+    return tracks(run).length ? new PatchPanel(run, player) : null;
+  }
 
-  private constructor(private readonly run: Run, private readonly player: Player) {
+  private constructor(
+    private readonly run: Run,
+    private readonly player: Player,
+  ) {
     const all = tracks(run);
     this.track = liveliestTrack(run);
     this.map = new FaceMap(run);
-    const chooser = all.length < 2 ? [] : [choice('Contact', all.map((track, i) => [String(i), track.name]), String(all.indexOf(this.track)), (i) => this.choose(all[Number(i)]))];
-    const seen = choice('Seen', [['', 'towards the contact'], ...[...'xyz'].map((letter, i): [string, string] => [String(i), `along ${letter} of the body`])], '', () => this.redraw());
+    const chooser =
+      all.length < 2
+        ? []
+        : [
+            choice(
+              'Contact',
+              all.map((track, i) => [String(i), track.name]),
+              String(all.indexOf(this.track)),
+              (i) => this.choose(all[Number(i)]),
+            ),
+          ];
+    const seen = choice(
+      'Seen',
+      [
+        ['', 'towards the contact'],
+        ...[...'xyz'].map((letter, i): [string, string] => [String(i), `along ${letter} of the body`]),
+      ],
+      '',
+      () => this.redraw(),
+    );
     this.seen = seen.querySelector('select')!;
-    this.root.append(el('section', {}, el('h3', {}, all.length < 2 ? `Contact ${all[0].name}` : 'Contact'), ...chooser, this.numbers),
-      el('section', {}, el('h3', {}, 'Contact point on the body'), seen, this.map.canvas, el('p', {className: 'state-keys'}, ...kKinds.slice(1).map((kind) =>
-        el('span', {}, el('b', {style: `color:var(${kind.colour})`}, kind.glyph), ` ${kind.word}`)))),
-      el('section', {}, el('h3', {}, 'Over the run'), this.holder), el('section', {}, el('h3', {}, 'Legend'), ...this.legend()));
+    this.root.append(
+      el('section', {}, el('h3', {}, all.length < 2 ? `Contact ${all[0].name}` : 'Contact'), ...chooser, this.numbers),
+      el(
+        'section',
+        {},
+        el('h3', {}, 'Contact point on the body'),
+        seen,
+        this.map.canvas,
+        el(
+          'p',
+          {className: 'state-keys'},
+          ...kKinds
+            .slice(1)
+            .map((kind) => el('span', {}, el('b', {style: `color:var(${kind.colour})`}, kind.glyph), ` ${kind.word}`)),
+        ),
+      ),
+      el('section', {}, el('h3', {}, 'Over the run'), this.holder),
+      el('section', {}, el('h3', {}, 'Legend'), ...this.legend()),
+    );
     this.choose(this.track);
     player.onChange(() => this.redraw());
     onWidth(this.root, (width) => {
@@ -54,8 +97,11 @@ export class PatchPanel {
     const facts = this.facts(frame);
     this.numbers.replaceChildren(...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
     this.map.axis = this.seen.value === '' ? this.map.facing(frame) : Number(this.seen.value);
-    this.map.canvas.setAttribute('aria-label', `Contact point on ${this.run.names.bodies[this.track.body]}, seen along its ${'xyz'[this.map.axis]} axis. ` +
-      facts.map(([name, value]) => `${name}: ${value}`).join('; '));
+    this.map.canvas.setAttribute(
+      'aria-label',
+      `Contact point on ${this.run.names.bodies[this.track.body]}, seen along its ${'xyz'[this.map.axis]} axis. ` +
+        facts.map(([name, value]) => `${name}: ${value}`).join('; '),
+    );
     this.map.show(frame);
   }
 
@@ -68,23 +114,52 @@ export class PatchPanel {
     this.track = track;
     this.map.setTrack(track);
     for (const plot of this.plots) plot.destroy();
-    const {run, player} = this, times = Array.from(run.t), blank = () => new Array<number | null>(run.frames).fill(null);
-    const slip = [blank(), blank(), blank()], point = [blank(), blank(), blank()], normal = blank(), torsion = blank();
+    const {run, player} = this,
+      times = Array.from(run.t),
+      blank = () => new Array<number | null>(run.frames).fill(null);
+    const slip = [blank(), blank(), blank()],
+      point = [blank(), blank(), blank()],
+      normal = blank(),
+      torsion = blank();
     for (let k = 1; k < run.frames; ++k) {
       if (!bears(run, track, k)) continue;
-      const patch = readPatch(run, track.at[k])!, place = placeOnBody(run, track, k)!.toArray();
-      patch.slip.forEach((v, i) => { slip[i][k] = v; });
-      place.forEach((x, i) => { point[i][k] = 1e3 * x; });
+      const patch = readPatch(run, track.at[k])!,
+        place = placeOnBody(run, track, k)!.toArray();
+      patch.slip.forEach((v, i) => {
+        slip[i][k] = v;
+      });
+      place.forEach((x, i) => {
+        point[i][k] = 1e3 * x;
+      });
       normal[k] = patch.contact.fn;
       torsion[k] = patch.force[2];
     }
-    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({label, colour, values, dash});
+    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({
+      label,
+      colour,
+      values,
+      dash,
+    });
     this.plots = [
-      new Plot('Slip', 'm/s', times, [line('v_t', hex(kNormal), slip[0]), line('v_o', hex(kTangential), slip[1], [5, 3])], player, 1e-6),
+      new Plot(
+        'Slip',
+        'm/s',
+        times,
+        [line('v_t', hex(kNormal), slip[0]), line('v_o', hex(kTangential), slip[1], [5, 3])],
+        player,
+        1e-6,
+      ),
       new Plot('Spin v_r', 'rad/s', times, [line('v_r', hex(kForce), slip[2])], player, 1e-6),
       new Plot('Normal force', 'N', times, [line('normal', hex(kNormal), normal)], player, 1e-6),
       new Plot('Torsion', 'N·m', times, [line('torsion', hex(kForce), torsion)], player, 1e-9),
-      new Plot(`Contact point in the frame of ${run.names.bodies[track.body]}`, 'mm', times, kXYZ.map(([label, colour], i) => line(label, colour, point[i])), player, 1e-3),
+      new Plot(
+        `Contact point in the frame of ${run.names.bodies[track.body]}`,
+        'mm',
+        times,
+        kXYZ.map(([label, colour], i) => line(label, colour, point[i])),
+        player,
+        1e-3,
+      ),
     ];
     this.holder.replaceChildren(...this.plots.map((plot) => plot.root));
     for (const plot of this.plots) plot.resize(this.width);
@@ -95,26 +170,50 @@ export class PatchPanel {
     const {run, track} = this;
     if (frame < 1) return [['contact', 'the start: press → for the first step']];
     if (!bears(run, track, frame)) return [['contact', 'apart']];
-    const patch = readPatch(run, track.at[frame])!, {contact, force, slip, used} = patch, place = placeOnBody(run, track, frame)!.toArray(), far = Math.max(...place.map(Math.abs));
+    const patch = readPatch(run, track.at[frame])!,
+      {contact, force, slip, used} = patch,
+      place = placeOnBody(run, track, frame)!.toArray(),
+      far = Math.max(...place.map(Math.abs));
     const round = (x: number) => figures(Math.abs(x) < kStill ? 0 : x);
     return [
-      ['contact', `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}, ${contact.state === 2 ? 'slides' : 'sticks'}`],
+      [
+        'contact',
+        `${kKinds[patch.kind].glyph} ${kKinds[patch.kind].word}, ${contact.state === 2 ? 'slides' : 'sticks'}`,
+      ],
       ['slip', `v_t ${round(slip[0])}, v_o ${round(slip[1])} m/s, v_r ${round(slip[2])} rad/s`],
       ['force', `normal ${newtons(contact.fn)}, along t ${newtons(force[0])}, along o ${newtons(force[1])}`],
       ['torsion', `${round(force[2])} N·m`],
       ['friction', contact.mu > 0 ? `${figures(100 * used)} % of what it can bear` : 'none'],
-      ['point', `(${place.map((x) => figures(Math.abs(x) < kFine * far ? 0 : 1e3 * x)).join(', ')}) mm in the body's frame`],
+      [
+        'point',
+        `(${place.map((x) => figures(Math.abs(x) < kFine * far ? 0 : 1e3 * x)).join(', ')}) mm in the body's frame`,
+      ],
     ];
   }
 
   private legend(): HTMLElement[] {
     const key = (mark: HTMLElement, text: string) => el('p', {className: 'key'}, mark, text);
     return [
-      ...kKinds.slice(1).map((kind) => key(el('b', {style: `color:var(${kind.colour})`}, kind.glyph), `equivalent contact point: ${kind.meaning}; hollow where they slide`)),
-      key(el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}),
-          'friction ellipsoid: what friction can bear along t, o = n × t and about n (torsion over e_r), by the part that is borne, 0 to 1'),
-      key(el('i', {className: 'line', style: `border-top:4px solid ${hex(kTangential)}`}), 'friction in the ellipsoid: on its surface where the bodies slide'),
-      key(el('b', {style: `color:${hex(kForce)}`}, '↺'), 'torsion about the normal: ¾ of a turn where friction can bear no more'),
+      ...kKinds
+        .slice(1)
+        .map((kind) =>
+          key(
+            el('b', {style: `color:var(${kind.colour})`}, kind.glyph),
+            `equivalent contact point: ${kind.meaning}; hollow where they slide`,
+          ),
+        ),
+      key(
+        el('i', {className: 'gradient', style: `background:${utilisationGradient()}`}),
+        'friction ellipsoid: what friction can bear along t, o = n × t and about n (torsion over e_r), by the part that is borne, 0 to 1',
+      ),
+      key(
+        el('i', {className: 'line', style: `border-top:4px solid ${hex(kTangential)}`}),
+        'friction in the ellipsoid: on its surface where the bodies slide',
+      ),
+      key(
+        el('b', {style: `color:${hex(kForce)}`}, '↺'),
+        'torsion about the normal: ¾ of a turn where friction can bear no more',
+      ),
     ];
   }
 }

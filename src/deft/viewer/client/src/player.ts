@@ -14,30 +14,45 @@ export class Player {
 
   constructor(private readonly run: Run) {}
 
-  get last(): number { return Math.max(0, this.run.frames - 1); }
-  get time(): number { return this.run.frames ? this.run.t[this.frame] : 0; }
-  onChange(listener: () => void): void { this.listeners.push(listener); }
-  changed(): void { for (const listener of this.listeners) listener(); }
+  get last(): number {
+    return Math.max(0, this.run.frames - 1);
+  }
+  get time(): number {
+    return this.run.frames ? this.run.t[this.frame] : 0;
+  }
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+  changed(): void {
+    for (const listener of this.listeners) listener();
+  }
 
   seek(frame: number): void {
     this.position = this.frame = Math.min(this.last, Math.max(0, Math.round(frame)));
     this.changed();
   }
 
-  seekTime(t: number): void { this.seek(this.positionAt(t)); }
+  seekTime(t: number): void {
+    this.seek(this.positionAt(t));
+  }
 
   /** Frame, with fraction, at a time: bisection, since frames may be spaced unevenly. */
   positionAt(t: number): number {
-    let low = 0, high = this.last;
+    let low = 0,
+      high = this.last;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (this.run.t[middle] <= t) low = middle; else high = middle;
+      if (this.run.t[middle] <= t) low = middle;
+      else high = middle;
     }
     const span = this.run.t[high] - this.run.t[low];
     return span > 0 ? low + Math.min(1, Math.max(0, (t - this.run.t[low]) / span)) : low;
   }
 
-  toggle(): void { if (this.playing) this.pause(); else this.play(); }
+  toggle(): void {
+    if (this.playing) this.pause();
+    else this.play();
+  }
 
   play(): void {
     if (this.run.frames < 2) return;
@@ -57,11 +72,16 @@ export class Player {
   private tick(): void {
     const now = performance.now();
     const {t} = this.run;
-    const low = Math.floor(this.position), high = Math.min(this.last, low + 1);
+    const low = Math.floor(this.position),
+      high = Math.min(this.last, low + 1);
     let time = t[low] + (this.position - low) * (t[high] - t[low]) + ((now - this.lastTick) / 1e3) * this.speed;
     this.lastTick = now;
     if (time >= t[this.last]) {
-      if (!this.loop) { this.frame = this.last; this.pause(); return; }
+      if (!this.loop) {
+        this.frame = this.last;
+        this.pause();
+        return;
+      }
       time = t[0];
     }
     this.position = this.positionAt(time);

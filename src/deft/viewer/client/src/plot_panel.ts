@@ -3,11 +3,27 @@ import {kForce, kGap, kNormal, kTangential} from './palette';
 import type {Player} from './player';
 import {Line, Plot} from './plots';
 import type {Run} from './run';
-import {command, commandOf, commandsVelocities, contactPairs, coordinate, liveliest, Pair, pairSeries, poseSeries, rateUnitOf, unitOf,
-        velocity} from './series';
+import {
+  command,
+  commandOf,
+  commandsVelocities,
+  contactPairs,
+  coordinate,
+  liveliest,
+  Pair,
+  pairSeries,
+  poseSeries,
+  rateUnitOf,
+  unitOf,
+  velocity,
+} from './series';
 
 const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
-const kXYZ = [['x', '#d0453e'], ['y', '#3f9b48'], ['z', '#3f7fe0']] as const;
+const kXYZ = [
+  ['x', '#d0453e'],
+  ['y', '#3f9b48'],
+  ['z', '#3f7fe0'],
+] as const;
 
 /** Plots tied to the scrubber: a contact pair, a coordinate, a body's pose. */
 export class PlotPanel {
@@ -16,11 +32,18 @@ export class PlotPanel {
   private readonly groups: Plot[][] = [[], [], []];
   private width = 300;
 
-  constructor(private readonly run: Run, private readonly player: Player) {
+  constructor(
+    private readonly run: Run,
+    private readonly player: Player,
+  ) {
     this.times = Array.from(run.t);
     if (run.frames < 2) {
-      this.root.append(emptyState('No steps, so nothing to plot.',
-        'The run holds the start only. Give it a length: `deft sim SCENE --steps 50` (or `--duration 2`, or commands in the scene).'));
+      this.root.append(
+        emptyState(
+          'No steps, so nothing to plot.',
+          'The run holds the start only. Give it a length: `deft sim SCENE --steps 50` (or `--duration 2`, or commands in the scene).',
+        ),
+      );
       return;
     }
     this.addPairs(contactPairs(run));
@@ -30,9 +53,13 @@ export class PlotPanel {
     new ResizeObserver(() => this.resize()).observe(this.root);
   }
 
-  redraw(): void { for (const plot of this.groups.flat()) plot.redraw(); }
+  redraw(): void {
+    for (const plot of this.groups.flat()) plot.redraw();
+  }
 
-  private update(): void { for (const plot of this.groups.flat()) plot.moveTo(this.player.time); }
+  private update(): void {
+    for (const plot of this.groups.flat()) plot.moveTo(this.player.time);
+  }
 
   private resize(): void {
     if (this.root.clientWidth === 0) return;
@@ -48,7 +75,10 @@ export class PlotPanel {
       for (const plot of this.groups[group]) plot.destroy();
       holder.replaceChildren();
       this.groups[group] = fill(holder);
-      for (const plot of this.groups[group]) { holder.append(plot.root); plot.resize(this.width); }
+      for (const plot of this.groups[group]) {
+        holder.append(plot.root);
+        plot.resize(this.width);
+      }
       this.update();
     };
     return refill;
@@ -61,24 +91,42 @@ export class PlotPanel {
   private addPairs(pairs: Pair[]): void {
     if (pairs.length === 0) {
       const margin = this.run.scene.settings.contact_margin;
-      this.root.append(el('section', {}, el('h3', {}, 'Contact pair'), emptyState('No contacts in this run.',
-        `No pair came closer than the contact margin${typeof margin === 'number' ? ` of ${1e3 * margin} mm` : ''}. Widen it with ` +
-        '`--set step.contact_margin=0.1`, or command a motion that touches something.')));
+      this.root.append(
+        el(
+          'section',
+          {},
+          el('h3', {}, 'Contact pair'),
+          emptyState(
+            'No contacts in this run.',
+            `No pair came closer than the contact margin${typeof margin === 'number' ? ` of ${1e3 * margin} mm` : ''}. Widen it with ` +
+              '`--set step.contact_margin=0.1`, or command a motion that touches something.',
+          ),
+        ),
+      );
       return;
     }
     // Supports carry the most; what a robot touches is what a reader looks for first.
     let pair = pairs.find((p) => p.byRobot && p.load > 0) ?? pairs[0];
-    const chooser = choice('Pair', pairs.map((p) => [p.key, p.name]), pair.key, (key) => {
-      pair = pairs.find((p) => p.key === key)!;
-      refill();
-    });
+    const chooser = choice(
+      'Pair',
+      pairs.map((p) => [p.key, p.name]),
+      pair.key,
+      (key) => {
+        pair = pairs.find((p) => p.key === key)!;
+        refill();
+      },
+    );
     const refill = this.section(0, 'Contact pair', chooser, () => {
       const {gap, fn, ft, product} = pairSeries(this.run, pair);
       return [
         this.plot('Smallest gap', 'mm', 1e-3, [{label: 'gap', colour: hex(kGap), values: gap}]),
-        this.plot('Force', 'N', 1e-6, [{label: 'normal', colour: hex(kNormal), values: fn},
-                                 {label: 'tangential', colour: hex(kTangential), dash: [5, 3], values: ft}]),
-        this.plot('Complementarity |gap · fₙ|', 'mJ', 1e-6, [{label: 'gap · normal force', colour: hex(kForce), values: product}]),
+        this.plot('Force', 'N', 1e-6, [
+          {label: 'normal', colour: hex(kNormal), values: fn},
+          {label: 'tangential', colour: hex(kTangential), dash: [5, 3], values: ft},
+        ]),
+        this.plot('Complementarity |gap · fₙ|', 'mJ', 1e-6, [
+          {label: 'gap · normal force', colour: hex(kForce), values: product},
+        ]),
       ];
     });
     refill();
@@ -90,21 +138,35 @@ export class PlotPanel {
     const all = names.q.map((_, i) => i);
     const driven = all.filter((i) => commandOf(this.run, i) >= 0);
     let shown = liveliest(this.run, driven.length ? driven : all);
-    const chooser = choice('Coordinate', names.q.map((name, i) => [String(i), name]), String(shown), (i) => {
-      shown = Number(i);
-      refill();
-    });
+    const chooser = choice(
+      'Coordinate',
+      names.q.map((name, i) => [String(i), name]),
+      String(shown),
+      (i) => {
+        shown = Number(i);
+        refill();
+      },
+    );
     const refill = this.section(1, 'Coordinate', chooser, (holder) => {
-      const name = names.q[shown], driver = commandOf(this.run, shown);
-      const line = (label: string, values: (number | null)[]): Line => label === 'commanded' ?
-        {label, colour: hex(kTangential), dash: [5, 3], values} : {label, colour: hex(kNormal), values};
+      const name = names.q[shown],
+        driver = commandOf(this.run, shown);
+      const line = (label: string, values: (number | null)[]): Line =>
+        label === 'commanded'
+          ? {label, colour: hex(kTangential), dash: [5, 3], values}
+          : {label, colour: hex(kNormal), values};
       const actual = line('actual', coordinate(this.run, shown));
       const commanded = driver >= 0 ? [line('commanded', command(this.run, driver))] : [];
-      if (driven.length === 0) holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
+      if (driven.length === 0)
+        holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
       if (!commandsVelocities(this.run)) return [this.plot(name, unitOf(name), 1e-4, [actual, ...commanded])];
       // Commands that are velocities have an axis of their own, beside what became of them.
-      return [this.plot(name, unitOf(name), 1e-4, [actual]),
-              this.plot(`${name}: velocity`, rateUnitOf(name), 1e-4, [line('actual', velocity(this.run, shown)), ...commanded])];
+      return [
+        this.plot(name, unitOf(name), 1e-4, [actual]),
+        this.plot(`${name}: velocity`, rateUnitOf(name), 1e-4, [
+          line('actual', velocity(this.run, shown)),
+          ...commanded,
+        ]),
+      ];
     });
     refill();
   }
@@ -114,11 +176,23 @@ export class PlotPanel {
     const movable = [...bodies.filter((b) => b.role === 'object'), ...bodies.filter((b) => b.role === 'robot')];
     if (movable.length === 0) return;
     let shown = this.farthest(movable.filter((b) => b.role === movable[0].role).map((b) => b.i));
-    const chooser = choice('Body', movable.map((b) => [String(b.i), b.name]), String(shown), (i) => { shown = Number(i); refill(); });
+    const chooser = choice(
+      'Body',
+      movable.map((b) => [String(b.i), b.name]),
+      String(shown),
+      (i) => {
+        shown = Number(i);
+        refill();
+      },
+    );
     const refill = this.section(2, 'Pose of a body', chooser, () => {
       const lists = poseSeries(this.run, shown);
-      const lines = (from: number): Line[] => kXYZ.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
-      return [this.plot('Position in the world', 'm', 1e-4, lines(0)), this.plot('Rotation since the start', '°', 0.02, lines(3))];
+      const lines = (from: number): Line[] =>
+        kXYZ.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
+      return [
+        this.plot('Position in the world', 'm', 1e-4, lines(0)),
+        this.plot('Rotation since the start', '°', 0.02, lines(3)),
+      ];
     });
     refill();
   }

@@ -4,12 +4,17 @@ import {cssColour} from './dom';
 import {figures} from './format';
 import type {Player} from './player';
 
-export interface Line {label: string; colour: string; dash?: number[]; values: (number | null)[]}
+export interface Line {
+  label: string;
+  colour: string;
+  dash?: number[];
+  values: (number | null)[];
+}
 
 const kHeight = 118; // [px]
 
-/** One plot over the time of the run, with the moment shown as a line; a click moves the scrubber there. `smallest` is the least
- *  height of its scale. */
+/** One plot over the time of the run, with the moment shown as a line; a click moves the scrubber there. `smallest` is
+ *  the least height of its scale. */
 export class Plot {
   readonly root = document.createElement('figure');
   private readonly plot: uPlot;
@@ -21,31 +26,61 @@ export class Plot {
     const data = [times, ...lines.map((line) => line.values)] as uPlot.AlignedData;
     const ink = () => cssColour('--ink-soft');
     const axis = (size: number, values?: uPlot.Axis.Values): uPlot.Axis => ({
-      stroke: ink, size, gap: 3, font: '11px system-ui, sans-serif', ticks: {show: false},
-      grid: {stroke: () => cssColour('--plot-grid'), width: 1}, ...(values ? {values} : {}),
+      stroke: ink,
+      size,
+      gap: 3,
+      font: '11px system-ui, sans-serif',
+      ticks: {show: false},
+      grid: {stroke: () => cssColour('--plot-grid'), width: 1},
+      ...(values ? {values} : {}),
     });
-    this.plot = new uPlot({
-      width: 300, height: kHeight, padding: [6, 14, 0, 0],
-      scales: {x: {time: false}, y: {range: (_, low, high) => padded(low, high, smallest)}},
-      axes: [axis(20), axis(52, (_, ticks) => ticks.map((v) => figures(v)))],
-      legend: {show: lines.length > 1, live: false, markers: {width: 2}},
-      cursor: {points: {size: 6}, drag: {x: false, y: false}},
-      series: [{}, ...lines.map((line) => ({
-        label: line.label, stroke: line.colour, width: 1.5, dash: line.dash, points: {show: times.length < 3}, spanGaps: false,
-      }))],
-    }, data, this.root);
+    this.plot = new uPlot(
+      {
+        width: 300,
+        height: kHeight,
+        padding: [6, 14, 0, 0],
+        scales: {x: {time: false}, y: {range: (_, low, high) => padded(low, high, smallest)}},
+        axes: [axis(20), axis(52, (_, ticks) => ticks.map((v) => figures(v)))],
+        legend: {show: lines.length > 1, live: false, markers: {width: 2}},
+        cursor: {points: {size: 6}, drag: {x: false, y: false}},
+        series: [
+          {},
+          ...lines.map((line) => ({
+            label: line.label,
+            stroke: line.colour,
+            width: 1.5,
+            dash: line.dash,
+            points: {show: times.length < 3},
+            spanGaps: false,
+          })),
+        ],
+      },
+      data,
+      this.root,
+    );
     this.root.prepend(caption);
     this.root.setAttribute('role', 'img');
-    this.root.setAttribute('aria-label', `${title} over time; ${lines.map((line) => rangeText(line, unit)).join('; ')}`);
+    this.root.setAttribute(
+      'aria-label',
+      `${title} over time; ${lines.map((line) => rangeText(line, unit)).join('; ')}`,
+    );
     this.marker.className = 'marker';
     this.plot.over.append(this.marker);
     this.plot.over.addEventListener('click', (e) => player.seekTime(this.plot.posToVal(e.offsetX, 'x')));
   }
 
-  resize(width: number): void { this.plot.setSize({width: Math.max(160, width), height: kHeight}); }
-  moveTo(t: number): void { this.marker.style.transform = `translateX(${this.plot.valToPos(t, 'x')}px)`; }
-  redraw(): void { this.plot.redraw(false); }
-  destroy(): void { this.plot.destroy(); }
+  resize(width: number): void {
+    this.plot.setSize({width: Math.max(160, width), height: kHeight});
+  }
+  moveTo(t: number): void {
+    this.marker.style.transform = `translateX(${this.plot.valToPos(t, 'x')}px)`;
+  }
+  redraw(): void {
+    this.plot.redraw(false);
+  }
+  destroy(): void {
+    this.plot.destroy();
+  }
 }
 
 /** Some air around the data, and at least `smallest` from bottom to top: rounding errors are not to fill the plot. */

@@ -1,5 +1,5 @@
 import {Matrix4, Object3D, Quaternion, Vector3} from 'three';
-import type {Pose} from './run';
+import type {Pose} from './scene';
 
 /** Here and in poseOf only quaternions change between deft's wxyz and three's xyzw. */
 function toQuaternion(X: Pose, i: number, out: Quaternion): Quaternion {

@@ -1,8 +1,16 @@
 // What the plots show, taken from the run. A null is a moment without a value.
+import {readContact} from './contact';
 import {rotationBetween} from './pose';
-import {readContact, Run} from './run';
+import type {Run} from './run';
 
-export interface Pair {key: string; name: string; load: number; byRobot: boolean; contacts: number[]; frames: number[]}
+export interface Pair {
+  key: string;
+  name: string;
+  load: number;
+  byRobot: boolean;
+  contacts: number[];
+  frames: number[];
+}
 
 /** The pairs of bodies that came near each other, the most loaded first (sum of normal forces over the run). */
 export function contactPairs(run: Run): Pair[] {
@@ -13,8 +21,14 @@ export function contactPairs(run: Run): Pair[] {
       const key = [contact.on, contact.from].sort((a, b) => a - b).join('-');
       let pair = pairs.get(key);
       if (!pair) {
-        pair = {key, name: `${run.names.bodies[contact.on]} – ${run.names.bodies[contact.from]}`, load: 0,
-                byRobot: [contact.on, contact.from].some((b) => run.scene.bodies[b]?.role === 'robot'), contacts: [], frames: []};
+        pair = {
+          key,
+          name: `${run.names.bodies[contact.on]} – ${run.names.bodies[contact.from]}`,
+          load: 0,
+          byRobot: [contact.on, contact.from].some((b) => run.scene.bodies[b]?.role === 'robot'),
+          contacts: [],
+          frames: [],
+        };
         pairs.set(key, pair);
       }
       if (Number.isFinite(contact.fn)) pair.load += contact.fn;
@@ -25,9 +39,15 @@ export function contactPairs(run: Run): Pair[] {
   return [...pairs.values()].sort((a, b) => b.load - a.load);
 }
 
-export interface PairSeries {gap: (number | null)[]; fn: (number | null)[]; ft: (number | null)[]; product: (number | null)[]}
+export interface PairSeries {
+  gap: (number | null)[];
+  fn: (number | null)[];
+  ft: (number | null)[];
+  product: (number | null)[];
+}
 
-/** Smallest gap [mm], sums of normal and tangential force [N], largest |gap · f_n| [mJ] over the points of a pair, per frame. */
+/** Smallest gap [mm], sums of normal and tangential force [N], largest |gap · f_n| [mJ] over the points of a pair, per
+ *  frame. */
 export function pairSeries(run: Run, pair: Pair): PairSeries {
   const blank = () => new Array<number | null>(run.frames).fill(null);
   const series = {gap: blank(), fn: blank(), ft: blank(), product: blank()};
@@ -65,7 +85,8 @@ export const velocity = (run: Run, i: number): (number | null)[] => {
 /** The coordinate that moves most, among the commanded ones if there are any. */
 export function liveliest(run: Run, among: number[]): number {
   const travel = (i: number) => {
-    let low = Infinity, high = -Infinity;
+    let low = Infinity,
+      high = -Infinity;
     for (let k = 0; k < run.frames; ++k) {
       const x = run.q[k * run.names.q.length + i];
       low = Math.min(low, x);
@@ -80,14 +101,16 @@ export function liveliest(run: Run, among: number[]): number {
 export function poseSeries(run: Run, body: number): number[][] {
   const lists: number[][] = Array.from({length: 6}, () => []);
   for (let k = 0; k < run.frames; ++k) {
-    const at = 7 * (k * run.names.bodies.length + body), start = 7 * body;
+    const at = 7 * (k * run.names.bodies.length + body),
+      start = 7 * body;
     for (let i = 0; i < 3; ++i) lists[i].push(run.X_WB[at + 4 + i]);
     rotationBetween(run.X_WB, start, at).forEach((angle, i) => lists[3 + i].push(angle));
   }
   return lists;
 }
 
-/** Unit of a coordinate as far as its name tells: quaternions have none, x, y, z and s are lengths, other joints turn or slide. */
+/** Unit of a coordinate as far as its name says: quaternions have none, x, y, z and s are lengths, other joints turn or
+ *  slide. */
 export function unitOf(name: string): string {
   const last = name.slice(name.lastIndexOf('/') + 1);
   if (/^q[wxyz]$/.test(last)) return '1';
@@ -96,4 +119,8 @@ export function unitOf(name: string): string {
 }
 
 /** Unit of a coordinate's velocity. */
-export const rateUnitOf = (name: string): string => unitOf(name).split(' or ').map((unit) => `${unit}/s`).join(' or ');
+export const rateUnitOf = (name: string): string =>
+  unitOf(name)
+    .split(' or ')
+    .map((unit) => `${unit}/s`)
+    .join(' or ');

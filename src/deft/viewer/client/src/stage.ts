@@ -1,5 +1,17 @@
-import {Box3, Color, DirectionalLight, HemisphereLight, MathUtils, Object3D, PCFShadowMap, PerspectiveCamera, Scene, Sphere, Vector3,
-        WebGLRenderer} from 'three';
+import {
+  Box3,
+  Color,
+  DirectionalLight,
+  HemisphereLight,
+  MathUtils,
+  Object3D,
+  PCFShadowMap,
+  PerspectiveCamera,
+  Scene,
+  Sphere,
+  Vector3,
+  WebGLRenderer,
+} from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {cssColour} from './dom';
 
@@ -9,7 +21,8 @@ const kFill = 0.86; // part of the picture that what moves fills at home
 
 const kCalm = 250; // [ms] without a change before a software renderer takes the time for a fine picture
 
-/** Whether the browser draws without a GPU; then smooth edges and shadows cost a second per picture rather than nothing. */
+/** Whether the browser draws without a GPU; then smooth edges and shadows cost a second per picture rather than
+ *  nothing. */
 function drawsInSoftware(): boolean {
   const gl = document.createElement('canvas').getContext('webgl2');
   if (!gl) return false;
@@ -30,7 +43,8 @@ export class Stage {
   private readonly renderer: WebGLRenderer;
   private readonly sun = new DirectionalLight(0xffffff, 1.5);
   private readonly sky = new HemisphereLight(0xffffff, 0x9aa0a8, 1.6);
-  private readonly fillLight = new DirectionalLight(0xffffff, 0.8); // moves with the camera: what faces the reader is never dark
+  // Moves with the camera: what faces the reader is never dark.
+  private readonly fillLight = new DirectionalLight(0xffffff, 0.8);
   private readonly beforeDraw: (() => void)[] = [];
   private readonly afterDraw: (() => void)[] = [];
   private focus = new Sphere(new Vector3(), 1);
@@ -43,7 +57,10 @@ export class Stage {
   private calm = 0;
 
   /** @throws Error if the browser has no WebGL. */
-  constructor(private readonly host: HTMLElement, signal: AbortSignal) {
+  constructor(
+    private readonly host: HTMLElement,
+    signal: AbortSignal,
+  ) {
     this.renderer = new WebGLRenderer({antialias: !this.software});
     this.renderer.autoClear = false;
     this.renderer.shadowMap.enabled = true;
@@ -51,7 +68,10 @@ export class Stage {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute('role', 'img');
-    this.canvas.setAttribute('aria-label', 'The scene in 3-D. Drag to turn, right-drag to move, wheel to zoom; keys: press ?');
+    this.canvas.setAttribute(
+      'aria-label',
+      'The scene in 3-D. Drag to turn, right-drag to move, wheel to zoom; keys: press ?',
+    );
     host.prepend(this.canvas);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
@@ -71,7 +91,10 @@ export class Stage {
   }
 
   /** Called before every drawing, with the camera final, and after it. */
-  onDraw(before: () => void, after: () => void): void { this.beforeDraw.push(before); this.afterDraw.push(after); }
+  onDraw(before: () => void, after: () => void): void {
+    this.beforeDraw.push(before);
+    this.afterDraw.push(after);
+  }
 
   /** World length of one pixel at a point's distance. */
   pixelSize(at: Vector3): number {
@@ -82,7 +105,9 @@ export class Stage {
   invalidate(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    requestAnimationFrame(() => { if (this.scheduled) this.draw(); });
+    requestAnimationFrame(() => {
+      if (this.scheduled) this.draw();
+    });
   }
 
   draw(): void {
@@ -92,7 +117,9 @@ export class Stage {
   }
 
   /** Nothing finer is to come. */
-  get settled(): boolean { return this.fine && !this.scheduled; }
+  get settled(): boolean {
+    return this.fine && !this.scheduled;
+  }
 
   private render(fine: boolean): void {
     this.scheduled = false;
@@ -123,8 +150,9 @@ export class Stage {
   setHome(box: Box3, direction: Vector3): void {
     box.getBoundingSphere(this.focus);
     this.focus.radius = Math.max(this.focus.radius, 1e-3);
-    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => new Vector3(
-      (i & 1 ? box.max : box.min).x, (i & 2 ? box.max : box.min).y, (i & 4 ? box.max : box.min).z));
+    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map(
+      (i) => new Vector3((i & 1 ? box.max : box.min).x, (i & 2 ? box.max : box.min).y, (i & 4 ? box.max : box.min).z),
+    );
     this.homeDirection.copy(direction).normalize();
     const {center, radius} = this.focus;
     this.sun.target.position.copy(center);
@@ -145,17 +173,24 @@ export class Stage {
   }
 
   /** From where the camera looks at home: unit, from the middle of the scene. */
-  get homeView(): Vector3 { return this.homeDirection; }
-  get radius(): number { return this.focus.radius; }
-  get center(): Vector3 { return this.focus.center; }
+  get homeView(): Vector3 {
+    return this.homeDirection;
+  }
+  get radius(): number {
+    return this.focus.radius;
+  }
+  get center(): Vector3 {
+    return this.focus.center;
+  }
   lookHome(): void {
     this.resize(); // the page may have been laid out since
     this.lookFrom(this.homeDirection);
   }
 
-
   look(side: 'front' | 'side' | 'top'): void {
-    this.lookFrom({front: new Vector3(0, -1, 0), side: new Vector3(1, 0, 0), top: new Vector3(0, -1e-3, 1)}[side].normalize());
+    this.lookFrom(
+      {front: new Vector3(0, -1, 0), side: new Vector3(1, 0, 0), top: new Vector3(0, -1e-3, 1)}[side].normalize(),
+    );
   }
 
   /** From a direction, as near as the box of what moves allows, that box in the middle of the picture. */
@@ -170,10 +205,13 @@ export class Stage {
       camera.updateMatrixWorld();
       const seen = new Box3().setFromPoints(this.corners.map((p) => p.clone().project(camera)));
       const middle = seen.getCenter(new Vector3());
-      const right = new Vector3().setFromMatrixColumn(camera.matrixWorld, 0), up = new Vector3().setFromMatrixColumn(camera.matrixWorld, 1);
-      controls.target.addScaledVector(right, middle.x * half * camera.aspect * distance).addScaledVector(up, middle.y * half * distance);
+      const right = new Vector3().setFromMatrixColumn(camera.matrixWorld, 0),
+        up = new Vector3().setFromMatrixColumn(camera.matrixWorld, 1);
+      controls.target
+        .addScaledVector(right, middle.x * half * camera.aspect * distance)
+        .addScaledVector(up, middle.y * half * distance);
       const size = seen.getSize(new Vector3());
-      distance = Math.max(0.2 * focus.radius, distance * Math.max(size.x, size.y) / 2 / kFill);
+      distance = Math.max(0.2 * focus.radius, (distance * Math.max(size.x, size.y)) / 2 / kFill);
     }
     camera.position.copy(controls.target).addScaledVector(direction, distance);
     controls.update();

@@ -1,53 +1,14 @@
-// A planner's tree as the page holds it, and what the pictures of it need.
-import {drawnObjects} from './bodies';
+// What the pictures of a planner's tree need of it.
+import {drawnObjects} from './bounds';
 import {rotationBetween} from './pose';
-import {Reach, readReach} from './reach';
-import type {Run} from './run';
-
-type Numbers = Float32Array | Uint32Array | Uint16Array | Uint8Array;
-
-/** Steps [first, last) of the run, under one set of contacts or, as a transfer, between two; `node` at its end, −1: not in the tree. */
-export interface Segment {first: number; last: number; transfer: boolean; node: number}
-
-/** Nodes in the order of growth; the parent of node 0 is 0. `success` is null where the search was cut short. */
-export interface Tree {
-  goal: string; success: boolean | null; total: number; count: number; segments: Segment[]; parent: Numbers; kind: Numbers;
-  regrasps: Numbers; distance: Numbers; cost: Numbers; time: Numbers; X_WB: Numbers;
-  reach: Reach | null; // runs of a search that was cut short have none, nor have old ones
-}
+import type {Run, Tree} from './run';
 
 /** Kinds by index: how a node came from its parent. */
 export const kKinds = [
-  {word: 'start', glyph: '■'}, {word: 'transfer (regrasp)', glyph: '◆'}, {word: 'roll-out', glyph: '●'},
+  {word: 'start', glyph: '■'},
+  {word: 'transit (regrasp)', glyph: '◆'},
+  {word: 'roll-out', glyph: '●'},
 ];
-
-interface Header {
-  goal: string; success: boolean | null; total: number; segments: [number, number, boolean, number][];
-  reachable?: {radius: number; kappa: number | null; bodies: number[]};
-}
-
-/** `frames`: how many the page has. */
-export function readTree(header: Header, frames: number, block: (name: string) => Numbers): Tree {
-  const parent = block('tree_parent');
-  return {
-    goal: header.goal, success: header.success, total: header.total, count: parent.length, parent,
-    segments: joined(header.segments.map(([first, last, transfer, node]) => ({first, last, transfer, node}))),
-    kind: block('tree_kind'), regrasps: block('tree_regrasps'), distance: block('tree_distance'), cost: block('tree_cost'),
-    time: block('tree_time'), X_WB: block('tree_X_WB'),
-    reach: header.reachable ? readReach(header.reachable, frames, block) : null,
-  };
-}
-
-/** Roll-outs that follow each other are one: a search of single steps has a node for each step. */
-function joined(segments: Segment[]): Segment[] {
-  const all: Segment[] = [];
-  for (const segment of segments) {
-    const before = all[all.length - 1];
-    if (before && !before.transfer && !segment.transfer && before.last === segment.first) Object.assign(before, {last: segment.last, node: segment.node});
-    else all.push(segment);
-  }
-  return all;
-}
 
 /** The nodes from the root to `node`. */
 export function pathTo(tree: Tree, node: number): number[] {
@@ -70,7 +31,8 @@ export function nearestNode(tree: Tree): number {
 }
 
 export const range = (values: ArrayLike<number>): [number, number] => {
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (let i = 0; i < values.length; ++i) {
     if (!Number.isFinite(values[i])) continue;
     low = Math.min(low, values[i]);
@@ -80,7 +42,12 @@ export const range = (values: ArrayLike<number>): [number, number] => {
 };
 
 /** A number of every node; `goal` is its value at the goal where the goal says. */
-export interface Axis {name: string; unit: string; values: ArrayLike<number>; goal: number | null}
+export interface Axis {
+  name: string;
+  unit: string;
+  values: ArrayLike<number>;
+  goal: number | null;
+}
 
 /** “ball” for “ball/ball”. */
 const shortName = (run: Run, body: number): string => run.names.bodies[body].replace(/^(.*)\/\1$/, '$1');
@@ -88,11 +55,13 @@ const shortName = (run: Run, body: number): string => run.names.bodies[body].rep
 const kLetters = ['x', 'y', 'z'];
 const kRadian = 180 / Math.PI;
 
-/** Coordinates of the objects that differ in the tree (those that the goal changes most first), then the tree's own numbers. */
+/** Coordinates of the objects that differ in the tree (those that the goal changes most first), then the tree's own
+ *  numbers. */
 export function axesOf(run: Run, tree: Tree): Axis[] {
   const coordinates: Axis[] = [];
   drawnObjects(run).forEach((b) => {
-    const at = run.scene.goals.find((goal) => goal.name === tree.goal)?.bodies.find((placed) => placed.body === b)?.X_WB ?? null;
+    const at =
+      run.scene.goals.find((goal) => goal.name === tree.goal)?.bodies.find((placed) => placed.body === b)?.X_WB ?? null;
     coordinates.push(...positions(run, tree, b, at), ...rotations(run, tree, b, at));
   });
   const weight = (axis: Axis) => (axis.unit === 'm' ? 1 : 1 / kRadian);
@@ -110,10 +79,12 @@ export function axesOf(run: Run, tree: Tree): Axis[] {
   ];
 }
 
-/** Which two axes show most: the coordinate that the goal changes most, and another one that it changes, or the cost. */
+/** Which two axes show most: the coordinate that the goal changes most, and another one that it changes, or the
+ *  cost. */
 export function firstAxes(axes: Axis[]): [number, number] {
   const cost = axes.findIndex((axis) => axis.name.startsWith('cost'));
-  const changed = (i: number) => axes[i].goal !== null && Math.abs(axes[i].goal! - axes[i].values[0]) > (axes[i].unit === 'm' ? 1e-3 : 0.5);
+  const changed = (i: number) =>
+    axes[i].goal !== null && Math.abs(axes[i].goal! - axes[i].values[0]) > (axes[i].unit === 'm' ? 1e-3 : 0.5);
   const coordinates = cost - 1;
   return [coordinates > 0 ? 0 : cost - 1, coordinates > 1 && changed(1) ? 1 : cost];
 }
@@ -121,27 +92,41 @@ export function firstAxes(axes: Axis[]): [number, number] {
 function positions(run: Run, tree: Tree, body: number, goal: number[] | null): Axis[] {
   const row = 7 * run.names.bodies.length;
   return kLetters.map((letter, i) => ({
-    name: `${shortName(run, body)} ${letter}`, unit: 'm', goal: goal ? goal[4 + i] : null,
+    name: `${shortName(run, body)} ${letter}`,
+    unit: 'm',
+    goal: goal ? goal[4 + i] : null,
     values: Float64Array.from({length: tree.count}, (_, n) => tree.X_WB[n * row + 7 * body + 4 + i]),
   }));
 }
 
-/** Rotation vectors since the start [°]; of the vectors of one rotation, r + 360° k r/|r|, the one next to the parent's. */
+/** Rotation vectors since the start [°]; of the vectors of one rotation, r + 360° k r/|r|, the one next to the
+ *  parent's. */
 function rotations(run: Run, tree: Tree, body: number, goal: number[] | null): Axis[] {
   const row = 7 * run.names.bodies.length;
   const values = kLetters.map(() => new Float64Array(tree.count));
   for (let n = 1; n < tree.count; ++n) {
     const r = rotationBetween(tree.X_WB, 7 * body, n * row + 7 * body);
-    nextTo(r, values.map((list) => list[tree.parent[n]])).forEach((angle, i) => { values[i][n] = angle; });
+    nextTo(
+      r,
+      values.map((list) => list[tree.parent[n]]),
+    ).forEach((angle, i) => {
+      values[i][n] = angle;
+    });
   }
   let target: number[] | null = null;
   if (goal) {
     const both = [...Array.from({length: 7}, (_, i) => tree.X_WB[7 * body + i]), ...goal];
     const nearest = nearestNode(tree);
-    target = nextTo(rotationBetween(both, 0, 7), values.map((list) => list[nearest]));
+    target = nextTo(
+      rotationBetween(both, 0, 7),
+      values.map((list) => list[nearest]),
+    );
   }
   return kLetters.map((letter, i) => ({
-    name: `${shortName(run, body)} rotation ${letter}`, unit: '°', values: values[i], goal: target ? target[i] : null,
+    name: `${shortName(run, body)} rotation ${letter}`,
+    unit: '°',
+    values: values[i],
+    goal: target ? target[i] : null,
   }));
 }
 

@@ -1,6 +1,7 @@
 import {Color} from 'three';
 import {treeColour} from './palette';
-import {nearestNode, planPath, range, Tree} from './tree';
+import type {Tree} from './run';
+import {nearestNode, planPath, range} from './tree';
 
 const kGrowth_s = 6; // the whole tree grows in this time when it is played
 
@@ -16,7 +17,10 @@ export class TreeState {
   private listeners: (() => void)[] = [];
   private request = 0;
 
-  constructor(readonly tree: Tree, signal: AbortSignal) {
+  constructor(
+    readonly tree: Tree,
+    signal: AbortSignal,
+  ) {
     this.shown = tree.count;
     this.plan = planPath(tree);
     this.nearest = nearestNode(tree);
@@ -24,7 +28,9 @@ export class TreeState {
     signal.addEventListener('abort', () => cancelAnimationFrame(this.request));
   }
 
-  onChange(listener: () => void): void { this.listeners.push(listener); }
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
 
   /** Chooses a node, or with null none; what grows later than the nodes shown comes into sight. */
   select(node: number | null): void {
@@ -40,8 +46,13 @@ export class TreeState {
     this.changed();
   }
 
-  setColour(by: 'cost' | 'time'): void { this.colourBy = by; this.changed(); }
-  get colourRange(): [number, number] { return this.ranges[this.colourBy]; }
+  setColour(by: 'cost' | 'time'): void {
+    this.colourBy = by;
+    this.changed();
+  }
+  get colourRange(): [number, number] {
+    return this.ranges[this.colourBy];
+  }
 
   colourOf(node: number, out = new Color()): Color {
     const [low, high] = this.colourRange;
@@ -53,7 +64,8 @@ export class TreeState {
     this.playing = !this.playing;
     cancelAnimationFrame(this.request);
     if (this.playing) {
-      const from = this.shown >= this.tree.count ? 1 : this.shown, begin = performance.now();
+      const from = this.shown >= this.tree.count ? 1 : this.shown,
+        begin = performance.now();
       const tick = () => {
         const grown = from + ((performance.now() - begin) / 1e3 / kGrowth_s) * this.tree.count;
         this.playing = grown < this.tree.count;
@@ -66,5 +78,7 @@ export class TreeState {
     }
   }
 
-  private changed(): void { for (const listener of this.listeners) listener(); }
+  private changed(): void {
+    for (const listener of this.listeners) listener();
+  }
 }

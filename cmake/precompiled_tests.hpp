@@ -1,0 +1,4 @@
+// precompiled.hpp and what every test includes.
+#include <gtest/gtest.h>
+
+#include "precompiled.hpp"

@@ -1,0 +1,69 @@
+#pragma once
+// Flat features seen along the contact normal: points, segments and convex polygons in the tangent plane, each with its
+// height above it, and their intersections with the features that made each corner.
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "deft/collision/shapes/shape.hpp"
+
+namespace deft::collision {
+
+using Eigen::Vector2d;
+
+/// A plane basis ⟂ n, the same for the same n.
+struct TangentFrame {
+  Vector3d origin, n, t1, t2;
+  TangentFrame(const Vector3d& origin_W, const Vector3d& n_W);
+  Vector2d across(const Vector3d& x_W) const { return {t1.dot(x_W - origin), t2.dot(x_W - origin)}; }
+  double height(const Vector3d& x_W) const { return n.dot(x_W - origin); }
+  Vector3d at(const Vector2d& x, double height) const { return origin + x.x() * t1 + x.y() * t2 + height * n; }
+};
+
+/// A flat feature projected along n. Features are numbered per shape: vertices, then edges, then faces.
+struct Piece {
+  std::vector<Vector2d> corners;    // 1: point, 2: segment, ≥ 3: convex polygon, counter-clockwise
+  std::vector<int> corner_feature;  // of each corner
+  std::vector<int> edge_feature;    // from each corner to the next
+  int feature = 0;                  // of the whole
+  double height_at_0 = 0;           // height(x) = height_at_0 + slope · x
+  Vector2d slope = Vector2d::Zero();
+
+  void clear();
+  void add(const Vector2d& x, int vertex, int edge);
+  double height(const Vector2d& x) const { return height_at_0 + slope.dot(x); }
+};
+
+/// A corner of the intersection of two pieces.
+struct ClippedCorner {
+  Vector2d x;
+  int feature_a = 0, feature_b = 0;
+};
+
+/// Scratch of `clip`: the polygon before and after each cut. One per thread; grows, then allocates no more.
+struct ClipScratch {
+  struct Corner {
+    Vector2d x;
+    int vertex_a = -1, vertex_b = -1;  // position in a's, b's corners where the corner is one of theirs
+    int edge_a = -1, edge_b = -1;      // the edge towards the next corner: of a or of b
+    int crossing_a = -1, crossing_b = -1;
+  };
+  std::vector<Corner> now, next;
+};
+
+/// Intersection of two convex pieces as a convex polygon, segment or point (no corners: they do not meet). Sides within
+/// 1e-12 m of each other count as meeting. Method: Sutherland–Hodgman.
+void clip(const Piece& a, const Piece& b, ClipScratch& scratch, std::vector<ClippedCorner>& corners);
+
+/// Feature numbers of a polytope's parts: vertices count from 0, then its edges, then its faces.
+int vertex_feature(const Polytope&, int vertex);
+int edge_feature(const Polytope& p, int edge);
+int face_feature(const Polytope& p, int face);
+
+/// Sets `piece` to one vertex, edge or face of a posed core, projected along frame.n with its height above the frame.
+/// `posed` needs its world vertices. No allocation once the piece has grown.
+void set_vertex_piece(const PosedShape& posed, int vertex, const TangentFrame& frame, Piece& piece);
+void set_edge_piece(const PosedShape& posed, int edge, const TangentFrame& frame, Piece& piece);
+void set_face_piece(const PosedShape& posed, int face, const TangentFrame& frame, Piece& piece);
+
+}  // namespace deft::collision

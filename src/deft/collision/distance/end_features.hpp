@@ -1,0 +1,30 @@
+#pragma once
+// What of a core is at its end along a normal, and where the ends of two cores meet.
+
+#include "deft/collision/distance/box_cut.hpp"
+#include "deft/collision/distance/clip.hpp"
+
+namespace deft::collision {
+
+/// Scratch of this file's functions; one per thread.
+struct EndScratch {
+  Piece a, b;
+  ClipScratch clip;
+  std::vector<ClippedCorner> corners;
+  std::vector<double> azimuths;  // of rim points
+  BoxCut cut;
+};
+
+/// Sets `piece` to the feature of the core within `slab` [m] of its end along frame.n: the lowest for A, the highest
+/// for B. A face wins over an edge over a vertex; curved cores give caps, side lines or points. @returns its face
+/// number, or −1.
+int set_end_piece(const PosedShape& posed, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece);
+
+/// The middle of the common part of both end features, seen along frame.n. @returns false if they do not meet.
+bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFrame& frame, double slab,
+                       EndScratch& scratch, Vector2d& x);
+
+/// Witness points for the normal n with s(n) = s: the common point of the thinnest slab that has one.
+Proximity proximity_along(const PosedShape& a, const PosedShape& b, const Vector3d& n, double s, EndScratch& scratch);
+
+}  // namespace deft::collision

@@ -1,0 +1,37 @@
+#pragma once
+// Distance of two disjoint convex cores by the Gilbert–Johnson–Keerthi algorithm, always started from the same guess.
+
+#include <array>
+#include <optional>
+
+#include "deft/collision/shapes/shape.hpp"
+
+namespace deft::collision {
+
+/// Answer of gjk_distance.
+struct GjkResult {
+  bool disjoint = false;  // false: the cores touch or overlap (to rounding)
+  Proximity proximity;    // if disjoint: of the cores, radii not included
+  int corners = 0;        // otherwise: of a simplex of the difference A − B that holds the origin
+  std::array<Vector3d, 4> simplex;
+};
+
+/// Minimises ‖x − y‖ over x ∈ core(A), y ∈ core(B). Stops when ‖v‖ − s(v/‖v‖) ≤ max(1e-15 scale, relative_tolerance
+/// ‖v‖), which leaves n wrong by up to √(2 relative_tolerance) rad, or without progress. Curved cores converge
+/// linearly: ask for little and polish. No allocation. Source: Gilbert, Johnson, Keerthi 1988; closest points on
+/// simplices as in Ericson, Real-Time Collision Detection, ch. 5.
+GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative_tolerance = 0);
+
+/// A start for the polish of overlapping cores.
+struct PenetrationGuess {
+  Vector3d n = Vector3d::UnitZ();  // from B to A
+  double upper_bound = 0;          // of the signed distance
+  bool is_global = false;          // s(n) is within 1e-4 of the sizes of the upper bound, 1e-5 as a rule
+};
+
+/// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's simplex, until
+/// its nearest face is on the surface or its room is used up. Nothing if the difference is flat. No allocation.
+/// Source: van den Bergen 2001 (expanding polytope algorithm), with a fixed number of faces.
+std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
+
+}  // namespace deft::collision

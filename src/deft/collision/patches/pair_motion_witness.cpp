@@ -1,0 +1,135 @@
+// One rule for nearest points of all pairs of shapes: only the radii of curvature differ.
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "deft/collision/patches/pair_motion.hpp"
+#include "deft/core/index.hpp"
+
+namespace deft::collision {
+namespace {
+
+using Eigen::Matrix2d;
+using Map = ContactMotion::Map;
+using PlaneMap = Eigen::Matrix<double, 2, 12>;  // into the tangent plane
+
+constexpr double kParallelSine = 1e-6;  // flat directions closer than this are one
+constexpr double kNoRadius = 1e-12;     // [m] below it the normal has nothing to turn about
+
+/// A flat direction in the tangent plane and e·dn along it.
+struct Held {
+  Vector2d e;
+  Eigen::Matrix<double, 1, 12> rate;
+};
+
+double cross(const Vector2d& p, const Vector2d& q) { return p.x() * q.y() - p.y() * q.x(); }
+
+/// dn from S dn = w within what is free, and e·dn = rate along what is held.
+PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held> held, Kink& kink) {
+  if (held.size() == 2) {
+    const double sine = cross(held[0].e, held[1].e);
+    if (std::abs(sine) >= kParallelSine) {
+      PlaneMap Y;
+      Y.row(0) = (held[1].e.y() * held[0].rate - held[0].e.y() * held[1].rate) / sine;
+      Y.row(1) = (held[0].e.x() * held[1].rate - held[1].e.x() * held[0].rate) / sine;
+      return Y;
+    }
+    kink = Kink::kParallel;  // parallel edges: as if one edge turned with the mean of both
+    const double sign = held[0].e.dot(held[1].e) > 0 ? 1 : -1;
+    const Held mean{held[0].e, 0.5 * (held[0].rate + sign * held[1].rate)};
+    return solve_normal(S, w, {&mean, 1}, kink);
+  }
+  if (held.size() == 1) {
+    const Vector2d &e = held[0].e, z(-e.y(), e.x());
+    const double stiffness = z.dot(S * z);
+    PlaneMap Y = e * held[0].rate;
+    if (stiffness <= kNoRadius) {
+      kink = Kink::kDegenerate;
+      return Y;
+    }
+    return Y + z / stiffness * (z.transpose() * w - (z.dot(S * e)) * held[0].rate);
+  }
+  const double size = S.norm();
+  if (S.determinant() <= kNoRadius * size || S.trace() <= 0) {
+    kink = Kink::kDegenerate;
+    return PlaneMap::Zero();
+  }
+  return S.inverse() * w;
+}
+
+}  // namespace
+
+std::string_view to_string(Kink kink) {
+  switch (kink) {
+    case Kink::kNone:
+      return "none";
+    case Kink::kParallel:
+      return "parallel";
+    case Kink::kBorder:
+      return "border";
+    case Kink::kDegenerate:
+      return "degenerate";
+    case Kink::kUpright:
+      return "upright";
+  }
+  return "unknown";
+}
+
+ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, const Curvature& B) {
+  const TangentFrame frame(Vector3d::Zero(), n);
+  Eigen::Matrix<double, 3, 2> E;
+  E << frame.t1, frame.t2;
+  const Matrix2d R_A = E.transpose() * A.R * E, R_B = E.transpose() * B.R * E;
+  PlaneMap a = PlaneMap::Zero(), b = PlaneMap::Zero(), v = PlaneMap::Zero();  // θ_A × n, θ_B × n, η_A − η_B
+  a.leftCols<3>() = -E.transpose() * skew(n);
+  b.middleCols<3>(6) = a.leftCols<3>();
+  v.middleCols<3>(3) = E.transpose();
+  v.middleCols<3>(9) = -E.transpose();
+
+  ContactMotion motion;
+  motion.kink = A.kink != Kink::kNone ? A.kink : B.kink;
+  std::array<Held, 2> held;
+  int count = 0;
+  const auto hold = [&](const Curvature& side, const PlaneMap& turn) {
+    for (int k = 0; k < side.flat && count < 2; ++k) {
+      const Vector2d e = E.transpose() * side.along[k];
+      held[count++] = {e, e.transpose() * turn};
+    }
+  };
+  // A face leads the normal whatever else is flat.
+  const bool B_first = B.flat == 2 && A.flat < 2;
+  if (B_first) hold(B, b);
+  hold(A, a);
+  if (!B_first) hold(B, b);
+  const Matrix2d S = gap * Matrix2d::Identity() + R_A + R_B;
+  const PlaneMap Y =
+      solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.kink);
+
+  // Slides over the bodies; along flat directions they follow from α_A − α_B = φ dn − v.
+  PlaneMap slide_A = R_A * (a - Y), slide_B = R_B * (Y - b);
+  if (A.flat == 0) {
+    if (B.flat > 0) slide_B = slide_A + v - gap * Y;
+  } else if (B.flat == 0 || A.flat == 2) {
+    slide_A = slide_B - v + gap * Y;
+  } else if (B.flat == 2) {
+    slide_B = slide_A + v - gap * Y;
+  } else if (const Vector2d e_A = E.transpose() * A.along[0], e_B = E.transpose() * B.along[0];
+             std::abs(cross(e_A, e_B)) >= kParallelSine) {
+    const PlaneMap open = gap * Y - v - slide_A + slide_B;
+    const double sine = cross(e_A, e_B);
+    slide_A += e_A / sine * (e_B.y() * open.row(0) - e_B.x() * open.row(1));
+    slide_B -= e_B / sine * (e_A.x() * open.row(1) - e_A.y() * open.row(0));
+  } else {
+    slide_A = slide_B - v + gap * Y;
+  }
+  motion.dn = E * Y;
+  motion.dp_A = E * slide_A;
+  motion.dp_A.middleCols<3>(3) += Matrix3d::Identity();
+  motion.dp_B = E * slide_B;
+  motion.dp_B.middleCols<3>(9) += Matrix3d::Identity();
+  motion.dgap.segment<3>(3) = n;
+  motion.dgap.segment<3>(9) = -n;
+  return motion;
+}
+
+}  // namespace deft::collision

@@ -1,0 +1,81 @@
+#pragma once
+// What the models of exact Coulomb friction share: contacts of a configuration, the complementarity problem over them,
+// its solution, what is known about other solutions, and the certificate.
+
+#include <string>
+
+#include "deft/contact/assemble.hpp"
+#include "deft/dynamics/complementarity/coulomb_rows.hpp"
+#include "deft/dynamics/complementarity/force_response.hpp"
+#include "deft/dynamics/complementarity/force_uniqueness.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
+
+namespace deft::dynamics {
+
+/// Whether κ of a model without smoothing may be set: to infinity only. @throws std::invalid_argument otherwise.
+void require_exact(const scene::Scene& scene, double kappa);
+
+/// Which settings a model of exact Coulomb friction does not have. @throws InputError that names the setting, its value
+/// and the valid ones: step.kappa finite, step.compliance, step.effort_limits, step.cone: cone in space, patches.
+void require_coulomb_settings(const scene::Scene& scene);
+
+/// Contacts, problem, solution, certificate. One object per thread: it keeps scratch and the last basis for warm
+/// starts.
+class ComplementaritySolve {
+ public:
+  /// @throws InputError as require_coulomb_settings.
+  explicit ComplementaritySolve(const scene::Scene& scene);
+  /// Settings of the solver; at first the scene's `step.uniqueness`.
+  solvers::lcp::ComplementaritySettings& settings() { return solver_.settings(); }
+
+  /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q, b.
+  void find_contacts(const Eigen::VectorXd& q, StepResult& result);
+
+  /// Solves the step whose energy is in result.problem; fills everything of `result` but q_next, v_next, energy and
+  /// step_us. With `held`, the robots' joints move by it whatever forces say. The certificate is the larger of two: that
+  /// of the complementarity problem, and that of the contact problem (before anything was eliminated) at this motion,
+  /// whose pyramids are raised by what sliding opens (StepResult::shift), so that it says the same law. Status NotUnique
+  /// with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step that fails
+  /// moves nothing. @param held  displacements of the robots' joints, size nu; null: springs.
+  /// @returns the time that certifying took [µs], which is no part of a step.
+  double solve(const Eigen::VectorXd* held, StepResult& result);
+
+  void forget();
+  scene::SceneState& state() { return state_; }
+  /// The same for others, who may use its scratch: the next step makes it anew.
+  scene::SceneState& lend_state() {
+    has_contacts_ = false;
+    return state_;
+  }
+
+ private:
+  void make_program(const Eigen::VectorXd* held, StepResult& result) const;
+  /// Solves the rows. @returns whether there is a point.
+  bool find_point(const Eigen::VectorXd* held, StepResult& result);
+  /// What the point means for the contacts, and whether it stands. @returns the time of that [µs].
+  double judge(StepResult& result);
+  void unpack(const solvers::lcp::ComplementaritySolution& found, StepResult& result);
+  void choose_forces(StepResult& result);
+  void certify(const solvers::lcp::ComplementarityCertificate& problem, StepResult& result);
+  void find_offenders(const solvers::lcp::ComplementaritySolution& found, StepResult& result);
+
+  const scene::Scene* scene_;
+  contact::Assembler assembler_;
+  scene::SceneState state_;
+  bool has_contacts_ = false;
+  ForceResponse response_;
+  CoulombRows rows_;
+  bool refines_;  // the model works on with what the solver finds: it must be accurate
+  solvers::lcp::ComplementaritySolver solver_;
+  const solvers::lcp::ComplementarityResult* found_ = nullptr;  // by find_point
+  solvers::contact::LeastNorm least_norm_;
+  solvers::contact::Certifier certifier_;
+  ForceUniqueness force_uniqueness_;
+};
+
+/// One line that says which contacts and limits leave a step without a solution, or with several, and how far apart
+/// these are; empty where nothing is known.
+std::string explain(const scene::Scene& scene, const StepResult& result);
+
+}  // namespace deft::dynamics

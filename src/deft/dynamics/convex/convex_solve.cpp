@@ -1,0 +1,229 @@
+#include "deft/dynamics/convex/convex_solve.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/dynamics/contact_program.hpp"
+#include "deft/math/block_parts.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+constexpr int kMostShifts = 100;          // solves of Coulomb's fixed point
+constexpr double kShiftAccuracy = 1e-11;  // of the largest gap that sliding would open
+constexpr double kShiftFloor_m = 1e-15;
+
+void check_vector(const char* what, const Eigen::VectorXd& v, int expected) {
+  if (v.size() != expected)
+    throw std::invalid_argument(fmt::format("{} has {} entries, the scene needs {}", what, v.size(), expected));
+  if (!v.allFinite()) throw std::invalid_argument(fmt::format("{} has an entry that is not finite", what));
+}
+
+}  // namespace
+
+double required_step_length(const scene::Scene& scene) {
+  const auto& h = scene.spec().step.h;
+  if (!h)
+    throw InputError({scene.spec().file, 0, 0},
+                     "step.h is missing: stepping needs a step length in seconds (step: {h: 0.1}, or --h 0.1)");
+  return *h;
+}
+
+void check_start(const scene::Scene& scene, const State& start, const Eigen::VectorXd& u) {
+  check_vector("q", start.q, scene.nq());
+  if (start.v.size() > 0) check_vector("v", start.v, scene.nv());
+  check_vector("u", u, scene.nu());
+}
+
+Eigen::VectorXd joint_damping(const scene::Scene& scene) {
+  const scene::JointValues& values = scene.spec().step.joint_damping;
+  Eigen::VectorXd damping = Eigen::VectorXd::Constant(scene.nu(), values.all.value_or(0.0));
+  const std::vector<std::string> names = scene.names_u();
+  if (!values.list.empty()) {
+    if (static_cast<int>(values.list.size()) != scene.nu()) {
+      throw InputError(values.where,
+                       fmt::format("step.joint_damping: {} values expected (one per robot joint), the list has {}",
+                                   scene.nu(), values.list.size()));
+    }
+    damping = Eigen::Map<const Eigen::VectorXd>(values.list.data(), scene.nu());
+  }
+  for (const auto& [name, value] : values.by_name) {
+    bool found = false;
+    for (int i = 0; i < scene.nu(); ++i) {
+      if (names[i] != name && !names[i].ends_with("/" + name)) continue;
+      damping(i) = value;
+      found = true;
+    }
+    if (!found)
+      throw InputError(values.where, fmt::format("step.joint_damping: there is no robot joint '{}'{}", name,
+                                                 did_you_mean(name, names)));
+  }
+  return damping;
+}
+
+double quadratic_energy(const solvers::contact::ContactProgram& program, const Eigen::VectorXd& delta) {
+  return 0.5 * quadratic_form(program.Q, delta) + program.b.dot(delta);
+}
+
+ConvexSolve::ConvexSolve(const scene::Scene& scene)
+    : scene_(&scene),
+      kappa_(scene.spec().step.kappa),
+      assembler_(scene),
+      effort_limits_(scene),
+      state_(scene.make_state()) {
+  solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
+  if (!coulomb()) return;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError({scene.spec().file, 0, 0}, "step.friction_law: coulomb " + why);
+  };
+  if (std::isfinite(kappa_)) refuse(fmt::format("is for exact contact (kappa: inf), but step.kappa is {}", kappa_));
+  if (scene.spec().step.compliance > 0)
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}", scene.spec().step.compliance));
+}
+
+void ConvexSolve::forget() {
+  solver_.forget();
+  least_norm_.forget();
+  effort_limits_.forget();
+  has_contacts_ = false;
+}
+
+void ConvexSolve::set_kappa(double kappa) {
+  if (!(kappa > 0)) throw std::invalid_argument(fmt::format("kappa = {} must be positive (infinity: exact)", kappa));
+  if (coulomb() && std::isfinite(kappa))
+    throw std::invalid_argument(fmt::format("kappa = {}: step.friction_law: coulomb is for exact contact", kappa));
+  kappa_ = kappa;
+}
+
+void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
+  const scene::StepSettings& settings = scene_->spec().step;
+  if (!has_contacts_ || state_.q != q) {
+    has_contacts_ = false;
+    scene_->update(q, state_);
+    scene_->find_contacts(settings.contact_margin, state_);
+    has_contacts_ = true;
+  }
+  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
+}
+
+void ConvexSolve::make_program(StepResult& result) const {
+  make_contact_program(*scene_, result.problem, result.program);
+  result.program.kappa = kappa_;
+  for (std::size_t i = 0; i < result.shift.size(); ++i) result.program.contacts[i].gap += result.shift[i];
+  set_joint_limits(*scene_, state_.q, result.program);
+}
+
+// Where any forces do, corners of flat patches carry those of the points between them.
+void ConvexSolve::find_implied(const StepResult& result) {
+  const scene::StepSettings& settings = scene_->spec().step;
+  const bool applies =
+      settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0;
+  if (applies) implied_.find(result.problem.contacts, is_implied_);
+  solver_settings_.implied = applies ? std::span<const char>(is_implied_) : std::span<const char>();
+}
+
+void ConvexSolve::solve_program(StepResult& result) {
+  const solvers::contact::SolveInfo info = solver_.solve(result.program, solver_settings_, result.solution);
+  result.status = info.status;
+  result.iterations += info.iterations;
+  result.solve_us += info.solve_us;
+}
+
+// Exact programs: only springs that are overloaded without saturation get it, those of the last step first. What is
+// added changes nothing where the spring pulls less than its limit, so the end of the loop is the solution with all of
+// them.
+void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result) {
+  const bool smoothed = std::isfinite(result.program.kappa);
+  for (int round = 0; round <= 2 * effort_limits_.count(); ++round) {
+    make_program(result);
+    effort_limits_.extend(state_.q, u, result.program);
+    solve_program(result);
+    if (smoothed || !solvers::usable(result.status)) return;
+    if (!effort_limits_.add_overloaded(state_.q, u, result.solution.delta)) {
+      effort_limits_.drop_unused(state_.q, u, result.solution.delta);
+      return;
+    }
+  }
+  result.status = solvers::Status::kIterationLimit;
+}
+
+void ConvexSolve::solve_once(const Eigen::VectorXd& u, StepResult& result) {
+  if (effort_limits_.none()) {
+    make_program(result);
+    solve_program(result);
+  } else {
+    solve_with_effort_limits(u, result);
+  }
+}
+
+// The gaps of the program become those of the problem plus `shift`.
+void ConvexSolve::set_shift(const Eigen::VectorXd& shift, StepResult& result) const {
+  result.shift.assign(shift.data(), shift.data() + shift.size());
+  for (std::size_t i = 0; i < result.shift.size(); ++i)
+    result.program.contacts[i].gap = result.problem.contacts[i].gap + result.shift[i];
+}
+
+// x ← the gaps that the solution for the shifts x would open, until they agree. @returns whether they do.
+bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
+  const auto n = static_cast<Eigen::Index>(result.problem.contacts.size());
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(n), opened(n);
+  iteration_.start();
+  for (int k = 0; k < kMostShifts; ++k) {
+    result.shift.assign(x.data(), x.data() + n);
+    solve_once(u, result);
+    // Where bodies jam without room to separate, the elastic motion tells how they would slide.
+    const bool jammed = result.status == solvers::Status::kInfeasible;
+    if (!jammed && !solvers::usable(result.status)) return true;
+    for (Eigen::Index i = 0; i < n; ++i)
+      opened[i] = slide_of(result.program, static_cast<int>(i), result.solution.delta).gap;
+    const double error = n > 0 ? (opened - x).lpNorm<Eigen::Infinity>() : 0.0;
+    if (!jammed && error <= kShiftAccuracy * opened.lpNorm<Eigen::Infinity>() + kShiftFloor_m) {
+      set_shift(opened, result);  // what is certified is the law at this motion
+      return true;
+    }
+    if (k + 1 < kMostShifts) x = iteration_.next(x, opened);
+  }
+  if (result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
+  set_shift(opened, result);
+  return false;
+}
+
+void ConvexSolve::choose_forces(StepResult& result) {
+  result.forces_least_norm = result.solution.forces_unique;
+  const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
+  if (choose && !result.forces_least_norm)
+    result.forces_least_norm = least_norm_.select(result.program, result.solution);
+}
+
+void ConvexSolve::certify(StepResult& result) {
+  result.certificate = certifier_.certify(result.program, result.solution);
+  result.status = solvers::contact::confirmed(result.status, result.certificate);
+}
+
+double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
+  result.iterations = 0;
+  result.solve_us = 0;
+  result.shift.clear();
+  clear_complementarity(result);
+  find_implied(result);
+  bool agreed = true;
+  if (coulomb()) {
+    agreed = solve_coulomb(u, result);
+  } else {
+    solve_once(u, result);
+  }
+  choose_forces(result);
+  const Stopwatch watch;
+  certify(result);
+  const double certifying_us = watch.microseconds();
+  if (!agreed && result.status == solvers::Status::kNumericalFailure) result.status = solvers::Status::kIterationLimit;
+  for (std::size_t i = 0; i < result.shift.size(); ++i) result.solution.gap[i] -= result.shift[i];
+  result.delta = result.solution.delta.head(scene_->nv());
+  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
+  return certifying_us;
+}
+
+}  // namespace deft::dynamics

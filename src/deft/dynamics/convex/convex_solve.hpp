@@ -1,0 +1,86 @@
+#pragma once
+// What all convex step models share: contacts of a configuration, the program of an energy over them, its solution and
+// the certificate that judges it.
+
+#include "deft/contact/assemble.hpp"
+#include "deft/contact/implied.hpp"
+#include "deft/dynamics/effort_limits.hpp"
+#include "deft/dynamics/sliding_gap.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
+
+namespace deft::dynamics {
+
+/// @returns step.h. @throws InputError if the scene has none.
+double required_step_length(const scene::Scene& scene);
+
+/// Checks the start of a step. @throws std::invalid_argument on wrong sizes or entries that are not finite.
+void check_start(const scene::Scene& scene, const State& start, const Eigen::VectorXd& u);
+
+/// One value of `step.joint_damping` per command [N s/m, N·m·s/rad]: a number for all, a list over the joints of all
+/// robots, or a map by "joint" or "robot/joint". @throws InputError for wrong lengths and names.
+Eigen::VectorXd joint_damping(const scene::Scene& scene);
+
+/// Contacts, program, solution, certificate. One object per thread: it keeps scratch and the last solution for warm
+/// starts.
+class ConvexSolve {
+ public:
+  /// @throws InputError where friction_law: coulomb meets a setting that it does not go with.
+  explicit ConvexSolve(const scene::Scene& scene);
+
+  /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and
+  /// b.
+  void find_contacts(const Eigen::VectorXd& q, StepResult& result);
+  /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs if the scene asks for them; fills
+  /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
+  /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are those of the last
+  /// motion plus what sliding would open, until both agree (G. De Saxcé, Z.-Q. Feng, Math. Comput. Modelling 28
+  /// (1998)); the certificate is then that of Coulomb's law, and IterationLimit says that no solution was found. With
+  /// `forces: least_norm` the multipliers are those of least norm.
+  /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
+  double solve(const Eigen::VectorXd& u, StepResult& result);
+
+  void forget();
+  double kappa() const { return kappa_; }
+  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
+  void set_kappa(double kappa);
+  scene::SceneState& state() { return state_; }
+  /// The same for others, who may use its scratch: the next step makes it anew.
+  scene::SceneState& lend_state() {
+    has_contacts_ = false;
+    return state_;
+  }
+
+ private:
+  void find_implied(const StepResult& result);
+  void make_program(StepResult& result) const;
+  bool coulomb() const { return scene_->spec().step.friction_law == scene::FrictionLaw::kCoulomb; }
+  void solve_program(StepResult& result);
+  void solve_once(const Eigen::VectorXd& u, StepResult& result);
+  bool solve_coulomb(const Eigen::VectorXd& u, StepResult& result);
+  void set_shift(const Eigen::VectorXd& shift, StepResult& result) const;
+  void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
+  /// The forces of least norm, where the scene asks for them.
+  void choose_forces(StepResult& result);
+  void certify(StepResult& result);
+
+  const scene::Scene* scene_;
+  double kappa_;
+  contact::Assembler assembler_;
+  contact::ImpliedContacts implied_;
+  std::vector<char> is_implied_;  // per contact of the step, for solver_settings_
+  EffortLimits effort_limits_;
+  scene::SceneState state_;
+  bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q
+  AndersonIteration iteration_;
+  solvers::contact::ContactSolver solver_;
+  solvers::contact::LeastNorm least_norm_;
+  solvers::contact::Certifier certifier_;
+  solvers::contact::SolverSettings solver_settings_;
+};
+
+/// ½δᵀQδ + bᵀδ [J].
+double quadratic_energy(const solvers::contact::ContactProgram& program, const Eigen::VectorXd& delta);
+
+}  // namespace deft::dynamics

@@ -1,0 +1,344 @@
+#include "deft/dynamics/derivatives/step_derivative.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/dynamics/derivatives/step_directions.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kGradientShare =
+    1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be the model
+
+/// What derivatives do not know yet. @throws InputError at the scene.
+void check_available(const scene::Scene& scene, const StepResult& result) {
+  const scene::ModelKind model = scene.spec().step.model;
+  if (is_complementarity_model(model))
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("not available yet: derivatives of step.model: {}; available: convex, "
+                                 "convex-second-order",
+                                 to_string(model)));
+  if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
+    throw InputError({scene.spec().file, 0, 0},
+                     "not available yet: derivatives with step.friction_law: coulomb; available: associated");
+  for (const contact::Contact& contact : result.problem.contacts) {
+    if (!contact.patch || scene.plane() == scene::Plane::kSpace) continue;
+    const auto& e = scene.friction(contact.geometry_a, contact.geometry_b).ellipsoid;
+    if (e[0] != e[1])
+      throw InputError({scene.spec().file, 0, 0},
+                       "not available yet: derivatives of an ellipsoid with e_t ≠ e_o in a plane of motion");
+  }
+}
+
+}  // namespace
+
+std::vector<int> rotation_blocks(const multibody::Model& model) {
+  std::vector<int> blocks;
+  const auto velocities = model.velocities();
+  for (std::size_t i = 0; i < velocities.size(); ++i) {
+    if (velocities[i].q_index >= 0) continue;
+    blocks.push_back(static_cast<int>(i));
+    i += 2;
+  }
+  return blocks;
+}
+
+StepDifferentiator::StepDifferentiator(const scene::Scene& scene)
+    : scene_(&scene),
+      own_state_(scene.make_state()),
+      directions_(std::make_unique<StepDirections>(scene)),
+      rotations_(rotation_blocks(scene.model())) {}
+StepDifferentiator::~StepDifferentiator() = default;
+StepDifferentiator::StepDifferentiator(StepDifferentiator&&) noexcept = default;
+StepDifferentiator& StepDifferentiator::operator=(StepDifferentiator&&) noexcept = default;
+
+void StepDifferentiator::linearize(const State& start, const VectorXd& u, const StepResult& result,
+                                   const DerivativeOptions& options) {
+  linearize_at(nullptr, start, u, result, options);
+}
+
+void StepDifferentiator::linearize(StepModel& model, const State& start, const VectorXd& u, const StepResult& result,
+                                   const DerivativeOptions& options) {
+  if (&model.scene() != scene_) throw std::invalid_argument("step derivative: the model is of another scene");
+  linearize_at(model.start_state(), start, u, result, options);
+}
+
+void StepDifferentiator::linearize_at(scene::SceneState* state, const State& start, const VectorXd& u,
+                                      const StepResult& result, const DerivativeOptions& options) {
+  if (start.q.size() != scene_->nq() || (start.v.size() > 0 && start.v.size() != scene_->nv()) ||
+      u.size() != scene_->nu() || result.problem.nv != scene_->nv()) {
+    throw std::invalid_argument("step derivative: q, u and the result must be of this scene");
+  }
+  if (!solvers::usable(result.status)) {
+    throw std::invalid_argument(
+        fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
+  }
+  check_available(*scene_, result);
+  if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
+    throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
+  options_ = options;
+  result_ = &result;
+  u_ = u;
+  start_ = start;
+  // Without a velocity in the result the model is of first order.
+  if (result.v_next.size() == 0) start_.v.resize(0);
+  if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
+  const auto& s = scene_->spec().step.unactuated_mass_scale;
+  objects_stay_ = s && *s == 0 && result.v_next.size() == 0;
+  is_smoothed_ = false;
+  state_ = state != nullptr && state->q == start.q ? state : nullptr;
+  own_state_.q.resize(0);
+  has_contacts_ = false;
+  take_solution();
+  if (sensitivity_.is_kink()) smooth();
+}
+
+scene::SceneState& StepDifferentiator::place(bool with_contacts) {
+  if (state_ != nullptr && state_->q == start_.q) return *state_;
+  if (own_state_.q.size() == 0) scene_->update(start_.q, own_state_);
+  if (with_contacts && !has_contacts_) {
+    scene_->find_contacts(scene_->spec().step.contact_margin, own_state_);
+    has_contacts_ = true;
+  }
+  return own_state_;
+}
+
+EnergyPoint StepDifferentiator::energy_point(bool with_contacts) {
+  return {*scene_, place(with_contacts), *result_, u_, delta_, *scene_->spec().step.h, start_.t, start_.v};
+}
+
+void StepDifferentiator::take_solution() {
+  const double residual = is_smoothed_ ? 0 : result_->certificate.max_scaled();
+  sensitivity_.factor(program(), solution(), result_->certificate.E0_J, residual);
+  delta_ = solution().delta.head(scene_->nv());
+  has_geometric_kink_ = false;
+  // Along u alone nothing has to stand anywhere.
+  const EnergyPoint at = options_.configuration
+                             ? energy_point(true)
+                             : EnergyPoint{*scene_, own_state_, *result_, u_, delta_, 0, 0, start_.v};
+  directions_->update(at, program(), solution(), options_.configuration,
+                      options_.motion_only ? contact::DerivativeParts::kMotion : contact::DerivativeParts::kAll);
+  for (int i = 0; options_.configuration && i < program().J.size(); ++i)
+    has_geometric_kink_ |= is_geometric_kink(i) || is_frame_kink(i);
+}
+
+/// Kinks of the geometry count where a force depends on them.
+bool StepDifferentiator::is_geometric_kink(int contact) const {
+  return solution().force[contact][0] != 0 && directions_->contacts().kinks[contact] != collision::Kink::kNone;
+}
+
+bool StepDifferentiator::is_frame_kink(int contact) const {
+  return solution().force[contact][0] != 0 && program().model == solvers::contact::FrictionModel::kPyramid &&
+         directions_->contacts().frame_ties[contact] != 0 && result_->problem.contacts[contact].mu > 0;
+}
+
+bool StepDifferentiator::smooth() {
+  if (is_smoothed_ || std::isfinite(result_->program.kappa)) return false;
+  smoothed_program_ = result_->program;
+  const double mu = options_.mu_gradient > 0 ? options_.mu_gradient : kGradientShare * result_->certificate.E0_J;
+  smoothed_program_.kappa = 1 / mu;
+  solver_.forget();
+  if (solver_.solve(smoothed_program_, {}, smoothed_solution_).status != solvers::Status::kSolved)
+    return false;  // the one-sided derivative stays
+  is_smoothed_ = true;
+  take_solution();
+  return true;
+}
+
+std::vector<std::string> StepDifferentiator::kinks() const {
+  std::vector<std::string> all;
+  for (int i = 0; has_geometric_kink_ && i < program().J.size(); ++i) {
+    if (is_geometric_kink(i))
+      all.push_back(fmt::format("contact {}: {}", i, collision::to_string(directions_->contacts().kinks[i])));
+    if (is_frame_kink(i)) all.push_back(fmt::format("contact {}: frame", i));
+  }
+  if (is_smoothed_)
+    all.push_back(
+        fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / smoothed_program_.kappa));
+  if (!is_smoothed_ && sensitivity_.is_kink()) all.push_back("strict complementarity fails: one-sided");
+  if (!sensitivity_.is_unique()) all.push_back("the motion is not unique: least motion");
+  return all;
+}
+
+bool StepDifferentiator::solve_change(Rates& rates, std::span<const char> wanted) {
+  sensitivity_.solve(program(), rates.change, rates.moved, wanted);
+  return !sensitivity_.is_kink() || !smooth();
+}
+
+// ------------------------------------------------------------------------------------------------------- directions
+
+void StepDifferentiator::advance(solvers::contact::Directions& moved) const {
+  if (objects_stay_) {
+    for (const scene::Object& object : scene_->objects()) moved.middleRows(object.first_v, object.nv).setZero();
+  }
+  for (const int v : rotations_) {
+    const Eigen::Matrix3d gamma = left_jacobian_so3(result_->delta.segment<3>(v));
+    for (Index c = 0; c < moved.cols(); ++c) {
+      const Vector3d turned = gamma * moved.col(c).segment<3>(v);
+      moved.col(c).segment<3>(v) = turned;
+    }
+  }
+}
+
+namespace {
+
+/// What columns of force changes are in the world, 3 rows per contact.
+void to_world(const StepResult& result, const StepDirections& directions, const solvers::contact::Directions& force, Index first,
+              MatrixXd& world) {
+  const auto& contacts = result.problem.contacts;
+  world.resize(3 * static_cast<Index>(contacts.size()), world.cols());
+  for (int i = 0; i < static_cast<int>(contacts.size()); ++i) {
+    const int row = directions.first_row(i), rows = std::min(3, result.program.J.rows(i));
+    const Vector3d* axes[3] = {&contacts[i].n_W, &contacts[i].t1_W, &contacts[i].t2_W};
+    for (Index c = 0; c < world.cols(); ++c) {
+      Vector3d F = Vector3d::Zero();
+      for (int r = 0; r < rows; ++r) F += force(row + r, first + c) * *axes[r];
+      world.col(c).segment<3>(3 * i) = F;
+    }
+  }
+}
+
+}  // namespace
+
+void StepDifferentiator::motion_jacobians(StepDerivative& out) {
+  const int nv = scene_->nv(), nu = scene_->nu();
+  const bool has_q = directions_->has_q(), has_v = directions_->has_v();
+  const int first_u = (has_q ? nv : 0) + (has_v ? nv : 0);
+  const double h = *scene_->spec().step.h;
+  const auto of_motion = [&](int first, int columns, bool wanted, MatrixXd& A) {
+    A.resize(wanted ? nv : 0, wanted ? columns : 0);
+    if (wanted) A = units_.moved.delta.block(0, first, nv, columns);
+  };
+  const bool second_order = start_.v.size() > 0;
+  of_motion(0, nv, has_v, out.dv_dq);
+  of_motion(nv, nv, has_v, out.dv_dv);
+  of_motion(first_u, nu, second_order, out.dv_du);
+  for (MatrixXd* rate : {&out.dv_dq, &out.dv_dv, &out.dv_du}) *rate /= h;
+  advance(units_.moved.delta);
+  of_motion(0, nv, has_q, out.A);
+  of_motion(nv, nv, has_v, out.A_v);
+  of_motion(first_u, nu, true, out.B);
+  if (!has_q) return;
+  // A = T + Γ ∂δ/∂q.
+  out.A.diagonal().array() += 1;
+  for (const int v : rotations_)
+    out.A.block<3, 3>(v, v) += exp_so3(result_->delta.segment<3>(v)) - Eigen::Matrix3d::Identity();
+}
+
+namespace {
+
+/// Rows [at, at + rows) of what forces do by configuration, velocity and command.
+struct ForceColumns {
+  const StepDirections& directions;
+  int nv, nu;
+  void resize(Index rows, StepDerivative& out) const {
+    const bool has_q = directions.has_q(), has_v = directions.has_v();
+    out.dforce_dq.resize(has_q ? rows : 0, has_q ? nv : 0);
+    out.dforce_dv.resize(has_v ? rows : 0, has_v ? nv : 0);
+    out.dforce_du.resize(rows, nu);
+  }
+  void copy(const solvers::contact::Directions& force, Index from, Index rows, Index at, StepDerivative& out) const {
+    const bool has_q = directions.has_q(), has_v = directions.has_v();
+    if (has_q) out.dforce_dq.middleRows(at, rows) = force.block(from, 0, rows, nv);
+    if (has_v) out.dforce_dv.middleRows(at, rows) = force.block(from, nv, rows, nv);
+    out.dforce_du.middleRows(at, rows) = force.block(from, (has_q ? nv : 0) + (has_v ? nv : 0), rows, nu);
+  }
+};
+
+}  // namespace
+
+void StepDifferentiator::jacobians(StepDerivative& out) {
+  do directions_->along_units(units_.change);
+  while (!solve_change(units_));
+  motion_jacobians(out);
+  const int nv = scene_->nv(), nu = scene_->nu();
+  const bool has_q = directions_->has_q();
+  const solvers::contact::Directions& force = units_.moved.force;
+  const ForceColumns columns{*directions_, nv, nu};
+  columns.resize(force.rows(), out);
+  columns.copy(force, 0, force.rows(), 0, out);
+  out.first_row.clear();
+  for (int i = 0; i < program().J.size(); ++i) out.first_row.push_back(directions_->first_row(i));
+  const Index world_rows = options_.motion_only ? 0 : 3 * static_cast<Index>(out.first_row.size());
+  out.dforce_W_du.resize(world_rows, nu);
+  out.dforce_W_dq.resize(has_q ? world_rows : 0, has_q ? nv : 0);
+  if (options_.motion_only) return;
+  to_world(*result_, *directions_, force, (has_q ? nv : 0) + (directions_->has_v() ? nv : 0), out.dforce_W_du);
+  if (!has_q) return;
+  to_world(*result_, *directions_, force, 0, out.dforce_W_dq);
+  const RowBlocks& turn = directions_->contacts().turn;
+  for (int i = 0; i < turn.size(); ++i) {
+    const auto cols = turn.cols(i);
+    for (std::size_t c = 0; c < cols.size(); ++c)
+      out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += turn.block(i).col(static_cast<Index>(c));
+  }
+}
+
+void StepDifferentiator::jacobians(std::span<const int> contacts, StepDerivative& out) {
+  wanted_.assign(program().J.size(), 0);
+  Index rows = 0;
+  out.first_row.clear();
+  for (const int i : contacts) {
+    if (i < 0 || i >= program().J.size())
+      throw std::invalid_argument(
+          fmt::format("step derivative: there is no contact {}, the step has {}", i, program().J.size()));
+    wanted_[i] = 1;
+    out.first_row.push_back(static_cast<int>(rows));
+    rows += program().J.rows(i);
+  }
+  do directions_->along_units(units_.change);
+  while (!solve_change(units_, wanted_));
+  motion_jacobians(out);
+  const ForceColumns columns{*directions_, scene_->nv(), scene_->nu()};
+  columns.resize(rows, out);
+  for (std::size_t k = 0; k < contacts.size(); ++k)
+    columns.copy(units_.moved.force, directions_->first_row(contacts[k]), program().J.rows(contacts[k]),
+                 out.first_row[k], out);
+  for (MatrixXd* world : {&out.dforce_W_dq, &out.dforce_W_du}) world->resize(0, 0);
+}
+
+void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd& dq_next, VectorXd* dforce) {
+  if (!options_.configuration && dq.size() > 0)
+    throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
+  do directions_->along(dq, du, product_.change);
+  while (!solve_change(product_));
+  if (dforce != nullptr) *dforce = product_.moved.force.col(0);
+  advance(product_.moved.delta);
+  dq_next = product_.moved.delta.col(0).head(scene_->nv());
+  if (dq.size() == 0) return;
+  dq_next += dq;
+  for (const int v : rotations_)
+    dq_next.segment<3>(v) += exp_so3(result_->delta.segment<3>(v)) * dq.segment<3>(v) - dq.segment<3>(v);
+}
+
+void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, VectorXd& q_bar, VectorXd& u_bar) {
+  // Γᵀw goes through δ, Tᵀw past it.
+  weights_.setZero(program().nv, 1);
+  weights_.col(0).head(scene_->nv()) = w;
+  for (const int v : rotations_)
+    weights_.col(0).segment<3>(v) = left_jacobian_so3(result_->delta.segment<3>(v)).transpose() * w.segment<3>(v);
+  if (objects_stay_) {
+    for (const scene::Object& object : scene_->objects()) weights_.middleRows(object.first_v, object.nv).setZero();
+  }
+  force_weights_ = w_force;
+  sensitivity_.solve_transposed(program(), weights_, force_weights_, back_);
+  if (options_.configuration) {
+    q_bar = w;
+    for (const int v : rotations_)
+      q_bar.segment<3>(v) = exp_so3(result_->delta.segment<3>(v)).transpose() * w.segment<3>(v);
+  } else {
+    q_bar.resize(0);
+  }
+  directions_->transposed(back_, q_bar, u_bar);
+}
+
+}  // namespace deft::dynamics

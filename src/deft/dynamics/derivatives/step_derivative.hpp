@@ -1,0 +1,160 @@
+#pragma once
+// Derivatives of a convex step: Jacobians, products with them and with their transposes that never form them, and
+// parameters.
+//
+// All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u, and
+// for models of second order the same by v and of v⁺ = δ/h.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deft/dynamics/step_model.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/contact/derivative/sensitivity.hpp"
+
+namespace deft::dynamics {
+
+struct EnergyPoint;
+class StepDirections;
+
+/// How derivatives are taken.
+struct DerivativeOptions {
+  bool configuration = true;  // false: only ∂/∂u, which needs no geometry
+  /// Barrier weight 1/κ [J] ≥ 0 at which the gradient is taken where an exact step has none; 0: 1e-6 of the step's
+  /// energy scale.
+  double mu_gradient = 0;
+  /// Neither forces in the world nor parameters of kind kOffset are asked for: half of the geometry is left out.
+  bool motion_only = false;
+};
+
+/// The Jacobians of one step. Contacts in the order of StepResult::problem; their rows (n, t₁(, t₂)(, spin)) are
+/// stacked.
+struct StepDerivative {
+  Eigen::MatrixXd A, B;                  // nv × nv, nv × nu
+  Eigen::MatrixXd dforce_dq, dforce_du;  // Σ rows × nv, × nu: (f_n, f_t1, f_t2, f_spin) in the contact frame [N, N·m]
+  Eigen::MatrixXd dforce_W_dq, dforce_W_du;  // 3 per contact: force on A in the world
+  std::vector<int> first_row;                // of each contact in dforce_dq, dforce_du
+  Eigen::MatrixXd A_v, dforce_dv;            // second order: ∂q⁺/∂v, ∂force/∂v (contact frame)
+  Eigen::MatrixXd dv_dq, dv_dv, dv_du;       // second order: of v⁺
+};
+
+/// First velocity index of each rotation: free bodies and ball joints have three velocities without a coordinate.
+std::vector<int> rotation_blocks(const multibody::Model& model);
+
+/// A number of the scene that a derivative can be taken for.
+struct Parameter {
+  enum class Kind {
+    kStepLength,  // h [s]
+    kKappa,       // κ [1/J]
+    kFriction,    // μ of the pair of geometries (index, second)
+    kMass,        // of object `index` [kg], its inertia in proportion
+    kStiffness,   // of command `index` [N/m, N·m/rad]
+    kOffset       // of geometry `index` over its body: second = 0, 1, 2 turn [rad] about the world's axes through the
+                  // geometry's
+  };
+  Kind kind = Kind::kStepLength;
+  int index = 0, second = 0;
+};
+
+/// The derivative of a step at (q, u), or (q, v, u). One object per thread: it keeps scratch, so that a warm
+/// `linearize` with products or Jacobians does not allocate while sizes repeat. Convex models.
+class StepDifferentiator {
+ public:
+  explicit StepDifferentiator(const scene::Scene& scene);
+  ~StepDifferentiator();
+  StepDifferentiator(StepDifferentiator&&) noexcept;
+  StepDifferentiator& operator=(StepDifferentiator&&) noexcept;
+
+  /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
+  /// to be good for; it is not copied: it must stay as it is until the last product.
+  /// @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for what has no derivative
+  /// yet: an ellipsoid with e_t ≠ e_o in a plane of motion.
+  void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {});
+  /// The same for a step from rest at time 0.
+  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {}) {
+    linearize(State{.q = q}, u, result, options);
+  }
+  /// The same with the model that has just made the step: its kinematics and contacts serve again. It must not step
+  /// until the last product.
+  void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                 const DerivativeOptions& options = {});
+
+  /// Every Jacobian. Without `options.configuration` those of q stay empty, with `options.motion_only` dforce_W_*.
+  void jacobians(StepDerivative& out);
+  /// The Jacobians of the motion and, of the forces, only those of the contacts listed, whose rows are stacked in the
+  /// order of the list (first_row: of each of them); dforce_W_* stay empty.
+  /// @throws std::invalid_argument for a contact that the step does not have.
+  void jacobians(std::span<const int> contacts, StepDerivative& out);
+  /// A dq + B du, size nv, and what the contact forces do (contact frame), if asked.
+  void forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd& dq_next,
+               Eigen::VectorXd* dforce = nullptr);
+  Eigen::VectorXd forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd* dforce = nullptr) {
+    Eigen::VectorXd dq_next;
+    forward(dq, du, dq_next, dforce);
+    return dq_next;
+  }
+  /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
+  void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
+                Eigen::VectorXd& u_bar);
+  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without `motion_only`. Allocates.
+  void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
+
+  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one
+  /// line each.
+  bool is_kink() const { return is_smoothed_ || sensitivity_.is_kink() || has_geometric_kink_; }
+  bool is_smoothed() const { return is_smoothed_; }
+  std::vector<std::string> kinks() const;
+
+ private:
+  void linearize_at(scene::SceneState* state, const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                    const DerivativeOptions& options);
+  /// The state at the start of the step; with its contacts, if asked.
+  scene::SceneState& place(bool with_contacts);
+  EnergyPoint energy_point(bool with_contacts);
+  const solvers::contact::ContactProgram& program() const { return is_smoothed_ ? smoothed_program_ : result_->program; }
+  const solvers::contact::ContactSolution& solution() const { return is_smoothed_ ? smoothed_solution_ : result_->solution; }
+  bool is_geometric_kink(int contact) const;
+  bool is_frame_kink(int contact) const;
+  /// A change of the program and what it moves.
+  struct Rates {
+    solvers::contact::ProgramChange change;
+    solvers::contact::SolutionChange moved;
+  };
+  /// Solves along a change. @returns false where redundant contacts part, so that now the step is smoothed and the
+  /// change must be made anew.
+  bool solve_change(Rates& rates, std::span<const char> wanted = {});
+  /// The Jacobians of the motion from units_, with Γ in units_.moved.
+  void motion_jacobians(StepDerivative& out);
+  void take_solution();
+  bool smooth();
+  void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::contact::ProgramChange& change,
+                     Eigen::MatrixXd& direct);
+  Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis);
+  /// Γ dδ of the columns of dδ, in place.
+  void advance(solvers::contact::Directions& moved) const;
+
+  const scene::Scene* scene_;
+  scene::SceneState own_state_;
+  scene::SceneState* state_ = nullptr;  // of the model or our own
+  solvers::contact::ContactSolver solver_;
+  solvers::contact::Sensitivity sensitivity_;
+  std::unique_ptr<StepDirections> directions_;
+  std::vector<int> rotations_;  // first velocity index of each rotation block
+  State start_;
+  Eigen::VectorXd u_, delta_;  // δ of the solution, without added variables
+  const StepResult* result_ = nullptr;
+  DerivativeOptions options_;
+  bool is_smoothed_ = false, has_geometric_kink_ = false, objects_stay_ = false, has_contacts_ = false;
+  solvers::contact::ContactProgram smoothed_program_;
+  solvers::contact::ContactSolution smoothed_solution_;
+  Rates units_, product_;  // of jacobians; of forward and backward
+  solvers::contact::Directions weights_, force_weights_;
+  solvers::contact::ProgramChange back_;  // of backward
+  std::vector<char> wanted_;     // per contact
+};
+
+}  // namespace deft::dynamics

@@ -1,0 +1,161 @@
+#include "deft/dynamics/derivatives/step_directions.hpp"
+
+#include <algorithm>
+
+namespace deft::dynamics {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+StepDirections::StepDirections(const scene::Scene& scene)
+    : scene_(&scene),
+      rows_(scene),
+      energy_(scene),
+      stiffness_(command_stiffness(scene)),
+      energy_q_(scene.nv(), scene.nv()),
+      energy_v_(scene.nv(), scene.nv()) {}
+
+void StepDirections::update(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
+                            const solvers::contact::ContactSolution& solution, bool configuration,
+                            contact::DerivativeParts parts) {
+  has_q_ = configuration;
+  has_v_ = configuration && at.second_order();
+  has_bounds_ = configuration && program.lower.size() > 0;
+  nv_ = program.nv;
+  num_rows_ = 0;
+  first_row_.clear();
+  for (int i = 0; i < program.J.size(); ++i) {
+    first_row_.push_back(num_rows_);
+    num_rows_ += program.J.rows(i);
+  }
+  list_saturations(program);
+  if (!configuration) return;
+  rows_.differentiate(at.state, {.midpoint_forces = scene_->spec().step.midpoint_forces}, at.result.problem, at.delta,
+                      solution.force, contacts_, parts);
+  energy_.configuration(at, energy_q_);
+  if (has_v_) energy_.velocity(at, energy_v_);
+}
+
+/// Rows of saturating springs couple a joint to the variables behind the scene's own.
+void StepDirections::list_saturations(const solvers::contact::ContactProgram& program) {
+  saturations_.clear();
+  const auto& rows = program.linear.rows;
+  const auto actuated = scene_->actuated();
+  for (int i = 0; i < rows.size(); ++i) {
+    const auto cols = rows.cols(i);
+    if (cols.size() < 2 || cols[0] >= scene_->nv() || cols[1] < scene_->nv()) continue;
+    const auto command = std::find(actuated.begin(), actuated.end(), cols[0]) - actuated.begin();
+    saturations_.push_back({cols[0], cols[1], static_cast<int>(command)});
+  }
+}
+
+void StepDirections::clear(Index columns, solvers::contact::ProgramChange& change) const {
+  change.gradient.setZero(nv_, columns);
+  change.rows.setZero(num_rows_, columns);
+  for (auto* bounds : {&change.lower, &change.upper}) bounds->setZero(has_bounds_ ? nv_ : 0, has_bounds_ ? columns : 0);
+}
+
+void StepDirections::along_units(solvers::contact::ProgramChange& change) const {
+  const int nv = scene_->nv(), nu = scene_->nu(), n = has_q_ ? nv : 0, first_u = n + (has_v_ ? nv : 0);
+  clear(first_u + nu, change);
+  auto& gradient = change.gradient;
+  const auto actuated = scene_->actuated();
+  for (int i = 0; i < nu; ++i) gradient(actuated[i], first_u + i) -= stiffness_(i);
+  if (has_q_) gradient.topLeftCorner(nv, nv) = energy_q_;
+  if (has_v_) gradient.block(0, nv, nv, nv) = energy_v_;
+  // A spring that may saturate pulls on its own variable: K(q + y − u) there instead of K(q + δ − u).
+  const auto move_pull = [&](const Saturation& s, int column, double pull) {
+    gradient(s.velocity, column) -= pull;
+    gradient(s.variable, column) += pull;
+  };
+  for (const Saturation& s : saturations_) {
+    if (has_q_) move_pull(s, s.velocity, stiffness_(s.command));
+    move_pull(s, first_u + s.command, -stiffness_(s.command));
+  }
+  if (!has_q_) return;
+  for (const auto& entry : contacts_.dtau_columns) gradient(entry.row, entry.col) -= entry.value;
+  for (int i = 0; i < contacts_.ds.size(); ++i) {
+    const auto cols = contacts_.ds.cols(i);
+    const auto ds = contacts_.ds.block(i);
+    const auto dtau = contacts_.dtau.block(i);
+    for (Index r = 0; r < ds.rows(); ++r) {
+      for (std::size_t c = 0; c < cols.size(); ++c)
+        change.rows(first_row_[i] + r, cols[c]) = ds(r, static_cast<Index>(c));
+    }
+    for (std::size_t r = 0; r < cols.size(); ++r) {
+      for (std::size_t c = 0; c < cols.size(); ++c)
+        gradient(cols[r], cols[c]) -= dtau(static_cast<Index>(r), static_cast<Index>(c));
+    }
+  }
+  if (!has_bounds_) return;
+  const auto velocities = scene_->model().velocities();
+  for (int v = 0; v < nv; ++v)
+    if (velocities[v].q_index >= 0) change.lower(v, v) = -1;
+  change.upper = change.lower;
+}
+
+void StepDirections::along(const VectorXd& dq, const VectorXd& du, solvers::contact::ProgramChange& change) const {
+  const int nv = scene_->nv();
+  clear(1, change);
+  auto gradient = change.gradient.col(0);
+  const auto actuated = scene_->actuated();
+  for (Index i = 0; i < du.size(); ++i) gradient(actuated[i]) -= stiffness_(i) * du(i);
+  if (dq.size() > 0) {
+    for (int v = 0; v < nv; ++v) gradient(v) += energy_q_.row(v).dot(dq);
+  }
+  for (const Saturation& s : saturations_) {
+    double pull = 0;
+    if (dq.size() > 0) pull += stiffness_(s.command) * dq(s.velocity);
+    if (du.size() > 0) pull -= stiffness_(s.command) * du(s.command);
+    gradient(s.velocity) -= pull;
+    gradient(s.variable) += pull;
+  }
+  if (dq.size() == 0) return;
+  for (const auto& entry : contacts_.dtau_columns) gradient(entry.row) -= entry.value * dq(entry.col);
+  for (int i = 0; i < contacts_.ds.size(); ++i) {
+    const auto cols = contacts_.ds.cols(i);
+    const auto ds = contacts_.ds.block(i);
+    const auto dtau = contacts_.dtau.block(i);
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      const double moved = dq(cols[c]);
+      for (Index r = 0; r < ds.rows(); ++r) change.rows(first_row_[i] + r, 0) += ds(r, static_cast<Index>(c)) * moved;
+      for (std::size_t r = 0; r < cols.size(); ++r)
+        gradient(cols[r]) -= dtau(static_cast<Index>(r), static_cast<Index>(c)) * moved;
+    }
+  }
+  if (!has_bounds_) return;
+  const auto velocities = scene_->model().velocities();
+  for (int v = 0; v < nv; ++v)
+    if (velocities[v].q_index >= 0) change.lower(v, 0) = -dq(v);
+  change.upper = change.lower;
+}
+
+void StepDirections::transposed(const solvers::contact::ProgramChange& weights, VectorXd& q_bar, VectorXd& u_bar) const {
+  const auto g = weights.gradient.col(0);
+  const auto actuated = scene_->actuated();
+  u_bar.resize(scene_->nu());
+  for (int i = 0; i < scene_->nu(); ++i) u_bar(i) = -stiffness_(i) * g(actuated[i]);
+  for (const Saturation& s : saturations_) u_bar(s.command) = -stiffness_(s.command) * g(s.variable);
+  if (!has_q_) return;
+  for (int v = 0; v < scene_->nv(); ++v) q_bar(v) += energy_q_.col(v).dot(g.head(scene_->nv()));
+  for (const Saturation& s : saturations_) q_bar(s.velocity) += stiffness_(s.command) * (g(s.variable) - g(s.velocity));
+  for (const auto& entry : contacts_.dtau_columns) q_bar(entry.col) -= entry.value * g(entry.row);
+  for (int i = 0; i < contacts_.ds.size(); ++i) {
+    const auto cols = contacts_.ds.cols(i);
+    const auto ds = contacts_.ds.block(i);
+    const auto dtau = contacts_.dtau.block(i);
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      double back = 0;
+      for (Index r = 0; r < ds.rows(); ++r) back += ds(r, static_cast<Index>(c)) * weights.rows(first_row_[i] + r, 0);
+      for (std::size_t r = 0; r < cols.size(); ++r)
+        back -= dtau(static_cast<Index>(r), static_cast<Index>(c)) * g(cols[r]);
+      q_bar(cols[c]) += back;
+    }
+  }
+  if (!has_bounds_) return;
+  const auto velocities = scene_->model().velocities();
+  for (int v = 0; v < scene_->nv(); ++v)
+    if (velocities[v].q_index >= 0) q_bar(v) -= weights.lower(v, 0) + weights.upper(v, 0);
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,13 @@
+#pragma once
+// From the settings of a scene to the step model that they name.
+
+#include <memory>
+
+#include "deft/dynamics/step_model.hpp"
+
+namespace deft::dynamics {
+
+/// The step model named by the scene's settings. @throws InputError when h is missing or the scene has what the model does not know.
+std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene);
+
+}  // namespace deft::dynamics

@@ -1,0 +1,54 @@
+#pragma once
+// Free rigid bodies in point, line and surface contact, one equivalent contact point per pair, found with the motion.
+// Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19; README.md).
+
+#include "deft/dynamics/patch/patch_derivative.hpp"
+#include "deft/dynamics/patch/patch_problem_solver.hpp"
+#include "deft/dynamics/patch/patch_scene.hpp"
+#include "deft/dynamics/patch/patch_step.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/trajectory.hpp"
+
+namespace deft::dynamics {
+
+/// The step model of this file's head, of second order: state (q, v). One object per thread.
+class EquivalentContactPoint final : public StepModel {
+ public:
+  /// @throws InputError as make_patch_world.
+  explicit EquivalentContactPoint(const scene::Scene& scene);
+
+  using StepModel::step;
+  void step(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
+  bool second_order() const override { return true; }
+  void reset() override { stepper_.forget(); }
+  double kappa() const override;
+  void set_kappa(double kappa) override;
+  double h() const override { return stepper_.world().h; }
+  const scene::Scene& scene() const override { return *scene_; }
+  /// Jacobians of the last step, which was usable and began at `start`: A, A_v, dv_dq, dv_dv (world tangents at the bodies' origins) and, as rows n, t, o, spin of each of
+  /// StepResult::patches, dforce_dq and dforce_dv [N, N m]; without commands B and its like have no columns. The wrenches of the scene act on as they did.
+  /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
+  std::vector<std::string> derivative(const State& start, StepDerivative& out);
+  const PatchWorld& world() const { return stepper_.world(); }
+  /// The problem of the last step.
+  PatchProblem problem() const { return make_patch_problem(world(), states_, impulses_); }
+  PatchStepper& stepper() { return stepper_; }
+
+ private:
+  const scene::Scene* scene_;
+  PatchStepper stepper_;
+  scene::SceneState end_;
+  BlockDiagonal M_;
+  std::vector<PatchState> states_;
+  std::vector<PatchImpulse> impulses_;
+  PatchResult step_;
+};
+
+/// What the bodies share at a loaded contact: the face of A and the face of B that the normal belongs to meet in a point, a line or a surface.
+ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
+
+/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts with the bodies' size), sticks otherwise.
+ContactState contact_state(const PatchWorld& world, const PatchContact& contact);
+
+}  // namespace deft::dynamics

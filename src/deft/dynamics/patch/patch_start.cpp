@@ -1,0 +1,353 @@
+#include "deft/dynamics/patch/patch_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/index.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+constexpr int kSweeps = 60;
+constexpr double kFar = 0.1;   // of the sizes: pairs whose bounding spheres are farther apart get that distance
+constexpr double kHeld = 0.99;  // share of the friction ellipsoid below which a contact is taken to stick
+
+Vector3d three(std::span<const double> x, int first) { return {x[first], x[to_size(first) + 1], x[to_size(first) + 2]}; }
+void put(std::vector<double>& x, int first, const Vector3d& v) { std::copy_n(v.data(), 3, x.begin() + first); }
+double& at(std::vector<double>& x, int i) { return x[i]; }
+
+const PatchPair& pair_of(const PatchSystem& system, int contact) {
+  return system.world().pairs[system.contacts()[contact].pair];
+}
+
+}  // namespace
+
+PatchStarts::PatchStarts(const PatchWorld& world) : world_(&world), memory_(world.pairs.size()) {
+  const std::size_t n = world.geometries.size();
+  pair_of_.assign(n * n, -1);
+  for (std::size_t k = 0; k < world.pairs.size(); ++k) {
+    const std::size_t a = to_size(world.pairs[k].a), b = to_size(world.pairs[k].b);
+    pair_of_[a * n + b] = pair_of_[b * n + a] = static_cast<int>(k);
+  }
+}
+
+void PatchStarts::forget() {
+  for (Memory& m : memory_) m.known = false;
+}
+
+void PatchStarts::place(std::span<const PatchState> start, std::span<const double> nu, std::vector<RigidTransform>& X_WB) const {
+  X_WB.resize(world_->links.size());
+  for (std::size_t k = 0; k < X_WB.size(); ++k) {
+    const PatchLink& link = world_->links[k];
+    X_WB[k] = link.X;
+    if (link.moving < 0) continue;
+    const PatchState& s = start[link.moving];
+    const Matrix3d R = turn(three(nu, 6 * link.moving), world_->h) * rotation_from_quat_wxyz(s.quat_wxyz);
+    X_WB[k] = make_transform(R, s.p_WC + world_->h * three(nu, 6 * link.moving + 3) - R * world_->bodies[link.moving].p_BC) * link.X;
+  }
+}
+
+double PatchStarts::distance(int index, std::span<const RigidTransform> X_WB, Vector3d& n, Vector3d& point) const {
+  const PatchPair& pair = world_->pairs[index];
+  const PatchGeometry &A = world_->geometries[pair.a], &B = world_->geometries[pair.b];
+  const RigidTransform X_AG = X_WB[A.body] * world_->collision->pose_in_body(pair.a);
+  if (pair.plane) {
+    n = B.X_BG.linear() * B.set.planes[0].normal;
+    point = X_AG * A.set.support(-(X_AG.linear().transpose() * n));
+    return n.dot(point - B.X_BG.translation()) - B.set.planes[0].offset;
+  }
+  const Vector3d apart = X_AG.translation() - X_WB[B.body] * world_->collision->pose_in_body(pair.b).translation();
+  const double bound = apart.norm() - A.set.radius - B.set.radius;
+  if (bound > kFar * (A.set.radius + B.set.radius)) {
+    n = apart.normalized();
+    point = X_AG.translation() - (A.set.radius + 0.5 * bound) * n;
+    return bound;
+  }
+  const collision::ContactPair found = world_->collision->signed_distance(pair.a, pair.b, X_WB);
+  n = (found.geometry_a == pair.a ? 1.0 : -1.0) * found.nhat_BA_W;
+  point = 0.5 * (found.p_WA + found.p_WB);
+  return found.gap;
+}
+
+void PatchStarts::make(const StartRecipe& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z) {
+  z.assign(system.size(), 0.0);
+  std::copy(free_motion.begin(), free_motion.end(), z.begin());
+  const int contacts = static_cast<int>(system.contacts().size());
+  if (recipe.from == StartRecipe::From::kSweeps) {
+    sweep(system, free_motion, z);
+  } else {
+    place(system.start(), free_motion, X_WB_);
+    bool all_known = true;
+    for (int k = 0; k < contacts; ++k) {
+      const int pair = system.contacts()[k].pair;
+      if (recipe.from == StartRecipe::From::kLast && knows(pair)) continue;
+      all_known = false;
+      impact(recipe, system, k, free_motion, z);
+    }
+    for (int k = 0; k < contacts; ++k)
+      if (recipe.from == StartRecipe::From::kLast && knows(system.contacts()[k].pair)) recall(system, k, z);
+    if (recipe.from == StartRecipe::From::kLast && all_known) {
+      for (std::size_t i = 0; i < system.start().size(); ++i) {
+        put(z, static_cast<int>(6 * i), system.start()[i].omega_W);
+        put(z, static_cast<int>(6 * i) + 3, system.start()[i].v_WC);
+      }
+    }
+  }
+  if (recipe.at_rest) std::fill_n(z.begin(), free_motion.size(), 0.0);
+}
+
+void PatchStarts::recall(PatchSystem& system, int contact, std::vector<double>& z) const {
+  const PatchSystem::Layout& c = system.contacts()[contact];
+  const Memory& memory = memory_[c.pair];
+  const PatchState& s = system.start()[c.body_a >= 0 ? c.body_a : c.body_b];
+  put(z, c.a, world_->h * s.v_WC + memory.rho);
+  if (c.n >= 0) {
+    system.choose_axis(contact, memory.n);
+    put(z, c.n, memory.n);
+    at(z, c.ell) = memory.ell;
+  }
+  std::copy(memory.l.begin(), memory.l.end(), z.begin() + c.l_a);
+  at(z, c.p) = memory.p;
+  if (c.b < 0) return;
+  put(z, c.b, memory.b);
+  at(z, c.sigma) = memory.sigma;
+}
+
+void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, const Vector3d& point, double gap, double reach, std::span<const RigidTransform> X_WB,
+                        std::vector<double>& z) const {
+  // The point on A, the normal and both normal cones.
+  const PatchSystem::Layout& c = system.contacts()[contact];
+  const PatchPair& pair = pair_of(system, contact);
+  const PatchGeometry &A = world_->geometries[pair.a], &B = world_->geometries[pair.b];
+  const RigidTransform X_AG = X_WB[A.body] * world_->collision->pose_in_body(pair.a);
+  const RigidTransform X_BG = X_WB[B.body] * world_->collision->pose_in_body(pair.b);
+  const double apart = std::max(gap, 0.0);
+  put(z, c.a, point - c.origin + (c.n >= 0 ? 0.5 * apart : 0.0) * n);
+  if (c.n >= 0) {
+    put(z, c.n, n);
+    at(z, c.ell) = apart;
+  }
+  reach += std::max(std::abs(gap), 1e-6 * A.set.radius);
+  A.set.normal_cone(X_AG.inverse() * point, -(X_AG.linear().transpose() * n), reach, &at(z, c.l_a));
+  if (c.l_b >= 0) B.set.normal_cone(X_BG.inverse() * point, X_BG.linear().transpose() * n, reach, &at(z, c.l_b));
+}
+
+void PatchStarts::impact(const StartRecipe& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z) {
+  const PatchSystem::Layout& c = system.contacts()[contact];
+  const PatchPair& pair = pair_of(system, contact);
+  const PatchGeometry& A = world_->geometries[pair.a];
+  Vector3d n, point;
+  const double gap = distance(c.pair, X_WB_, n, point);
+  if (recipe.blur > 0 && pair.plane) {
+    const RigidTransform X_AG = X_WB_[A.body] * world_->collision->pose_in_body(pair.a);
+    Vector3d down = -(X_AG.linear().transpose() * n);
+    if (!A.set.vertices.empty()) {
+      const double lowest = down.dot(A.set.support(down));
+      Vector3d sum = Vector3d::Zero();
+      int count = 0;
+      for (const Vector3d& v : A.set.vertices) {
+        if (down.dot(v) < lowest - recipe.blur) continue;
+        sum += v;
+        ++count;
+      }
+      if (count > 0) point = X_AG * (sum / count);
+    } else {
+      // A direction as if tilts below the blur were none: the middle of a cap or of a side.
+      for (int i = 0; i < 3; ++i)
+        if (std::abs(down(i)) * A.set.radius < recipe.blur) down(i) = 0;
+      if (down.norm() > 0.1) point = X_AG * A.set.support(down);
+    }
+  }
+  if (c.n >= 0) system.choose_axis(contact, n);
+  touch(system, contact, n, point, gap, recipe.blur, X_WB_, z);
+
+  Matrix3d K = Matrix3d::Zero();  // velocity of the point per impulse
+  Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
+  const auto arm = [&](int body) -> Vector3d { return point - (system.start()[body].p_WC + world_->h * three(free_motion, 6 * body + 3)); };
+  for (const double side : {1.0, -1.0}) {
+    const int body = side > 0 ? c.body_a : c.body_b;
+    if (body < 0) continue;
+    const Matrix3d R = skew(arm(body));
+    K += Matrix3d::Identity() / world_->bodies[body].mass - R * system.inertia_W(body).ldlt().solve(R);
+    V += side * (three(free_motion, 6 * body + 3) + three(free_motion, 6 * body).cross(arm(body)));
+    spin += side * three(free_motion, 6 * body);
+  }
+  const double p = std::max(-gap / world_->h, 0.1 * system.velocity_scale()) / n.dot(K * n);
+  at(z, c.p) = p;
+  Vector3d force = p * n;
+  if (c.b >= 0) {
+    Vector3d axis = c.axis;
+    const Vector3d t = c.n >= 0 ? patch_tangent(n, axis) : c.t_W, o = n.cross(t);
+    const auto& e = pair.ellipsoid;
+    const Vector3d w(e[0] * t.dot(V), e[1] * o.dot(V), e[2] * n.dot(spin));
+    const double stops = w.norm() / (p * pair.mu * n.dot(K * n));  // share of the ellipsoid that would stop it
+    Vector3d b = Vector3d::Zero();
+    if (w.norm() > 0) b = -w / w.norm() * (stops > 1 && !recipe.stick ? 1.0 : std::min(0.9, stops));
+    put(z, c.b, b);
+    at(z, c.sigma) = stops > 1 && !recipe.stick ? w.norm() : 0.0;
+    force += p * pair.mu * (e[0] * b(0) * t + e[1] * b(1) * o);
+  }
+  for (const double side : {1.0, -1.0}) {
+    const int body = side > 0 ? c.body_a : c.body_b;
+    if (body < 0) continue;
+    put(z, 6 * body, three(z, 6 * body) + side * system.inertia_W(body).ldlt().solve(arm(body).cross(force)));
+    put(z, 6 * body + 3, three(z, 6 * body + 3) + side * force / world_->bodies[body].mass);
+  }
+}
+
+void PatchStarts::sweep(PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z) {
+  const double h = world_->h;
+  const std::size_t bodies = world_->bodies.size();
+  // Poses at the start, and every point that is near there.
+  const std::vector<double> none(6 * bodies, 0.0);
+  place(system.start(), none, X_WB_);
+  double reach = 1e-3 * world_->length;
+  for (std::size_t i = 0; i < bodies; ++i)
+    reach = std::max(reach, 3 * h * (three(free_motion, static_cast<int>(6 * i)).norm() * world_->length + three(free_motion, static_cast<int>(6 * i) + 3).norm()));
+  world_->collision->find_contacts(X_WB_, reach, workspace_, near_);
+  std::vector<Matrix3d> mobility(bodies);
+  for (std::size_t i = 0; i < bodies; ++i) mobility[i] = system.inertia_W(static_cast<int>(i)).inverse();
+  points_.clear();
+  for (const collision::ContactPair& found : near_) {
+    const int pair = pair_of_[to_size(found.geometry_a) * world_->geometries.size() + to_size(found.geometry_b)];
+    for (std::size_t k = 0; pair >= 0 && k < system.contacts().size(); ++k) {
+      const PatchSystem::Layout& c = system.contacts()[k];
+      if (c.pair != pair) continue;
+      Point point;
+      point.contact = static_cast<int>(k);
+      point.body_a = c.body_a;
+      point.body_b = c.body_b;
+      point.n = (found.geometry_a == world_->pairs[pair].a ? 1.0 : -1.0) * found.nhat_BA_W;
+      Vector3d axis = world_->ellipsoid_axis;
+      point.t = patch_tangent(point.n, axis);
+      point.o = point.n.cross(point.t);
+      point.position = 0.5 * (found.p_WA + found.p_WB);
+      point.gap = found.gap;
+      const auto yields = [&](int body, const Vector3d& r, const Vector3d& d) {
+        return 1 / world_->bodies[body].mass + r.cross(d).dot(mobility[body] * r.cross(d));
+      };
+      for (const bool is_a : {true, false}) {
+        const int body = is_a ? c.body_a : c.body_b;
+        if (body < 0) continue;
+        Vector3d& r = is_a ? point.r_a : point.r_b;
+        r = point.position - system.start()[body].p_WC;
+        point.W_n += yields(body, r, point.n);
+        point.W_t += std::max(yields(body, r, point.t), yields(body, r, point.o));
+      }
+      points_.push_back(point);
+    }
+  }
+  // Projected Gauss–Seidel on the velocities.
+  const auto push = [&](const Point& point, const Vector3d& impulse) {
+    for (const bool is_a : {true, false}) {
+      const int body = is_a ? point.body_a : point.body_b;
+      if (body < 0) continue;
+      const Vector3d& r = is_a ? point.r_a : point.r_b;
+      const double side = is_a ? 1.0 : -1.0;
+      put(z, 6 * body, three(z, 6 * body) + side * (mobility[body] * r.cross(impulse)));
+      put(z, 6 * body + 3, three(z, 6 * body + 3) + side / world_->bodies[body].mass * impulse);
+    }
+  };
+  const auto velocity = [&](const Point& point) {
+    Vector3d V = Vector3d::Zero();
+    if (point.body_a >= 0) V += three(z, 6 * point.body_a + 3) + three(z, 6 * point.body_a).cross(point.r_a);
+    if (point.body_b >= 0) V -= three(z, 6 * point.body_b + 3) + three(z, 6 * point.body_b).cross(point.r_b);
+    return V;
+  };
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (Point& point : points_) {
+      const PatchPair& pair = pair_of(system, point.contact);
+      Vector3d V = velocity(point);
+      const double p = std::max(0.0, point.p - (point.n.dot(V) + point.gap / h) / point.W_n);
+      push(point, (p - point.p) * point.n);
+      point.p = p;
+      V = velocity(point);
+      double f_t = point.f_t - point.t.dot(V) / point.W_t, f_o = point.f_o - point.o.dot(V) / point.W_t;
+      const double size = std::hypot(f_t / pair.ellipsoid[0], f_o / pair.ellipsoid[1]);
+      if (size > pair.mu * p) {
+        f_t *= pair.mu * p / size;
+        f_o *= pair.mu * p / size;
+      }
+      push(point, (f_t - point.f_t) * point.t + (f_o - point.f_o) * point.o);
+      point.f_t = f_t;
+      point.f_o = f_o;
+    }
+  }
+  // One contact per pair: its centre of pressure at the end of the step.
+  place(system.start(), std::span<const double>(z).first(6 * bodies), X_WB_);
+  for (std::size_t k = 0; k < system.contacts().size(); ++k) {
+    const PatchSystem::Layout& c = system.contacts()[k];
+    const PatchPair& pair = pair_of(system, static_cast<int>(k));
+    const int carrier = c.body_a >= 0 ? c.body_a : c.body_b;
+    double p = 0;
+    Vector3d position = Vector3d::Zero(), normal = Vector3d::Zero(), friction = Vector3d::Zero(), moment = Vector3d::Zero();
+    for (const Point& point : points_) {
+      if (point.contact != static_cast<int>(k) || !(point.p > 0)) continue;
+      const Vector3d f = point.f_t * point.t + point.f_o * point.o;
+      p += point.p;
+      position += point.p * point.position;
+      normal += point.p * point.n;
+      friction += f;
+      moment += point.position.cross(f);
+    }
+    Vector3d n, point;
+    const double gap = distance(c.pair, X_WB_, n, point);
+    if (p > 0) {
+      position /= p;
+      if (c.n >= 0) n = normal.normalized();
+      // Carried along by the body.
+      const Vector3d omega = three(z, 6 * carrier), v = three(z, 6 * carrier + 3);
+      const Vector3d centre = system.start()[carrier].p_WC;
+      point = centre + h * v + turn(omega, h) * (position - centre);
+    }
+    if (c.n >= 0) system.choose_axis(static_cast<int>(k), n);
+    touch(system, static_cast<int>(k), n, point, p > 0 ? std::min(gap, 0.0) : gap, 0.01 * world_->length, X_WB_, z);
+    at(z, c.p) = p;
+    if (c.b < 0) continue;
+    Vector3d axis = c.axis;
+    const Vector3d t = c.n >= 0 ? patch_tangent(n, axis) : c.t_W, o = n.cross(t);
+    Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero(), b = Vector3d::Zero();
+    for (const double side : {1.0, -1.0}) {
+      const int body = side > 0 ? c.body_a : c.body_b;
+      if (body < 0) continue;
+      V += side * (three(z, 6 * body + 3) + three(z, 6 * body).cross(point - system.start()[body].p_WC));
+      spin += side * three(z, 6 * body);
+    }
+    const auto& e = pair.ellipsoid;
+    const Vector3d w(e[0] * t.dot(V), e[1] * o.dot(V), e[2] * n.dot(spin));
+    if (p > 0)
+      b = Vector3d(t.dot(friction) / e[0], o.dot(friction) / e[1], n.dot(moment - position.cross(friction)) / e[2]) / (pair.mu * p);
+    else if (w.norm() > 0)
+      b = -w / w.norm();
+    const bool held = b.norm() < kHeld;
+    if (!held) b.normalize();
+    put(z, c.b, b);
+    at(z, c.sigma) = held ? 0.0 : w.norm();
+  }
+}
+
+void PatchStarts::remember(const PatchSystem& system, std::span<const double> z) {
+  forget();
+  for (const PatchSystem::Layout& c : system.contacts()) {
+    Memory& m = memory_[c.pair];
+    const PatchPair& pair = world_->pairs[c.pair];
+    const int carrier = c.body_a >= 0 ? c.body_a : c.body_b;
+    m.p = z[c.p];
+    m.known = m.p > 0;
+    m.rho = three(z, c.a) - world_->h * three(z, 6 * carrier + 3);
+    if (c.n >= 0) {
+      m.n = three(z, c.n);
+      m.ell = z[c.ell];
+    }
+    const int inequalities = world_->geometries[pair.a].set.count() + (c.l_b >= 0 ? world_->geometries[pair.b].set.count() : 0);
+    m.l.assign(z.begin() + c.l_a, z.begin() + c.l_a + inequalities);
+    if (c.b < 0) continue;
+    m.b = three(z, c.b);
+    m.sigma = z[c.sigma];
+  }
+}
+
+}  // namespace deft::dynamics

@@ -1,0 +1,438 @@
+// SDFormat: http://sdformat.org/spec. What is read and what is not: README.md.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "deft/multibody/description/load_model.hpp"
+#include "deft/multibody/description/sdf_frames.hpp"
+#include "deft/multibody/description/xml_reader.hpp"
+
+namespace deft::multibody {
+namespace {
+
+constexpr const char* kSdfGeometries = "box, sphere, cylinder, capsule, ellipsoid, plane, mesh";
+constexpr const char* kSdfJointTypes = "revolute, continuous, prismatic, universal, ball, fixed";
+/// SDFormat writes "no limit" as ±1e16.
+constexpr double kNoLimit = 1e16;
+
+/// A pose as the file gives it; `relative_to` is empty where the default applies.
+struct SdfPose {
+  std::string relative_to;
+  RigidTransform X = RigidTransform::Identity();
+};
+
+class SdfReader {
+ public:
+  SdfReader(XmlReader& xml, Diagnostics& diagnostics, double version)
+      : xml_(xml), frames_(diagnostics), version_(version) {}
+  ModelSpec read(const XMLElement& model);
+
+ private:
+  SdfPose pose(const XMLElement& owner);
+  void list_frames(const XMLElement& model);
+  void place_model(const XMLElement& model, ModelSpec& spec);
+
+  LinkSpec link(const XMLElement& element);
+  InertialSpec inertial(const XMLElement& element);
+  std::optional<GeometrySpec> geometry(const XMLElement& element, const LinkSpec& link, bool is_collision);
+  std::optional<ShapeSpec> shape(const XMLElement& geometry, bool is_collision);
+  void friction(const XMLElement& collision, GeometrySpec& geometry);
+  std::optional<double> coefficient(const XMLElement& owner, const char* tag);
+  std::optional<std::array<double, 4>> colour(const XMLElement& visual);
+
+  FrameSpec frame(const XMLElement& element);
+  JointSpec joint(const XMLElement& element);
+  JointAxisSpec axis(const XMLElement& joint_element, const char* tag, const std::string& joint, bool has_limits);
+  void axis_limits(const XMLElement& limit, bool has_limits, JointAxisSpec& axis);
+
+  double number(const XMLElement& owner, const char* tag, double fallback);
+  double size(const XMLElement& owner, const char* tag, bool zero_allowed = false);
+
+  XmlReader& xml_;
+  SdfFrames frames_;
+  double version_;
+};
+
+/// Calls `action` for every child of that name.
+template <typename Action>
+void for_each(const XMLElement& owner, const char* tag, Action action) {
+  for (const XMLElement* child = owner.FirstChildElement(tag); child != nullptr; child = child->NextSiblingElement(tag))
+    action(*child);
+}
+
+std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback) {
+  const char* value = element.Attribute(name);
+  return value == nullptr ? fallback : value;
+}
+
+double SdfReader::number(const XMLElement& owner, const char* tag, double fallback) {
+  const XMLElement* element = xml_.only_child(owner, tag);
+  return element == nullptr ? fallback : xml_.number(*element);
+}
+
+/// A length of a shape, 1 as in SDFormat if not given.
+double SdfReader::size(const XMLElement& owner, const char* tag, bool zero_allowed) {
+  return xml_.positive(owner, tag, number(owner, tag, 1.0), zero_allowed);
+}
+
+// ----------------------------------------------------------------------------------------------------------- frames
+
+/// <pose relative_to degrees rotation_format>: x y z and roll pitch yaw or a quaternion x y z w.
+SdfPose SdfReader::pose(const XMLElement& owner) {
+  const XMLElement* element = xml_.only_child(owner, "pose");
+  if (element == nullptr) return {};
+  SdfPose pose{.relative_to = attribute_or(*element, "relative_to", attribute_or(*element, "frame", ""))};
+  const std::string format = attribute_or(*element, "rotation_format", "euler_rpy");
+  if (xml_.text(*element).empty()) return pose;
+  if (format == "quat_xyzw") {
+    const auto v = xml_.numbers(*element, xml_.text(*element), 7);
+    const Eigen::Vector4d quat_wxyz(v[6], v[3], v[4], v[5]);
+    if (quat_wxyz.norm() == 0)
+      xml_.error(*element, "the quaternion of <pose> is zero");
+    else if (quat_wxyz.allFinite())
+      pose.X = make_transform(rotation_from_quat_wxyz(quat_wxyz), {v[0], v[1], v[2]});
+    return pose;
+  }
+  if (format != "euler_rpy")
+    xml_.error(*element, fmt::format("rotation_format '{}' is unknown; valid: euler_rpy, quat_xyzw", format));
+  const auto v = xml_.numbers(*element, xml_.text(*element), 6);
+  const double unit = attribute_or(*element, "degrees", "false") == "true" ? std::numbers::pi / 180 : 1.0;
+  pose.X = make_transform(rotation_from_rpy(unit * Eigen::Vector3d(v[3], v[4], v[5])), {v[0], v[1], v[2]});
+  return pose;
+}
+
+/// Registers every frame of the model under its default parent: __model__ for links, the child for joints, what it is
+/// attached to for frames.
+void SdfReader::list_frames(const XMLElement& model) {
+  const auto base = attribute_or(model, "canonical_link", "");
+  const XMLElement* first_link = model.FirstChildElement("link");
+  const std::string canonical = !base.empty() || first_link == nullptr ? base : attribute_or(*first_link, "name", "");
+  frames_.add("__model__", "__model__", RigidTransform::Identity(), canonical, xml_.where(model));
+  const auto add = [&](const XMLElement& element, const std::string& fallback, const std::string& attached_to) {
+    const SdfPose given = pose(element);
+    frames_.add(attribute_or(element, "name", ""), given.relative_to.empty() ? fallback : given.relative_to, given.X,
+                attached_to, xml_.where(element));
+  };
+  for_each(model, "link", [&](const XMLElement& link) { add(link, "__model__", ""); });
+  for_each(model, "frame", [&](const XMLElement& frame) {
+    const std::string attached_to = attribute_or(frame, "attached_to", "");
+    add(frame, attached_to.empty() ? "__model__" : attached_to, attached_to.empty() ? "__model__" : attached_to);
+  });
+  for_each(model, "joint", [&](const XMLElement& joint) {
+    const XMLElement* child = joint.FirstChildElement("child");
+    const std::string child_name = child == nullptr ? "__model__" : xml_.text(*child);
+    add(joint, child_name, child_name);
+  });
+}
+
+FrameSpec SdfReader::frame(const XMLElement& element) {
+  xml_.warn_of_others(element, {"pose"});
+  FrameSpec frame{.name = xml_.required_attribute(element, "name"), .where = xml_.where(element)};
+  frame.attached_to = frames_.link(frame.name, frame.where);
+  if (frame.attached_to.empty()) return frame;
+  frame.X_AF = frames_.pose(frame.attached_to, frame.where).inverse() * frames_.pose(frame.name, frame.where);
+  return frame;
+}
+
+/// <model><pose> places the model frame, or the frame that `placement_frame` names.
+void SdfReader::place_model(const XMLElement& model, ModelSpec& spec) {
+  const SdfPose given = pose(model);
+  if (!given.relative_to.empty() && given.relative_to != "world")
+    xml_.error(*model.FirstChildElement("pose"),
+               fmt::format("the pose of a model can only be relative to the world, not to '{}'", given.relative_to));
+  spec.X_WModel = given.X;
+  const std::string placed = attribute_or(model, "placement_frame", "");
+  if (!placed.empty()) spec.X_WModel = given.X * frames_.pose(placed, spec.where).inverse();
+}
+
+// ------------------------------------------------------------------------------------------------------------ links
+
+/// Mass 1 kg and unit moments of inertia where <inertial> does not say, as in SDFormat.
+InertialSpec SdfReader::inertial(const XMLElement& element) {
+  xml_.warn_of_others(element, {"pose", "mass", "inertia"});
+  const SdfPose given = pose(element);
+  InertialSpec inertial{
+      .mass = number(element, "mass", 1.0), .p_LCom = given.X.translation(), .I_Com_L = Eigen::Matrix3d::Identity()};
+  if (!given.relative_to.empty()) xml_.error(element, "relative_to is not allowed in the pose of <inertial>");
+  const XMLElement* moments = xml_.only_child(element, "inertia");
+  if (moments == nullptr) {
+    xml_.warning_once("default inertia", element,
+                      "<inertial> without <inertia>: 1 kg m² about every axis, SDFormat's default");
+    return inertial;
+  }
+  xml_.warn_of_others(*moments, {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"});
+  Eigen::Matrix3d I;
+  const double ixy = number(*moments, "ixy", 0), ixz = number(*moments, "ixz", 0), iyz = number(*moments, "iyz", 0);
+  I << number(*moments, "ixx", 1), ixy, ixz,  //
+      ixy, number(*moments, "iyy", 1), iyz,   //
+      ixz, iyz, number(*moments, "izz", 1);
+  inertial.I_Com_L = given.X.linear() * I * given.X.linear().transpose();
+  return inertial;
+}
+
+std::optional<ShapeSpec> SdfReader::shape(const XMLElement& geometry, bool is_collision) {
+  const XMLElement* element = geometry.FirstChildElement();
+  if (element == nullptr) {
+    xml_.error(geometry, fmt::format("<geometry> is empty; valid: {}", kSdfGeometries));
+    return std::nullopt;
+  }
+  const XMLElement& e = *element;
+  const std::string type = e.Name();
+  const auto vector_child = [&](const char* tag, const Eigen::Vector3d& fallback) -> Eigen::Vector3d {
+    const XMLElement* child = xml_.only_child(e, tag);
+    return child == nullptr ? fallback : xml_.vector(*child);
+  };
+  if (type == "sphere") return SphereSpec{size(e, "radius", true)};
+  if (type == "cylinder") return CylinderSpec{size(e, "radius"), size(e, "length")};
+  if (type == "capsule" || type == "drake:capsule") return CapsuleSpec{size(e, "radius"), size(e, "length")};
+  if (type == "box" || type == "ellipsoid") {
+    const Eigen::Vector3d sizes = vector_child(type == "box" ? "size" : "radii", Eigen::Vector3d::Ones());
+    xml_.positive(e, "every size", sizes.minCoeff());
+    if (type == "box") return BoxSpec{sizes};
+    return EllipsoidSpec{sizes};
+  }
+  if (type == "drake:ellipsoid") return EllipsoidSpec{{size(e, "drake:a"), size(e, "drake:b"), size(e, "drake:c")}};
+  if (type == "plane") {
+    const Eigen::Vector3d normal = vector_child("normal", Eigen::Vector3d::UnitZ());
+    if (normal.isZero(0)) xml_.error(e, "the normal of <plane> is zero");
+    return HalfSpaceSpec{normal.normalized(), 0.0};
+  }
+  if (type == "mesh") {
+    xml_.warn_of_others(e, {"uri", "scale", "drake:declare_convex"});
+    const XMLElement* uri = xml_.only_child(e, "uri");
+    if (uri != nullptr)
+      return xml_.mesh(*uri, xml_.text(*uri), vector_child("scale", Eigen::Vector3d::Ones()), is_collision);
+    xml_.error(e, "<mesh> needs a <uri>");
+    return std::nullopt;
+  }
+  xml_.unsupported_geometry(e, kSdfGeometries, is_collision);
+  return std::nullopt;
+}
+
+std::optional<double> SdfReader::coefficient(const XMLElement& owner, const char* tag) {
+  const XMLElement* element = xml_.only_child(owner, tag);
+  if (element == nullptr) return std::nullopt;
+  return xml_.positive(*element, "a friction coefficient", xml_.number(*element), true);
+}
+
+/// <drake:proximity_properties> and <surface><friction><ode><mu>.
+void SdfReader::friction(const XMLElement& collision, GeometrySpec& geometry) {
+  if (const XMLElement* properties = xml_.only_child(collision, "drake:proximity_properties")) {
+    xml_.warn_of_others(*properties, {"drake:mu_static", "drake:mu_dynamic"});
+    geometry.mu_static = coefficient(*properties, "drake:mu_static");
+    geometry.mu_dynamic = coefficient(*properties, "drake:mu_dynamic");
+  }
+  const XMLElement* surface = xml_.only_child(collision, "surface");
+  if (surface == nullptr) return;
+  xml_.warn_of_others(*surface, {"friction"});
+  const XMLElement* friction = xml_.only_child(*surface, "friction");
+  if (friction == nullptr) return;
+  xml_.warn_of_others(*friction, {"ode"});
+  const XMLElement* ode = xml_.only_child(*friction, "ode");
+  if (ode == nullptr) return;
+  xml_.warn_of_others(*ode, {"mu"});
+  geometry.mu = coefficient(*ode, "mu");
+}
+
+std::optional<std::array<double, 4>> SdfReader::colour(const XMLElement& visual) {
+  const XMLElement* material = xml_.only_child(visual, "material");
+  if (material == nullptr) return std::nullopt;
+  xml_.warn_of_others(*material, {"diffuse"});
+  const XMLElement* diffuse = xml_.only_child(*material, "diffuse");
+  if (diffuse == nullptr) return std::nullopt;
+  const auto v = xml_.numbers(*diffuse, xml_.text(*diffuse), 4);
+  return std::array{v[0], v[1], v[2], v[3]};
+}
+
+std::optional<GeometrySpec> SdfReader::geometry(const XMLElement& element, const LinkSpec& link, bool is_collision) {
+  if (is_collision)
+    xml_.warn_of_others(element, {"pose", "geometry", "surface", "drake:proximity_properties"});
+  else
+    xml_.warn_of_others(element, {"pose", "geometry", "material"});
+  const XMLElement* geometry = xml_.only_child(element, "geometry");
+  if (geometry == nullptr) {
+    xml_.error(element, fmt::format("<{}> needs a <geometry>", element.Name()));
+    return std::nullopt;
+  }
+  const auto read = shape(*geometry, is_collision);
+  if (!read) return std::nullopt;
+  GeometrySpec spec{.name = attribute_or(element, "name", ""), .shape = *read, .where = xml_.where(element)};
+  const SdfPose given = pose(element);
+  spec.X_LG =
+      given.relative_to.empty() ? given.X : link.X_ML.inverse() * frames_.pose(given.relative_to, spec.where) * given.X;
+  if (is_collision)
+    friction(element, spec);
+  else
+    spec.rgba = colour(element);
+  return spec;
+}
+
+LinkSpec SdfReader::link(const XMLElement& element) {
+  xml_.warn_of_others(element, {"pose", "inertial", "collision", "visual"});
+  LinkSpec link{.name = xml_.required_attribute(element, "name"), .where = xml_.where(element)};
+  link.X_ML = frames_.pose(attribute_or(element, "name", ""), link.where);
+  if (const XMLElement* child = xml_.only_child(element, "inertial")) link.inertial = inertial(*child);
+  for (const bool is_collision : {true, false}) {
+    const char* tag = is_collision ? "collision" : "visual";
+    auto& list = is_collision ? link.collisions : link.visuals;
+    int index = 0;
+    for_each(element, tag, [&](const XMLElement& child) {
+      auto spec = geometry(child, link, is_collision);
+      const int own_index = index++;
+      if (!spec) return;
+      if (spec->name.empty()) spec->name = fmt::format("{}_{}", tag, own_index);
+      list.push_back(std::move(*spec));
+    });
+  }
+  return link;
+}
+
+// ----------------------------------------------------------------------------------------------------------- joints
+
+void SdfReader::axis_limits(const XMLElement& limit, bool has_limits, JointAxisSpec& axis) {
+  xml_.warn_of_others(limit, {"lower", "upper", "effort"});
+  const auto read = [&](const char* tag, double fallback) {
+    const XMLElement* element = xml_.only_child(limit, tag);
+    return element == nullptr ? fallback : xml_.number(*element, true);
+  };
+  const double lower = read("lower", -kInfinity), upper = read("upper", kInfinity), effort = read("effort", kInfinity);
+  if (has_limits && lower > -kNoLimit) axis.lower = lower;
+  if (has_limits && upper < kNoLimit) axis.upper = upper;
+  if (effort >= 0) axis.effort_limit = effort;  // a negative effort limit is SDFormat's way to say none
+}
+
+/// <axis>: xyz in the joint frame unless expressed_in says otherwise (the model frame before version 1.5).
+JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, const std::string& joint,
+                              bool has_limits) {
+  JointAxisSpec axis{.coordinate = joint};
+  const XMLElement* element = xml_.only_child(joint_element, tag);
+  if (element == nullptr) {
+    xml_.error(joint_element, fmt::format("joint '{}' needs an <{}>", joint, tag));
+    return axis;
+  }
+  xml_.warn_of_others(*element, {"xyz", "limit", "dynamics", "use_parent_model_frame"});
+  bool in_model_frame = version_ < 1.45;
+  if (const XMLElement* legacy = element->FirstChildElement("use_parent_model_frame"))
+    in_model_frame = xml_.boolean(*legacy);
+  std::string expressed_in = in_model_frame ? "__model__" : "";
+  if (const XMLElement* xyz = xml_.only_child(*element, "xyz")) {
+    axis.axis_J = xml_.vector(*xyz);
+    if (axis.axis_J.isZero(0)) xml_.error(*xyz, fmt::format("joint '{}': the axis is zero", joint));
+    expressed_in = attribute_or(*xyz, "expressed_in", expressed_in);
+  }
+  if (!expressed_in.empty()) {
+    const SourceLocation where = xml_.where(*element);
+    axis.axis_J =
+        frames_.pose(joint, where).linear().transpose() * frames_.pose(expressed_in, where).linear() * axis.axis_J;
+  }
+  if (const XMLElement* limit = xml_.only_child(*element, "limit")) axis_limits(*limit, has_limits, axis);
+  if (const XMLElement* dynamics = xml_.only_child(*element, "dynamics")) {
+    xml_.warn_of_others(*dynamics, {"damping", "friction", "spring_reference", "spring_stiffness"});
+    axis.damping = number(*dynamics, "damping", 0.0);
+    for (const char* unused : {"friction", "spring_reference", "spring_stiffness"})
+      if (number(*dynamics, unused, 0.0) != 0)
+        xml_.warning_once(unused, *dynamics, fmt::format("<{}> inside <dynamics> is not read", unused));
+  }
+  return axis;
+}
+
+JointSpec SdfReader::joint(const XMLElement& element) {
+  xml_.warn_of_others(element, {"pose", "parent", "child", "axis", "axis2"});
+  JointSpec joint{.name = xml_.required_attribute(element, "name"), .where = xml_.where(element)};
+  const RigidTransform X_MJ = frames_.pose(attribute_or(element, "name", ""), joint.where);
+  // Parent and child may be frames: what counts is the link they sit on.
+  const auto linked = [&](const char* tag, RigidTransform& X_LJ) -> std::string {
+    const XMLElement* named = xml_.only_child(element, tag);
+    if (named == nullptr || xml_.text(*named).empty()) {
+      xml_.error(element, fmt::format("joint '{}' needs a <{}>", joint.name, tag));
+      return "";
+    }
+    const std::string link = frames_.link(xml_.text(*named), xml_.where(*named));
+    const bool on_link = !link.empty() && link != "world";
+    X_LJ = (on_link ? frames_.pose(link, joint.where).inverse() : RigidTransform::Identity()) * X_MJ;
+    return link;
+  };
+  joint.parent = linked("parent", joint.X_PJ);
+  joint.child = linked("child", joint.X_CJ);
+  const std::string type = xml_.required_attribute(element, "type");
+  if (type == "revolute" || type == "continuous" || type == "prismatic") {
+    joint.kind = JointKind::kAxes;
+    joint.axes = {axis(element, "axis", joint.name, type != "continuous")};
+    joint.axes[0].rotational = type != "prismatic";
+  } else if (type == "universal") {
+    joint.kind = JointKind::kAxes;
+    joint.axes = {axis(element, "axis", joint.name, true), axis(element, "axis2", joint.name, true)};
+    joint.axes[0].coordinate += "_1";
+    joint.axes[1].coordinate += "_2";
+  } else if (type == "ball") {
+    joint.kind = JointKind::kBall;
+  } else if (type != "fixed") {
+    xml_.error(element,
+               fmt::format("joint '{}': type '{}' is not supported; valid: {}", joint.name, type, kSdfJointTypes));
+  }
+  return joint;
+}
+
+// ------------------------------------------------------------------------------------------------------------ model
+
+ModelSpec SdfReader::read(const XMLElement& model) {
+  for (const char* nested : {"model", "include"})
+    for_each(model, nested, [&](const XMLElement& element) {
+      xml_.error(element, fmt::format("<{}> inside <model> is not supported: its links would be missing", nested));
+    });
+  xml_.warn_of_others(model, {"pose", "link", "joint", "frame", "static", "model", "include"});
+  list_frames(model);
+  ModelSpec spec{.name = xml_.required_attribute(model, "name"),
+                 .base = attribute_or(model, "canonical_link", ""),
+                 .where = xml_.where(model)};
+  place_model(model, spec);
+  if (const XMLElement* is_static = xml_.only_child(model, "static")) spec.is_static = xml_.boolean(*is_static);
+  for_each(model, "link", [&](const XMLElement& element) { spec.links.push_back(link(element)); });
+  for_each(model, "joint", [&](const XMLElement& element) { spec.joints.push_back(joint(element)); });
+  for_each(model, "frame", [&](const XMLElement& element) { spec.frames.push_back(frame(element)); });
+  if (spec.links.empty()) xml_.error(model, fmt::format("model '{}' has no link", spec.name));
+  return spec;
+}
+
+/// The <model> of the file, which may stand in <sdf> or in its only <world>.
+const XMLElement* find_model(XmlReader& xml, const XMLElement& root) {
+  const XMLElement* holder = &root;
+  if (const XMLElement* world = xml.only_child(root, "world")) {
+    holder = world;
+    xml.warn_of_others(*world, {"model"});
+  } else {
+    xml.warn_of_others(root, {"model"});
+  }
+  const XMLElement* model = holder->FirstChildElement("model");
+  if (model == nullptr) {
+    xml.error(root, "the file holds no <model>");
+    return nullptr;
+  }
+  if (const XMLElement* second = model->NextSiblingElement("model")) {
+    xml.error(*second, "a second <model>; a file must hold exactly one");
+    return nullptr;
+  }
+  return model;
+}
+
+}  // namespace
+
+std::optional<ModelSpec> load_sdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics) {
+  XmlReader xml(path, packages, diagnostics);
+  const XMLElement* root = xml.open();
+  if (root == nullptr) return std::nullopt;
+  if (std::string(root->Name()) != "sdf") {
+    xml.error(*root, fmt::format("an SDFormat file starts with <sdf>, not <{}>", root->Name()));
+    return std::nullopt;
+  }
+  const XMLElement* element = find_model(xml, *root);
+  if (element == nullptr) return std::nullopt;
+  const double version = xml.number_attribute(*root, "version").value_or(1.7);
+  ModelSpec model = SdfReader(xml, diagnostics, version).read(*element);
+  if (xml.has_errors()) return std::nullopt;
+  return model;
+}
+
+}  // namespace deft::multibody

@@ -1,0 +1,158 @@
+#include "deft/multibody/description/xml_reader.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+namespace deft::multibody {
+namespace {
+
+/// Stands for a number that could not be read: later checks (zero? negative?) do not complain again.
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kBlanks = " \t\r\n";
+
+std::string trimmed(const char* text) {
+  const std::string_view all = text == nullptr ? "" : text;
+  const auto first = all.find_first_not_of(kBlanks), last = all.find_last_not_of(kBlanks);
+  return first == all.npos ? "" : std::string(all.substr(first, last - first + 1));
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> result;
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != text.npos;) {
+    const auto end = text.find_first_of(kBlanks, at);
+    result.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(kBlanks, end);
+  }
+  return result;
+}
+
+/// The whole word must be one number; a leading + is fine.
+std::optional<double> parse_number(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (status != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+const XMLElement* XmlReader::open() {
+  const SourceLocation file{path_, 0, 0};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path_, ignored)) {
+    diagnostics_.error(file, "cannot open the model file: there is no such file");
+    return nullptr;
+  }
+  if (document_.LoadFile(path_.c_str()) != tinyxml2::XML_SUCCESS) {
+    diagnostics_.error({path_, document_.ErrorLineNum(), 0},
+                       fmt::format("not well-formed XML: {}", document_.ErrorName()));
+    return nullptr;
+  }
+  if (document_.RootElement() == nullptr) diagnostics_.error(file, "the file holds no XML element");
+  return document_.RootElement();
+}
+
+void XmlReader::warn_of_others(const XMLElement& element, std::initializer_list<const char*> read) {
+  for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
+    const std::string_view name = child->Name();
+    if (std::find(read.begin(), read.end(), name) != read.end()) continue;
+    if (name.starts_with("xacro:"))
+      warning_once("xacro", *child, fmt::format("<{}> is ignored: expand the file with xacro first", name));
+    else
+      warning_once(fmt::format("<{}>", name), *child,
+                   fmt::format("<{}> inside <{}> is not read", name, element.Name()));
+  }
+}
+
+const XMLElement* XmlReader::only_child(const XMLElement& element, const char* name) {
+  const XMLElement* child = element.FirstChildElement(name);
+  if (child != nullptr && child->NextSiblingElement(name) != nullptr)
+    error(*child->NextSiblingElement(name),
+          fmt::format("a second <{}> inside <{}>; one is allowed", name, element.Name()));
+  return child;
+}
+
+std::string XmlReader::required_attribute(const XMLElement& element, const char* name) {
+  const char* value = element.Attribute(name);
+  if (value == nullptr || trimmed(value).empty())
+    error(element, fmt::format("<{}> needs the attribute '{}'", element.Name(), name));
+  return trimmed(value);
+}
+
+std::string XmlReader::text(const XMLElement& element) const { return trimmed(element.GetText()); }
+
+bool XmlReader::boolean(const XMLElement& element) {
+  const std::string value = text(element);
+  if (value == "true" || value == "1") return true;
+  if (value != "false" && value != "0")
+    error(element, fmt::format("<{}>: '{}' is neither true nor false", element.Name(), value));
+  return false;
+}
+
+std::vector<double> XmlReader::numbers(const XMLElement& element, const std::string& text, std::size_t count,
+                                       bool allow_infinity) {
+  std::vector<double> values;
+  for (const std::string& word : words(text)) {
+    const std::optional<double> value = parse_number(word);
+    if (!value || std::isnan(*value) || (std::isinf(*value) && !allow_infinity)) {
+      error(element, fmt::format("<{}>: '{}' is not a {}number", element.Name(), word, value ? "finite " : ""));
+      return std::vector<double>(count, kUnread);
+    }
+    values.push_back(*value);
+  }
+  if (values.size() != count) {
+    error(element, fmt::format("<{}>: {} number{} expected, {} given", element.Name(), count, count == 1 ? "" : "s",
+                               values.size()));
+    values.assign(count, kUnread);
+  }
+  return values;
+}
+
+std::optional<double> XmlReader::number_attribute(const XMLElement& element, const char* name, bool allow_infinity) {
+  const char* value = element.Attribute(name);
+  if (value == nullptr) return std::nullopt;
+  return numbers(element, value, 1, allow_infinity)[0];
+}
+
+std::optional<Eigen::Vector3d> XmlReader::vector_attribute(const XMLElement& element, const char* name) {
+  const char* value = element.Attribute(name);
+  if (value == nullptr) return std::nullopt;
+  return to_vector(numbers(element, value, 3));
+}
+
+double XmlReader::positive(const XMLElement& element, const char* what, double value, bool zero_allowed) {
+  if (value < 0 || (value == 0 && !zero_allowed))
+    error(element, fmt::format("<{}>: {} must be {}, not {}", element.Name(), what,
+                               zero_allowed ? "at least 0" : "positive", value));
+  return value;
+}
+
+std::optional<MeshSpec> XmlReader::mesh(const XMLElement& element, const std::string& uri, const Eigen::Vector3d& scale,
+                                        bool is_collision) {
+  const PackageMap::Result found = packages_.resolve(uri, path_);
+  if (!found.path.empty() && !uri.empty()) return MeshSpec{found.path, scale};
+  const std::string message = fmt::format("mesh '{}' not found; tried {}", uri, fmt::join(found.tried, ", "));
+  if (is_collision)
+    error(element, message);
+  else
+    warning(element, message);
+  return std::nullopt;
+}
+
+void XmlReader::unsupported_geometry(const XMLElement& element, const char* valid, bool is_collision) {
+  const std::string message = fmt::format("geometry <{}> is not supported; valid: {}", element.Name(), valid);
+  if (is_collision)
+    error(element, message);
+  else
+    warning_once(fmt::format("<{}>", element.Name()), element, message);
+}
+
+}  // namespace deft::multibody

@@ -1,0 +1,164 @@
+#include "deft/planning/feasibility/fingers.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace deft::planning {
+namespace {
+
+/// Σ |m g| over the objects of the goal; where joints carry an object, nothing.
+double weight_of(const scene::Scene& scene, const Goal& goal) {
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  Eigen::VectorXd force;
+  scene.model().gravity_force(state.kinematics, scene.spec().gravity_W, force);
+  double sum = 0;
+  for (const scene::Object& object : scene.objects()) {
+    const int last = object.first_v + object.nv;
+    const auto is_of_it = [&](int row) { return row >= object.first_v && row < last; };
+    if (std::none_of(goal.rows().begin(), goal.rows().end(), is_of_it)) continue;
+    double squared = 0;
+    for (int v = object.first_v; v < last; ++v)
+      squared += scene.model().velocities()[v].unit == "m" ? force(v) * force(v) : 0;
+    sum += std::sqrt(squared);
+  }
+  return sum;
+}
+
+/// Command index of each velocity, −1 for objects.
+std::vector<int> command_of_velocity(const scene::Scene& scene) {
+  std::vector<int> command(scene.nv(), -1);
+  for (int u = 0; u < scene.nu(); ++u) command[scene.actuated()[u]] = u;
+  return command;
+}
+
+/// @throws InputError for the first joint that does not stand within its limits, up to rounding, at the scene's start.
+void require_within_limits(const scene::Scene& scene, const Hand& hand) {
+  constexpr double kRounding = 1e-9;
+  for (int u = 0; u < scene.nu(); ++u) {
+    if (hand.home(u) >= hand.lower(u) - kRounding && hand.home(u) <= hand.upper(u) + kRounding) continue;
+    const multibody::VelocityInfo& joint = scene.model().velocities()[scene.actuated()[u]];
+    const std::string model = joint.name.substr(0, joint.name.find('/')), &start = scene.spec().initial;
+    SourceLocation where{scene.spec().file, 0, 0};
+    for (const scene::ConfigurationSpec& configuration : scene.spec().configurations) {
+      const auto values = configuration.models.find(model);
+      if (configuration.name == start && values != configuration.models.end()) where = values->second.where;
+    }
+    throw InputError(
+        where,
+        fmt::format("{}.{}.{}: must be within the limits of the joint, {} to {} {}, for planning; got {}",
+                    start.empty() ? "default configuration" : "configurations." + start, model,
+                    joint.name.substr(model.size() + 1), hand.lower(u), hand.upper(u), joint.unit, hand.home(u)));
+  }
+}
+
+}  // namespace
+
+Hand::Hand(const scene::Scene& scene, const Goal& goal) {
+  const auto geometries = scene.collision_world().geometries();
+  const std::vector<int> command = command_of_velocity(scene);
+
+  // The joints of robots that move each geometry; a set that is in no larger one is a finger.
+  std::vector<std::vector<int>> movers(geometries.size());
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    for (const int v : scene.model().columns(geometries[g].body)) {
+      if (command[v] >= 0) movers[g].push_back(command[v]);
+    }
+  }
+  const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::includes(a.begin(), a.end(), b.begin(), b.end());
+  };
+  for (const std::vector<int>& chain : movers) {
+    const bool is_finger = !chain.empty() && std::none_of(movers.begin(), movers.end(), [&](const auto& other) {
+      return other != chain && contains(other, chain);
+    });
+    const bool is_known =
+        std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
+    if (is_finger && !is_known) fingers.push_back({chain, {}});
+  }
+  for (Finger& finger : fingers) {
+    for (std::size_t g = 0; g < geometries.size(); ++g) {
+      if (!movers[g].empty() && contains(finger.commands, movers[g])) finger.geometries.push_back(static_cast<int>(g));
+    }
+    // The more joints move it, the nearer to the tip; of one link the last in the file first.
+    std::stable_sort(finger.geometries.begin(), finger.geometries.end(), [&](int a, int b) {
+      return movers[a].size() != movers[b].size() ? movers[a].size() > movers[b].size() : a > b;
+    });
+  }
+
+  if (fingers.empty())
+    throw InputError({scene.spec().file, 0, 0}, "planning needs a robot whose joints move a collision geometry");
+
+  // The surfaces of the objects of the goal.
+  std::vector<char> is_goal(scene.nv(), 0);
+  for (const int row : goal.rows()) is_goal[row] = 1;
+  double area = 0;
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    const auto columns = scene.model().columns(geometries[g].body);
+    const bool is_object = std::any_of(columns.begin(), columns.end(), [&](int v) { return is_goal[v] != 0; });
+    const double its = scene.collision_world().surface_area(static_cast<int>(g));
+    if (!is_object || !std::isfinite(its)) continue;
+    area += its;
+    surfaces.push_back(static_cast<int>(g));
+    share.push_back(area);
+  }
+  if (surfaces.empty())
+    throw InputError({scene.spec().file, 0, 0}, "no object of the goal has a collision geometry that can be touched");
+  // Points have no area: each as likely as the others.
+  for (std::size_t i = 0; i < share.size(); ++i)
+    share[i] = area > 0 ? share[i] / area : double(i + 1) / double(share.size());
+
+  // What the joints may be told.
+  lower.resize(scene.nu());
+  upper.resize(scene.nu());
+  for (int u = 0; u < scene.nu(); ++u) {
+    const multibody::VelocityInfo& joint = scene.model().velocities()[scene.actuated()[u]];
+    lower(u) = joint.lower;
+    upper(u) = joint.upper;
+  }
+  home = joint_positions(scene, scene.initial_configuration());
+  stiffness.resize(scene.nu());
+  for (const scene::Robot& robot : scene.robots()) stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
+  weight_N = weight_of(scene, goal);
+  require_within_limits(scene, *this);
+}
+
+int Hand::draw_surface(Draw& draw) const {
+  const auto it = std::lower_bound(share.begin(), share.end(), draw.uniform());
+  return surfaces[std::min(it, share.end() - 1) - share.begin()];
+}
+
+std::vector<int> Hand::all_fingers() const {
+  std::vector<int> all(fingers.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<char> Hand::commands_of(const std::vector<int>& chosen) const {
+  std::vector<char> moves(home.size(), 0);
+  for (const int f : chosen) {
+    for (const int u : fingers[f].commands) moves[u] = 1;
+  }
+  for (std::size_t f = 0; f < fingers.size(); ++f) {
+    if (std::find(chosen.begin(), chosen.end(), static_cast<int>(f)) != chosen.end()) continue;
+    for (const int u : fingers[f].commands) moves[u] = 0;
+  }
+  return moves;
+}
+
+Eigen::VectorXd joint_positions(const scene::Scene& scene, const Eigen::VectorXd& q) {
+  Eigen::VectorXd joints(scene.nu());
+  for (int u = 0; u < scene.nu(); ++u) joints(u) = q(scene.command_coordinates()[u]);
+  return joints;
+}
+
+void set_joint_positions(const scene::Scene& scene, const Eigen::VectorXd& joints, Eigen::VectorXd& q) {
+  for (int u = 0; u < scene.nu(); ++u) q(scene.command_coordinates()[u]) = joints(u);
+}
+
+}  // namespace deft::planning

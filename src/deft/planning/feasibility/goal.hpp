@@ -1,0 +1,77 @@
+#pragma once
+// What a goal of a scene asks for, measured in metres and radians on the tangent space.
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "deft/planning/feasibility/plan.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::planning {
+
+/// A goal of a scene as an error vector:  e = W (q_goal ⊖ q), one entry per named velocity of an object, all in metres:
+/// W is 1 for positions, (position tolerance)/(rotation tolerance) for rotations [m/rad], and likewise for joints.
+///
+/// A free base, and axes that lie between the same two parts of an object if two or more of them translate, move a body
+/// with a position and a rotation; all other axes (a door's hinge, each drawer of a cabinet) are joints with an error
+/// and a tolerance of their own. Axes that move the same geometries lie between the same parts. What the goal does not
+/// name is free.
+class Goal {
+ public:
+  /// @param wrap_angles  planar angles of bodies count modulo 2π.
+  /// @throws InputError if the goal names nothing or something that no object has, or has the tolerance of a joint that
+  /// it does not name.
+  Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_angles);
+
+  /// A configuration at the goal (what is free: as at the start of the scene).
+  const Eigen::VectorXd& q() const { return q_; }
+  int size() const { return static_cast<int>(rows_.size()); }
+  /// Velocity index of each entry of e, and its weight.
+  const std::vector<int>& rows() const { return rows_; }
+  const Eigen::VectorXd& weights() const { return weights_; }
+  /// The rotation of a free body: its first entry in e, and where its quaternion begins in q.
+  struct FreeRotation {
+    int entry = 0, quaternion = 0;
+  };
+  const std::vector<FreeRotation>& free_rotations() const { return free_rotations_; }
+  /// Entries of e that are planar angles modulo 2π.
+  const std::vector<int>& wrapped() const { return wrapped_; }
+  /// e from `q` to `q_target`, size size().
+  void residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const;
+  /// Takes full turns out of a displacement, size nv, where angles count modulo 2π.
+  void shorten_way(Eigen::VectorXd& delta) const;
+  /// ‖e‖ from `q` to the goal [m].
+  double distance(const Eigen::VectorXd& q) const;
+  double distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const;
+  /// What e may be in each of its parts [m].
+  double tolerance_m() const { return unit_m_; }
+  GoalError error(const Eigen::VectorXd& q) const;
+  /// Every error within its tolerance.
+  bool reached(const Eigen::VectorXd& q) const;
+
+ private:
+  enum class Kind { kPosition, kRotation, kJoint };
+  struct Part {
+    Kind kind;
+    int first = 0, size = 0;  // in e
+    double tolerance = 0;     // [m or rad]
+  };
+  void add(Kind kind, const std::vector<int>& velocities, double tolerance);
+  void add_object(const scene::Scene& scene, const scene::Object& object, const std::vector<char>& named,
+                  const scene::GoalSpec& spec);
+  void require_joints(const scene::GoalSpec& spec) const;
+  /// Of a part of e, in metres or radians.
+  double norm(const Part& part, const Eigen::VectorXd& e) const;
+
+  const multibody::Model* model_;
+  double unit_m_;  // the position tolerance: what the weights of other parts refer to
+  Eigen::VectorXd q_;
+  std::vector<int> rows_;
+  Eigen::VectorXd weights_;
+  std::vector<Part> parts_;
+  std::vector<FreeRotation> free_rotations_;
+  std::vector<int> wrapped_;
+};
+
+}  // namespace deft::planning

@@ -1,0 +1,110 @@
+#pragma once
+// Steps as planners take them: exact for the state, smoothed for the gradient.
+
+#include <Eigen/Core>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/planning/feasibility/deadline.hpp"
+
+namespace deft::planning {
+
+/// The scene with another spec; what building it warned of is not said again.
+scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change);
+/// The scene with what planners change: exact steps, any forces.
+scene::Scene planning_scene(const scene::Scene& scene);
+
+/// A point of a motion under commands.
+struct Instant {
+  Eigen::VectorXd q, u;                // configuration, and last command
+  std::vector<Eigen::VectorXd> finer;  // the configurations of the same commands with finer steps, settings.refine
+};
+/// The point from which everything starts: nothing has happened yet, whatever the step.
+Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
+
+/// A motion: a point, and the commands that led there.
+struct Motion : Instant {
+  std::vector<Eigen::VectorXd> commands;  // one per step
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(q, u, finer, commands);
+  }
+};
+
+/// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
+double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to);
+/// The furthest over all step lengths.
+double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to);
+
+/// Steps and linearisations of one thread. The exact step is the one of the judge: the same model, the same settings.
+class PlanningSteps {
+ public:
+  /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
+  /// once; none: never. @throws InputError as make_step_model, and for what planning cannot use: models of second
+  /// order, whose state has a velocity; Coulomb's law, which has no gradient; wrenches that come and go, because a node
+  /// of a search has no time.
+  explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr);
+
+  const scene::Scene& scene() const { return *scene_; }
+  double h() const { return exact_->h(); }
+  /// q⁺ of the exact step. @returns false if the step failed; q_next is then q.
+  bool step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
+  /// One step of length h from the last command to `u`: exact, and with each n of settings.refine again in n exact
+  /// steps of h/n, the command going linearly. @param to  must not be `from`. @returns false if a step failed.
+  bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
+  /// Holds the last command until the objects rest, at most 10 steps of length h, or kLongestRest if it refines, and
+  /// joints with damping have arrived, at most kLongestRest. A joint has arrived where its balance ends to 1e-4: alone
+  /// it has D/(hK) of its last step left to go, since (K + D/h) δ = K (u − q). @returns false if a step failed.
+  bool rest(Motion& motion);
+  /// Whether joints have damping, so that they follow their targets late.
+  bool follows_late() const { return lateness_.size() > 0; }
+  /// No step is taken any more: the deadline is due.
+  bool is_over() const { return deadline_ != nullptr && deadline_->due(); }
+  /// Whether motions are to hold for finer steps too.
+  bool refines() const { return !finer_.empty(); }
+  /// The last exact step.
+  const dynamics::StepResult& result() const { return result_; }
+  /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. With settings.refine motions rest between commands: the
+  /// step is then kRest times longer and κ kRest² times larger, which leaves the reach of the smoothing as it was.
+  /// @returns false if it failed.
+  bool linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
+                 Eigen::MatrixXd& B);
+  /// The smoothed step alone. @returns false if it failed; q_next is then q.
+  bool smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next);
+  /// Forgets warm starts, so that what follows does not depend on what was before.
+  void reset();
+  /// Steps taken so far, exact and smoothed.
+  long solves() const { return solves_; }
+
+ private:
+  static constexpr double kRest = 5;
+  static constexpr int kLongestRest = 300;
+  /// What joints with damping have left to go after a motion in one step of length h: the longest [rad, m].
+  double left_to_go(const Instant& from, const Instant& to) const;
+
+  /// Exact steps of h / substeps.
+  struct Finer {
+    Finer(const scene::Scene& base, int n);
+    int substeps;
+    scene::Scene scene;
+    std::unique_ptr<dynamics::StepModel> model;
+  };
+
+  const scene::Scene* scene_;
+  const Deadline* deadline_;
+  Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
+  std::vector<std::unique_ptr<Finer>> finer_;
+  std::unique_ptr<scene::Scene> resting_;  // none without `finer_`
+  std::unique_ptr<dynamics::StepModel> exact_, smooth_;
+  dynamics::StepDifferentiator differentiator_;
+  dynamics::StepResult result_, smoothed_, finer_result_;
+  dynamics::StepDerivative derivative_;
+  long solves_ = 0;
+};
+
+}  // namespace deft::planning

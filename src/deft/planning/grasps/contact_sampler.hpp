@@ -1,0 +1,55 @@
+#pragma once
+// Contacts to try next: which fingers, where on the object, and the joints that bring them there.
+
+#include <optional>
+#include <vector>
+
+#include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/grasps/proximity.hpp"
+
+namespace deft::planning {
+
+/// A robot configuration that all but touches the objects.
+struct Grasp {
+  Eigen::VectorXd joints;   // size nu
+  std::vector<char> moves;  // per command: may move on the way to it
+};
+
+/// Samples grasps from the scene alone: points uniform on the objects' surfaces, links of the chosen fingers, damped
+/// Gauss–Newton on the gaps (→ standoff) and, while it is far, on the distance of the touching points.
+class ContactSampler {
+ public:
+  ContactSampler(const scene::Scene& scene, const Hand& hand);
+
+  /// The fingers of the next regrasp: one with the share of the settings, otherwise all.
+  std::vector<int> choose_fingers(Draw& draw) const;
+  /// A grasp of the objects as they lie in q by the fingers that may move; the others stay.
+  /// @param pinches  two of several fingers, on opposite sides of an object, instead of any number anywhere.
+  /// @returns nothing after settings.attempts without one that is free of collision.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+                              Proximity& proximity, bool pinches = false) const;
+
+ private:
+  /// A link of a finger and the point where it shall touch.
+  struct Touch {
+    int geometry = -1, surface = -1;
+    Eigen::Vector3d p_W = Eigen::Vector3d::Zero(), n_W = Eigen::Vector3d::Zero();  // outward normal
+  };
+  /// A point of the objects' surfaces that faces the plane of motion, for the link `geometry`.
+  Touch draw_point(int geometry, const Proximity& proximity, Draw& draw) const;
+  int draw_link(const Finger& finger, Draw& draw) const;
+  Touch draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const;
+  /// Two fingers: of some points for the second the one that the first sees most nearly through the object.
+  std::vector<Touch> draw_pinch(const std::vector<int>& fingers, const Proximity& proximity, Draw& draw) const;
+  /// Joints from which the iteration starts.
+  Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, Draw& draw) const;
+  bool reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
+             Proximity& proximity) const;
+
+  const scene::Scene* scene_;
+  const Hand* hand_;
+  Eigen::Vector3d plane_normal_;  // of a planar scene, zero in space
+};
+
+}  // namespace deft::planning

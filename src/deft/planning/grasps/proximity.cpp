@@ -1,0 +1,117 @@
+#include "deft/planning/grasps/proximity.hpp"
+
+#include <algorithm>
+
+#include "deft/core/index.hpp"
+
+namespace deft::planning {
+
+Proximity::Proximity(const scene::Scene& scene)
+    : scene_(&scene), state_(scene.make_state()), command_(to_size(scene.nv()), -1) {
+  for (int u = 0; u < scene.nu(); ++u) command_[scene.actuated()[u]] = u;
+  movers_.resize(scene.model().bodies().size());
+  for (std::size_t b = 1; b < movers_.size(); ++b) {
+    for (const int v : scene.model().columns(static_cast<int>(b))) {
+      if (command_[v] >= 0) movers_[b].push_back(command_[v]);
+    }
+  }
+}
+
+void Proximity::place(const Eigen::VectorXd& q) { scene_->update(q, state_); }
+
+bool Proximity::concerns(const std::vector<char>& moves, int body_a, int body_b) const {
+  // The joints that both hang on turn the pair as one.
+  const std::vector<int>&a = movers_[body_a], &b = movers_[body_b];
+  const auto is_alone = [&](const std::vector<int>& side, const std::vector<int>& other) {
+    return std::any_of(side.begin(), side.end(), [&](int u) {
+      return moves[u] && !std::binary_search(other.begin(), other.end(), u);
+    });
+  };
+  return is_alone(a, b) || is_alone(b, a);
+}
+
+double Proximity::smallest_gap(const std::vector<char>& moves, double margin) {
+  scene_->find_contacts(margin, state_);
+  double smallest = margin;
+  for (const collision::ContactPair& pair : state_.contacts) {
+    if (concerns(moves, pair.body_a, pair.body_b)) smallest = std::min(smallest, pair.gap);
+  }
+  return smallest;
+}
+
+void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J) {
+  J.setZero(3, scene_->nu());
+  const auto columns = scene_->model().columns(body);
+  const auto count = static_cast<int>(columns.size());
+  jacobian_.resize(6 * count);
+  scene_->model().point_jacobian(state_.kinematics, body, p_W, jacobian_.data(), count);
+  for (int i = 0; i < count; ++i) {
+    const int u = command_[columns[i]];
+    if (u < 0) continue;
+    for (int k = 0; k < 3; ++k) J(k, u) = jacobian_[(3 + k) * count + i];
+  }
+}
+
+int Proximity::touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
+                          Eigen::MatrixXd& normal, Eigen::VectorXd& gaps) {
+  scene_->find_contacts(margin, state_);
+  const auto is_surface = [&](int geometry) {
+    return std::find(surfaces.begin(), surfaces.end(), geometry) != surfaces.end();
+  };
+  touches_.clear();
+  for (const collision::ContactPair& pair : state_.contacts) {
+    if (is_surface(pair.geometry_a) == is_surface(pair.geometry_b) || !concerns(moves, pair.body_a, pair.body_b))
+      continue;
+    const int link = is_surface(pair.geometry_a) ? pair.geometry_b : pair.geometry_a;
+    const auto known = std::find_if(touches_.begin(), touches_.end(), [&](const auto& t) { return t.first == link; });
+    if (known == touches_.end())
+      touches_.emplace_back(link, &pair);
+    else if (pair.gap < known->second->gap)
+      known->second = &pair;
+  }
+  normal.resize(static_cast<Eigen::Index>(touches_.size()), scene_->nu());
+  gaps.resize(normal.rows());
+  for (Eigen::Index i = 0; i < normal.rows(); ++i) {
+    const collision::ContactPair& pair = *touches_[i].second;
+    point_rows(pair.body_a, pair.p_WA, J_a_);
+    point_rows(pair.body_b, pair.p_WB, J_b_);
+    normal.row(i) = pair.nhat_BA_W.transpose() * (J_a_ - J_b_);
+    gaps(i) = pair.gap;
+  }
+  for (int u = 0; u < scene_->nu(); ++u) {
+    if (!moves[u]) normal.col(u).setZero();
+  }
+  return static_cast<int>(normal.rows());
+}
+
+int Proximity::rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
+                    Eigen::VectorXd& gaps) {
+  scene_->find_contacts(margin, state_);
+  const auto found = static_cast<Eigen::Index>(state_.contacts.size());
+  normal.resize(found, scene_->nu());
+  slide.resize(2 * found, scene_->nu());
+  gaps.resize(found);
+  int count = 0;
+  for (const collision::ContactPair& pair : state_.contacts) {
+    if (!concerns(moves, pair.body_a, pair.body_b)) continue;
+    point_rows(pair.body_a, pair.p_WA, J_a_);
+    point_rows(pair.body_b, pair.p_WB, J_b_);
+    J_a_ -= J_b_;
+    const Eigen::Vector3d n = pair.nhat_BA_W, t = n.unitOrthogonal();
+    normal.row(count) = n.transpose() * J_a_;
+    slide.row(2 * count) = t.transpose() * J_a_;
+    slide.row(2 * count + 1) = n.cross(t).transpose() * J_a_;
+    gaps(count++) = pair.gap;
+  }
+  for (int u = 0; u < scene_->nu(); ++u) {
+    if (moves[u]) continue;
+    normal.col(u).setZero();
+    slide.col(u).setZero();
+  }
+  normal.conservativeResize(count, Eigen::NoChange);
+  slide.conservativeResize(2 * count, Eigen::NoChange);
+  gaps.conservativeResize(count);
+  return count;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,49 @@
+#pragma once
+// Which parts of the robots are near something, and which way they open.
+
+#include <Eigen/Core>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::planning {
+
+/// Gaps between what a set of commands moves and everything else, with their gradients. One per thread.
+class Proximity {
+ public:
+  explicit Proximity(const scene::Scene& scene);
+
+  /// Poses at q.
+  void place(const Eigen::VectorXd& q);
+  const scene::SceneState& state() const { return state_; }
+  /// The smallest gap below `margin` at the placed q among pairs of which one side, but not the other in the same way,
+  /// is moved by a command of `moves` (per command); `margin` if there is none [m].
+  double smallest_gap(const std::vector<char>& moves, double margin);
+  /// Rows  [∂gap; slide₁; slide₂]  per such pair nearer than `margin`, by commands; `gaps` beside them.
+  /// @returns the number of pairs.
+  int rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
+           Eigen::VectorXd& gaps);
+  /// ∂gap of what `moves` against `surfaces` (geometries, none of which it moves), by commands: per link the nearest
+  /// pair within `margin`; `gaps` beside the rows. @returns the number of rows.
+  int touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
+                 Eigen::MatrixXd& normal, Eigen::VectorXd& gaps);
+  /// J: the velocity of the point of `body` at p_W per unit of each command, 3 × nu.
+  void point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J);
+
+ private:
+  /// Whether commands of `moves` change the pair's gap: they move one of its bodies, or both differently.
+  bool concerns(const std::vector<char>& moves, int body_a, int body_b) const;
+
+  const scene::Scene* scene_;
+  scene::SceneState state_;
+  std::vector<std::vector<int>> movers_;  // commands that move each body
+  std::vector<int> command_;              // of each velocity, −1 for objects
+  std::vector<double> jacobian_;
+  std::vector<std::pair<int, const collision::ContactPair*>> touches_;  // link, its nearest pair
+  Eigen::MatrixXd J_a_, J_b_;
+};
+
+}  // namespace deft::planning

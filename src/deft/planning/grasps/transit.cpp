@@ -1,0 +1,251 @@
+#include "deft/planning/grasps/transit.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace deft::planning {
+namespace {
+
+constexpr int kReleaseSteps = 12;
+constexpr double kUnloaded = 1e-6;      // [rad, m], between joint and target of a spring without load
+constexpr double kDrag_m = 2e-4;        // motion per step of a transfer above which the step is halved
+constexpr double kShortest = 1.0 / 16;  // of a step
+constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
+constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
+constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
+constexpr int kPressSteps = 3;          // the first closes, the others close what is left and load
+constexpr double kNear = 3;             // [standoff], gaps that pressing closes
+constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
+constexpr int kTreeNodes = 400;
+constexpr int kShortcuts = 20;
+constexpr int kMostSteps = 300;  // steps of a transfer
+
+/// How many pieces with joint steps of at most `longest` lie between two configurations.
+int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
+  return std::max(1, static_cast<int>(std::ceil((to - from).cwiseAbs().maxCoeff() / longest - 1e-9)));
+}
+
+}  // namespace
+
+Transfer::Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
+    : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
+
+std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
+  proximity_->place(q);
+  const int count = proximity_->rows(moves, settings_->clearance_m, normal_, slide_, gaps_);
+  if (count == 0) return std::nullopt;
+  // Least squares: every near gap to the clearance, no sliding.
+  Eigen::MatrixXd H = normal_.transpose() * normal_ + kSlideWeight * kSlideWeight * slide_.transpose() * slide_;
+  H.diagonal().array() += 1e-4;
+  const Eigen::VectorXd wanted = (1.5 * settings_->clearance_m - gaps_.array()).matrix();
+  Eigen::VectorXd step = H.llt().solve(normal_.transpose() * wanted);
+  const double longest = step.cwiseAbs().maxCoeff();
+  if (longest > settings_->joint_step) step *= settings_->joint_step / longest;
+  return step;
+}
+
+bool Transfer::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion) {
+  target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+  for (Eigen::Index u = 0; u < target.size(); ++u) {
+    if (!moves[u]) target(u) = motion.u(u);
+  }
+  Instant next;
+  if (!steps_->advance(motion, target, next)) return false;
+  motion.commands.push_back(std::move(target));
+  static_cast<Instant&>(motion) = std::move(next);
+  return true;
+}
+
+bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
+  const scene::Scene& scene = steps_->scene();
+  for (int k = 0; k < kReleaseSteps; ++k) {
+    // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
+    // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
+    const std::optional<Eigen::VectorXd> step = opening(motion.q, moves);
+    Eigen::VectorXd target = joint_positions(scene, motion.q);
+    if (!step && (k > 0 || (target - motion.u).cwiseAbs().maxCoeff() < kUnloaded)) break;
+    if (step) target += *step;
+    if (!step_towards(std::move(target), moves, motion)) return false;
+  }
+  return steps_->rest(motion);
+}
+
+bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& motion) {
+  for (int k = 0; k < kPressSteps; ++k) {
+    proximity_->place(motion.q);
+    if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
+      return false;
+    Eigen::MatrixXd H = normal_.transpose() * normal_;
+    H.diagonal().array() += 1e-6;
+    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - H.llt().solve(normal_.transpose() * gaps_);
+    if (k > 0)
+      target -=
+          (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
+    if (!step_towards(std::move(target), moves, motion)) return false;
+  }
+  return true;
+}
+
+Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
+  Path path{grasp.joints};
+  for (int k = 0; k < kReleaseSteps; ++k) {
+    const std::optional<Eigen::VectorXd> step = opening(q, grasp.moves);
+    if (!step) break;
+    const Eigen::VectorXd next = (path.back() + *step).cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+    if (!is_free_between(path.back(), next)) break;
+    path.push_back(next);
+    set_joint_positions(steps_->scene(), next, q);
+  }
+  return path;
+}
+
+double Transfer::gap_at(const Eigen::VectorXd& joints, double margin) {
+  set_joint_positions(steps_->scene(), joints, q_);
+  proximity_->place(q_);
+  return proximity_->smallest_gap(moves_, margin);
+}
+
+bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
+  const int count = pieces(from, to, kCheckStep);
+  for (int k = 1; k <= count; ++k) {
+    if (!is_free(from + (to - from) * (double(k) / count))) return false;
+  }
+  return true;
+}
+
+std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw) {
+  // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
+  margin_ = settings_->clearance_m;
+  margin_ = kShareOfGap * std::min(gap_at(from, margin_), gap_at(to, margin_));
+  if (margin_ <= 0) return std::nullopt;
+  if (is_free_between(from, to)) return Path{from, to};
+  Eigen::VectorXd home = from;
+  for (Eigen::Index u = 0; u < home.size(); ++u) {
+    if (moves_[u]) home(u) = hand_->home(u);
+  }
+  if (is_free(home) && is_free_between(from, home) && is_free_between(home, to)) return Path{from, home, to};
+
+  // Two trees that grow towards each other (RRT-Connect, Kuffner and LaValle 2000).
+  struct Tree {
+    Path points;
+    std::vector<int> parents;
+    int nearest(const Eigen::VectorXd& x) const {
+      int best = 0;
+      for (std::size_t i = 1; i < points.size(); ++i) {
+        if ((points[i] - x).squaredNorm() < (points[best] - x).squaredNorm()) best = static_cast<int>(i);
+      }
+      return best;
+    }
+  };
+  Tree trees[2] = {{{from}, {-1}}, {{to}, {-1}}};
+  // One edge towards x. @returns the new node, or −1.
+  const auto extend = [&](Tree& tree, const Eigen::VectorXd& x) {
+    const int near = tree.nearest(x);
+    const Eigen::VectorXd& at = tree.points[near];
+    const double length = (x - at).norm();
+    const Eigen::VectorXd next = length <= kTreeStep ? x : Eigen::VectorXd(at + (x - at) * (kTreeStep / length));
+    if (!is_free_between(at, next)) return -1;
+    tree.points.push_back(next);
+    tree.parents.push_back(near);
+    return static_cast<int>(tree.points.size()) - 1;
+  };
+  const auto branch = [](const Tree& tree, int node) {
+    Path path;
+    for (; node >= 0; node = tree.parents[node])
+      path.push_back(tree.points[node]);
+    return path;
+  };
+  for (int k = 0; k < kTreeNodes && !steps_->is_over(); ++k) {
+    Tree &growing = trees[k % 2], &other = trees[1 - k % 2];
+    Eigen::VectorXd sample = from;
+    for (Eigen::Index u = 0; u < sample.size(); ++u) {
+      if (!moves_[u]) continue;
+      const double low = std::min({from(u), to(u), hand_->home(u)}) - 1,
+                   high = std::max({from(u), to(u), hand_->home(u)}) + 1;
+      sample(u) = draw.uniform(std::max(low, hand_->lower(u)), std::min(high, hand_->upper(u)));
+    }
+    const int added = extend(growing, sample);
+    if (added < 0) continue;
+    const Eigen::VectorXd meeting = growing.points[added];
+    int reached = -1;
+    do {
+      reached = extend(other, meeting);
+    } while (reached >= 0 && other.points[reached] != meeting);
+    if (reached < 0) continue;
+    Path first = branch(trees[0], k % 2 == 0 ? added : reached),
+         second = branch(trees[1], k % 2 == 0 ? reached : added);
+    std::reverse(first.begin(), first.end());
+    first.insert(first.end(), second.begin() + 1, second.end());
+    shorten(first, draw);
+    return first;
+  }
+  return std::nullopt;
+}
+
+void Transfer::shorten(Path& path, Draw& draw) {
+  for (int k = 0; k < kShortcuts && path.size() > 2; ++k) {
+    const int a = draw.index(static_cast<int>(path.size()) - 2);
+    const int b = a + 2 + draw.index(static_cast<int>(path.size()) - a - 2);
+    if (is_free_between(path[a], path[b]))
+      path.erase(path.begin() + a + 1, path.begin() + b);
+  }
+}
+
+bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
+  Instant next;
+  while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
+    if (motion.commands.size() > kMostSteps + waited_) return false;
+    const Eigen::VectorXd step = (waypoint - motion.u) / pieces(motion.u, waypoint, settings_->joint_step);
+    for (double scale = 1;; scale /= 2) {
+      const Eigen::VectorXd target = scale == 1 && pieces(motion.u, waypoint, settings_->joint_step) == 1
+                                         ? waypoint
+                                         : Eigen::VectorXd(motion.u + scale * step);
+      if (!steps_->advance(motion, target, next)) return false;
+      if (scale > kShortest && object_motion(steps_->scene(), motion, next) > kDrag_m) continue;
+      motion.commands.push_back(target);
+      static_cast<Instant&>(motion) = next;
+      break;
+    }
+  }
+  if (!steps_->follows_late()) return true;
+  const std::size_t before = motion.commands.size();
+  const bool rests = steps_->rest(motion);
+  waited_ += motion.commands.size() - before;
+  return rests;
+}
+
+bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
+  const scene::Scene& scene = steps_->scene();
+  const Instant start = motion;
+  q_ = motion.q;
+  waited_ = steps_->follows_late() ? motion.commands.size() : 0;
+  moves_ = grasp.moves;
+  margin_ = kShareOfGap * settings_->standoff_m;
+
+  // The way: to where the grasp is open, then closing.
+  Eigen::VectorXd q_grasp = motion.q;
+  set_joint_positions(scene, grasp.joints, q_grasp);
+  Path closing = retreat(grasp, q_grasp);
+  std::optional<Path> path = connect(joint_positions(scene, motion.q), closing.back(), draw);
+  if (!path) return false;
+  path->insert(path->end(), closing.rbegin() + 1, closing.rend());
+
+  // Fingers that stay keep their command.
+  for (std::size_t k = 1; k < path->size(); ++k) {
+    Eigen::VectorXd waypoint = (*path)[k];
+    for (Eigen::Index u = 0; u < waypoint.size(); ++u) {
+      if (!moves_[u]) waypoint(u) = motion.u(u);
+    }
+    if (!follow(waypoint, motion)) return false;
+  }
+  if (object_motion(scene, start, motion) > settings_->drift_m) return false;
+  const Eigen::VectorXd missing = grasp.joints - joint_positions(scene, motion.q);
+  for (Eigen::Index u = 0; u < missing.size(); ++u) {
+    if (moves_[u] && std::abs(missing(u)) > kCheckStep) return false;
+  }
+  return true;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,59 @@
+#pragma once
+// Motions between contacts: let go, go round, come near. Planned without contact and simulated exactly.
+
+#include <optional>
+#include <vector>
+
+#include "deft/planning/grasps/contact_sampler.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
+
+namespace deft::planning {
+
+/// Plans and simulates transfers. One per thread.
+class Transfer {
+ public:
+  Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
+
+  /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
+  /// the objects rest (10 steps at most). @returns false if a step failed.
+  bool release(const std::vector<char>& moves, Motion& motion);
+  /// Brings the joints to the grasp, free of collision: straight, by the joints of the scene's start, or by a
+  /// bidirectional tree; simulated exactly. @returns false if there is no way, or the simulation moved the objects
+  /// further than settings.drift_m.
+  bool reach(const Grasp& grasp, Draw& draw, Motion& motion);
+  /// Closes what `moves` and is near the objects, and loads the springs so that every link presses on them with this
+  /// force, as far as something holds against it:  u = q + K⁻¹ Σ J_nᵀ f.  Friction then carries from the first step of
+  /// a roll-out on, which by itself sees no gain in pressing. @returns false if nothing is near, or a step failed.
+  bool press(const std::vector<char>& moves, double force_N, Motion& motion);
+
+ private:
+  using Path = std::vector<Eigen::VectorXd>;
+  /// One step to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
+  bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion);
+  /// One step that opens the near gaps, in joints; nothing when all are open.
+  std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
+  /// From a grasp backwards to where it is open; at least the grasp itself.
+  Path retreat(const Grasp& grasp, Eigen::VectorXd q);
+  /// The smallest gap of what moves at these joints, at most `margin` [m].
+  double gap_at(const Eigen::VectorXd& joints, double margin);
+  bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }
+  bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
+  std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw);
+  void shorten(Path& path, Draw& draw);
+  /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object. Joints
+  /// with damping are waited for there: they would cut the corners of the way.
+  bool follow(const Eigen::VectorXd& waypoint, Motion& motion);
+
+  const Hand* hand_;
+  PlanningSteps* steps_;
+  Proximity* proximity_;
+  const scene::PlanSettings* settings_;
+  Eigen::VectorXd q_;        // of the checks: objects where they lie
+  std::vector<char> moves_;  // of the checks
+  double margin_ = 0;        // [m], of the checks
+  std::size_t waited_ = 0;   // steps of this motion in which joints with damping arrived
+  Eigen::MatrixXd normal_, slide_;
+  Eigen::VectorXd gaps_;
+};
+
+}  // namespace deft::planning

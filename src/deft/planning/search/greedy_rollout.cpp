@@ -1,0 +1,155 @@
+#include "deft/planning/search/greedy_rollout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deft::planning {
+namespace {
+
+constexpr double kScales[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
+constexpr double kSharper = 5;                  // κ grows by it without progress
+constexpr int kSharpenings = 2;                 // how often
+constexpr double kSpreadWeight = 12;            // w: one command cannot bring together what has come apart
+
+/// `count` blocks x_i of `rows` rows become x̄ + w (x_i − x̄), x̄ their mean.
+template <typename Matrix>
+void stress_spread(Eigen::Index rows, Eigen::Index count, Matrix& stacked) {
+  if (count == 1) return;
+  Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(rows, stacked.cols());
+  for (Eigen::Index i = 0; i < count; ++i) mean += stacked.middleRows(i * rows, rows) / static_cast<double>(count);
+  for (Eigen::Index i = 0; i < count; ++i)
+    stacked.middleRows(i * rows, rows) = mean + kSpreadWeight * (stacked.middleRows(i * rows, rows) - mean);
+}
+
+}  // namespace
+
+GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& steps)
+    : goal_(&goal), hand_(&hand), steps_(&steps), settings_(&steps.scene().spec().plan) {
+  bounds_.norm = settings_->step_norm;
+}
+
+bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
+  const Eigen::Index rows = goal_->size();
+  const auto count = static_cast<Eigen::Index>(motion.finer.size()) + 1;
+  e_rows_.resize(count * rows);
+  B_rows_.resize(count * rows, motion.u.size());
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.finer[i - 1];
+    if (!steps_->linearize(q, motion.u, kappa, c_, B_)) return false;
+    goal_->residual(c_, q_target, e_);
+    e_rows_.segment(i * rows, rows) = e_;
+    B_rows_.middleRows(i * rows, rows) = goal_->weights().asDiagonal() * B_(goal_->rows(), Eigen::all);
+  }
+  stress_spread(rows, count, e_rows_);
+  stress_spread(rows, count, B_rows_);
+  // Springs that are stretched already may stay so.
+  const Eigen::ArrayXd joints = joint_positions(steps_->scene(), motion.q).array();
+  bounds_.lower = (hand_->lower.array().max(joints - settings_->stretch) - motion.u.array()).min(0.0);
+  bounds_.upper = (hand_->upper.array().min(joints + settings_->stretch) - motion.u.array()).max(0.0);
+  nearest_command(B_rows_, e_rows_, settings_->regularization, bounds_, du_);
+  return true;
+}
+
+double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_target) const {
+  const double first = goal_->distance(at.q, q_target);
+  if (at.finer.empty()) return first;
+  const Eigen::Index rows = goal_->size();
+  const auto count = static_cast<Eigen::Index>(at.finer.size()) + 1;
+  Eigen::MatrixXd stacked(count * rows, 1);
+  Eigen::VectorXd e;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    goal_->residual(i == 0 ? at.q : at.finer[i - 1], q_target, e);
+    stacked.middleRows(i * rows, rows) = e;
+  }
+  stress_spread(rows, count, stacked);
+  return stacked.norm() / std::sqrt(static_cast<double>(count));
+}
+
+bool GreedyRollout::reached(const Instant& at) const {
+  return goal_->reached(at.q) &&
+         std::all_of(at.finer.begin(), at.finer.end(), [this](const auto& q) { return goal_->reached(q); });
+}
+
+bool GreedyRollout::move(const Motion& motion, const Eigen::VectorXd& u) {
+  if (!steps_->advance(motion, u, next_)) return false;
+  next_.commands.assign(1, u);
+  return !steps_->refines() || steps_->rest(next_);
+}
+
+double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_target) {
+  if (!choose_command(motion, q_target, settings_->kappa) || !move(motion, motion.u + du_))
+    return std::numeric_limits<double>::infinity();
+  return distance(next_, q_target);
+}
+
+bool GreedyRollout::holds(Motion& motion) {
+  const std::size_t before = motion.commands.size();
+  const Instant start = motion;
+  for (const bool unloaded : {false, true}) {
+    const Eigen::VectorXd u =
+        unloaded
+            ? Eigen::VectorXd(joint_positions(steps_->scene(), start.q).cwiseMax(hand_->lower).cwiseMin(hand_->upper))
+            : start.u;
+    bool held = true;
+    for (int k = 0; k < settings_->hold_steps && held; ++k) {
+      held = steps_->advance(motion, u, next_) && reached(next_);
+      static_cast<Instant&>(motion) = next_;
+      motion.commands.push_back(u);
+    }
+    if (held) return true;
+    motion.commands.resize(before);
+    static_cast<Instant&>(motion) = start;
+  }
+  return false;
+}
+
+RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion) {
+  RolloutReport report;
+  // A transfer may have done it already.
+  if (reached(motion) && holds(motion)) {
+    report.holds_goal = true;
+    return report;
+  }
+  double now = distance(motion, q_target), kappa = settings_->kappa;
+  Motion nearest = motion;
+  double nearest_distance = now;
+  int sharpenings = 0;
+  for (int k = 0; k < settings_->rollout_steps; ++k) {
+    if (!choose_command(motion, q_target, kappa)) break;
+
+    // The exact step decides how far.
+    double best = std::numeric_limits<double>::infinity();
+    Motion chosen;
+    for (const double scale : kScales) {
+      if (!move(motion, motion.u + scale * du_)) continue;
+      const double after = distance(next_, q_target);
+      if (after < best) {
+        best = after;
+        chosen = next_;
+      }
+      if (after <= (1 - settings_->progress) * now) break;
+    }
+    if (!(best <= (1 - settings_->progress_min) * now)) {
+      if (sharpenings++ == kSharpenings) break;
+      kappa *= kSharper;
+      continue;
+    }
+    static_cast<Instant&>(motion) = chosen;
+    motion.commands.insert(motion.commands.end(), chosen.commands.begin(), chosen.commands.end());
+    now = best;
+    if (now < nearest_distance) {
+      nearest = motion;
+      nearest_distance = now;
+      report.moved = true;
+    }
+    if (reached(motion) && holds(motion)) {
+      report.holds_goal = true;
+      return report;
+    }
+  }
+  motion = std::move(nearest);
+  return report;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,56 @@
+#pragma once
+// Steps that come nearer to a target, one linearised step at a time, until no command does.
+
+#include "deft/planning/feasibility/command_law.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/grasps/transit.hpp"
+
+namespace deft::planning {
+
+/// Where a roll-out ended.
+struct RolloutReport {
+  bool holds_goal = false;  // and stays for settings.hold_steps more
+  bool moved = false;       // came nearer to its target at all
+};
+
+/// The greedy roll-out. One per thread.
+class GreedyRollout {
+ public:
+  GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& steps);
+
+  /// At each step, with B and c of the step smoothed at κ about the last command ū:
+  ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits,
+  /// then exact steps with δu, 0.4 δu and 0.16 δu; the first that comes nearer by settings.progress is taken, or else
+  /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target, or where
+  /// the goal is met on the way and holds. With settings.refine δu is the least in the sum of distance² over
+  /// the step lengths, and every step is followed by rest.
+  RolloutReport run(const Eigen::VectorXd& q_target, Motion& motion);
+  /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
+  /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
+  double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
+  /// ‖e‖ to a configuration [m]. With several step lengths ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is its square.
+  double distance(const Instant& at, const Eigen::VectorXd& q_target) const;
+  /// The goal is met, whatever the step.
+  bool reached(const Instant& at) const;
+  /// Adds the settings.hold_steps steps for which the goal must hold: under the last command, or else with the springs
+  /// unloaded. @returns false, and the motion as it was, if it does not.
+  bool holds(Motion& motion);
+
+ private:
+  /// The command of the law above into du_. @returns false if the smoothed step failed.
+  bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
+
+  /// One command into next_, and rest if motions are to hold for finer steps. @returns false if a step failed.
+  bool move(const Motion& motion, const Eigen::VectorXd& u);
+
+  const Goal* goal_;
+  const Hand* hand_;
+  PlanningSteps* steps_;
+  const scene::PlanSettings* settings_;
+  CommandBounds bounds_;
+  Eigen::MatrixXd B_, B_rows_;
+  Eigen::VectorXd c_, e_, e_rows_, du_;
+  Motion next_;
+};
+
+}  // namespace deft::planning

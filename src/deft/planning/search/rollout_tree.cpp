@@ -1,0 +1,404 @@
+#include "deft/planning/search/rollout_tree.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "deft/core/index.hpp"
+#include "deft/core/thread_pool.hpp"
+
+namespace deft::planning {
+namespace {
+
+// Of regrasps of objects that have a weight: the least share that presses on, of those the least share that pinches,
+// and the force of each link, in weights.
+constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
+constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
+constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are given up
+
+/// A grasp of a plan and the roll-out after it.
+struct Leg {
+  const Segment* transfer = nullptr;  // none: the plan begins with what its start holds
+  int first = 0, last = 0;            // steps [first, last)
+};
+
+/// The legs of a plan after its step `from`, at which no transfer is under way.
+std::vector<Leg> legs_of(const Plan& plan, int from) {
+  std::vector<Leg> legs;
+  for (const Segment& segment : plan.segments) {
+    if (segment.first < from) continue;
+    if (segment.transfer || legs.empty())
+      legs.push_back({segment.transfer ? &segment : nullptr, segment.first, segment.last});
+    else
+      legs.back().last = segment.last;
+  }
+  return legs;
+}
+
+/// The leg `next` and at most count − 1 later ones: those before which the objects of the plan lay nearest to q.
+std::vector<int> fitting_legs(const Goal& goal, const Plan& plan, const std::vector<Leg>& legs, int next, int count,
+                              const Eigen::VectorXd& q) {
+  std::vector<std::pair<double, int>> later;
+  for (int k = next + 1; k < static_cast<int>(legs.size()); ++k) {
+    const auto first = to_size(legs[k].first);
+    later.emplace_back(goal.distance(q, plan.q[first]), k);
+  }
+  std::sort(later.begin(), later.end());
+  std::vector<int> fitting{next};
+  for (const auto& [distance, leg] : later) {
+    if (static_cast<int>(fitting.size()) < count) fitting.push_back(leg);
+  }
+  return fitting;
+}
+
+}  // namespace
+
+/// What an expansion found: a transfer, if it regrasped, and a roll-out.
+struct RolloutTree::Growth {
+  bool ok = false, regrasped = false, holds_goal = false;
+  double released = -1;  // distance once the fingers have let go; negative: they have not
+  double left = -1;      // the same of where the roll-out ended
+  Motion transfer, rollout;
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(ok, regrasped, holds_goal, released, left);
+    transfer.pass(through);
+    rollout.pass(through);
+  }
+};
+
+struct RolloutTree::Worker : SearchTools {
+  using SearchTools::SearchTools;
+  scene::SceneState lying = steps.scene().make_state();  // scratch of lift_share
+
+  /// A pose between the node's and the goal's, every entry at its own share of the way.
+  Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
+    const multibody::Model& model = steps.scene().model();
+    Eigen::VectorXd way = model.difference(q, goal->q());
+    goal->shorten_way(way);
+    for (const int row : goal->rows()) way(row) *= draw.uniform();
+    Eigen::VectorXd q_target;
+    model.integrate(q, way, q_target);
+    return q_target;
+  }
+
+  /// The part of the way to a target that leads up: work against gravity per weight and metre of distance, 0 to 1.
+  double lift_share(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) {
+    const scene::Scene& scene = steps.scene();
+    Eigen::VectorXd gravity;
+    scene.update(q, lying);
+    scene.model().gravity_force(lying.kinematics, scene.spec().gravity_W, gravity);
+    const Eigen::VectorXd way = scene.model().difference(q, q_target);
+    double work = 0;
+    for (const int row : goal->rows()) work -= gravity(row) * way(row);
+    const double height = work / ground->hand.weight_N;
+    return height > 0 ? height / std::max(height, goal->distance(q, q_target)) : 0;
+  }
+
+  /// Lets go and takes hold somewhere else: pressing on what is found first, or by the candidate from which the target
+  /// is best in reach.
+  bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
+    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    const std::vector<int> fingers = choose_fingers(draw);
+    const double weight_N = ground->hand.weight_N;
+    const double lift = weight_N > 0 ? lift_share(motion.q, q_target) : 0;
+    const bool presses = weight_N > 0 && draw.chance(std::max(kPressShare, lift)),
+               pinches = presses && draw.chance(std::max(kPinchShare, lift));
+    const double force_N = presses ? weight_N * draw.uniform(kLeastPressure, kMostPressure) : 0;
+    if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
+    released = rollout.distance(motion, goal->q());
+    std::optional<Grasp> best;
+    double nearest = std::numeric_limits<double>::infinity();
+    // What a grasp is worth once it presses, its first step without load does not tell.
+    const int candidates = presses ? 1 : settings.candidates;
+    for (int k = 0; k < candidates && !steps.is_over(); ++k) {
+      std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pinches);
+      if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
+      double distance = 0;
+      if (candidates > 1) {
+        Motion there{{motion.q, grasp->joints, motion.finer}, {}};
+        set_joint_positions(steps.scene(), grasp->joints, there.q);
+        for (Eigen::VectorXd& q : there.finer) set_joint_positions(steps.scene(), grasp->joints, q);
+        distance = rollout.first_step(there, q_target);
+      }
+      if (best && distance >= nearest) continue;
+      nearest = distance;
+      best = std::move(grasp);
+    }
+    return best && transfer.reach(*best, draw, motion) && (!presses || transfer.press(best->moves, force_N, motion));
+  }
+
+  /// The goal that is reached, but not held by these fingers, may be held without them.
+  bool let_go(Motion& motion) {
+    Motion away = motion;
+    const bool holds = transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away) &&
+                       rollout.reached(away) && rollout.holds(away);
+    if (holds) motion = std::move(away);
+    return holds;
+  }
+
+  /// The grasp of a leg, and a roll-out from there to where the objects were at its end, or to the goal if it is last.
+  Growth retrace(const Node& node, const Plan& plan, const Leg& leg, Draw draw) {
+    steps.reset();
+    Growth growth;
+    Motion motion{{node.q, node.u, node.finer}, {}};
+    if (leg.transfer != nullptr) {
+      const auto first = to_size(leg.transfer->first),
+                 last = to_size(leg.transfer->last);
+      const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
+      Grasp grasp{joint_positions(steps.scene(), plan.q[last]),
+                  std::vector<char>(before.size(), 0)};
+      for (std::size_t k = first; k < last; ++k) {
+        for (Eigen::Index u = 0; u < before.size(); ++u)
+          grasp.moves[u] |= plan.commands[k](u) != before(u);
+      }
+      growth.regrasped = true;
+      if (!transfer.release(grasp.moves, motion) || !transfer.reach(grasp, draw, motion)) return growth;
+      growth.transfer = motion;
+      motion.commands.clear();
+    }
+    const bool is_last = leg.last == static_cast<int>(plan.commands.size());
+    roll_out(is_last ? goal->q() : plan.q[leg.last], motion, growth);
+    return growth;
+  }
+
+  void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
+    const RolloutReport report = rollout.run(q_target, motion);
+    growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
+    growth.ok = report.moved || growth.holds_goal;
+    if (growth.ok && !growth.holds_goal && ground->hand.weight_N > 0) {
+      Motion away = motion;
+      if (transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away))
+        growth.left = rollout.distance(away, goal->q());
+    }
+    growth.rollout = std::move(motion);
+  }
+
+  Growth grow(const Node& node, bool regrasps, Draw draw) {
+    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    steps.reset();
+    Growth growth;
+    Motion motion{{node.q, node.u, node.finer}, {}};
+    const bool to_goal = draw.chance(settings.goal_bias);
+    Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
+    if (regrasps) {
+      growth.regrasped = true;
+      if (!regrasp(q_target, draw, motion, growth.released)) return growth;
+      growth.transfer = motion;
+      motion.commands.clear();
+    }
+    roll_out(q_target, motion, growth);
+    return growth;
+  }
+};
+
+/// Nodes that are grown together.
+struct RolloutTree::Batch {
+  explicit Batch(int size)
+      : parents(to_size(size)),
+        added(to_size(size)),
+        growths(to_size(size)) {}
+  std::vector<int> parents, added;  // added: the node that came of it, −1 if none did
+  std::vector<Growth> growths;
+};
+
+RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                         const Eigen::VectorXd& u, std::uint64_t seed)
+    : RolloutTree(scene, goal, start_instant(scene, q, u), seed) {}
+
+RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed)
+    : scene_(&scene), goal_(&goal), seed_(seed), ground_(scene, goal, deadline_) {
+  Node node;
+  node.q = root.q;
+  node.u = root.u;
+  node.finer = root.finer;
+  node.distance = goal.distance(root.q);
+  node.goes_on = 0;
+  add(std::move(node));
+}
+
+RolloutTree::~RolloutTree() = default;
+
+int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Draw draw = choice_draw(seed_, item);
+  const bool greedy = draw.chance(settings.greed);
+  const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
+  const bool limited = limits.cost_limit_s < SearchLimits{}.cost_limit_s && nodes_.front().distance > 0;
+  const double pace_s = limited ? kPace * limits.cost_limit_s / nodes_.front().distance : 0;
+  double best_score = std::numeric_limits<double>::infinity();
+  int best = 0, seen = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s) continue;
+    // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
+    // its tolerance.
+    const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
+    const double score =
+        greedy ? distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps : 0;
+    // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
+    ++seen;
+    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
+      best_score = score;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+/// @returns the last node.
+int RolloutTree::append(int parent, Growth& growth, double time_s) {
+  const double h = *scene_->spec().step.h;
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
+    Node node;
+    node.distance = workers_.front()->rollout.distance(motion, goal_->q());
+    node.parent = parent;
+    node.kind = kind;
+    node.q = std::move(motion.q);
+    node.u = std::move(motion.u);
+    node.commands = std::move(motion.commands);
+    node.finer = std::move(motion.finer);
+    node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
+    node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransfer);
+    node.time_s = time_s;
+    parent = add(std::move(node));
+  };
+  if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
+  add_node(NodeKind::kRollout, growth.rollout, 0);
+  nodes_.back().released = growth.left;
+  // A way to the goal that costs more than what is known is none.
+  if (growth.holds_goal && nodes_.back().cost_s < cost_limit_s_) mark_goal(parent);
+  return parent;
+}
+
+/// What every batch of growths goes through; `choose` says how to come to the parents, `grow` to the growths.
+SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(int)> choose,
+                                             std::function<void(int)> grow) {
+  BatchParts parts;
+  parts.choose = std::move(choose);
+  parts.grow = std::move(grow);
+  const auto parent_of = [this, &batch](int k) -> Node& {
+    return nodes_[batch.parents[k]];
+  };
+  parts.unchoose = [parent_of](int count) {
+    for (int k = 0; k < count; ++k) --parent_of(k).tries;
+  };
+  parts.append = [this, &batch, parent_of](int k, double time_s) {
+    const auto at = to_size(k);
+    Growth& growth = batch.growths[at];
+    Node& parent = parent_of(k);
+    if (growth.released >= 0)
+      parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
+    batch.added[at] = growth.ok ? append(batch.parents[at], growth, time_s) : -1;
+  };
+  parts.pack = [&batch](int k, Packer& out) {
+    out(batch.parents[k]);
+    batch.growths[k].pass(out);
+  };
+  parts.unpack = [this, &batch](int k, Unpacker& in) {
+    int parent = -1;
+    in(parent);
+    check_choice(parent, batch.parents[k]);
+    batch.growths[k].pass(in);
+  };
+  return parts;
+}
+
+void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits) {
+  const int size = scene_->spec().plan.batch;
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  cost_limit_s_ = limits.cost_limit_s;
+  RunClock own;
+  SearchLimits bounds = limits;
+  if (bounds.clock == nullptr) bounds.clock = &own;
+  const double until_s = bounds.clock->seconds() + limits.time_limit_s;
+
+  const std::vector<Leg> legs = legs_of(plan, from);
+  Batch batch(size);
+  std::vector<int> chosen;
+  int at = 0;
+  Crew crew(threads, [&](int worker, int k) {
+    const auto item = to_size(k);
+    batch.growths[item] = workers_[worker]->retrace(
+        nodes_[at], plan, legs[chosen[item]],
+        growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k)));
+  });
+  const auto choose_batch = [&](int count) {
+    std::fill(batch.parents.begin(), batch.parents.end(), at);
+    nodes_[at].tries += count;
+  };
+  const BatchParts parts = parts_of(batch, choose_batch, [&](int count) { crew.run(count); });
+  for (int next = 0; next < static_cast<int>(legs.size());) {
+    const Node& node = nodes_[at];
+    if (goal_node_ >= 0 || node.cost_s >= limits.cost_limit_s || tried_ >= limits.nodes) return;
+    chosen = fitting_legs(*goal_, plan, legs, next, size, node.q);
+    bounds.nodes = static_cast<int>(chosen.size());
+    bounds.time_limit_s = until_s - bounds.clock->seconds();
+    const SearchEnd end = grow_in_batches(bounds, bounds.nodes, parts);
+    if (end == SearchEnd::kTime || end == SearchEnd::kStopped) return;
+    // From where all but the goal is done, or else without the next leg.
+    double least = std::numeric_limits<double>::infinity();
+    ++next;
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      if (batch.added[k] < 0) continue;
+      const double score =
+          nodes_[batch.added[k]].distance +
+          limits.regrasp_weight * static_cast<double>(legs.size() - to_size(chosen[k]));
+      if (score >= least) continue;
+      least = score;
+      at = batch.added[k];
+      next = chosen[k] + 1;
+    }
+  }
+}
+
+void RolloutTree::correct(const Plan& plan) {
+  for (const Segment& segment : plan.segments) {
+    const auto last = to_size(segment.last);
+    if (segment.node < 0 || last >= plan.q.size()) continue;
+    Node& node = nodes_[segment.node];
+    node.q = plan.q[last];
+    for (std::size_t i = 0; i < plan.finer.size(); ++i) node.finer[i] = plan.finer[i].q[last];
+    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.finer}, goal_->q());
+    node.holds_goal = node.rejected = false;
+    if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
+  }
+  look_again();
+}
+
+SearchEnd RolloutTree::search(const SearchLimits& limits) {
+  cost_limit_s_ = limits.cost_limit_s;
+  const int size = scene_->spec().plan.batch;
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  Batch batch(size);
+  std::vector<char> regrasps(size);
+  Crew crew(threads, [&](int worker, int k) {
+    const auto at = to_size(k);
+    const Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
+    batch.growths[at] = workers_[worker]->grow(
+        nodes_[batch.parents[at]], regrasps[at], draw);
+  });
+  const auto choose_batch = [&](int count) {
+    for (int k = 0; k < count; ++k) {
+      const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
+      batch.parents[k] = parent;
+      Node& node = nodes_[parent];
+      regrasps[k] = node.tries != node.goes_on;
+      // A try counts at once.
+      ++node.tries;
+    }
+  };
+  return grow_in_batches(limits, size, parts_of(batch, choose_batch, [&](int count) { crew.run(count); }));
+}
+
+long RolloutTree::solves_here() const {
+  long sum = 0;
+  for (const auto& worker : workers_) sum += worker->steps.solves();
+  return sum;
+}
+
+}  // namespace deft::planning

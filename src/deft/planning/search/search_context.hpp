@@ -1,0 +1,74 @@
+#pragma once
+// What every search grows its nodes with.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "deft/dynamics/batch/batch.hpp"
+#include "deft/planning/grasps/contact_sampler.hpp"
+#include "deft/planning/search/greedy_rollout.hpp"
+#include "deft/planning/grasps/baseline_sampler.hpp"
+#include "deft/planning/grasps/transit.hpp"
+
+namespace deft::planning {
+
+/// Random numbers of the `item`-th choice of a search, and those of the growth that follows from it.
+inline Draw choice_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item}; }
+inline Draw growth_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item + 1}; }
+
+/// What the threads of a search share; immutable.
+struct SearchGround {
+  Hand hand;
+  ContactSampler sampler;
+  const Deadline* deadline;
+  SearchGround(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
+      : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline) {}
+};
+
+/// What each of its threads has for itself.
+struct SearchTools {
+  PlanningSteps steps;
+  Proximity proximity;
+  Transfer transfer;
+  GreedyRollout rollout;
+  const SearchGround* ground;
+  const Goal* goal;
+  std::optional<PublishedSampler> published;  // if plan.sampler names one
+
+  SearchTools(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
+      : steps(scene, its_ground.deadline),
+        proximity(scene),
+        transfer(its_ground.hand, steps, proximity),
+        rollout(its_goal, its_ground.hand, steps),
+        ground(&its_ground),
+        goal(&its_goal) {
+    if (scene.spec().plan.sampler != scene::Sampler::kSurface)
+      published.emplace(scene, its_ground.hand, its_ground.deadline);
+  }
+
+  /// The fingers of the next regrasp; all of them if the sampler is a published one.
+  std::vector<int> choose_fingers(Draw& draw) const {
+    return published ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
+  }
+  /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+                              bool pinches = false) {
+    return published ? published->sample(q, draw, proximity)
+                     : ground->sampler.sample(q, fingers, draw, proximity, pinches);
+  }
+};
+
+/// Adds tools until every thread of a search has some: `threads` as in SearchLimits, but no more than a batch has work
+/// for. @returns how many threads there are.
+template <typename Tools>
+int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchGround& ground,
+          std::vector<std::unique_ptr<Tools>>& workers) {
+  const int count = std::min(dynamics::thread_count(threads), scene.spec().plan.batch);
+  while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, ground));
+  return count;
+}
+
+}  // namespace deft::planning

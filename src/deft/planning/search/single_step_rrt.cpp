@@ -1,0 +1,265 @@
+#include "deft/planning/search/single_step_rrt.hpp"
+
+#include <algorithm>
+
+#include "deft/core/index.hpp"
+#include "deft/core/thread_pool.hpp"
+
+namespace deft::planning {
+namespace {
+constexpr double kNothing = 1e-12;  // [rad, m], a command shorter than it is none
+constexpr int kStartGrasps = 20;    // tried at the start
+constexpr int kMostTargets = 1000;  // drawn by an iteration, until one is within the limit of a node
+}  // namespace
+
+/// Where to grow to, chosen in order.
+struct SingleStepRrt::Task {
+  Eigen::VectorXd q_target;
+  bool regrasps = false;
+  bool first_asks = false;  // extends its node to the goal for the first time
+  int node = -1;            // the nearest, if it is known already
+  Draw draw{0, 0};          // goes on where the choice left it
+};
+
+/// A new node with its linearisation.
+struct SingleStepRrt::Growth {
+  bool ok = false, holds_goal = false;
+  int parent = -1;
+  Motion motion;
+  Eigen::VectorXd c;
+  Eigen::MatrixXd B;  // of the velocities that the goal names
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    through(ok, holds_goal, parent, c, B);
+    motion.pass(through);
+  }
+};
+
+struct SingleStepRrt::Worker : SearchTools {
+  const scene::PlanSettings* settings;
+  CommandBounds bounds;
+  Eigen::MatrixXd B;
+  Eigen::VectorXd e, du;
+
+  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
+      : SearchTools(scene, its_goal, its_ground), settings(&scene.spec().plan) {
+    bounds.norm = settings->step_norm;
+  }
+
+  /// ū of a configuration: the joints as they stand.
+  Eigen::VectorXd command_at(const Eigen::VectorXd& q) const { return joint_positions(steps.scene(), q); }
+
+  bool linearize(const Eigen::VectorXd& q, Growth& growth) {
+    if (!steps.linearize(q, command_at(q), settings->kappa, growth.c, B)) return false;
+    growth.B = B(goal->rows(), Eigen::all);
+    return true;
+  }
+
+  /// One step towards the target.
+  bool extend(const Eigen::VectorXd& q_target, const Eigen::VectorXd& c,
+              const Eigen::Ref<const Eigen::MatrixXd>& B_rows, Growth& growth) {
+    Motion& motion = growth.motion;
+    const Eigen::VectorXd u = command_at(motion.q);
+    goal->residual(c, q_target, e);
+    bounds.lower = (ground->hand.lower - u).cwiseMin(0.0);
+    bounds.upper = (ground->hand.upper - u).cwiseMax(0.0);
+    if (settings->command == scene::CommandRule::kClipped)
+      clipped_command(B_rows, e.cwiseQuotient(goal->weights()), bounds, du);
+    else
+      nearest_command(goal->weights().asDiagonal() * B_rows, e, settings->regularization, bounds, du);
+    if (du.isZero(kNothing)) return false;  // no command moves the object: the node would be its parent again
+    motion.u = u + du;
+    motion.commands.push_back(motion.u);
+    const bool exact = settings->extend == scene::Extend::kExact;
+    Eigen::VectorXd q_next;
+    if (!(exact ? steps.step(motion.q, motion.u, q_next)
+                : steps.smoothed_step(motion.q, motion.u, settings->kappa, q_next)))
+      return false;
+    motion.q = std::move(q_next);
+    growth.holds_goal = goal->reached(motion.q) && (!exact || rollout.holds(motion));
+    return true;
+  }
+
+  /// Lets go and takes hold somewhere else.
+  bool regrasp(Draw& draw, Motion& motion) {
+    const std::vector<int> fingers = choose_fingers(draw);
+    const bool moves = settings->regrasp == scene::Regrasp::kTransfer;
+    if (moves && !transfer.release(ground->hand.commands_of(fingers), motion)) return false;
+    const std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
+    if (!grasp) return false;
+    if (moves) return transfer.reach(*grasp, draw, motion);
+    set_joint_positions(steps.scene(), grasp->joints, motion.q);
+    motion.u = grasp->joints;
+    return true;
+  }
+};
+
+SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                             const Eigen::VectorXd& u, std::uint64_t seed)
+    : scene_(&scene),
+      goal_(&goal),
+      seed_(seed),
+      box_(scene, goal),
+      metric_(scene, goal, scene.spec().plan.metric, scene.spec().plan.metric_gamma),
+      ground_(scene, goal, deadline_) {
+  workers_.push_back(std::make_unique<Worker>(scene, goal, ground_));
+  Growth growth;
+  if (!workers_.front()->linearize(q, growth))
+    throw InputError({scene.spec().file, 0, 0}, "plan.search: single-step: the smoothed step fails at the start");
+  Node root;
+  root.q = q;
+  root.u = u;
+  root.distance = goal.distance(q);
+  add(std::move(root));
+  keep_linearization(q, growth);
+  if (scene.spec().plan.start_grasp) grasp_at_start();
+}
+
+SingleStepRrt::~SingleStepRrt() = default;
+
+void SingleStepRrt::grasp_at_start() {
+  Draw draw(seed_, ~std::uint64_t{0});
+  Growth growth;
+  growth.parent = 0;
+  Worker& hand = *workers_.front();
+  for (int k = 0; k < kStartGrasps && !growth.ok; ++k) {
+    growth.motion = Motion{nodes_.front().q, nodes_.front().u, {}};
+    growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, growth);
+  }
+  if (!growth.ok) throw InputError({scene_->spec().file, 0, 0}, "plan.start_grasp: no contact was found at the start");
+  append(Task{.regrasps = true}, growth, 0);
+  metric_.remove(0);
+}
+
+void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& growth) {
+  linearizations_.insert(linearizations_.end(), growth.c.begin(), growth.c.end());
+  linearizations_.insert(linearizations_.end(), growth.B.data(), growth.B.data() + growth.B.size());
+  metric_.add(q, growth.c, growth.B);
+  asked_.push_back(0);
+}
+
+SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Task task{.draw = choice_draw(seed_, item)};
+  const bool to_goal = task.draw.chance(settings.goal_bias);
+  task.regrasps = task.draw.chance(settings.grasp_share);
+  if (to_goal) {
+    // The same target again and again: only what was added since is looked at.
+    goal_nearest_ = metric_.nearest(goal_->q(), goal_seen_, goal_nearest_);
+    goal_seen_ = metric_.size();
+    const bool in_reach = goal_nearest_.node >= 0 && goal_nearest_.distance <= settings.metric_limit;
+    char* asked = in_reach ? &asked_[goal_nearest_.node] : nullptr;
+    if (in_reach && !(settings.goal_once && *asked && !task.regrasps)) {
+      task.first_asks = !*asked && !task.regrasps;
+      *asked = *asked || task.first_asks;
+      task.q_target = goal_->q();
+      task.node = goal_nearest_.node;
+      return task;
+    }
+  }
+  task.q_target = box_.draw(task.draw);
+  return task;
+}
+
+void SingleStepRrt::drop_rejected() {
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+    if (!nodes_[i].rejected) continue;
+    if (std::find(dropped_.begin(), dropped_.end(), i) != dropped_.end()) continue;
+    dropped_.push_back(i);
+    metric_.remove(i);
+    goal_seen_ = 0;
+    goal_nearest_ = {};
+  }
+}
+
+void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  Node& parent = nodes_[growth.parent];
+  ++parent.tries;
+  if (!growth.ok) return;
+  Node node;
+  node.parent = growth.parent;
+  node.kind = task.regrasps ? NodeKind::kTransfer : NodeKind::kRollout;
+  node.q = std::move(growth.motion.q);
+  node.u = std::move(growth.motion.u);
+  node.commands = std::move(growth.motion.commands);
+  node.distance = goal_->distance(node.q);
+  node.cost_s = parent.cost_s + *scene_->spec().step.h * static_cast<double>(node.commands.size()) +
+                (task.regrasps ? settings.regrasp_cost_s : 0);
+  node.regrasps = parent.regrasps + task.regrasps;
+  node.time_s = time_s;
+  const int added = add(std::move(node));
+  keep_linearization(nodes_.back().q, growth);
+  if (growth.holds_goal) mark_goal(added);
+}
+
+SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
+  const scene::PlanSettings& settings = scene_->spec().plan;
+  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  drop_rejected();
+
+  std::vector<Task> tasks(settings.batch);
+  std::vector<Growth> growths(tasks.size());
+  const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
+  Crew crew(threads, [&](int worker, int item) {
+    const auto k = to_size(item);
+    Worker& hand = *workers_[worker];
+    Task& task = tasks[k];
+    Growth& growth = growths[k] = Growth{};
+    growth.parent = task.node;
+    for (int drawn = 1; growth.parent < 0; ++drawn) {
+      const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
+      if (nearest.node >= 0 && nearest.distance <= settings.metric_limit)
+        growth.parent = nearest.node;
+      else if (drawn < kMostTargets && !deadline_.due())
+        task.q_target = box_.draw(task.draw);
+      else
+        return;
+    }
+    hand.steps.reset();
+    const auto parent = to_size(growth.parent);
+    const double* at = linearizations_.data() + parent * to_size(nq + rows * nu);
+    growth.motion = Motion{{nodes_[parent].q, nodes_[parent].u, {}}, {}};
+    if (task.regrasps) {
+      Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
+      growth.ok = hand.regrasp(draw, growth.motion);
+    } else {
+      growth.ok = hand.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
+                              Eigen::Map<const Eigen::MatrixXd>(at + nq, rows, nu), growth);
+    }
+    growth.ok = growth.ok && hand.linearize(growth.motion.q, growth);
+  });
+
+  const auto choose_batch = [&](int count) {
+    for (int k = 0; k < count; ++k)
+      tasks[k] = draw_task(static_cast<std::uint64_t>(tried_ + k));
+  };
+  const auto unchoose = [&](int count) {
+    for (int k = 0; k < count; ++k) {
+      const Task& task = tasks[k];
+      if (task.first_asks) asked_[task.node] = 0;
+    }
+  };
+  const auto append_item = [&](int item, double time_s) {
+    const auto k = to_size(item);
+    if (growths[k].parent >= 0) append(tasks[k], growths[k], time_s);
+  };
+  const auto pack = [&](int item, Packer& out) { growths[item].pass(out); };
+  const auto unpack = [&](int item, Unpacker& in) {
+    const auto k = to_size(item);
+    growths[k].pass(in);
+    check_choice(growths[k].parent, tasks[k].node >= 0 ? tasks[k].node : growths[k].parent);
+  };
+  return grow_in_batches(limits, settings.batch,
+                         {choose_batch, unchoose, [&](int count) { crew.run(count); }, append_item, pack, unpack});
+}
+
+long SingleStepRrt::solves_here() const {
+  long sum = 0;
+  for (const auto& worker : workers_) sum += worker->steps.solves();
+  return sum;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,23 @@
+#include "deft/scene/description/model_files.hpp"
+
+#include <utility>
+
+#include "deft/multibody/description/load_model.hpp"
+
+namespace deft::scene {
+
+ModelFiles::ModelFiles(const std::vector<std::string>& package_paths, const std::string& bundled_scenes) {
+  for (const std::string& folder : package_paths) packages_.add_package_path(folder);
+  if (!bundled_scenes.empty()) packages_.set_bundled_scenes(bundled_scenes);
+}
+
+ModelFiles::Place ModelFiles::find(const std::string& uri, const std::string& speaking_file) const {
+  multibody::PackageMap::Result result = packages_.resolve(uri, speaking_file);
+  return {std::move(result.path), std::move(result.tried)};
+}
+
+std::optional<multibody::ModelSpec> ModelFiles::load(const std::string& path, Diagnostics& diagnostics) const {
+  return multibody::load_model(path, packages_, diagnostics);
+}
+
+}  // namespace deft::scene

@@ -1,0 +1,209 @@
+#pragma once
+// The inequality and equality rows of an exact polyhedral program, one by one. Private to src/deft/solvers.
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "deft/solvers/contact/active_set/metric_inverse.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
+#include "deft/solvers/contact/program/ray_layout.hpp"
+#include "deft/solvers/contact/interior/warm_memory.hpp"
+
+namespace deft::solvers::contact {
+
+/// What a row is: ray `ray` of contact `index`, linear row or equality `index`, lower or upper bound of column `index`.
+struct RowName {
+  enum class Kind : std::uint8_t { kRay, kLinear, kEquality, kLower, kUpper };
+  Kind kind = Kind::kRay;
+  int index = 0, ray = 0;
+};
+
+/// Rows that depend on no others (row_islands.hpp): contacts, other rows, and the columns they move.
+struct RowIsland {
+  std::span<const int> contacts;
+  std::span<const RowName> others;  // equalities come first
+  std::span<const int> columns;
+};
+
+/// Rows g_rᵀδ + c_r (+ R_r λ_r) ≥ 0 of one program, with their slacks and multipliers in physical units. Keeps scratch.
+class ConstraintRows {
+ public:
+  using Kind = RowName::Kind;
+
+  /// Takes a checked program, which must outlive the use. @returns false where it is smoothed, has cones in space, or
+  /// more than 64 rays.
+  bool assign(const ContactProgram& program);
+  const ContactProgram& program() const { return *program_; }
+  /// The equalities, linear rows and finite bounds.
+  void list_others(std::vector<RowName>& names) const;
+
+  /// Calls visit(column, g) for the entries of a row.
+  template <class Visit>
+  void for_each_entry(const RowName& row, Visit visit) const;
+  /// Columns of a row, in the order of for_each_entry.
+  std::span<const int> cols(const RowName& row) const;
+  double offset(const RowName& row) const;
+  /// How many rows of J the law of contact i uses.
+  int rows_of(int i) const { return layouts_[i].rows; }
+  double compliance(const RowName& row) const { return row.kind == Kind::kRay ? layouts_[row.index].compliance : 0.0; }
+  /// |g|² in the metric of the diagonal of Q⁻¹: the scale of a row that needs no Q⁻¹g.
+  double rough_square(const RowName& row, const MetricInverse& inverse);
+  /// |c_r| + Σ |g_k δ_k|: what rounding in a slack is relative to.
+  double magnitude(const RowName& row, const double* delta) const;
+
+  /// Computes the slacks of an island at δ (without R λ).
+  void evaluate(const RowIsland& island, const double* delta);
+  double slack(const RowName& row) const {
+    return row.kind == Kind::kRay ? ray_slack(row.index, row.ray) : other_slack(row);
+  }
+  /// Calls visit(name, slack) for every row of an island but the equalities whose slack is at most `most`.
+  template <class Visit>
+  void for_each_inequality(const RowIsland& island, double most, Visit visit) const;
+  /// Calls visit(name, slack) for the rows of an island that are not active and have a negative slack; of each contact
+  /// for the worst one.
+  template <class Visit>
+  void for_each_violated(const RowIsland& island, Visit visit) const;
+
+  /// Which rows are active: a flag per row.
+  bool active(const RowName& row) const { return active_[kind_of(row)][at(row)] != 0; }
+  void set_active(const RowName& row, bool on) { active_[kind_of(row)][at(row)] = on; }
+
+  /// Multipliers of all rows: those of the last solution (null: zeros), later those of the next one.
+  void recall(WarmMemory* memory);
+  void set_multiplier(const RowName& row, double lambda) { lambda_[kind_of(row)][at(row)] = lambda; }
+  /// Calls take(name, λ) for the equalities of an island and its rows with λ > 0, and sets these to zero.
+  template <class Take>
+  void take_multipliers(const RowIsland& island, Take take);
+  /// How many rows of an island have a positive multiplier.
+  int num_loaded(const RowIsland& island) const;
+  /// Contacts of the island identical to contact i share their forces evenly.
+  void share_among_twins(const RowIsland& island, int i);
+  /// Contact i repeats an earlier one that carries force (after share_among_twins).
+  bool is_twin(int i) const { return twin_[i] != 0; }
+  void store(const double* delta, WarmMemory& memory) const;
+  /// Fills everything but the uniqueness flags; `evaluate` at δ came before, on all islands.
+  void unpack(const double* delta, ContactSolution& solution) const;
+
+ private:
+  double cosine(const RayLayout& layout, int k) const { return layout.rows == 2 ? (k == 0 ? 1.0 : -1.0) : ray_cos_[k]; }
+  double sine(const RayLayout& layout, int k) const { return layout.rows == 3 ? ray_sin_[k] : 0.0; }
+  static int kind_of(const RowName& row) { return static_cast<int>(row.kind); }
+  std::size_t at(const RowName& row) const {
+    return row.kind == Kind::kRay ? first_ray_[row.index] + row.ray : row.index;
+  }
+  double ray_slack(int i, int k) const {
+    const RayLayout& layout = layouts_[i];
+    const double* value = values_.data() + 3 * i;
+    return value[0] + layout.mu * (cosine(layout, k) * value[1] + sine(layout, k) * value[2]);
+  }
+  double other_slack(const RowName& row) const;
+  std::size_t num_others() const;
+  /// No ray of contact i has a smaller slack.
+  double least_slack(int i) const {
+    const double* value = values_.data() + 3 * i;
+    return value[0] - layouts_[i].mu * (std::abs(value[1]) + std::abs(value[2]));
+  }
+
+  // Products of the rows (n, t, o) of a contact in the metric of the diagonal of Q⁻¹.
+  struct Gram {
+    bool known = false;
+    double nn = 0, nt = 0, no = 0, tt = 0, to = 0, oo = 0;
+  };
+
+  const ContactProgram* program_ = nullptr;
+  std::vector<int> column_;  // 0, 1, 2 …: columns of the bounds
+  std::vector<RayLayout> layouts_;
+  std::vector<double> ray_cos_, ray_sin_;
+  std::vector<int> first_ray_;
+  std::vector<Gram> grams_;
+  std::vector<double> values_;  // 3 per contact: φ + nδ, t₁δ + o₁, t₂δ + o₂
+  const double* delta_ = nullptr;
+  std::vector<char> active_[5];
+  std::vector<double> lambda_[5];
+  std::vector<char> twin_;
+  std::vector<int> twins_;
+};
+
+/// As declared above.
+template <class Visit>
+void ConstraintRows::for_each_entry(const RowName& row, Visit visit) const {
+  if (row.kind == Kind::kLower || row.kind == Kind::kUpper)
+    return visit(row.index, row.kind == Kind::kLower ? 1.0 : -1.0);
+  if (row.kind != Kind::kRay) {
+    const RowBlocks& J = row.kind == Kind::kLinear ? program_->linear.rows : program_->equality.rows;
+    const auto cols = J.cols(row.index);
+    const double* g = J.block(row.index).data();
+    for (std::size_t k = 0; k < cols.size(); ++k) visit(cols[k], g[k]);
+    return;
+  }
+  const RayLayout& layout = layouts_[row.index];
+  const auto cols = program_->J.cols(row.index);
+  const std::size_t count = cols.size();
+  const double* n = program_->J.block(row.index).data();
+  const double t = layout.mu * cosine(layout, row.ray), o = layout.mu * sine(layout, row.ray);
+  if (layout.rows == 1) {
+    for (std::size_t k = 0; k < count; ++k) visit(cols[k], n[k]);
+  } else if (layout.rows == 2) {
+    for (std::size_t k = 0; k < count; ++k) visit(cols[k], n[k] + t * n[count + k]);
+  } else {
+    for (std::size_t k = 0; k < count; ++k) visit(cols[k], n[k] + t * n[count + k] + o * n[2 * count + k]);
+  }
+}
+
+/// As declared above.
+template <class Visit>
+void ConstraintRows::for_each_inequality(const RowIsland& island, double most, Visit visit) const {
+  for (const int i : island.contacts) {
+    if (least_slack(i) > most) continue;
+    for (int k = 0; k < layouts_[i].slacks; ++k) {
+      if (const double s = ray_slack(i, k); s <= most) visit(RowName{Kind::kRay, i, k}, s);
+    }
+  }
+  for (const RowName& name : island.others) {
+    if (name.kind == Kind::kEquality) continue;
+    if (const double s = other_slack(name); s <= most) visit(name, s);
+  }
+}
+
+/// As declared above.
+template <class Visit>
+void ConstraintRows::for_each_violated(const RowIsland& island, Visit visit) const {
+  for (const int i : island.contacts) {
+    if (least_slack(i) >= 0) continue;
+    const char* active = active_[0].data() + first_ray_[i];
+    double worst = 0;
+    int at = -1;
+    for (int k = 0; k < layouts_[i].slacks; ++k) {
+      const double s = ray_slack(i, k);
+      if (s < worst && active[k] == 0) {
+        worst = s;
+        at = k;
+      }
+    }
+    if (at >= 0) visit(RowName{Kind::kRay, i, at}, worst);
+  }
+  for (const RowName& name : island.others) {
+    if (name.kind == Kind::kEquality || active(name)) continue;
+    if (const double s = other_slack(name); s < 0) visit(name, s);
+  }
+}
+
+/// As declared above.
+template <class Take>
+void ConstraintRows::take_multipliers(const RowIsland& island, Take take) {
+  for (const RowName& name : island.others) {
+    double& lambda = lambda_[kind_of(name)][name.index];
+    if (name.kind == Kind::kEquality || lambda > 0) take(name, lambda);
+    lambda = 0;
+  }
+  for (const int i : island.contacts) {
+    double* lambda = lambda_[0].data() + first_ray_[i];
+    for (int k = 0; k < layouts_[i].slacks; ++k) {
+      if (lambda[k] > 0) take(RowName{Kind::kRay, i, k}, lambda[k]);
+      lambda[k] = 0;
+    }
+  }
+}
+
+}  // namespace deft::solvers::contact

@@ -1,0 +1,113 @@
+#pragma once
+// Dual active-set method for the exact polyhedral contact program. Private to src/deft/solvers.
+
+#include <cstdint>
+#include <vector>
+
+#include "deft/solvers/contact/active_set/constraint_rows.hpp"
+#include "deft/solvers/linear/delassus_factor.hpp"
+#include "deft/solvers/contact/active_set/metric_inverse.hpp"
+#include "deft/solvers/contact/active_set/row_islands.hpp"
+
+namespace deft::solvers::contact {
+
+/// How an active-set solve ended. kGaveUp says nothing about the program: it may be infeasible, degenerate or just
+/// long.
+enum class ActiveSetOutcome { kSolved, kNotApplicable, kGaveUp };
+
+/// How much a solve may cost. kCheap: nothing is done where another method is expected to be quicker. kThorough: as
+/// many changes of A as a hard program may need, and what multipliers of 1e4 and more cost in digits is accepted.
+enum class Effort { kCheap, kUsual, kThorough };
+
+/// Rows g_rᵀδ + c_r ≥ 0 (rays, bounds, linear rows) and equalities; δ(λ) = Q⁻¹(Gᵀλ − b), slacks s = Wλ + d with W =
+/// GQ⁻¹Gᵀ + R. The dual max −½λᵀWλ − dᵀλ over λ ≥ 0 is climbed on a set A of independent rows: to the maximum on A, or
+/// to the first multiplier that becomes zero, whose row then leaves; at the maximum the violated rows join, the worst
+/// of each contact. A violated row that depends on A moves the multipliers along the null vector until one becomes
+/// zero. The dual value never falls. Islands are solved one after the other. (D. Goldfarb, A. Idnani, Math. Program. 27
+/// (1983); the dual view: D. Arnström, A. Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per
+/// thread; no allocation when sizes repeat.
+class ContactActiveSet {
+ public:
+  /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero; stores
+  /// the solution there. Not applicable to cones in space, smoothed programs, singular Q, or very many columns or rows.
+  ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
+                         Effort effort = Effort::kUsual);
+  /// Rows that joined or left in the last solve.
+  int iterations() const { return iterations_; }
+
+ private:
+  struct Row {
+    RowName name;
+    double offset = 0, compliance = 0;  // c_r, R_r
+    double norm = 0;                    // √W_rr
+    int slot = 0;                       // of g and z = Q⁻¹g
+    bool free = false;                  // an equality
+    double lambda = 0;
+  };
+  struct Violation {
+    RowName name;
+    double scaled = 0;  // −s/(norm √E0)
+  };
+  struct Remembered {
+    RowName name;
+    double lambda = 0;
+  };
+
+  static constexpr double kLoaded = 1e-10;   // scaled multiplier above this is a force
+  static constexpr double kTouching = 1e-9;  // scaled slack below this is closed
+  static constexpr int kIterationsPerColumn = 4;
+
+  bool pays(bool known) const;
+  void prepare();
+  void enter(const RowIsland& island);
+  bool solve_island(double complementary);
+  void empty_set();
+  Row make_row(const RowName& name);
+  const double* values_at(const double* delta);
+  double right_hand_side(const Row& row) const;
+  bool independent(const Row& row);
+  void join(const Row& row);
+  bool admit(const Row& row);
+  void leave(int k);
+  bool recall();
+  bool climb();
+  bool exchange(const Row& row);
+  void move();
+  void find_violated();
+  bool let_in_violated();
+  bool refine();
+  bool optimise();
+  double stationarity();
+  double complementarity();
+  bool settle();
+  void add_directions(int contact, std::uint64_t closed, std::uint64_t loaded);
+  void gather_closed();
+  bool forces_unique();
+  bool can_open_all();
+
+  ConstraintRows constraints_;
+  MetricInverse inverse_;
+  RowIslands islands_;
+  linear::DelassusFactor factor_;
+  double root_E0_ = 0;
+  int iterations_ = 0, limit_ = 0;
+  std::vector<double> free_motion_, delta_;  // −Q⁻¹b, δ
+  std::vector<double> residual_, scaled_residual_;
+  std::vector<int> local_;  // place of a column in its island
+
+  // The island at hand.
+  RowIsland island_;
+  int ld_ = 0;                   // of z: its columns, padded
+  int slots_ = 0;                // used so far, that of the row on trial included
+  std::vector<Row> rows_;        // A, in the order of the factor
+  std::vector<int> free_slots_;  // the last one is that of the row on trial
+  std::vector<Remembered> recalled_;
+  std::vector<double> g_, z_;  // g: a column per slot; z: a row per slot
+  std::vector<double> island_free_motion_, island_delta_;
+  std::vector<double> w_, target_, by_slot_;
+  std::vector<Violation> violations_;
+  std::vector<RowName> closed_, loose_;
+  std::vector<double> closed_norms_;
+};
+
+}  // namespace deft::solvers::contact

@@ -1,0 +1,34 @@
+#pragma once
+// Primal–dual interior point for the contact program: exact and smoothed, pyramid and cone, one code. Private to
+// src/deft/solvers.
+
+#include <memory>
+
+#include "deft/solvers/contact/interior/inner_solver.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
+#include "deft/solvers/contact/program/contact_solver_settings.hpp"
+
+namespace deft::solvers::contact {
+
+class WarmMemory;
+
+/// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of
+/// uniqueness). One object per thread.
+class ContactIpm {
+ public:
+  /// @param inner  solves the programs of optimal faces, where Q is singular.
+  explicit ContactIpm(InnerSolver inner);
+  ~ContactIpm();
+
+  /// Solves a checked `program`, from the solution in `memory` if it is valid for it, and stores its own there (or
+  /// clears it).
+  /// @returns status and iterations; `solution` always holds the best iterate.
+  SolveInfo solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory,
+                  ContactSolution& solution);
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> work_;
+};
+
+}  // namespace deft::solvers::contact

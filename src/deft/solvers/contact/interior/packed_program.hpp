@@ -1,0 +1,142 @@
+#pragma once
+// The contact program as the solvers of this room work on it: checked, equilibrated, duplicates merged, columns sorted
+// into islands. Private to src/deft/solvers.
+//
+// Scaled quantities: δ = √E δ̂, contact rows Ĵ = J/w, slacks s = w√E ŝ, multipliers λ = (√E/w) λ̂, energies E. In these
+// units J Q̃⁻¹Jᵀ has diagonal entries near 1, so that every tolerance is an absolute number. Rows of a cone's tangents
+// carry μ e.
+
+#include <cstdint>
+#include <vector>
+
+#include "deft/solvers/kernels/dense_kernels.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
+
+namespace deft::solvers::contact {
+
+/// Polyhedral rows (rays, a single row, a bound), a second-order cone, or an equality with a free multiplier.
+enum class Law : std::uint8_t { kRays, kCone, kEquality };
+
+/// One contact, bound or linear row: `rows` rows of Ĵ and `slacks` slack variables. For kRays with 2 or 3 rows slack k
+/// is z_n + μ (c_k z_t1 + s_k z_t2) of the row values z; otherwise slacks are the row values themselves.
+struct PackedBlock {
+  Law law = Law::kRays;
+  int rows = 0, slacks = 0;
+  int first_row = 0, first_slack = 0;
+  double mu = 0.0;
+  double weight = 1.0;      // barrier target in units of 1/κ, 0 for a hard row
+  double compliance = 0.0;  // R̂ = R/w²
+  double scale = 1.0;       // w
+  int multiplicity = 1;     // identical contacts merged into this one
+};
+
+/// Consecutive blocks on the same columns: one dense matrix of num_rows × ld (zero-padded).
+struct RowGroup {
+  int island = 0;
+  int first_block = 0, num_blocks = 0;
+  int first_row = 0, num_rows = 0;
+  int num_cols = 0, ld = 0;
+  int first_col = 0;            // into PackedProgram::cols
+  std::size_t first_value = 0;  // into PackedProgram::values
+  bool contiguous = false;
+};
+
+/// A connected component of columns: its own dense Newton matrix.
+struct Island {
+  int start = 0, size = 0, ld = 0;  // columns start … start+size−1 in packed order
+};
+
+/// A block of Q̂ and the Cholesky factor of the same block of Q̃ (formulation: README.md, "Scales").
+struct MetricBlock {
+  int start = 0, size = 0, ld = 0, island = 0;
+  std::size_t first_value = 0;  // into Q_values and metric_factor
+  bool singular = false;        // Q̃ differs from Q here
+};
+
+/// Contacts i and j have the same rows and the same law.
+bool same_contact(const ContactProgram& program, int i, int j);
+
+/// The packed program: data of one solve, constant while iterating.
+struct PackedProgram {
+  int nv = 0, num_rows = 0, num_slacks = 0;
+  double energy = 1.0, E0 = 1.0;  // E of the scaling [J]; E0 of the certificate
+  double target = 0.0;            // 1/(κE), 0 when exact
+  double extra_compliance = 0.0;  // artificial R̂ added to every inequality by add_compliance
+  bool smoothed = false, has_hard_rows = false, has_cones = false, has_singular_blocks = false;
+  bool lower_above_upper = false;  // Infeasible at once
+  bool rigid_violation = false;    // a row that nothing moves is violated: Infeasible at once
+
+  std::vector<int> column_of;         // program column → packed column
+  std::vector<int> island_of_packed;  // packed column → island
+  std::vector<Island> islands;
+  std::vector<MetricBlock> metric;  // covers all columns, in program order
+  std::vector<double> Q_values, metric_factor, metric_floor;
+  std::vector<double> flat_values;  // ε(Q̃ − Q), part of Q_values; only where has_singular_blocks
+  std::vector<double> b;            // b̂ in packed order, less ε(Q̃ − Q) times the centre
+  std::vector<double> b_own;        // b̂ itself; only where has_singular_blocks
+  std::vector<PackedBlock> blocks;  // contacts, then linear rows, equalities, bounds
+  std::vector<RowGroup> groups;     // all blocks but the bounds
+  std::vector<int> cols;            // of groups: packed column − island start
+  std::vector<int> unit_cols;       // of bounds: packed column, one per bound block
+  std::vector<double> unit_values;  // ±1/w
+  int first_unit_block = 0, first_unit_row = 0;
+  std::vector<double> values;  // Ĵ of the groups
+  std::vector<double> g;       // ĝ per slack: slack = g + E z + R̂ λ̂
+  std::vector<double> ray_cos, ray_sin;
+
+  // Where results go: block of each contact (−1: dropped), linear row, equality, and bound (nv each, −1: none).
+  std::vector<int> block_of_contact, block_of_linear, block_of_equality, block_of_lower, block_of_upper;
+
+  /// Fills everything from a checked `program`; allocates only while sizes grow. `kept` (size of its contacts, or
+  /// empty: all) says which contacts are packed; the others have no block.
+  /// @throws std::invalid_argument if Q is not positive semidefinite.
+  void pack(const ContactProgram& program, const std::vector<char>& kept);
+
+  /// Sets the artificial compliance of all inequality blocks (elastic mode: jammed problems become solvable).
+  void set_extra_compliance(double R);
+
+  /// Where Q is singular the program that is solved has ε/2 |v − centre|² in the metric of Q̃ − Q added (the proximal
+  /// point method: at v = centre its residuals are those of the program itself). Moves the centre.
+  void recentre(const std::vector<double>& centre);
+  /// ε ← factor ε, without moving the centre's meaning: call recentre next.
+  void scale_proximal(double factor);
+
+  /// Turns the packed program into that of least violation: Q = 0, b = 0, unit compliance R̂ on every row, gaps less
+  /// `margin` on rows with a barrier, all gaps in units of the worst. Its multipliers satisfy Jᵀλ = 0, λ ∈ K* and
+  /// gᵀλ = −|λ|².
+  void ask_feasibility(double margin);
+  /// The same seen from the motion found, where the gaps are `slack` − λ, in units of the largest λ.
+  void ask_again(const std::vector<double>& lambda, const std::vector<double>& slack);
+
+  /// xᵀQ̃⁻¹x of a vector in packed order.
+  double metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const;
+
+  double cos_of(const PackedBlock& block, int k) const {
+    return block.slacks == 2 ? (k == 0 ? 1.0 : -1.0) : ray_cos[k];
+  }
+  double sin_of(const PackedBlock& block, int k) const { return block.slacks == 2 ? 0.0 : ray_sin[k]; }
+
+ private:
+  bool is_packed(int contact) const { return kept_->empty() || (*kept_)[contact]; }
+  void find_islands(const ContactProgram& program);
+  void pack_metric(const ContactProgram& program);
+  void make_flat();
+  void pack_contacts(const ContactProgram& program);
+  void pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of);
+  void pack_bounds(const ContactProgram& program);
+  void pack_unit(int col, double sign, double gap, Law law, double weight);
+  void push_block(PackedBlock block, double norm_squared, double violation);
+  void equilibrate(const ContactProgram& program);
+  void find_duplicates(const ContactProgram& program);
+  void begin_group(const RowBlocks& J, int i, int rows);
+  double row_norm_squared(const RowGroup& group, const double* row);
+  void remove_last_block();
+
+  std::vector<int> parent_, island_of_root_, island_of_column_, size_at_column_, merged_cols_, representative_, table_;
+  std::vector<int> metric_at_column_, metric_of_packed_;
+  std::vector<double> scratch_, metric_inverse_;
+  std::vector<char> missing_;
+  const std::vector<char>* kept_ = nullptr;  // while packing
+};
+
+}  // namespace deft::solvers::contact

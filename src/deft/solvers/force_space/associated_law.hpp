@@ -1,0 +1,64 @@
+#pragma once
+// The associated law in force space, K* ∋ Wr + q ⟂ r ∈ K. Private to src/deft/solvers.
+
+#include "deft/core/stopwatch.hpp"
+#include "deft/solvers/linear/spectral_cone_operator.hpp"
+#include "deft/solvers/force_space/force_space.hpp"
+#include "deft/solvers/status.hpp"
+#include "deft/solvers/linear/tile_cholesky.hpp"
+
+namespace deft::solvers::force_space {
+
+/// Mehrotra's interior point for min ½rᵀWr + (q + shift)ᵀr over the cones, Newton matrices W + D in sparse tiles, and
+/// Newton's method on r = P(r − u) behind it.
+class AssociatedLaw {
+ public:
+  /// Limits of all work from here on.
+  struct Budget {
+    Stopwatch clock;
+    double time_limit_s = 0;
+    int iterations = 0, limit = 0;  // factorisations
+    bool out_of_time() const { return clock.seconds() > time_limit_s; }
+    bool over() const { return iterations >= limit || out_of_time(); }
+  };
+
+  /// Takes the problem, which must outlive the use.
+  void start(const ForceSpace& space);
+  /// Solves with q + shift, from the forces in r if `warm`; leaves the best point in r and u. Newton's method at the
+  /// end goes on to `polished` times the tolerance, if it can.
+  Status solve(bool warm, double tolerance, Budget& budget, double polished = 1e-5);
+
+  /// Factors the linearised law at r; then `respond` may follow.
+  void linearise();
+  /// x ← dr/dshift · x.
+  void respond(Eigen::VectorXd& x);
+
+  Eigen::VectorXd r, u, shift;  // shift: zero after start
+
+ private:
+  void centre(double epsilon);
+  void lift(double mu);
+  bool keep(double tolerance);
+  bool descend(double tolerance);
+  Status search(bool warm, double tolerance);
+  void factor_with_weights(double proximal);
+  void weigh_projection(const Eigen::VectorXd& x);
+  double complementarity() const;
+  double natural_residual(const Eigen::VectorXd& x, Eigen::VectorXd& out);
+  void start_cold(double size);
+  void direction(double target, bool corrector);
+  double step_length(double limit_alpha) const;
+  bool proves_infeasible() const;
+  Status interior(double aim);
+  double polish(double aim);
+
+  const ForceSpace* space_ = nullptr;
+  Budget* budget_ = nullptr;
+  linear::TileCholesky factor_;
+  std::vector<int> tile_of_row_;
+  std::vector<linear::Arrow> scaling_, weight_;
+  Eigen::VectorXd rhs_, dr_, du_, bar_, residual_, best_r_, q_, kept_r_;
+  double reached_ = 0, epsilon_ = 0, kept_ = 0, polished_ = 1;
+};
+
+}  // namespace deft::solvers::force_space

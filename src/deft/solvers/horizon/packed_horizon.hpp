@@ -1,0 +1,96 @@
+#pragma once
+// A horizon program as flat arrays for the kernels: variables ζ_t = (u_t, x_t, p_t) per stage, p_t = u_{t−1} only where
+// the stage asks for it, rows padded to whole lanes; and its inequalities as one list of those that have a bound.
+
+#include <vector>
+
+#include "deft/solvers/horizon/horizon_program.hpp"
+
+namespace deft::solvers::horizon {
+
+/// Constants of a solve. Vectors over the horizon ("stage vectors") have size() entries, stage t from stage(t).at on.
+class PackedHorizon {
+ public:
+  /// One stage. The last one has no u.
+  struct Stage {
+    int nu, nx, np;         // np: nu or 0
+    int n, ld;              // nu + nx + np, padded
+    int at;                 // first entry in stage vectors
+    int form, general;      // first form (u_i, then u_i − p_i if np), first general form
+    int form_end;           // one past the last
+    std::vector<double> M;  // x⁺ = M ζ + c: [B A 0], nx × ld
+    std::vector<double> Q;  // [0 Q 0], nx × ld
+    std::vector<double> q, S, s, R, c;
+  };
+  /// A general form f(ζ): entries from first to last of index / value; or all of a row of J, ld wide.
+  struct General {
+    int first, last;
+    int dense;  // where its row of J begins, or −1
+  };
+
+  /// Copies `qp`. No allocation when sizes repeat.
+  void assign(const HorizonQp& qp);
+
+  int steps() const { return static_cast<int>(stages_.size()) - 1; }
+  int size() const { return size_; }
+  const Stage& stage(int t) const { return stages_[t]; }
+  const Eigen::VectorXd& x_start() const { return *x_start_; }
+  const Eigen::VectorXd& u_before() const { return *u_before_; }
+
+  // The inequalities: sign · form ≤ d (+ e where soft), the `hard()` hard ones first.
+  int hard() const { return hard_; }
+  int count() const { return static_cast<int>(d_.size()); }
+  int forms() const { return forms_; }
+  const std::vector<double>& d() const { return d_; }
+  const std::vector<double>& rho() const { return rho_; }  // infinite for hard ones
+  /// Weight that makes the penalty of a row as stiff as the cost.
+  const std::vector<double>& stiffness() const { return stiffness_; }
+  /// Where the multiplier of an inequality stands.
+  int stage_of(int i) const { return source_[i].stage; }
+  int place_of(int i) const { return source_[i].place; }
+
+  /// y = G z per inequality.
+  void apply(const std::vector<double>& z, std::vector<double>& y);
+  /// g += Gᵀ y.
+  void add_transposed(const std::vector<double>& y, std::vector<double>& g);
+  /// Weights of forms from weights of inequalities: Σ of both sides.
+  void form_weights(const std::vector<double>& w, std::vector<double>& weight) const;
+  /// H += Σ weight f fᵀ over the forms of stage t, upper triangle.
+  void add_forms(int t, const std::vector<double>& weight, double* H);
+
+  /// Rows that no input moves: what they miss (value − d), the size of their terms, and their price.
+  struct Constant {
+    int stage, place;
+    double excess, size, rho;
+  };
+  const std::vector<Constant>& constants() const { return constant_; }
+
+  /// g = ∇ of the cost at z.
+  void gradient(const std::vector<double>& z, std::vector<double>& g) const;
+  /// The largest entry of g in the inputs alone, the states following them; all of them into `inputs`, if given.
+  double reduced(const std::vector<double>& g, std::vector<double>* inputs = nullptr);
+
+ private:
+  struct Source {
+    int stage, place, form;
+    double sign;
+  };
+  void add_inequalities(const HorizonQp& qp, bool soft);
+  void add(int t, int place, int form, double sign, double d, double rho);
+  void pack_general(const HorizonStage& from, Stage& to);
+  void scale_rows(const HorizonQp& qp);
+
+  std::vector<Stage> stages_;
+  const Eigen::VectorXd *x_start_ = nullptr, *u_before_ = nullptr;
+  int size_ = 0, hard_ = 0, forms_ = 0;
+  std::vector<General> general_;  // by form; those of inputs unused
+  std::vector<int> index_;
+  std::vector<double> value_, J_;
+  std::vector<Source> source_;
+  std::vector<Constant> constant_;
+  std::vector<double> d_, rho_, stiffness_, form_value_, norm_;
+  std::vector<double> active_J_, active_T_, v_, h_;
+  std::vector<int> iota_;
+};
+
+}  // namespace deft::solvers::horizon

@@ -1,0 +1,251 @@
+#include "deft/solvers/horizon/qp_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/index.hpp"
+#include "deft/core/infinity.hpp"
+#include "deft/solvers/horizon/certificate.hpp"
+#include "deft/solvers/horizon/interior_point.hpp"
+#include "deft/solvers/horizon/newton.hpp"
+
+namespace deft::solvers::horizon {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr int kNewton = 8;         // factorisations until the interior point takes over
+constexpr double kPolish = 1e-6;   // complementarity from which Newton's method may know the rows that bind
+
+/// The shape of a solution of `qp`; what has it is left alone.
+void fit(std::vector<VectorXd>& list, std::size_t count) {
+  if (list.size() != count) list.resize(count);
+}
+
+}  // namespace
+
+struct HorizonQpSolver::Work {
+  HorizonIterate at;
+  HorizonNewton newton;
+  HorizonInteriorPoint interior;
+  HorizonCertifier certifier;
+  std::vector<double> z_saved, y;
+
+  void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    at.program.assign(qp);
+    at.iterations = at.factorizations = 0;
+    begin(qp, options, out);
+    out.status = HorizonStatus::kIterationLimit;
+    y.assign(at.l.size(), 0.0);
+    spread(qp, y, out.ray);
+    if (contradiction(qp, options, out)) return;
+    if (newton.run(at, options.tolerance, kNewton) && accept(qp, options, out)) return;
+    if (iterate(qp, options, out)) return;
+    if (least_violation(qp, options, out)) return;
+  }
+
+  /// The multipliers of the start, as far as they fit.
+  void begin(const HorizonQp& qp, const HorizonQpOptions& options, const HorizonSolution& start) {
+    at.l.assign(at.program.count(), 0.0);
+    if (options.start == HorizonStart::kCold) return;
+    const std::size_t T = qp.stages.size() - 1;
+    const int later = options.start == HorizonStart::kShifted ? 1 : 0;
+    for (int i = 0; i < at.program.count(); ++i) {
+      // A stage beyond the last one is like the last one that is like it.
+      const auto t = to_size(at.program.stage_of(i));
+      const std::size_t from = t < T ? std::min(t + to_size(later), T - 1) : T;
+      if (from >= start.multiplier.size() || at.program.place_of(i) >= start.multiplier[from].size()) continue;
+      const double l = start.multiplier[from](at.program.place_of(i));
+      if (l > 0) at.l[i] = l;
+    }
+  }
+
+  /// Writes the iterate into `out`, and its certificate. @returns whether that is within tolerance.
+  bool accept(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    write(qp, out);
+    const HorizonCertificate certificate = certifier.certify(qp, out);
+    out.gradient = std::max(certificate.gradient, certificate.dynamics);
+    out.violation = certificate.violation;
+    out.complementarity = std::max(certificate.complementarity, certificate.multiplier);
+    if (!(certificate.largest() <= options.tolerance)) return false;
+    out.status = HorizonStatus::kSolved;
+    for (int t = 0; t < at.program.steps(); ++t) {
+      if (options.feedback) at.riccati.feedback(at.program, t, out.feedback[t]);
+    }
+    return true;
+  }
+
+  void write(const HorizonQp& qp, HorizonSolution& out) {
+    const std::size_t T = qp.stages.size() - 1;
+    const Index nu = qp.u_before.size(), nx = qp.x_start.size();
+    fit(out.x, T + 1);
+    fit(out.u, T);
+    out.feedback.resize(T);
+    for (std::size_t t = 0; t <= T; ++t) {
+      const auto& stage = at.program.stage(static_cast<int>(t));
+      const double* zeta = at.z.data() + stage.at;
+      out.x[t] = Eigen::Map<const VectorXd>(zeta + stage.nu, nx);
+      if (t < T) out.u[t] = Eigen::Map<const VectorXd>(zeta, nu);
+    }
+    spread(qp, at.l, out.multiplier);
+    for (const auto& row : at.program.constants()) {
+      const bool given_up = row.excess > 0 && row.rho < kInfinity;
+      if (given_up) out.multiplier[row.stage](row.place) = row.rho;
+    }
+    out.iterations = at.iterations;
+    out.factorizations = at.factorizations;
+  }
+
+  /// Values of the inequalities, at their places.
+  void spread(const HorizonQp& qp, const std::vector<double>& values, std::vector<VectorXd>& out) {
+    const std::size_t T = qp.stages.size() - 1;
+    fit(out, T + 1);
+    for (std::size_t t = 0; t <= T; ++t) out[t].setZero((t < T ? 4 * qp.u_before.size() : 0) + qp.stages[t].d.size());
+    for (int i = 0; i < at.program.count(); ++i) {
+      const auto t = to_size(at.program.stage_of(i));
+      out[t](at.program.place_of(i)) = values[i];
+    }
+  }
+
+  /// A hard row that no input moves, and that does not hold, is its own proof.
+  bool contradiction(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    for (const auto& row : at.program.constants()) {
+      if (row.rho < kInfinity || !(row.excess > options.tolerance * row.size)) continue;
+      newton.run(at, options.tolerance, 1);
+      accept(qp, {.tolerance = 0}, out);
+      out.ray[row.stage](row.place) = 1;
+      out.status = HorizonStatus::kInfeasible;
+      return true;
+    }
+    return false;
+  }
+
+  /// The interior point; once it knows which rows bind Newton's method ends it. @returns whether it reached a verdict.
+  bool iterate(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    roll_out(qp);
+    interior.begin(at);
+    double next_polish = kPolish;
+    for (int k = 0; k < options.iterations; ++k) {
+      const double error = interior.measure(at);
+      if (!std::isfinite(error)) {
+        out.status = HorizonStatus::kBreakdown;
+        return false;
+      }
+      const bool done = error <= 0.1 * options.tolerance;
+      if (done || std::max(interior.complementarity(), interior.violation()) <= next_polish) {
+        next_polish *= 1e-2;
+        z_saved = at.z;
+        for (int i = 0; i < at.program.count(); ++i) {
+          const auto j = to_size(i);
+          const double l = interior.multiplier()(i), rho = at.program.rho()[j];
+          at.l[j] = !interior.binds(i) ? 0 : l > (1 - 1e-3) * rho ? rho : l;
+        }
+        if (newton.run(at, options.tolerance, 3) && accept(qp, options, out)) return true;
+        std::swap(at.z, z_saved);
+        if (done) {
+          at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+          if (accept(qp, options, out)) return true;
+        }
+      }
+      const double length = interior.step(at);
+      if (length < 1e-12) break;
+      const bool stuck = k % 4 == 3 && interior.violation() > options.tolerance;
+      if (stuck && infeasible(qp, options, out)) return true;
+    }
+    at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+    accept(qp, options, out);
+    return out.status == HorizonStatus::kSolved;
+  }
+
+  /// Whether the multipliers of the hard rows prove a contradiction.
+  bool infeasible(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    const Index hard = at.program.hard();
+    if (hard == 0) return false;
+    const double peak = interior.multiplier().head(hard).maxCoeff();
+    y.assign(at.l.size(), 0.0);
+    for (Index i = 0; i < hard; ++i) {
+      const double l = interior.multiplier()(i) / peak;
+      y[i] = l > 1e-9 ? l : 0;
+    }
+    write(qp, out);
+    spread(qp, y, out.ray);
+    if (!(certifier.farkas(qp, out, options.tolerance) < 1)) {
+      y.assign(at.l.size(), 0.0);
+      spread(qp, y, out.ray);
+      return false;
+    }
+    at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+    at.l.resize(at.program.count(), 0.0);
+    accept(qp, {.tolerance = 0}, out);
+    spread(qp, y, out.ray);
+    out.status = HorizonStatus::kInfeasible;
+    return true;
+  }
+
+  /// The least violation of the hard rows: where it is not 0 its excesses are a ray.
+  bool least_violation(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
+    if (at.program.hard() == 0) return false;
+    roll_out(qp);
+    const HorizonStatus status = out.status;
+    for (int round = 0; round < 3; ++round) {
+      interior.begin_violation(at);
+      for (int k = 0; k < options.iterations; ++k) {
+        const double error = interior.measure(at);
+        if (!std::isfinite(error)) return false;
+        if (error <= 1e-12 || interior.step(at) < 1e-12) break;
+      }
+      if (infeasible(qp, options, out)) return true;
+    }
+    out.status = status;
+    return false;
+  }
+
+  /// The inputs as before the horizon, moved into their bounds, with the states that follow.
+  void roll_out(const HorizonQp& qp) {
+    at.z.assign(at.program.size(), 0.0);
+    const std::size_t T = qp.stages.size() - 1;
+    VectorXd& x = state;
+    x = qp.x_start;
+    input = qp.u_before;
+    for (std::size_t t = 0; t <= T; ++t) {
+      const auto& stage = at.program.stage(static_cast<int>(t));
+      double* zeta = at.z.data() + stage.at;
+      Eigen::Map<VectorXd>(zeta + stage.nu, stage.nx) = x;
+      Eigen::Map<VectorXd>(zeta + stage.nu + stage.nx, stage.np) = input.head(stage.np);
+      if (t == T) break;
+      const HorizonStage& s = qp.stages[t];
+      input = input.cwiseMax(s.lower).cwiseMin(s.upper);
+      Eigen::Map<VectorXd>(zeta, stage.nu) = input;
+      next = s.c;
+      next.noalias() += s.A * x;
+      next.noalias() += s.B * input;
+      x.swap(next);
+    }
+  }
+  VectorXd state, input, next;
+};
+
+std::string_view name(HorizonStatus status) {
+  switch (status) {
+    case HorizonStatus::kSolved:
+      return "Solved";
+    case HorizonStatus::kIterationLimit:
+      return "IterationLimit";
+    case HorizonStatus::kBreakdown:
+      return "Breakdown";
+    case HorizonStatus::kInfeasible:
+      return "Infeasible";
+  }
+  return "?";
+}
+
+HorizonQpSolver::HorizonQpSolver() : work_(std::make_unique<Work>()) {}
+HorizonQpSolver::~HorizonQpSolver() = default;
+
+void HorizonQpSolver::solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution) {
+  check(qp);
+  work_->solve(qp, options, solution);
+}
+
+}  // namespace deft::solvers::horizon

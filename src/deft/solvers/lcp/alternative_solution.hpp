@@ -1,0 +1,52 @@
+#pragma once
+// Whether a complementarity problem has a solution with another motion than a known one. Internal to solvers.
+
+#include <Eigen/Core>
+#include <functional>
+#include <vector>
+
+#include "deft/solvers/lcp/complementary_basis.hpp"
+#include "deft/solvers/lcp/energy_bound.hpp"
+#include "deft/solvers/lcp/mode_search.hpp"
+
+namespace deft::solvers::lcp {
+
+/// Islands (pairs that M connects) are looked at one by one, since solutions of the whole are their products. For each first an argument without
+/// a search (EnergyBound): where no friction carries load, or no point of the relaxed problem could release energy, the motion is the only
+/// one. Then a search over its modes (ModeSearch::find_other).
+class SecondMotion {
+ public:
+  /// Asks whether z, in the program's own units, is a solution.
+  using Judge = std::function<bool(const Eigen::VectorXd& z)>;
+
+  /// @param z  the known solution, in the program's own units.
+  Uniqueness look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z, const Judge& judge,
+                  const ModeSearch::Limits& limits);
+  /// After kNotUnique: the other solution.
+  const Eigen::VectorXd& second() const { return candidate_; }
+  int nodes() const { return nodes_; }
+
+ private:
+  void find_islands(const ScaledComplementarity& scaled);
+  void extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z, const std::vector<int>& island);
+  bool only_one();
+  void choose_mixture();
+  Uniqueness search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge, ModeSearch::Limits limits);
+
+  std::vector<std::vector<int>> islands_;
+  // Of the island at hand, in natural units:
+  ScaledComplementarity part_;
+  std::vector<double> z_, mixture_;
+  Eigen::MatrixXd motion_;
+  EnergyBound energy_;
+  bool has_energy_ = false;
+  ModeTable table_;
+  ModeSearch search_;
+  ComplementaryBasis basis_;
+  std::vector<int> rows_, cols_;
+  std::vector<double> point_;
+  Eigen::VectorXd candidate_;
+  int nodes_ = 0;
+};
+
+}  // namespace deft::solvers::lcp

@@ -1,0 +1,39 @@
+#pragma once
+// The judge of complementarity problems, with its scratch kept. Shares no code with the solver.
+
+#include <vector>
+
+#include "deft/solvers/lcp/complementarity_program.hpp"
+
+namespace deft::solvers::lcp {
+
+/// `certify` for many problems of one size: allocates only when they grow.
+class ComplementarityJudge {
+ public:
+  /// Residuals of the point and the error of the proof, if there is one. @throws std::invalid_argument on wrong sizes.
+  ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
+  /// Residuals of a point z alone, w being Mz + q as computed. @pre z has the size of q.
+  ComplementarityCertificate certify_point(const ComplementarityProgram& program, const Eigen::VectorXd& z);
+  /// The same for several points of one program: its natural units first, then each point.
+  void measure(const ComplementarityProgram& program);
+  ComplementarityCertificate certify_measured(const ComplementarityProgram& program, const Eigen::VectorXd& z);
+
+ private:
+  void measure_parts(const ComplementarityProgram& program);
+  void judge_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
+                   ComplementarityCertificate& out);
+  double judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
+
+  std::vector<char> free_;
+  Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
+  Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
+  Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
+  Eigen::MatrixXd high_entry_, low_entry_;     // |M|; where that says nothing about units, zero and infinity
+  Eigen::VectorXd part_, inverse_;             // scratch
+  Eigen::VectorXd plain_row_, plain_col_;      // the units before each part has its own size
+  Eigen::VectorXd computed_, scale_, excuse_;  // Mz + q, s, what is rounding
+  std::vector<int> row_part_, col_part_, stack_;
+  std::vector<double> part_size_;
+};
+
+}  // namespace deft::solvers::lcp

@@ -1,0 +1,57 @@
+#pragma once
+// Solves linear complementarity problems, pure and mixed: what the models of exact Coulomb friction need.
+
+#include <limits>
+#include <memory>
+
+#include "deft/solvers/lcp/complementarity_program.hpp"
+
+namespace deft::solvers::lcp {
+
+/// How ComplementaritySolver works.
+struct ComplementaritySettings {
+  double tolerance = 1e-10;       // on the largest scaled residual
+  bool check_uniqueness = false;  // look for a second motion after the first
+  /// kLemke: pivoting alone; kNewton: the semismooth Newton method alone; kAuto: all, one after the other, and the search
+  /// over modes. Each proves infeasibility by the search.
+  enum class Method { kAuto, kLemke, kNewton } method = Method::kAuto;
+  int max_modes = 100000;  // nodes of the search over modes, for verdicts; of a problem larger than 50 a share (50/n)² of them
+  double max_work = 1.5e10;  // multiplications of a solve (seconds), and of a look for a second motion; then what is known counts
+  double time_limit_s = std::numeric_limits<double>::infinity();
+};
+
+/// What one solve found.
+struct ComplementarityResult {
+  Status status = Status::kNumericalFailure;  // Solved, NotUnique, Infeasible, RayTermination, IterationLimit, TimeLimit or
+                                              // NumericalFailure
+  ComplementaritySolution solution;           // the best point where none was accepted
+  ComplementarityCertificate certificate;
+  int iterations = 0;            // pivots and Newton steps
+  int modes = 0;                 // nodes of the search over modes
+  bool warm = false;             // the last basis, or one near it, was the answer
+  const char* method = "lemke";  // that found the point: lemke, newton or modes
+};
+
+/// Solves problems one after the other; remembers the last complementary basis (used when sizes agree). One object per thread.
+class ComplementaritySolver {
+ public:
+  explicit ComplementaritySolver(ComplementaritySettings settings = {});
+  ~ComplementaritySolver();
+  ComplementaritySolver(ComplementaritySolver&&) noexcept;
+  ComplementaritySolver& operator=(ComplementaritySolver&&) noexcept;
+
+  /// Solves one problem (README.md). A warm solve of unchanged size that ends with the last basis,
+  /// or by Lemke's method, does not allocate, unless that basis is singular or others are looked for.
+  /// @throws std::invalid_argument as check(program). The result is valid until the next call.
+  const ComplementarityResult& solve(const ComplementarityProgram& program);
+  /// May be changed between solves.
+  ComplementaritySettings& settings();
+  /// Forgets the last basis: the next solve is a cold one.
+  void forget();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::solvers::lcp

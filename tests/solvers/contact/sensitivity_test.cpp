@@ -1,0 +1,101 @@
+// The sensitivity of random programs against differences of the solver, and its transpose.
+
+#include "deft/solvers/contact/derivative/sensitivity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "deft/solvers/contact/certificate/certificate.hpp"
+#include "deft/solvers/contact/contact_solver.hpp"
+#include "support/differences.hpp"
+#include "support/random_problems.hpp"
+
+namespace deft::solvers::contact {
+namespace sensitivity_test {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// δ and the forces, stacked, along the raw rows.
+VectorXd solve(const ContactProgram& program, ContactSolution& solution, Status& status) {
+  ContactSolver solver;
+  status = solver.solve(program, {.tolerance = 1e-13, .screening = false}, solution).status;
+  std::vector<double> all(solution.delta.begin(), solution.delta.end());
+  for (std::size_t i = 0; i < solution.force.size(); ++i)
+    all.insert(all.end(), solution.force[i].begin(), solution.force[i].begin() + program.J.rows(static_cast<int>(i)));
+  return Eigen::Map<VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
+}
+
+TEST(Sensitivity, OfRandomProgramsFollowsDifferences) {
+  testing::RandomProblems problems(21);
+  int checked = 0, kinks = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    ContactProgram program = problems.next({.max_bodies = 2, .max_contacts = 12});
+    if (trial % 2 == 0) program.kappa = trial % 4 == 0 ? 1e3 : 1e6;
+    ContactSolution solution;
+    Status status;
+    solve(program, solution, status);
+    if (status != Status::kSolved) continue;
+    Sensitivity sensitivity;
+    const double energy = certify(program, solution).E0_J;
+    sensitivity.factor(program, solution, energy);
+
+    // One random direction: a share of every force and of every gap.
+    ProgramChange change{.gradient = program.b.cwiseProduct(VectorXd::Random(program.nv)),
+                         .rows = VectorXd::Zero(sensitivity.num_rows()),
+                         .lower = {},
+                         .upper = {}};
+    for (int i = 0; i < program.J.size(); ++i)
+      change.rows(sensitivity.first_row(i), 0) = program.contacts[i].gap * std::sin(3.0 * i + trial);
+    SolutionChange computed;
+    sensitivity.solve(program, change, computed);
+    if (sensitivity.is_kink()) {
+      ++kinks;
+      continue;
+    }
+    double best = 1;
+    for (const double eta : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
+      bool is_solved = true;
+      const VectorXd expected = test::difference(
+          [&](double step) {
+            ContactProgram moved = program;
+            moved.b += step * change.gradient.col(0);
+            for (int i = 0; i < program.J.size(); ++i)
+              moved.contacts[i].gap += step * change.rows(sensitivity.first_row(i), 0);
+            ContactSolution other;
+            Status result;
+            const VectorXd all = solve(moved, other, result);
+            is_solved &= result == Status::kSolved;
+            return all;
+          },
+          eta);
+      if (!is_solved) continue;
+      best = std::min(best, test::relative_error(computed.delta, expected.head(program.nv)));
+    }
+    EXPECT_LT(best, 1e-6) << "trial " << trial << " kappa " << program.kappa << " nv " << program.nv << " contacts "
+                          << program.contacts.size();
+    ++checked;
+
+    // ⟨w, S c⟩ = ⟨Sᵀw, c⟩
+    const MatrixXd w = VectorXd::Random(program.nv), w_force = VectorXd::Random(sensitivity.num_rows());
+    ProgramChange back;
+    sensitivity.solve_transposed(program, w, w_force, back);
+    const double forward = (w.transpose() * computed.delta)(0) + (w_force.transpose() * computed.force)(0);
+    const double backward = (back.gradient.transpose() * change.gradient)(0) + (back.rows.transpose() * change.rows)(0);
+    const double size = w.norm() * computed.delta.norm() + w_force.norm() * computed.force.norm();
+    EXPECT_NEAR(forward, backward, 1e-9 * size) << trial;
+  }
+  EXPECT_GE(checked, 35);
+  EXPECT_LE(kinks, 10);
+}
+
+TEST(Sensitivity, RefusesASolutionOfAnotherProgram) {
+  testing::RandomProblems problems(5);
+  const ContactProgram program = problems.next({.max_bodies = 2, .max_contacts = 5});
+  Sensitivity sensitivity;
+  EXPECT_THROW(sensitivity.factor(program, ContactSolution{}, 1.0), std::invalid_argument);
+}
+
+}  // namespace sensitivity_test
+}  // namespace deft::solvers::contact

@@ -1,0 +1,26 @@
+"""The files of the project: those that git knows or would know, or all beside the generated folders where there is no git."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+GENERATED = ("build", "out", "node_modules", "__pycache__")
+
+
+def project_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
+    """Files that end so, sorted: tracked ones, and new ones that are not ignored."""
+    if (root / ".git").exists():
+        listed = subprocess.run(
+            ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=root,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        paths = {root / name for name in listed.split("\0") if name}
+    else:
+        paths = {
+            p for p in root.rglob("*") if not any(part in GENERATED or part.startswith(".venv") for part in p.relative_to(root).parts[:-1])
+        }
+    return sorted(p for p in paths if p.suffix in endings and p.is_file())
