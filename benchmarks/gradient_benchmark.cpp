@@ -3,7 +3,7 @@
 // One row per pair of shapes, per kind of joint and per barrier: relative errors (largest entry of the difference over
 // the largest entry, of B at least 1e-3: a joint that contacts hold follows no command), median and largest. States are
 // drawn until N of them are measured. Left out and counted: those without a step (proved to be infeasible: an arm that
-// has entered a wall and is jammed there), those at a kink, which the derivative flags itself, those where the
+// has entered a wall and is jammed there), those at a nonsmooth point, which the derivative flags itself, those where the
 // contacts, or the rows that carry force, change within every stencil, and those that could not be solved to 1e-13.
 // Forces count where they are the only ones (an exact step may share them among redundant contacts).
 
@@ -40,10 +40,10 @@ double percentile(std::vector<double> values, double p) {
 /// Errors over the states of a row.
 struct Row {
   std::vector<double> A, B, force_q, force_u;
-  int infeasible = 0, kinks = 0, changes = 0, failures = 0;
+  int infeasible = 0, nonsmooth_points = 0, changes = 0, failures = 0;
 
   void print(const std::string& name) const {
-    fmt::print("| {} | {} | {}, {}, {}, {} |", name, A.size(), infeasible, kinks, changes, failures);
+    fmt::print("| {} | {} | {}, {}, {}, {} |", name, A.size(), infeasible, nonsmooth_points, changes, failures);
     for (const auto* errors : {&A, &B, &force_q, &force_u})
       fmt::print(" {:.0e}, {:.0e} |", percentile(*errors, 0.5), percentile(*errors, 1));
     fmt::print("\n");
@@ -71,7 +71,7 @@ bool measure(const scene::SceneSpec& spec, Random& random, std::vector<Row*> row
   };
   if (!state.take_derivative())
     return count(state.result.status == solvers::Status::kInfeasible ? &Row::infeasible : &Row::failures);
-  if (state.differentiator.is_kink()) return count(&Row::kinks);
+  if (state.differentiator.is_nonsmooth()) return count(&Row::nonsmooth_points);
   const auto by_q = state.errors(StepDifferences::By::kQ), by_u = state.errors(StepDifferences::By::kU);
   if (!by_q || !by_u) return count(&Row::changes);
   for (Row* row : rows) {
@@ -195,7 +195,7 @@ void by_parameter(int states) {
       vary(spec, kappa, random);
       StepDifferences state(spec);
       state.solve_again_to = kSolved;
-      if (!state.take_derivative() || state.differentiator.is_kink()) return false;
+      if (!state.take_derivative() || state.differentiator.is_nonsmooth()) return false;
       const std::vector<ParameterCase> cases = parameter_cases(state, 0.6);
       std::vector<Parameter> parameters;
       for (const ParameterCase& each : cases) parameters.push_back(each.parameter);

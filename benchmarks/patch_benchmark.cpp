@@ -43,7 +43,7 @@ double quantile(std::vector<double>& values, double p) {
 }
 
 /// The numbers of one start, drawn one after the other.
-struct Draw {
+struct RandomStream {
   std::uint64_t seed = 0, item = 0;
   std::uint32_t next = 0;
   double uniform(double low, double high) { return low + (high - low) * random_uniform(seed, item, next++); }
@@ -61,7 +61,7 @@ struct Draw {
 };
 
 /// A solid of random size and its inertia.
-multibody::ModelSpec solid(Draw& draw, int shape, const std::string& name, double mu, double height, bool upright, bool wild = false) {
+multibody::ModelSpec solid(RandomStream& draw, int shape, const std::string& name, double mu, double height, bool upright, bool wild = false) {
   const auto size = [&] { return wild ? draw.logarithmic(0.01, 0.5) : draw.uniform(0.05, 0.5); };
   const double mass = draw.logarithmic(0.1, 10), a = size(), b = size(), c = size();
   multibody::ShapeSpec spec;
@@ -230,7 +230,7 @@ bool drops(int count, std::uint64_t seed, bool wild) {
   for (int shape = 0; shape < 3; ++shape) {
     Tally tally;
     for (int i = 0; i < count; ++i) {
-      Draw draw{.seed = seed, .item = static_cast<std::uint64_t>(3 * i + shape)};
+      RandomStream draw{.seed = seed, .item = static_cast<std::uint64_t>(3 * i + shape)};
       const double h = wild ? draw.logarithmic(1e-3, 0.1) : draw.logarithmic(1e-3, 2e-2), mu = draw.uniform(0, 1) < 0.1 ? 0.0 : wild ? draw.logarithmic(0.01, 5) : draw.uniform(0.2, 1.2);
       const auto axis = [&] { return wild ? draw.logarithmic(0.1, 10) : draw.uniform(0.5, 1.5); };
       const std::array<double, 3> e{axis(), axis(), wild ? draw.logarithmic(1e-4, 10) : draw.logarithmic(0.02, 1)};
@@ -254,7 +254,7 @@ bool pairs(int count, std::uint64_t seed) {
     for (int second = 0; second < 3; ++second) {
       Tally tally;
       for (int i = 0; i < count; ++i) {
-        Draw draw{.seed = seed + 1, .item = static_cast<std::uint64_t>(9 * i + 3 * first + second)};
+        RandomStream draw{.seed = seed + 1, .item = static_cast<std::uint64_t>(9 * i + 3 * first + second)};
         const double h = draw.logarithmic(1e-3, 2e-2), mu = draw.uniform(0.1, 1);
         const bool upright = draw.uniform(0, 1) < 0.5;
         std::vector<PatchState> state(2);

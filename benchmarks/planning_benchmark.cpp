@@ -1,7 +1,7 @@
 // Success, time and cost of the planner over many seeds.
 //   planning_benchmark [--seeds N] [--first-seed S] [--threads N] [--goal NAME] [--set key=YAML]…
 //                      [--random NAME LOW HIGH]… [-v] SCENE…
-// --random draws the coordinate NAME of the goal anew for every seed.
+// --random draws the coordinate NAME of the goal again for every seed.
 
 #include <fmt/core.h>
 

@@ -106,8 +106,8 @@ struct Tally {
 };
 
 // One class of problems; @returns whether every verdict was an expected one.
-template <class Draw>
-bool run(const char* name, int count, std::uint64_t first_seed, Statuses expected, Draw draw) {
+template <class RandomStream>
+bool run(const char* name, int count, std::uint64_t first_seed, Statuses expected, RandomStream draw) {
   if (count <= 0) return true;
   fmt::print("{} {} problems, seeds {} …\n", count, name, first_seed);
   solvers::contact::ContactSolver solver;

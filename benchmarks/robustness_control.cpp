@@ -1,4 +1,4 @@
-// Control problems in bulk: random small ones against all their modes, everything proved anew.
+// Control problems in bulk: random small ones against all their modes, everything proved again.
 
 #include <fmt/format.h>
 

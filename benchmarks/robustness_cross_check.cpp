@@ -22,16 +22,16 @@ constexpr double kAgree = 1e-9;      // energy norm of the difference
 constexpr double kAlone = 1e-11;     // tolerance to which each method works alone
 constexpr double kPolished = 1e-13;  // tolerance that asks for the last digits, by both
 
-struct Draw {
+struct RandomStream {
   solvers::contact::ContactProgram program;
   bool jammed = false;
 };
 
 // Mostly small problems, so that many can be solved.
-Draw draw(std::uint64_t seed) {
+RandomStream draw(std::uint64_t seed) {
   RandomProblems random(seed);
   RandomProblems::Limits limits{.mass_high = 1e3, .max_mu = seed % 3 == 0 ? 10.0 : 1.2};
-  Draw out;
+  RandomStream out;
   if (seed % 20 == 7) {
     out.program = random.next_jammed();
     out.jammed = true;
@@ -62,12 +62,12 @@ struct Side {
   solvers::contact::ContactSolution solution;
   int failed = 0;
 
-  void polish(const Draw& drawn) {
+  void polish(const RandomStream& drawn) {
     solver.solve(drawn.program, {.method = SolveMethod::kInteriorPoint, .tolerance = kPolished, .warm_start = false},
                  solution);
   }
 
-  Status solve(const Draw& drawn, SolveMethod method, std::uint64_t seed, const char* name, bool& own) {
+  Status solve(const RandomStream& drawn, SolveMethod method, std::uint64_t seed, const char* name, bool& own) {
     const solvers::contact::SolveInfo info =
         solver.solve(drawn.program, {.method = method, .tolerance = kAlone, .warm_start = false}, solution);
     own = info.method == method;
@@ -90,7 +90,7 @@ bool cross_check(int count, std::uint64_t first_seed) {
   double worst = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
-    const Draw drawn = draw(seed);
+    const RandomStream drawn = draw(seed);
     most = std::max(most, drawn.program.contacts.size());
     jammed += drawn.jammed;
     bool own = false;

@@ -16,7 +16,7 @@
 namespace {
 
 using namespace deft;
-using bench::PublishedSearch;
+using bench::BaselineSearch;
 using bench::System;
 
 /// The published search with one of its ideas left out.
@@ -45,17 +45,17 @@ std::vector<int> marks_until(int last) {
 }
 
 /// One search, as a line.
-void print_run(const System& system, const Variant& variant, const PublishedSearch& search, std::uint64_t seed,
+void print_run(const System& system, const Variant& variant, const BaselineSearch& search, std::uint64_t seed,
                int nodes, int threads) {
   planning::SingleStepRrt tree = search.tree(seed);
   const Stopwatch watch;
-  PublishedSearch::grow_to(tree, nodes, threads);
+  BaselineSearch::grow_to(tree, nodes, threads);
   const double wall_s = watch.seconds();
   int regrasps = 0;
-  for (const planning::Node& node : tree.nodes()) regrasps += node.kind == planning::NodeKind::kTransfer;
+  for (const planning::Node& node : tree.nodes()) regrasps += node.kind == planning::NodeKind::kTransit;
   const std::vector<int> marks = marks_until(nodes);
   std::vector<double> closest, packing;
-  for (const PublishedSearch::Measure& measure : search.measure(tree, marks)) {
+  for (const BaselineSearch::Measure& measure : search.measure(tree, marks)) {
     closest.push_back(measure.closest);
     packing.push_back(measure.packing);
   }
@@ -71,17 +71,17 @@ void print_run(const System& system, const Variant& variant, const PublishedSear
 /// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each; a line per metric and seed.
 void print_trees(int nodes, int seeds) {
   for (const char* metric : {"local", "global"}) {
-    const PublishedSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
+    const BaselineSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
                                  bench::kSystems[1], {std::string("plan.metric=") + metric});
     for (int seed = 1; seed <= seeds; ++seed) {
       planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(seed));
-      PublishedSearch::grow_to(tree, nodes, 1);
+      BaselineSearch::grow_to(tree, nodes, 1);
       std::vector<std::string> texts;
       for (const planning::Node& node : tree.nodes()) {
         std::vector<double> pose;
         for (const int row : search.goal().rows())
           pose.push_back(node.q(search.scene().model().velocities()[row].q_index));
-        texts.push_back(fmt::format("[{}, {}, {:.6g}]", node.parent, node.kind == planning::NodeKind::kTransfer ? 1 : 0,
+        texts.push_back(fmt::format("[{}, {}, {:.6g}]", node.parent, node.kind == planning::NodeKind::kTransit ? 1 : 0,
                                     fmt::join(pose, ", ")));
       }
       fmt::print(R"({{"metric": "{}", "seed": {}, "packing": {:.4g}, "nodes": [{}]}})"
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
       for (const Variant& variant : kVariants) {
         std::vector<std::string> all = variant.settings;
         all.insert(all.end(), settings.begin(), settings.end());
-        const PublishedSearch search(system, all);
+        const BaselineSearch search(system, all);
         for (int seed = 1; seed <= seeds; ++seed)
           print_run(system, variant, search, static_cast<std::uint64_t>(seed), nodes, threads);
       }

@@ -20,7 +20,7 @@ namespace {
 using namespace deft;
 using bench::kProbes;
 using bench::kSystems;
-using bench::PublishedSearch;
+using bench::BaselineSearch;
 using bench::System;
 
 struct Arguments {
@@ -46,11 +46,11 @@ struct Run {
   planning::GoalError error;
 };
 
-Run run(const PublishedSearch& search, std::uint64_t seed, const Arguments& arguments) {
+Run run(const BaselineSearch& search, std::uint64_t seed, const Arguments& arguments) {
   planning::SingleStepRrt tree = search.tree(seed);
   const double before = processor_seconds();
   const Stopwatch watch;
-  PublishedSearch::grow_to(tree, arguments.iterations, arguments.threads);
+  BaselineSearch::grow_to(tree, arguments.iterations, arguments.threads);
   const double wall_s = watch.seconds(), processor_s = processor_seconds() - before;
   const planning::Node& best = tree.nodes()[tree.best_node()];
   return {wall_s,
@@ -79,7 +79,7 @@ void measure(const Arguments& arguments) {
     for (const char* extend : {"smoothed", "exact"}) {
       std::vector<std::string> settings{std::string("plan.extend=") + extend};
       settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
-      const PublishedSearch search(system, settings);
+      const BaselineSearch search(system, settings);
       std::vector<Run> runs;
       double wall_s = 1e300, processor_s = 1e300;
       for (int round = 0; round < arguments.rounds; ++round) {
@@ -106,7 +106,7 @@ double resident() {
 
 /// Time per node against the size of the tree, on the planar hand.
 void grow(const Arguments& arguments) {
-  const PublishedSearch search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transfer", "plan.grasp_share=0.02"});
+  const BaselineSearch search(kSystems[1], {"plan.extend=exact", "plan.regrasp=transit", "plan.grasp_share=0.02"});
   planning::SingleStepRrt tree = search.tree(1);
   const double memory = resident();
   fmt::print(

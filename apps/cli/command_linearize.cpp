@@ -88,7 +88,7 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
 }
 
 Json describe(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u, const StepResult& step,
-              const StepDerivative* derivative, const std::vector<std::string>& kinks, bool is_kink, const dynamics::PatchWorld* patch_world) {
+              const StepDerivative* derivative, const std::vector<std::string>& nonsmooth_points, bool is_nonsmooth, const dynamics::PatchWorld* patch_world) {
   Json result{{"names_q", scene.names_q()},
               {"names_v", scene.names_v()},
               {"names_u", scene.names_u()},
@@ -107,8 +107,8 @@ Json describe(const scene::Scene& scene, const dynamics::State& start, const Eig
     for (const char* key : {"A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts"})
       result[key] = nullptr;
   }
-  result["kink"] = is_kink;
-  result["kinks"] = kinks;
+  result["kink"] = is_nonsmooth;
+  result["kinks"] = nonsmooth_points;
   result["status"] = solvers::to_string(step.status);
   if (derivative == nullptr || step.v_next.size() == 0) return result;
   // Second order: the velocity is part of the state.
@@ -143,7 +143,7 @@ void print_linearization(const Json& result) {
     fmt::print("  {:<24} {:<24} gap {:.6g} m  force {} N\n", contact["a"].get<std::string>(),
                contact["b"].get<std::string>(), contact["gap"].get<double>(), contact["force"].dump());
   }
-  for (const Json& kink : result["kinks"]) fmt::print("kink: {}\n", kink.get<std::string>());
+  for (const Json& nonsmooth : result["kinks"]) fmt::print("kink: {}\n", nonsmooth.get<std::string>());
   if (!result.contains("bundle") || result["bundle"]["B"].is_null()) return;
   const Json& bundle = result["bundle"];
   fmt::print("\nbundle: {}, sigma {}, {} of {} samples\n", bundle["order"].get<std::string>(), bundle["sigma"].dump(),
@@ -168,13 +168,13 @@ int run(const LinearizeOptions& options) {
   if (solvers::usable(step.status)) {
     StepDerivative derivative;
     if (auto* patch = dynamic_cast<dynamics::EquivalentContactPoint*>(model.get())) {
-      const std::vector<std::string> kinks = patch->derivative(start, derivative);
-      result = describe(scene, start, u, step, &derivative, kinks, !kinks.empty(), &patch->world());
+      const std::vector<std::string> nonsmooth_points = patch->derivative(start, derivative);
+      result = describe(scene, start, u, step, &derivative, nonsmooth_points, !nonsmooth_points.empty(), &patch->world());
     } else {
       dynamics::StepDifferentiator differentiator(scene);
       differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
       differentiator.jacobians(derivative);
-      result = describe(scene, start, u, step, &derivative, differentiator.kinks(), differentiator.is_kink(), nullptr);
+      result = describe(scene, start, u, step, &derivative, differentiator.nonsmooth_points(), differentiator.is_nonsmooth(), nullptr);
     }
     if (!options.bundle.order.empty()) {
       const BundleReport bundle = report_bundle(scene, start, u, options.bundle, options.scene, options.mu_gradient);

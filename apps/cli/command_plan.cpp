@@ -77,7 +77,7 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
   for (const planning::FinerRun& run : plan.finer)
     finer.push_back({{"h", plan.h / run.substeps}, {"success", run.success}, {"goal_error", error_of(run.error)}});
   int segments = 0;
-  for (const planning::Segment& segment : plan.segments) segments += !segment.transfer;
+  for (const planning::Segment& segment : plan.segments) segments += !segment.transit;
   return {{"status", status_of(result)},
           {"success", plan.success},
           {"goal_error", error_of(plan.error)},

@@ -6,7 +6,7 @@
 
 namespace deft::cli {
 
-/// One line on standard error that is written anew ten times a second; nothing unless that is a terminal.
+/// One line on standard error that is written again ten times a second; nothing unless that is a terminal.
 class Progress {
  public:
   explicit Progress(bool wanted);

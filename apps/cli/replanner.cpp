@@ -72,7 +72,7 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       const double step_norm = std::min(spec.plan.step_norm, spec.track.replan_step_norm);
       spec.plan.rollout_steps = static_cast<int>(std::ceil(spec.plan.rollout_steps * spec.plan.step_norm / step_norm));
       spec.plan.step_norm = step_norm;
-      spec.plan.stretch = std::min(spec.plan.stretch, spec.track.replan_stretch);
+      spec.plan.max_target_offset = std::min(spec.plan.max_target_offset, spec.track.replan_max_target_offset);
     });
     const planning::PlannerResult result =
         planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});

@@ -13,7 +13,7 @@ namespace deft::cli {
 /// of the scene; the screen, which has both already, is spared them.
 class RunLog {
  public:
-  /// @param continues  the file goes on where it is instead of beginning anew.  @throws std::runtime_error if it cannot be opened.
+  /// @param continues  the file goes on where it is instead of beginning again.  @throws std::runtime_error if it cannot be opened.
   RunLog(const std::string& path, const std::string& what, std::span<const Diagnostic> warnings, const OutputOptions& output, bool continues = false);
   ~RunLog();
   RunLog(const RunLog&) = delete;

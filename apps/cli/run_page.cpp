@@ -15,7 +15,7 @@ viewer::SearchTree search_tree(const io::StoredPlan& plan) {
                           .time_s = node.time_s});
   }
   for (const planning::Segment& segment : plan.segments)
-    tree.segments.push_back({segment.first, segment.last, segment.transfer, segment.node});
+    tree.segments.push_back({segment.first, segment.last, segment.transit, segment.node});
   const planning::ReachableSets& sets = plan.reachable;
   tree.reachable = {.radius = sets.radius, .kappa = sets.kappa, .bodies = sets.bodies, .ellipsoids = sets.ellipsoids};
   for (const auto& [frame, node] : sets.places) tree.reachable.places.push_back({frame, node});

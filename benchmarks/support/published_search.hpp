@@ -48,16 +48,16 @@ constexpr int kProbes = 1000;        // random poses for the packing ratio
 constexpr double kProbeKappa = 100;  // [1/J], of the metric that measures it, the same for all searches
 
 /// One search.
-class PublishedSearch {
+class BaselineSearch {
  public:
   /// @param settings  beside those of scenes/planning/single_step.
-  PublishedSearch(const System& system, std::vector<std::string> settings)
+  BaselineSearch(const System& system, std::vector<std::string> settings)
       : system_(&system),
         scene_(planning::planning_scene(load(system, std::move(settings)))),
         goal_(scene_, find(system), scene_.spec().plan.wrap_angles) {}
 
   /// Another scene, with its first goal; the system's weights and reach.
-  PublishedSearch(const std::string& file, const System& like, std::vector<std::string> settings)
+  BaselineSearch(const std::string& file, const System& like, std::vector<std::string> settings)
       : system_(&like),
         scene_(planning::planning_scene(load_file(file, {}, std::move(settings)))),
         goal_(scene_, scene_.spec().goals.front(), scene_.spec().plan.wrap_angles) {}
@@ -103,7 +103,7 @@ class PublishedSearch {
     planning::PlanningSteps steps(scene_);
     std::vector<Eigen::VectorXd> probes;
     for (int k = 0; k < kProbes; ++k) {
-      planning::Draw draw(0x9acced, static_cast<std::uint64_t>(k));
+      planning::RandomStream draw(0x9acced, static_cast<std::uint64_t>(k));
       probes.push_back(tree.box().draw(draw));
     }
     std::vector<planning::ReachableMetric::Nearest> nearest(probes.size());

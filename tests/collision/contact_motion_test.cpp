@@ -95,7 +95,7 @@ MatrixXd at_origin(const MatrixXd& map, const ContactPair& c) {
 }
 
 struct Tally {
-  int checked = 0, kinks = 0, left = 0;
+  int checked = 0, nonsmooth_points = 0, left = 0;
   double worst = 0;
 };
 
@@ -107,8 +107,8 @@ void check(Pair& pair, double margin, const std::string& what, Tally& tally) {
   pair.world.find_motions(pair.X, contacts, pair.workspace, motions);
   ASSERT_EQ(motions.size(), contacts.size());
   for (std::size_t k = 0; k < contacts.size(); ++k) {
-    if (motions[k].kink != Kink::kNone) {
-      ++tally.kinks;
+    if (motions[k].nonsmooth != NonsmoothPoint::kNone) {
+      ++tally.nonsmooth_points;
       continue;
     }
     // Three step lengths: a short one keeps the features and suits normals that turn fast, a long one drowns the
@@ -193,21 +193,21 @@ TEST(ContactMotion, FollowsDifferencesOnHalfSpacesInBothOrders) {
         check(pair, 0.03, shapes[i].name + " on ground, trial " + std::to_string(trial), tally);
       }
       EXPECT_GE(tally.checked, 6) << shapes[i].name;
-      EXPECT_EQ(tally.kinks, 0) << shapes[i].name;
+      EXPECT_EQ(tally.nonsmooth_points, 0) << shapes[i].name;
     }
   }
 }
 
 /// Kinks of the contacts of a over b at X_A, b at the origin.
-std::set<Kink> kinks_of(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b, const RigidTransform& X_A) {
+std::set<NonsmoothPoint> nonsmooth_points_of(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b, const RigidTransform& X_A) {
   Pair pair(a, b);
   pair.X[1] = X_A;
   const auto contacts = pair.find(pair.X, 0.02);
   std::vector<ContactMotion> motions;
   pair.world.find_motions(pair.X, contacts, pair.workspace, motions);
-  std::set<Kink> kinks;
-  for (const ContactMotion& m : motions) kinks.insert(m.kink);
-  return kinks;
+  std::set<NonsmoothPoint> nonsmooth_points;
+  for (const ContactMotion& m : motions) nonsmooth_points.insert(m.nonsmooth);
+  return nonsmooth_points;
 }
 
 TEST(ContactMotion, FlagsWhereOnlyOneSideHasADerivative) {
@@ -215,15 +215,15 @@ TEST(ContactMotion, FlagsWhereOnlyOneSideHasADerivative) {
   const multibody::BoxSpec table{{1, 1, 0.2}}, cube{{0.2, 0.2, 0.2}};
   const multibody::SphereSpec ball{0.1};
   const multibody::HalfSpaceSpec ground{Vector3d::UnitZ(), 0};
-  EXPECT_EQ(kinks_of(ball, table, at(0.3, 0, 0.21)), std::set{Kink::kNone});
-  EXPECT_EQ(kinks_of(ball, table, at(0.5, 0, 0.21)), std::set{Kink::kBorder}) << "over an edge";
-  EXPECT_EQ(kinks_of(cube, table, at(0.3, 0, 0.205)), std::set{Kink::kNone}) << "every corner over the table's face";
-  EXPECT_EQ(kinks_of(table, cube, at(0.3, 0, 0.205)), std::set{Kink::kNone}) << "the same, the other way round";
-  EXPECT_TRUE(kinks_of(cube, table, at(0.5, 0, 0.205)).contains(Kink::kParallel)) << "half over the edge of the table";
-  EXPECT_EQ(kinks_of(cube, ground, at(0, 0, 0.1)), std::set{Kink::kNone});
-  EXPECT_TRUE(kinks_of(multibody::CylinderSpec{0.1, 0.2}, ground, at(0, 0, 0.1)).contains(Kink::kUpright));
-  EXPECT_EQ(kinks_of(ball, ball, at(0, 0, 0)), std::set{Kink::kDegenerate});
-  EXPECT_EQ(to_string(Kink::kParallel), "parallel");
+  EXPECT_EQ(nonsmooth_points_of(ball, table, at(0.3, 0, 0.21)), std::set{NonsmoothPoint::kNone});
+  EXPECT_EQ(nonsmooth_points_of(ball, table, at(0.5, 0, 0.21)), std::set{NonsmoothPoint::kBorder}) << "over an edge";
+  EXPECT_EQ(nonsmooth_points_of(cube, table, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone}) << "every corner over the table's face";
+  EXPECT_EQ(nonsmooth_points_of(table, cube, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone}) << "the same, the other way round";
+  EXPECT_TRUE(nonsmooth_points_of(cube, table, at(0.5, 0, 0.205)).contains(NonsmoothPoint::kParallel)) << "half over the edge of the table";
+  EXPECT_EQ(nonsmooth_points_of(cube, ground, at(0, 0, 0.1)), std::set{NonsmoothPoint::kNone});
+  EXPECT_TRUE(nonsmooth_points_of(multibody::CylinderSpec{0.1, 0.2}, ground, at(0, 0, 0.1)).contains(NonsmoothPoint::kUpright));
+  EXPECT_EQ(nonsmooth_points_of(ball, ball, at(0, 0, 0)), std::set{NonsmoothPoint::kDegenerate});
+  EXPECT_EQ(to_string(NonsmoothPoint::kParallel), "parallel");
 }
 
 TEST(ContactMotion, OfACubeFlatOnATableFollowsDifferences) {
@@ -238,7 +238,7 @@ TEST(ContactMotion, OfACubeFlatOnATableFollowsDifferences) {
     Tally tally;
     check(pair, 0.02, "cube on table", tally);
     EXPECT_EQ(tally.checked, 4);
-    EXPECT_EQ(tally.kinks + tally.left, 0);
+    EXPECT_EQ(tally.nonsmooth_points + tally.left, 0);
   }
 }
 

@@ -36,11 +36,11 @@ class Line {
 
   bool solved() const { return nominal_.status == solvers::Status::kSolved; }
 
-  /// Relative error of A dq + B du, nothing where the step has a kink or contacts come and go within the stencil.
+  /// Relative error of A dq + B du, nothing where the step has a nonsmooth point or contacts come and go within the stencil.
   std::optional<double> error() {
     differentiator_.linearize(start_, u_, nominal_);
     const VectorXd computed = differentiator_.forward(dq_, du_);
-    if (differentiator_.is_kink()) return std::nullopt;
+    if (differentiator_.is_nonsmooth()) return std::nullopt;
     std::optional<double> best;
     for (const double eta : {1e-4, 1e-5, 1e-6, 1e-7}) {
       bool is_same = true;
@@ -65,7 +65,7 @@ class Line {
     return is_same ? scene_.model().difference(nominal_.q_next, result.q_next) : VectorXd::Zero(scene_.nv());
   }
 
-  /// The same rays are closed; otherwise exact steps have a kink between.
+  /// The same rays are closed; otherwise exact steps have a nonsmooth point between.
   bool is_as_closed(const StepResult& other) const {
     const auto& a = nominal_.solution.slack;
     const auto& b = other.solution.slack;
@@ -116,7 +116,7 @@ TEST(ConformanceOfGradients, RandomScenes) {
       if (HasFatalFailure()) return;
     }
   }
-  // The rest has kinks: upright cylinders, parallel edges, points on the border of features, and of exact steps loads
+  // The rest has nonsmooth points: upright cylinders, parallel edges, points on the border of features, and of exact steps loads
   // that are shared or about to change.
   EXPECT_GT(smoothed, 1000);
   EXPECT_GT(exact, 300);

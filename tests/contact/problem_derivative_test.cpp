@@ -160,10 +160,10 @@ TEST(ProblemDerivative, EachTermFollowsDifferencesAtFixedForcesAndMotion) {
       turn_expected.col(v) = column.tail(3 * n);
     }
     if (!is_same) continue;
-    // A kink of one contact spoils its rows, and τ.
+    // A nonsmooth point of one contact spoils its rows, and τ.
     bool is_smooth = true;
     for (int i = 0; i < n; ++i) {
-      if (derivative.kinks[i] != collision::Kink::kNone) {
+      if (derivative.nonsmooth_points[i] != collision::NonsmoothPoint::kNone) {
         is_smooth = false;
         continue;
       }

@@ -112,7 +112,7 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
   }
 }
 
-/// What exact and smoothed steps make of (q, u), made anew.
+/// What exact and smoothed steps make of (q, u), made again.
 VectorXd step_of(const scene::Scene& scene, double kappa, const VectorXd& q, const VectorXd& u) {
   const auto model = dynamics::make_step_model(scene);
   model->set_kappa(kappa);

@@ -65,7 +65,7 @@ bool same_bits(const MatrixXd& a, const MatrixXd& b) {
 void expect_same(const BatchResult& a, const BatchResult& b) {
   EXPECT_EQ(a.state, b.state);
   EXPECT_EQ(a.status, b.status);
-  EXPECT_EQ(a.kink, b.kink);
+  EXPECT_EQ(a.nonsmooth, b.nonsmooth);
   EXPECT_EQ(a.errors, b.errors);
   EXPECT_TRUE(same_bits(a.q_next, b.q_next));
   EXPECT_TRUE(same_bits(a.delta, b.delta));
@@ -107,7 +107,7 @@ TEST(Batch, EqualsStepsOneByOne) {
     EXPECT_TRUE(same_bits(result.q_next.col(i), step.q_next));
     EXPECT_TRUE(same_bits(result.A_of(i), derivative.A));
     EXPECT_TRUE(same_bits(result.B_of(i), derivative.B));
-    EXPECT_EQ(result.kink[i] != 0, differentiator.is_kink());
+    EXPECT_EQ(result.nonsmooth[i] != 0, differentiator.is_nonsmooth());
     ASSERT_EQ(result.contact_offset[i + 1] - result.contact_offset[i], step.problem.contacts.size());
     for (std::size_t k = 0; k < step.problem.contacts.size(); ++k) {
       const BatchContact& contact = result.contacts[result.contact_offset[i] + k];
@@ -243,7 +243,7 @@ TEST(Batch, AnotherStepFromTheSameStartHasTheProblemOfAFreshModel) {
     StepDerivative derivative;
     differentiator.linearize(*model, start, u0, again);  // uses what the model keeps
     differentiator.jacobians(derivative);
-    model->step(start, u0, again);  // makes anew what it lent
+    model->step(start, u0, again);  // makes again what it lent
     model->step(start, u1, again);  // from what it keeps
     make_step_model(scene)->step(start, u1, fresh);
     const contact::ContactProblem &a = again.problem, &b = fresh.problem;

@@ -22,8 +22,8 @@ class Bench : public StepDifferences {
   void check(const std::string& what, double tolerance = kTolerance) {
     differentiate();
     if (::testing::Test::HasFatalFailure()) return;
-    const auto kinks = differentiator.kinks();
-    EXPECT_FALSE(differentiator.is_kink()) << what << ": " << (kinks.empty() ? "" : kinks[0]);
+    const auto nonsmooth_points = differentiator.nonsmooth_points();
+    EXPECT_FALSE(differentiator.is_nonsmooth()) << what << ": " << (nonsmooth_points.empty() ? "" : nonsmooth_points[0]);
     for (const By by : {By::kQ, By::kV, By::kU}) {
       if (by == By::kV && v.size() == 0) continue;
       const auto e = errors(by);

@@ -1,4 +1,4 @@
-// Derivatives of exact steps, kinks, products and parameters.
+// Derivatives of exact steps, nonsmooth points, products and parameters.
 
 #include "derivative_bench.hpp"
 #include "parameter_differences.hpp"
@@ -31,8 +31,8 @@ TEST(ExactStepDerivative, OfABrickThatSlidesOnFourCornersFollowsDifferences) {
       Bench bench(spec);
       bench.u << 0.06, 0.01;
       bench.differentiate();
-      const auto kinks = bench.differentiator.kinks();
-      EXPECT_FALSE(bench.differentiator.is_kink()) << (kinks.empty() ? "" : kinks[0]);
+      const auto nonsmooth_points = bench.differentiator.nonsmooth_points();
+      EXPECT_FALSE(bench.differentiator.is_nonsmooth()) << (nonsmooth_points.empty() ? "" : nonsmooth_points[0]);
       EXPECT_GT(bench.result.delta.segment<2>(5).norm(), 0.01) << "it slides";
       // Four corners carry in ways that the motion does not tell: compare motions only.
       const auto by_q = bench.errors(Bench::By::kQ), by_u = bench.errors(Bench::By::kU);
@@ -100,8 +100,8 @@ TEST(StepDerivativeProducts, AreThoseOfTheJacobians) {
     bench.u << 0.05, 0.03, 0.01;
     bench.differentiate();
     const StepDerivative& d = bench.derivative;
-    const auto kinks = bench.differentiator.kinks();
-    EXPECT_TRUE(kinks.empty()) << kappa << ": " << kinks[0];
+    const auto nonsmooth_points = bench.differentiator.nonsmooth_points();
+    EXPECT_TRUE(nonsmooth_points.empty()) << kappa << ": " << nonsmooth_points[0];
     const int nv = bench.scene.nv(), nu = bench.scene.nu(), rows = static_cast<int>(d.dforce_dq.rows());
     const VectorXd dq = VectorXd::LinSpaced(nv, -1, 1.7), du = VectorXd::LinSpaced(nu, 0.3, -0.8);
     VectorXd force;
@@ -209,16 +209,16 @@ TEST(StepDerivativeKinks, AreFlaggedWhereAContactIsAboutToTouch) {
   Bench bench(test::scene_spec({on_line("finger", 0), on_line("ball", 0.25)}, {{"finger", 500}}));
   bench.u << 0.05;
   bench.differentiate({.mu_gradient = 1e-6});
-  EXPECT_TRUE(bench.differentiator.is_kink());
+  EXPECT_TRUE(bench.differentiator.is_nonsmooth());
   EXPECT_TRUE(bench.differentiator.is_smoothed());
-  ASSERT_FALSE(bench.differentiator.kinks().empty());
+  ASSERT_FALSE(bench.differentiator.nonsmooth_points().empty());
   // Between the two one-sided derivatives.
   EXPECT_GT(bench.derivative.B(1, 0), 0.01);
   EXPECT_LT(bench.derivative.B(1, 0), 500 / (500 + 1 / 0.01) - 0.01);
   for (const double u : {0.045, 0.055}) {
     bench.u << u;
     bench.differentiate();
-    EXPECT_FALSE(bench.differentiator.is_kink());
+    EXPECT_FALSE(bench.differentiator.is_nonsmooth());
     EXPECT_NEAR(bench.derivative.B(1, 0), u < 0.05 ? 0.0 : 500 / (500 + 1 / 0.01), 1e-9);
   }
 }

@@ -19,7 +19,7 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
   const auto all = shapes();
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {
-      int checked = 0, kinks = 0, left = 0;
+      int checked = 0, nonsmooth_points = 0, left = 0;
       double worst = 0;
       for (int trial = 0; trial < 6; ++trial) {
         Random random(100 * i + 10 * j + trial);
@@ -28,8 +28,8 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
         const std::string what = fmt::format("{} – {} trial {}", all[i].name, all[j].name, trial);
         Bench bench(spec);
         bench.differentiate();
-        if (bench.differentiator.is_kink()) {
-          ++kinks;
+        if (bench.differentiator.is_nonsmooth()) {
+          ++nonsmooth_points;
           continue;
         }
         const auto by_q = bench.errors(Bench::By::kQ), by_u = bench.errors(Bench::By::kU);
@@ -45,7 +45,7 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
         worst = std::max({worst, by_q->largest(), by_u->largest()});
       }
       RecordProperty(all[i].name + "_" + all[j].name,
-                     fmt::format("{} steps, {} kinks, {} left, worst {:.1e}", checked, kinks, left, worst));
+                     fmt::format("{} steps, {} kinks, {} left, worst {:.1e}", checked, nonsmooth_points, left, worst));
       EXPECT_GE(checked, 2) << all[i].name << " – " << all[j].name;
     }
   }
@@ -73,7 +73,7 @@ TEST(StepDerivative, IsTheSameWithAAndBSwapped) {
       first.solve_again_to = second.solve_again_to = 1e-13;
       ASSERT_NO_FATAL_FAILURE(first.differentiate());
       ASSERT_NO_FATAL_FAILURE(second.differentiate());
-      if (first.differentiator.is_kink()) continue;
+      if (first.differentiator.is_nonsmooth()) continue;
       ASSERT_EQ(first.result.problem.contacts.size(), second.result.problem.contacts.size());
       const Vector3d n_first = first.result.problem.contacts[0].n_W, n_second = second.result.problem.contacts[0].n_W;
       EXPECT_LT((n_first + n_second).norm(), 1e-9) << "the bodies of the contact are swapped";

@@ -286,7 +286,7 @@ class StepDifferences {
     const MatrixXd computed = analytic(by);
     const Eigen::Index nv = motions(), forces = computed.rows() - nv;
     for (const double eta : {3e-4, 6e-5, 1e-5, 1e-6, 1e-7}) {
-      if (eta < 1e-5 && (!best || best->largest() < 1e-8)) break;  // a kink nearby: closer to the point
+      if (eta < 1e-5 && (!best || best->largest() < 1e-8)) break;  // a nonsmooth point nearby: closer to the point
       const auto expected = differences(by, eta);
       if (!expected && best) return std::nullopt;
       if (!expected) continue;

@@ -107,7 +107,7 @@ def test_ci_runs_the_tests_and_nothing_else(root):
     assert lines == ['cd "$(dirname "$0")/.." && exec bash ./run test']
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock", "requirements-dev.lock"])
 def test_lock_pins_every_wheel_by_hash(root, lock):
     text = re.sub(r"\\\n\s*", "", (root / lock).read_text())
     pins = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -115,7 +115,7 @@ def test_lock_pins_every_wheel_by_hash(root, lock):
     assert [p for p in pins if not re.match(r"^[a-z0-9-]+==[\w.]+ (; [^-]+)?(--hash=sha256:[0-9a-f]{64} ?)+$", p)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs"])
+@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs", "requirements-dev"])
 def test_lock_holds_what_the_requirements_ask_for(root, name):
     asked = re.findall(r"^([\w-]+)", (root / f"{name}.in").read_text(), re.M)
     locked = (root / f"{name}.lock").read_text()

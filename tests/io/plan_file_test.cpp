@@ -39,14 +39,14 @@ dynamics::Trajectory motion_of(int steps) {
   return motion;
 }
 
-/// A chain of alternating transfers and roll-outs; node k has k commands.
+/// A chain of alternating transits and roll-outs; node k has k commands.
 std::vector<planning::Node> chain_of(int count) {
   std::vector<planning::Node> nodes;
   for (int k = 0; k < count; ++k) {
     planning::Node node;
     node.parent = k - 1;
     node.kind = k == 0  ? planning::NodeKind::kRoot
-                : k % 2 ? planning::NodeKind::kTransfer
+                : k % 2 ? planning::NodeKind::kTransit
                         : planning::NodeKind::kRollout;
     node.q = Eigen::VectorXd::Constant(1, 0.5 * k);
     node.u = Eigen::VectorXd::Constant(1, -0.25 * k);
@@ -100,8 +100,8 @@ TEST_F(SearchFolder, GivesBackTreeAndPlanAsTheyWereWritten) {
   ASSERT_EQ(stored->segments.size(), 3u);
   EXPECT_EQ(stored->segments[1].first, 1);
   EXPECT_EQ(stored->segments[1].last, 3);
-  EXPECT_FALSE(stored->segments[1].transfer);
-  EXPECT_TRUE(stored->segments[0].transfer);
+  EXPECT_FALSE(stored->segments[1].transit);
+  EXPECT_TRUE(stored->segments[0].transit);
   EXPECT_EQ(stored->segments[1].node, 2);
   EXPECT_EQ(stored->segments[2].node, -1);
   EXPECT_EQ(stored->success, true);

@@ -53,7 +53,7 @@ double largest_lead(const scene::Scene& scene, const Plan& plan) {
   double lead = 0;
   for (const Segment& segment : plan.segments)
     for (int k = segment.first; k < segment.last; ++k)
-      if (!segment.transfer) {
+      if (!segment.transit) {
         const auto step = to_size(k);
         const VectorXd joints = joint_positions(scene, plan.q[step]);
         // What a step before has stretched may stay.
@@ -72,7 +72,7 @@ TEST(RolloutCommands, LeadTheJointsNoFurtherThanAllowed) {
     const Plan pressing = make_plan(free, free.spec().goals.back(), {.seed = 2}).plan;
     ASSERT_TRUE(pressing.success);
     EXPECT_GT(largest_lead(free, pressing), 0.05) << name;
-    const scene::Scene scene = test::load_planning(name, {"plan.stretch=0.02", "plan.rollout_steps=200"});
+    const scene::Scene scene = test::load_planning(name, {"plan.max_target_offset=0.02", "plan.rollout_steps=200"});
     const Plan plan = make_plan(scene, scene.spec().goals.back(), {.seed = 2}).plan;
     ASSERT_TRUE(plan.success) << name;
     EXPECT_LE(largest_lead(scene, plan), 0.02 + 1e-12) << name;
@@ -120,7 +120,7 @@ TEST(Plans, BeginWithTheCommandInForce) {
   const Plan plan = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .u_start = u}).plan;
   ASSERT_TRUE(plan.success);
   EXPECT_EQ(plan.u_start, u);
-  ASSERT_FALSE(plan.segments.front().transfer);
+  ASSERT_FALSE(plan.segments.front().transit);
   EXPECT_LE((plan.commands.front() - u).norm(), 0.05 + 1e-9);
   // The judge repeats it from there.
   const Goal goal(scene, scene.spec().goals.front(), false);
@@ -211,13 +211,13 @@ TEST(RolloutTree, APoseIsWorthWhatIsLeftOfItOnceFingersLetGo) {
   const Hand hand(scene, goal);
   PlanningSteps steps(scene);
   Proximity proximity(scene);
-  Transfer transfer(hand, steps, proximity);
+  Transit transit(hand, steps, proximity);
   int seen = 0;
   for (const Node& node : tree.nodes()) {
     if (node.kind != NodeKind::kRollout || node.holds_goal) continue;
     Motion away{{node.q, node.u, {}}, {}};
     steps.reset();
-    ASSERT_TRUE(transfer.release(hand.commands_of(hand.all_fingers()), away));
+    ASSERT_TRUE(transit.release(hand.commands_of(hand.all_fingers()), away));
     // Tries that let go of one finger may have left more.
     const double left = goal.distance(away.q);
     EXPECT_GE(node.released, node.tries > 0 ? 0 : left - 1e-6);

@@ -118,12 +118,12 @@ TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   // Every grasp is one of the plan's.
   int grasps = 0;
   for (const Node& node : nodes) {
-    if (node.kind != NodeKind::kTransfer) continue;
+    if (node.kind != NodeKind::kTransit) continue;
     ++grasps;
     EXPECT_TRUE(std::any_of(plan.segments.begin(), plan.segments.end(), [&](const Segment& segment) {
       const VectorXd& planned = plan.q[segment.last];
       const VectorXd missing = joint_positions(scene, node.q) - joint_positions(scene, planned);
-      return segment.transfer && missing.cwiseAbs().maxCoeff() <= 0.02;
+      return segment.transit && missing.cwiseAbs().maxCoeff() <= 0.02;
     }));
   }
   EXPECT_GE(grasps, 2);
@@ -142,9 +142,9 @@ TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
   twice.commands.clear();
   twice.q.assign(1, plan.q.front());
   for (std::size_t s = 0; s < plan.segments.size();) {
-    // A leg: the transfer, and all up to the next one.
+    // A leg: the transit, and all up to the next one.
     std::size_t end = s + 1;
-    while (end < plan.segments.size() && !plan.segments[end].transfer) ++end;
+    while (end < plan.segments.size() && !plan.segments[end].transit) ++end;
     for (const bool in_vain : {true, false}) {
       for (std::size_t k = s; k < end; ++k) {
         const Segment& old = plan.segments[k];
@@ -153,7 +153,7 @@ TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
           twice.commands.push_back(plan.commands[step]);
           twice.q.push_back(plan.q[in_vain ? plan.segments[s].first : step + 1]);
         }
-        twice.segments.push_back({first, first + old.last - old.first, old.transfer});
+        twice.segments.push_back({first, first + old.last - old.first, old.transit});
       }
     }
     s = end;

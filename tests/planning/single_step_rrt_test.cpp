@@ -54,11 +54,11 @@ TEST_P(SingleSteps, AreTheStepsOfTheirParentsBitForBit) {
       VectorXd q = parent.q, q_next;
       steps.reset();
       for (const VectorXd& u : node.commands) {
-        ASSERT_TRUE(exact || node.kind == NodeKind::kTransfer ? steps.step(q, u, q_next)
+        ASSERT_TRUE(exact || node.kind == NodeKind::kTransit ? steps.step(q, u, q_next)
                                                               : steps.smoothed_step(q, u, settings.kappa, q_next));
         q = q_next;
       }
-      if (node.kind == NodeKind::kTransfer) {
+      if (node.kind == NodeKind::kTransit) {
         // The planner also tried steps that it did not take, and starts warm from them.
         EXPECT_LT((q - node.q).norm(), 1e-8);
         continue;
@@ -181,7 +181,7 @@ TEST(SingleStepRrt, StartsFromAGraspIfToldSo) {
   tree.rrt.search({.nodes = 40, .past_goal = true});
   const std::vector<Node>& nodes = tree.rrt.nodes();
   ASSERT_GT(nodes.size(), 20u);
-  EXPECT_EQ(nodes[1].kind, NodeKind::kTransfer);
+  EXPECT_EQ(nodes[1].kind, NodeKind::kTransit);
   for (std::size_t i = 2; i < nodes.size(); ++i) EXPECT_GT(nodes[i].parent, 0);
 }
 
@@ -202,7 +202,7 @@ TEST(PoseBox, DrawsInsideAndFillsTheBox) {
   const PoseBox box(scene, goal);
   VectorXd lowest = VectorXd::Constant(3, 1e9), highest = -lowest;
   for (int k = 0; k < 500; ++k) {
-    Draw draw(1, static_cast<std::uint64_t>(k));
+    RandomStream draw(1, static_cast<std::uint64_t>(k));
     const VectorXd q = box.draw(draw);
     VectorXd p(3);
     for (int i = 0; i < 3; ++i) p(i) = q(scene.model().velocities()[goal.rows()[i]].q_index);
@@ -215,18 +215,18 @@ TEST(PoseBox, DrawsInsideAndFillsTheBox) {
   EXPECT_LT((lowest - lower).norm() + (highest - upper).norm(), 0.02);
 }
 
-TEST(Crew, DoesEveryItemOnceAndPassesErrorsOn) {
+TEST(ThreadPool, DoesEveryItemOnceAndPassesErrorsOn) {
   std::vector<std::atomic<int>> done(100);
-  Crew crew(3, [&](int, int item) {
+  ThreadPool pool(3, [&](int, int item) {
     if (item == 99) throw std::runtime_error("item 99");
     ++done[item];
   });
   for (int round = 1; round <= 200; ++round) {
-    crew.run(50);
+    pool.run(50);
     for (int i = 0; i < 100; ++i) ASSERT_EQ(done[i], i < 50 ? round : 0);
   }
-  EXPECT_THROW(crew.run(100), std::runtime_error);
-  crew.run(50);
+  EXPECT_THROW(pool.run(100), std::runtime_error);
+  pool.run(50);
   EXPECT_EQ(done[0], 202);
 }
 

@@ -160,7 +160,7 @@ SearchTree::Reachable reachable_of(const SearchTree& tree, const SyntheticOption
   return sets;
 }
 
-/// Transfer, roll-out, transfer, roll-out along the motion are the plan; the other nodes push the first box aside, from
+/// Transit, roll-out, transit, roll-out along the motion are the plan; the other nodes push the first box aside, from
 /// the first roll-out or from the root in turn.
 SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
   SearchTree tree{.goal = "aside", .success = {}};

@@ -24,7 +24,7 @@ struct SyntheticOptions {
   bool smoothed = false;  // finite kappa: force at a distance
   int failed_step = -1;   // this step and the next are marked as failed
   std::string box_name = "box";
-  int twigs = -1;          // ≥ 0: a tree with the plan and so many pairs of transfer and roll-out besides
+  int twigs = -1;          // ≥ 0: a tree with the plan and so many pairs of transit and roll-out besides
   bool planned = true;     // false: the search of the tree was cut short
   bool reachable = false;  // with the tree: what is reached at every frame and at all nodes but the last
   bool ball = false;       // the first box is a ball

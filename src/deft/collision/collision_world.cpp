@@ -53,7 +53,7 @@ ContactMotion swapped(const ContactMotion& m) {
           .dp_A = exchange(m.dp_B),
           .dp_B = exchange(m.dp_A),
           .dgap = exchange(m.dgap),
-          .kink = m.kink};
+          .nonsmooth = m.nonsmooth};
 }
 
 /// Bounding spheres farther apart than the margin (a half-space is its own bound).

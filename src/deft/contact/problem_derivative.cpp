@@ -121,7 +121,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
   out.turn.clear();
   out.dtau_shape.clear();
   out.shape.clear();
-  out.kinks.clear();
+  out.nonsmooth_points.clear();
   out.frame_ties.clear();
   out.dtau_columns.clear();
   carried_.setZero();
@@ -225,7 +225,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
         carried_.col(own[x][c]) += total;
       }
     }
-    out.kinks.push_back(motion.kink);
+    out.nonsmooth_points.push_back(motion.nonsmooth);
     out.frame_ties.push_back(!is_turned && scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
   }
 

@@ -31,7 +31,7 @@ struct ContactProblemDerivative {
   RowBlocks turn;  // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
   std::vector<ShapeMaps> shape;  // the same for the shapes alone
   RowBlocks dtau_shape;          // 12 × columns: transposed map ζ → J_iᵀf_i
-  std::vector<collision::Kink> kinks;
+  std::vector<collision::NonsmoothPoint> nonsmooth_points;
   std::vector<char>
       frame_ties;  // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend on them)
 };
@@ -43,7 +43,7 @@ void tangent_rates(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Matrix
 void patch_tangent_rates(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Matrix3d& T1,
                          Eigen::Matrix3d& T2);
 
-/// kMotion: ds, dtau, dtau_columns, kinks and frame_ties alone; the others stay empty.
+/// kMotion: ds, dtau, dtau_columns, nonsmooth points and frame_ties alone; the others stay empty.
 enum class DerivativeParts { kAll, kMotion };
 
 /// Fills ContactProblemDerivative. README.md derives the terms. Keeps scratch: no allocation once it and `out` have

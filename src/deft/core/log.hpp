@@ -12,7 +12,7 @@ enum class Level { kDebug, kInfo, kWarning, kError, kOff };
 /// Lines below `level` are not written to standard error (the file keeps its own level).
 void set_level(Level level);
 /// Also writes every line (from kInfo) to a file, until `stop_file`. @param append  to what it holds, instead of
-/// beginning anew.  @throws std::runtime_error if it cannot be opened.
+/// beginning again.  @throws std::runtime_error if it cannot be opened.
 void start_file(const std::string& path, bool append = false);
 void stop_file();
 

@@ -4,17 +4,17 @@
 
 namespace deft {
 
-Crew::Crew(int workers, std::function<void(int worker, int item)> work) : work_(std::move(work)) {
+ThreadPool::ThreadPool(int workers, std::function<void(int worker, int item)> work) : work_(std::move(work)) {
   for (int w = 1; w < workers; ++w) helpers_.emplace_back([this, w] { help(w); });
 }
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   leave_ = true;
   ++round_;
   round_.notify_all();
 }
 
-void Crew::run(int count) {
+void ThreadPool::run(int count) {
   count_ = count;
   next_ = 0;
   busy_ = static_cast<int>(helpers_.size());
@@ -25,7 +25,7 @@ void Crew::run(int count) {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void Crew::take(int worker) {
+void ThreadPool::take(int worker) {
   try {
     for (int item = next_++; item < count_; item = next_++) work_(worker, item);
   } catch (...) {
@@ -34,7 +34,7 @@ void Crew::take(int worker) {
   }
 }
 
-void Crew::help(int worker) {
+void ThreadPool::help(int worker) {
   for (int seen = 0;;) {
     round_.wait(seen);
     seen = round_;

@@ -11,14 +11,14 @@
 namespace deft {
 
 /// The caller and some helpers, who share the items of each run.
-class Crew {
+class ThreadPool {
  public:
   /// @param workers  ≥ 1, the caller among them. @param work  called as work(worker, item), at once for different
   /// workers.
-  Crew(int workers, std::function<void(int worker, int item)> work);
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ThreadPool(int workers, std::function<void(int worker, int item)> work);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Does the items 0 … count − 1, in any order, and returns when all are done. @throws what an item threw first.
   void run(int count);

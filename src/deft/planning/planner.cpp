@@ -41,7 +41,7 @@ Route route_to(const std::vector<Node>& nodes, int node) {
     const auto first = static_cast<int>(route.commands.size());
     route.commands.insert(route.commands.end(), at.commands.begin(), at.commands.end());
     if (!at.commands.empty())
-      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransfer, link});
+      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransit, link});
   }
   return route;
 }
@@ -141,7 +141,7 @@ class Run {
       if (is_stopped()) return;
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
       const std::uint64_t number = refined ? kRefinedTrees + k : k;
-      Draw draw(options_.seed, ~number);
+      RandomStream draw(options_.seed, ~number);
       const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
       bounds.regrasp_weight = scene.spec().plan.regrasp_weight;
@@ -155,11 +155,11 @@ class Run {
   }
 
   /// The start or the end of a roll-out of the plan, with a chance in proportion to the cost of what follows.
-  int draw_restart(Draw& draw) const {
+  int draw_restart(RandomStream& draw) const {
     std::vector<int> ends{0};
     std::vector<double> until{result_.plan.cost_s};
     for (const Segment& segment : result_.plan.segments) {
-      if (segment.transfer || segment.last == static_cast<int>(result_.plan.commands.size())) continue;
+      if (segment.transit || segment.last == static_cast<int>(result_.plan.commands.size())) continue;
       ends.push_back(segment.last);
       until.push_back(until.back() + result_.plan.cost_s - cost_until(segment.last));
     }
@@ -238,7 +238,7 @@ class Run {
   double cost_until(int steps) const {
     double cost_s = steps * result_.plan.h;
     for (const Segment& segment : result_.plan.segments)
-      cost_s += segment.transfer && segment.last <= steps ? settings_.regrasp_cost_s : 0;
+      cost_s += segment.transit && segment.last <= steps ? settings_.regrasp_cost_s : 0;
     return cost_s;
   }
 
@@ -253,7 +253,7 @@ class Run {
     }
     const std::size_t kept = segments.size();
     for (const Segment& segment : tail.segments)
-      segments.push_back({segment.first + from, segment.last + from, segment.transfer, segment.node});
+      segments.push_back({segment.first + from, segment.last + from, segment.transit, segment.node});
     Plan plan = judge(scene, goal_, q_start_, std::move(commands), std::move(segments), options_.u_start);
     if (!plan.holds() || plan.cost_s >= old.cost_s) return;
     graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
@@ -315,7 +315,7 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   }
   plan.commands = std::move(commands);
   plan.segments = std::move(segments);
-  for (const Segment& segment : plan.segments) plan.regrasps += segment.transfer;
+  for (const Segment& segment : plan.segments) plan.regrasps += segment.transit;
   plan.cost_s = static_cast<double>(plan.commands.size()) * plan.h + scene.spec().plan.regrasp_cost_s * plan.regrasps;
   // At the goal, and for the last steps.
   const int hold = scene.spec().plan.hold_steps;

@@ -293,7 +293,7 @@ void add_steps(json& blocks, const Trajectory& run, std::span<const std::size_t>
 void add_tree(json& document, const SearchTree& tree, std::size_t total, std::size_t bodies) {
   json segments = json::array();
   for (const SearchTree::Segment& segment : tree.segments)
-    segments.push_back({segment.first, segment.last, segment.transfer, segment.node});
+    segments.push_back({segment.first, segment.last, segment.transit, segment.node});
   document["tree"] = {{"goal", tree.goal}, {"total", total}, {"segments", segments}};
   document["tree"]["success"] = tree.success ? json(*tree.success) : json(nullptr);
   Indices parent, regrasps;

@@ -13,7 +13,7 @@ namespace deft::viewer {
 struct SearchTree {
   struct Node {
     int parent = -1;        // an earlier node; −1 for the first
-    std::uint8_t kind = 0;  // 0 root, 1 transfer, 2 roll-out: how it came from its parent
+    std::uint8_t kind = 0;  // 0 root, 1 transit, 2 roll-out: how it came from its parent
     int regrasps = 0;       // from the root
     double distance_m = 0;  // to the goal, as the goal measures
     double cost_s = 0;      // from the root
@@ -21,7 +21,7 @@ struct SearchTree {
   };
   struct Segment {
     int first = 0, last = 0;  // steps [first, last) of the run
-    bool transfer = false;
+    bool transit = false;
     int node = -1;  // at the segment's end, −1 if it is not in the tree
   };
 

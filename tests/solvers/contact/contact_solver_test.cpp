@@ -264,8 +264,8 @@ TEST(ContactSolver, ScreeningDoesNotChangeTheAnswer) {
 
 TEST(ContactSolver, ImpliedContactsAreLeftWithoutForce) {
   // A body of six columns on nine points of a square, pushed and turned: its corners are numbers 0, 2, 6, 8.
-  std::vector<char> implied(9, 1);
-  for (const int corner : {0, 2, 6, 8}) implied[corner] = 0;
+  std::vector<char> redundant(9, 1);
+  for (const int corner : {0, 2, 6, 8}) redundant[corner] = 0;
   for (const double push : {0.0, 0.2, 2.0}) {
     ContactProgram p = deft::testing::diagonal_program({1, 1, 1, 10, 10, 10}, {0.05 * push, 0, 0.1, -push, 0, 1});
     p.model = FrictionModel::kCone;
@@ -280,19 +280,19 @@ TEST(ContactSolver, ImpliedContactsAreLeftWithoutForce) {
     ContactSolver solver, plain;
     ContactSolution x, y;
     SolverSettings settings;
-    settings.implied = implied;
+    settings.redundant = redundant;
     ASSERT_EQ(solver.solve(p, settings, x).status, Status::kSolved);
     ASSERT_EQ(plain.solve(p, {}, y).status, Status::kSolved);
     const Certificate certificate = certify(p, x);
     EXPECT_LE(certificate.max_scaled(), 1e-8);
     EXPECT_LE(scaled_distance(p, x.delta - y.delta, certificate.E0_J), 1e-8);
     for (std::size_t i = 0; i < 9; ++i) {
-      if (implied[i] == 0) continue;
+      if (redundant[i] == 0) continue;
       EXPECT_EQ(x.force[i], (std::array<double, 4>{}));
     }
     EXPECT_FALSE(x.forces_unique);
     const std::vector<char> wrong(8, 0);
-    settings.implied = wrong;
+    settings.redundant = wrong;
     EXPECT_THROW(solver.solve(p, settings, x), std::invalid_argument);
   }
 }

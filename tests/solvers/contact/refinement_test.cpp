@@ -183,7 +183,7 @@ TEST(Sensitivity, OfStiffBarriersThatShareALoadSharesIt) {
                              .upper = {}};
   SolutionChange computed;
   sensitivity.solve(program, change, computed);
-  EXPECT_FALSE(sensitivity.is_kink());
+  EXPECT_FALSE(sensitivity.is_nonsmooth());
   const Real c = Real(kKappa) * Real(solution.force[0][0]) * Real(solution.force[0][0]), moved = -c / (1 + 4 * c);
   EXPECT_NEAR(computed.delta(0, 0), static_cast<double>(moved), 1e-14);
   EXPECT_NEAR(computed.delta(0, 1), 0, 1e-14);

@@ -39,7 +39,7 @@ ComplementarityProgram beside(const ComplementarityProgram& a, const Complementa
   return out;
 }
 
-TEST(SecondMotion, SolutionsObeyTheEnergyBoundAndItsTangents) {
+TEST(AlternativeSolution, SolutionsObeyTheEnergyBoundAndItsTangents) {
   int examined = 0;
   for (int i = 0; i < 400; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(500 + i));
@@ -72,7 +72,7 @@ TEST(SecondMotion, SolutionsObeyTheEnergyBoundAndItsTangents) {
   EXPECT_GE(examined, 300);
 }
 
-TEST(SecondMotion, TheBorderOfTheBoundLiesBetween) {
+TEST(AlternativeSolution, TheBorderOfTheBoundLiesBetween) {
   ComplementarityProblems random(4);
   const ComplementarityProgram p = random.limit_surface({.max_size = 16});
   ScaledComplementarity scaled;
@@ -97,7 +97,7 @@ TEST(SecondMotion, TheBorderOfTheBoundLiesBetween) {
   EXPECT_GE(outside_points, 10);
 }
 
-TEST(SecondMotion, WithoutNormalEnergyThereIsNoBound) {
+TEST(AlternativeSolution, WithoutNormalEnergyThereIsNoBound) {
   // Not a contact problem: M has a negative direction, or friction that pushes.
   for (const double bad : {-1.0, -0.5}) {
     MatrixXd M = MatrixXd::Identity(3, 3);
@@ -109,7 +109,7 @@ TEST(SecondMotion, WithoutNormalEnergyThereIsNoBound) {
   }
 }
 
-TEST(SecondMotion, NothingCommandedMeansNothingMovesWithoutASearch) {
+TEST(AlternativeSolution, NothingCommandedMeansNothingMovesWithoutASearch) {
   for (int i = 0; i < 40; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(80 + i));
     ComplementarityProgram p = random.limit_surface({.max_size = 120});
@@ -125,7 +125,7 @@ TEST(SecondMotion, NothingCommandedMeansNothingMovesWithoutASearch) {
   }
 }
 
-TEST(SecondMotion, IslandsAreJudgedOneByOne) {
+TEST(AlternativeSolution, IslandsAreJudgedOneByOne) {
   int unique = 0, several = 0;
   for (int i = 0; i < 60; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(300 + i));
@@ -144,7 +144,7 @@ TEST(SecondMotion, IslandsAreJudgedOneByOne) {
 }
 
 // Contact problems of up to three contacts, rigid and yielding, whose motions alone count, against all modes.
-TEST(SecondMotion, VerdictsOnContactAgreeWithAllModes) {
+TEST(AlternativeSolution, VerdictsOnContactAgreeWithAllModes) {
   int several = 0, one = 0;
   for (int i = 0; i < 150; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(4000 + i));

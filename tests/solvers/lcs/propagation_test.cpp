@@ -51,7 +51,7 @@ MatrixXd draw_inputs(const LcsMpcProgram& p, std::mt19937& generator) {
 
 TEST(LcsPropagation, NodesHoldTheTrajectoriesThatHaveTheirModes) {
   std::mt19937 generator(3);
-  int nodes = 0, implied = 0;
+  int nodes = 0, redundant = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const LcsMpcProgram p = random_lcs_program(seed, 12);
     const LcsPropagation propagation(p, false);
@@ -85,14 +85,14 @@ TEST(LcsPropagation, NodesHoldTheTrajectoriesThatHaveTheirModes) {
           for (int i = 0; i < ng; ++i) {
             held(propagation.gamma(k, i), gamma(i, k));
             held(propagation.slack(k, i), slack(i, k));
-            implied += modes[k * ng + i] != before[k * ng + i];
+            redundant += modes[k * ng + i] != before[k * ng + i];
           }
         }
       }
     }
   }
   EXPECT_GT(nodes, 1000);
-  EXPECT_GT(implied, 100);
+  EXPECT_GT(redundant, 100);
 }
 
 TEST(LcsPropagation, ASurfaceThatCarriesNothingIsDecided) {

@@ -55,9 +55,9 @@ TEST(McpSensitivity, AgreesWithSolvingAgain) {
     const VectorXd z = solution(p);
     LambdaMcp problem = with_parameters(base, D, p);
     MatrixXd dz;
-    bool kink = true;
-    ASSERT_TRUE(solver.sensitivity(problem, {z.data(), to_size(n)}, D, dz, &kink));
-    EXPECT_FALSE(kink);
+    bool nonsmooth = true;
+    ASSERT_TRUE(solver.sensitivity(problem, {z.data(), to_size(n)}, D, dz, &nonsmooth));
+    EXPECT_FALSE(nonsmooth);
     for (int k = 0; k < 3; ++k) {
       const double h = 1e-5;
       const VectorXd difference = (solution(p + h * VectorXd::Unit(3, k)) - solution(p - h * VectorXd::Unit(3, k))) / (2 * h);
@@ -71,10 +71,10 @@ TEST(McpSensitivity, TellsAKinkAndASingularSystem) {
   LambdaMcp kinked = linear_mcp(MatrixXd::Identity(2, 2), Eigen::Vector2d(0, -1));  // z_0 = F_0 = 0
   const std::vector<double> z{0, 1};
   MatrixXd dz;
-  bool kink = false;
+  bool nonsmooth = false;
   McpSolver solver;
-  ASSERT_TRUE(solver.sensitivity(kinked, z, MatrixXd::Identity(2, 2), dz, &kink));
-  EXPECT_TRUE(kink);
+  ASSERT_TRUE(solver.sensitivity(kinked, z, MatrixXd::Identity(2, 2), dz, &nonsmooth));
+  EXPECT_TRUE(nonsmooth);
   EXPECT_EQ(dz, (MatrixXd(2, 2) << 0, 0, 0, -1).finished());
   LambdaMcp redundant = linear_mcp((MatrixXd(3, 3) << 1, -1, -1, 1, 0, 0, 1, 0, 0).finished(), Eigen::Vector3d(1, 0, 0), {0});
   EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, MatrixXd::Ones(3, 1), dz));

@@ -8,7 +8,7 @@
 namespace deft::collision {
 
 /// Why a contact has only one-sided derivatives here.
-enum class Kink : std::uint8_t {
+enum class NonsmoothPoint : std::uint8_t {
   kNone,
   kParallel,    // flat features of both lie in each other: which one leads the normal depends on the direction
   kBorder,      // the witness point is on the border of its feature
@@ -16,7 +16,7 @@ enum class Kink : std::uint8_t {
   kUpright,     // the nearest side line of a cylinder seen along its axis
 };
 /// One word: "none", "parallel", "border", "degenerate", "upright".
-std::string_view to_string(Kink kink);
+std::string_view to_string(NonsmoothPoint nonsmooth);
 
 /// Linear maps from ζ = (θ_A, η_A, θ_B, η_B): angular velocity of A, velocity of A's material point at p_WA, the same
 /// of B at p_WB, all in the world. Where `kink` is set they are those of one side.
@@ -24,7 +24,7 @@ struct ContactMotion {
   using Map = Eigen::Matrix<double, 3, 12>;
   Map dn = Map::Zero(), dp_A = Map::Zero(), dp_B = Map::Zero();  // of nhat_BA_W, p_WA, p_WB
   Eigen::Matrix<double, 1, 12> dgap = Eigen::Matrix<double, 1, 12>::Zero();
-  Kink kink = Kink::kNone;
+  NonsmoothPoint nonsmooth = NonsmoothPoint::kNone;
 };
 
 }  // namespace deft::collision

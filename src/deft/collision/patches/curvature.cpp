@@ -36,7 +36,7 @@ Curvature polytope_curvature(const PosedShape& s, const Vector3d& m, const Vecto
     for (int k = 0; k < face.count; ++k) {
       const Vector3d &p = s.vertices[core.corners[face.first + k]],
                      &q = s.vertices[core.corners[face.first + (k + 1) % face.count]];
-      if (s.normals[f].cross(q - p).normalized().dot(x - p) < kAtEnd) c.kink = Kink::kBorder;
+      if (s.normals[f].cross(q - p).normalized().dot(x - p) < kAtEnd) c.nonsmooth = NonsmoothPoint::kBorder;
     }
     return c;
   }
@@ -48,7 +48,7 @@ Curvature polytope_curvature(const PosedShape& s, const Vector3d& m, const Vecto
     const Vector3d &p = s.vertices[edge.from], &q = s.vertices[edge.to];
     if (std::abs(m.dot(q - p)) > kPerpendicular * (q - p).norm()) continue;
     c = line_curvature(q - p);
-    if (is_at_end(x, p, q)) c.kink = Kink::kBorder;
+    if (is_at_end(x, p, q)) c.nonsmooth = NonsmoothPoint::kBorder;
     return c;
   }
   return c;
@@ -62,14 +62,14 @@ Curvature cylinder_curvature(const PosedShape& s, const Vector3d& m, const Vecto
   Curvature c;
   if (sine <= kPerpendicular) {
     make_face(m, c);
-    if (axis.cross(x - s.p_WG).norm() > r - kAtEnd) c.kink = Kink::kBorder;
+    if (axis.cross(x - s.p_WG).norm() > r - kAtEnd) c.nonsmooth = NonsmoothPoint::kBorder;
     return c;
   }
   const Vector3d tangent = turn / sine;
   if (std::abs(axis.dot(m)) <= kPerpendicular) {
     c = line_curvature(axis);
     c.R = r * tangent * tangent.transpose();
-    if (std::abs(axis.dot(x - s.p_WG)) > h - kAtEnd) c.kink = Kink::kBorder;
+    if (std::abs(axis.dot(x - s.p_WG)) > h - kAtEnd) c.nonsmooth = NonsmoothPoint::kBorder;
     return c;
   }
   c.R = r / sine * tangent * tangent.transpose();
@@ -93,7 +93,7 @@ FlatFeature side_feature(const PosedShape& s, const Vector3d& m, int dimension) 
   FlatFeature f{.dimension = dimension, .direction = axis};
   const double tilt = axis.cross(m).norm();
   if (tilt <= kPerpendicular) {
-    f.kink = Kink::kUpright;
+    f.nonsmooth = NonsmoothPoint::kUpright;
     return f;
   }
   const Vector3d u = (m - axis.dot(m) * axis) / tilt;

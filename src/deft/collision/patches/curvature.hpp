@@ -12,7 +12,7 @@ struct Curvature {
   Matrix3d R = Matrix3d::Zero();    // finite radii [m], world; zero along the normal and along flat directions
   int flat = 0;                     // number of infinite radii
   std::array<Vector3d, 2> along{};  // their directions, unit, world
-  Kink kink = Kink::kNone;
+  NonsmoothPoint nonsmooth = NonsmoothPoint::kNone;
 
   /// Adds the radius of the layer around a core.
   void offset(double radius, const Vector3d& normal);
@@ -32,7 +32,7 @@ struct FlatFeature {
   int dimension = 0;                       // 0 point, 1 line, 2 plane
   Vector3d direction = Vector3d::UnitZ();  // of the line, or normal of the plane
   Matrix3d slide = Matrix3d::Zero();       // motion over the body per (dm − θ × m), m the outward normal
-  Kink kink = Kink::kNone;
+  NonsmoothPoint nonsmooth = NonsmoothPoint::kNone;
 };
 
 /// The feature numbered as in patch.hpp and pieces.hpp; m is the outward unit normal of the contact on this shape.

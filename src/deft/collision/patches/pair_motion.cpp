@@ -46,13 +46,13 @@ void change_reference(const Vector3d& old_A, const Vector3d& old_B, const Refere
 struct Crossing {
   Map dX_A, dX_B;
   Eigen::Matrix<double, 1, 12> dD;
-  Kink kink = Kink::kNone;
+  NonsmoothPoint nonsmooth = NonsmoothPoint::kNone;
 };
 
 Crossing cross_features(const FlatFeature& A, const FlatFeature& B, const Vector3d& n, double D, const Map& dn,
                         const Map& v_A, const Map& v_B) {
   Crossing c;
-  c.kink = A.kink != Kink::kNone ? A.kink : B.kink;
+  c.nonsmooth = A.nonsmooth != NonsmoothPoint::kNone ? A.nonsmooth : B.nonsmooth;
   if (A.dimension == 1 && B.dimension == 1) {
     Matrix3d columns;
     columns << A.direction, -B.direction, -n;
@@ -64,14 +64,14 @@ Crossing cross_features(const FlatFeature& A, const FlatFeature& B, const Vector
       c.dD = rates.row(2);
       return c;
     }
-    c.kink = Kink::kParallel;
+    c.nonsmooth = NonsmoothPoint::kParallel;
   }
   // A point of one over the other, which is then taken as the plane through it that is most across the normal.
   const bool A_is_point = A.dimension <= B.dimension;
   const FlatFeature& under = A_is_point ? B : A;
   Vector3d N = under.direction;
   if (under.dimension < 2) {
-    c.kink = Kink::kParallel;
+    c.nonsmooth = NonsmoothPoint::kParallel;
     N = under.dimension == 1 ? Vector3d(n - n.dot(under.direction) * under.direction) : n;
   }
   const double facing = N.dot(n);
@@ -114,9 +114,9 @@ ContactMotion clipped_motion(const PosedShape& a, const PosedShape& b, const Pat
   motion.dp_A = c.dX_A - r_A * dn;
   motion.dp_B = c.dX_B + r_B * dn;
   motion.dgap = c.dD;
-  motion.kink = c.kink;
-  if (motion.kink == Kink::kNone && (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B)))
-    motion.kink = Kink::kBorder;
+  motion.nonsmooth = c.nonsmooth;
+  if (motion.nonsmooth == NonsmoothPoint::kNone && (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B)))
+    motion.nonsmooth = NonsmoothPoint::kBorder;
   return motion;
 }
 
@@ -141,7 +141,7 @@ ContactMotion capsule_motion(const PosedShape& a, const PosedShape& b, const Pat
     const double t = along.dot(x - s.vertices[0]) / along.norm();
     if (feature < 2 || t < kOnBorder || t > along.norm() - kOnBorder) {
       Curvature end = point_curvature();
-      if (feature == 2 && std::abs(along.normalized().dot(p.n)) <= kOnBorder) end.kink = Kink::kBorder;
+      if (feature == 2 && std::abs(along.normalized().dot(p.n)) <= kOnBorder) end.nonsmooth = NonsmoothPoint::kBorder;
       return end;
     }
     return line_curvature(along);
@@ -153,7 +153,7 @@ ContactMotion capsule_motion(const PosedShape& a, const PosedShape& b, const Pat
 /// The normal of a pair whose flat features lie in each other. It turns with the face over which all corners of the
 /// flat part are vertices of the other body; if there is none, the answer depends on the direction.
 Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, const PosedShape& a, const PosedShape& b,
-                    std::span<const PatchPoint> points, Kink& kink) {
+                    std::span<const PatchPoint> points, NonsmoothPoint& nonsmooth) {
   double deepest = INFINITY;
   for (const PatchPoint& p : points) deepest = std::min(deepest, p.gap);
   const auto carries_all = [&](const PosedShape& s, bool is_a) {
@@ -163,7 +163,7 @@ Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, c
     });
   };
   const bool by_A = A.flat == 2 && carries_all(a, true), by_B = B.flat == 2 && carries_all(b, false);
-  kink = by_A || by_B ? Kink::kNone : Kink::kParallel;
+  nonsmooth = by_A || by_B ? NonsmoothPoint::kNone : NonsmoothPoint::kParallel;
   const bool leads_B = by_B || (!by_A && A.flat < 2);
   return Reference::turn(leads_B ? 1 : 0, n);
 }
@@ -177,12 +177,12 @@ void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& wit
   bool is_held = b.shape->kind != Kind::kHalfSpace;
   ContactMotion nearest = nearest_motion(a, b, witness);
   if (b.shape->kind == Kind::kHalfSpace) {
-    if (a.shape->kind != Kind::kSphere && a.shape->kind != Kind::kEllipsoid) nearest.kink = Kink::kNone;
+    if (a.shape->kind != Kind::kSphere && a.shape->kind != Kind::kEllipsoid) nearest.nonsmooth = NonsmoothPoint::kNone;
     nearest.dn = Reference::turn(1, witness.n);
   } else if (!is_capsules) {
     const Curvature A = core_curvature(a, -witness.n, witness.p_A), B = core_curvature(b, witness.n, witness.p_B);
     is_held = A.flat + B.flat <= 2;
-    if (!is_held) nearest.dn = parallel_normal(A, B, witness.n, a, b, points, nearest.kink);
+    if (!is_held) nearest.dn = parallel_normal(A, B, witness.n, a, b, points, nearest.nonsmooth);
   }
   for (const PatchPoint& p : points) {
     // A corner at the nearest points is them: vertex over vertex or edge stays there, on the border of the faces
@@ -197,7 +197,7 @@ void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& wit
       Map dn = nearest.dn;
       change_reference(witness.p_A, witness.p_B, {p.p_A, p.p_B}, dn);
       ContactMotion motion = clipped_motion(a, b, p, dn);
-      if (motion.kink == Kink::kNone && nearest.kink != Kink::kBorder) motion.kink = nearest.kink;
+      if (motion.nonsmooth == NonsmoothPoint::kNone && nearest.nonsmooth != NonsmoothPoint::kBorder) motion.nonsmooth = nearest.nonsmooth;
       motions.push_back(motion);
     }
   }

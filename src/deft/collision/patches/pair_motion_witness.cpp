@@ -25,7 +25,7 @@ struct Held {
 double cross(const Vector2d& p, const Vector2d& q) { return p.x() * q.y() - p.y() * q.x(); }
 
 /// dn from S dn = w within what is free, and e·dn = rate along what is held.
-PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held> held, Kink& kink) {
+PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held> held, NonsmoothPoint& nonsmooth) {
   if (held.size() == 2) {
     const double sine = cross(held[0].e, held[1].e);
     if (std::abs(sine) >= kParallelSine) {
@@ -34,24 +34,24 @@ PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held
       Y.row(1) = (held[0].e.x() * held[1].rate - held[1].e.x() * held[0].rate) / sine;
       return Y;
     }
-    kink = Kink::kParallel;  // parallel edges: as if one edge turned with the mean of both
+    nonsmooth = NonsmoothPoint::kParallel;  // parallel edges: as if one edge turned with the mean of both
     const double sign = held[0].e.dot(held[1].e) > 0 ? 1 : -1;
     const Held mean{held[0].e, 0.5 * (held[0].rate + sign * held[1].rate)};
-    return solve_normal(S, w, {&mean, 1}, kink);
+    return solve_normal(S, w, {&mean, 1}, nonsmooth);
   }
   if (held.size() == 1) {
     const Vector2d &e = held[0].e, z(-e.y(), e.x());
     const double stiffness = z.dot(S * z);
     PlaneMap Y = e * held[0].rate;
     if (stiffness <= kNoRadius) {
-      kink = Kink::kDegenerate;
+      nonsmooth = NonsmoothPoint::kDegenerate;
       return Y;
     }
     return Y + z / stiffness * (z.transpose() * w - (z.dot(S * e)) * held[0].rate);
   }
   const double size = S.norm();
   if (S.determinant() <= kNoRadius * size || S.trace() <= 0) {
-    kink = Kink::kDegenerate;
+    nonsmooth = NonsmoothPoint::kDegenerate;
     return PlaneMap::Zero();
   }
   return S.inverse() * w;
@@ -59,17 +59,17 @@ PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held
 
 }  // namespace
 
-std::string_view to_string(Kink kink) {
-  switch (kink) {
-    case Kink::kNone:
+std::string_view to_string(NonsmoothPoint nonsmooth) {
+  switch (nonsmooth) {
+    case NonsmoothPoint::kNone:
       return "none";
-    case Kink::kParallel:
+    case NonsmoothPoint::kParallel:
       return "parallel";
-    case Kink::kBorder:
+    case NonsmoothPoint::kBorder:
       return "border";
-    case Kink::kDegenerate:
+    case NonsmoothPoint::kDegenerate:
       return "degenerate";
-    case Kink::kUpright:
+    case NonsmoothPoint::kUpright:
       return "upright";
   }
   return "unknown";
@@ -87,7 +87,7 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
   v.middleCols<3>(9) = -E.transpose();
 
   ContactMotion motion;
-  motion.kink = A.kink != Kink::kNone ? A.kink : B.kink;
+  motion.nonsmooth = A.nonsmooth != NonsmoothPoint::kNone ? A.nonsmooth : B.nonsmooth;
   std::array<Held, 2> held;
   int count = 0;
   const auto hold = [&](const Curvature& side, const PlaneMap& turn) {
@@ -103,7 +103,7 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
   if (!B_first) hold(B, b);
   const Matrix2d S = gap * Matrix2d::Identity() + R_A + R_B;
   const PlaneMap Y =
-      solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.kink);
+      solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.nonsmooth);
 
   // Slides over the bodies; along flat directions they follow from α_A − α_B = φ dn − v.
   PlaneMap slide_A = R_A * (a - Y), slide_B = R_B * (Y - b);

@@ -72,7 +72,7 @@ void prepare(const StepModel& model, const BatchOptions& options, int count, Bat
   };
   result.state.assign(count, ItemState::kNotDone);
   result.status.assign(count, solvers::Status::kNumericalFailure);
-  result.kink.assign(count, 0);
+  result.nonsmooth.assign(count, 0);
   size(result.q_next, model.scene().nq(), true);
   size(result.delta, nv, true);
   size(result.v_next, nv, model.second_order());
@@ -186,7 +186,7 @@ void Batch::Worker::take_jacobians(const BatchOptions& options, int item, BatchR
   keep(derivative.dv_dq, result.dv_dq);
   keep(derivative.dv_dv, result.dv_dv);
   keep(derivative.dv_du, result.dv_du);
-  result.kink[item] = differentiator.is_kink();
+  result.nonsmooth[item] = differentiator.is_nonsmooth();
 }
 
 Batch::Batch(const scene::Scene& scene) : scene_(&scene) { workers_.push_back(std::make_unique<Worker>(scene)); }

@@ -43,7 +43,7 @@ class ComplementaritySolve {
 
   void forget();
   scene::SceneState& state() { return state_; }
-  /// The same for others, who may use its scratch: the next step makes it anew.
+  /// The same for others, who may use its scratch: the next step makes it again.
   scene::SceneState& lend_state() {
     has_contacts_ = false;
     return state_;

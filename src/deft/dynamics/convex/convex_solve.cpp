@@ -121,8 +121,8 @@ void ConvexSolve::find_implied(const StepResult& result) {
   const scene::StepSettings& settings = scene_->spec().step;
   const bool applies =
       settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0;
-  if (applies) implied_.find(result.problem.contacts, is_implied_);
-  solver_settings_.implied = applies ? std::span<const char>(is_implied_) : std::span<const char>();
+  if (applies) redundant_.find(result.problem.contacts, is_implied_);
+  solver_settings_.redundant = applies ? std::span<const char>(is_implied_) : std::span<const char>();
 }
 
 void ConvexSolve::solve_program(StepResult& result) {

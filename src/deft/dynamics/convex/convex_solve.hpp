@@ -3,7 +3,7 @@
 // the certificate that judges it.
 
 #include "deft/contact/assemble.hpp"
-#include "deft/contact/implied.hpp"
+#include "deft/contact/redundant_contacts.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -46,7 +46,7 @@ class ConvexSolve {
   /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
   void set_kappa(double kappa);
   scene::SceneState& state() { return state_; }
-  /// The same for others, who may use its scratch: the next step makes it anew.
+  /// The same for others, who may use its scratch: the next step makes it again.
   scene::SceneState& lend_state() {
     has_contacts_ = false;
     return state_;
@@ -68,7 +68,7 @@ class ConvexSolve {
   const scene::Scene* scene_;
   double kappa_;
   contact::Assembler assembler_;
-  contact::ImpliedContacts implied_;
+  contact::RedundantContacts redundant_;
   std::vector<char> is_implied_;  // per contact of the step, for solver_settings_
   EffortLimits effort_limits_;
   scene::SceneState state_;

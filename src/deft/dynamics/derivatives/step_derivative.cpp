@@ -99,7 +99,7 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
   own_state_.q.resize(0);
   has_contacts_ = false;
   take_solution();
-  if (sensitivity_.is_kink()) smooth();
+  if (sensitivity_.is_nonsmooth()) smooth();
 }
 
 scene::SceneState& StepDifferentiator::place(bool with_contacts) {
@@ -120,7 +120,7 @@ void StepDifferentiator::take_solution() {
   const double residual = is_smoothed_ ? 0 : result_->certificate.max_scaled();
   sensitivity_.factor(program(), solution(), result_->certificate.E0_J, residual);
   delta_ = solution().delta.head(scene_->nv());
-  has_geometric_kink_ = false;
+  has_nonsmooth_geometry_ = false;
   // Along u alone nothing has to stand anywhere.
   const EnergyPoint at = options_.configuration
                              ? energy_point(true)
@@ -128,15 +128,15 @@ void StepDifferentiator::take_solution() {
   directions_->update(at, program(), solution(), options_.configuration,
                       options_.motion_only ? contact::DerivativeParts::kMotion : contact::DerivativeParts::kAll);
   for (int i = 0; options_.configuration && i < program().J.size(); ++i)
-    has_geometric_kink_ |= is_geometric_kink(i) || is_frame_kink(i);
+    has_nonsmooth_geometry_ |= is_nonsmooth_geometry(i) || is_nonsmooth_frame(i);
 }
 
 /// Kinks of the geometry count where a force depends on them.
-bool StepDifferentiator::is_geometric_kink(int contact) const {
-  return solution().force[contact][0] != 0 && directions_->contacts().kinks[contact] != collision::Kink::kNone;
+bool StepDifferentiator::is_nonsmooth_geometry(int contact) const {
+  return solution().force[contact][0] != 0 && directions_->contacts().nonsmooth_points[contact] != collision::NonsmoothPoint::kNone;
 }
 
-bool StepDifferentiator::is_frame_kink(int contact) const {
+bool StepDifferentiator::is_nonsmooth_frame(int contact) const {
   return solution().force[contact][0] != 0 && program().model == solvers::contact::FrictionModel::kPyramid &&
          directions_->contacts().frame_ties[contact] != 0 && result_->problem.contacts[contact].mu > 0;
 }
@@ -154,24 +154,24 @@ bool StepDifferentiator::smooth() {
   return true;
 }
 
-std::vector<std::string> StepDifferentiator::kinks() const {
+std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
   std::vector<std::string> all;
-  for (int i = 0; has_geometric_kink_ && i < program().J.size(); ++i) {
-    if (is_geometric_kink(i))
-      all.push_back(fmt::format("contact {}: {}", i, collision::to_string(directions_->contacts().kinks[i])));
-    if (is_frame_kink(i)) all.push_back(fmt::format("contact {}: frame", i));
+  for (int i = 0; has_nonsmooth_geometry_ && i < program().J.size(); ++i) {
+    if (is_nonsmooth_geometry(i))
+      all.push_back(fmt::format("contact {}: {}", i, collision::to_string(directions_->contacts().nonsmooth_points[i])));
+    if (is_nonsmooth_frame(i)) all.push_back(fmt::format("contact {}: frame", i));
   }
   if (is_smoothed_)
     all.push_back(
         fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / smoothed_program_.kappa));
-  if (!is_smoothed_ && sensitivity_.is_kink()) all.push_back("strict complementarity fails: one-sided");
+  if (!is_smoothed_ && sensitivity_.is_nonsmooth()) all.push_back("strict complementarity fails: one-sided");
   if (!sensitivity_.is_unique()) all.push_back("the motion is not unique: least motion");
   return all;
 }
 
 bool StepDifferentiator::solve_change(Rates& rates, std::span<const char> wanted) {
   sensitivity_.solve(program(), rates.change, rates.moved, wanted);
-  return !sensitivity_.is_kink() || !smooth();
+  return !sensitivity_.is_nonsmooth() || !smooth();
 }
 
 // ------------------------------------------------------------------------------------------------------- directions

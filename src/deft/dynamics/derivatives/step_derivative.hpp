@@ -103,11 +103,11 @@ class StepDifferentiator {
   /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without `motion_only`. Allocates.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
-  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `kinks` says why, one
+  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points` says why, one
   /// line each.
-  bool is_kink() const { return is_smoothed_ || sensitivity_.is_kink() || has_geometric_kink_; }
+  bool is_nonsmooth() const { return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_; }
   bool is_smoothed() const { return is_smoothed_; }
-  std::vector<std::string> kinks() const;
+  std::vector<std::string> nonsmooth_points() const;
 
  private:
   void linearize_at(scene::SceneState* state, const State& start, const Eigen::VectorXd& u, const StepResult& result,
@@ -117,15 +117,15 @@ class StepDifferentiator {
   EnergyPoint energy_point(bool with_contacts);
   const solvers::contact::ContactProgram& program() const { return is_smoothed_ ? smoothed_program_ : result_->program; }
   const solvers::contact::ContactSolution& solution() const { return is_smoothed_ ? smoothed_solution_ : result_->solution; }
-  bool is_geometric_kink(int contact) const;
-  bool is_frame_kink(int contact) const;
+  bool is_nonsmooth_geometry(int contact) const;
+  bool is_nonsmooth_frame(int contact) const;
   /// A change of the program and what it moves.
   struct Rates {
     solvers::contact::ProgramChange change;
     solvers::contact::SolutionChange moved;
   };
   /// Solves along a change. @returns false where redundant contacts part, so that now the step is smoothed and the
-  /// change must be made anew.
+  /// change must be made again.
   bool solve_change(Rates& rates, std::span<const char> wanted = {});
   /// The Jacobians of the motion from units_, with Γ in units_.moved.
   void motion_jacobians(StepDerivative& out);
@@ -148,7 +148,7 @@ class StepDifferentiator {
   Eigen::VectorXd u_, delta_;  // δ of the solution, without added variables
   const StepResult* result_ = nullptr;
   DerivativeOptions options_;
-  bool is_smoothed_ = false, has_geometric_kink_ = false, objects_stay_ = false, has_contacts_ = false;
+  bool is_smoothed_ = false, has_nonsmooth_geometry_ = false, objects_stay_ = false, has_contacts_ = false;
   solvers::contact::ContactProgram smoothed_program_;
   solvers::contact::ContactSolution smoothed_solution_;
   Rates units_, product_;  // of jacobians; of forward and backward

@@ -120,9 +120,9 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
   const PatchWorld& world = stepper_.world();
   const int nv = scene_->nv(), n = static_cast<int>(world.bodies.size());
   PatchDerivative patch = differentiate(stepper_);
-  std::vector<std::string> kinks;
-  if (!patch.exists) kinks.emplace_back("the motion of the step has no derivative");
-  if (patch.kink) kinks.emplace_back("a contact is between two modes: the derivative is one-sided");
+  std::vector<std::string> nonsmooth_points;
+  if (!patch.exists) nonsmooth_points.emplace_back("the motion of the step has no derivative");
+  if (patch.nonsmooth) nonsmooth_points.emplace_back("a contact is between two modes: the derivative is one-sided");
   if (!patch.exists) {
     const Eigen::Index contacts = static_cast<Eigen::Index>(step_.contacts.size());
     patch.A.setConstant(12 * n, 12 * n, std::numeric_limits<double>::quiet_NaN());
@@ -172,7 +172,7 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
   out.dforce_W_du.resize(0, 0);
   out.first_row.clear();
   for (Eigen::Index k = 0; k < dp.rows(); k += 4) out.first_row.push_back(static_cast<int>(k));
-  return kinks;
+  return nonsmooth_points;
 }
 
 }  // namespace deft::dynamics

@@ -15,7 +15,7 @@ PatchDerivative differentiate(PatchStepper& stepper) {
   system.start_derivative(stepper.solution(), dF);
   std::vector<char> determined;
   constexpr double kBiactive = 1e-8;
-  out.exists = stepper.solver().sensitivity(system, stepper.solution(), dF, dz, &out.kink, kBiactive, &determined);
+  out.exists = stepper.solver().sensitivity(system, stepper.solution(), dF, dz, &out.nonsmooth, kBiactive, &determined);
   out.exists = out.exists && std::all_of(determined.begin(), determined.begin() + 6 * n, [](char known) { return known != 0; });
   if (!out.exists) return out;
   for (std::size_t i = 0; i < determined.size(); ++i)

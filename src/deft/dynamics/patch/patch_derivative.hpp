@@ -12,7 +12,7 @@ struct PatchDerivative {
   Eigen::MatrixXd A;        // ∂(end)/∂(start), 12 n × 12 n
   Eigen::MatrixXd B;        // ∂(end)/∂(impulses), 12 n × 6 n
   Eigen::MatrixXd dp_start, dp_impulse;  // of (p_n, p_t, p_o, p_r) of each contact of the step, 4 per contact [N s, N m s]; NaN where contacts share a load in many ways
-  bool kink = false;        // a pair has neither force nor gap to speak of, or stick and slip meet: one-sided
+  bool nonsmooth = false;        // a pair has neither force nor gap to speak of, or stick and slip meet: one-sided
   bool exists = false;      // false: the motion has no derivative
 };
 

@@ -72,24 +72,24 @@ double PatchStarts::distance(int index, std::span<const RigidTransform> X_WB, Ve
   return found.gap;
 }
 
-void PatchStarts::make(const StartRecipe& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z) {
+void PatchStarts::make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z) {
   z.assign(system.size(), 0.0);
   std::copy(free_motion.begin(), free_motion.end(), z.begin());
   const int contacts = static_cast<int>(system.contacts().size());
-  if (recipe.from == StartRecipe::From::kSweeps) {
+  if (recipe.from == InitialGuess::From::kSweeps) {
     sweep(system, free_motion, z);
   } else {
     place(system.start(), free_motion, X_WB_);
     bool all_known = true;
     for (int k = 0; k < contacts; ++k) {
       const int pair = system.contacts()[k].pair;
-      if (recipe.from == StartRecipe::From::kLast && knows(pair)) continue;
+      if (recipe.from == InitialGuess::From::kLast && knows(pair)) continue;
       all_known = false;
       impact(recipe, system, k, free_motion, z);
     }
     for (int k = 0; k < contacts; ++k)
-      if (recipe.from == StartRecipe::From::kLast && knows(system.contacts()[k].pair)) recall(system, k, z);
-    if (recipe.from == StartRecipe::From::kLast && all_known) {
+      if (recipe.from == InitialGuess::From::kLast && knows(system.contacts()[k].pair)) recall(system, k, z);
+    if (recipe.from == InitialGuess::From::kLast && all_known) {
       for (std::size_t i = 0; i < system.start().size(); ++i) {
         put(z, static_cast<int>(6 * i), system.start()[i].omega_W);
         put(z, static_cast<int>(6 * i) + 3, system.start()[i].v_WC);
@@ -135,7 +135,7 @@ void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, con
   if (c.l_b >= 0) B.set.normal_cone(X_BG.inverse() * point, X_BG.linear().transpose() * n, reach, &at(z, c.l_b));
 }
 
-void PatchStarts::impact(const StartRecipe& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z) {
+void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z) {
   const PatchSystem::Layout& c = system.contacts()[contact];
   const PatchPair& pair = pair_of(system, contact);
   const PatchGeometry& A = world_->geometries[pair.a];

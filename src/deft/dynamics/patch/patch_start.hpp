@@ -9,7 +9,7 @@
 namespace deft::dynamics {
 
 /// How a start is made.
-struct StartRecipe {
+struct InitialGuess {
   enum class From {
     kLast,     // contacts that carried load in the last step as they were, carried along; others as kImpact
     kImpact,   // an inelastic impact at the lowest feature of each pair, one by one
@@ -26,7 +26,7 @@ class PatchStarts {
   explicit PatchStarts(const PatchWorld& world);
 
   /// z for `system`, whose start and pairs are set. @param free_motion  ν_f.
-  void make(const StartRecipe& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z);
+  void make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z);
   /// Keeps what the next step starts from.
   void remember(const PatchSystem& system, std::span<const double> z);
   void forget();
@@ -55,7 +55,7 @@ class PatchStarts {
   void recall(PatchSystem& system, int contact, std::vector<double>& z) const;
   void touch(PatchSystem& system, int contact, const Eigen::Vector3d& n, const Eigen::Vector3d& point, double gap, double reach, std::span<const RigidTransform> X_WB,
              std::vector<double>& z) const;
-  void impact(const StartRecipe& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z);
+  void impact(const InitialGuess& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z);
   void sweep(PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z);
 
   const PatchWorld* world_;

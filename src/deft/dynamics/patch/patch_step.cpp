@@ -63,8 +63,8 @@ bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchR
   system_.set(*world_, start, free_, pairs_);
   const bool warm = std::any_of(pairs_.begin(), pairs_.end(), [this](int i) { return starts_.knows(i); });
   const double L = world_->length;
-  using From = StartRecipe::From;
-  const std::array<StartRecipe, 9> recipes{StartRecipe{.from = From::kLast},
+  using From = InitialGuess::From;
+  const std::array<InitialGuess, 9> recipes{InitialGuess{.from = From::kLast},
                                            {.from = From::kImpact},
                                            {.from = From::kSweeps},
                                            {.from = From::kImpact, .stick = true},

@@ -28,9 +28,9 @@ struct PosedNodes {
 
 /// Writes a search into DIR/run.h5, which is always a whole run: while the search goes on the start and the tree so
 /// far, at most half a second old, so that a killed search keeps its nodes; then the plan. Besides the run (README.md):
-///   /tree/{q [N, nq], u [N, nu], X_WB [N, bodies, 7] (single precision), parent [N], kind [N] (0 root, 1 transfer, 2
+///   /tree/{q [N, nq], u [N, nu], X_WB [N, bodies, 7] (single precision), parent [N], kind [N] (0 root, 1 transit, 2
 ///   roll-out), cost [N] (s), distance [N] (m), regrasps [N], time [N] (s)},  /tree/commands [Σ, nu] with
-///   /tree/commands_offset [N + 1], /plan/segments [S, 4] (first step, last step + 1, 1 = transfer, node at its end or
+///   /tree/commands_offset [N + 1], /plan/segments [S, 4] (first step, last step + 1, 1 = transit, node at its end or
 ///   −1), and attributes of /plan,  /reachable/{bodies [O], places [R, 2], ellipsoids [R, O, 8, 3]} as
 ///   planning::ReachableSets says, if the plan came with them.
 class SearchWriter {

@@ -106,7 +106,7 @@ void TreeFile::add_plan(const planning::Plan& plan) {
   const std::lock_guard lock(hdf5::library_mutex());
   std::vector<std::int32_t> segments;
   for (const planning::Segment& s : plan.segments)
-    segments.insert(segments.end(), {s.first, s.last, static_cast<std::int32_t>(s.transfer), s.node});
+    segments.insert(segments.end(), {s.first, s.last, static_cast<std::int32_t>(s.transit), s.node});
   impl_->segments.append(segments);
   hdf5::write_attribute(impl_->plan.get(), "h", fmt::format("{}", plan.h));
   hdf5::write_attribute(impl_->plan.get(), "success", std::vector<std::int32_t>{plan.success});

@@ -27,7 +27,12 @@ inline constexpr NumberRange kCountOrNone{0, true, false, "an integer >= 0"};
 struct SettingInfo {
   std::string_view name, unit, doc;
   NumberRange range = kPositive;
+  std::string_view former{};  // name of the version before, still read, with a warning
 };
+
+/// A word of the version before, still read, with a warning: {former, present}; empty: none.
+template <typename Enum>
+inline constexpr std::pair<std::string_view, std::string_view> kFormerWord{};
 
 /// How many words an enumeration has; they count from 0 and have a to_string in their own namespace.
 template <typename Enum>
@@ -88,7 +93,12 @@ struct ReadSetting {
   void operator()(const SettingInfo& info, Enum& field) const {
     const YamlNode* value = node.find(info.name);
     if (value == nullptr) return;
-    if (const auto index = read.word(*value, label(info), words_of<Enum>())) field = static_cast<Enum>(*index);
+    YamlNode word = *value;
+    if (constexpr auto former = kFormerWord<Enum>; !former.first.empty() && word.is_scalar() && word.text == former.first) {
+      word.text = former.second;
+      read.warning(word.where, fmt::format("{}: the word '{}' is now '{}'", label(info), former.first, former.second));
+    }
+    if (const auto index = read.word(word, label(info), words_of<Enum>())) field = static_cast<Enum>(*index);
   }
   std::string label(const SettingInfo& info) const { return fmt::format("{}.{}", section, info.name); }
 };
@@ -120,12 +130,25 @@ std::string range_of(const SettingInfo& info, const T&) {
     return std::is_same_v<T, bool> ? "true, false" : std::string(info.range.text);
 }
 
+/// Renames a key of the version before, with a warning. Both names in one map are an error.
+inline void take_former_name(std::string_view section, const SettingInfo& info, YamlNode& node, const YamlReader& read) {
+  YamlEntry* entry = info.former.empty() ? nullptr : node.find_entry(info.former);
+  if (entry == nullptr) return;
+  const std::string text = fmt::format("{0}.{1} is now {0}.{2}", section, info.former, info.name);
+  if (node.has(info.name)) return read.error(entry->value, text + ", and both are given");
+  read.warning(entry->where, text);
+  entry->key = info.name;
+}
+
 /// Reads the map `node` over what `settings` holds; unknown keys are errors with the nearest known one.
 template <typename Settings, typename VisitAll>
-void read_all(std::string_view section, const YamlNode& node, const YamlReader& read, Settings& settings,
+void read_all(std::string_view section, YamlNode node, const YamlReader& read, Settings& settings,
               VisitAll&& visit_all) {
   std::vector<std::string_view> names;
-  visit_all(settings, [&](const SettingInfo& info, const auto&) { names.push_back(info.name); });
+  visit_all(settings, [&](const SettingInfo& info, const auto&) {
+    names.push_back(info.name);
+    if (node.is_map()) take_former_name(section, info, node, read);
+  });
   if (read.map(node, section, names)) visit_all(settings, ReadSetting{section, node, read});
 }
 

@@ -7,6 +7,8 @@ namespace deft::io {
 
 template <>
 inline constexpr int setting_list::kWords<scene::Sampler> = 5;
+template <>
+inline constexpr std::pair<std::string_view, std::string_view> setting_list::kFormerWord<scene::Regrasp>{"transfer", "transit"};
 
 namespace {
 
@@ -19,16 +21,17 @@ constexpr NumberRange kDivisors{2, true, false, "integers from 2 to 1000", 1000}
 
 /// The one list: visit(info, field) for each setting of PlanSettings `s`, const or not.
 constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
-  visit(SettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps as published"}, s.search);
+  visit(SettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps (the baseline)"}, s.search);
   visit(SettingInfo{"kappa", "1/J", "smoothing of the gradients; inf: exact ones", kPositiveOrInfinite}, s.kappa);
   visit(SettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"},
         s.step_norm);
   visit(SettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
                         kNotNegative},
         s.regularization);
-  visit(SettingInfo{"stretch", "rad, m",
-                        "how far joint targets may lead the joints in a roll-out: how hard fingers press", kPositiveOrInfinite},
-        s.stretch);
+  visit(SettingInfo{"max_target_offset", "rad, m",
+                    "how far joint targets may lead the joints in a roll-out: how hard fingers press",
+                    kPositiveOrInfinite, "stretch"},
+        s.max_target_offset);
   visit(SettingInfo{"rollout_steps", "1", "most steps of a roll-out", kCount}, s.rollout_steps);
   visit(SettingInfo{"progress", "1", "share of the distance that a step must gain to be taken at once", kShare},
         s.progress);
@@ -63,8 +66,8 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"finger_share", "1", "share of regrasps that move one finger only", kShare}, s.finger_share);
   visit(SettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
   visit(SettingInfo{"clearance_m", "m", "gap that letting go opens"}, s.clearance_m);
-  visit(SettingInfo{"drift_m", "m", "motion of the objects above which a transfer is rejected"}, s.drift_m);
-  visit(SettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transfer"},
+  visit(SettingInfo{"drift_m", "m", "motion of the objects above which a transit is rejected"}, s.drift_m);
+  visit(SettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transit"},
         s.joint_step);
   visit(SettingInfo{"hold_steps", "1", "steps for which the goal must hold", kNotNegative}, s.hold_steps);
   visit(

@@ -51,8 +51,9 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"replan_rotation", "rad", "off the plan, above which a new one is made"}, s.replan_rotation);
   visit(SettingInfo{"replans", "1", "most new plans", kCountOrNone}, s.replans);
   visit(SettingInfo{"replan_step_norm", "rad, m", "of new plans, if plan.step_norm is more"}, s.replan_step_norm);
-  visit(SettingInfo{"replan_stretch", "rad, m", "of new plans, if plan.stretch is more", kPositiveOrInfinite},
-        s.replan_stretch);
+  visit(SettingInfo{"replan_max_target_offset", "rad, m", "of new plans, if plan.max_target_offset is more",
+                    kPositiveOrInfinite, "replan_stretch"},
+        s.replan_max_target_offset);
   visit(SettingInfo{"replan_time", "s", "for which the plant is held while a plan is made", kNotNegative},
         s.replan_time);
   visit(SettingInfo{"plant_step", "s", "step of plants of second order"}, s.plant_step);

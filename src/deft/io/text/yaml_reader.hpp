@@ -36,6 +36,9 @@ class YamlReader {
   explicit YamlReader(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
 
   void error(const YamlNode& node, std::string message) const { diagnostics_->error(node.where, std::move(message)); }
+  void warning(const SourceLocation& where, std::string message) const {
+    diagnostics_->warning(where, std::move(message));
+  }
 
   /// True for a map; unknown keys are errors at the key, with did-you-mean. @param what  "step", "add_weld", for the
   /// message.

@@ -128,7 +128,7 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
   require_within_limits(scene, *this);
 }
 
-int Hand::draw_surface(Draw& draw) const {
+int Hand::draw_surface(RandomStream& draw) const {
   const auto it = std::lower_bound(share.begin(), share.end(), draw.uniform());
   return surfaces[std::min(it, share.end() - 1) - share.begin()];
 }

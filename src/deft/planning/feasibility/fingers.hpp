@@ -30,7 +30,7 @@ struct Hand {
   /// a joint of a robot starts outside its limits, where no command could hold it.
   Hand(const scene::Scene& scene, const Goal& goal);
   /// One of the surfaces, as likely as its area says.
-  int draw_surface(Draw& draw) const;
+  int draw_surface(RandomStream& draw) const;
   /// The indices of all fingers.
   std::vector<int> all_fingers() const;
   /// Per command: moves one of the chosen fingers, and none of the others.

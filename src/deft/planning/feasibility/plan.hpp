@@ -15,7 +15,7 @@ struct GoalError {
 };
 
 /// How a node came from its parent.
-enum class NodeKind : std::uint8_t { kRoot = 0, kTransfer = 1, kRollout = 2 };
+enum class NodeKind : std::uint8_t { kRoot = 0, kTransit = 1, kRollout = 2 };
 
 /// A node of the tree: a configuration and the commands that lead to it from its parent, step by step.
 struct Node {
@@ -35,10 +35,10 @@ struct Node {
   double time_s = 0;                      // wall time since the start of the search; not part of the result's identity
 };
 
-/// A piece of a plan under one set of contacts, or the transfer between two.
+/// A piece of a plan under one set of contacts, or the transit between two.
 struct Segment {
   int first = 0, last = 0;  // steps [first, last)
-  bool transfer = false;
+  bool transit = false;
   int node = -1;  // of the tree, at the segment's end; −1: not in the tree
 };
 

@@ -34,7 +34,7 @@ PoseBox::PoseBox(const scene::Scene& scene, const Goal& goal)
   }
 }
 
-Eigen::VectorXd PoseBox::draw(Draw& draw) const {
+Eigen::VectorXd PoseBox::draw(RandomStream& draw) const {
   const multibody::Model& model = scene_->model();
   if (lower_.size() == 0) {
     Eigen::VectorXd way = model.difference(q_start_, goal_->q()), q;

@@ -16,7 +16,7 @@ class PoseBox {
   /// @throws InputError for a box of the wrong size, or with lower > upper.
   PoseBox(const scene::Scene& scene, const Goal& goal);
   /// A configuration with such a pose; what the goal does not name is as in the goal's configuration.
-  Eigen::VectorXd draw(Draw& draw) const;
+  Eigen::VectorXd draw(RandomStream& draw) const;
 
  private:
   const scene::Scene* scene_;

@@ -7,9 +7,9 @@
 namespace deft::planning {
 
 /// The random numbers of one piece of work, by counter: whoever does it, and when, draws the same.
-class Draw {
+class RandomStream {
  public:
-  Draw(std::uint64_t seed, std::uint64_t item) : seed_(seed), item_(item) {}
+  RandomStream(std::uint64_t seed, std::uint64_t item) : seed_(seed), item_(item) {}
   /// In (0, 1).
   double uniform() { return random_uniform(seed_, item_, next_++); }
   double uniform(double lower, double upper) { return lower + (upper - lower) * uniform(); }

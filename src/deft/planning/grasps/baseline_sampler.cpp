@@ -72,7 +72,7 @@ const char* missing(const scene::Scene& scene, const Hand& hand) {
 }
 
 /// One random closing motion of the sixteen joints per step [rad]: a hand on slides closes slower, and longer.
-Eigen::VectorXd closing_motion(bool on_slides, Draw& draw) {
+Eigen::VectorXd closing_motion(bool on_slides, RandomStream& draw) {
   const double torsion = draw.uniform(-0.015, 0.015), opposed = draw.uniform(-0.015, 0.015),
                enveloping = on_slides ? draw.uniform(0.03, 0.05) : draw.uniform(0.035, 0.065),
                pinching = draw.uniform(-0.005, 0.025);
@@ -87,7 +87,7 @@ Eigen::VectorXd closing_motion(bool on_slides, Draw& draw) {
 
 }  // namespace
 
-PublishedSampler::PublishedSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline)
+BaselineSampler::BaselineSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline)
     : scene_(&scene),
       hand_(&hand),
       all_(to_size(scene.nu()), 1),
@@ -106,7 +106,7 @@ PublishedSampler::PublishedSampler(const scene::Scene& scene, const Hand& hand, 
   steps_ = std::make_unique<PlanningSteps>(*frozen_, deadline);
 }
 
-void PublishedSampler::place_palm() {
+void BaselineSampler::place_palm() {
   const std::vector<double>& offset = scene_->spec().plan.palm_offset;
   if (!offset.empty() && offset.size() != 3)
     throw InputError({scene_->spec().file, 0, 0},
@@ -121,7 +121,7 @@ void PublishedSampler::place_palm() {
   }
 }
 
-std::optional<Grasp> PublishedSampler::sample(const Eigen::VectorXd& q, Draw& draw, Proximity& proximity) {
+std::optional<Grasp> BaselineSampler::sample(const Eigen::VectorXd& q, RandomStream& draw, Proximity& proximity) {
   q_ = q;
   proximity_ = &proximity;
   const scene::PlanSettings& settings = scene_->spec().plan;
@@ -149,27 +149,27 @@ std::optional<Grasp> PublishedSampler::sample(const Eigen::VectorXd& q, Draw& dr
   return std::nullopt;
 }
 
-void PublishedSampler::place(const Joints& joints) {
+void BaselineSampler::place(const Joints& joints) {
   set_joint_positions(*scene_, joints, q_);
   proximity_->place(q_);
 }
 
-bool PublishedSampler::touches(const Joints& joints) {
+bool BaselineSampler::touches(const Joints& joints) {
   place(joints);
   return proximity_->smallest_gap(all_, kTouch) <= 0;
 }
 
-Vector3d PublishedSampler::origin(int geometry) const {
+Vector3d BaselineSampler::origin(int geometry) const {
   return proximity_->state().X_WB()[scene_->collision_world().geometries()[geometry].body].translation();
 }
 
-Vector3d PublishedSampler::object_position() const {
+Vector3d BaselineSampler::object_position() const {
   const auto& geometries = scene_->collision_world().geometries();
   return origin(*std::max_element(hand_->surfaces.begin(), hand_->surfaces.end(),
                                   [&](int a, int b) { return geometries[a].body < geometries[b].body; }));
 }
 
-collision::ContactPair PublishedSampler::tip_to_object(const Finger& finger) const {
+collision::ContactPair BaselineSampler::tip_to_object(const Finger& finger) const {
   collision::ContactPair nearest;
   nearest.gap = std::numeric_limits<double>::infinity();
   for (const int surface : hand_->surfaces) {
@@ -180,7 +180,7 @@ collision::ContactPair PublishedSampler::tip_to_object(const Finger& finger) con
   return nearest;
 }
 
-bool PublishedSampler::push(Draw& draw, Joints& joints) {
+bool BaselineSampler::push(RandomStream& draw, Joints& joints) {
   const Finger& robot = hand_->fingers.front();
   const int tip = robot.geometries.front(), body = scene_->collision_world().geometries()[tip].body;
   proximity_->place(q_);
@@ -207,7 +207,7 @@ bool PublishedSampler::push(Draw& draw, Joints& joints) {
   return true;
 }
 
-bool PublishedSampler::close_joint(int joint, double from, double to, Joints& joints) {
+bool BaselineSampler::close_joint(int joint, double from, double to, Joints& joints) {
   joints(joint) = from;
   if (touches(joints)) return false;
   while (std::abs(to - from) > kBisection) {
@@ -218,7 +218,7 @@ bool PublishedSampler::close_joint(int joint, double from, double to, Joints& jo
   return true;
 }
 
-bool PublishedSampler::envelop(Joints& joints) {
+bool BaselineSampler::envelop(Joints& joints) {
   joints = clamped(Joints::Zero(joints.size()));
   for (const Finger& finger : hand_->fingers) {
     for (const int joint : finger.commands) {
@@ -231,7 +231,7 @@ bool PublishedSampler::envelop(Joints& joints) {
   return true;
 }
 
-bool PublishedSampler::pinch(Draw& draw, Joints& joints) {
+bool BaselineSampler::pinch(RandomStream& draw, Joints& joints) {
   proximity_->place(q_);
   const Finger &first = hand_->fingers[0], &second = hand_->fingers[1];
   const collision::ContactPair pair = tip_to_object(first);
@@ -248,8 +248,8 @@ bool PublishedSampler::pinch(Draw& draw, Joints& joints) {
   return !touches(joints);
 }
 
-bool PublishedSampler::pinch_with(const Finger& finger, const Finger& other, double distance, const Vector3d& p_WO,
-                                  Draw& draw, Joints& joints) {
+bool BaselineSampler::pinch_with(const Finger& finger, const Finger& other, double distance, const Vector3d& p_WO,
+                                  RandomStream& draw, Joints& joints) {
   const Joints open = joints;
   place(open);
   // The chain: its two joints' origins, and the centre of its tip, beyond the second.
@@ -286,7 +286,7 @@ bool PublishedSampler::pinch_with(const Finger& finger, const Finger& other, dou
   return false;
 }
 
-bool PublishedSampler::sweep(Draw& draw, Joints& joints) {
+bool BaselineSampler::sweep(RandomStream& draw, Joints& joints) {
   proximity_->place(q_);
   Joints grasp = joints;
   std::vector<double> side;
@@ -324,7 +324,7 @@ bool PublishedSampler::sweep(Draw& draw, Joints& joints) {
   return true;
 }
 
-bool PublishedSampler::close(Draw& draw, Joints& joints) {
+bool BaselineSampler::close(RandomStream& draw, Joints& joints) {
   const Eigen::Index slides = joints.size() - kFingerJoints;
   joints.tail(kFingerJoints).setZero();
   joints(slides + 13) = pi / 2;

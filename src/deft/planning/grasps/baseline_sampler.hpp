@@ -26,23 +26,23 @@ namespace deft::planning {
 /// differs: joint limits of the scene hold; gaps are settings.standoff_m; points beyond a corner of the pushed box,
 /// which touch nothing, are not drawn; the palm withdraws from the object along settings.palm_offset where it would
 /// touch.
-class PublishedSampler {
+class BaselineSampler {
  public:
   /// @param deadline  of PlanningSteps. @throws InputError if the scene is no system of that kind.
-  PublishedSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline = nullptr);
+  BaselineSampler(const scene::Scene& scene, const Hand& hand, const Deadline* deadline = nullptr);
 
   /// A grasp of the objects as they lie in q. @returns nothing after settings.attempts without one.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, Draw& draw, Proximity& proximity);
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, RandomStream& draw, Proximity& proximity);
 
  private:
   using Joints = Eigen::VectorXd;
-  bool push(Draw& draw, Joints& joints);
+  bool push(RandomStream& draw, Joints& joints);
   bool envelop(Joints& joints);
-  bool pinch(Draw& draw, Joints& joints);
-  bool pinch_with(const Finger& finger, const Finger& other, double distance, const Eigen::Vector3d& p_WO, Draw& draw,
+  bool pinch(RandomStream& draw, Joints& joints);
+  bool pinch_with(const Finger& finger, const Finger& other, double distance, const Eigen::Vector3d& p_WO, RandomStream& draw,
                   Joints& joints);
-  bool sweep(Draw& draw, Joints& joints);
-  bool close(Draw& draw, Joints& joints);
+  bool sweep(RandomStream& draw, Joints& joints);
+  bool close(RandomStream& draw, Joints& joints);
   void place_palm();
 
   /// Puts the robots at `joints`, the objects as they lie.

@@ -33,7 +33,7 @@ ContactSampler::ContactSampler(const scene::Scene& scene, const Hand& hand)
       plane_normal_(scene.plane() == scene::Plane::kSpace ? Eigen::Vector3d::Zero()
                                                           : scene::plane_normal(scene.plane())) {}
 
-std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
+std::vector<int> ContactSampler::choose_fingers(RandomStream& draw) const {
   const auto count = static_cast<int>(hand_->fingers.size());
   if (draw.chance(scene_->spec().plan.finger_share)) {
     const std::vector<int> one{draw.index(count)};
@@ -44,7 +44,7 @@ std::vector<int> ContactSampler::choose_fingers(Draw& draw) const {
   return hand_->all_fingers();
 }
 
-ContactSampler::Touch ContactSampler::draw_point(int geometry, const Proximity& proximity, Draw& draw) const {
+ContactSampler::Touch ContactSampler::draw_point(int geometry, const Proximity& proximity, RandomStream& draw) const {
   const auto& world = scene_->collision_world();
   Touch touch;
   touch.geometry = geometry;
@@ -61,12 +61,12 @@ ContactSampler::Touch ContactSampler::draw_point(int geometry, const Proximity& 
   return touch;
 }
 
-int ContactSampler::draw_link(const Finger& finger, Draw& draw) const {
+int ContactSampler::draw_link(const Finger& finger, RandomStream& draw) const {
   const auto last = static_cast<int>(finger.geometries.size());
   return finger.geometries[draw.chance(kTipShare) ? 0 : draw.index(last)];
 }
 
-ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const {
+ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, RandomStream& draw) const {
   const int link = draw_link(finger, draw);
   // Of a few points the nearest: far sides are mostly out of reach.
   const auto& world = scene_->collision_world();
@@ -84,7 +84,7 @@ ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Pro
 }
 
 std::vector<ContactSampler::Touch> ContactSampler::draw_pinch(const std::vector<int>& fingers,
-                                                              const Proximity& proximity, Draw& draw) const {
+                                                              const Proximity& proximity, RandomStream& draw) const {
   const auto count = static_cast<int>(fingers.size());
   const int first = draw.index(count), other = draw.index(count - 1), second = other + (other >= first);
   const auto finger = [&](int k) -> const Finger& { return hand_->fingers[fingers[k]]; };
@@ -107,7 +107,7 @@ std::vector<ContactSampler::Touch> ContactSampler::draw_pinch(const std::vector<
 }
 
 Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves,
-                                           Draw& draw) const {
+                                           RandomStream& draw) const {
   // As it stands, as at the start of the scene, or anywhere between the limits.
   const double kind = draw.uniform();
   Eigen::VectorXd start = joints;
@@ -183,7 +183,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
   return false;
 }
 
-std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                                             Proximity& proximity, bool pinches) const {
   const std::vector<char> moves = hand_->commands_of(fingers);
   const Eigen::VectorXd joints = joint_positions(*scene_, q);

@@ -23,11 +23,11 @@ class ContactSampler {
   ContactSampler(const scene::Scene& scene, const Hand& hand);
 
   /// The fingers of the next regrasp: one with the share of the settings, otherwise all.
-  std::vector<int> choose_fingers(Draw& draw) const;
+  std::vector<int> choose_fingers(RandomStream& draw) const;
   /// A grasp of the objects as they lie in q by the fingers that may move; the others stay.
   /// @param pinches  two of several fingers, on opposite sides of an object, instead of any number anywhere.
   /// @returns nothing after settings.attempts without one that is free of collision.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               Proximity& proximity, bool pinches = false) const;
 
  private:
@@ -37,13 +37,13 @@ class ContactSampler {
     Eigen::Vector3d p_W = Eigen::Vector3d::Zero(), n_W = Eigen::Vector3d::Zero();  // outward normal
   };
   /// A point of the objects' surfaces that faces the plane of motion, for the link `geometry`.
-  Touch draw_point(int geometry, const Proximity& proximity, Draw& draw) const;
-  int draw_link(const Finger& finger, Draw& draw) const;
-  Touch draw_touch(const Finger& finger, const Proximity& proximity, Draw& draw) const;
+  Touch draw_point(int geometry, const Proximity& proximity, RandomStream& draw) const;
+  int draw_link(const Finger& finger, RandomStream& draw) const;
+  Touch draw_touch(const Finger& finger, const Proximity& proximity, RandomStream& draw) const;
   /// Two fingers: of some points for the second the one that the first sees most nearly through the object.
-  std::vector<Touch> draw_pinch(const std::vector<int>& fingers, const Proximity& proximity, Draw& draw) const;
+  std::vector<Touch> draw_pinch(const std::vector<int>& fingers, const Proximity& proximity, RandomStream& draw) const;
   /// Joints from which the iteration starts.
-  Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, Draw& draw) const;
+  Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, RandomStream& draw) const;
   bool reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
              Proximity& proximity) const;
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kReleaseSteps = 12;
 constexpr double kUnloaded = 1e-6;      // [rad, m], between joint and target of a spring without load
-constexpr double kDrag_m = 2e-4;        // motion per step of a transfer above which the step is halved
+constexpr double kDrag_m = 2e-4;        // motion per step of a transit above which the step is halved
 constexpr double kShortest = 1.0 / 16;  // of a step
 constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
 constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
@@ -20,7 +20,7 @@ constexpr double kNear = 3;             // [standoff], gaps that pressing closes
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
 constexpr int kTreeNodes = 400;
 constexpr int kShortcuts = 20;
-constexpr int kMostSteps = 300;  // steps of a transfer
+constexpr int kMostSteps = 300;  // steps of a transit
 
 /// How many pieces with joint steps of at most `longest` lie between two configurations.
 int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
@@ -29,10 +29,10 @@ int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longes
 
 }  // namespace
 
-Transfer::Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
+Transit::Transit(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
     : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
 
-std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
+std::optional<Eigen::VectorXd> Transit::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
   proximity_->place(q);
   const int count = proximity_->rows(moves, settings_->clearance_m, normal_, slide_, gaps_);
   if (count == 0) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Eigen::VectorXd> Transfer::opening(const Eigen::VectorXd& q, const
   return step;
 }
 
-bool Transfer::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion) {
+bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion) {
   target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
   for (Eigen::Index u = 0; u < target.size(); ++u) {
     if (!moves[u]) target(u) = motion.u(u);
@@ -58,7 +58,7 @@ bool Transfer::step_towards(Eigen::VectorXd target, const std::vector<char>& mov
   return true;
 }
 
-bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
+bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   for (int k = 0; k < kReleaseSteps; ++k) {
     // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
@@ -72,7 +72,7 @@ bool Transfer::release(const std::vector<char>& moves, Motion& motion) {
   return steps_->rest(motion);
 }
 
-bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& motion) {
+bool Transit::press(const std::vector<char>& moves, double force_N, Motion& motion) {
   for (int k = 0; k < kPressSteps; ++k) {
     proximity_->place(motion.q);
     if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
@@ -88,7 +88,7 @@ bool Transfer::press(const std::vector<char>& moves, double force_N, Motion& mot
   return true;
 }
 
-Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
+Transit::Path Transit::retreat(const Grasp& grasp, Eigen::VectorXd q) {
   Path path{grasp.joints};
   for (int k = 0; k < kReleaseSteps; ++k) {
     const std::optional<Eigen::VectorXd> step = opening(q, grasp.moves);
@@ -101,13 +101,13 @@ Transfer::Path Transfer::retreat(const Grasp& grasp, Eigen::VectorXd q) {
   return path;
 }
 
-double Transfer::gap_at(const Eigen::VectorXd& joints, double margin) {
+double Transit::gap_at(const Eigen::VectorXd& joints, double margin) {
   set_joint_positions(steps_->scene(), joints, q_);
   proximity_->place(q_);
   return proximity_->smallest_gap(moves_, margin);
 }
 
-bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
+bool Transit::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
   const int count = pieces(from, to, kCheckStep);
   for (int k = 1; k <= count; ++k) {
     if (!is_free(from + (to - from) * (double(k) / count))) return false;
@@ -115,7 +115,7 @@ bool Transfer::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorX
   return true;
 }
 
-std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw) {
+std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw) {
   // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
   margin_ = settings_->clearance_m;
   margin_ = kShareOfGap * std::min(gap_at(from, margin_), gap_at(to, margin_));
@@ -184,7 +184,7 @@ std::optional<Transfer::Path> Transfer::connect(const Eigen::VectorXd& from, con
   return std::nullopt;
 }
 
-void Transfer::shorten(Path& path, Draw& draw) {
+void Transit::shorten(Path& path, RandomStream& draw) {
   for (int k = 0; k < kShortcuts && path.size() > 2; ++k) {
     const int a = draw.index(static_cast<int>(path.size()) - 2);
     const int b = a + 2 + draw.index(static_cast<int>(path.size()) - a - 2);
@@ -193,7 +193,7 @@ void Transfer::shorten(Path& path, Draw& draw) {
   }
 }
 
-bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
+bool Transit::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
   Instant next;
   while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
     if (motion.commands.size() > kMostSteps + waited_) return false;
@@ -216,7 +216,7 @@ bool Transfer::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
   return rests;
 }
 
-bool Transfer::reach(const Grasp& grasp, Draw& draw, Motion& motion) {
+bool Transit::reach(const Grasp& grasp, RandomStream& draw, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   const Instant start = motion;
   q_ = motion.q;

@@ -9,10 +9,10 @@
 
 namespace deft::planning {
 
-/// Plans and simulates transfers. One per thread.
-class Transfer {
+/// Plans and simulates transits. One per thread.
+class Transit {
  public:
-  Transfer(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
+  Transit(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
 
   /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
   /// the objects rest (10 steps at most). @returns false if a step failed.
@@ -20,7 +20,7 @@ class Transfer {
   /// Brings the joints to the grasp, free of collision: straight, by the joints of the scene's start, or by a
   /// bidirectional tree; simulated exactly. @returns false if there is no way, or the simulation moved the objects
   /// further than settings.drift_m.
-  bool reach(const Grasp& grasp, Draw& draw, Motion& motion);
+  bool reach(const Grasp& grasp, RandomStream& draw, Motion& motion);
   /// Closes what `moves` and is near the objects, and loads the springs so that every link presses on them with this
   /// force, as far as something holds against it:  u = q + K⁻¹ Σ J_nᵀ f.  Friction then carries from the first step of
   /// a roll-out on, which by itself sees no gain in pressing. @returns false if nothing is near, or a step failed.
@@ -38,8 +38,8 @@ class Transfer {
   double gap_at(const Eigen::VectorXd& joints, double margin);
   bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }
   bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
-  std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, Draw& draw);
-  void shorten(Path& path, Draw& draw);
+  std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
+  void shorten(Path& path, RandomStream& draw);
   /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object. Joints
   /// with damping are waited for there: they would cut the corners of the way.
   bool follow(const Eigen::VectorXd& waypoint, Motion& motion);

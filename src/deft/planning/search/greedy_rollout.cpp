@@ -45,8 +45,8 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
   stress_spread(rows, count, B_rows_);
   // Springs that are stretched already may stay so.
   const Eigen::ArrayXd joints = joint_positions(steps_->scene(), motion.q).array();
-  bounds_.lower = (hand_->lower.array().max(joints - settings_->stretch) - motion.u.array()).min(0.0);
-  bounds_.upper = (hand_->upper.array().min(joints + settings_->stretch) - motion.u.array()).max(0.0);
+  bounds_.lower = (hand_->lower.array().max(joints - settings_->max_target_offset) - motion.u.array()).min(0.0);
+  bounds_.upper = (hand_->upper.array().min(joints + settings_->max_target_offset) - motion.u.array()).max(0.0);
   nearest_command(B_rows_, e_rows_, settings_->regularization, bounds_, du_);
   return true;
 }
@@ -106,7 +106,7 @@ bool GreedyRollout::holds(Motion& motion) {
 
 RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion) {
   RolloutReport report;
-  // A transfer may have done it already.
+  // A transit may have done it already.
   if (reached(motion) && holds(motion)) {
     report.holds_goal = true;
     return report;

@@ -105,7 +105,7 @@ ReachableSets reachable_sets(const scene::Scene& planning_scene, const Plan& pla
   std::vector<std::unique_ptr<ReachableSetFinder>> finders;
   for (int w = 0; w < workers; ++w) finders.push_back(std::make_unique<ReachableSetFinder>(planning_scene));
   std::vector<std::vector<ReachableSet>> found(places.size());
-  Crew(workers, [&](int worker, int item) {
+  ThreadPool(workers, [&](int worker, int item) {
     const auto k = to_size(item);
     const auto [frame, node] = places[k];
     const auto f = to_size(frame), n = to_size(node);

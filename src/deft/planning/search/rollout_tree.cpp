@@ -19,17 +19,17 @@ constexpr double kPace = 0.6;  // of the cost per distance that is allowed on th
 
 /// A grasp of a plan and the roll-out after it.
 struct Leg {
-  const Segment* transfer = nullptr;  // none: the plan begins with what its start holds
+  const Segment* transit = nullptr;  // none: the plan begins with what its start holds
   int first = 0, last = 0;            // steps [first, last)
 };
 
-/// The legs of a plan after its step `from`, at which no transfer is under way.
+/// The legs of a plan after its step `from`, at which no transit is under way.
 std::vector<Leg> legs_of(const Plan& plan, int from) {
   std::vector<Leg> legs;
   for (const Segment& segment : plan.segments) {
     if (segment.first < from) continue;
-    if (segment.transfer || legs.empty())
-      legs.push_back({segment.transfer ? &segment : nullptr, segment.first, segment.last});
+    if (segment.transit || legs.empty())
+      legs.push_back({segment.transit ? &segment : nullptr, segment.first, segment.last});
     else
       legs.back().last = segment.last;
   }
@@ -54,28 +54,28 @@ std::vector<int> fitting_legs(const Goal& goal, const Plan& plan, const std::vec
 
 }  // namespace
 
-/// What an expansion found: a transfer, if it regrasped, and a roll-out.
+/// What an expansion found: a transit, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
   double released = -1;  // distance once the fingers have let go; negative: they have not
   double left = -1;      // the same of where the roll-out ended
-  Motion transfer, rollout;
+  Motion transit, rollout;
 
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
     through(ok, regrasped, holds_goal, released, left);
-    transfer.pass(through);
+    transit.pass(through);
     rollout.pass(through);
   }
 };
 
-struct RolloutTree::Worker : SearchTools {
-  using SearchTools::SearchTools;
+struct RolloutTree::Worker : WorkerContext {
+  using WorkerContext::WorkerContext;
   scene::SceneState lying = steps.scene().make_state();  // scratch of lift_share
 
   /// A pose between the node's and the goal's, every entry at its own share of the way.
-  Eigen::VectorXd draw_target(const Eigen::VectorXd& q, Draw& draw) const {
+  Eigen::VectorXd draw_target(const Eigen::VectorXd& q, RandomStream& draw) const {
     const multibody::Model& model = steps.scene().model();
     Eigen::VectorXd way = model.difference(q, goal->q());
     goal->shorten_way(way);
@@ -100,7 +100,7 @@ struct RolloutTree::Worker : SearchTools {
 
   /// Lets go and takes hold somewhere else: pressing on what is found first, or by the candidate from which the target
   /// is best in reach.
-  bool regrasp(const Eigen::VectorXd& q_target, Draw& draw, Motion& motion, double& released) {
+  bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     const std::vector<int> fingers = choose_fingers(draw);
     const double weight_N = ground->hand.weight_N;
@@ -108,7 +108,7 @@ struct RolloutTree::Worker : SearchTools {
     const bool presses = weight_N > 0 && draw.chance(std::max(kPressShare, lift)),
                pinches = presses && draw.chance(std::max(kPinchShare, lift));
     const double force_N = presses ? weight_N * draw.uniform(kLeastPressure, kMostPressure) : 0;
-    if (!transfer.release(ground->hand.commands_of(fingers), motion)) return false;
+    if (!transit.release(ground->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
@@ -128,26 +128,26 @@ struct RolloutTree::Worker : SearchTools {
       nearest = distance;
       best = std::move(grasp);
     }
-    return best && transfer.reach(*best, draw, motion) && (!presses || transfer.press(best->moves, force_N, motion));
+    return best && transit.reach(*best, draw, motion) && (!presses || transit.press(best->moves, force_N, motion));
   }
 
   /// The goal that is reached, but not held by these fingers, may be held without them.
   bool let_go(Motion& motion) {
     Motion away = motion;
-    const bool holds = transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away) &&
+    const bool holds = transit.release(ground->hand.commands_of(ground->hand.all_fingers()), away) &&
                        rollout.reached(away) && rollout.holds(away);
     if (holds) motion = std::move(away);
     return holds;
   }
 
   /// The grasp of a leg, and a roll-out from there to where the objects were at its end, or to the goal if it is last.
-  Growth retrace(const Node& node, const Plan& plan, const Leg& leg, Draw draw) {
+  Growth retrace(const Node& node, const Plan& plan, const Leg& leg, RandomStream draw) {
     steps.reset();
     Growth growth;
     Motion motion{{node.q, node.u, node.finer}, {}};
-    if (leg.transfer != nullptr) {
-      const auto first = to_size(leg.transfer->first),
-                 last = to_size(leg.transfer->last);
+    if (leg.transit != nullptr) {
+      const auto first = to_size(leg.transit->first),
+                 last = to_size(leg.transit->last);
       const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
       Grasp grasp{joint_positions(steps.scene(), plan.q[last]),
                   std::vector<char>(before.size(), 0)};
@@ -156,8 +156,8 @@ struct RolloutTree::Worker : SearchTools {
           grasp.moves[u] |= plan.commands[k](u) != before(u);
       }
       growth.regrasped = true;
-      if (!transfer.release(grasp.moves, motion) || !transfer.reach(grasp, draw, motion)) return growth;
-      growth.transfer = motion;
+      if (!transit.release(grasp.moves, motion) || !transit.reach(grasp, draw, motion)) return growth;
+      growth.transit = motion;
       motion.commands.clear();
     }
     const bool is_last = leg.last == static_cast<int>(plan.commands.size());
@@ -171,13 +171,13 @@ struct RolloutTree::Worker : SearchTools {
     growth.ok = report.moved || growth.holds_goal;
     if (growth.ok && !growth.holds_goal && ground->hand.weight_N > 0) {
       Motion away = motion;
-      if (transfer.release(ground->hand.commands_of(ground->hand.all_fingers()), away))
+      if (transit.release(ground->hand.commands_of(ground->hand.all_fingers()), away))
         growth.left = rollout.distance(away, goal->q());
     }
     growth.rollout = std::move(motion);
   }
 
-  Growth grow(const Node& node, bool regrasps, Draw draw) {
+  Growth grow(const Node& node, bool regrasps, RandomStream draw) {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     steps.reset();
     Growth growth;
@@ -187,7 +187,7 @@ struct RolloutTree::Worker : SearchTools {
     if (regrasps) {
       growth.regrasped = true;
       if (!regrasp(q_target, draw, motion, growth.released)) return growth;
-      growth.transfer = motion;
+      growth.transit = motion;
       motion.commands.clear();
     }
     roll_out(q_target, motion, growth);
@@ -224,7 +224,7 @@ RolloutTree::~RolloutTree() = default;
 
 int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  Draw draw = choice_draw(seed_, item);
+  RandomStream draw = choice_draw(seed_, item);
   const bool greedy = draw.chance(settings.greed);
   const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
   const bool limited = limits.cost_limit_s < SearchLimits{}.cost_limit_s && nodes_.front().distance > 0;
@@ -233,7 +233,7 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransfer || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s) continue;
+    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s) continue;
     // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
     // its tolerance.
     const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
@@ -263,11 +263,11 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
     node.commands = std::move(motion.commands);
     node.finer = std::move(motion.finer);
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
-    node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransfer);
+    node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransit);
     node.time_s = time_s;
     parent = add(std::move(node));
   };
-  if (growth.regrasped) add_node(NodeKind::kTransfer, growth.transfer, settings.regrasp_cost_s);
+  if (growth.regrasped) add_node(NodeKind::kTransit, growth.transit, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
   nodes_.back().released = growth.left;
   // A way to the goal that costs more than what is known is none.
@@ -321,7 +321,7 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
   Batch batch(size);
   std::vector<int> chosen;
   int at = 0;
-  Crew crew(threads, [&](int worker, int k) {
+  ThreadPool pool(threads, [&](int worker, int k) {
     const auto item = to_size(k);
     batch.growths[item] = workers_[worker]->retrace(
         nodes_[at], plan, legs[chosen[item]],
@@ -331,7 +331,7 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
     std::fill(batch.parents.begin(), batch.parents.end(), at);
     nodes_[at].tries += count;
   };
-  const BatchParts parts = parts_of(batch, choose_batch, [&](int count) { crew.run(count); });
+  const BatchParts parts = parts_of(batch, choose_batch, [&](int count) { pool.run(count); });
   for (int next = 0; next < static_cast<int>(legs.size());) {
     const Node& node = nodes_[at];
     if (goal_node_ >= 0 || node.cost_s >= limits.cost_limit_s || tried_ >= limits.nodes) return;
@@ -376,9 +376,9 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   Batch batch(size);
   std::vector<char> regrasps(size);
-  Crew crew(threads, [&](int worker, int k) {
+  ThreadPool pool(threads, [&](int worker, int k) {
     const auto at = to_size(k);
-    const Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
+    const RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
     batch.growths[at] = workers_[worker]->grow(
         nodes_[batch.parents[at]], regrasps[at], draw);
   });
@@ -392,7 +392,7 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
       ++node.tries;
     }
   };
-  return grow_in_batches(limits, size, parts_of(batch, choose_batch, [&](int count) { crew.run(count); }));
+  return grow_in_batches(limits, size, parts_of(batch, choose_batch, [&](int count) { pool.run(count); }));
 }
 
 long RolloutTree::solves_here() const {

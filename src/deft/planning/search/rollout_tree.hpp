@@ -21,7 +21,7 @@ class RolloutTree final : public SearchTree {
 
   SearchEnd search(const SearchLimits& limits) override;
   /// Grows from the root what becomes here of the rest of a plan, after its step `from`: the grasps that it takes,
-  /// reached anew, and after each a roll-out to where its objects were then. From a node settings.batch of them are
+  /// reached again, and after each a roll-out to where its objects were then. From a node settings.batch of them are
   /// tried: the next, and those later ones for which the objects lie best, so that needless ones are left out. The way
   /// goes on from the node with the least distance + limits.regrasp_weight · (grasps after it). To be called once, at
   /// first; then search goes on from all these nodes.
@@ -41,7 +41,7 @@ class RolloutTree final : public SearchTree {
   const Goal* goal_;
   std::uint64_t seed_;
   double cost_limit_s_ = 1e300;  // of the search at hand
-  SearchGround ground_;
+  SearchContext ground_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -16,32 +16,32 @@
 namespace deft::planning {
 
 /// Random numbers of the `item`-th choice of a search, and those of the growth that follows from it.
-inline Draw choice_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item}; }
-inline Draw growth_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item + 1}; }
+inline RandomStream choice_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item}; }
+inline RandomStream growth_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item + 1}; }
 
 /// What the threads of a search share; immutable.
-struct SearchGround {
+struct SearchContext {
   Hand hand;
   ContactSampler sampler;
   const Deadline* deadline;
-  SearchGround(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
+  SearchContext(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
       : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline) {}
 };
 
 /// What each of its threads has for itself.
-struct SearchTools {
+struct WorkerContext {
   PlanningSteps steps;
   Proximity proximity;
-  Transfer transfer;
+  Transit transit;
   GreedyRollout rollout;
-  const SearchGround* ground;
+  const SearchContext* ground;
   const Goal* goal;
-  std::optional<PublishedSampler> published;  // if plan.sampler names one
+  std::optional<BaselineSampler> published;  // if plan.sampler names one
 
-  SearchTools(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
+  WorkerContext(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
       : steps(scene, its_ground.deadline),
         proximity(scene),
-        transfer(its_ground.hand, steps, proximity),
+        transit(its_ground.hand, steps, proximity),
         rollout(its_goal, its_ground.hand, steps),
         ground(&its_ground),
         goal(&its_goal) {
@@ -50,11 +50,11 @@ struct SearchTools {
   }
 
   /// The fingers of the next regrasp; all of them if the sampler is a published one.
-  std::vector<int> choose_fingers(Draw& draw) const {
+  std::vector<int> choose_fingers(RandomStream& draw) const {
     return published ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
   }
   /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, Draw& draw,
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               bool pinches = false) {
     return published ? published->sample(q, draw, proximity)
                      : ground->sampler.sample(q, fingers, draw, proximity, pinches);
@@ -64,7 +64,7 @@ struct SearchTools {
 /// Adds tools until every thread of a search has some: `threads` as in SearchLimits, but no more than a batch has work
 /// for. @returns how many threads there are.
 template <typename Tools>
-int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchGround& ground,
+int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchContext& ground,
           std::vector<std::unique_ptr<Tools>>& workers) {
   const int count = std::min(dynamics::thread_count(threads), scene.spec().plan.batch);
   while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, ground));

@@ -81,7 +81,7 @@ class SearchTree {
   virtual long solves_here() const = 0;
 
   std::vector<Node> nodes_;
-  /// Finds the goal's node and the nearest one anew, rejected ones aside.
+  /// Finds the goal's node and the nearest one again, rejected ones aside.
   void look_again();
 
   int goal_node_ = -1, best_node_ = 0;

@@ -18,7 +18,7 @@ struct SingleStepRrt::Task {
   bool regrasps = false;
   bool first_asks = false;  // extends its node to the goal for the first time
   int node = -1;            // the nearest, if it is known already
-  Draw draw{0, 0};          // goes on where the choice left it
+  RandomStream draw{0, 0};          // goes on where the choice left it
 };
 
 /// A new node with its linearisation.
@@ -37,14 +37,14 @@ struct SingleStepRrt::Growth {
   }
 };
 
-struct SingleStepRrt::Worker : SearchTools {
+struct SingleStepRrt::Worker : WorkerContext {
   const scene::PlanSettings* settings;
   CommandBounds bounds;
   Eigen::MatrixXd B;
   Eigen::VectorXd e, du;
 
-  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchGround& its_ground)
-      : SearchTools(scene, its_goal, its_ground), settings(&scene.spec().plan) {
+  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
+      : WorkerContext(scene, its_goal, its_ground), settings(&scene.spec().plan) {
     bounds.norm = settings->step_norm;
   }
 
@@ -83,13 +83,13 @@ struct SingleStepRrt::Worker : SearchTools {
   }
 
   /// Lets go and takes hold somewhere else.
-  bool regrasp(Draw& draw, Motion& motion) {
+  bool regrasp(RandomStream& draw, Motion& motion) {
     const std::vector<int> fingers = choose_fingers(draw);
-    const bool moves = settings->regrasp == scene::Regrasp::kTransfer;
-    if (moves && !transfer.release(ground->hand.commands_of(fingers), motion)) return false;
+    const bool moves = settings->regrasp == scene::Regrasp::kTransit;
+    if (moves && !transit.release(ground->hand.commands_of(fingers), motion)) return false;
     const std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
     if (!grasp) return false;
-    if (moves) return transfer.reach(*grasp, draw, motion);
+    if (moves) return transit.reach(*grasp, draw, motion);
     set_joint_positions(steps.scene(), grasp->joints, motion.q);
     motion.u = grasp->joints;
     return true;
@@ -120,7 +120,7 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
 SingleStepRrt::~SingleStepRrt() = default;
 
 void SingleStepRrt::grasp_at_start() {
-  Draw draw(seed_, ~std::uint64_t{0});
+  RandomStream draw(seed_, ~std::uint64_t{0});
   Growth growth;
   growth.parent = 0;
   Worker& hand = *workers_.front();
@@ -181,7 +181,7 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
   if (!growth.ok) return;
   Node node;
   node.parent = growth.parent;
-  node.kind = task.regrasps ? NodeKind::kTransfer : NodeKind::kRollout;
+  node.kind = task.regrasps ? NodeKind::kTransit : NodeKind::kRollout;
   node.q = std::move(growth.motion.q);
   node.u = std::move(growth.motion.u);
   node.commands = std::move(growth.motion.commands);
@@ -203,7 +203,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   std::vector<Task> tasks(settings.batch);
   std::vector<Growth> growths(tasks.size());
   const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
-  Crew crew(threads, [&](int worker, int item) {
+  ThreadPool pool(threads, [&](int worker, int item) {
     const auto k = to_size(item);
     Worker& hand = *workers_[worker];
     Task& task = tasks[k];
@@ -223,7 +223,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     const double* at = linearizations_.data() + parent * to_size(nq + rows * nu);
     growth.motion = Motion{{nodes_[parent].q, nodes_[parent].u, {}}, {}};
     if (task.regrasps) {
-      Draw draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
+      RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
       growth.ok = hand.regrasp(draw, growth.motion);
     } else {
       growth.ok = hand.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
@@ -253,7 +253,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
     check_choice(growths[k].parent, tasks[k].node >= 0 ? tasks[k].node : growths[k].parent);
   };
   return grow_in_batches(limits, settings.batch,
-                         {choose_batch, unchoose, [&](int count) { crew.run(count); }, append_item, pack, unpack});
+                         {choose_batch, unchoose, [&](int count) { pool.run(count); }, append_item, pack, unpack});
 }
 
 long SingleStepRrt::solves_here() const {

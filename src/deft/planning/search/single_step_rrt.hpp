@@ -53,7 +53,7 @@ class SingleStepRrt final : public SearchTree {
   std::uint64_t seed_;
   PoseBox box_;
   ReachableMetric metric_;
-  SearchGround ground_;
+  SearchContext ground_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<double> linearizations_;     // per node: c, then the goal's rows of B by columns
   std::vector<char> asked_;                // per node: was extended to the goal

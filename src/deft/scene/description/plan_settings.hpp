@@ -11,7 +11,7 @@ namespace deft::scene {
 enum class Search { kRollout, kSingleStep };
 enum class PlanMetric { kLocal, kGlobal };
 enum class Extend { kExact, kSmoothed };
-enum class Regrasp { kTransfer, kTeleport };
+enum class Regrasp { kTransit, kTeleport };
 enum class CommandRule { kBounded, kClipped };
 enum class Sampler { kSurface, kPushing, kPlanarHand, kAllegroClosing, kBimanual };
 std::string_view to_string(Search search);
@@ -28,7 +28,7 @@ struct PlanSettings {
   double kappa = 300;            // [1/J] > 0, smoothing of the gradients; inf: exact ones
   double step_norm = 0.3;        // ε > 0, longest change of the joint targets per step [rad, m]
   double regularization = 1e-4;  // ≥ 0, of the least-squares command, on ‖δu‖² beside ‖error‖² [m²]
-  double stretch = std::numeric_limits<double>::infinity();  // > 0, most that a roll-out's joint targets lead the joints [rad, m]
+  double max_target_offset = std::numeric_limits<double>::infinity();  // > 0, most that a roll-out's joint targets lead the joints [rad, m]
   int rollout_steps = 40;        // ≥ 1
   double progress = 0.02;        // a step that comes nearer by this share of the distance is taken at once
   double progress_min = 0.002;   // less than this share is no progress
@@ -47,8 +47,8 @@ struct PlanSettings {
   double finger_share = 0.3;        // share of regrasps that move one finger only
   double standoff_m = 1e-3;         // > 0, gap of a sampled contact
   double clearance_m = 0.02;        // > 0, gap that a retreat opens
-  double drift_m = 0.01;            // a transfer that moves the objects further (a radian counts 0.1 m) is rejected
-  double joint_step = 0.3;          // > 0, longest change of a joint target per step of a transfer [rad, m]
+  double drift_m = 0.01;            // a transit that moves the objects further (a radian counts 0.1 m) is rejected
+  double joint_step = 0.3;          // > 0, longest change of a joint target per step of a transit [rad, m]
   int hold_steps = 3;               // ≥ 0, the goal must hold so long
   // The single-step tree; it also reads kappa, step_norm, regularization, goal_bias, wrap_angles, batch and hold_steps.
   PlanMetric metric = PlanMetric::kLocal;  // how far targets are from nodes
@@ -59,7 +59,7 @@ struct PlanSettings {
   CommandRule command = CommandRule::kBounded;     // least squares within their bounds, or clipped to them
   bool start_grasp = false;                        // the tree grows from a sampled contact, not from the start
   Extend extend = Extend::kExact;                  // the dynamics of its steps
-  Regrasp regrasp = Regrasp::kTransfer;            // how hands come to a new grasp: teleported ones are no commands
+  Regrasp regrasp = Regrasp::kTransit;            // how hands come to a new grasp: teleported ones are no commands
   double grasp_share = 0.2;                        // share of extensions that are regrasps
   bool goal_once = false;                          // a node is extended to the goal once; then a random target is drawn
   std::vector<double> sample_lower, sample_upper;  // box of random poses, as the goal's error is ordered (README.md)

@@ -43,7 +43,7 @@ std::string_view to_string(Sampler sampler) {
       return "surface";
   }
 }
-std::string_view to_string(Regrasp regrasp) { return regrasp == Regrasp::kTransfer ? "transfer" : "teleport"; }
+std::string_view to_string(Regrasp regrasp) { return regrasp == Regrasp::kTransit ? "transit" : "teleport"; }
 std::string_view to_string(Forces forces) { return forces == Forces::kAny ? "any" : "least_norm"; }
 
 std::string_view to_string(Plane plane) {

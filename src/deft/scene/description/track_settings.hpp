@@ -38,7 +38,7 @@ struct TrackSettings {
   bool replan = true;
   double replan_position = 0.01, replan_rotation = 0.05;  // > 0 [m, rad], off the plan
   int replans = 150;                                      // ≥ 0, at most
-  double replan_step_norm = 0.05, replan_stretch = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and plan.stretch are more
+  double replan_step_norm = 0.05, replan_max_target_offset = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and plan.max_target_offset are more
   double replan_time = 0.5;                               // [s] ≥ 0, for which the plant is held while a plan is made
   // Plants of second order.
   double plant_step = 0.001;              // [s] > 0

@@ -41,9 +41,9 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   const Stopwatch watch;
   SolveInfo info;
   check(program);
-  if (!settings.implied.empty() && settings.implied.size() != program.contacts.size())
+  if (!settings.redundant.empty() && settings.redundant.size() != program.contacts.size())
     throw std::invalid_argument(fmt::format("SolverSettings::implied has {} entries, the program has {} contacts",
-                                            settings.implied.size(), program.contacts.size()));
+                                            settings.redundant.size(), program.contacts.size()));
   if (!settings.warm_start) work_->memory.clear();
   solution.proof.resize(0);
   ActiveSetOutcome outcome = ActiveSetOutcome::kNotApplicable;

@@ -113,7 +113,7 @@ void AssociatedLaw::direction(double target, bool corrector) {
     const ForceSpace::Contact& c = space_->contacts[i];
     double rc[linear::kMaxConeRows], p[linear::kMaxConeRows];
     const double* lambda = bar_.data() + c.first;
-    const linear::Arrow inverse = scaling_[i].map([](double x) { return 1 / x; });
+    const linear::SpectralConeOperator inverse = scaling_[i].map([](double x) { return 1 / x; });
     linear::jordan_product(c.rows, lambda, lambda, rc);
     for (int k = 0; k < c.rows; ++k) rc[k] = (k == 0 ? target : 0.0) - rc[k];
     if (corrector) {
@@ -212,7 +212,7 @@ double AssociatedLaw::natural_residual(const VectorXd& x, VectorXd& out) {
   double worst = 0;
   for (const ForceSpace::Contact& c : space_->contacts) {
     double z[linear::kMaxConeRows] = {}, projected[linear::kMaxConeRows];
-    linear::Arrow derivative;
+    linear::SpectralConeOperator derivative;
     for (int k = 0; k < c.rows; ++k) z[k] = x[c.first + k] - u[c.first + k];
     linear::project_on_cone(c.rows, z, projected, derivative);
     for (int k = 0; k < c.rows; ++k) out[c.first + k] = x[c.first + k] - projected[k];
@@ -228,7 +228,7 @@ void AssociatedLaw::weigh_projection(const VectorXd& x) {
   for (std::size_t i = 0; i < space_->contacts.size(); ++i) {
     const ForceSpace::Contact& c = space_->contacts[i];
     double z[linear::kMaxConeRows] = {}, projected[linear::kMaxConeRows];
-    linear::Arrow derivative;
+    linear::SpectralConeOperator derivative;
     for (int k = 0; k < c.rows; ++k) z[k] = x[c.first + k] - u[c.first + k];
     linear::project_on_cone(c.rows, z, projected, derivative);
     weight_[i] = derivative.map([](double p) { return std::min((1 - p) / std::max(p, 1e-300), kOutside); });

@@ -56,7 +56,7 @@ class AssociatedLaw {
   Budget* budget_ = nullptr;
   linear::TileCholesky factor_;
   std::vector<int> tile_of_row_;
-  std::vector<linear::Arrow> scaling_, weight_;
+  std::vector<linear::SpectralConeOperator> scaling_, weight_;
   Eigen::VectorXd rhs_, dr_, du_, bar_, residual_, best_r_, q_, kept_r_;
   double reached_ = 0, epsilon_ = 0, kept_ = 0, polished_ = 1;
 };

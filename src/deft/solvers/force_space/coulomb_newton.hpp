@@ -25,7 +25,7 @@ class CoulombNewton {
   bool direction(const ForceSpace& space);
 
   Eigen::VectorXd u_, opening_, phi_, dr_;
-  std::vector<linear::Arrow> derivative_;
+  std::vector<linear::SpectralConeOperator> derivative_;
   std::vector<linear::Pattern> pattern_;
   std::vector<int> place_;  // of a row among those of contacts that are not open, −1
   Eigen::SparseMatrix<double> jacobian_;

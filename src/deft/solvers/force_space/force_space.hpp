@@ -39,7 +39,7 @@ struct BestForces {
   double error = std::numeric_limits<double>::infinity();  // their ForceSpace::coulomb_residual
   bool solved = false;  // some forces came as close to the law as can be asked of them (`reachable`)
 
-  /// Starts anew; `from` stands in until forces are offered.
+  /// Starts again; `from` stands in until forces are offered.
   void start(const Eigen::VectorXd& from);
   /// Keeps `candidate` if it is better. @returns `solved`.
   bool offer(const ForceSpace& space, double tolerance, const Eigen::VectorXd& candidate);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMixtureSeed = 0x1e3e;
 
 }  // namespace
 
-Uniqueness SecondMotion::look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
+Uniqueness AlternativeSolution::look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
                               const Judge& judge, const ModeSearch::Limits& limits) {
   nodes_ = 0;
   find_islands(scaled);
@@ -36,7 +36,7 @@ Uniqueness SecondMotion::look(const ComplementarityProgram& program, const Scale
   return verdict;
 }
 
-void SecondMotion::find_islands(const ScaledComplementarity& scaled) {
+void AlternativeSolution::find_islands(const ScaledComplementarity& scaled) {
   islands_.clear();
   std::vector<char> seen(scaled.n, 0);
   for (int first = 0; first < scaled.n; ++first) {
@@ -55,7 +55,7 @@ void SecondMotion::find_islands(const ScaledComplementarity& scaled) {
   }
 }
 
-void SecondMotion::extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
+void AlternativeSolution::extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
                            const std::vector<int>& island) {
   const std::size_t n = island.size();
   part_.n = static_cast<int>(n);
@@ -88,7 +88,7 @@ void SecondMotion::extract(const ComplementarityProgram& program, const ScaledCo
   }
 }
 
-bool SecondMotion::only_one() {
+bool AlternativeSolution::only_one() {
   has_energy_ = energy_.assign(part_);
   if (!has_energy_) return false;
   if (energy_.is_frictionless(z_)) return energy_.decides(motion_);
@@ -107,7 +107,7 @@ bool SecondMotion::only_one() {
 }
 
 // One mixture of the motions, so that another motion has almost surely another value.
-void SecondMotion::choose_mixture() {
+void AlternativeSolution::choose_mixture() {
   mixture_.assign(z_.size(), 0.0);
   for (Eigen::Index k = 0; k < motion_.rows(); ++k) {
     const double u = random_uniform(kMixtureSeed, 0, static_cast<std::uint32_t>(k)), weight = u < 0.5 ? u - 1 : u;
@@ -115,7 +115,7 @@ void SecondMotion::choose_mixture() {
   }
 }
 
-Uniqueness SecondMotion::search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge, ModeSearch::Limits limits) {
+Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge, ModeSearch::Limits limits) {
   choose_mixture();
   double value = 0, size = 1;
   for (std::size_t j = 0; j < z_.size(); ++j) {

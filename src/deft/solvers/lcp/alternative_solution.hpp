@@ -14,7 +14,7 @@ namespace deft::solvers::lcp {
 /// Islands (pairs that M connects) are looked at one by one, since solutions of the whole are their products. For each first an argument without
 /// a search (EnergyBound): where no friction carries load, or no point of the relaxed problem could release energy, the motion is the only
 /// one. Then a search over its modes (ModeSearch::find_other).
-class SecondMotion {
+class AlternativeSolution {
  public:
   /// Asks whether z, in the program's own units, is a solution.
   using Judge = std::function<bool(const Eigen::VectorXd& z)>;

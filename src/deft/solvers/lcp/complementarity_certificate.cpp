@@ -86,7 +86,7 @@ double ComplementarityCertificate::max_scaled() const {
 
 // Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column have the
 // product one, found by sweeps).
-void ComplementarityJudge::measure(const ComplementarityProgram& program) {
+void ComplementarityCertifier::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(n, 0);
   for (const int i : program.free) free_[i] = 1;
@@ -132,7 +132,7 @@ void ComplementarityJudge::measure(const ComplementarityProgram& program) {
 
 // One factor is left to each part, rows and columns that entries connect (forces and motions of a quasistatic problem are two): with it
 // what drives the part, negative q and q of free rows, is at most one, or where nothing drives it any q.
-void ComplementarityJudge::measure_parts(const ComplementarityProgram& program) {
+void ComplementarityCertifier::measure_parts(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   plain_row_ = row_;
   plain_col_ = col_;
@@ -170,7 +170,7 @@ void ComplementarityJudge::measure_parts(const ComplementarityProgram& program) 
   }
 }
 
-void ComplementarityJudge::judge_point(const ComplementarityProgram& program, const VectorXd& z, const VectorXd* given,
+void ComplementarityCertifier::check_point(const ComplementarityProgram& program, const VectorXd& z, const VectorXd* given,
                                        ComplementarityCertificate& out) {
   const Eigen::Index n = program.q.size();
   if (!z.allFinite()) {
@@ -218,7 +218,7 @@ void ComplementarityJudge::judge_point(const ComplementarityProgram& program, co
 }
 
 // In natural units yᵀw = (Mᵀy)ᵀz + qᵀy: wrong signs ε of y and Mᵀy leave solutions of size −qᵀy/ε and more.
-double ComplementarityJudge::judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof) {
+double ComplementarityCertifier::check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof) {
   const Eigen::Index n = program.q.size();
   double worst = 0;
   for (const RefutedModes& part : proof) {
@@ -248,32 +248,32 @@ double ComplementarityJudge::judge_proof(const ComplementarityProgram& program, 
   return Cover(proof, n).complete() ? worst : kInfinity;
 }
 
-ComplementarityCertificate ComplementarityJudge::certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
+ComplementarityCertificate ComplementarityCertifier::certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
   const Eigen::Index n = program.q.size();
   if (solution.z.size() != n || solution.w.size() != n)
     throw std::invalid_argument(
         fmt::format("certify: z and w have sizes {} and {}, need {} (the size of q)", solution.z.size(), solution.w.size(), n));
   ComplementarityCertificate out;
   measure(program);
-  judge_point(program, solution.z, &solution.w, out);
-  if (!solution.proof.empty()) out.infeasible = judge_proof(program, solution.proof);
+  check_point(program, solution.z, &solution.w, out);
+  if (!solution.proof.empty()) out.infeasible = check_proof(program, solution.proof);
   return out;
 }
 
-ComplementarityCertificate ComplementarityJudge::certify_point(const ComplementarityProgram& program, const VectorXd& z) {
+ComplementarityCertificate ComplementarityCertifier::certify_point(const ComplementarityProgram& program, const VectorXd& z) {
   measure(program);
   return certify_measured(program, z);
 }
 
-ComplementarityCertificate ComplementarityJudge::certify_measured(const ComplementarityProgram& program, const VectorXd& z) {
+ComplementarityCertificate ComplementarityCertifier::certify_measured(const ComplementarityProgram& program, const VectorXd& z) {
   ComplementarityCertificate out;
-  judge_point(program, z, nullptr, out);
+  check_point(program, z, nullptr, out);
   return out;
 }
 
 ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
   check(program);
-  return ComplementarityJudge().certify(program, solution);
+  return ComplementarityCertifier().certify(program, solution);
 }
 
 }  // namespace deft::solvers::lcp

@@ -8,7 +8,7 @@
 namespace deft::solvers::lcp {
 
 /// `certify` for many problems of one size: allocates only when they grow.
-class ComplementarityJudge {
+class ComplementarityCertifier {
  public:
   /// Residuals of the point and the error of the proof, if there is one. @throws std::invalid_argument on wrong sizes.
   ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
@@ -20,9 +20,9 @@ class ComplementarityJudge {
 
  private:
   void measure_parts(const ComplementarityProgram& program);
-  void judge_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
+  void check_point(const ComplementarityProgram& program, const Eigen::VectorXd& z, const Eigen::VectorXd* w,
                    ComplementarityCertificate& out);
-  double judge_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
+  double check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
 
   std::vector<char> free_;
   Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z

@@ -27,7 +27,7 @@ constexpr int kWarmPivots = 20;      // more from the last basis than this and n
 constexpr double kNearly = 1e-8;     // natural sizes by which members of pairs may be negative for the judge to be asked
 constexpr int kOtherCovers = 6;      // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
-constexpr int kRenew = 20;           // pivots between dictionaries computed anew, where rounding has spoiled the first run
+constexpr int kRenew = 20;           // pivots between dictionaries computed again, where rounding has spoiled the first run
 constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
 constexpr std::array<double, 8> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
 constexpr double kHopeless = 1e11;   // natural sizes: points that the shift alone keeps finite
@@ -83,9 +83,9 @@ class ComplementaritySolver::Impl {
   std::unique_ptr<BasicLemke<linear::Extended>> extended_;
   ComplementaryBasis basis_;
   ComplementarityNewton newton_;
-  ComplementarityJudge judge_;
+  ComplementarityCertifier judge_;
   ModeSearch search_;
-  SecondMotion second_;
+  AlternativeSolution second_;
   ComplementarityResult result_;
   std::vector<char> basic_, start_, remembered_, remembered_free_;
   std::vector<int> rows_, cols_;
@@ -389,7 +389,7 @@ bool ComplementaritySolver::Impl::refute(int nodes) {
 }
 
 void ComplementaritySolver::Impl::look_for_others() {
-  const SecondMotion::Judge judge = [this](const Eigen::VectorXd& z) {
+  const AlternativeSolution::Judge judge = [this](const Eigen::VectorXd& z) {
     ComplementarityCertificate certificate;
     return residual_of(z, certificate) <= settings.tolerance;
   };

@@ -1,5 +1,5 @@
 #pragma once
-// The point that belongs to a basis, computed anew from the problem. Internal to solvers.
+// The point that belongs to a basis, computed again from the problem. Internal to solvers.
 
 #include <span>
 #include <vector>

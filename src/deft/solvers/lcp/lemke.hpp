@@ -31,7 +31,7 @@ class BasicLemke {
   /// When to stop without an answer.
   struct Limits {
     int pivots = 1 << 30;
-    int renew = 0;  // pivots after which the dictionary is computed anew from the problem, against rounding; 0: never
+    int renew = 0;  // pivots after which the dictionary is computed again from the problem, against rounding; 0: never
     double tie = 1e-9;     // values closer than this block at once
     double pivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
     double work = std::numeric_limits<double>::infinity();  // multiplications; kPivotLimit beyond them
@@ -72,7 +72,7 @@ class BasicLemke {
   linear::BasicPivotTable<Scalar> table_;
   linear::BlockExchange block_;        // of tables of doubles
   std::vector<int> set_;
-  std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed anew
+  std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed again
   std::vector<Scalar> speed_;  // the entering column
   std::vector<int> tied_;      // rows that block at once
   std::vector<char> basic_;

@@ -14,7 +14,7 @@ constexpr double kViolated = 1e-9;  // values beyond zero by more
 constexpr double kPivot = 1e-8;     // smaller entries do not enter
 constexpr double kSlack = 1e-9;     // reduced costs this close tie
 constexpr double kSlope = 1e-13;    // reduced costs below are rounding
-constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed anew
+constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed again
 constexpr double kSingularTable = 1e-13;
 constexpr int kFresh = 80;          // pivots after which it is anyway
 

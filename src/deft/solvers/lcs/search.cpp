@@ -372,7 +372,7 @@ bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
     result.proof.push_back({std::vector<PairMode>(root_modes_.size(), PairMode::kOpen), kInfinity});
   }
   std::vector<Dive> dives;
-  Crew crew(std::max(1, settings_.threads), [&](int worker, int item) { workers_[worker]->dive(dives[item]); });
+  ThreadPool pool(std::max(1, settings_.threads), [&](int worker, int item) { workers_[worker]->dive(dives[item]); });
   std::int64_t number = 0;
   result.status = Status::kSolved;
   while (!open_.empty()) {
@@ -398,7 +398,7 @@ bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
       dive.round = number++ % kRoundEvery == 0;
       dives.push_back(std::move(dive));
     }
-    crew.run(static_cast<int>(dives.size()));
+    pool.run(static_cast<int>(dives.size()));
     for (Dive& dive : dives) merge(dive, result);
     if (heavy_) return false;
     if (settings_.watch && !report(result)) {

@@ -11,7 +11,7 @@ inline constexpr int kMaxConeRows = 4;
 
 /// A = plus·P₊ + minus·P₋ + perp·P_⊥ with P± the projectors on (1, ±u)/√2, |u| = 1; x = (x0; x1), x1 of size rows − 1
 /// ≤ 3.
-struct Arrow {
+struct SpectralConeOperator {
   double plus = 0, minus = 0, perp = 0;
   double u[3] = {1, 0, 0};
 
@@ -35,7 +35,7 @@ struct Arrow {
   }
 
   template <class F>
-  Arrow map(F f) const {
+  SpectralConeOperator map(F f) const {
     return {f(plus), f(minus), f(perp), {u[0], u[1], u[2]}};
   }
 };
@@ -90,16 +90,16 @@ inline void jordan_divide(int rows, const double* a, const double* c, double* p)
   jordan_divide(rows, a, tail_norm(rows, a), c, p);
 }
 
-/// Nesterov–Todd scaling of interior s, y: the Arrow W with W y = W⁻¹ s. (Vandenberghe, "The CVXOPT linear and
+/// Nesterov–Todd scaling of interior s, y: the SpectralConeOperator W with W y = W⁻¹ s. (Vandenberghe, "The CVXOPT linear and
 /// quadratic cone program solvers", §5; eigenvalues η(w0 ± |w1|) and η, the smaller one as a reciprocal to keep its
 /// digits.)
-inline Arrow nesterov_todd(int rows, const double* s, double tail_s, const double* y, double tail_y) {
+inline SpectralConeOperator nesterov_todd(int rows, const double* s, double tail_s, const double* y, double tail_y) {
   const double root_s = cone_root_det(s, tail_s), root_y = cone_root_det(y, tail_y);
   double w[kMaxConeRows];
   const double gamma = std::sqrt(0.5 * (1 + dot(rows, s, y) / (root_s * root_y)));
   w[0] = (s[0] / root_s + y[0] / root_y) / (2 * gamma);
   for (int k = 1; k < rows; ++k) w[k] = (s[k] / root_s - y[k] / root_y) / (2 * gamma);
-  Arrow W;
+  SpectralConeOperator W;
   const double tail = tail_direction(rows, w, W.u);
   const double eta = std::sqrt(root_s / root_y);
   const double large = std::sqrt(1 + tail * tail) + tail;
@@ -110,7 +110,7 @@ inline Arrow nesterov_todd(int rows, const double* s, double tail_s, const doubl
 }
 
 /// The same where the tails are not at hand.
-inline Arrow nesterov_todd(int rows, const double* s, const double* y) {
+inline SpectralConeOperator nesterov_todd(int rows, const double* s, const double* y) {
   return nesterov_todd(rows, s, tail_norm(rows, s), y, tail_norm(rows, y));
 }
 
@@ -143,7 +143,7 @@ inline double cone_step(int rows, const double* x, const double* d, double limit
 enum Pattern : char { kInactive = 0, kActive = 1, kBoundary = 2 };
 
 /// Projection of u on the second-order cone, and the derivative of the projection at u. @returns where u lies.
-inline Pattern project_on_cone(int rows, const double* u, double* projected, Arrow& derivative) {
+inline Pattern project_on_cone(int rows, const double* u, double* projected, SpectralConeOperator& derivative) {
   const double tail = tail_direction(rows, u, derivative.u);
   if (u[0] >= tail) {
     for (int k = 0; k < rows; ++k) projected[k] = u[k];

@@ -43,7 +43,7 @@ class McpFunction {
   /// Natural units of unknowns and rows, > 0: z_i / variable_scale_i and F_i / row_scale_i are of order one where they matter.
   virtual std::span<const double> variable_scale() const = 0;
   virtual std::span<const double> row_scale() const = 0;
-  /// F(z) and, unless null, ∂F/∂z (an element of the generalised one at kinks). @returns false where F is not defined.
+  /// F(z) and, unless null, ∂F/∂z (an element of the generalised one at nonsmooth points). @returns false where F is not defined.
   virtual bool evaluate(std::span<const double> z, std::span<double> F, McpJacobian* jacobian) = 0;
 };
 

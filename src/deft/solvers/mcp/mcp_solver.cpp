@@ -46,7 +46,7 @@ class McpSolver::Impl {
     return result_;
   }
 
-  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive,
+  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth, double biactive,
               std::vector<char>* determined) {
     problem_.bind(function);
     const int n = problem_.size();
@@ -54,7 +54,7 @@ class McpSolver::Impl {
     if (dF.rows() != n) throw std::invalid_argument(fmt::format("dF: has {} rows, expected {}", dF.rows(), n));
     point_.resize(n);
     problem_.to_scaled(z, point_.y.data());
-    if (kink != nullptr) *kink = false;
+    if (nonsmooth != nullptr) *nonsmooth = false;
     if (!problem_.evaluate(point_, true)) return false;
     for (auto* list : {&a_, &b_, &x_}) list->resize(n);
     for (int i = 0; i < n; ++i) {
@@ -62,7 +62,7 @@ class McpSolver::Impl {
       const bool basic = problem_.is_free(i) || point_.y[k] > point_.f[k];
       a_[k] = basic ? 0 : 1;
       b_[k] = basic ? 1 : 0;
-      if (kink != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive) *kink = true;
+      if (nonsmooth != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive) *nonsmooth = true;
     }
     if (determined != nullptr) determined->assign(n, 1);
     if (!linear_.factor(point_.J, a_.data(), b_.data(), kDetermined)) return determined != nullptr && derive_undetermined(dF, dz, *determined);
@@ -207,9 +207,9 @@ McpSolver& McpSolver::operator=(McpSolver&&) noexcept = default;
 
 const McpResult& McpSolver::solve(McpFunction& function, std::span<const double> start) { return impl_->solve(function, start); }
 
-bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink, double biactive,
+bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth, double biactive,
                             std::vector<char>* determined) {
-  return impl_->derive(function, z, dF, dz, kink, biactive, determined);
+  return impl_->derive(function, z, dF, dz, nonsmooth, biactive, determined);
 }
 
 McpSettings& McpSolver::settings() { return impl_->settings; }

@@ -33,7 +33,7 @@ class McpSolver {
   /// F_i = 0, the others z_i = 0. @returns false if that system is singular. `kink` (may be null) tells whether a pair has both z_i and F_i
   /// below `biactive` (scaled): the derivative is then one-sided. With `determined` a singular system is solved, too, if it has solutions:
   /// entries of z with determined = 0 (a contact point of bodies apart, one of two redundant multipliers) have one of many derivatives, all others their own.
-  bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* kink = nullptr,
+  bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth = nullptr,
                    double biactive = 1e-8, std::vector<char>* determined = nullptr);
 
  private:

@@ -291,7 +291,7 @@ Certificate Certifier::certify(const ContactProgram& program, const ContactSolut
     return {kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, 0.0};
   }
   Certificate c = judge_->judge(program, solution);
-  judge_proof(program, solution, c);
+  check_proof(program, solution, c);
   for (double* value :
        {&c.stationarity, &c.primal, &c.complementarity, &c.stationarity_N, &c.primal_m, &c.complementarity_J, &c.E0_J})
     *value = no_nan(*value);

@@ -182,6 +182,6 @@ inline Eigen::VectorXd dense_row(const RowBlocks& J, int i, int r, int nv) {
 }
 
 /// Fills the proof fields of `certificate`, whose E0 is known.
-void judge_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate);
+void check_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate);
 
 }  // namespace deft::solvers::contact

@@ -177,7 +177,7 @@ class ProofJudge {
 
 }  // namespace
 
-void judge_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate) {
+void check_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate) {
   if (solution.proof.size() == 0) return;
   certificate.infeasible = ProofJudge(program, solution.proof, certificate.E0_J).infeasible();
   certificate.unbounded = ProofJudge(program, solution.proof, certificate.E0_J).unbounded();

@@ -36,7 +36,7 @@ std::size_t area(int rows, int cols) { return to_size(rows) * cols; }
 
 }  // namespace
 
-void HeldSystem::reset(int n, int m, int yielding) {
+void ActiveSystem::reset(int n, int m, int yielding) {
   n_ = n;
   m_ = m;
   rank_ = 0;
@@ -48,13 +48,13 @@ void HeldSystem::reset(int n, int m, int yielding) {
   next_yielding_ = n - yielding;
 }
 
-void HeldSystem::yield(int k) {
+void ActiveSystem::yield(int k) {
   yields_[k] = 1;
   H(next_yielding_)[next_yielding_] = 1;
   G(k)[next_yielding_++] = 1;
 }
 
-bool HeldSystem::factor() {
+bool ActiveSystem::factor() {
   U_.assign(area(n_, ld_), 0.0);
   floor_.assign(n_, kSingular);
   scale_.resize(n_);
@@ -67,7 +67,7 @@ bool HeldSystem::factor() {
   return kernels::dense_kernels().factor(n_, ld_, U_.data(), floor_.data()) == 0;
 }
 
-void HeldSystem::add_penalties(const double* metric) {
+void ActiveSystem::add_penalties(const double* metric) {
   for (int k = 0; k < m_; ++k) {
     double squared = 0;
     for (int i = 0; i < n_; ++i) squared += G(k)[i] * G(k)[i] / metric[i];
@@ -78,7 +78,7 @@ void HeldSystem::add_penalties(const double* metric) {
   }
 }
 
-void HeldSystem::eliminate() {
+void ActiveSystem::eliminate() {
   N_ = G_;
   row_scale_.resize(m_);
   for (int k = 0; k < m_; ++k) {
@@ -93,7 +93,7 @@ void HeldSystem::eliminate() {
 }
 
 /// N = RᵀQ by Gram and Schmidt, the row farthest from the span of the others first.
-void HeldSystem::orthogonalise() {
+void ActiveSystem::orthogonalise() {
   const int most = std::min(n_, m_);
   Q_.resize(area(most, n_));
   R_.assign(area(most, m_), 0.0);
@@ -133,7 +133,7 @@ void HeldSystem::orthogonalise() {
 }
 
 /// R = T Z; the diagonal of T holds the reciprocals of its entries.
-void HeldSystem::triangularise() {
+void ActiveSystem::triangularise() {
   T_.assign(area(rank_, rank_), 0.0);
   Z_.assign(R_.begin(), R_.begin() + static_cast<std::ptrdiff_t>(area(rank_, m_)));
   for (int i = 0; i < rank_; ++i) {
@@ -153,7 +153,7 @@ void HeldSystem::triangularise() {
 
 // In ξ = U D⁻¹ x and multipliers ỹ per unit row: ξ − Nᵀỹ = P and Nξ = −D r give Qξ = a with Rᵀa = −D r in the least
 // squares, ξ = P + Qᵀ(a − QP) and Rỹ = a − QP.
-bool HeldSystem::solve(int k, int ld, double* p, double* r) {
+bool ActiveSystem::solve(int k, int ld, double* p, double* r) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
   for (int j = 0; j < m_; ++j) {
     if (penalty_[j] == 0) continue;
@@ -167,7 +167,7 @@ bool HeldSystem::solve(int k, int ld, double* p, double* r) {
   return agrees;
 }
 
-bool HeldSystem::hold(int k, int ld, double* xi, double* r) {
+bool ActiveSystem::hold(int k, int ld, double* xi, double* r) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
   scale_rows(row_scale_, ld, r);
   a_.assign(area(rank_, ld), 0.0);
@@ -199,14 +199,14 @@ bool HeldSystem::hold(int k, int ld, double* xi, double* r) {
   return rank_ == m_ || largest(m_ * ld, work_.data()) <= kAgree * large;
 }
 
-double HeldSystem::free_multiplier(int k) const {
+double ActiveSystem::free_multiplier(int k) const {
   if (rank_ == m_) return 0;
   double fixed = 0;
   for (int i = 0; i < rank_; ++i) fixed += Z_[area(i, m_) + k] * Z_[area(i, m_) + k];
   return std::sqrt(std::max(0.0, 1 - fixed));
 }
 
-double HeldSystem::free_share(const double* row, const double* metric) {
+double ActiveSystem::free_share(const double* row, const double* metric) {
   // The combination of held rows nearest in H⁻¹, with multipliers as short as possible.
   work_.resize(to_size(n_) + rank_ + m_);
   double *x = work_.data(), *c = x + n_, *y = c + rank_;

@@ -17,14 +17,14 @@ namespace deft::solvers::contact {
 /// A row that gives way, −G_k x − y_k = r_k, is a held one with a variable of its own in H and G. As a stiffness in H
 /// it would drown what it does not resist in its rounding; such rows never depend on others.
 /// Keeps its memory; one object per thread.
-class HeldSystem {
+class ActiveSystem {
  public:
-  /// Starts anew with zeros. Of the n variables the last `yielding` belong to rows that give way.
+  /// Starts again with zeros. Of the n variables the last `yielding` belong to rows that give way.
   void reset(int n, int m, int yielding = 0);
   int size() const { return n_; }
   /// Held row k gives way by the next of the variables for that.
   void yield(int k);
-  int num_held() const { return m_; }
+  int num_active() const { return m_; }
   /// Row i of H (symmetric, all entries are to be filled) and row k of G.
   double* H(int i) { return H_.data() + to_size(i) * n_; }
   double* G(int k) { return G_.data() + to_size(k) * n_; }

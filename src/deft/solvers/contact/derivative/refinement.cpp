@@ -75,8 +75,8 @@ bool Refinement::apply_rays(const ContactProgram& program, int contact, double* 
   const Rows& s = s_[contact];
   const ContactTerm& term = terms_.contacts[contact];
   if (!has_barriers(program)) {
-    if (term.num_held == 0) force_[contact] = {};
-    for (int r = 0; term.num_held > 0 && r < term.rows; ++r) change_.rows(term.first_row + r) = double(s[r]);
+    if (term.num_active == 0) force_[contact] = {};
+    for (int r = 0; term.num_active > 0 && r < term.rows; ++r) change_.rows(term.first_row + r) = double(s[r]);
     return true;
   }
   force_[contact] = {};
@@ -106,7 +106,7 @@ bool Refinement::apply_cone(const ContactProgram& program, int contact) {
   } else if (term.slides) {
     change_.rows(term.first_row) = double(s[0] - tail);
     for (int k = 1; k < 4; ++k) f[k] = -f[0] * D[k] * (D[k] * s[k] / tail);
-  } else if (term.num_held > 0) {
+  } else if (term.num_active > 0) {
     for (int r = 0; r < term.rows; ++r) change_.rows(term.first_row + r) = double(s[r]);
   } else {
     f = {};
@@ -170,7 +170,7 @@ double Refinement::step(const ContactProgram& program, double energy_J) {
       trial_.force[i][r] = double(force_[i][r]);
     }
   }
-  // Barriers of bounds follow by their stiffness, as those of contacts do in moved_.force: computed from δ anew, a
+  // Barriers of bounds follow by their stiffness, as those of contacts do in moved_.force: computed from δ again, a
   // sharp one would magnify the rounding of δ.
   for (const RowTerm& bound : terms_.bounds)
     bound_[bound.index] -= Real(bound.lower_stiffness + bound.upper_stiffness) * Real(moved_.delta(bound.index));
@@ -239,7 +239,7 @@ bool Refinement::refine(const ContactProgram& program, ContactSolution& solution
   for (int k = 0; k < kMostSteps; ++k) {
     terms_.classify(program, trial_, before.E0_J, residual);
     sensitivity_.factor(program, trial_, before.E0_J, residual);
-    if (sensitivity_.is_kink() || !sensitivity_.is_unique() || !apply_laws(program)) return false;
+    if (sensitivity_.is_nonsmooth() || !sensitivity_.is_unique() || !apply_laws(program)) return false;
     measure_gradient(program);
     const double length = step(program, before.E0_J);
     if (!std::isfinite(length)) return false;

@@ -21,7 +21,7 @@ namespace deft::solvers::contact {
 /// object per thread.
 class Refinement {
  public:
-  /// @returns whether `solution` now has the digits of its own numbers. It is untouched otherwise: at a kink, with
+  /// @returns whether `solution` now has the digits of its own numbers. It is untouched otherwise: at a nonsmooth point, with
   /// compliance, linear rows or equalities, and where the active rows do not hold.
   bool refine(const ContactProgram& program, ContactSolution& solution);
 

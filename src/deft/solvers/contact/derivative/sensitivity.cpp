@@ -41,13 +41,13 @@ class Sensitivity::Islands {
  public:
   void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual) {
     terms_.classify(program, solution, energy_J, residual);
-    is_kink_ = terms_.kink;
+    is_nonsmooth_ = terms_.nonsmooth;
     is_unique_ = true;
     find_islands(program);
     for (std::size_t k = 0; k < count_; ++k) factor_island(program, islands_[k]);
-    std::erase_if(terms_.implied, [&](const ImpliedRow& implied) {
-      const bool is_free = is_free_row(program, implied);
-      is_kink_ |= is_free;
+    std::erase_if(terms_.redundant, [&](const RedundantRow& redundant) {
+      const bool is_free = is_free_row(program, redundant);
+      is_nonsmooth_ |= is_free;
       return is_free;
     });
   }
@@ -77,18 +77,18 @@ class Sensitivity::Islands {
 
   /// Rows without force must move with those that hold them.
   void check_implied(const ContactProgram& program, const ProgramChange& change, const SolutionChange& result) {
-    for (const ImpliedRow& implied : terms_.implied) {
-      const int first = terms_.contacts[implied.contact].first_row;
-      const auto cols = program.J.cols(implied.contact);
-      const auto block = program.J.block(implied.contact);
+    for (const RedundantRow& redundant : terms_.redundant) {
+      const int first = terms_.contacts[redundant.contact].first_row;
+      const auto cols = program.J.cols(redundant.contact);
+      const auto block = program.J.block(redundant.contact);
       const auto k = to_size(result.delta.cols());
       x_.assign(k, 0.0);  // eᵀ(J dδ + ds)
       s_.assign(k, 0.0);  // and the size of its parts
-      for (int r = 0; r < program.J.rows(implied.contact); ++r)
-        add(k, implied.e(r), change.rows.row(first + r).data(), x_.data());
+      for (int r = 0; r < program.J.rows(redundant.contact); ++r)
+        add(k, redundant.e(r), change.rows.row(first + r).data(), x_.data());
       for (std::size_t d = 0; d < k; ++d) s_[d] = std::abs(x_[d]);
       for (std::size_t c = 0; c < cols.size(); ++c) {
-        const double value = column(block, c).dot(implied.e);
+        const double value = column(block, c).dot(redundant.e);
         const double* moved = result.delta.row(cols[c]).data();
         for (std::size_t d = 0; d < k; ++d) {
           x_[d] += value * moved[d];
@@ -97,11 +97,11 @@ class Sensitivity::Islands {
       }
       double most = 0, large = 0;
       for (std::size_t d = 0; d < k; ++d) most = std::max(most, std::abs(x_[d])), large = std::max(large, s_[d]);
-      is_kink_ |= most > kRowsAgree * large;
+      is_nonsmooth_ |= most > kRowsAgree * large;
     }
   }
 
-  bool is_kink() const { return is_kink_; }
+  bool is_nonsmooth() const { return is_nonsmooth_; }
   bool is_unique() const { return is_unique_; }
   const SensitivityTerms& terms() const { return terms_; }
 
@@ -110,11 +110,11 @@ class Sensitivity::Islands {
   struct Island {
     std::vector<int> velocities, contacts;
     std::vector<int> bounds, linear, equality;  // indices of terms
-    int num_held = 0, num_yielding = 0;
-    HeldSystem system;
+    int num_active = 0, num_yielding = 0;
+    ActiveSystem system;
     void clear() {
       for (auto* list : {&velocities, &contacts, &bounds, &linear, &equality}) list->clear();
-      num_held = num_yielding = 0;
+      num_active = num_yielding = 0;
     }
   };
 
@@ -137,7 +137,7 @@ class Sensitivity::Islands {
     for (int i = 0; i < program.J.size(); ++i) {
       if (terms_.contacts[i].acts) join(program.J.cols(i));
     }
-    for (const ImpliedRow& implied : terms_.implied) join(program.J.cols(implied.contact));
+    for (const RedundantRow& redundant : terms_.redundant) join(program.J.cols(redundant.contact));
     for (const RowTerm& row : terms_.linear) join(program.linear.rows.cols(row.index));
     for (const RowTerm& row : terms_.equality) join(program.equality.rows.cols(row.index));
 
@@ -157,8 +157,8 @@ class Sensitivity::Islands {
       island.velocities.push_back(v);
     }
     const auto hold = [](Island& island, int rows) {
-      const int first = island.num_held;
-      island.num_held += rows;
+      const int first = island.num_active;
+      island.num_active += rows;
       return first;
     };
     for (int i = 0; i < program.J.size(); ++i) {
@@ -166,8 +166,8 @@ class Sensitivity::Islands {
       if (!term.acts || program.J.cols(i).empty()) continue;
       Island& island = islands_[island_of_[program.J.cols(i).front()]];
       island.contacts.push_back(i);
-      term.first_held = hold(island, term.num_held);
-      if (term.stiff) island.num_yielding += term.num_held;
+      term.first_held = hold(island, term.num_active);
+      if (term.stiff) island.num_yielding += term.num_active;
     }
     const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::*list, const auto& first_col) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -182,8 +182,8 @@ class Sensitivity::Islands {
   }
 
   void fill(const ContactProgram& program, Island& island) {
-    HeldSystem& system = island.system;
-    system.reset(static_cast<int>(island.velocities.size()) + island.num_yielding, island.num_held,
+    ActiveSystem& system = island.system;
+    system.reset(static_cast<int>(island.velocities.size()) + island.num_yielding, island.num_active,
                  island.num_yielding);
     add_blocks(program.Q, island, 1);
     for (const int i : island.contacts) {
@@ -202,9 +202,9 @@ class Sensitivity::Islands {
           system.H(v)[w] += value;
           system.H(w)[v] += value;
         }
-        for (int r = 0; r < term.num_held; ++r) system.G(term.first_held + r)[v] = term.E.row(r).dot(block_[c]);
+        for (int r = 0; r < term.num_active; ++r) system.G(term.first_held + r)[v] = term.E.row(r).dot(block_[c]);
       }
-      for (int r = 0; term.stiff && r < term.num_held; ++r) system.yield(term.first_held + r);
+      for (int r = 0; term.stiff && r < term.num_active; ++r) system.yield(term.first_held + r);
     }
     for (const int i : island.bounds) {
       const RowTerm& bound = terms_.bounds[i];
@@ -230,7 +230,7 @@ class Sensitivity::Islands {
     }
   }
 
-  void add_row(const RowBlocks& rows, const RowTerm& row, HeldSystem& system) {
+  void add_row(const RowBlocks& rows, const RowTerm& row, ActiveSystem& system) {
     const auto cols = rows.cols(row.index);
     const auto values = rows.block(row.index);
     for (std::size_t c = 0; c < cols.size(); ++c) {
@@ -246,7 +246,7 @@ class Sensitivity::Islands {
   /// motion.
   void factor_island(const ContactProgram& program, Island& island) {
     fill(program, island);
-    HeldSystem& system = island.system;
+    ActiveSystem& system = island.system;
     if (!system.factor()) {
       system.add_penalties(metric_.data());
       if (!system.factor()) {
@@ -262,20 +262,20 @@ class Sensitivity::Islands {
     // Sliding cones that share a load turn it differently for each way to share it, and each direction chooses its own.
     for (const int i : island.contacts) {
       const ContactTerm& term = terms_.contacts[i];
-      is_kink_ |= term.bends && system.free_multiplier(term.first_held) > kShared;
+      is_nonsmooth_ |= term.bends && system.free_multiplier(term.first_held) > kShared;
     }
   }
 
   /// Whether the rows that are held say nothing about this one.
-  bool is_free_row(const ContactProgram& program, const ImpliedRow& implied) {
-    const auto cols = program.J.cols(implied.contact);
+  bool is_free_row(const ContactProgram& program, const RedundantRow& redundant) {
+    const auto cols = program.J.cols(redundant.contact);
     Island& island = islands_[island_of_[cols.front()]];
     row_.assign(island.system.size(), 0.0);
     metric_.clear();
     for (const int v : island.velocities) metric_.push_back(terms_.metric[v]);
     metric_.resize(row_.size(), 1.0);
     for (std::size_t c = 0; c < cols.size(); ++c)
-      row_[local_[cols[c]]] = column(program.J.block(implied.contact), c).dot(implied.e);
+      row_[local_[cols[c]]] = column(program.J.block(redundant.contact), c).dot(redundant.e);
     return island.system.free_share(row_.data(), metric_.data()) > kRowsAgree;
   }
 
@@ -328,9 +328,9 @@ class Sensitivity::Islands {
     if (columns_.empty()) return;
     const kernels::DenseKernels& kernels = kernels::dense_kernels();
     const int ld = static_cast<int>(ld_);
-    HeldSystem& system = island.system;
+    ActiveSystem& system = island.system;
     x_.assign(to_size(system.size()) * ld_, 0.0);
-    y_.assign(to_size(island.num_held) * ld_, 0.0);
+    y_.assign(to_size(island.num_active) * ld_, 0.0);
     const auto x = [&](int v) { return x_.data() + to_size(local_[v]) * ld_; };
     const auto y = [&](int held) { return y_.data() + to_size(held) * ld_; };
     for (const int v : island.velocities) gather(data.sign, data.gradient.row(v).data(), x(v));
@@ -351,8 +351,8 @@ class Sensitivity::Islands {
         kernels.multiply_many(count, term.rows, -1, pull_.data() + first * term.rows, term.rows, 1, s_.data(), ld,
                               x(cols[first]), ld, ld);
       });
-      if (term.num_held > 0)
-        kernels.multiply_many(term.num_held, term.rows, 1, term.E.data(), 1, 4, s_.data(), ld, y(term.first_held), ld,
+      if (term.num_active > 0)
+        kernels.multiply_many(term.num_active, term.rows, 1, term.E.data(), 1, 4, s_.data(), ld, y(term.first_held), ld,
                               ld);
     }
     for (const int i : island.bounds) {
@@ -366,7 +366,7 @@ class Sensitivity::Islands {
       }
     }
 
-    if (!system.solve(static_cast<int>(columns_.size()), static_cast<int>(ld_), x_.data(), y_.data())) is_kink_ = true;
+    if (!system.solve(static_cast<int>(columns_.size()), static_cast<int>(ld_), x_.data(), y_.data())) is_nonsmooth_ = true;
 
     for (const int v : island.velocities) scatter(1, x(v), delta.row(v).data());
     for (const int i : island.contacts) {
@@ -381,8 +381,8 @@ class Sensitivity::Islands {
       });
       force_.assign(s_.size(), 0.0);
       kernels.multiply_many(term.rows, term.rows, -1, term.C.data(), 1, 4, s_.data(), ld, force_.data(), ld, ld);
-      if (term.num_held > 0)
-        kernels.multiply_many(term.rows, term.num_held, 1, term.E.data(), 4, 1, y(term.first_held), ld, force_.data(),
+      if (term.num_active > 0)
+        kernels.multiply_many(term.rows, term.num_active, 1, term.E.data(), 4, 1, y(term.first_held), ld, force_.data(),
                               ld, ld);
       for (int a = 0; a < term.rows; ++a)
         scatter(1, force_.data() + to_size(a) * ld_, force.row(term.first_row + a).data());
@@ -405,7 +405,7 @@ class Sensitivity::Islands {
   }
 
   SensitivityTerms terms_;
-  bool is_kink_ = false, is_unique_ = true;
+  bool is_nonsmooth_ = false, is_unique_ = true;
   std::vector<Island> islands_;  // the first count_ are in use
   std::size_t count_ = 0;
   std::vector<int> parent_, island_of_, local_;
@@ -422,7 +422,7 @@ Sensitivity::~Sensitivity() = default;
 Sensitivity::Sensitivity(Sensitivity&&) noexcept = default;
 Sensitivity& Sensitivity::operator=(Sensitivity&&) noexcept = default;
 
-bool Sensitivity::is_kink() const { return islands_->is_kink(); }
+bool Sensitivity::is_nonsmooth() const { return islands_->is_nonsmooth(); }
 bool Sensitivity::is_unique() const { return islands_->is_unique(); }
 int Sensitivity::num_rows() const { return islands_->terms().num_rows; }
 int Sensitivity::first_row(int contact) const { return islands_->terms().contacts[contact].first_row; }

@@ -45,7 +45,7 @@ class Sensitivity {
   void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual = 0);
 
   /// Some row is neither clearly active nor clearly open, or redundant rows part: only one-sided derivatives exist.
-  bool is_kink() const;
+  bool is_nonsmooth() const;
   /// The motion has a derivative; false where directions are free (they get the least motion).
   bool is_unique() const;
 
@@ -53,7 +53,7 @@ class Sensitivity {
   int num_rows() const;
   int first_row(int contact) const;
 
-  /// The derivative of the solution along `change`. Sets is_kink when redundant active rows do not move together.
+  /// The derivative of the solution along `change`. Sets is_nonsmooth when redundant active rows do not move together.
   /// @param wanted  per contact 1 where the change of its forces is asked for (others may get 0), or empty: all.
   void solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
              std::span<const char> wanted = {});

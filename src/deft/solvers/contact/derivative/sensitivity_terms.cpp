@@ -28,11 +28,11 @@ bool has_one_ray(const ContactProgram& program, int i) {
 void hold(const Vector4d& e, ContactTerm& term) {
   Vector4d rest = e;
   for (int pass = 0; pass < 2; ++pass) {
-    for (int r = 0; r < term.num_held; ++r) rest -= term.E.row(r).dot(rest) * term.E.row(r).transpose();
+    for (int r = 0; r < term.num_active; ++r) rest -= term.E.row(r).dot(rest) * term.E.row(r).transpose();
   }
   const double length = rest.norm();
-  if (!(length > kParallel * e.norm()) || term.num_held == term.rows) return;
-  term.E.row(term.num_held++) = rest.transpose() / length;
+  if (!(length > kParallel * e.norm()) || term.num_active == term.rows) return;
+  term.E.row(term.num_active++) = rest.transpose() / length;
 }
 
 /// EᵀE += eeᵀ, E upper triangular, by rotations. Rows of very different size keep their digits if the longest come
@@ -140,7 +140,7 @@ class Classifier {
       add_cone(i, s, term);
     else
       add_rays(i, s, beta, term);
-    term.acts = term.num_held > 0 || !term.C.isZero(0);
+    term.acts = term.num_active > 0 || !term.C.isZero(0);
   }
 
   void add_rays(int i, const Vector4d& s, const double* beta, ContactTerm& term) {
@@ -167,7 +167,7 @@ class Classifier {
             hold(e, term);
           break;
         case Activity::kWeak:
-          t_.implied.push_back({i, e});
+          t_.redundant.push_back({i, e});
           break;
         case Activity::kOpen:
           break;
@@ -193,7 +193,7 @@ class Classifier {
               [](const Vector4d& a, const Vector4d& b) { return a.squaredNorm() > b.squaredNorm(); });
     for (const Vector4d& e : resisting_) add_to_root(e, term.E);
     for (int k = 0; k < 4; ++k) {
-      if (!term.E.row(k).isZero(0)) term.E.row(term.num_held++) = Eigen::RowVector4d(term.E.row(k));
+      if (!term.E.row(k).isZero(0)) term.E.row(term.num_active++) = Eigen::RowVector4d(term.E.row(k));
     }
   }
 
@@ -239,7 +239,7 @@ class Classifier {
       }
       return;
     }
-    if (sticking == Activity::kWeak || z_t == 0) t_.kink = true;
+    if (sticking == Activity::kWeak || z_t == 0) t_.nonsmooth = true;
     // Sliding: one row a = (1, −ŝ) is held, and turning it costs y_n/‖z_t‖ across ŝ.
     Vector4d a = Vector4d::Unit(0);
     Matrix4d N = Matrix4d::Zero();
@@ -258,13 +258,13 @@ class Classifier {
       hold(row, term);
   }
 
-  /// No force and no slack along the normal: implied by others if the contact does not slide, a kink otherwise.
+  /// No force and no slack along the normal: redundant by others if the contact does not slide, a nonsmooth point otherwise.
   void add_weak_cone(int i, int rows, Activity sticking) {
     if (sticking != Activity::kWeak) {
-      t_.kink = true;
+      t_.nonsmooth = true;
       return;
     }
-    for (int r = 0; r < rows; ++r) t_.implied.push_back({i, Vector4d::Unit(r)});
+    for (int r = 0; r < rows; ++r) t_.redundant.push_back({i, Vector4d::Unit(r)});
   }
 
   void add_bound(int v) {
@@ -281,7 +281,7 @@ class Classifier {
     } else {
       bound.holds_upper = s_up < s_low;
       const Activity found = activity(std::min(s_low, s_up), bound.holds_upper ? -m : m, 1 / std::sqrt(t_.metric[v]));
-      if (found == Activity::kWeak && low != up) t_.kink = true;
+      if (found == Activity::kWeak && low != up) t_.nonsmooth = true;
       if (found != Activity::kHeld && low != up) return;
       bound.is_held = true;
     }
@@ -302,7 +302,7 @@ class Classifier {
       for (std::size_t k = 0; k < cols.size(); ++k)
         squared += values(static_cast<Eigen::Index>(k)) * values(static_cast<Eigen::Index>(k)) / t_.metric[cols[k]];
       const Activity found = activity(slack, m, std::sqrt(squared));
-      if (found == Activity::kWeak) t_.kink = true;
+      if (found == Activity::kWeak) t_.nonsmooth = true;
       if (found != Activity::kHeld) return;
       row.is_held = true;
     }
@@ -342,9 +342,9 @@ Vector4d SensitivityTerms::ray(const ContactProgram& program, int i, int j) cons
 void SensitivityTerms::classify(const ContactProgram& program, const ContactSolution& solution, double energy_J,
                                 double residual) {
   for (auto* rows : {&bounds, &linear, &equality}) rows->clear();
-  implied.clear();
+  redundant.clear();
   num_rows = 0;
-  kink = false;
+  nonsmooth = false;
   Classifier(program, solution, energy_J, residual, *this).classify();
 }
 

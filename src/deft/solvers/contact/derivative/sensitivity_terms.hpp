@@ -20,7 +20,7 @@ inline Eigen::Vector4d column(const RowBlocks::ConstBlock& block, std::size_t c)
 struct ContactTerm {
   int first_row = 0, rows = 0;
   Eigen::Matrix4d C = Eigen::Matrix4d::Zero(), E = C;
-  int num_held = 0;     // rows of E
+  int num_active = 0;     // rows of E
   bool stiff = false;   // they give way: E s + λ = 0
   bool acts = false;    // C or E is not zero
   bool slides = false;  // a rigid exact cone on its boundary
@@ -36,8 +36,8 @@ struct RowTerm {
   int held = -1;  // among the held rows of its island
 };
 
-/// A row eᵀs of zero slack and zero multiplier: no kink while held rows imply it and it moves with them.
-struct ImpliedRow {
+/// A row eᵀs of zero slack and zero multiplier: no nonsmooth point while held rows imply it and it moves with them.
+struct RedundantRow {
   int contact = 0;
   Eigen::Vector4d e;
 };
@@ -54,13 +54,13 @@ double ray_weight(const ContactProgram& program, int i);
 struct SensitivityTerms {
   std::vector<ContactTerm> contacts;
   std::vector<RowTerm> bounds, linear, equality;
-  std::vector<ImpliedRow> implied;
+  std::vector<RedundantRow> redundant;
   std::vector<double> metric;               // diagonal of Q̃
   std::vector<Eigen::Vector2d> directions;  // of a pyramid's rays
   std::vector<char> ray_held;               // in the order of ContactSolution::ray_multipliers
   std::vector<Eigen::Vector4d> resisting;   // scratch
   int num_rows = 0;
-  bool kink = false;
+  bool nonsmooth = false;
 
   /// Fills everything. No allocation once grown.
   void classify(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual);

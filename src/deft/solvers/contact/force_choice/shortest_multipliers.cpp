@@ -49,7 +49,7 @@ void project(GeneratorKind kind, int rows, const double* x, double* out) {
 bool projection_slope(int rows, const double* x, double* slope) {
   const double tail = linear::tail_norm(rows, x);
   if (tail <= -x[0] && tail > x[0]) return false;
-  linear::Arrow arrow{.plus = 1, .minus = 1, .perp = 1};
+  linear::SpectralConeOperator arrow{.plus = 1, .minus = 1, .perp = 1};
   if (tail > x[0]) {
     arrow = {.plus = 1, .minus = 0, .perp = 0.5 * (x[0] + tail) / tail};
     linear::tail_direction(rows, x, arrow.u);
@@ -201,7 +201,7 @@ void ShortestMultipliers::newton_direction(const Generators& generators, const I
     if (generators.kinds[k] == GeneratorKind::kRay && !first && !(x[0] > 0)) continue;
     if (generators.kinds[k] == GeneratorKind::kCone) {
       if (first)
-        linear::Arrow{.plus = 1, .minus = 1, .perp = 1}.to_matrix(rows, slope);
+        linear::SpectralConeOperator{.plus = 1, .minus = 1, .perp = 1}.to_matrix(rows, slope);
       else if (!projection_slope(rows, x, slope))
         continue;
     }

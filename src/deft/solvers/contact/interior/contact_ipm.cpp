@@ -248,7 +248,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   const bool warm = memory->valid_for(program);
   screening.keep_all();
   if (settings.screening)
-    screening.start(program, warm ? memory->motion() : std::span<const double>(), settings.implied);
+    screening.start(program, warm ? memory->motion() : std::span<const double>(), settings.redundant);
   impatient = settings.verdicts && !std::isfinite(program.kappa) && program.nv < kLargeColumns;
   Status status = solve_kept(program, settings, warm, solution);
   if (impatient && status != Status::kSolved && status != Status::kTimeLimit) {
@@ -270,7 +270,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   solution.motion_unique = solution.forces_unique = true;
   if (status == Status::kSolved && !packed.smoothed) {
     if (packed.has_singular_blocks && settings.verdicts) status = choose_motion(solution);
-    solution.forces_unique = !screening.leaves_implied() && rank_test.forces_unique(packed, x, state.slack);
+    solution.forces_unique = !screening.leaves_redundant() && rank_test.forces_unique(packed, x, state.slack);
   }
   const bool use_interior = packed.smoothed && status == Status::kSolved;
   finish(program, use_interior ? interior.slacks() : state.slack, solution);

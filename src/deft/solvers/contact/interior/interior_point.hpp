@@ -80,7 +80,7 @@ class InteriorPoint {
   struct Tails {
     double s = 0, lambda = 0, bar = 0;
   };
-  std::vector<linear::Arrow> W_, K_;
+  std::vector<linear::SpectralConeOperator> W_, K_;
   std::vector<Tails> tails_;
   std::vector<BlockCurvature> curvature_;
 };

@@ -115,9 +115,9 @@ struct Deadline {
 };
 
 // ½|y|² + cᵀy over the y that satisfy the rows given; y = 0 always does.
-class FlatProgram {
+class FaceProgram {
  public:
-  FlatProgram(const MatrixXd& basis, const Deadline& deadline, const InnerSolver& inner)
+  FaceProgram(const MatrixXd& basis, const Deadline& deadline, const InnerSolver& inner)
       : basis_(basis), deadline_(deadline), inner_(inner) {
     program_.nv = static_cast<int>(basis.cols());
     program_.model = FrictionModel::kCone;
@@ -191,7 +191,7 @@ void add_closed(const IslandView& island, const Rows& rows, const double* lambda
 
 // And those that must stay satisfied.
 void add_open(const IslandView& island, const Rows& rows, const double* lambda, const double* slack,
-              FlatProgram& program) {
+              FaceProgram& program) {
   const PackedBlock& block = *rows.block;
   if (block.law == Law::kRays) {
     for (int k = 0; k < block.slacks; ++k) program.add_ray(island.ray(rows, k), std::max(slack[k], 0.0));
@@ -210,7 +210,7 @@ OptimalSet take_shortest(const IslandView& island, const std::vector<double>& la
   const MatrixXd basis = closed.null_space();
   if (basis.cols() == 0) return OptimalSet::kPoint;
 
-  FlatProgram program(basis, deadline, inner);
+  FaceProgram program(basis, deadline, inner);
   for (const Rows& rows : island.rows)
     add_open(island, rows, lambda.data() + rows.block->first_slack, slack.data() + rows.block->first_slack, program);
   Eigen::Map<VectorXd> motion(v, island.size);
@@ -238,7 +238,7 @@ double find_recession(const IslandView& island, VectorXd& direction, const Deadl
   }
   const MatrixXd basis = still.null_space();
   if (basis.cols() == 0) return 0;
-  FlatProgram program(basis, deadline, inner);
+  FaceProgram program(basis, deadline, inner);
   RowVectorXd pull = -island.b.transpose();
   const double weight = pull.norm();
   if (weight > 0) pull /= weight;

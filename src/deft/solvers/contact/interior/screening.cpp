@@ -15,10 +15,10 @@ constexpr int kScreeningRounds = 2;
 
 }  // namespace
 
-void Screening::start(const ContactProgram& program, std::span<const double> guess, std::span<const char> implied) {
+void Screening::start(const ContactProgram& program, std::span<const double> guess, std::span<const char> redundant) {
   rounds_ = 0;
-  implied_ = implied;
-  has_implied_ = std::find(implied.begin(), implied.end(), 1) != implied.end();
+  redundant_ = redundant;
+  has_implied_ = std::find(redundant.begin(), redundant.end(), 1) != redundant.end();
   int columns = 0;
   keep_all();
   if (program.contacts.size() < kWorthIt || std::isfinite(program.kappa)) return;
@@ -44,7 +44,7 @@ bool Screening::holds(const ContactProgram& program, std::span<const double> del
   if (keep_near(program, delta, kTouching) == 0) return true;
   keep_near(program, delta, 1.0);
   if (++rounds_ == kScreeningRounds) {
-    for (std::size_t i = 0; i < kept_.size(); ++i) kept_[i] = !is_implied(i);
+    for (std::size_t i = 0; i < kept_.size(); ++i) kept_[i] = !is_redundant(i);
   }
   if (std::find(kept_.begin(), kept_.end(), 0) == kept_.end()) keep_all();
   return false;
@@ -55,7 +55,7 @@ bool Screening::holds(const ContactProgram& program, std::span<const double> del
 int Screening::keep_near(const ContactProgram& program, std::span<const double> delta, double factor) {
   int added = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
-    if (kept_[i] || is_implied(i)) continue;
+    if (kept_[i] || is_redundant(i)) continue;
     const ContactLaw& law = program.contacts[i];
     const auto cols = program.J.cols(static_cast<int>(i));
     const double* row = program.J.block(static_cast<int>(i)).data();

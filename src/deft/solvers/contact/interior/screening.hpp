@@ -16,28 +16,28 @@ class Screening {
   /// Chooses the contacts whose slack at `guess` [rad, m] (empty: no motion) is at most what their rows may still move,
   /// Σ_k |J_k| reach_k, and those with a gap below zero, which enter the scale E0. Chooses all where that does not pay
   /// or Q has a zero on its diagonal.
-  /// @param implied  as SolverSettings::implied; must live as long as this choice.
-  void start(const ContactProgram& program, std::span<const double> guess, std::span<const char> implied);
+  /// @param redundant  as SolverSettings::redundant; must live as long as this choice.
+  void start(const ContactProgram& program, std::span<const double> guess, std::span<const char> redundant);
 
   /// True if every contact left out, unless others imply it, has a positive slack at the solution `delta` for the
-  /// others, which then solves the whole program. Otherwise adds what is missing; in the end all that are not implied.
+  /// others, which then solves the whole program. Otherwise adds what is missing; in the end all that are not redundant.
   bool holds(const ContactProgram& program, std::span<const double> delta);
 
   void keep_all() { kept_.clear(); }
   bool keeps_all() const { return kept_.empty(); }
   /// Whether a contact that is left out could carry a share of the others' force.
-  bool leaves_implied() const { return !kept_.empty() && has_implied_; }
+  bool leaves_redundant() const { return !kept_.empty() && has_implied_; }
 
   /// Per contact whether it is solved for; empty if all are.
   const std::vector<char>& kept() const { return kept_; }
 
  private:
   int keep_near(const ContactProgram& program, std::span<const double> delta, double factor);
-  bool is_implied(std::size_t contact) const { return has_implied_ && implied_[contact] != 0; }
+  bool is_redundant(std::size_t contact) const { return has_implied_ && redundant_[contact] != 0; }
 
   std::vector<char> kept_;
   std::vector<double> reach_, still_;  // per column [rad, m]; zeros
-  std::span<const char> implied_;
+  std::span<const char> redundant_;
   bool has_implied_ = false;
   int rounds_ = 0;
 };

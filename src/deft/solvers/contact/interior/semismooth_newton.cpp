@@ -45,7 +45,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
     if (block.law == Law::kCone) {
       double u[linear::kMaxConeRows] = {}, projected[linear::kMaxConeRows];
       for (int k = 0; k < block.rows; ++k) u[k] = lambda[k] - s[k];
-      linear::Arrow derivative;
+      linear::SpectralConeOperator derivative;
       const linear::Pattern pattern = linear::project_on_cone(block.rows, u, projected, derivative);
       const bool renew = active_[first] != pattern || (pattern == linear::kBoundary && !settled);
       active_[first] = pattern;
@@ -120,8 +120,8 @@ double SemismoothNewton::correct(const PackedProgram& program, NewtonSystem& sys
 double SemismoothNewton::run(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
                              bool impatient, Iterate& x) {
   curvature_.assign(program.blocks.size(), BlockCurvature{});
-  projection_.assign(program.blocks.size(), linear::Arrow{});
-  inverse_.assign(program.blocks.size(), linear::Arrow{1, 1, 1, {1, 0, 0}});  // of inactive cones
+  projection_.assign(program.blocks.size(), linear::SpectralConeOperator{});
+  inverse_.assign(program.blocks.size(), linear::SpectralConeOperator{1, 1, 1, {1, 0, 0}});  // of inactive cones
   D_.assign(program.num_slacks, 0.0);
   q_.resize(program.num_slacks);
   slacks_.resize(program.num_slacks);

@@ -24,7 +24,7 @@ struct SolverSettings {
                            // for the shortest of the optimal motions
   bool warm_start = true;  // start from the last solution, found by contact ids
   bool screening = true;   // exact solves leave out contacts that stay open, and prove that they do
-  std::span<const char> implied{};  // per contact (or empty): 1 where rows and gap are a convex combination of those of
+  std::span<const char> redundant{};  // per contact (or empty): 1 where rows and gap are a convex combination of those of
                                     // contacts that have 0, and laws are the same, without compliance; they may be left
                                     // without force, and forces then count as not unique. Must outlive the solve
   bool polish = true;  // tolerances below 1e-11: the active set polishes the interior point's motion, and where

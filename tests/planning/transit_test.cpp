@@ -9,7 +9,7 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace transfer_test {
+namespace transit_test {
 
 using Eigen::VectorXd;
 
@@ -21,7 +21,7 @@ struct Bench {
   PlanningSteps steps;
   Proximity proximity;
   ContactSampler sampler;
-  Transfer transfer;
+  Transit transit;
 
   explicit Bench(const std::string& name, const std::vector<std::string>& settings = {})
       : scene(planning_scene(test::load_planning(name, settings))),
@@ -30,7 +30,7 @@ struct Bench {
         steps(scene),
         proximity(scene),
         sampler(scene, hand),
-        transfer(hand, steps, proximity) {}
+        transit(hand, steps, proximity) {}
 };
 
 TEST(Hand, FindsTheFingersOfAHand) {
@@ -55,7 +55,7 @@ TEST_P(Systems, GraspsTouchWithinTheStandoffAndCollideWithNothing) {
   const VectorXd q = bench.scene.initial_configuration();
   int found = 0;
   for (std::uint64_t k = 0; k < 20; ++k) {
-    Draw draw(7, k);
+    RandomStream draw(7, k);
     const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
     const std::optional<Grasp> grasp = bench.sampler.sample(q, fingers, draw, bench.proximity);
     if (!grasp) continue;
@@ -82,14 +82,14 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   Bench bench(GetParam());
   int arrived = 0;
   for (std::uint64_t k = 0; k < 10; ++k) {
-    Draw draw(8, k);
+    RandomStream draw(8, k);
     const VectorXd q_start = bench.scene.initial_configuration();
     Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
     const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
-    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    ASSERT_TRUE(bench.transit.release(bench.hand.commands_of(fingers), motion));
     const VectorXd q_rest = motion.q;
     const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
-    if (!grasp || !bench.transfer.reach(*grasp, draw, motion)) continue;
+    if (!grasp || !bench.transit.reach(*grasp, draw, motion)) continue;
     ++arrived;
     EXPECT_LE(bench.goal.distance(q_rest, motion.q), bench.scene.spec().plan.drift_m);
     // The commands alone lead there: simulated once more from the start.
@@ -117,7 +117,7 @@ TEST(ContactSampler, PinchesOnOppositeSides) {
   const VectorXd q = bench.scene.initial_configuration();
   int found = 0;
   for (std::uint64_t k = 0; k < 30; ++k) {
-    Draw draw(9, k);
+    RandomStream draw(9, k);
     const std::optional<Grasp> grasp = bench.sampler.sample(q, bench.hand.all_fingers(), draw, bench.proximity, true);
     if (!grasp) continue;
     VectorXd q_grasp = q;
@@ -135,20 +135,20 @@ TEST(ContactSampler, PinchesOnOppositeSides) {
   EXPECT_GE(found, 5);
 }
 
-TEST(Transfer, PressesWithTheForceAskedFor) {
+TEST(Transit, PressesWithTheForceAskedFor) {
   Bench bench("allegro_ball");
   const double force_N = 2 * bench.hand.weight_N;
   int pressed = 0;
   for (std::uint64_t k = 0; k < 20; ++k) {
-    Draw draw(10, k);
+    RandomStream draw(10, k);
     const VectorXd q_start = bench.scene.initial_configuration();
     Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
     const std::vector<int> fingers = bench.hand.all_fingers();
-    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    ASSERT_TRUE(bench.transit.release(bench.hand.commands_of(fingers), motion));
     const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity, true);
-    if (!grasp || !bench.transfer.reach(*grasp, draw, motion)) continue;
+    if (!grasp || !bench.transit.reach(*grasp, draw, motion)) continue;
     const std::size_t before = motion.commands.size();
-    if (!bench.transfer.press(grasp->moves, force_N, motion)) continue;
+    if (!bench.transit.press(grasp->moves, force_N, motion)) continue;
     EXPECT_GT(motion.commands.size(), before);
     // What the springs pull at the end, as forces of the touching links along their normals.
     bench.proximity.place(motion.q);
@@ -175,14 +175,14 @@ TEST_P(DampedSystems, TransfersWaitUntilTheJointsHaveArrived) {
   const VectorXd q_start = bench.scene.initial_configuration();
   int tried = 0, arrived = 0;
   for (std::uint64_t k = 0; k < 10; ++k) {
-    Draw draw(8, k);
+    RandomStream draw(8, k);
     Motion motion{{q_start, joint_positions(bench.scene, q_start), {}}, {}};
     const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
-    ASSERT_TRUE(bench.transfer.release(bench.hand.commands_of(fingers), motion));
+    ASSERT_TRUE(bench.transit.release(bench.hand.commands_of(fingers), motion));
     const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
     if (!grasp) continue;
     ++tried;
-    if (!bench.transfer.reach(*grasp, draw, motion)) continue;
+    if (!bench.transit.reach(*grasp, draw, motion)) continue;
     ++arrived;
     const VectorXd missing = joint_positions(bench.scene, motion.q) - grasp->joints;
     EXPECT_LT(missing.cwiseAbs().maxCoeff(), 2e-4);
@@ -222,5 +222,5 @@ INSTANTIATE_TEST_SUITE_P(Planning, Systems,
                                          "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
 
-}  // namespace transfer_test
+}  // namespace transit_test
 }  // namespace deft::planning

@@ -1,4 +1,4 @@
-#include "deft/contact/implied.hpp"
+#include "deft/contact/redundant_contacts.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>
@@ -19,8 +19,8 @@ bool share_a_frame(const Contact& a, const Contact& b) {
 
 }  // namespace
 
-void ImpliedContacts::find(std::span<const Contact> contacts, std::vector<char>& implied) {
-  implied.assign(contacts.size(), 0);
+void RedundantContacts::find(std::span<const Contact> contacts, std::vector<char>& redundant) {
+  redundant.assign(contacts.size(), 0);
   by_bodies_.clear();
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const auto a = static_cast<std::uint32_t>(contacts[i].body_a), b = static_cast<std::uint32_t>(contacts[i].body_b);
@@ -40,12 +40,12 @@ void ImpliedContacts::find(std::span<const Contact> contacts, std::vector<char>&
         if (is_of_it) patch_.push_back(i);
         return is_of_it;
       });
-      if (patch_.size() > 2) mark_inner(contacts, implied);
+      if (patch_.size() > 2) mark_inner(contacts, redundant);
     }
   }
 }
 
-void ImpliedContacts::mark_inner(std::span<const Contact> contacts, std::vector<char>& implied) {
+void RedundantContacts::mark_inner(std::span<const Contact> contacts, std::vector<char>& redundant) {
   const auto at = [&](int k) -> const Contact& { return contacts[patch_[k]]; };
   const Contact& like = at(0);
   const Eigen::Vector3d across_W = like.n_W.cross(like.t1_W);
@@ -82,11 +82,11 @@ void ImpliedContacts::mark_inner(std::span<const Contact> contacts, std::vector<
   if (!is_flat(points_[first], points_[last])) return;
   mark_corners();
   for (std::size_t k = 0; k < points_.size(); ++k)
-    implied[points_[k].contact] = !is_corner_[k];
+    redundant[points_[k].contact] = !is_corner_[k];
 }
 
 /// Whether heights and gaps are affine over the patch, by the plane through its ends and the point furthest across.
-bool ImpliedContacts::is_flat(const Point& first, const Point& last) const {
+bool RedundantContacts::is_flat(const Point& first, const Point& last) const {
   const auto wide = std::max_element(points_.begin(), points_.end(), [](const Point& p, const Point& q) {
     return std::abs(p.across) < std::abs(q.across);
   });
@@ -103,7 +103,7 @@ bool ImpliedContacts::is_flat(const Point& first, const Point& last) const {
 }
 
 /// The convex hull, by its lower and its upper chain (A. M. Andrew, Inf. Process. Lett. 9 (1979)).
-void ImpliedContacts::mark_corners() {
+void RedundantContacts::mark_corners() {
   std::sort(points_.begin(), points_.end(), [](const Point& p, const Point& q) {
     const double a = std::round(p.along / kGrid), b = std::round(q.along / kGrid);
     return a != b ? a < b : p.across < q.across;

@@ -18,11 +18,11 @@ namespace deft::contact {
 ///
 /// convex; and a force f at p is as well carried by forces w_i f at the corners. A plate of twenty spheres on the floor
 /// is four contacts, or two on its edge. True of rigid contacts without a barrier (κ = ∞). One object per thread.
-class ImpliedContacts {
+class RedundantContacts {
  public:
-  /// @param implied  resized; per contact 1 where corners, which are not implied themselves, stand for it.
+  /// @param redundant  resized; per contact 1 where corners, which are not redundant themselves, stand for it.
   /// No allocation once grown.
-  void find(std::span<const Contact> contacts, std::vector<char>& implied);
+  void find(std::span<const Contact> contacts, std::vector<char>& redundant);
 
  private:
   /// A point of a patch: along its length and across it, the heights of both bodies there.
@@ -30,7 +30,7 @@ class ImpliedContacts {
     double along, across, height, gap;
     int contact;
   };
-  void mark_inner(std::span<const Contact> contacts, std::vector<char>& implied);
+  void mark_inner(std::span<const Contact> contacts, std::vector<char>& redundant);
   bool is_flat(const Point& first, const Point& last) const;
   void mark_corners();
 

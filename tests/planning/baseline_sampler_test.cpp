@@ -7,7 +7,7 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace published_sampler_test {
+namespace baseline_sampler_test {
 
 using Eigen::VectorXd;
 
@@ -25,13 +25,13 @@ TEST_P(PublishedSamplers, GraspsTouchTheObjectAndNothingElse) {
       planning_scene(test::load_planning(kind.scene, {std::string("plan.sampler=") + kind.sampler, kind.palm}));
   const Goal goal(scene, scene.spec().goals.front(), false);
   const Hand hand(scene, goal);
-  PublishedSampler sampler(scene, hand);
+  BaselineSampler sampler(scene, hand);
   Proximity proximity(scene);
   const std::vector<char> all(scene.nu(), 1);
   VectorXd q = scene.initial_configuration(), lowest, highest;
   int found = 0;
   for (int k = 0; k < 40; ++k) {
-    Draw draw(3, static_cast<std::uint64_t>(k));
+    RandomStream draw(3, static_cast<std::uint64_t>(k));
     const std::optional<Grasp> grasp = sampler.sample(q, draw, proximity);
     if (!grasp) continue;
     EXPECT_TRUE((grasp->joints.array() >= hand.lower.array() - 1e-9).all());
@@ -61,15 +61,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Kind{"planar_bimanual", "bimanual", "plan.palm_offset=[]", 0.05, 20}),
     [](const auto& param) { return std::string(param.param.scene); });
 
-TEST(PublishedSampler, SaysWhichSystemsItIsFor) {
+TEST(BaselineSampler, SaysWhichSystemsItIsFor) {
   for (const char* sampler : {"pushing", "planar-hand", "allegro-closing", "bimanual"}) {
     const scene::Scene scene =
         planning_scene(test::load_planning("bimanual_cylinder", {std::string("plan.sampler=") + sampler}));
     const Goal goal(scene, scene.spec().goals.front(), false);
     const Hand hand(scene, goal);
-    EXPECT_THROW(PublishedSampler(scene, hand), InputError) << sampler;
+    EXPECT_THROW(BaselineSampler(scene, hand), InputError) << sampler;
   }
 }
 
-}  // namespace published_sampler_test
+}  // namespace baseline_sampler_test
 }  // namespace deft::planning

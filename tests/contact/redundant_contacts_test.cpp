@@ -1,6 +1,6 @@
 // Which points of a patch its corners stand for.
 
-#include "deft/contact/implied.hpp"
+#include "deft/contact/redundant_contacts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "deft/math/rotation.hpp"
 
 namespace deft::contact {
-namespace implied_test {
+namespace redundant_contacts_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -47,18 +47,18 @@ std::vector<Vector3d> plate(const Matrix3d& R, double radius) {
 }
 
 std::vector<int> kept(const std::vector<Contact>& contacts) {
-  ImpliedContacts finder;
-  std::vector<char> implied;
-  finder.find(contacts, implied);
-  EXPECT_EQ(implied.size(), contacts.size());
+  RedundantContacts finder;
+  std::vector<char> redundant;
+  finder.find(contacts, redundant);
+  EXPECT_EQ(redundant.size(), contacts.size());
   std::vector<int> left;
-  for (std::size_t i = 0; i < implied.size(); ++i) {
-    if (implied[i] == 0) left.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < redundant.size(); ++i) {
+    if (redundant[i] == 0) left.push_back(static_cast<int>(i));
   }
   return left;
 }
 
-TEST(ImpliedContacts, APlateOnTheFloorStandsOnItsCorners) {
+TEST(RedundantContacts, APlateOnTheFloorStandsOnItsCorners) {
   const double r = 0.025;
   EXPECT_EQ(kept(on_floor(plate(Matrix3d::Identity(), r), r, 1)), (std::vector<int>{0, 4, 15, 19}));
   // Turned and tilted, all within the margin: the same corners.
@@ -71,7 +71,7 @@ TEST(ImpliedContacts, APlateOnTheFloorStandsOnItsCorners) {
   EXPECT_EQ(kept(row), (std::vector<int>{0, 4}));
 }
 
-TEST(ImpliedContacts, WhatSticksOutStays) {
+TEST(RedundantContacts, WhatSticksOutStays) {
   const double r = 0.025;
   // Not flat: one sphere lower than the others by a micrometre.
   std::vector<Vector3d> bent = plate(Matrix3d::Identity(), r);
@@ -91,7 +91,7 @@ TEST(ImpliedContacts, WhatSticksOutStays) {
   for (const auto& contacts : {slippery, turned, other}) EXPECT_EQ(kept(contacts).size(), 3u);
 }
 
-TEST(ImpliedContacts, AreConvexCombinationsOfTheOthers) {
+TEST(RedundantContacts, AreConvexCombinationsOfTheOthers) {
   // The definition, by motions: where all corners keep a distance, so do the points between them.
   std::mt19937 rng(5);
   std::normal_distribution<double> normal;
@@ -99,9 +99,9 @@ TEST(ImpliedContacts, AreConvexCombinationsOfTheOthers) {
   for (int trial = 0; trial < 200; ++trial) {
     const Matrix3d R = exp_so3(0.4 * Vector3d(normal(rng), normal(rng), normal(rng)));
     const std::vector<Contact> contacts = on_floor(plate(R, r), r, 0.1);
-    ImpliedContacts finder;
-    std::vector<char> implied;
-    finder.find(contacts, implied);
+    RedundantContacts finder;
+    std::vector<char> redundant;
+    finder.find(contacts, redundant);
     const Vector3d w(normal(rng), normal(rng), normal(rng)), v(normal(rng), normal(rng), normal(rng));
     const auto slack = [&](const Contact& c) {
       const Vector3d moved = v + w.cross(c.p_WA);
@@ -109,12 +109,12 @@ TEST(ImpliedContacts, AreConvexCombinationsOfTheOthers) {
     };
     double least = 1e300, inner = 1e300;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
-      double& lowest = implied[i] != 0 ? inner : least;
+      double& lowest = redundant[i] != 0 ? inner : least;
       lowest = std::min(lowest, slack(contacts[i]));
     }
     EXPECT_GE(inner, least - 1e-11);
   }
 }
 
-}  // namespace implied_test
+}  // namespace redundant_contacts_test
 }  // namespace deft::contact
