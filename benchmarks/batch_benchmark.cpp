@@ -16,8 +16,8 @@
 
 #include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/batch/batch.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
@@ -35,9 +35,7 @@ struct Arguments {
 constexpr double kShift_rad = 0.02, kShift_m = 0.002, kCommand = 0.05;  // scatter about the grasp
 
 /// Wall time, and the time that all threads spent on the processor.
-struct Times {
-  double wall_s = 1e300, processor_s = 1e300;
-};
+struct Times { double wall_s = 1e300, processor_s = 1e300; };
 
 double processor_seconds() {
   timespec time{};

@@ -1,8 +1,8 @@
 // Control problems that several solvers get as files, and the judge of what they answer; for ./run bench contact-mpc.
 //   control_problems write FOLDER [--horizons 5,10,20] [--count 20] [--surfaces 3] [--seed 1]
-//     a disc among flat surfaces, as FOLDER/nNN_sS_KK.json: the three starts of the published note (as far as they lie between the surfaces),
-//     then starts at random that touch a surface within 0.5 s if they coast. Coasting is a trajectory from each of them.
-//     Prints a JSON object for each.
+//     a disc among flat surfaces, as FOLDER/nNN_sS_KK.json: the three starts of the published note (as far as they lie
+//     between the surfaces), then starts at random that touch a surface within 0.5 s if they coast. Coasting is a
+//     trajectory from each of them. Prints a JSON object for each.
 //   control_problems random FOLDER --seed S
 //     the problem of that seed of `robustness --lcs`, as FOLDER/random_S.json
 //   control_problems certify PROBLEM.json ANSWER.json
@@ -43,11 +43,12 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-/// The first `count` of: the note's bevel y = x, floor y = −5 and wall x = 5; a ceiling y = −3.2 and a wall x = −4.2 that make it narrow. One
-/// surface: the floor.
+/// The first `count` of: the note's bevel y = x, floor y = −5 and wall x = 5; a ceiling y = −3.2 and a wall x = −4.2
+/// that make it narrow. One surface: the floor.
 std::vector<FlatSurface> surfaces(int count) {
   const double r = std::sqrt(0.5);
-  const FlatSurface bevel{{r, -r}, -kRadius, kFriction}, floor{{0, 1}, 5 - kRadius, kFriction}, wall{{-1, 0}, 5 - kRadius, kFriction};
+  const FlatSurface bevel{{r, -r}, -kRadius, kFriction}, floor{{0, 1}, 5 - kRadius, kFriction},
+      wall{{-1, 0}, 5 - kRadius, kFriction};
   const FlatSurface ceiling{{0, -1}, -3.2 - kRadius, kFriction}, left{{1, 0}, 4.2 - kRadius, kFriction};
   switch (count) {
     case 1:
@@ -85,7 +86,8 @@ std::vector<Vector4d> starts(const std::vector<FlatSurface>& room, const Options
   }
   for (std::uint64_t item = 0; static_cast<int>(found.size()) < options.count; ++item) {
     Vector4d x;
-    for (std::uint32_t i = 0; i < 4; ++i) x[i] = (i < 2 ? kReach : kSpeed) * (2 * random_uniform(options.seed, item, i) - 1);
+    for (std::uint32_t i = 0; i < 4; ++i)
+      x[i] = (i < 2 ? kReach : kSpeed) * (2 * random_uniform(options.seed, item, i) - 1);
     if (between(room, x) && touches(room, x)) found.push_back(x);
   }
   found.resize(options.count);
@@ -118,7 +120,10 @@ void write(const std::string& folder, const Options& options) {
       const std::string name = fmt::format("n{:02}_s{}_{:02}", N, options.surfaces, k);
       io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "a disc among flat surfaces",
                             program(room, all[k], N));
-      const nlohmann::json row{{"name", name}, {"N", N}, {"surfaces", options.surfaces}, {"x0", std::vector<double>(all[k].begin(), all[k].end())}};
+      const nlohmann::json row{{"name", name},
+                               {"N", N},
+                               {"surfaces", options.surfaces},
+                               {"x0", std::vector<double>(all[k].begin(), all[k].end())}};
       fmt::print("{}\n", row.dump());
     }
   }
@@ -126,7 +131,8 @@ void write(const std::string& folder, const Options& options) {
 
 void write_random(const std::string& folder, std::uint64_t seed) {
   const std::string name = fmt::format("random_{}", seed);
-  io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "random_lcs_program", deft::testing::random_lcs_program(seed, bench::kControlPairs));
+  io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "random_lcs_program",
+                        deft::testing::random_lcs_program(seed, bench::kControlPairs));
 }
 
 nlohmann::json read(const std::string& path) {
@@ -136,7 +142,8 @@ nlohmann::json read(const std::string& path) {
 }
 
 Eigen::MatrixXd columns(const nlohmann::json& lists) {
-  Eigen::MatrixXd out(static_cast<Eigen::Index>(lists.empty() ? 0 : lists[0].size()), static_cast<Eigen::Index>(lists.size()));
+  Eigen::MatrixXd out(static_cast<Eigen::Index>(lists.empty() ? 0 : lists[0].size()),
+                      static_cast<Eigen::Index>(lists.size()));
   for (Eigen::Index k = 0; k < out.cols(); ++k) {
     for (Eigen::Index i = 0; i < out.rows(); ++i) out(i, k) = lists.at(k).at(i).get<double>();
   }
@@ -147,8 +154,13 @@ void certify(const std::string& problem, const std::string& answer) {
   const io::ProblemFile file = io::read_problem(problem);
   const nlohmann::json said = read(answer);
   const solvers::lcs::LcsMpcProgram& program = std::get<io::LcsProblemFile>(file).program;
-  const solvers::lcs::LcsCertificate c = solvers::lcs::certify(program, {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
-  fmt::print("{}\n", nlohmann::json{{"dynamics", c.dynamics}, {"primal", c.primal}, {"complementarity", c.complementarity}, {"cost", c.cost}}.dump());
+  const solvers::lcs::LcsCertificate c = solvers::lcs::certify(
+      program, {.x = columns(said.at("x")), .u = columns(said.at("u")), .gamma = columns(said.at("gamma"))});
+  fmt::print(
+      "{}\n",
+      nlohmann::json{
+          {"dynamics", c.dynamics}, {"primal", c.primal}, {"complementarity", c.complementarity}, {"cost", c.cost}}
+          .dump());
 }
 
 Options parse(int argc, char** argv) {
@@ -178,8 +190,9 @@ int main(int argc, char** argv) {
     } else if (what == "certify" && argc == 4) {
       certify(argv[2], argv[3]);
     } else {
-      fmt::print(stderr, "usage: control_problems write FOLDER [--horizons N,…] [--count N] [--surfaces N] [--seed S] |\n"
-                         "                        random FOLDER --seed S | certify PROBLEM ANSWER\n");
+      fmt::print(stderr,
+                 "usage: control_problems write FOLDER [--horizons N,…] [--count N] [--surfaces N] [--seed S] |\n"
+                 "                        random FOLDER --seed S | certify PROBLEM ANSWER\n");
       return 2;
     }
   } catch (const std::exception& error) {

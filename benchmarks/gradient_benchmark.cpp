@@ -3,8 +3,8 @@
 // One row per pair of shapes, per kind of joint and per barrier: relative errors (largest entry of the difference over
 // the largest entry, of B at least 1e-3: a joint that contacts hold follows no command), median and largest. States are
 // drawn until N of them are measured. Left out and counted: those without a step (proved to be infeasible: an arm that
-// has entered a wall and is jammed there), those at a nonsmooth point, which the derivative flags itself, those where the
-// contacts, or the rows that carry force, change within every stencil, and those that could not be solved to 1e-13.
+// has entered a wall and is jammed there), those at a nonsmooth point, which the derivative flags itself, those where
+// the contacts, or the rows that carry force, change within every stencil, and those that could not be solved to 1e-13.
 // Forces count where they are the only ones (an exact step may share them among redundant contacts).
 
 #include <fmt/core.h>
@@ -15,7 +15,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
 
 #include "dynamics/parameter_differences.hpp"
 #include "dynamics/step_differences.hpp"
@@ -65,7 +64,7 @@ bool measure(const scene::SceneSpec& spec, Random& random, std::vector<Row*> row
   state.solve_again_to = kSolved;
   state.smallest_B = 1e-3;
   for (Eigen::Index i = 0; i < state.u.size(); ++i) state.u(i) = uniform(random, -0.15, 0.15);
-  const auto count = [&](int Row::*what) {
+  const auto count = [&](int Row::* what) {
     for (Row* row : rows) ++(row->*what);
     return false;
   };

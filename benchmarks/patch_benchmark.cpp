@@ -1,10 +1,14 @@
 // Line and surface contact in bulk and by the clock.
-//   patch_benchmark drops [--count N] [--seed S]   N random starts each of a cube, a cylinder and an ellipsoid, dropped and thrown on a plane, 5 s of
-//                                                  steps of 1 to 20 ms: failures, penetration, energy against its bound, and whether rest is rest
-//   patch_benchmark wild [--count N] [--seed S]    the same with steps to 0.1 s, μ to 5, sizes 1:50, 10 m/s and 40 rad/s (half a radian per step): failures are counted
-//   patch_benchmark pairs [--count N] [--seed S]   the same as drops of two bodies of random kinds that also meet each other; what balances on another body
+//   patch_benchmark drops [--count N] [--seed S]   N random starts each of a cube, a cylinder and an ellipsoid, dropped
+//   and thrown on a plane, 5 s of
+//                                                  steps of 1 to 20 ms: failures, penetration, energy against its
+//                                                  bound, and whether rest is rest
+//   patch_benchmark wild [--count N] [--seed S]    the same with steps to 0.1 s, μ to 5, sizes 1:50, 10 m/s and 40
+//   rad/s (half a radian per step): failures are counted patch_benchmark pairs [--count N] [--seed S]   the same as
+//   drops of two bodies of random kinds that also meet each other; what balances on another body
 //                                                  may rest and fall later
-//   patch_benchmark steps SCENE STEPS…             times and iterations of the steps of scenes (P8); one JSON object on standard output
+//   patch_benchmark steps SCENE STEPS…             times and iterations of the steps of scenes (P8); one JSON object on
+//   standard output
 
 #include <fmt/format.h>
 
@@ -49,19 +53,22 @@ struct RandomStream {
   double uniform(double low, double high) { return low + (high - low) * random_uniform(seed, item, next++); }
   double logarithmic(double low, double high) { return low * std::pow(high / low, uniform(0, 1)); }
   Vector3d ball(double radius) {
-    const Vector3d v(random_normal(seed, item, next), random_normal(seed, item, next + 1), random_normal(seed, item, next + 2));
+    const Vector3d v(random_normal(seed, item, next), random_normal(seed, item, next + 1),
+                     random_normal(seed, item, next + 2));
     next += 3;
     return v.normalized() * radius * std::cbrt(uniform(0, 1));
   }
   Matrix3d rotation() {
-    const Eigen::Vector4d q(random_normal(seed, item, next), random_normal(seed, item, next + 1), random_normal(seed, item, next + 2), random_normal(seed, item, next + 3));
+    const Eigen::Vector4d q(random_normal(seed, item, next), random_normal(seed, item, next + 1),
+                            random_normal(seed, item, next + 2), random_normal(seed, item, next + 3));
     next += 4;
     return rotation_from_quat_wxyz(q.normalized());
   }
 };
 
 /// A solid of random size and its inertia.
-multibody::ModelSpec solid(RandomStream& draw, int shape, const std::string& name, double mu, double height, bool upright, bool wild = false) {
+multibody::ModelSpec solid(RandomStream& draw, int shape, const std::string& name, double mu, double height,
+                           bool upright, bool wild = false) {
   const auto size = [&] { return wild ? draw.logarithmic(0.01, 0.5) : draw.uniform(0.05, 0.5); };
   const double mass = draw.logarithmic(0.1, 10), a = size(), b = size(), c = size();
   multibody::ShapeSpec spec;
@@ -81,7 +88,9 @@ multibody::ModelSpec solid(RandomStream& draw, int shape, const std::string& nam
     reach = 0.5 * std::max({a, b, c});
   }
   const Matrix3d R = upright ? Matrix3d::Identity() : draw.rotation();
-  multibody::ModelSpec body = test::free_body(name, spec, mass, 1, mu, make_transform(R, Vector3d(draw.uniform(-0.1, 0.1), draw.uniform(-0.1, 0.1), height + reach)));
+  multibody::ModelSpec body =
+      test::free_body(name, spec, mass, 1, mu,
+                      make_transform(R, Vector3d(draw.uniform(-0.1, 0.1), draw.uniform(-0.1, 0.1), height + reach)));
   body.links[0].inertial->I_Com_L = inertia.asDiagonal();
   return body;
 }
@@ -91,7 +100,8 @@ double energy(const PatchWorld& world, std::span<const PatchState> states) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     const PatchState& s = states[i];
     const Vector3d omega_B = rotation_from_quat_wxyz(s.quat_wxyz).transpose() * s.omega_W;
-    sum += 0.5 * world.bodies[i].mass * s.v_WC.squaredNorm() + 0.5 * omega_B.dot(world.bodies[i].I_BCm_B * omega_B) - world.bodies[i].mass * world.gravity_W.dot(s.p_WC);
+    sum += 0.5 * world.bodies[i].mass * s.v_WC.squaredNorm() + 0.5 * omega_B.dot(world.bodies[i].I_BCm_B * omega_B) -
+           world.bodies[i].mass * world.gravity_W.dot(s.p_WC);
   }
   return sum;
 }
@@ -130,7 +140,8 @@ struct Tally {
 };
 
 /// One run. @param must_rest  whether friction must have stopped the bodies before the last second.
-void run(const scene::SceneSpec& spec, const std::string& name, std::vector<PatchState> state, bool is_pair, bool must_rest, Tally& tally) {
+void run(const scene::SceneSpec& spec, const std::string& name, std::vector<PatchState> state, bool is_pair,
+         bool must_rest, Tally& tally) {
   Diagnostics diagnostics;
   const scene::Scene scene = scene::Scene::build(spec, diagnostics);
   PatchStepper stepper(make_patch_world(scene));
@@ -142,7 +153,8 @@ void run(const scene::SceneSpec& spec, const std::string& name, std::vector<Patc
     state[i].p_WC = from[i].p_WC;
   }
   const std::vector<PatchImpulse> none(state.size());
-  const int steps = static_cast<int>(std::lround(kDuration_s / world.h)), watched = static_cast<int>(std::lround(kRestFrom_s / world.h));
+  const int steps = static_cast<int>(std::lround(kDuration_s / world.h)),
+            watched = static_cast<int>(std::lround(kRestFrom_s / world.h));
   std::vector<PatchState> rest;
   bool at_rest = false, slow = true;
   PatchResult step;
@@ -160,8 +172,11 @@ void run(const scene::SceneSpec& spec, const std::string& name, std::vector<Patc
     tally.hard += std::strcmp(step.method, "free") != 0 && std::strcmp(step.method, "newton") != 0;
     if (!solvers::usable(step.status) || !(step.certificate.max_scaled() <= solvers::contact::kCertified)) {
       ++tally.failed;
-      tally.complain(fmt::format("{}: step {} of {:.4g} s ends {} after {} starts, residual {:.1e}; it turned by {:.2g} rad in the step before", name, k, world.h, solvers::to_string(step.status), step.attempts,
-                                 step.certificate.max_scaled(), world.h * state[0].omega_W.norm()));
+      tally.complain(
+          fmt::format("{}: step {} of {:.4g} s ends {} after {} starts, residual {:.1e}; it turned by {:.2g} rad in "
+                      "the step before",
+                      name, k, world.h, solvers::to_string(step.status), step.attempts, step.certificate.max_scaled(),
+                      world.h * state[0].omega_W.norm()));
       return;
     }
     tally.residual = std::max(tally.residual, step.certificate.max_scaled());
@@ -194,7 +209,8 @@ void run(const scene::SceneSpec& spec, const std::string& name, std::vector<Patc
     tally.creep_m = std::max(tally.creep_m, creep);
     if (fastest() >= kAtRest || creep >= kAtRest) {
       ++tally.crept;
-      tally.complain(fmt::format("{}: rests at 4 s and moves in step {}: {:.1e} m/s, {:.1e} m", name, k, fastest(), creep));
+      tally.complain(
+          fmt::format("{}: rests at 4 s and moves in step {}: {:.1e} m/s, {:.1e} m", name, k, fastest(), creep));
       return;
     }
   }
@@ -204,7 +220,8 @@ void run(const scene::SceneSpec& spec, const std::string& name, std::vector<Patc
   }
 }
 
-scene::SceneSpec scene_of(std::vector<multibody::ModelSpec> bodies, double mu, const std::array<double, 3>& ellipsoid, double h) {
+scene::SceneSpec scene_of(std::vector<multibody::ModelSpec> bodies, double mu, const std::array<double, 3>& ellipsoid,
+                          double h) {
   bodies.push_back(test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, mu));
   scene::SceneSpec spec = test::scene_spec(std::move(bodies));
   spec.gravity_W = {0, 0, -9.81};
@@ -215,11 +232,17 @@ scene::SceneSpec scene_of(std::vector<multibody::ModelSpec> bodies, double mu, c
 }
 
 bool report(const std::string& what, Tally& tally) {
-  fmt::print("{}: {} runs, {} steps, {} failed; penetration {:.1e} m, residual {:.1e}; energy beyond its bound {} times (largest {:.1e} of the energy)\n", what, tally.runs, tally.steps, tally.failed,
-             tally.penetration_m, tally.residual, tally.rose, tally.gain);
-  fmt::print("  at rest from 4 s: {}, crept {} (largest {:.1e} m), still moving {}\n", tally.runs - tally.failed - tally.moving, tally.crept, tally.creep_m, tally.moving);
-  fmt::print("  systems per step {:.2f}; µs per step: mean {:.1f}  p50 {:.1f}  p95 {:.1f}  p99 {:.1f}  max {:.0f}; starts:", static_cast<double>(tally.iterations) / static_cast<double>(tally.steps),
-             tally.total_us / static_cast<double>(tally.steps), quantile(tally.step_us, 0.5), quantile(tally.step_us, 0.95), quantile(tally.step_us, 0.99), quantile(tally.step_us, 1));
+  fmt::print(
+      "{}: {} runs, {} steps, {} failed; penetration {:.1e} m, residual {:.1e}; energy beyond its bound {} times "
+      "(largest {:.1e} of the energy)\n",
+      what, tally.runs, tally.steps, tally.failed, tally.penetration_m, tally.residual, tally.rose, tally.gain);
+  fmt::print("  at rest from 4 s: {}, crept {} (largest {:.1e} m), still moving {}\n",
+             tally.runs - tally.failed - tally.moving, tally.crept, tally.creep_m, tally.moving);
+  fmt::print(
+      "  systems per step {:.2f}; µs per step: mean {:.1f}  p50 {:.1f}  p95 {:.1f}  p99 {:.1f}  max {:.0f}; starts:",
+      static_cast<double>(tally.iterations) / static_cast<double>(tally.steps),
+      tally.total_us / static_cast<double>(tally.steps), quantile(tally.step_us, 0.5), quantile(tally.step_us, 0.95),
+      quantile(tally.step_us, 0.99), quantile(tally.step_us, 1));
   for (const auto& [attempts, count] : tally.attempts) fmt::print(" {}×{}", attempts, count);
   fmt::print("; by fallbacks {}\n", tally.hard);
   return tally.failed == 0 && tally.rose == 0 && tally.penetrated == 0;
@@ -231,7 +254,10 @@ bool drops(int count, std::uint64_t seed, bool wild) {
     Tally tally;
     for (int i = 0; i < count; ++i) {
       RandomStream draw{.seed = seed, .item = static_cast<std::uint64_t>(3 * i + shape)};
-      const double h = wild ? draw.logarithmic(1e-3, 0.1) : draw.logarithmic(1e-3, 2e-2), mu = draw.uniform(0, 1) < 0.1 ? 0.0 : wild ? draw.logarithmic(0.01, 5) : draw.uniform(0.2, 1.2);
+      const double h = wild ? draw.logarithmic(1e-3, 0.1) : draw.logarithmic(1e-3, 2e-2),
+                   mu = draw.uniform(0, 1) < 0.1 ? 0.0
+                        : wild                   ? draw.logarithmic(0.01, 5)
+                                                 : draw.uniform(0.2, 1.2);
       const auto axis = [&] { return wild ? draw.logarithmic(0.1, 10) : draw.uniform(0.5, 1.5); };
       const std::array<double, 3> e{axis(), axis(), wild ? draw.logarithmic(1e-4, 10) : draw.logarithmic(0.02, 1)};
       const bool thrown = draw.uniform(0, 1) < 0.7, upright = draw.uniform(0, 1) < 0.2;
@@ -240,8 +266,12 @@ bool drops(int count, std::uint64_t seed, bool wild) {
         state[0].v_WC = draw.ball(wild ? 10 : 3);
         state[0].omega_W = draw.ball(wild ? std::min(40.0, 0.5 / h) : 8);
       }
-      const scene::SceneSpec spec = scene_of({solid(draw, shape, "body", mu, draw.uniform(0, 0.5), upright, wild)}, mu, e, h);
-      run(spec, fmt::format("{} {} (seed {}; μ {:.2g}, e {:.2g} {:.2g} {:.2g}, h {:.2g})", kShapes[shape], i, seed, mu, e[0], e[1], e[2], h), state, false, !wild && shape == 0 && mu > 0, tally);
+      const scene::SceneSpec spec =
+          scene_of({solid(draw, shape, "body", mu, draw.uniform(0, 0.5), upright, wild)}, mu, e, h);
+      run(spec,
+          fmt::format("{} {} (seed {}; μ {:.2g}, e {:.2g} {:.2g} {:.2g}, h {:.2g})", kShapes[shape], i, seed, mu, e[0],
+                      e[1], e[2], h),
+          state, false, !wild && shape == 0 && mu > 0, tally);
     }
     good &= report(kShapes[shape], tally) && tally.crept == 0;
   }
@@ -263,8 +293,11 @@ bool pairs(int count, std::uint64_t seed) {
           s.v_WC = draw.ball(1);
           s.omega_W = draw.ball(2);
         }
-        const scene::SceneSpec spec = scene_of({solid(draw, first, "lower", mu, 0.02, upright), solid(draw, second, "upper", mu, 0.9, upright)}, mu, {1, 1, draw.logarithmic(0.02, 0.5)}, h);
-        run(spec, fmt::format("{} below {} {} (seed {})", kShapes[first], kShapes[second], i, seed), state, true, false, tally);
+        const scene::SceneSpec spec =
+            scene_of({solid(draw, first, "lower", mu, 0.02, upright), solid(draw, second, "upper", mu, 0.9, upright)},
+                     mu, {1, 1, draw.logarithmic(0.02, 0.5)}, h);
+        run(spec, fmt::format("{} below {} {} (seed {})", kShapes[first], kShapes[second], i, seed), state, true, false,
+            tally);
       }
       good &= report(fmt::format("{} below {}", kShapes[first], kShapes[second]), tally);
     }
@@ -288,7 +321,9 @@ void steps_of(const std::vector<std::string>& arguments) {
       for (int k = 0; k < steps; ++k) {
         state.t = k * model->h();
         model->step(state, Eigen::VectorXd(0), result);
-        if (!solvers::usable(result.status)) throw std::runtime_error(fmt::format("{}: step {} ends {}", arguments[i], k, solvers::to_string(result.status)));
+        if (!solvers::usable(result.status))
+          throw std::runtime_error(
+              fmt::format("{}: step {} ends {}", arguments[i], k, solvers::to_string(result.status)));
         best[k] = std::min(best[k], result.step_us);
         iterations[k] = result.iterations;
         residual = std::max(residual, result.certificate.max_scaled());
@@ -297,9 +332,12 @@ void steps_of(const std::vector<std::string>& arguments) {
         state.v = result.v_next;
       }
     }
-    const double mean = std::accumulate(best.begin(), best.end(), 0.0) / steps, mean_iterations = std::accumulate(iterations.begin(), iterations.end(), 0.0) / steps;
-    fmt::print(R"({}{{"scene": "{}", "steps": {}, "mean_us": {:.2f}, "p50_us": {:.2f}, "p95_us": {:.2f}, "p99_us": {:.2f}, "max_us": {:.2f}, "iterations_mean": {:.2f}, "iterations_max": {:.0f}, "residual": {:.3e}, "penetration_m": {:.3e}}})",
-               i > 0 ? ", " : "", arguments[i], steps, mean, quantile(best, 0.5), quantile(best, 0.95), quantile(best, 0.99), quantile(best, 1), mean_iterations, quantile(iterations, 1), residual, penetration);
+    const double mean = std::accumulate(best.begin(), best.end(), 0.0) / steps,
+                 mean_iterations = std::accumulate(iterations.begin(), iterations.end(), 0.0) / steps;
+    fmt::print(
+        R"({}{{"scene": "{}", "steps": {}, "mean_us": {:.2f}, "p50_us": {:.2f}, "p95_us": {:.2f}, "p99_us": {:.2f}, "max_us": {:.2f}, "iterations_mean": {:.2f}, "iterations_max": {:.0f}, "residual": {:.3e}, "penetration_m": {:.3e}}})",
+        i > 0 ? ", " : "", arguments[i], steps, mean, quantile(best, 0.5), quantile(best, 0.95), quantile(best, 0.99),
+        quantile(best, 1), mean_iterations, quantile(iterations, 1), residual, penetration);
   }
   fmt::print("]\n");
 }

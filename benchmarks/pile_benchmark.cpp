@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "deft/io/scene/scene_file.hpp"
 
 namespace {

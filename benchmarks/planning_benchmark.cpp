@@ -15,8 +15,8 @@
 
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
+#include "deft/planning/planner.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // Random contact problems in bulk: every one must get a verdict that its certificate confirms. Usage: robustness
 // [--count N] [--jammed N] [--quasistatic N] [--delassus N [--family F]
-// [--time-limit S]] [--cross-check N] [--lcp N] [--lcs N] [--kappa K] [--seed S]. Solvable problems with Q ≻ 0 must be Solved,
-// jammed ones Infeasible with a Farkas ray, quasistatic ones Solved, NotUnique or Unbounded with a direction. Prints
-// the seed, statuses, histograms of residual and time, and the seed index of each failure.
+// [--time-limit S]] [--cross-check N] [--lcp N] [--lcs N] [--kappa K] [--seed S]. Solvable problems with Q ≻ 0 must be
+// Solved, jammed ones Infeasible with a Farkas ray, quasistatic ones Solved, NotUnique or Unbounded with a direction.
+// Prints the seed, statuses, histograms of residual and time, and the seed index of each failure.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,8 @@ struct Options {
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--lcp") == 0 || std::strcmp(argv[i], "--lcs") == 0) options.count = options.jammed = options.quasistatic = 0;  // unless asked for
+    if (std::strcmp(argv[i], "--lcp") == 0 || std::strcmp(argv[i], "--lcs") == 0)
+      options.count = options.jammed = options.quasistatic = 0;  // unless asked for
   }
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
@@ -88,13 +89,9 @@ struct Tally {
 
   void print() {
     std::sort(times_us.begin(), times_us.end());
-    const auto at = [&](double q) {
-      return times_us[q * static_cast<double>(times_us.size() - 1)];
-    };
+    const auto at = [&](double q) { return times_us[q * static_cast<double>(times_us.size() - 1)]; };
     for (int k = 0; k < solvers::kNumStatuses; ++k) {
-      if (statuses[k])
-        fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)),
-                   statuses[k]);
+      if (statuses[k]) fmt::print("  {}: {}\n", solvers::to_string(static_cast<solvers::Status>(k)), statuses[k]);
     }
     fmt::print("  failures {}, not finite {}, worst residual {:.2e}, mean iterations {:.1f}\n  residuals:", failed,
                not_finite, worst, static_cast<double>(iterations) / static_cast<double>(times_us.size()));

@@ -16,15 +16,16 @@ bool check_force_space(int count, int family, std::uint64_t seed, double time_li
 /// (which must be Infeasible).
 bool cross_check(int count, std::uint64_t seed);
 
-/// `count` random linear complementarity problems of frictional contact, n = 4 … 120: every one must be solved to 1e-10, scaled. And
-/// up to a thousand small ones of five kinds without, with one and with several solutions: every verdict must be that of all modes.
+/// `count` random linear complementarity problems of frictional contact, n = 4 … 120: every one must be solved to
+/// 1e-10, scaled. And up to a thousand small ones of five kinds without, with one and with several solutions: every
+/// verdict must be that of all modes.
 bool check_complementarity(int count, std::uint64_t seed);
 
 /// Complementarity pairs of the control problems, at most: 512 convex programs for the oracle.
 constexpr int kControlPairs = 9;
 
-/// `count` random control problems of at most `kControlPairs` complementarity pairs, one or two threads: the optimum must be that of all modes, no
-/// bound above it, and those without a trajectory must be proved infeasible.
+/// `count` random control problems of at most `kControlPairs` complementarity pairs, one or two threads: the optimum
+/// must be that of all modes, no bound above it, and those without a trajectory must be proved infeasible.
 bool check_control(int count, std::uint64_t seed);
 
 }  // namespace deft::bench

@@ -17,16 +17,17 @@ namespace deft::bench {
 namespace {
 
 using deft::testing::AllModes;
+using solvers::Status;
 using solvers::lcs::LcsMpcProgram;
 using solvers::lcs::LcsMpcResult;
-using solvers::Status;
 
-constexpr double kResidual = 1e-8;   // of trajectories, over their largest entry (at least 1)
-constexpr double kCost = 2e-7;       // over 1 + cost, by which two optima may differ
+constexpr double kResidual = 1e-8;  // of trajectories, over their largest entry (at least 1)
+constexpr double kCost = 2e-7;      // over 1 + cost, by which two optima may differ
 constexpr double kTimeLimit_s = 10;
 
 double residual(const LcsMpcProgram& program, const solvers::lcs::LcsTrajectory& t) {
-  const double largest = std::max({1.0, t.x.cwiseAbs().maxCoeff(), t.u.cwiseAbs().maxCoeff(), t.gamma.cwiseAbs().maxCoeff()});
+  const double largest =
+      std::max({1.0, t.x.cwiseAbs().maxCoeff(), t.u.cwiseAbs().maxCoeff(), t.gamma.cwiseAbs().maxCoeff()});
   return certify(program, t).max() / largest;
 }
 
@@ -39,11 +40,14 @@ std::string wrong(const LcsMpcProgram& program, const LcsMpcResult& result, cons
     const double error = residual(program, result.incumbent);
     if (!(error <= kResidual)) return fmt::format("residual {:.1e}", error);
     if (!feasible) return "a trajectory where no modes have one";
-    if (!(result.certificate.cost >= truth.cost - kCost * scale)) return fmt::format("cost {:.12g}, below that of all modes", result.cost);
+    if (!(result.certificate.cost >= truth.cost - kCost * scale))
+      return fmt::format("cost {:.12g}, below that of all modes", result.cost);
   }
-  if (feasible && !(result.bound <= truth.cost + kCost * scale)) return fmt::format("bound {:.12g}, above the optimum", result.bound);
+  if (feasible && !(result.bound <= truth.cost + kCost * scale))
+    return fmt::format("bound {:.12g}, above the optimum", result.bound);
   if (result.status == Status::kInfeasible) return feasible ? "infeasible, and is not" : "";
-  if (result.status == Status::kSolved) return result.cost <= truth.cost + kCost * scale ? "" : fmt::format("cost {:.12g} is not the optimum", result.cost);
+  if (result.status == Status::kSolved)
+    return result.cost <= truth.cost + kCost * scale ? "" : fmt::format("cost {:.12g} is not the optimum", result.cost);
   missed = true;
   return std::string(solvers::to_string(result.status));
 }
@@ -51,7 +55,8 @@ std::string wrong(const LcsMpcProgram& program, const LcsMpcResult& result, cons
 }  // namespace
 
 bool check_control(int count, std::uint64_t first_seed) {
-  fmt::print("{} random control problems of at most {} pairs against all their modes, seeds {} …\n", count, kControlPairs, first_seed);
+  fmt::print("{} random control problems of at most {} pairs against all their modes, seeds {} …\n", count,
+             kControlPairs, first_seed);
   solvers::lcs::BranchAndBoundSettings settings;
   settings.time_limit_s = kTimeLimit_s;
   std::array<int, solvers::kNumStatuses> statuses{};
@@ -70,7 +75,8 @@ bool check_control(int count, std::uint64_t first_seed) {
     nodes.push_back(static_cast<double>(result.nodes));
     if (result.has_incumbent) worst = std::max(worst, residual(program, result.incumbent));
     // The oracle itself has no answer for some modes, or one that is no trajectory: nothing to hold against.
-    if (truth.failures > 0 || (truth.best.size() > 0 && residual(program, deft::testing::unroll(program, truth.best)) > kResidual)) {
+    if (truth.failures > 0 ||
+        (truth.best.size() > 0 && residual(program, deft::testing::unroll(program, truth.best)) > kResidual)) {
       ++unjudged;
       continue;
     }
@@ -80,20 +86,22 @@ bool check_control(int count, std::uint64_t first_seed) {
     if (what.empty()) continue;
     (missed ? unproven : failed) += 1;
     if (++shown <= 20)
-      fmt::print("  seed {}: {}; optimum {:.12g}, N {}, {} pairs a step\n", seed, what, truth.cost, program.N, program.system.pairs());
+      fmt::print("  seed {}: {}; optimum {:.12g}, N {}, {} pairs a step\n", seed, what, truth.cost, program.N,
+                 program.system.pairs());
   }
   for (int k = 0; k < solvers::kNumStatuses; ++k) {
-    if (statuses[k])
-      fmt::print("  {}: {}\n", solvers::to_string(static_cast<Status>(k)), statuses[k]);
+    if (statuses[k]) fmt::print("  {}: {}\n", solvers::to_string(static_cast<Status>(k)), statuses[k]);
   }
   const auto at = [](std::vector<double>& values, double p) {
     std::sort(values.begin(), values.end());
     return values.empty() ? 0.0 : values[p * static_cast<double>(values.size() - 1)];
   };
-  fmt::print("  wrong {}, without a proof {}; {} infeasible by all modes, {} without a verdict of all modes; worst residual {:.1e}\n", failed, unproven,
-             infeasible, unjudged, worst);
-  fmt::print("  nodes: p50 {:.0f}  p95 {:.0f}  max {:.0f};  solve µs: p50 {:.0f}  p95 {:.0f}  max {:.0f}\n", at(nodes, 0.5), at(nodes, 0.95), at(nodes, 1),
-             at(times_us, 0.5), at(times_us, 0.95), at(times_us, 1));
+  fmt::print(
+      "  wrong {}, without a proof {}; {} infeasible by all modes, {} without a verdict of all modes; worst residual "
+      "{:.1e}\n",
+      failed, unproven, infeasible, unjudged, worst);
+  fmt::print("  nodes: p50 {:.0f}  p95 {:.0f}  max {:.0f};  solve µs: p50 {:.0f}  p95 {:.0f}  max {:.0f}\n",
+             at(nodes, 0.5), at(nodes, 0.95), at(nodes, 1), at(times_us, 0.5), at(times_us, 0.95), at(times_us, 1));
   return failed == 0 && unproven == 0;
 }
 

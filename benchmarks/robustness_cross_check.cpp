@@ -15,8 +15,8 @@ namespace deft::bench {
 namespace {
 
 using deft::testing::RandomProblems;
-using solvers::contact::SolveMethod;
 using solvers::Status;
+using solvers::contact::SolveMethod;
 
 constexpr double kAgree = 1e-9;      // energy norm of the difference
 constexpr double kAlone = 1e-11;     // tolerance to which each method works alone

@@ -72,7 +72,7 @@ void print_run(const System& system, const Variant& variant, const BaselineSearc
 void print_trees(int nodes, int seeds) {
   for (const char* metric : {"local", "global"}) {
     const BaselineSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
-                                 bench::kSystems[1], {std::string("plan.metric=") + metric});
+                                bench::kSystems[1], {std::string("plan.metric=") + metric});
     for (int seed = 1; seed <= seeds; ++seed) {
       planning::SingleStepRrt tree = search.tree(static_cast<std::uint64_t>(seed));
       BaselineSearch::grow_to(tree, nodes, 1);

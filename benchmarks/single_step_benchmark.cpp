@@ -18,9 +18,9 @@
 namespace {
 
 using namespace deft;
+using bench::BaselineSearch;
 using bench::kProbes;
 using bench::kSystems;
-using bench::BaselineSearch;
 using bench::System;
 
 struct Arguments {
@@ -63,7 +63,7 @@ Run run(const BaselineSearch& search, std::uint64_t seed, const Arguments& argum
 }
 
 /// The middle one by some number.
-Run middle(std::vector<Run> runs, double Run::*by) {
+Run middle(std::vector<Run> runs, double Run::* by) {
   std::sort(runs.begin(), runs.end(), [by](const Run& a, const Run& b) { return a.*by < b.*by; });
   return runs[runs.size() / 2];
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/io/scene/scene_file.hpp"
 

@@ -98,9 +98,10 @@ std::string measure(const Task& task, int runs, int repeat) {
     }
   }
   const double p99 = percentile(times, 0.99);
-  fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {} of {} |\n", task.name,
-             task.horizon, to_string(task.linearization), percentile(times, 0.5), percentile(times, 0.9), p99,
-             percentile(times, 0.999), percentile(times, 1), percentile(raw, 0.99), 1e6 / p99, task.bar_hz, held, periods);
+  fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {} of {} |\n",
+             task.name, task.horizon, to_string(task.linearization), percentile(times, 0.5), percentile(times, 0.9),
+             p99, percentile(times, 0.999), percentile(times, 1), percentile(raw, 0.99), 1e6 / p99, task.bar_hz, held,
+             periods);
   std::fflush(stdout);
   return fmt::format("{}, N = {}, {}: {}", task.name, task.horizon, to_string(task.linearization),
                      distribution(times, 1e6 / task.bar_hz));
@@ -120,10 +121,13 @@ int main(int argc, char** argv) {
     else
       names.push_back(word);
   }
-  fmt::print("P6: a period of the tracking controller on one core, {} disturbed runs each, the least of {} repetitions [µs]; "
-             "rate at p99 [Hz]\n", runs, repeat);
-  fmt::print("| task | horizon | linearised | p50 | p90 | p99 | p99.9 | max | raw | rate | bar | held |\n"
-             "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "P6: a period of the tracking controller on one core, {} disturbed runs each, the least of {} repetitions [µs]; "
+      "rate at p99 [Hz]\n",
+      runs, repeat);
+  fmt::print(
+      "| task | horizon | linearised | p50 | p90 | p99 | p99.9 | max | raw | rate | bar | held |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   std::vector<std::string> distributions;
   for (const Task& task : tasks())
     if (names.empty() || std::find(names.begin(), names.end(), task.scene) != names.end())

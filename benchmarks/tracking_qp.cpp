@@ -114,9 +114,7 @@ class World {
   }
 
   /// The world answers, not quite as predicted.
-  void advance(int k, const VectorXd& u) {
-    x_ = at(A_, k) * x_ + at(B_, k) * u + draw_.matrix(nx_, 1, 2e-3);
-  }
+  void advance(int k, const VectorXd& u) { x_ = at(A_, k) * x_ + at(B_, k) * u + draw_.matrix(nx_, 1, 2e-3); }
 
  private:
   VectorXd reference(int k) const { return 0.35 * (0.02 * k + phase_.array()).sin(); }
@@ -149,8 +147,9 @@ struct Times {
   }
 };
 
-void time_solve(solvers::horizon::HorizonQpSolver& solver, const HorizonQp& qp, const solvers::horizon::HorizonQpOptions& options,
-                solvers::horizon::HorizonSolution& solution, Times& times) {
+void time_solve(solvers::horizon::HorizonQpSolver& solver, const HorizonQp& qp,
+                const solvers::horizon::HorizonQpOptions& options, solvers::horizon::HorizonSolution& solution,
+                Times& times) {
   const double begin = cpu_ms();
   solver.solve(qp, options, solution);
   times.ms.push_back(cpu_ms() - begin);
@@ -196,10 +195,14 @@ int main(int argc, char** argv) {
   std::string path, which = "hand_ball";
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i], value = argv[i + 1];
-    if (key == "--count") count = std::stoi(value);
-    else if (key == "--dump-count") dump_count = std::stoi(value);
-    else if (key == "--dump") path = value;
-    else if (key == "--which") which = value;
+    if (key == "--count")
+      count = std::stoi(value);
+    else if (key == "--dump-count")
+      dump_count = std::stoi(value);
+    else if (key == "--dump")
+      path = value;
+    else if (key == "--which")
+      which = value;
   }
   const Family families[] = {{"hand_ball", 16, 6, 10, 10, 0.12},
                              {"hand_ball_1", 16, 6, 1, 10, 0.12},

@@ -34,9 +34,7 @@ struct Task {
   double robot_weight, command_weight, offset;
   double kappa_first, kappa_last;
   VectorXd move;  // of the object from start to goal: a displacement
-  struct Published {
-    double cost, seconds;
-  };
+  struct Published { double cost, seconds; };
   std::array<Published, 4> table;  // Table II: smoothed by a barrier, by samples of first and of zero order, exact
   std::vector<double> joints{};    // where the robot starts, if elsewhere than in the scene
 };

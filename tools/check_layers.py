@@ -8,6 +8,7 @@ parties only where it is their interface; heavy headers stay in .cpp files and i
 their family (the first folder below src/deft); rows name earlier modules only and headers form no circle; CMake links what
 layers.toml allows and nothing else; no instruction set or fast-math flag outside the kernels.
 """
+
 from __future__ import annotations
 
 import re
@@ -28,6 +29,7 @@ KERNEL_CMAKE = "cmake/DeftKernels.cmake"
 @dataclass(frozen=True)
 class Include:
     """One #include line; `path` as written, `file` relative to the root."""
+
     file: str
     line: int
     quoted: bool
@@ -45,7 +47,8 @@ class Layers:
             table = tomllib.load(source)
         names = list(table["modules"])
         self.modules: dict[str, list[str]] = {  # "*" stands for all modules above
-            name: names[:names.index(name)] if row == ["*"] else row for name, row in table["modules"].items()}
+            name: names[: names.index(name)] if row == ["*"] else row for name, row in table["modules"].items()
+        }
         self.vocabulary = set(table["vocabulary"]["headers"])
         self.internal = set(table["internal"]["headers"])
         self.data: dict[str, list[str]] = table["data"]
@@ -53,8 +56,9 @@ class Layers:
 
     def third_party_of(self, header: str) -> str | None:
         """Name of the third party that owns a header; None for the standard library and unknown ones."""
-        owners = [(len(prefix), name) for name, party in self.third_parties.items() for prefix in party["headers"]
-                  if header.startswith(prefix)]
+        owners = [
+            (len(prefix), name) for name, party in self.third_parties.items() for prefix in party["headers"] if header.startswith(prefix)
+        ]
         return max(owners)[1] if owners else None
 
     def may_use(self, module: str, party: str) -> bool:
@@ -104,7 +108,9 @@ def check_row(layers: Layers, include: Include, module: str) -> list[str]:
         data = layers.data_of(module)
         if data is None or target == "core" or family_of(target) == family_of(module) or include.path in data:
             return []
-        return [include.says(f'{module} may include data only, and "{include.path}" is not in the list of {family_of(module)} in layers.toml')]
+        return [
+            include.says(f'{module} may include data only, and "{include.path}" is not in the list of {family_of(module)} in layers.toml')
+        ]
     allowed = ", ".join(layers.modules[module]) or "no module"
     return [include.says(f'{module} may not include {target} ("{include.path}"); allowed: {allowed}')]
 
@@ -118,8 +124,11 @@ def check_interface(layers: Layers, include: Include, module: str) -> list[str]:
     if not layers.may_use(module, party):
         interfaces = ", ".join(layers.third_parties[party]["interfaces"])
         return [include.says(f"{module} may not include {party} (<{include.path}>); its interface is {interfaces}")]
-    if layers.third_parties[party].get("heavy") and not include.file.endswith(".cpp") \
-            and include.file.removeprefix("src/") not in layers.internal:
+    if (
+        layers.third_parties[party].get("heavy")
+        and not include.file.endswith(".cpp")
+        and include.file.removeprefix("src/") not in layers.internal
+    ):
         return [include.says(f"<{include.path}> is heavy: include it in a .cpp file")]
     return []
 
@@ -167,7 +176,7 @@ def check_circles(includes: list[Include]) -> list[str]:
 
     def visit(header: str, trail: list[str]) -> None:
         if header in trail:
-            circle = trail[trail.index(header):] + [header]
+            circle = trail[trail.index(header) :] + [header]
             problems.append(f"src/{header}:1: headers include each other in a circle: {' -> '.join(circle)}")
         elif header not in finished:
             for other in edges.get(header, []):
@@ -194,7 +203,9 @@ def check_cmake_modules(layers: Layers, root: Path) -> list[str]:
             continue
         module, *words = arguments.split()
         seen.add(module)
-        row, libraries, keyword = [], [], ""
+        row: list[str] = []
+        libraries: list[str] = []
+        keyword = ""
         for word in words:
             if word in ("UNITY", "MODULES", "LINK", "PRIVATE"):
                 keyword = word
@@ -213,8 +224,12 @@ def check_cmake_modules(layers: Layers, root: Path) -> list[str]:
 def check_flags(root: Path) -> list[str]:
     """Instruction sets outside the kernels and fast-math anywhere."""
     problems = []
-    files = [p for p in root.rglob("*") if (p.name == "CMakeLists.txt" or p.suffix == ".cmake")
-             and not {"build", ".venv", ".venv-bench", ".venv-docs", "node_modules", "out"} & set(p.relative_to(root).parts)]
+    files = [
+        p
+        for p in root.rglob("*")
+        if (p.name == "CMakeLists.txt" or p.suffix == ".cmake")
+        and not {"build", ".venv", ".venv-bench", ".venv-docs", ".venv-dev", "node_modules", "out"} & set(p.relative_to(root).parts)
+    ]
     for path in sorted(files):
         name = str(path.relative_to(root))
         for line, command, arguments in cmake_commands(path):
@@ -223,16 +238,21 @@ def check_flags(root: Path) -> list[str]:
                     continue
                 problems.append(f"{name}:{line}: '{match[0]}' is allowed for the raw-pointer kernels in {KERNELS} only")
     presets = root / "CMakePresets.json"
-    if presets.exists() and (match := FORBIDDEN_FLAG.search(presets.read_text())):
-        problems.append(f"CMakePresets.json:1: '{match[0]}' in a preset")
+    if presets.exists() and (planted := FORBIDDEN_FLAG.search(presets.read_text())):
+        problems.append(f"CMakePresets.json:1: '{planted[0]}' in a preset")
     return problems
 
 
 def violations(root: Path) -> list[str]:
     """All violations of a tree, in the order of the checks."""
     layers, includes = Layers(root), includes_of(root)
-    return (check_order(layers) + check_includes(layers, root, includes) + check_circles(includes)
-            + check_cmake_modules(layers, root) + check_flags(root))
+    return (
+        check_order(layers)
+        + check_includes(layers, root, includes)
+        + check_circles(includes)
+        + check_cmake_modules(layers, root)
+        + check_flags(root)
+    )
 
 
 def main() -> int:

@@ -3,10 +3,10 @@
 
 Usage: doxygen_filter.py HEADER     prints it (INPUT_FILTER of the Doxyfile)
 
-- A `//` comment beside a declaration at namespace or class scope, with the lines that go on below it, documents every name that
-  the line declares: `double low = 0, high = 1;  // [N]` gives both `/** [N] */`. Comments in bodies and private parts stay.
+- A `//` comment beside a declaration in a namespace, class or enum, with the lines that go on below it, documents every name that
+  its line declares: `double low = 0, high = 1;  // [N]` gives both `/** [N] */`. Comments within bodies stay comments.
 - Destructors, copies and moves without a comment are called so.
-- The first header of a folder says which folder its namespace has, so that Doxygen looks at free functions at all.
+- The first header of a folder tells which folder its namespace is, because Doxygen passes over the functions of unknown namespaces.
 Everything else, `///` above all, passes as it is.
 """
 
@@ -14,159 +14,141 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORD = re.compile(r"\b(struct|class|union)\b(?!.*\b(struct|class|union|enum)\b.*\()")
-SPECIAL = re.compile(r"^\s*(?:virtual |constexpr |explicit )*(?:~\w+\s*\(\)|(\w+)\((?:const )?\1\s*&&?\s*\w*\)|(?:\w+::)*(\w+)\s*&\s*operator=\((?:const )?\2\s*&&?\s*\w*\))")
-
-
-@dataclass
-class Scope:
-    """What an opening brace began: a namespace, record, enum, or something else (a body, an initialiser)."""
-
-    kind: str
+SPECIAL = re.compile(
+    r"\s*(?:virtual |constexpr )*(?:~\w+\s*\(\)|(\w+)\((?:const )?\1\s*&&?\s*\w*\)|(\w+)\s*&\s*operator=\((?:const )?\2\s*&&?\s*\w*\))"
+)
 
 
 def kind_of(head: str) -> str:
-    """Kind of the scope whose opening brace follows the text `head`."""
-    head = re.sub(r"\btemplate\s*<[^{;]*?>(?=\s*(?:struct|class|union|requires|\w))", "", head)
+    """What the brace after `head` opens: "namespace", "record", "enum" or "body" (of a function, or an initialiser)."""
+    head = re.sub(r"\btemplate\s*<[^;{]*?>(?=\s*(?:struct|class|union|requires|\w))", "", head)
     if re.search(r"\bnamespace\b|extern \"C\"", head):
         return "namespace"
     if re.search(r"\benum\b", head):
         return "enum"
-    if re.search(r"\b(?:struct|class|union)\b", head) and "(" not in re.sub(r"alignas\([^)]*\)", "", head) and "=" not in head:
-        return "record"
-    return "other"
+    return "record" if re.search(r"\b(?:struct|class|union)\b", head) and not re.search(r"[(=]", head) else "body"
 
 
 @dataclass
 class Line:
-    """A line of code: where it may take documentation, and the comment beside it."""
+    """What a line of code has for documentation."""
 
-    starts: list[int]  # columns at which a declaration, or another name of it, begins
-    whole: bool  # it begins a declaration: nothing is open from the line above
-    comment: int  # column of a // that is no ///, or -1
-    empty: bool  # no code
+    names: list[int] = field(default_factory=list)  # columns at which a declaration begins, or another name of it
+    comment: int = -1  # column of a // that is no ///
 
 
 class Reader:
     """Follows braces, strings and comments through a header."""
 
     def __init__(self) -> None:
-        self.scopes = [Scope("namespace")]
+        self.scopes = ["namespace"]
         self.head = ""  # of the declaration that is open
         self.parens = 0
-        self.angles = 0
         self.in_comment = False
-
-    def declares(self) -> bool:
-        return self.scopes[-1].kind != "other" and self.parens == 0
+        self.name_is_due = False  # after a comma between names
 
     def read(self, line: str) -> Line:
         """Reads the next line."""
-        out = Line([], self.declares() and not self.head.strip(), -1, True)
-        if line.lstrip().startswith("#"):
-            return Line([], False, -1, False)
+        out = Line()
+        if line.lstrip().startswith("#") or re.fullmatch(r"\s*[A-Z][A-Z0-9_]+\(.*\)\s*", line):  # a macro stands for whole declarations
+            return out
         k = 0
         while k < len(line):
             if self.in_comment:
                 end = line.find("*/", k)
                 self.in_comment = end < 0
                 k = len(line) if end < 0 else end + 2
-                continue
-            two, char = line[k : k + 2], line[k]
-            if two == "//":
+            elif line.startswith("//", k):
                 out.comment = -1 if re.match(r"///(?!/)|//!", line[k:]) else k
                 break
-            if two == "/*":
+            elif line.startswith("/*", k):
                 self.in_comment, k = True, k + 2
-                continue
-            if char in "\"'" and not (char == "'" and k and line[k - 1].isalnum()):
-                end = k + 1
-                while end < len(line) and line[end] != char:
-                    end += 2 if line[end] == "\\" else 1
-                if self.declares() and not self.head.strip():
-                    out.starts.append(k)
-                self.head += line[k : end + 1]
-                out.empty, k = False, end + 1
-                continue
-            if not char.isspace():
-                out.empty = False
-                if self.declares() and not self.head.strip() and char not in "};{":
-                    out.starts.append(k)
-            self.take(line, k, out)
-            k += 1
+            else:
+                end = self.end_of_string(line, k)
+                self.take(line, k, end, out)
+                k = end
         self.head += " "
         return out
 
-    def take(self, line: str, k: int, out: Line) -> None:
-        """One character of code."""
-        char, kind = line[k], self.scopes[-1].kind
-        if char == "{":
-            self.scopes.append(Scope(kind_of(self.head) if kind != "other" and self.parens == 0 else "other"))
-            self.head = "" if self.scopes[-1].kind != "other" else self.head + "{"
-        elif char == "}":
-            closed = self.scopes.pop().kind if len(self.scopes) > 1 else "namespace"
-            rest = line[k + 1 :].lstrip()
-            if self.scopes[-1].kind == "other":
-                return
-            if closed == "other":
-                # An initialiser goes on (x{1}, y{2};), the body of a function is the end.
-                self.head = self.head + "}" if rest[:1] in (";", ",", ")", ".") else ""
-            else:
-                self.head = "" if closed == "namespace" else "}"
-                if closed != "namespace" and rest[:1] not in (";", "/", ""):
-                    out.starts.append(k + 1 + len(line[k + 1 :]) - len(rest))  # the variable of an inline record
-        elif char == "(":
-            self.parens += 1
-            self.head += char
-        elif char == ")":
-            self.parens -= 1
-            self.head += char
-        elif char == ";" and kind != "other" and self.parens == 0:
-            self.head = ""
-        elif char == "," and kind == "enum" and self.parens == 0:
-            self.head = ""
-        elif char == "," and kind == "record" and self.parens == 0 and self.names_follow(line, k):
-            out.starts.append(k + 1)
-            self.head += char
-        elif char == ":" and kind == "record" and self.head.strip() in ("public", "private", "protected"):
-            self.head = ""
-            out.starts.clear()
-        elif kind != "other" or self.scopes[-1].kind != "other":
-            self.head += char
+    @staticmethod
+    def end_of_string(line: str, k: int) -> int:
+        """Where the string that begins at k ends, or k + 1."""
+        if line[k] not in "\"'" or (line[k] == "'" and k > 0 and line[k - 1].isalnum()):  # 1'000
+            return k + 1
+        end = k + 1
+        while end < len(line) and line[end] != line[k]:
+            end += 2 if line[end] == "\\" else 1
+        return min(end + 1, len(line))
 
-    def names_follow(self, line: str, k: int) -> bool:
-        """Whether a comma at record scope parts the names of one declaration, not the arguments of a template or the bases of a class."""
-        text = self.head
-        opened = text.count("<") - text.count(">") + 2 * text.count("->") - text.count("->")
-        return opened <= 0 and not re.search(r"\b(?:struct|class|using|operator)\b", text) and "(" not in text.split("=")[0]
+    def take(self, line: str, k: int, end: int, out: Line) -> None:
+        """A character of code, or a string."""
+        text, scope = line[k:end], self.scopes[-1]
+        if scope != "body" and self.parens == 0 and not text.isspace() and text not in "{};,":
+            if not self.head.strip() or self.name_is_due:
+                out.names.append(k)
+            self.name_is_due = False
+        if text == "{":
+            self.scopes.append(kind_of(self.head) if scope != "body" and self.parens == 0 else "body")
+            self.head = self.head + "{" if self.scopes[-1] == "body" else ""
+        elif text == "}" and len(self.scopes) > 1:
+            self.close(line[end:].lstrip(), self.scopes.pop())
+        elif scope == "body":
+            return
+        elif (text == ";" and self.parens == 0) or (text == "," and scope == "enum" and self.parens == 0):
+            self.head = ""
+        elif text == ":" and self.head.strip() in ("public", "private", "protected"):
+            self.head, out.names = "", []
+        else:
+            self.name_is_due |= text == "," and self.parens == 0 and self.parts_names()
+            self.parens += {"(": 1, ")": -1}.get(text, 0)
+            self.head += text
+
+    def close(self, rest: str, closed: str) -> None:
+        """After the end of a scope."""
+        if self.scopes[-1] == "body":
+            return
+        if closed == "body":  # an initialiser goes on (x{1}, y{2};), the body of a function is the end
+            self.head = self.head + "}" if rest[:1] in (";", ",", ")", ".") and rest else ""
+        else:
+            self.head = "" if closed == "namespace" else "}"
+            self.name_is_due = closed in ("record", "enum") and rest[:1] not in (";", "/", "")  # enum {…} method;
+
+    def parts_names(self) -> bool:
+        """Whether a comma parts names of a declaration, not arguments of a template or bases of a class."""
+        head = self.head.replace("->", "")
+        return (
+            head.count("<") <= head.count(">")
+            and not re.search(r"\b(?:struct|class|using|operator|template)\b", head)
+            and "(" not in head.split("=")[0]
+        )
 
 
 def documented(text: str) -> str:
     """The header with `/** … */` before everything that a comment beside it describes."""
-    lines, out, reader, k = text.split("\n"), [], Reader(), 0
+    lines, reader, k = text.split("\n"), Reader(), 0
+    out: list[str] = []
     while k < len(lines):
         line, read = lines[k], reader.read(lines[k])
         k += 1
-        if read.comment < 0 or read.empty or not read.starts:
-            special = SPECIAL.match(line) if read.whole and read.comment < 0 else None
-            if special and not (out and out[-1].lstrip().startswith("//")):
-                word = "Destructor." if "~" in special[0] else "Move." if "&&" in special[0] else "Copy."
-                line = line[: read.starts[0]] + f"/** {word} */ " + line[read.starts[0] :] if read.starts else line
+        if not read.names or (read.comment < 0 and (not SPECIAL.match(line) or out[-1].lstrip().startswith("//"))):
             out.append(line)
             continue
-        said, blank = [line[read.comment + 2 :].strip()], 0
-        while k < len(lines) and re.match(r" {%d}//(?!/)" % read.comment, lines[k]):
+        if read.comment < 0:
+            said = ["Destructor." if "~" in line else "Move." if "&&" in line else "Copy."]
+        else:
+            said = [line[read.comment + 2 :].strip()]
+            line = line[: read.comment].rstrip()
+        more = 0
+        while read.comment >= 0 and k < len(lines) and re.match(rf" {{{read.comment}}}//(?!/)", lines[k]):
             said.append(lines[k].strip()[2:].strip())
-            k, blank = k + 1, blank + 1
-        note = f"/** {' '.join(said).replace('*/', '* /')} */ "
-        for column in reversed(read.starts):
-            line = line[:column] + note + line[column:]
-        code = line[: len(line) - len(lines[k - 1 - blank]) + read.comment].rstrip()
-        out += [code] + [""] * blank
+            k, more = k + 1, more + 1
+        for column in reversed(read.names):
+            line = line[:column] + f"/** {' '.join(said).replace('*/', '* /')} */ " + line[column:]
+        out += [line] + [""] * more
     return "\n".join(out)
 
 
@@ -176,10 +158,9 @@ def with_namespace(text: str, path: Path) -> str:
     if path != min(folder.glob("*.hpp")):
         return text
     page = folder / "README.md"
-    title = page.read_text().split("\n", 1)[0].lstrip("# ") if page.exists() else ""
+    title = ": " + page.read_text().split("\n", 1)[0].lstrip("# ") if page.exists() else ""
     name = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder.name
-    note = f"/** `{name}`{': ' + title if title else ''}\n" if False else f"/** `{name}`{': ' + title if title else ''}. */ "
-    return re.sub(r"(?m)^(?=namespace [\w:]+ \{)", note.replace("\\", r"\\"), text, count=1)
+    return re.sub(r"(?m)^(?=namespace [\w:]+ \{)", lambda _: f"/** `{name}`{title}. */ ", text, count=1)
 
 
 def main() -> None:

@@ -84,14 +84,16 @@ def format_python(files: list[Path]) -> list[Path]:
     """Formats in place. @returns the files that changed."""
     changed = unformatted_python(files)
     if changed:
-        subprocess.run([TOOLS / "ruff", "format", "--quiet", *changed], cwd=ROOT, check=True)
+        done = subprocess.run([TOOLS / "ruff", "format", *changed], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            raise FormatError(f"ruff format: {done.stdout}{done.stderr}".strip())
     return changed
 
 
 def client_copy(root: Path) -> Path:
     """A copy of the client below build/format with the packages of its lock, which are installed anew when that changed."""
     copy, source = root / "build/format/client", root / CLIENT
-    packages, stamp = copy / "node_modules", copy / "node_modules/.lock-of-format"
+    packages, stamp = copy / "node_modules", copy / "node_modules/.installed"
     copy.mkdir(parents=True, exist_ok=True)
     for old in copy.iterdir():
         if old != packages:

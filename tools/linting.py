@@ -87,7 +87,7 @@ def sources_of(files: list[Path], known: list[Path]) -> list[Path]:
 
 def tidy(source: Path) -> str:
     """What clang-tidy has to say about a source and the headers of ours that it includes, empty: nothing."""
-    command = ["clang-tidy", "-p", DATABASE.parent, "--quiet", *(f"--extra-arg={a}" for a in NOT_FOR_CLANG), source]
+    command: list[str | Path] = ["clang-tidy", "-p", DATABASE.parent, "--quiet", *(f"--extra-arg={a}" for a in NOT_FOR_CLANG), source]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return (done.stdout.strip() or done.stderr.strip()) if done.returncode else ""
 

@@ -7,6 +7,7 @@ Usage: named_outputs.py DEFT --write FILE      record the hashes of a build
 Every output is the JSON object of a command and, for simulations and plans, the data sets of its run.h5, without times of
 the clock and paths. DEFT_ISA=baseline makes the numbers those of every x86-64 machine.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -48,9 +49,16 @@ LINEARIZED = {
     "linearize patch cylinder_rolls": ("patch_contact/cylinder_rolls", []),
 }
 PLANNED = {
-    name: (f"planning/{name}", ["--nodes", nodes, "--seed", "1", "--time-limit", "600"]) for name, nodes in {
-        "planar_hand": "200", "planar_pushing": "200", "allegro_ball": "60", "allegro_door": "40", "allegro_plate": "40",
-        "planar_bimanual": "100", "bimanual_box": "40"}.items()
+    name: (f"planning/{name}", ["--nodes", nodes, "--seed", "1", "--time-limit", "600"])
+    for name, nodes in {
+        "planar_hand": "200",
+        "planar_pushing": "200",
+        "allegro_ball": "60",
+        "allegro_door": "40",
+        "allegro_plate": "40",
+        "planar_bimanual": "100",
+        "bimanual_box": "40",
+    }.items()
 }
 DUMPED = {  # problems of a simulation's steps, solved again
     "solve contact allegro_ball": ("allegro_ball/scene", ["--steps", "10"]),
@@ -87,12 +95,20 @@ def hash_run(path: Path, digest) -> None:
 
 def answer(deft: str, arguments: list[str], run: Path | None = None) -> str:
     """Hash of what one command prints and writes."""
-    call = subprocess.run([deft, *arguments, "--json", "--quiet"], cwd=ROOT, capture_output=True, text=True,
-                          env={**os.environ, "DEFT_ISA": os.environ.get("DEFT_ISA", "baseline")})
+    call = subprocess.run(
+        [deft, *arguments, "--json", "--quiet"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DEFT_ISA": os.environ.get("DEFT_ISA", "baseline")},
+    )
     if not call.stdout.strip():
         return f"exit {call.returncode}: {call.stderr.strip().splitlines()[-1:]}"
-    printed = [without_clock(json.loads(line)) for line in call.stdout.strip().splitlines() if line.startswith("{")] \
-        if not call.stdout.lstrip().startswith("{\n") else [without_clock(json.loads(call.stdout))]
+    printed = (
+        [without_clock(json.loads(line)) for line in call.stdout.strip().splitlines() if line.startswith("{")]
+        if not call.stdout.lstrip().startswith("{\n")
+        else [without_clock(json.loads(call.stdout))]
+    )
     digest = hashlib.sha256(json.dumps([call.returncode, printed], sort_keys=True).encode())
     if run is not None and (run / "run.h5").exists():
         hash_run(run / "run.h5", digest)
@@ -116,10 +132,28 @@ def record(deft: str) -> dict[str, str]:
             note(name, answer(deft, ["linearize", f"scenes/{scene}.deft.yaml", *more]))
         for k, (name, (scene, more)) in enumerate(DUMPED.items()):
             dump = Path(folder) / f"dump_{k}"
-            subprocess.run([deft, "sim", f"scenes/{scene}.deft.yaml", *more, "--out", str(Path(folder) / f"dumped_{k}"), "--dump-problems",
-                            str(dump), "--quiet"], cwd=ROOT, capture_output=True)
+            subprocess.run(
+                [
+                    deft,
+                    "sim",
+                    f"scenes/{scene}.deft.yaml",
+                    *more,
+                    "--out",
+                    str(Path(folder) / f"dumped_{k}"),
+                    "--dump-problems",
+                    str(dump),
+                    "--quiet",
+                ],
+                cwd=ROOT,
+                capture_output=True,
+            )
             problems = sorted(p for p in dump.rglob("*") if p.is_file())
-            note(name, hashlib.sha256("".join(answer(deft, ["solve", str(p)]) for p in problems).encode()).hexdigest()[:16] if problems else "none")
+            note(
+                name,
+                hashlib.sha256("".join(answer(deft, ["solve", str(p)]) for p in problems).encode()).hexdigest()[:16]
+                if problems
+                else "none",
+            )
         for name, problem in SOLVED.items():
             note(name, answer(deft, ["solve", problem]))
     return found

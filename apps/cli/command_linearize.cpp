@@ -6,10 +6,10 @@
 #include "bundle_report.hpp"
 #include "command.hpp"
 #include "deft/core/index.hpp"
-#include "deft/dynamics/patch/equivalent_contact_point.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "json.hpp"
 #include "options.hpp"
 
@@ -50,16 +50,18 @@ Json patches(const dynamics::PatchWorld& world, const scene::Scene& scene, const
   for (const dynamics::PatchContact& c : step.patches) {
     const dynamics::PatchPair& pair = world.pairs[c.pair];
     const auto name = [&](int geometry) { return names[world.geometries[geometry].body]; };
-    list.push_back({{"a", name(pair.a)},
-                    {"b", name(pair.b)},
-                    {"gap", number(c.gap)},
-                    {"gap_next", number(c.gap)},
-                    {"normal", numbers(c.n_W)},
-                    {"tangents", {numbers(c.t_W), numbers(c.o_W)}},
-                    {"point", numbers(c.point_W)},
-                    {"mu", number(pair.mu)},
-                    {"force", numbers(std::vector<double>{c.p_n / world.h, c.p_f(0) / world.h, c.p_f(1) / world.h, c.p_f(2) / world.h})},
-                    {"force_W", numbers(Eigen::Vector3d((c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W) / world.h))}});
+    list.push_back(
+        {{"a", name(pair.a)},
+         {"b", name(pair.b)},
+         {"gap", number(c.gap)},
+         {"gap_next", number(c.gap)},
+         {"normal", numbers(c.n_W)},
+         {"tangents", {numbers(c.t_W), numbers(c.o_W)}},
+         {"point", numbers(c.point_W)},
+         {"mu", number(pair.mu)},
+         {"force",
+          numbers(std::vector<double>{c.p_n / world.h, c.p_f(0) / world.h, c.p_f(1) / world.h, c.p_f(2) / world.h})},
+         {"force_W", numbers(Eigen::Vector3d((c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W) / world.h))}});
   }
   return list;
 }
@@ -88,7 +90,8 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
 }
 
 Json describe(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u, const StepResult& step,
-              const StepDerivative* derivative, const std::vector<std::string>& nonsmooth_points, bool is_nonsmooth, const dynamics::PatchWorld* patch_world) {
+              const StepDerivative* derivative, const std::vector<std::string>& nonsmooth_points, bool is_nonsmooth,
+              const dynamics::PatchWorld* patch_world) {
   Json result{{"names_q", scene.names_q()},
               {"names_v", scene.names_v()},
               {"names_u", scene.names_u()},
@@ -169,12 +172,14 @@ int run(const LinearizeOptions& options) {
     StepDerivative derivative;
     if (auto* patch = dynamic_cast<dynamics::EquivalentContactPoint*>(model.get())) {
       const std::vector<std::string> nonsmooth_points = patch->derivative(start, derivative);
-      result = describe(scene, start, u, step, &derivative, nonsmooth_points, !nonsmooth_points.empty(), &patch->world());
+      result =
+          describe(scene, start, u, step, &derivative, nonsmooth_points, !nonsmooth_points.empty(), &patch->world());
     } else {
       dynamics::StepDifferentiator differentiator(scene);
       differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
       differentiator.jacobians(derivative);
-      result = describe(scene, start, u, step, &derivative, differentiator.nonsmooth_points(), differentiator.is_nonsmooth(), nullptr);
+      result = describe(scene, start, u, step, &derivative, differentiator.nonsmooth_points(),
+                        differentiator.is_nonsmooth(), nullptr);
     }
     if (!options.bundle.order.empty()) {
       const BundleReport bundle = report_bundle(scene, start, u, options.bundle, options.scene, options.mu_gradient);

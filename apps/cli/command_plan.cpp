@@ -12,9 +12,9 @@
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
+#include "deft/planning/planner.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -248,8 +248,8 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
       published.finish(result.plan, result.nodes, options.scene.threads);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
     }
-    log::info(fmt::format("seed {}: {}, {} nodes, {} steps, {:.3g} s", seed, row["status"].get<std::string>(), row["nodes"].get<int>(),
-                          row["steps"].get<int>(), row["time_s"].get<double>()));
+    log::info(fmt::format("seed {}: {}, {} nodes, {} steps, {:.3g} s", seed, row["status"].get<std::string>(),
+                          row["nodes"].get<int>(), row["steps"].get<int>(), row["time_s"].get<double>()));
     best = std::max(best, rank_of(row));
     open_end = may_go_on(result, place.journal->header(), interrupted());
     if (!open_end) place.journal->end_search(text_of(row));
@@ -310,7 +310,9 @@ int run(PlanOptions options) {
     place.journal = std::make_unique<io::JournalFile>(place.folder, header);
   }
   io::publish_text(place.file("config.yaml"), yaml);
-  const RunLog log(place.file("deft.log"), fmt::format("plan {} to {}, seeds from {}, {} in all", problem.scene.spec().file, goal, options.scene.seed, options.seeds),
+  const RunLog log(place.file("deft.log"),
+                   fmt::format("plan {} to {}, seeds from {}, {} in all", problem.scene.spec().file, goal,
+                               options.scene.seed, options.seeds),
                    problem.warnings.all(), options.output, !options.resume.empty());
 
   catch_interrupts();

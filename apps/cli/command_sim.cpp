@@ -12,8 +12,8 @@
 #include "command.hpp"
 #include "control_run.hpp"
 #include "deft/core/log.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/scene/control_table.hpp"
@@ -52,7 +52,8 @@ struct SimOptions {
 int count_steps(const SimOptions& options, const scene::Scene& scene, double h) {
   if (options.steps) return *options.steps;
   const bool controlled = !options.controller.empty() && scene.control() != nullptr;
-  const double duration_s = options.duration_s.value_or(controlled ? scene.control()->last_time() : scene.last_knot_time());
+  const double duration_s =
+      options.duration_s.value_or(controlled ? scene.control()->last_time() : scene.last_knot_time());
   if (!options.duration_s && duration_s <= 0) {
     throw InputError({options.scene.scene, 0, 0},
                      fmt::format("has no {} that says how long to simulate; give --steps N or --duration SECONDS",
@@ -72,7 +73,7 @@ int exit_code(const dynamics::RolloutEnd& end) {
   return end.status == Status::kInfeasible || end.status == Status::kUnbounded ? kNotReached : kNumericalFailure;
 }
 
-Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::*time_us) {
+Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::* time_us) {
   std::vector<double> values;
   for (const StepRecord& step : steps) values.push_back(step.*time_us);
   return {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
@@ -93,15 +94,15 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
                              : end.completed ? "Completed"
                                              : std::string(solvers::to_string(end.status));
   Json summary{{"status", status},
-          {"steps", motion.num_steps()},
-          {"t_end", number(motion.t.back())},
-          {"q", q},
-          {"residual_max", number(residual_max)},
-          {"gap_min", number(gap_min)},
-          {"solve_us", percentiles(motion.steps, &StepRecord::solve_us)},
-          {"step_us", percentiles(motion.steps, &StepRecord::step_us)},
-          {"statuses", statuses},
-          {"files", files}};
+               {"steps", motion.num_steps()},
+               {"t_end", number(motion.t.back())},
+               {"q", q},
+               {"residual_max", number(residual_max)},
+               {"gap_min", number(gap_min)},
+               {"solve_us", percentiles(motion.steps, &StepRecord::solve_us)},
+               {"step_us", percentiles(motion.steps, &StepRecord::step_us)},
+               {"statuses", statuses},
+               {"files", files}};
   // What only models of exact Coulomb friction know.
   if (!end.reason.empty()) summary["reason"] = end.reason;
   if (motion.looks_for_second_motions) {
@@ -146,8 +147,8 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
 /// What runs on what, for the log.
 std::string announcement(const SimOptions& options, const scene::Scene& scene, int steps, double h) {
   const Eigen::Vector3d& g = scene.spec().gravity_W;
-  return fmt::format("sim {}: gravity [{}, {}, {}] m/s², h {} s, {} steps, nq {}, nv {}, nu {}", options.scene.scene, g.x(), g.y(), g.z(), h, steps,
-                     scene.nq(), scene.nv(), scene.nu());
+  return fmt::format("sim {}: gravity [{}, {}, {}] m/s², h {} s, {} steps, nq {}, nv {}, nu {}", options.scene.scene,
+                     g.x(), g.y(), g.z(), h, steps, scene.nq(), scene.nv(), scene.nu());
 }
 
 int run(const SimOptions& options) {
@@ -157,12 +158,14 @@ int run(const SimOptions& options) {
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const int steps = count_steps(options, scene, model->h());
   const dynamics::State start = dynamics::initial_state(*model);
-  const std::unique_ptr<ControlRun> controller = options.controller.empty() ? nullptr : std::make_unique<ControlRun>(scene);
+  const std::unique_ptr<ControlRun> controller =
+      options.controller.empty() ? nullptr : std::make_unique<ControlRun>(scene);
 
   // The run folder: what does not change first.
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
   const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
-  const RunLog log(file("deft.log"), announcement(options, scene, steps, model->h()), diagnostics.all(), options.output);
+  const RunLog log(file("deft.log"), announcement(options, scene, steps, model->h()), diagnostics.all(),
+                   options.output);
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
   const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION};
   Trajectory motion = dynamics::start_trajectory(*model, start);
@@ -235,8 +238,13 @@ Command add_sim(CLI::App& app) {
       ->check(CLI::Range(0, kMaxSteps))
       ->excludes(duration);
   const auto later = [](const std::string& value) { return fmt::format("'{}' is not available yet", value); };
-  command->add_option("--from", options->from, "Start from a run (not available yet)")->type_name("RUN[@t]")->check(later);
-  command->add_option("--controller", options->controller, "Who gives the commands: mixed-integer (settings: control: of the scene; default: the scene's commands)")
+  command->add_option("--from", options->from, "Start from a run (not available yet)")
+      ->type_name("RUN[@t]")
+      ->check(later);
+  command
+      ->add_option(
+          "--controller", options->controller,
+          "Who gives the commands: mixed-integer (settings: control: of the scene; default: the scene's commands)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mixed-integer"}));
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");

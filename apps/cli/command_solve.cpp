@@ -18,10 +18,10 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/io/problems/problem_file.hpp"
 #include "deft/solvers/contact/certificate/certificate.hpp"
-#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
-#include "deft/solvers/force_space/delassus_solver.hpp"
 #include "deft/solvers/contact/force_choice/least_norm.hpp"
+#include "deft/solvers/force_space/delassus_solver.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -69,13 +69,9 @@ struct DelassusSolved : Answer {
   solvers::force_space::DelassusSolution solution;
 };
 
-struct ControlSolved : Answer {
-  io::LcsAnswer found;
-};
+struct ControlSolved : Answer { io::LcsAnswer found; };
 
-struct PatchSolved : Answer {
-  dynamics::PatchAnswer found;
-};
+struct PatchSolved : Answer { dynamics::PatchAnswer found; };
 
 struct ComplementaritySolved : Answer {
   int modes = 0;
@@ -90,7 +86,8 @@ std::string_view name_of(solvers::contact::SolveMethod method) {
 }
 
 /// Solves `repeat` times from scratch; the time is the median.
-Solved solve(const solvers::contact::ContactProgram& program, const SolveOptions& options, solvers::contact::ContactSolver& solver) {
+Solved solve(const solvers::contact::ContactProgram& program, const SolveOptions& options,
+             solvers::contact::ContactSolver& solver) {
   solvers::contact::SolverSettings settings;
   settings.warm_start = false;
   if (options.solver == "ipm") settings.method = solvers::contact::SolveMethod::kInteriorPoint;
@@ -168,13 +165,15 @@ ComplementaritySolved solve(const solvers::lcp::ComplementarityProgram& program,
   solved.certificate = certify(program, solved.solution);
   solved.residual = solved.certificate.max_scaled();
   solved.primal = std::max(solved.certificate.stationarity, solved.certificate.primal);
-  if (solvers::usable(solved.status) && !(solved.residual <= settings.tolerance)) solved.status = Status::kNumericalFailure;
+  if (solvers::usable(solved.status) && !(solved.residual <= settings.tolerance))
+    solved.status = Status::kNumericalFailure;
   return solved;
 }
 
 ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) {
   ControlSolved solved;
-  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat, !options.output.quiet && options.files.size() == 1});
+  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat,
+                                  !options.output.quiet && options.files.size() == 1});
   const io::LcsAnswer& found = solved.found;
   solved.status = found.status;
   solved.time_s = found.time_s;
@@ -220,7 +219,8 @@ void print_one(const io::ContactProblemFile& file, const Solved& solved) {
   const solvers::contact::Certificate& c = solved.certificate;
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
   fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
-             program.model == solvers::contact::FrictionModel::kCone ? "cone" : fmt::format("pyramid of {} rays", program.rays));
+             program.model == solvers::contact::FrictionModel::kCone ? "cone"
+                                                                     : fmt::format("pyramid of {} rays", program.rays));
   fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations,
              1e6 * solved.time_s);
   fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
@@ -250,10 +250,13 @@ void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved
 
 void print_one(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
   const solvers::lcp::ComplementarityCertificate& c = solved.certificate;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::lcp::sentence(solved.status, solved.solution.uniqueness));
+  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status),
+             solvers::lcp::sentence(solved.status, solved.solution.uniqueness));
   fmt::print("  problem     {} of size {}, {} free\n", file.kind, file.program.q.size(), file.program.free.size());
-  fmt::print("  solver      {}, {} iterations, {} modes, {:.1f} µs\n", solved.method, solved.iterations, solved.modes, 1e6 * solved.time_s);
-  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity, c.primal, c.complementarity);
+  fmt::print("  solver      {}, {} iterations, {} modes, {:.1f} µs\n", solved.method, solved.iterations, solved.modes,
+             1e6 * solved.time_s);
+  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
+             c.primal, c.complementarity);
   fmt::print("  unique      {}\n", solvers::lcp::to_string(solved.solution.uniqueness));
   if (solved.status == Status::kInfeasible) {
     fmt::print("  proof       {} parts, error {:.1e}\n", solved.solution.proof.size(), c.infeasible);
@@ -271,10 +274,16 @@ void print_one(const io::ComplementarityProblemFile& file, const Complementarity
 }
 
 void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.found); }
-void print_one(const io::PatchProblemFile& file, const PatchSolved& solved) { print_patch(file, solved.found, solved.time_s); }
+void print_one(const io::PatchProblemFile& file, const PatchSolved& solved) {
+  print_patch(file, solved.found, solved.time_s);
+}
 
-std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) { return io::lcs_result_json(file, solved.found); }
-std::string result_json(const io::PatchProblemFile& file, const PatchSolved& solved) { return io::patch_result_json(file, solved.found, solved.time_s); }
+std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) {
+  return io::lcs_result_json(file, solved.found);
+}
+std::string result_json(const io::PatchProblemFile& file, const PatchSolved& solved) {
+  return io::patch_result_json(file, solved.found, solved.time_s);
+}
 std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
   return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
                                  solved.solution, name_of(solved.method));
@@ -284,14 +293,16 @@ std::string result_json(const io::DelassusProblemFile& file, const DelassusSolve
                                   solved.solution);
 }
 std::string result_json(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
-  return io::complementarity_result_json(file, solved.status, solved.time_s, solved.iterations, solved.modes, solved.certificate,
-                                         solved.solution, solved.method);
+  return io::complementarity_result_json(file, solved.status, solved.time_s, solved.iterations, solved.modes,
+                                         solved.certificate, solved.solution, solved.method);
 }
 
 /// Which names of --solver mean something for a kind.
-void check_solver_fits(const std::string& path, const std::string& kind, const std::string& solver, const std::set<std::string>& valid) {
+void check_solver_fits(const std::string& path, const std::string& kind, const std::string& solver,
+                       const std::set<std::string>& valid) {
   if (valid.count(solver) == 0)
-    throw InputError({path, 0, 0}, fmt::format("--solver {} is not for kind '{}'; valid: {}", solver, kind, fmt::join(valid, ", ")));
+    throw InputError({path, 0, 0},
+                     fmt::format("--solver {} is not for kind '{}'; valid: {}", solver, kind, fmt::join(valid, ", ")));
 }
 void check_solver_fits(const std::string& path, const io::ContactProblemFile&, const SolveOptions& options) {
   check_solver_fits(path, "contact", options.solver, {"auto", "ipm", "active-set"});
@@ -299,7 +310,8 @@ void check_solver_fits(const std::string& path, const io::ContactProblemFile&, c
 void check_solver_fits(const std::string& path, const io::DelassusProblemFile&, const SolveOptions& options) {
   check_solver_fits(path, "delassus", options.solver, {"auto", "ipm", "active-set"});
 }
-void check_solver_fits(const std::string& path, const io::ComplementarityProblemFile& file, const SolveOptions& options) {
+void check_solver_fits(const std::string& path, const io::ComplementarityProblemFile& file,
+                       const SolveOptions& options) {
   check_solver_fits(path, file.kind, options.solver, {"auto", "lemke", "newton"});
 }
 
@@ -315,7 +327,8 @@ void check_solver_fits(const std::string& path, const io::PatchProblemFile&, con
 void check_tolerance(const std::string& path, const io::ProblemFile& problem, const SolveOptions& options) {
   constexpr double kLargest = 1e-3;
   if (options.tolerance > kLargest && !std::holds_alternative<io::LcsProblemFile>(problem))
-    throw InputError({path, 0, 0}, fmt::format("--tolerance {:g} is for kind 'lcs_mpc' only; residuals: 1e-14 to {:g}", *options.tolerance, kLargest));
+    throw InputError({path, 0, 0}, fmt::format("--tolerance {:g} is for kind 'lcs_mpc' only; residuals: 1e-14 to {:g}",
+                                               *options.tolerance, kLargest));
 }
 
 /// One solver of each kind.
@@ -454,18 +467,23 @@ Command add_solve(CLI::App& app) {
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
   command
       ->add_option("--solver", options->solver,
-                   "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of lcp and mcp: lemke, newton; "
+                   "auto; of contact: ipm (interior point), active-set (interior point where it does not apply); of "
+                   "lcp and mcp: lemke, newton; "
                    "of lcs_mpc: bnb (branch and bound); of ecp: newton")
       ->type_name("NAME")
       ->check(CLI::Validator(check_solver, ""));
-  command->add_option("--uniqueness", options->uniqueness, "off or check: whether lcp and mcp have a second solution; the others always say")
+  command
+      ->add_option("--uniqueness", options->uniqueness,
+                   "off or check: whether lcp and mcp have a second solution; the others always say")
       ->type_name("HOW")
       ->check(CLI::IsMember({"off", "check"}));
   command->add_option("--forces", options->forces, "any, or least_norm: which of several possible forces are printed")
       ->type_name("WHICH")
       ->check(CLI::IsMember({"any", "least_norm"}));
   command
-      ->add_option("--tolerance", options->tolerance, "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp, ecp 1e-10; at most 1e-3); of lcs_mpc the relative gap (1e-7)")
+      ->add_option("--tolerance", options->tolerance,
+                   "Scaled residuals at which an exact solve stops (default 1e-9; lcp, mcp, ecp 1e-10; at most 1e-3); "
+                   "of lcs_mpc the relative gap (1e-7)")
       ->type_name("T")
       ->check(CLI::Range(1e-14, 1.0));
   command->add_option("--time-limit", options->time_limit_s, "Seconds per problem")
@@ -474,8 +492,12 @@ Command add_solve(CLI::App& app) {
   command->add_option("--repeat", options->repeat, "Solve each so often and print the median time")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--threads", options->threads, "Threads of branch and bound (lcs_mpc)")->type_name("N")->check(CLI::Range(1, 1024));
-  command->add_option("--export", options->export_path, "Do not solve: write an lcs_mpc as a mixed-integer program for other solvers, .lp or .mps")
+  command->add_option("--threads", options->threads, "Threads of branch and bound (lcs_mpc)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--export", options->export_path,
+                   "Do not solve: write an lcs_mpc as a mixed-integer program for other solvers, .lp or .mps")
       ->type_name("FILE");
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};

@@ -10,13 +10,13 @@
 
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/control/tracking_mpc.hpp"
 #include "deft/core/log.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
-#include "deft/io/scene/disturbance_file.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
+#include "deft/io/scene/disturbance_file.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/viewer/visual_json.hpp"
@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 struct TrackCommand {
   OutputOptions output;
-  SceneOptions scene;  // its `scene` is the run folder
+  SceneOptions scene;                                      // its `scene` is the run folder
   std::string plant = "quasidynamic", controller = "mpc";  // one of kPlants, of kControllers
   bool replays = false;  // as it is: no re-timing, every command, nothing added at the end
   std::string disturb, out;
@@ -76,7 +76,8 @@ void check_followed(const TrackCommand& options, const scene::Scene& scene, doub
   if (options.replays) return;
   for (const scene::Robot& robot : scene.robots())
     if (robot.drive == scene::Drive::kForce)
-      refuse(fmt::format("robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
+      refuse(fmt::format(
+          "robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
   if (options.controller != to_string(control::Controller::kMpc)) return;
   try {
     control::check_trackable(scene);
@@ -85,7 +86,10 @@ void check_followed(const TrackCommand& options, const scene::Scene& scene, doub
   }
   constexpr double kSame = 1e-6;  // relative
   if (const std::optional<double> step = scene.spec().step.h; step && std::abs(*step - h) > kSame * h)
-    refuse(fmt::format("step.h: {} s, but the steps of the run are {:.12g} s long; the controller mpc predicts step by step: valid: {:.12g}", *step, h, h));
+    refuse(
+        fmt::format("step.h: {} s, but the steps of the run are {:.12g} s long; the controller mpc predicts step by "
+                    "step: valid: {:.12g}",
+                    *step, h, h));
 }
 
 /// The scene as `--with` and `--set` change it, and the commands of the run. @throws InputError for what is no run, or
@@ -94,7 +98,8 @@ Task load_task(const TrackCommand& options) {
   const fs::path folder = options.scene.scene;
   const io::Run run = io::read_run(folder.string());
   if (run.trajectory.num_steps() == 0)
-    throw InputError({folder.string(), 0, 0}, "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
+    throw InputError({folder.string(), 0, 0},
+                     "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
   SceneOptions scene_options = options.scene;
   scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
   if (options.replays) {
@@ -106,7 +111,9 @@ Task load_task(const TrackCommand& options) {
   task.warnings = std::move(diagnostics);
   const dynamics::Trajectory& motion = run.trajectory;
   if (task.scene.names_q() != motion.names_q || task.scene.names_u() != motion.names_u)
-    throw InputError({scene_options.scene, 0, 0}, fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
+    throw InputError(
+        {scene_options.scene, 0, 0},
+        fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
   const double h = motion.t[1] - motion.t[0];
   check_followed(options, task.scene, h, scene_options.scene);
   if (options.replays && h < task.scene.spec().track.period) {
@@ -123,7 +130,8 @@ Task load_task(const TrackCommand& options) {
   task.plan.h = h;
   for (const std::vector<double>& q : motion.q) task.plan.q.push_back(vector(q));
   for (const std::vector<double>& u : motion.u) task.plan.u.push_back(vector(u));
-  if (options.replays && !motion.v.empty() && options.plant != "quasidynamic") task.plan.v_start = vector(motion.v.front());
+  if (options.replays && !motion.v.empty() && options.plant != "quasidynamic")
+    task.plan.v_start = vector(motion.v.front());
   task.plan.u_start.resize(task.scene.nu());
   for (const scene::Robot& robot : task.scene.robots())
     for (int i = robot.first_u; i < robot.first_u + robot.nu; ++i)
@@ -143,9 +151,7 @@ struct TrackRun {
 };
 
 /// Whom a run tells what it has come to: when it begins, and after each period.
-struct Listener {
-  std::function<void(const dynamics::Trajectory&)> begin, period;
-};
+struct Listener { std::function<void(const dynamics::Trajectory&)> begin, period; };
 
 /// @param listener  of the run that is kept; null: only its numbers are.
 TrackRun run_once(const TrackCommand& options, const Task& task, const scene::DisturbanceSpec& spec, std::uint64_t seed,
@@ -158,14 +164,16 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   ProblemDump dump(dumps ? options.dump : DumpOptions{}, world);
   int inner_step = 0;
   const std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> tell =
-      [&](const dynamics::StepResult& result, const dynamics::StepModel& model) { dump.consider(inner_step++, result, model); };
-  const auto plant = plant::make_plant(
-      named(kPlants, options.plant), world,
-      {.step = settings.plant_step,
-       .damping_ratio = settings.damping_ratio,
-       .joint_lag = settings.joint_lag,
-       .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
-       .on_step = dumps ? tell : nullptr});
+      [&](const dynamics::StepResult& result, const dynamics::StepModel& model) {
+        dump.consider(inner_step++, result, model);
+      };
+  const auto plant =
+      plant::make_plant(named(kPlants, options.plant), world,
+                        {.step = settings.plant_step,
+                         .damping_ratio = settings.damping_ratio,
+                         .joint_lag = settings.joint_lag,
+                         .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
+                         .on_step = dumps ? tell : nullptr});
   const std::optional<Eigen::VectorXd> settled = control::disturbed_start(world, task.plan.q.front(), disturbance);
   const Eigen::VectorXd q_start = settled ? *settled : control::moved_start(world, task.plan.q.front(), disturbance);
   TrackRun run{.settings = plant->settings()};
@@ -178,14 +186,16 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   }
   const Replanner replanner(task.scene, task.plan.q.back(), seed, options.scene.threads);
   control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
-  track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) { return replanner(q, u, number); };
+  track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) {
+    return replanner(q, u, number);
+  };
   track.record_contacts = listener != nullptr;
   track.on_period = [&](const dynamics::Trajectory& motion) {
     if (listener != nullptr) listener->period(motion);
     if (progress.due())
-      progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed, motion.t.back(),
-                                motion.tracks.back().position_error_m, motion.tracks.back().rotation_error_rad,
-                                progress.seconds()));
+      progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed,
+                                motion.t.back(), motion.tracks.back().position_error_m,
+                                motion.tracks.back().rotation_error_rad, progress.seconds()));
     return !interrupted();
   };
   run.end = control::track(*plant, task.scene, task.plan, q_start, track, run.motion);
@@ -235,7 +245,8 @@ Json statistics_of_tracks(const Json& all) {
     for (const char* part : {"position_m", "rotation_rad"}) {
       std::vector<double> values;
       for (const Json& run : runs)
-        values.push_back(run[error][part].is_number() ? run[error][part].get<double>() : std::numeric_limits<double>::infinity());
+        values.push_back(run[error][part].is_number() ? run[error][part].get<double>()
+                                                      : std::numeric_limits<double>::infinity());
       table[error][part] = {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
     }
   }
@@ -244,21 +255,27 @@ Json statistics_of_tracks(const Json& all) {
 
 void print_for_people(const Json& summary, const std::string& page) {
   const auto value = [](const Json& number) {
-    return number.is_number() ? fmt::format("{:.3g}", number.get<double>()) : number.is_string() ? number.get<std::string>() : std::string("–");
+    return number.is_number()   ? fmt::format("{:.3g}", number.get<double>())
+           : number.is_string() ? number.get<std::string>()
+                                : std::string("–");
   };
-  fmt::print("{}  {}\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans       {} new, {} s\n",
-             summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
-             value(summary["final_error"]["position_m"]), value(summary["final_error"]["rotation_rad"]),
-             value(summary["max_error"]["position_m"]), value(summary["max_error"]["rotation_rad"]),
-             value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["replans"].get<int>(),
-             value(summary["replan_s"]));
-  for (const auto& [word, count] : summary["periods"].items()) fmt::print("  {:<11} {} periods\n", word, count.get<int>());
+  fmt::print(
+      "{}  {}\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans "
+      "      {} new, {} s\n",
+      summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
+      value(summary["final_error"]["position_m"]), value(summary["final_error"]["rotation_rad"]),
+      value(summary["max_error"]["position_m"]), value(summary["max_error"]["rotation_rad"]),
+      value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["replans"].get<int>(),
+      value(summary["replan_s"]));
+  for (const auto& [word, count] : summary["periods"].items())
+    fmt::print("  {:<11} {} periods\n", word, count.get<int>());
   if (summary.contains("statistics") && summary["statistics"]["seeds"].get<int>() > 0) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds       {} of {} arrived (95 %: {} … {}); at the end p50 {} m, {} rad, p95 {} m, {} rad\n",
-               table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]), value(table["wilson_95"][1]),
-               value(table["final_error"]["position_m"]["p50"]), value(table["final_error"]["rotation_rad"]["p50"]),
-               value(table["final_error"]["position_m"]["p95"]), value(table["final_error"]["rotation_rad"]["p95"]));
+               table["successes"].get<int>(), table["seeds"].get<int>(), value(table["wilson_95"][0]),
+               value(table["wilson_95"][1]), value(table["final_error"]["position_m"]["p50"]),
+               value(table["final_error"]["rotation_rad"]["p50"]), value(table["final_error"]["position_m"]["p95"]),
+               value(table["final_error"]["rotation_rad"]["p95"]));
   }
   for (const Json& line : summary["plant"]["settings"]) fmt::print("  {}\n", line.get<std::string>());
   fmt::print("files\n");
@@ -274,17 +291,20 @@ int exit_code(const Json& summary) {
 
 /// What runs on what, for the log.
 std::string announcement(const TrackCommand& options) {
-  return fmt::format("{} {} on the plant {}, controller {}{}{}", options.replays ? "replay" : "track", options.scene.scene, options.plant,
-                     options.replays ? "none" : options.controller, options.disturb.empty() ? "" : ", disturbed by ", options.disturb);
+  return fmt::format("{} {} on the plant {}, controller {}{}{}", options.replays ? "replay" : "track",
+                     options.scene.scene, options.plant, options.replays ? "none" : options.controller,
+                     options.disturb.empty() ? "" : ", disturbed by ", options.disturb);
 }
 
 int run(const TrackCommand& options) {
   apply(options.output);
   if (!options.dump.folder.empty() && options.plant == to_string(plant::PlantKind::kMujoco))
     throw InputError({options.dump.folder, 0, 0},
-                     "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order and stewart-trinkle do");
+                     "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order "
+                     "and stewart-trinkle do");
   const Task task = load_task(options);
-  const scene::DisturbanceSpec disturbance = options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
+  const scene::DisturbanceSpec disturbance =
+      options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
   catch_interrupts();
   Progress progress(!options.output.quiet);
 
@@ -292,12 +312,14 @@ int run(const TrackCommand& options) {
   std::string folder;
   std::unique_ptr<io::RunWriter> writer;
   std::unique_ptr<RunLog> log_file;
-  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, viewer::visual_json(task.scene), DEFT_VERSION};
+  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, viewer::visual_json(task.scene),
+                             DEFT_VERSION};
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
   const Listener keeper{[&](const dynamics::Trajectory& start) {
                           folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
                           io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
-                          log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options), task.warnings.all(), options.output);
+                          log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options),
+                                                              task.warnings.all(), options.output);
                           writer = std::make_unique<io::RunWriter>(folder, header, start);
                         },
                         [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
@@ -307,9 +329,9 @@ int run(const TrackCommand& options) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
     const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
     runs.push_back(row_of(run, seed));
-    log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed, to_string(run.end.status),
-                          run.end.success ? "arrived" : "not arrived", run.end.replans, run.end.final.position_m, run.end.final.rotation_rad,
-                          run.motion.t.back()));
+    log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed,
+                          to_string(run.end.status), run.end.success ? "arrived" : "not arrived", run.end.replans,
+                          run.end.final.position_m, run.end.final.rotation_rad, run.motion.t.back()));
     if (k == 0) {
       writer->close();
       summary = runs.front();
@@ -317,7 +339,8 @@ int run(const TrackCommand& options) {
       summary["controller"] = options.replays ? "none" : options.controller;
       write_page(file("run.html"), header, run.motion);
       summary["files"] = Json::array();
-      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"}) summary["files"].push_back(file(name));
+      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"})
+        summary["files"].push_back(file(name));
       if (run.dumped > 0) summary["files"].push_back(options.dump.folder);
     }
     if (options.seeds > 1) {
@@ -351,13 +374,15 @@ void add_common(CLI::App& command, TrackCommand& options) {
 }  // namespace
 
 Command add_track(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("track", "Follow a plan on a plant, with feedback or open loop, into a run folder");
+  CLI::App* command =
+      app.add_subcommand("track", "Follow a plan on a plant, with feedback or open loop, into a run folder");
   const auto options = std::make_shared<TrackCommand>();
   add_common(*command, *options);
   command->add_option("--controller", options->controller, "open-loop, or mpc (default; settings: track: of the scene)")
       ->type_name("NAME")
       ->check(CLI::IsMember(words_of(kControllers)));
-  command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn anew for each seed")->type_name("FILE");
+  command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn anew for each seed")
+      ->type_name("FILE");
   command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
@@ -365,7 +390,8 @@ Command add_track(CLI::App& app) {
 }
 
 Command add_replay(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("replay", "Repeat the commands of a run on a plant, as they are, into a run folder");
+  CLI::App* command =
+      app.add_subcommand("replay", "Repeat the commands of a run on a plant, as they are, into a run folder");
   const auto options = std::make_shared<TrackCommand>();
   options->replays = true;
   options->controller = "open-loop";

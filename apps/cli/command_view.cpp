@@ -53,7 +53,8 @@ void open_in_browser(const std::string& page) {
   if (child > 0) waitpid(child, nullptr, 0);
 }
 
-/// Poses of second motions, which runs of older programs hold as displacements only. Without its models a run is shown without them.
+/// Poses of second motions, which runs of older programs hold as displacements only. Without its models a run is shown
+/// without them.
 void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion) {
   if (!motion.looks_for_second_motions || !motion.second_X_WB.empty()) return;
   const fs::path file = fs::temp_directory_path() / fmt::format("deft_view_{}.deft.yaml", getpid());
@@ -68,7 +69,9 @@ void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion
   fs::remove(file, ignored);
 }
 
-fs::path folder_of(const std::string& run) { return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path(); }
+fs::path folder_of(const std::string& run) {
+  return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path();
+}
 
 /// What a run is called beside another one: its folder, since both may be runs of one scene.
 std::string folder_name(const std::string& run) { return fs::canonical(folder_of(run) / ".").filename().string(); }
@@ -78,10 +81,13 @@ void check_bodies(const std::string& beside, const dynamics::Trajectory& other, 
                   const dynamics::Trajectory& motion) {
   const std::vector<std::string>&here = motion.names_bodies, &there = other.names_bodies;
   if (here.size() != there.size())
-    throw InputError({beside, 0, 0}, fmt::format("cannot be shown beside '{}': it has {} bodies, that run has {}", run, there.size(), here.size()));
+    throw InputError({beside, 0, 0}, fmt::format("cannot be shown beside '{}': it has {} bodies, that run has {}", run,
+                                                 there.size(), here.size()));
   for (std::size_t b = 0; b < here.size(); ++b)
     if (here[b] != there[b])
-      throw InputError({beside, 0, 0}, fmt::format("cannot be shown beside '{}': its body {} is '{}', that run's is '{}'", run, b, there[b], here[b]));
+      throw InputError({beside, 0, 0},
+                       fmt::format("cannot be shown beside '{}': its body {} is '{}', that run's is '{}'", run, b,
+                                   there[b], here[b]));
 }
 
 int run(const ViewOptions& options) {
@@ -97,7 +103,8 @@ int run(const ViewOptions& options) {
   if (!options.beside.empty()) {
     other = io::read_run(options.beside);
     check_bodies(options.beside, other->trajectory, options.run, stored.trajectory);
-    beside = {.title = folder_name(options.beside), .title_here = folder_name(options.run), .trajectory = &other->trajectory};
+    beside = {
+        .title = folder_name(options.beside), .title_here = folder_name(options.run), .trajectory = &other->trajectory};
   }
   const std::optional<io::StoredPlan> plan = io::read_plan(options.run);
   find_second_poses(stored.header, stored.trajectory);

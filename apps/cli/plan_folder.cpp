@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/planning/search/reachable_set.hpp"
 #include "deft/viewer/visual_json.hpp"

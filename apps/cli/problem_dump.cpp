@@ -20,8 +20,7 @@ constexpr std::size_t kMinSample = 5;
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
-  command
-      .add_option("--dump-problems", options.folder, "Write the problems of the steps as files for 'deft solve'")
+  command.add_option("--dump-problems", options.folder, "Write the problems of the steps as files for 'deft solve'")
       ->type_name("DIR");
   const std::map<std::string, DumpIf> conditions{
       {"failed", DumpIf::kFailed}, {"slow", DumpIf::kSlow}, {"all", DumpIf::kAll}};
@@ -65,11 +64,9 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result, const d
   io::ContactLabels labels;
   const auto& contacts = result.problem.contacts;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    labels.bodies.emplace_back(bodies_.at(contacts[i].body_a),
-                               bodies_.at(contacts[i].body_b));
+    labels.bodies.emplace_back(bodies_.at(contacts[i].body_a), bodies_.at(contacts[i].body_b));
     labels.labels.push_back(fmt::format("{}|{}|{:x}", geometries_.at(contacts[i].geometry_a),
-                                        geometries_.at(contacts[i].geometry_b),
-                                        contacts[i].id));
+                                        geometries_.at(contacts[i].geometry_b), contacts[i].id));
   }
   const std::string name = fmt::format("{}_{:06}", name_, step), source = fmt::format("deft sim, step {}", step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
@@ -84,7 +81,8 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result, const d
   ++written_;
 }
 
-void ProblemDump::consider_plan(int step, const solvers::lcs::LcsMpcProgram& program, solvers::Status status, double time_s) {
+void ProblemDump::consider_plan(int step, const solvers::lcs::LcsMpcProgram& program, solvers::Status status,
+                                double time_s) {
   if (folder_.empty() || !wanted(status, 1e6 * time_s, plan_us_)) return;
   const std::string name = fmt::format("{}_plan_{:06}", name_, step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();

@@ -29,7 +29,8 @@ class ProblemDump {
   /// Writes FOLDER/NAME_000123.json.gz if the step meets the condition. Slow: more than three times the median of the
   /// steps so far. The model, which made the step, is asked for what the result does not hold.
   void consider(int step, const dynamics::StepResult& result, const dynamics::StepModel& model);
-  /// The program of a controller's period as FOLDER/NAME_plan_000123.json.gz, kind `lcs_mpc`. Failed: not proven optimal; slow: by its wall time.
+  /// The program of a controller's period as FOLDER/NAME_plan_000123.json.gz, kind `lcs_mpc`. Failed: not proven
+  /// optimal; slow: by its wall time.
   void consider_plan(int step, const solvers::lcs::LcsMpcProgram& program, solvers::Status status, double time_s);
   int written() const { return written_; }
 

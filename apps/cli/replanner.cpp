@@ -8,17 +8,17 @@
 #include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/math/rotation.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/planner.hpp"
 #include "interrupt.hpp"
 
 namespace deft::cli {
 namespace {
 
-constexpr double kShare = 0.25;       // of the tolerances of tracking: what a new plan has to reach
-constexpr int kNodes = 3000;          // roll-outs, so that the result does not depend on the machine
-constexpr double kTimeLimit_s = 60;   // against a search that hangs
-constexpr double kBeyond = 0.01;      // [rad, m] by which joints may be measured beyond their limits
+constexpr double kShare = 0.25;      // of the tolerances of tracking: what a new plan has to reach
+constexpr int kNodes = 3000;         // roll-outs, so that the result does not depend on the machine
+constexpr double kTimeLimit_s = 60;  // against a search that hangs
+constexpr double kBeyond = 0.01;     // [rad, m] by which joints may be measured beyond their limits
 
 /// The part of q that belongs to a model, by the names of its coordinates.
 scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q) {
@@ -51,7 +51,8 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end)
 Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads)
     : scene_(&scene), q_end_(q_end), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
 
-std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) const {
+std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
+                                                          std::uint64_t number) const {
   const Stopwatch watch;
   std::optional<control::TrackedPlan> found;
   try {
@@ -74,8 +75,8 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       spec.plan.step_norm = step_norm;
       spec.plan.max_target_offset = std::min(spec.plan.max_target_offset, spec.track.replan_max_target_offset);
     });
-    const planning::PlannerResult result =
-        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});
+    const planning::PlannerResult result = planning::make_plan(
+        here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});
     if (result.plan.success && !result.plan.commands.empty()) {
       found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
       control::lead_objects_to(*scene_, q_end_, *found);  // what the tolerance leaves is made up for on the way

@@ -15,7 +15,8 @@ class Replanner {
   /// @param scene  of the plan; must outlive this object.  @param q_end  where its objects should be.
   Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads);
   /// A plan from q, or none: nothing was found within the limits of `plan:`, or q cannot be planned from.
-  std::optional<control::TrackedPlan> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) const;
+  std::optional<control::TrackedPlan> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
+                                                 std::uint64_t number) const;
   /// Time spent in the planner so far [s], in all calls.
   double seconds() const { return seconds_; }
 

@@ -6,7 +6,8 @@
 
 namespace deft::cli {
 
-RunLog::RunLog(const std::string& path, const std::string& what, std::span<const Diagnostic> warnings, const OutputOptions& output, bool continues) {
+RunLog::RunLog(const std::string& path, const std::string& what, std::span<const Diagnostic> warnings,
+               const OutputOptions& output, bool continues) {
   log::start_file(path, continues);
   log::set_level(log::Level::kOff);
   log::info(fmt::format("deft {} {}", DEFT_VERSION, what));

@@ -10,8 +10,8 @@
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/io/problems/lcs_export.hpp"
-#include "deft/solvers/lcs/mpc_solver.hpp"
 #include "deft/solvers/lcs/bounds.hpp"
+#include "deft/solvers/lcs/mpc_solver.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "progress.hpp"
@@ -26,10 +26,13 @@ constexpr double kCertified = 1e-6;  // residual over the trajectory's size abov
 constexpr double kZero = 1e-9;       // of the trajectory's size: shown as zero
 
 /// One sign per pair: + its force is positive, . its slack is, 0 both are zero.
-std::string modes(const solvers::lcs::LinearComplementaritySystem& s, const solvers::lcs::LcsTrajectory& t, Eigen::Index k, double scale) {
-  const Eigen::VectorXd slack = s.D0 * t.x.col(k) + s.D * t.x.col(k + 1) + s.E * t.gamma.col(k) + s.H * t.u.col(k) + s.alpha;
+std::string modes(const solvers::lcs::LinearComplementaritySystem& s, const solvers::lcs::LcsTrajectory& t,
+                  Eigen::Index k, double scale) {
+  const Eigen::VectorXd slack =
+      s.D0 * t.x.col(k) + s.D * t.x.col(k + 1) + s.E * t.gamma.col(k) + s.H * t.u.col(k) + s.alpha;
   std::string out;
-  for (Eigen::Index i = 0; i < slack.size(); ++i) out += t.gamma(i, k) > kZero * scale ? '+' : slack[i] > kZero * scale ? '.' : '0';
+  for (Eigen::Index i = 0; i < slack.size(); ++i)
+    out += t.gamma(i, k) > kZero * scale ? '+' : slack[i] > kZero * scale ? '.' : '0';
   return out;
 }
 
@@ -43,8 +46,8 @@ io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& option
   Progress progress(options.progress);
   settings.watch = [&](const solvers::lcs::LcsMpcResult& known) {
     if (progress.due())
-      progress.show(fmt::format("{}: {:.0f} s, {} nodes, cost {:.8g}, bound {:.8g}, gap {:.2g}", file.name, progress.seconds(), known.nodes, known.cost,
-                                known.bound, known.gap));
+      progress.show(fmt::format("{}: {:.0f} s, {} nodes, cost {:.8g}, bound {:.8g}, gap {:.2g}", file.name,
+                                progress.seconds(), known.nodes, known.cost, known.bound, known.gap));
     return !interrupted();
   };
   io::LcsAnswer answer;
@@ -75,12 +78,15 @@ io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& option
 void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer) {
   const auto& program = file.program;
   fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(answer.status), io::lcs_sentence(answer));
-  fmt::print("  problem     {} states, {} inputs, {} pairs, N {}\n", program.system.nx(), program.system.nu(), program.system.pairs(), program.N);
+  fmt::print("  problem     {} states, {} inputs, {} pairs, N {}\n", program.system.nx(), program.system.nu(),
+             program.system.pairs(), program.N);
   fmt::print("  cost        {:.12g}, bound {:.12g}, gap {:.2g}\n", answer.cost, answer.bound, answer.gap);
-  fmt::print("  solver      bnb, {} nodes, {} iterations, {:.3f} ms\n", answer.nodes, answer.iterations, 1e3 * answer.time_s);
+  fmt::print("  solver      bnb, {} nodes, {} iterations, {:.3f} ms\n", answer.nodes, answer.iterations,
+             1e3 * answer.time_s);
   if (!answer.has_incumbent) return;
   const solvers::lcs::LcsCertificate& c = answer.certificate;
-  fmt::print("  residuals   dynamics {:.2e}  primal {:.2e}  complementarity {:.2e} (absolute)\n", c.dynamics, c.primal, c.complementarity);
+  fmt::print("  residuals   dynamics {:.2e}  primal {:.2e}  complementarity {:.2e} (absolute)\n", c.dynamics, c.primal,
+             c.complementarity);
   fmt::print("  steps       of each pair + γ > 0, . slack > 0, 0 both zero; then u\n");
   for (Eigen::Index k = 0; k < program.N; ++k) {
     fmt::print("    {:>4}  {} ", k + 1, modes(program.system, answer.point, k, answer.scale()));
@@ -94,7 +100,9 @@ int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool jso
   io::LcsPairBounds sides{bounds.gamma_upper, bounds.slack_upper};
   if (bounds.infeasible) {  // its bounds mean nothing then
     if (!path.ends_with(".lp") && !path.ends_with(".lp.gz"))
-      throw InputError({path, 0, 0}, "the bounds prove that the problem is infeasible, so there are no big-M values; export it as .lp");
+      throw InputError(
+          {path, 0, 0},
+          "the bounds prove that the problem is infeasible, so there are no big-M values; export it as .lp");
     sides.gamma.setConstant(INFINITY);
     sides.slack.setConstant(INFINITY);
   }
@@ -111,8 +119,10 @@ int export_lcs(const io::LcsProblemFile& file, const std::string& path, bool jso
                 {"infeasible", bounds.infeasible}});
     return kDone;
   }
-  fmt::print("{}: {} columns, {} of them binary (of {} pairs), {} rows, largest big-M {:.6g}, {} indicator constraints\n", path, done.columns, done.binaries,
-             file.program.N * file.program.system.pairs(), done.rows, done.largest_m, done.indicators);
+  fmt::print(
+      "{}: {} columns, {} of them binary (of {} pairs), {} rows, largest big-M {:.6g}, {} indicator constraints\n",
+      path, done.columns, done.binaries, file.program.N * file.program.system.pairs(), done.rows, done.largest_m,
+      done.indicators);
   if (bounds.infeasible) fmt::print("  its bounds prove already that it is infeasible\n");
   return kDone;
 }

@@ -16,7 +16,8 @@ struct LcsOptions {
   bool progress = true;  // a line on a terminal while it runs
 };
 
-/// Solves from scratch `repeat` times: the first answer with the median of the times. Ctrl-C ends it as a time limit does. A trajectory that the certificate refuses is none.
+/// Solves from scratch `repeat` times: the first answer with the median of the times. Ctrl-C ends it as a time limit
+/// does. A trajectory that the certificate refuses is none.
 io::LcsAnswer solve_lcs(const io::LcsProblemFile& file, const LcsOptions& options);
 /// Cost, bound, gap, residuals, and which pairs carry in each step.
 void print_lcs(const io::LcsProblemFile& file, const io::LcsAnswer& answer);

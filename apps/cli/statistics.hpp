@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-
 namespace deft::cli {
 
 /// The value below or at which a share p of (0, 1] of the sample lies (nearest rank); not-a-number of an empty sample.

@@ -67,7 +67,8 @@ class Loop {
     stage.U.resize(0, nu);
   }
 
-  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa, solvers::horizon::HorizonStage& stage) {
+  VectorXd step_and_linearize(const VectorXd& q, const VectorXd& u, double kappa,
+                              solvers::horizon::HorizonStage& stage) {
     VectorXd q_next, q_smooth;
     MatrixXd B;
     if (!steps_.step(q, u, q_next) || !steps_.linearize(q, u, kappa, q_smooth, B))

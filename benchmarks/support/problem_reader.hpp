@@ -11,7 +11,7 @@ namespace deft::benchmarks {
 struct RealProblem {
   std::string name;
   solvers::contact::ContactProgram program;  // contacts carry ids that follow them along the sequence
-  Eigen::VectorXd reference;        // δ of the reference solution
+  Eigen::VectorXd reference;                 // δ of the reference solution
 };
 
 /// The sequence in `folder` of benchmarks/data/problems, in time order. @throws std::runtime_error naming the file that

@@ -199,7 +199,8 @@ TEST(ContactMotion, FollowsDifferencesOnHalfSpacesInBothOrders) {
 }
 
 /// Kinks of the contacts of a over b at X_A, b at the origin.
-std::set<NonsmoothPoint> nonsmooth_points_of(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b, const RigidTransform& X_A) {
+std::set<NonsmoothPoint> nonsmooth_points_of(const multibody::ShapeSpec& a, const multibody::ShapeSpec& b,
+                                             const RigidTransform& X_A) {
   Pair pair(a, b);
   pair.X[1] = X_A;
   const auto contacts = pair.find(pair.X, 0.02);
@@ -217,11 +218,15 @@ TEST(ContactMotion, FlagsWhereOnlyOneSideHasADerivative) {
   const multibody::HalfSpaceSpec ground{Vector3d::UnitZ(), 0};
   EXPECT_EQ(nonsmooth_points_of(ball, table, at(0.3, 0, 0.21)), std::set{NonsmoothPoint::kNone});
   EXPECT_EQ(nonsmooth_points_of(ball, table, at(0.5, 0, 0.21)), std::set{NonsmoothPoint::kBorder}) << "over an edge";
-  EXPECT_EQ(nonsmooth_points_of(cube, table, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone}) << "every corner over the table's face";
-  EXPECT_EQ(nonsmooth_points_of(table, cube, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone}) << "the same, the other way round";
-  EXPECT_TRUE(nonsmooth_points_of(cube, table, at(0.5, 0, 0.205)).contains(NonsmoothPoint::kParallel)) << "half over the edge of the table";
+  EXPECT_EQ(nonsmooth_points_of(cube, table, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone})
+      << "every corner over the table's face";
+  EXPECT_EQ(nonsmooth_points_of(table, cube, at(0.3, 0, 0.205)), std::set{NonsmoothPoint::kNone})
+      << "the same, the other way round";
+  EXPECT_TRUE(nonsmooth_points_of(cube, table, at(0.5, 0, 0.205)).contains(NonsmoothPoint::kParallel))
+      << "half over the edge of the table";
   EXPECT_EQ(nonsmooth_points_of(cube, ground, at(0, 0, 0.1)), std::set{NonsmoothPoint::kNone});
-  EXPECT_TRUE(nonsmooth_points_of(multibody::CylinderSpec{0.1, 0.2}, ground, at(0, 0, 0.1)).contains(NonsmoothPoint::kUpright));
+  EXPECT_TRUE(
+      nonsmooth_points_of(multibody::CylinderSpec{0.1, 0.2}, ground, at(0, 0, 0.1)).contains(NonsmoothPoint::kUpright));
   EXPECT_EQ(nonsmooth_points_of(ball, ball, at(0, 0, 0)), std::set{NonsmoothPoint::kDegenerate});
   EXPECT_EQ(to_string(NonsmoothPoint::kParallel), "parallel");
 }

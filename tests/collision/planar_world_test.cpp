@@ -18,12 +18,14 @@ using namespace multibody;
 
 /// Geometries, each on a body of its own (body 0 is the world); all pairs may touch.
 struct World {
-  explicit World(std::vector<ShapeSpec> shapes, const Vector3d& normal = Vector3d::UnitZ(), std::vector<RigidTransform> poses = {}) {
+  explicit World(std::vector<ShapeSpec> shapes, const Vector3d& normal = Vector3d::UnitZ(),
+                 std::vector<RigidTransform> poses = {}) {
     X_WB.assign(shapes.size() + 1, RigidTransform::Identity());
     for (std::size_t i = 0; i < poses.size(); ++i) X_WB[i + 1] = poses[i];
     std::vector<GeometryDescription> geometries;
     for (std::size_t i = 0; i < shapes.size(); ++i)
-      geometries.push_back({"g" + std::to_string(i), static_cast<int>(i) + 1, RigidTransform::Identity(), shapes[i], {}});
+      geometries.push_back(
+          {"g" + std::to_string(i), static_cast<int>(i) + 1, RigidTransform::Identity(), shapes[i], {}});
     const std::vector<unsigned char> allowed(shapes.size() * shapes.size(), 1);
     planar.emplace(PlanarWorld::build(geometries, allowed, X_WB, normal, diagnostics));
   }
@@ -89,7 +91,8 @@ TEST(PlanarWorld, VerticesOfPolygonsBySeparatingEdge) {
     for (const ContactPair& c : contacts) {
       const auto& owner = outline[c.body_a - 1];
       const auto& other = outline[c.body_b - 1];
-      // The witness on A is one of its corners, the gap that corner's separation, and the witness on B lies on its edge's line.
+      // The witness on A is one of its corners, the gap that corner's separation, and the witness on B lies on its
+      // edge's line.
       double nearest = INFINITY;
       for (const Vector2d& p : owner) nearest = std::min(nearest, (p - c.p_WA.head<2>()).norm());
       EXPECT_LT(nearest, 1e-13);
@@ -127,9 +130,10 @@ TEST(PlanarWorld, OutlinesInTheOtherPlanes) {
 }
 
 TEST(PlanarWorld, BodiesOnEachOtherAndFloorsDoNotTouch) {
-  World world({BoxSpec{{1, 1, 1}}, BoxSpec{{4, 4, 1}}, HalfSpaceSpec{{0, 0, 1}, -0.5}, BoxSpec{{1, 1, 1}}}, Vector3d::UnitZ(),
-              {make_transform(Eigen::Matrix3d::Identity(), {0, 0, 0}), make_transform(Eigen::Matrix3d::Identity(), {0, 0, -1}),
-               RigidTransform::Identity(), make_transform(Eigen::Matrix3d::Identity(), {3, 0, 0})});
+  World world(
+      {BoxSpec{{1, 1, 1}}, BoxSpec{{4, 4, 1}}, HalfSpaceSpec{{0, 0, 1}, -0.5}, BoxSpec{{1, 1, 1}}}, Vector3d::UnitZ(),
+      {make_transform(Eigen::Matrix3d::Identity(), {0, 0, 0}), make_transform(Eigen::Matrix3d::Identity(), {0, 0, -1}),
+       RigidTransform::Identity(), make_transform(Eigen::Matrix3d::Identity(), {3, 0, 0})});
   for (const ContactPair& c : world.contacts()) {
     EXPECT_TRUE((c.body_a == 1 && c.body_b == 4) || (c.body_a == 4 && c.body_b == 1));
   }
@@ -142,14 +146,16 @@ TEST(PlanarWorld, RefusesShapesWithoutAnOutlineByName) {
     ShapeSpec shape;
     Eigen::Matrix3d R;
     const char* message;
-  } cases[] = {{CapsuleSpec{0.1, 1}, lying, "'g0': the axis of the capsule"},
-               {CylinderSpec{0.1, 1}, lying, "'g0': the axis of the cylinder"},
-               {EllipsoidSpec{{1, 2, 1}}, Eigen::Matrix3d::Identity(), "'g0': an ellipsoid must be round"},
-               {HalfSpaceSpec{{0, 1, 1}, 0}, Eigen::Matrix3d::Identity(), "'g0': a half-space must stand on the plane"}};
+  } cases[] = {
+      {CapsuleSpec{0.1, 1}, lying, "'g0': the axis of the capsule"},
+      {CylinderSpec{0.1, 1}, lying, "'g0': the axis of the cylinder"},
+      {EllipsoidSpec{{1, 2, 1}}, Eigen::Matrix3d::Identity(), "'g0': an ellipsoid must be round"},
+      {HalfSpaceSpec{{0, 1, 1}, 0}, Eigen::Matrix3d::Identity(), "'g0': a half-space must stand on the plane"}};
   for (const auto& c : cases) {
     World world({c.shape}, Vector3d::UnitZ(), {make_transform(c.R, {0, 0, 0})});
     ASSERT_TRUE(world.diagnostics.has_errors()) << c.message;
-    EXPECT_NE(world.diagnostics.all()[0].message.find(c.message), std::string::npos) << world.diagnostics.all()[0].message;
+    EXPECT_NE(world.diagnostics.all()[0].message.find(c.message), std::string::npos)
+        << world.diagnostics.all()[0].message;
   }
 }
 

@@ -8,8 +8,8 @@
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/laws.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
@@ -138,10 +138,10 @@ TEST(Conformance, NamesAndOrderOfBodiesDoNotMatter) {
 double barrier_weight(const solvers::contact::ContactProgram& program) {
   double sum = 0;
   for (int i = 0; i < program.J.size(); ++i) {
-    sum += program.contacts[i].frictionless ? 1
-           : solvers::contact::is_cone(program, i)   ? 2
-           : program.J.rows(i) == 2         ? 2
-                                            : program.rays;
+    sum += program.contacts[i].frictionless        ? 1
+           : solvers::contact::is_cone(program, i) ? 2
+           : program.J.rows(i) == 2                ? 2
+                                                   : program.rays;
   }
   for (const auto* bound : {&program.lower, &program.upper})
     sum += static_cast<double>(bound->array().isFinite().count());

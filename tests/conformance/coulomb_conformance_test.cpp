@@ -7,8 +7,8 @@
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/laws.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 
 namespace deft::dynamics {
 namespace coulomb_conformance_test {
@@ -86,9 +86,8 @@ TEST(CoulombConformance, QuasistaticStepsOfRandomScenesObeyTheLawsOrHaveNoSoluti
 TEST(CoulombConformance, BundledScenesObeyTheLaws) {
   for (const std::string& file : test::bundled_scenes()) {
     SCOPED_TRACE(file);
-    const scene::Scene scene = test::load_bundled(
-        file, {"step.model=stewart-trinkle", "step.h=0.005", "step.kappa=inf", "step.cone=pyramid",
-               "step.effort_limits=false"});
+    const scene::Scene scene = test::load_bundled(file, {"step.model=stewart-trinkle", "step.h=0.005", "step.kappa=inf",
+                                                         "step.cone=pyramid", "step.effort_limits=false"});
     const auto model = make_step_model(scene);
     State state = initial_state(*model);
     StepResult result;

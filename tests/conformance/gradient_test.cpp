@@ -6,9 +6,9 @@
 
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/rollout/rollout.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/differences.hpp"
 
 namespace deft::dynamics {
@@ -36,7 +36,8 @@ class Line {
 
   bool solved() const { return nominal_.status == solvers::Status::kSolved; }
 
-  /// Relative error of A dq + B du, nothing where the step has a nonsmooth point or contacts come and go within the stencil.
+  /// Relative error of A dq + B du, nothing where the step has a nonsmooth point or contacts come and go within the
+  /// stencil.
   std::optional<double> error() {
     differentiator_.linearize(start_, u_, nominal_);
     const VectorXd computed = differentiator_.forward(dq_, du_);
@@ -116,8 +117,8 @@ TEST(ConformanceOfGradients, RandomScenes) {
       if (HasFatalFailure()) return;
     }
   }
-  // The rest has nonsmooth points: upright cylinders, parallel edges, points on the border of features, and of exact steps loads
-  // that are shared or about to change.
+  // The rest has nonsmooth points: upright cylinders, parallel edges, points on the border of features, and of exact
+  // steps loads that are shared or about to change.
   EXPECT_GT(smoothed, 1000);
   EXPECT_GT(exact, 300);
 }

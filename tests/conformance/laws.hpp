@@ -77,8 +77,9 @@ inline void expect_contact_laws(const dynamics::StepResult& result, bool exact) 
   }
 }
 
-/// The same for models of exact Coulomb friction with polygons, whose bodies do not separate when they slide: the gap itself is
-/// complementary to f_n, and f_t is, of all forces in the polygon μ f_n conv(d_j), one that takes the most from the motion.
+/// The same for models of exact Coulomb friction with polygons, whose bodies do not separate when they slide: the gap
+/// itself is complementary to f_n, and f_t is, of all forces in the polygon μ f_n conv(d_j), one that takes the most
+/// from the motion.
 inline void expect_coulomb_laws(const dynamics::StepResult& result) {
   ASSERT_TRUE(solvers::usable(result.status)) << solvers::to_string(result.status);
   ASSERT_LE(result.certificate.max_scaled(), solvers::contact::kCertified);
@@ -103,7 +104,8 @@ inline void expect_coulomb_laws(const dynamics::StepResult& result) {
     for (int k = 0; k < rays; ++k) {
       const double angle = rays == 2 ? std::numbers::pi * k : 2 * std::numbers::pi * (k + 0.5) / rays;
       const double reach = rays == 2 ? 1 : std::cos(std::numbers::pi / rays);
-      EXPECT_LE(std::cos(angle) * f[1] + std::sin(angle) * f[2], mu * reach * f[0] + force_tolerance) << "contact " << i;
+      EXPECT_LE(std::cos(angle) * f[1] + std::sin(angle) * f[2], mu * reach * f[0] + force_tolerance)
+          << "contact " << i;
     }
     const double power = f[1] * motion[1] + f[2] * motion[2];
     EXPECT_NEAR(-power, f[0] * layer, energy_tolerance) << "contact " << i;

@@ -17,11 +17,14 @@ using test::at;
 /// A ball (object), a capsule on a three-joint arm (robot), another ball on a plane of motion of its own.
 scene::SceneSpec mixed_world() {
   using test::body, test::free_body, test::slide, test::turn;
-  return test::scene_spec({free_body("ball", SphereSpec{0.3}, 1, 0.1, 0.5, at(0.5, 0.1, 0.2)),
-                           body("arm", multibody::JointKind::kAxes, {turn("a", Vector3d(1, 2, 3).normalized()), slide("b", Vector3d::UnitY()), turn("c", Vector3d::UnitZ())},
-                                CapsuleSpec{0.1, 0.8}, 1, 0.1, 1.0, at(0, 0.6, 0.1)),
-                           body("cart", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX())}, SphereSpec{0.2}, 1, 1, 0.7, at(1.2, 0, 0))},
-                          {{"arm", 100}});
+  return test::scene_spec(
+      {free_body("ball", SphereSpec{0.3}, 1, 0.1, 0.5, at(0.5, 0.1, 0.2)),
+       body("arm", multibody::JointKind::kAxes,
+            {turn("a", Vector3d(1, 2, 3).normalized()), slide("b", Vector3d::UnitY()), turn("c", Vector3d::UnitZ())},
+            CapsuleSpec{0.1, 0.8}, 1, 0.1, 1.0, at(0, 0.6, 0.1)),
+       body("cart", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX())}, SphereSpec{0.2}, 1, 1, 0.7,
+            at(1.2, 0, 0))},
+      {{"arm", 100}});
 }
 
 Eigen::VectorXd random_configuration(const scene::Scene& scene, std::mt19937& rng) {
@@ -80,7 +83,8 @@ TEST(Assemble, NormalRowsAreTheGradientOfTheTrueGap) {
     for (int i = 0; i < 3; ++i) {
       const Contact& contact = problem.contacts[i];
       Eigen::VectorXd row = Eigen::VectorXd::Zero(scene.nv());
-      for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c) row(problem.J.cols(i)[c]) = problem.J.block(i)(0, static_cast<int>(c));
+      for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c)
+        row(problem.J.cols(i)[c]) = problem.J.block(i)(0, static_cast<int>(c));
       for (int v = 0; v < scene.nv(); ++v) {
         const auto gap = [&](double step) {
           Eigen::VectorXd q_step;
@@ -116,12 +120,16 @@ TEST(Assemble, TangentRowsMoveTheMaterialPointsApart) {
     scene.update(q_step, moved);
     for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
       const Contact& contact = problem.contacts[i];
-      const auto motion = [&](int body, const Vector3d& p_W) -> Vector3d { return (moved.X_WB()[body] * (state.X_WB()[body].inverse() * p_W) - p_W) / eps; };
+      const auto motion = [&](int body, const Vector3d& p_W) -> Vector3d {
+        return (moved.X_WB()[body] * (state.X_WB()[body].inverse() * p_W) - p_W) / eps;
+      };
       const Vector3d relative = motion(contact.body_a, contact.p_WA) - motion(contact.body_b, contact.p_WB);
       Eigen::VectorXd restricted(problem.J.cols(static_cast<int>(i)).size());
       for (int c = 0; c < restricted.size(); ++c) restricted(c) = direction(problem.J.cols(static_cast<int>(i))[c]);
       const Vector3d rows = problem.J.block(static_cast<int>(i)) * restricted;
-      EXPECT_NEAR((rows - Vector3d(contact.n_W.dot(relative), contact.t1_W.dot(relative), contact.t2_W.dot(relative))).norm(), 0, 2e-5);
+      EXPECT_NEAR(
+          (rows - Vector3d(contact.n_W.dot(relative), contact.t1_W.dot(relative), contact.t2_W.dot(relative))).norm(),
+          0, 2e-5);
     }
   }
 }
@@ -142,7 +150,9 @@ TEST(Assemble, APatchSpinsAboutItsNormalAndFollowsItsAxis) {
   for (int i = 0; i < scene.nv(); ++i) direction(i) = std::sin(1 + i);
   scene.model().integrate(state.q, eps * direction, q_step);
   scene.update(q_step, moved);
-  const auto rate = [&](int body) -> Vector3d { return log_so3(moved.X_WB()[body].linear() * state.X_WB()[body].linear().transpose()) / eps; };
+  const auto rate = [&](int body) -> Vector3d {
+    return log_so3(moved.X_WB()[body].linear() * state.X_WB()[body].linear().transpose()) / eps;
+  };
   for (int i = 0; i < 3; ++i) {
     const Contact& contact = problem.contacts[i];
     ASSERT_EQ(problem.J.rows(i), 4);
@@ -150,7 +160,8 @@ TEST(Assemble, APatchSpinsAboutItsNormalAndFollowsItsAxis) {
     EXPECT_NEAR(contact.t2_W.dot(spec.friction.ellipsoid_axis), 0, 1e-14) << "t₁ is all of the axis in the plane";
     EXPECT_GT(contact.t1_W.dot(spec.friction.ellipsoid_axis), 0);
     double spin = 0;
-    for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c) spin += problem.J.block(i)(3, static_cast<int>(c)) * direction(problem.J.cols(i)[c]);
+    for (std::size_t c = 0; c < problem.J.cols(i).size(); ++c)
+      spin += problem.J.block(i)(3, static_cast<int>(c)) * direction(problem.J.cols(i)[c]);
     EXPECT_NEAR(spin, contact.n_W.dot(rate(contact.body_a) - rate(contact.body_b)), 1e-5);
   }
   Vector3d t1 = Vector3d::UnitX(), t2 = Vector3d::UnitY();
@@ -176,10 +187,12 @@ TEST(Assemble, LeavesOutFrozenObjectsAndPairsThatCannotMove) {
 
 TEST(Assemble, LeavesOutAContactThatJointsHoldOpen) {
   // A puck that slides in the plane z = 0 on a floor that it touches, beside a wall.
-  const auto puck = test::body("puck", multibody::JointKind::kAxes, {test::slide("x", Vector3d::UnitX()), test::slide("y", Vector3d::UnitY())},
+  const auto puck = test::body("puck", multibody::JointKind::kAxes,
+                               {test::slide("x", Vector3d::UnitX()), test::slide("y", Vector3d::UnitY())},
                                multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 1, 0.5);
-  const scene::Scene scene = test::build(test::scene_spec({puck, test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), -0.1}, 0.5),
-                                                           test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d::UnitX(), -0.2}, 0.5)}));
+  const scene::Scene scene = test::build(
+      test::scene_spec({puck, test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), -0.1}, 0.5),
+                        test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d::UnitX(), -0.2}, 0.5)}));
   scene::SceneState state = scene.make_state();
   scene.update(scene.initial_configuration(), state);
   scene.find_contacts(0.15, state);

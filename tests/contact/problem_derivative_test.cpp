@@ -66,9 +66,7 @@ scene::SceneSpec crowd(const ShapeSpec& on_left, const ShapeSpec& on_right, cons
   return spec;
 }
 
-struct Rows {
-  VectorXd s, tau, force;
-};
+struct Rows { VectorXd s, tau, force; };
 
 /// Everything that the derivative describes, at q, for fixed δ and forces; contacts as in `nominal`.
 Rows evaluate(const scene::Scene& scene, const VectorXd& q, double margin, const AssembleOptions& options,

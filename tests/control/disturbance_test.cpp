@@ -20,8 +20,8 @@ using multibody::SphereSpec;
 scene::Scene world() {
   scene::SceneSpec spec = test::scene_spec(
       {test::free_body("ball", SphereSpec{0.1}, 2, 0.01, 0.5, test::at(0, 0, 5)),
-       test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::turn("theta", {0, 0, 1})}, BoxSpec{{0.2, 0.1, 0.1}}, 1,
-                  0.01, 0.8, test::at(-9, 0, 0))},
+       test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::turn("theta", {0, 0, 1})},
+                  BoxSpec{{0.2, 0.1, 0.1}}, 1, 0.01, 0.8, test::at(-9, 0, 0))},
       {{"finger", 100}});
   spec.gravity_W = {0, 0, -9.81};
   return test::build(std::move(spec));
@@ -52,7 +52,8 @@ TEST(Disturbance, ChangesFrictionOfAllAndMassAndSizeOfObjects) {
   EXPECT_NEAR(other.friction(0, 1).mu, 1.2 * scene.friction(0, 1).mu, 1e-12);
   const auto& shapes = other.spec().world.models;
   EXPECT_NEAR(std::get<SphereSpec>(shapes[0].links[0].collisions[0].shape).radius, 0.102, 1e-12);
-  EXPECT_NEAR(std::get<BoxSpec>(shapes[1].links[0].collisions[0].shape).size.x(), 0.2, 1e-15) << "robots are as they are";
+  EXPECT_NEAR(std::get<BoxSpec>(shapes[1].links[0].collisions[0].shape).size.x(), 0.2, 1e-15)
+      << "robots are as they are";
   EXPECT_NEAR(other.model().models()[1].mass, 1, 1e-15);
 }
 

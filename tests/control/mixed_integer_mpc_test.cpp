@@ -70,8 +70,7 @@ TEST(MixedIntegerMpc, ThePlantDoesWhatThePlanSays) {
     EXPECT_LT((result.plan.x.col(1).tail(2) - step.v_next).norm(), 1e-7) << k;
     const dynamics::HorizonRecord record = record_of(result, scene, state.q);
     EXPECT_EQ(record.X_WB.size(), 5u * 7 * scene.names_bodies().size());
-    const std::size_t disc =
-        7 * (scene.names_bodies().size() + to_size(scene.model().find_body("disc")));
+    const std::size_t disc = 7 * (scene.names_bodies().size() + to_size(scene.model().find_body("disc")));
     EXPECT_NEAR(record.X_WB[disc + 4], step.q_next(0), 1e-7);
     touched += result.plan.gamma.size() > 0 && result.plan.gamma.maxCoeff() > 1e-6 ? 1 : 0;
     state = {.q = step.q_next, .v = step.v_next, .t = 0.1 * (k + 1)};

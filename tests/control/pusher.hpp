@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/control/reference_path.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
 
@@ -19,8 +19,7 @@ inline TrackedPlan roll_out(const scene::Scene& scene, const Eigen::VectorXd& ra
   const auto model = dynamics::make_step_model(scene);
   TrackedPlan plan{
       .h = model->h(), .q = {scene.initial_configuration()}, .u = {}, .u_start = Eigen::VectorXd(scene.nu())};
-  for (Eigen::Index i = 0; i < plan.u_start.size(); ++i)
-    plan.u_start(i) = plan.q[0](scene.command_coordinates()[i]);
+  for (Eigen::Index i = 0; i < plan.u_start.size(); ++i) plan.u_start(i) = plan.q[0](scene.command_coordinates()[i]);
   dynamics::StepResult result;
   for (int k = 0; k < steps; ++k) {
     plan.u.push_back(plan.u_start + (k + 1) * rate);

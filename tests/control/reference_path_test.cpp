@@ -94,8 +94,8 @@ TEST(ReferencePath, FindsTheNearestKnot) {
   for (int i = 0; i <= 30000; ++i) {
     path.configuration(1e-4 * i, at);
     const VectorXd d = scene.model().difference(at, q);
-    const double distance = d.segment<3>(3).squaredNorm() + 0.01 * d.head<3>().squaredNorm() + d.segment<2>(6).squaredNorm() +
-                            0.01 * d(8) * d(8) + 1e-4 * d.tail<2>().squaredNorm();
+    const double distance = d.segment<3>(3).squaredNorm() + 0.01 * d.head<3>().squaredNorm() +
+                            d.segment<2>(6).squaredNorm() + 0.01 * d(8) * d(8) + 1e-4 * d.tail<2>().squaredNorm();
     if (distance < least) least = distance, best = 1e-4 * i;
   }
   EXPECT_NEAR(path.nearest(q, 0, 3), best, 2e-3);
@@ -118,7 +118,8 @@ TEST(ObjectError, IsTheLargestOverTheObjects) {
   const scene::Scene scene = world();
   const VectorXd q = scene.initial_configuration();
   VectorXd delta = VectorXd::Zero(scene.nv()), moved;
-  delta << 0.3, 0.4, 0, 0.003, 0, 0.004, 0.02, 0, 0.1, 5, 5;  // ball turns by 0.5, shifts by 5 mm; puck 2 cm, 0.1 rad; finger: does not count
+  delta << 0.3, 0.4, 0, 0.003, 0, 0.004, 0.02, 0, 0.1, 5, 5;  // ball turns by 0.5, shifts by 5 mm; puck 2 cm, 0.1 rad;
+                                                              // finger: does not count
   scene.model().integrate(q, delta, moved);
   const ObjectError error = object_error(scene, moved, q);
   EXPECT_NEAR(error.position_m, 0.02, 1e-12);

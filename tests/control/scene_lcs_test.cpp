@@ -33,9 +33,7 @@ class Draws {
 };
 
 /// x⁺ and γ⁺ of a step of the system, by the solver of single complementarity problems.
-struct Next {
-  VectorXd x, gamma;
-};
+struct Next { VectorXd x, gamma; };
 Next step(const solvers::lcs::LinearComplementaritySystem& lcs, const VectorXd& x, const VectorXd& u) {
   const VectorXd free = lcs.A * x + lcs.B * u + lcs.F;
   solvers::lcp::ComplementarityProgram problem;
@@ -68,8 +66,7 @@ TEST(SceneLcs, TheDiscSlidesAndSticksAsInTheNote) {
   EXPECT_LT((slide.x - Vector4d(-1.958, -4.4, 0.42, 0)).norm(), 1e-12) << slide.x.transpose();
   for (std::size_t i = 0; i < lcs.pairs.size(); ++i) {
     const dynamics::HorizonPair& pair = lcs.pairs[i];
-    const std::string other = scene.names_bodies()[
-        scene.names_bodies()[pair.a] == "disc" ? pair.b : pair.a];
+    const std::string other = scene.names_bodies()[scene.names_bodies()[pair.a] == "disc" ? pair.b : pair.a];
     if (pair.kind != dynamics::HorizonPair::Kind::kNormal) continue;
     EXPECT_NEAR(slide.gamma(static_cast<Eigen::Index>(i)), other == "floor" ? 0.1 : 0, 1e-12) << other;
   }

@@ -44,8 +44,7 @@ Outcome run(const scene::DisturbanceSpec& d, const std::function<void(scene::Sce
 /// Largest difference of the commands of two runs, as long as the plan moves.
 double difference(const Outcome& a, const Outcome& b) {
   double most = 0;
-  for (std::size_t k = 0; k < 20; ++k)
-    most = std::max(most, std::abs(a.motion.u[k][0] - b.motion.u[k][0]));
+  for (std::size_t k = 0; k < 20; ++k) most = std::max(most, std::abs(a.motion.u[k][0] - b.motion.u[k][0]));
   return most;
 }
 

@@ -123,11 +123,13 @@ TEST(TrackingLoop, KeepsToTheSpeedOfJointTargets) {
     spec.track.speed = 0.2;
     spec.track.replan = false;
   });
-  const Outcome closed = run(scene, scene, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.02}, 1)});
+  const Outcome closed = run(scene, scene, p.plan,
+                             {.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.02}, 1)});
   double fastest = 0;
   for (std::size_t k = 1; k < closed.motion.u.size(); ++k)
     for (std::size_t i = 0; i < closed.motion.u[k].size(); ++i)
-      fastest = std::max(fastest, std::abs(closed.motion.u[k][i] - closed.motion.u[k - 1][i]) / scene.spec().track.period);
+      fastest =
+          std::max(fastest, std::abs(closed.motion.u[k][i] - closed.motion.u[k - 1][i]) / scene.spec().track.period);
   EXPECT_GT(fastest, 0.1);
   EXPECT_LE(fastest, 3 * 0.2) << "the plan's speed and a correction of twice that";
 }
@@ -153,15 +155,15 @@ TEST(TrackingLoop, HoldsWhenItSeesNothing) {
   EXPECT_FALSE(waited.end.success);
   // With a pose every second period it arrives.
   const scene::Scene slow = with(p.scene, at_its_own_pace);
-  const Outcome seldom = run(slow, slow, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.5}, 1)});
+  const Outcome seldom =
+      run(slow, slow, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.5}, 1)});
   EXPECT_TRUE(seldom.end.success) << seldom.end.final.position_m << " m, " << seldom.end.final.rotation_rad << " rad";
 }
 
 TEST(TrackingLoop, HoldsAndSaysSoWhenTheObjectIsJammed) {
   const Pushing& p = Pushing::get();
-  const scene::Scene jammed = with(p.scene, [](scene::SceneSpec& spec) {
-    spec.objects = {{.name = "box", .frozen = true, .where = {}}};
-  });
+  const scene::Scene jammed =
+      with(p.scene, [](scene::SceneSpec& spec) { spec.objects = {{.name = "box", .frozen = true, .where = {}}}; });
   for (const bool replan : {false, true}) {
     TrackOptions options{.controller = Controller::kMpc};
     int asked = 0;

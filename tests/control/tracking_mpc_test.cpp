@@ -66,7 +66,8 @@ TEST(TrackingMpc, RefusesScenesThatItCannotPredict) {
          spec.robots.front().stiffness = {};
        },
        "'finger' has drive: force"},
-      {[](scene::SceneSpec& spec) { spec.step.model = scene::ModelKind::kConvexSecondOrder; }, "convex-second-order; valid: convex"},
+      {[](scene::SceneSpec& spec) { spec.step.model = scene::ModelKind::kConvexSecondOrder; },
+       "convex-second-order; valid: convex"},
       {[](scene::SceneSpec& spec) { spec.step.friction_law = scene::FrictionLaw::kCoulomb; }, "coulomb"}};
   for (const Case& c : cases) {
     const scene::Scene scene = test::build(pusher(c.change));
@@ -147,7 +148,8 @@ TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
     more(i) += kEta, less(i) -= kEta;
     const VectorXd middle = step_of(scene, settings.kappa, q, u);
     B.col(i) = (scene.model().difference(middle, step_of(scene, settings.kappa, q, more)) -
-                scene.model().difference(middle, step_of(scene, settings.kappa, q, less))) / (2 * kEta);
+                scene.model().difference(middle, step_of(scene, settings.kappa, q, less))) /
+               (2 * kEta);
   }
   const VectorXd end = step_of(scene, kInfinity, q, u);
   const auto error = [&](const VectorXd& v) {

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {

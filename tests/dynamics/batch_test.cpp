@@ -1,8 +1,8 @@
 // Batches: the same numbers as steps one by one, whatever the threads; bad items harm nobody; stopped batches keep what
 // they have.
 
-#include "deft/core/index.hpp"
 #include "deft/dynamics/batch/batch.hpp"
+#include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Bundled gradients against closed forms of noisy steps, and against each other.
 
-#include "deft/core/index.hpp"
 #include "deft/dynamics/batch/bundled_gradient.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,11 +23,14 @@ using test::at;
 constexpr double kExact = 1e-9;
 
 multibody::ModelSpec on_line(const std::string& name, double mass, double y) {
-  return test::body(name, multibody::JointKind::kAxes, {test::slide("y", Vector3d::UnitY())}, SphereSpec{0.1}, mass, 0.004, 0.8, at(0, y, 0));
+  return test::body(name, multibody::JointKind::kAxes, {test::slide("y", Vector3d::UnitY())}, SphereSpec{0.1}, mass,
+                    0.004, 0.8, at(0, y, 0));
 }
 
 /// Finger at y = 0 and ball at y = 0.25, both of radius 0.1: the gap is 0.05.
-scene::SceneSpec two_spheres() { return test::scene_spec({on_line("finger", 1, 0), on_line("ball", 2, 0.25)}, {{"finger", 500}}); }
+scene::SceneSpec two_spheres() {
+  return test::scene_spec({on_line("finger", 1, 0), on_line("ball", 2, 0.25)}, {{"finger", 500}});
+}
 
 StepResult one_step(const scene::SceneSpec& spec, const VectorXd& u) {
   const scene::Scene scene = test::build(spec);
@@ -61,7 +64,8 @@ TEST(ConvexStep, FreeMotionReachesTheCommandAndLeavesTheBallAlone) {
 
 TEST(ConvexStep, SqueezesAgainstAWallWithStiffnessTimesPenetration) {
   scene::SceneSpec spec = two_spheres();
-  spec.world.models.push_back(test::fixed_body("wall", BoxSpec{{2, 1, 2}}, 0.5, at(0, 0.35 + 0.5, 0)));  // ball touches it
+  spec.world.models.push_back(test::fixed_body("wall", BoxSpec{{2, 1, 2}}, 0.5, at(0, 0.35 + 0.5, 0)));  // ball touches
+                                                                                                         // it
   const StepResult result = one_step(spec, VectorXd::Constant(1, 0.07));
   ASSERT_EQ(result.status, solvers::Status::kSolved);
   EXPECT_NEAR(result.q_next(0), 0.05, kExact);
@@ -77,7 +81,8 @@ TEST(ConvexStep, QuasistaticBallMovesExactlyAsFarAsItIsPushed) {
   scene::SceneSpec spec = two_spheres();
   spec.step.dynamics = scene::Dynamics::kQuasistatic;
   const StepResult result = one_step(spec, VectorXd::Constant(1, 0.08));
-  EXPECT_TRUE(result.status == solvers::Status::kSolved || result.status == solvers::Status::kNotUnique) << solvers::to_string(result.status);
+  EXPECT_TRUE(result.status == solvers::Status::kSolved || result.status == solvers::Status::kNotUnique)
+      << solvers::to_string(result.status);
   EXPECT_NEAR(result.q_next(0), 0.08, 1e-7);
   EXPECT_NEAR(result.q_next(1), 0.03, 1e-7) << "of all places in front of the finger the nearest";
 }
@@ -141,7 +146,8 @@ TEST(ConvexStep, DampingAndGravityOfRobotsAreOptional) {
   spec.step.joint_damping.all = 20;
   EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 * 500 / (500 + 20 / 0.1), kExact);
   spec.step.joint_damping = {.by_name = {{"y", 20}}};
-  EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 * 500 / (500 + 20 / 0.1), kExact) << "by name";
+  EXPECT_NEAR(one_step(spec, VectorXd::Constant(1, 0.04)).q_next(0), 0.04 * 500 / (500 + 20 / 0.1), kExact)
+      << "by name";
   spec.step.joint_damping = {.list = {1, 2}};
   EXPECT_THROW(one_step(spec, VectorXd::Constant(1, 0.04)), InputError);
   spec.step.joint_damping = {};
@@ -157,7 +163,8 @@ TEST(ConvexStep, AStepThatTheCertificateDoesNotConfirmIsAFailure) {
   EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
   EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kNotUnique, certificate), solvers::Status::kNumericalFailure);
   EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kTimeLimit, certificate), solvers::Status::kTimeLimit);
-  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved) << "as asked";
+  EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate, 1e-6), solvers::Status::kSolved)
+      << "as asked";
   certificate.primal = kInfinity;
   EXPECT_EQ(solvers::contact::confirmed(solvers::Status::kSolved, certificate), solvers::Status::kNumericalFailure);
 }
@@ -178,9 +185,11 @@ TEST(ConvexStep, RejectsWrongSizesAndMissingStepLength) {
 
 /// A box of side 0.1 m, 1 kg, flat on a half-space; gravity is tilted instead of the plane. Friction coefficient 0.5.
 scene::SceneSpec box_on_slope(double angle, double heading, scene::Cone cone) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("box", BoxSpec{{0.1, 0.1, 0.1}}, 1, 1e-3, 0.5, at(0, 0, 0.05)),
-                                            test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)});
-  spec.gravity_W = 10 * Vector3d(std::sin(angle) * std::cos(heading), std::sin(angle) * std::sin(heading), -std::cos(angle));
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("box", BoxSpec{{0.1, 0.1, 0.1}}, 1, 1e-3, 0.5, at(0, 0, 0.05)),
+                        test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)});
+  spec.gravity_W =
+      10 * Vector3d(std::sin(angle) * std::cos(heading), std::sin(angle) * std::sin(heading), -std::cos(angle));
   spec.step.cone = cone;
   return spec;
 }
@@ -192,7 +201,8 @@ TEST(ConvexStep, ABoxBelowTheFrictionAngleRestsForTenMinutes) {
     Trajectory trajectory = start_trajectory(*model, initial_state(*model));
     ASSERT_TRUE(rollout(*model, initial_state(*model), {.steps = 6000}, trajectory).completed);
     double drift = 0;
-    for (std::size_t i = 0; i < trajectory.q.back().size(); ++i) drift = std::max(drift, std::abs(trajectory.q.back()[i] - trajectory.q[0][i]));
+    for (std::size_t i = 0; i < trajectory.q.back().size(); ++i)
+      drift = std::max(drift, std::abs(trajectory.q.back()[i] - trajectory.q[0][i]));
     EXPECT_LT(drift, 1e-9) << "cone " << static_cast<int>(cone);
   }
 }
@@ -214,7 +224,8 @@ TEST(ConvexStep, ABoxAboveTheFrictionAngleSlidesWithForceMuTimesNormal) {
       EXPECT_LE(std::hypot(f[1], f[2]), 0.5 * f[0] + kExact);
     }
     EXPECT_NEAR(f_t, 0.5 * f_n, 1e-8);
-    // Convex model: sliding by s lifts the box by μs, so M/h²(s t + μ s n) = m g − f with f_t = μ f_n opposite to the motion.
+    // Convex model: sliding by s lifts the box by μs, so M/h²(s t + μ s n) = m g − f with f_t = μ f_n opposite to the
+    // motion.
     const double g_t = 10 * std::sin(angle), g_n = 10 * std::cos(angle), mu = 0.5;
     const double s = h * h * (g_t - mu * g_n) / (1 + mu * mu);
     const Vector3d motion = result.delta.segment<3>(3);
@@ -225,7 +236,8 @@ TEST(ConvexStep, ABoxAboveTheFrictionAngleSlidesWithForceMuTimesNormal) {
 }
 
 TEST(ConvexStep, AngularMotionUsesTheExponentialMap) {
-  // A ball rolling on the floor: pulled sideways at its centre it turns about the contact by δ_v = ω × r up to the boundary layer.
+  // A ball rolling on the floor: pulled sideways at its centre it turns about the contact by δ_v = ω × r up to the
+  // boundary layer.
   scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 1.0, at(0, 0, 0.1)),
                                             test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 1.0)});
   spec.gravity_W = {1, 0, -10};

@@ -104,7 +104,8 @@ solvers::contact::ContactProgram contacts(Numbers& random, int rays, bool plane)
 }
 
 /// w for any z, by the law written out: δ from the balance of forces, then gaps and slips.
-VectorXd law_of(const solvers::contact::ContactProgram& program, const contact::ContactProblem& problem, const VectorXd& z) {
+VectorXd law_of(const solvers::contact::ContactProgram& program, const contact::ContactProblem& problem,
+                const VectorXd& z) {
   const auto cos = [&](int j) { return std::cos(2 * M_PI * j / program.rays); };
   const auto sin = [&](int j) { return program.rays == 2 ? 0.0 : std::sin(2 * M_PI * j / program.rays); };
   VectorXd pushed = VectorXd::Zero(8), w(z.size());
@@ -115,8 +116,7 @@ VectorXd law_of(const solvers::contact::ContactProgram& program, const contact::
     Eigen::Vector3d f(z(at++), 0, 0);
     for (int j = 0; slides(i) && j < program.rays; ++j, ++at) f += z(at) * Eigen::Vector3d(0, cos(j), sin(j));
     if (slides(i)) ++at;
-    for (Eigen::Index c = 0; c < J.cols(); ++c)
-      pushed(program.J.cols(i)[c]) += J.col(c).dot(f.head(J.rows()));
+    for (Eigen::Index c = 0; c < J.cols(); ++c) pushed(program.J.cols(i)[c]) += J.col(c).dot(f.head(J.rows()));
   }
   pushed(3) += z(at) - z(at + 1);
   pushed(5) -= z(at + 2);
@@ -132,8 +132,7 @@ VectorXd law_of(const solvers::contact::ContactProgram& program, const contact::
   for (int i = 0; i < 4; ++i) {
     const auto J = program.J.block(i);
     Eigen::Vector3d s = Eigen::Vector3d::Zero();
-    for (Eigen::Index c = 0; c < J.cols(); ++c)
-      s.head(J.rows()) += J.col(c) * delta(program.J.cols(i)[c]);
+    for (Eigen::Index c = 0; c < J.cols(); ++c) s.head(J.rows()) += J.col(c) * delta(program.J.cols(i)[c]);
     const Eigen::Index first = at;
     w(at++) = program.contacts[i].gap + s(0);
     if (!slides(i)) continue;

@@ -23,7 +23,8 @@ class Bench : public StepDifferences {
     differentiate();
     if (::testing::Test::HasFatalFailure()) return;
     const auto nonsmooth_points = differentiator.nonsmooth_points();
-    EXPECT_FALSE(differentiator.is_nonsmooth()) << what << ": " << (nonsmooth_points.empty() ? "" : nonsmooth_points[0]);
+    EXPECT_FALSE(differentiator.is_nonsmooth())
+        << what << ": " << (nonsmooth_points.empty() ? "" : nonsmooth_points[0]);
     for (const By by : {By::kQ, By::kV, By::kU}) {
       if (by == By::kV && v.size() == 0) continue;
       const auto e = errors(by);

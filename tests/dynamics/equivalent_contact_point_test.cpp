@@ -1,7 +1,7 @@
 // The equivalent-contact-point step against closed forms, invariants and differences.
 
-#include "deft/core/index.hpp"
 #include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,11 +25,12 @@ using test::at;
 constexpr double kGravity = 9.8;
 
 /// A free body of this inertia about its centre, with the plane z = 0 or a wide box below it.
-scene::SceneSpec on_ground(const multibody::ShapeSpec& shape, double mass, const Vector3d& inertia, double height, double mu, std::array<double, 3> ellipsoid, double h,
-                           bool box = false) {
+scene::SceneSpec on_ground(const multibody::ShapeSpec& shape, double mass, const Vector3d& inertia, double height,
+                           double mu, std::array<double, 3> ellipsoid, double h, bool box = false) {
   multibody::ModelSpec body = test::free_body("body", shape, mass, 1, mu, at(0, 0, height));
   body.links[0].inertial->I_Com_L = inertia.asDiagonal();
-  const multibody::ShapeSpec ground = box ? multibody::ShapeSpec(multibody::BoxSpec{{40, 40, 1}}) : multibody::ShapeSpec(multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0});
+  const multibody::ShapeSpec ground = box ? multibody::ShapeSpec(multibody::BoxSpec{{40, 40, 1}})
+                                          : multibody::ShapeSpec(multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0});
   scene::SceneSpec spec = test::scene_spec({body, test::fixed_body("ground", ground, mu, at(0, 0, box ? -0.5 : 0))});
   spec.gravity_W = {0, 0, -kGravity};
   spec.friction.ellipsoid = ellipsoid;
@@ -71,7 +72,8 @@ TEST(EquivalentContactPoint, ASlidingBoxLosesMuGAndPressesAheadOfItsCentre) {
       EXPECT_LE((state.v.tail<3>() - (3 - 20 * h * mu * kGravity) * along).norm(), 1e-10);
       EXPECT_LE(state.v.head<3>().norm(), 1e-10);
       ASSERT_EQ(result.patches.size(), 1u);
-      EXPECT_LE((result.patches[0].point_W - (state.q.tail<3>() + mu * 0.1 * along - Vector3d(0, 0, 0.1))).norm(), 1e-9);
+      EXPECT_LE((result.patches[0].point_W - (state.q.tail<3>() + mu * 0.1 * along - Vector3d(0, 0, 0.1))).norm(),
+                1e-9);
       EXPECT_NEAR(result.patches[0].p_n, 2 * kGravity * h, 1e-10);
     }
   }
@@ -80,7 +82,8 @@ TEST(EquivalentContactPoint, ASlidingBoxLosesMuGAndPressesAheadOfItsCentre) {
 TEST(EquivalentContactPoint, FrictionIsAsTheEllipsoidSays) {
   const double h = 0.01, mu = 0.4;
   const std::array<double, 3> e{1, 0.5, 0.06};
-  const scene::Scene scene = test::build(on_ground(multibody::CylinderSpec{0.3, 0.1}, 5, {0.2, 0.2, 0.225}, 0.05, mu, e, h));
+  const scene::Scene scene =
+      test::build(on_ground(multibody::CylinderSpec{0.3, 0.1}, 5, {0.2, 0.2, 0.225}, 0.05, mu, e, h));
   EquivalentContactPoint model(scene);
   StepResult result;
   for (int axis = 0; axis < 2; ++axis) {
@@ -99,7 +102,8 @@ TEST(EquivalentContactPoint, FrictionIsAsTheEllipsoidSays) {
 }
 
 TEST(EquivalentContactPoint, ASphereThatSlidesEndsRollingWithFiveSevenths) {
-  const scene::Scene scene = test::build(on_ground(multibody::SphereSpec{0.2}, 3, Vector3d::Constant(0.4 * 3 * 0.04), 0.2, 0.3, {1, 1, 0.01}, 0.005));
+  const scene::Scene scene = test::build(
+      on_ground(multibody::SphereSpec{0.2}, 3, Vector3d::Constant(0.4 * 3 * 0.04), 0.2, 0.3, {1, 1, 0.01}, 0.005));
   EquivalentContactPoint model(scene);
   State state = moving(scene, Vector3d::Zero(), {1.4, 0, 0});
   StepResult result;
@@ -125,7 +129,8 @@ TEST(EquivalentContactPoint, WhatRestsStaysWhereItIs) {
 
 TEST(EquivalentContactPoint, IsAsGoodFarFromTheWorldsOrigin) {
   const auto end = [](double away) {
-    const scene::Scene scene = test::build(on_ground(multibody::CylinderSpec{0.05, 0.02}, 0.3, {3e-4, 3e-4, 4e-4}, 0.01, 0.3, {1, 0.8, 0.01}, 1e-3));
+    const scene::Scene scene = test::build(
+        on_ground(multibody::CylinderSpec{0.05, 0.02}, 0.3, {3e-4, 3e-4, 4e-4}, 0.01, 0.3, {1, 0.8, 0.01}, 1e-3));
     EquivalentContactPoint model(scene);
     State state = moving(scene, {1, 2, 9}, {0.5, -0.3, 0});
     state.q(4) += away;
@@ -151,7 +156,8 @@ TEST(EquivalentContactPoint, AFastSpinKeepsItsAngularMomentumAndGainsNoEnergy) {
         EXPECT_EQ(spin.omega, omega + kick);
       }
       if (!spin.implicit) continue;
-      EXPECT_LE((turn(spin.omega, h) * I * spin.omega - I * omega).norm(), 1e-12 * (I * omega).norm()) << h << " " << speed;
+      EXPECT_LE((turn(spin.omega, h) * I * spin.omega - I * omega).norm(), 1e-12 * (I * omega).norm())
+          << h << " " << speed;
       EXPECT_LE(spin.omega.dot(I * spin.omega), (1 + 1e-12) * omega.dot(I * omega));
     }
   }
@@ -170,15 +176,19 @@ TEST(EquivalentContactPoint, TellsPointsLinesAndSurfaces) {
     read_states(scene, model.world(), result.q_next, result.v_next, end);
     return contact_kind(model.world(), end, result.patches.at(0));
   };
-  const Eigen::Vector4d upright(1, 0, 0, 0), lying(std::sqrt(0.5), 0, std::sqrt(0.5), 0), edge(std::cos(EIGEN_PI / 8), std::sin(EIGEN_PI / 8), 0, 0),
-      tilted(std::cos(0.2), std::sin(0.2), 0, 0);
+  const Eigen::Vector4d upright(1, 0, 0, 0), lying(std::sqrt(0.5), 0, std::sqrt(0.5), 0),
+      edge(std::cos(EIGEN_PI / 8), std::sin(EIGEN_PI / 8), 0, 0), tilted(std::cos(0.2), std::sin(0.2), 0, 0);
   EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, upright, 0.5), ContactKind::kSurface);
   EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, edge, std::sqrt(0.5)), ContactKind::kLine);
   const double half = 0.5 * std::atan(std::sqrt(2.0));
-  EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}}, {std::cos(half), std::sin(half) / std::sqrt(2.0), -std::sin(half) / std::sqrt(2.0), 0}, std::sqrt(3.0) / 2), ContactKind::kPoint);
+  EXPECT_EQ(kind_of(multibody::BoxSpec{{1, 1, 1}},
+                    {std::cos(half), std::sin(half) / std::sqrt(2.0), -std::sin(half) / std::sqrt(2.0), 0},
+                    std::sqrt(3.0) / 2),
+            ContactKind::kPoint);
   EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, upright, 0.5), ContactKind::kSurface);
   EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, lying, 0.3), ContactKind::kLine);
-  EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, tilted, 0.3 * std::sin(0.4) + 0.5 * std::cos(0.4)), ContactKind::kPoint);
+  EXPECT_EQ(kind_of(multibody::CylinderSpec{0.3, 1}, tilted, 0.3 * std::sin(0.4) + 0.5 * std::cos(0.4)),
+            ContactKind::kPoint);
   EXPECT_EQ(kind_of(multibody::EllipsoidSpec{{0.3, 0.4, 0.5}}, upright, 0.5), ContactKind::kPoint);
 }
 
@@ -214,11 +224,13 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
   EXPECT_GE(spoiled([](PatchContact& c) { c.l_a[0] += 1e-3; }), 1e-4);
   EXPECT_GE(spoiled([](PatchContact& c) { c.n_W = Vector3d(1e-3, 0, 1).normalized(); }), 1e-4);
   const Eigen::AngleAxisd turned(0.3, Vector3d::UnitZ());
-  EXPECT_GE(spoiled([&](PatchContact& c) { c.t_W = turned * c.t_W, c.o_W = turned * c.o_W; }), 1e-2) << "other axes of the ellipsoid";
+  EXPECT_GE(spoiled([&](PatchContact& c) { c.t_W = turned * c.t_W, c.o_W = turned * c.o_W; }), 1e-2)
+      << "other axes of the ellipsoid";
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const auto& change : std::vector<std::function<void(PatchContact&)>>{[&](PatchContact& c) { c.p_n = nan; }, [&](PatchContact& c) { c.p_f(2) = nan; },
-                                                                            [&](PatchContact& c) { c.point_W.x() = nan; }, [&](PatchContact& c) { c.gap = nan; },
-                                                                            [&](PatchContact& c) { c.l_a[1] = nan; }})
+  for (const auto& change : std::vector<std::function<void(PatchContact&)>>{
+           [&](PatchContact& c) { c.p_n = nan; }, [&](PatchContact& c) { c.p_f(2) = nan; },
+           [&](PatchContact& c) { c.point_W.x() = nan; }, [&](PatchContact& c) { c.gap = nan; },
+           [&](PatchContact& c) { c.l_a[1] = nan; }})
     EXPECT_EQ(spoiled(change), std::numeric_limits<double>::infinity());
   std::vector<PatchState> end = step.end;
   end[0].v_WC.x() += 1e-3;
@@ -237,11 +249,13 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
 TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
   // Ten turned boxes: in free motion only the lowest runs into something.
   const int n = 10;
-  std::vector<multibody::ModelSpec> models{test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)};
+  std::vector<multibody::ModelSpec> models{
+      test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)};
   for (int i = 0; i < n; ++i) {
     RigidTransform X = at(0.01 * (i % 3), 0, 0.1 + 0.2 * i);
     X.linear() = Eigen::AngleAxisd(0.2 * i, Vector3d::UnitZ()).toRotationMatrix();
-    models.push_back(test::free_body("box" + std::to_string(i), multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 0.04 / 6, 0.5, X));
+    models.push_back(
+        test::free_body("box" + std::to_string(i), multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 0.04 / 6, 0.5, X));
   }
   scene::SceneSpec spec = test::scene_spec(models);
   spec.gravity_W = {0, 0, -kGravity};
@@ -268,7 +282,8 @@ TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
 TEST(EquivalentContactPoint, PressesBelowTheCentreOfMassWhereverTheShapeIsOnItsBody) {
   scene::SceneSpec spec = on_ground(kBrick, 2, kBrickInertia, 0, 0.5, {1, 1, 0.1}, 0.01);
   multibody::LinkSpec& link = spec.world.models[0].links[0];
-  link.collisions[0].X_LG = make_transform(Eigen::AngleAxisd(EIGEN_PI / 2, Vector3d::UnitX()).toRotationMatrix(), {0.3, -0.2, 0.5});  // 0.3 m high now
+  link.collisions[0].X_LG = make_transform(Eigen::AngleAxisd(EIGEN_PI / 2, Vector3d::UnitX()).toRotationMatrix(),
+                                           {0.3, -0.2, 0.5});  // 0.3 m high now
   link.inertial->p_LCom = {0.4, -0.15, 0.45};
   const scene::Scene scene = test::build(spec);
   EquivalentContactPoint model(scene);
@@ -329,12 +344,15 @@ TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
     return "";
   };
   EXPECT_EQ(refusal(on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)), "");
-  EXPECT_NE(refusal(on_ground(multibody::CapsuleSpec{0.1, 0.2}, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)).find("capsule"), std::string::npos);
+  EXPECT_NE(
+      refusal(on_ground(multibody::CapsuleSpec{0.1, 0.2}, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)).find("capsule"),
+      std::string::npos);
   scene::SceneSpec smooth = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
   smooth.step.kappa = 100;
   EXPECT_NE(refusal(smooth).find("step.kappa is 100"), std::string::npos);
   scene::SceneSpec planar = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  planar.world.models.push_back(test::body("slider", multibody::JointKind::kAxes, {test::slide("s", {1, 0, 0})}, kBrick, 1, 1, 0.5, at(3, 0, 1)));
+  planar.world.models.push_back(
+      test::body("slider", multibody::JointKind::kAxes, {test::slide("s", {1, 0, 0})}, kBrick, 1, 1, 0.5, at(3, 0, 1)));
   EXPECT_NE(refusal(planar).find("slider"), std::string::npos);
 }
 

@@ -23,12 +23,11 @@ struct Support {
 };
 
 /// Largest change of the pose after one step under gravity between neighbouring tilts from −2° to 2°.
-struct Change {
-  double position_m = 0, rotation_rad = 0;
-};
+struct Change { double position_m = 0, rotation_rad = 0; };
 
 Change largest_change(const Support& support, const Vector3d& axis) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("cube", BoxSpec{{kSide, kSide, kSide}}, 0.5, 3e-4, 0.5), support.body});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("cube", BoxSpec{{kSide, kSide, kSide}}, 0.5, 3e-4, 0.5), support.body});
   spec.gravity_W = {0, 0, -9.81};
   const scene::Scene scene = test::build(spec);
   ConvexStep step(scene);
@@ -48,7 +47,8 @@ Change largest_change(const Support& support, const Vector3d& axis) {
     EXPECT_GE(result.problem.contacts.size(), 1u);
     if (last.size() > 0) {
       change.position_m = std::max(change.position_m, (result.q_next.tail<3>() - last.tail<3>()).norm());
-      const Eigen::Matrix3d turn = rotation_from_quat_wxyz(result.q_next.head<4>()) * rotation_from_quat_wxyz(last.head<4>()).transpose();
+      const Eigen::Matrix3d turn =
+          rotation_from_quat_wxyz(result.q_next.head<4>()) * rotation_from_quat_wxyz(last.head<4>()).transpose();
       change.rotation_rad = std::max(change.rotation_rad, log_so3(turn).norm());
     }
     last = result.q_next;
@@ -59,9 +59,14 @@ Change largest_change(const Support& support, const Vector3d& axis) {
 TEST(FlatContact, ATiltedCubeStepsContinuously) {
   const Support supports[] = {
       {"half-space", test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5), 0.01},
-      {"equal cube", test::fixed_body("cube2", BoxSpec{{kSide, kSide, kSide}}, 0.5, test::at(0, 0, -0.5 * kSide)), 0.01},
-      // On a turned cube the fall changes from one pair of corners to another at −0.7°: steep, but continuous, which finer steps show.
-      {"turned cube", test::fixed_body("cube2", BoxSpec{{kSide, kSide, kSide}}, 0.5, make_transform(exp_so3({0, 0, M_PI / 6}), {0, 0, -0.5 * kSide})), 0.001},
+      {"equal cube", test::fixed_body("cube2", BoxSpec{{kSide, kSide, kSide}}, 0.5, test::at(0, 0, -0.5 * kSide)),
+       0.01},
+      // On a turned cube the fall changes from one pair of corners to another at −0.7°: steep, but continuous, which
+      // finer steps show.
+      {"turned cube",
+       test::fixed_body("cube2", BoxSpec{{kSide, kSide, kSide}}, 0.5,
+                        make_transform(exp_so3({0, 0, M_PI / 6}), {0, 0, -0.5 * kSide})),
+       0.001},
       {"large box", test::fixed_body("table", BoxSpec{{0.5, 0.5, 0.1}}, 0.5, test::at(0, 0, -0.05)), 0.01},
   };
   for (const Support& support : supports) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {

@@ -46,9 +46,7 @@ inline std::vector<ParameterCase> parameter_cases(const StepDifferences& at, dou
       {"friction",
        {Kind::kFriction, 0, 1},
        1e-4,
-       [=](scene::SceneSpec& spec, double e) {
-         spec.friction.pairs = {{.between = {robot, body}, .mu = mu + e}};
-       }},
+       [=](scene::SceneSpec& spec, double e) { spec.friction.pairs = {{.between = {robot, body}, .mu = mu + e}}; }},
   };
   for (int axis = 0; axis < 3; ++axis) {
     // About the world's axes through the body's origin, and along them: in the body frame at q.

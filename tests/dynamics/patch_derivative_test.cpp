@@ -17,7 +17,8 @@ using test::at;
 
 constexpr double kStep = 2e-5;
 
-multibody::ModelSpec solid(const std::string& name, const multibody::ShapeSpec& shape, double mass, const Vector3d& inertia, const Vector3d& com, const RigidTransform& X_WB) {
+multibody::ModelSpec solid(const std::string& name, const multibody::ShapeSpec& shape, double mass,
+                           const Vector3d& inertia, const Vector3d& com, const RigidTransform& X_WB) {
   multibody::ModelSpec body = test::free_body(name, shape, mass, 1, 0.5, X_WB);
   body.links[0].inertial->I_Com_L = inertia.asDiagonal();
   body.links[0].inertial->p_LCom = com;
@@ -35,10 +36,14 @@ scene::SceneSpec on_plane(std::vector<multibody::ModelSpec> bodies, double mu) {
   return spec;
 }
 
-RigidTransform tilted(double angle, const Vector3d& axis, const Vector3d& p) { return make_transform(exp_so3(angle * axis.normalized()), p); }
+RigidTransform tilted(double angle, const Vector3d& axis, const Vector3d& p) {
+  return make_transform(exp_so3(angle * axis.normalized()), p);
+}
 
-/// Largest error of A, A_v, dv_dq, dv_dv and the force derivatives against central differences, over the largest entry of each.
-void expect_derivative(const std::string& what, const scene::SceneSpec& spec, const VectorXd& speed, int settle, ContactKind kind) {
+/// Largest error of A, A_v, dv_dq, dv_dv and the force derivatives against central differences, over the largest entry
+/// of each.
+void expect_derivative(const std::string& what, const scene::SceneSpec& spec, const VectorXd& speed, int settle,
+                       ContactKind kind) {
   const scene::Scene scene = test::build(spec);
   EquivalentContactPoint model(scene);
   State start{.q = scene.initial_configuration(), .v = speed};
@@ -85,13 +90,16 @@ void expect_derivative(const std::string& what, const scene::SceneSpec& spec, co
     const double at_steps[] = {kStep, -kStep, 2 * kStep, -2 * kStep};
     for (int k = 0; k < 4; ++k) moved(column, at_steps[k], q[k], v[k], f[k]);
     if (testing::Test::HasFatalFailure()) return;
-    const auto difference = [](const VectorXd (&x)[4]) -> VectorXd { return (8 * (x[0] - x[1]) - (x[2] - x[3])) / (12 * kStep); };
+    const auto difference = [](const VectorXd(&x)[4]) -> VectorXd {
+      return (8 * (x[0] - x[1]) - (x[2] - x[3])) / (12 * kStep);
+    };
     dq.col(column) = difference(q);
     dv.col(column) = difference(v);
     df.col(column) = difference(f);
   }
   const auto compare = [&](const char* name, const MatrixXd& given, const MatrixXd& measured) {
-    EXPECT_LE((given - measured).cwiseAbs().maxCoeff(), 1e-6 * std::max(1.0, measured.cwiseAbs().maxCoeff())) << what << " " << name;
+    EXPECT_LE((given - measured).cwiseAbs().maxCoeff(), 1e-6 * std::max(1.0, measured.cwiseAbs().maxCoeff()))
+        << what << " " << name;
   };
   compare("A", d.A, dq.leftCols(nv));
   compare("A_v", d.A_v, dq.rightCols(nv));
@@ -110,16 +118,31 @@ VectorXd velocity(const Vector3d& omega, const Vector3d& v) {
 TEST(PatchDerivative, OfPointsLinesAndSurfacesIsThatOfTheStep) {
   const multibody::BoxSpec brick{{0.4, 0.3, 0.2}};
   const Vector3d inertia(0.022, 0.033, 0.042), beside(0.02, -0.01, 0.015);
-  expect_derivative("a box slides and turns", on_plane({solid("body", brick, 2, inertia, beside, at(0, 0, 0.1))}, 0.4), velocity({0, 0, 1.5}, {1, 0.5, 0}), 2, ContactKind::kSurface);
-  expect_derivative("a box stands on an edge and slides", on_plane({solid("body", brick, 2, inertia, beside, tilted(0.4, {1, 0, 0}, {0, 0, 0.1 * std::cos(0.4) + 0.15 * std::sin(0.4)}))}, 0.3),
+  expect_derivative("a box slides and turns", on_plane({solid("body", brick, 2, inertia, beside, at(0, 0, 0.1))}, 0.4),
+                    velocity({0, 0, 1.5}, {1, 0.5, 0}), 2, ContactKind::kSurface);
+  expect_derivative("a box stands on an edge and slides",
+                    on_plane({solid("body", brick, 2, inertia, beside,
+                                    tilted(0.4, {1, 0, 0}, {0, 0, 0.1 * std::cos(0.4) + 0.15 * std::sin(0.4)}))},
+                             0.3),
                     velocity({0, 0, 0}, {1, 0.3, 0}), 2, ContactKind::kLine);
-  expect_derivative("a box on a corner", on_plane({solid("body", brick, 2, inertia, beside, tilted(0.6, {1, 0.8, 0.1}, {0, 0, 0.259}))}, 0.3), velocity({0.4, 0, 0.5}, {0.4, 0.3, -0.5}), 2,
-                    ContactKind::kPoint);
-  expect_derivative("a cylinder rolls and turns", on_plane({solid("body", multibody::CylinderSpec{0.1, 0.5}, 3, {0.07, 0.07, 0.015}, {0, 0, 0}, tilted(EIGEN_PI / 2, {0, 1, 0}, {0, 0, 0.1}))}, 0.4),
+  expect_derivative(
+      "a box on a corner",
+      on_plane({solid("body", brick, 2, inertia, beside, tilted(0.6, {1, 0.8, 0.1}, {0, 0, 0.259}))}, 0.3),
+      velocity({0.4, 0, 0.5}, {0.4, 0.3, -0.5}), 2, ContactKind::kPoint);
+  expect_derivative("a cylinder rolls and turns",
+                    on_plane({solid("body", multibody::CylinderSpec{0.1, 0.5}, 3, {0.07, 0.07, 0.015}, {0, 0, 0},
+                                    tilted(EIGEN_PI / 2, {0, 1, 0}, {0, 0, 0.1}))},
+                             0.4),
                     velocity({-4, 0, 0.7}, {0, 0.4, 0}), 3, ContactKind::kLine);
-  expect_derivative("a disc rolls on its rim", on_plane({solid("body", multibody::CylinderSpec{0.2, 0.05}, 3, {0.03, 0.03, 0.06}, {0, 0, 0.005}, tilted(1.0, {1, 0, 0}, {0, 0, 0.183}))}, 0.8),
+  expect_derivative("a disc rolls on its rim",
+                    on_plane({solid("body", multibody::CylinderSpec{0.2, 0.05}, 3, {0.03, 0.03, 0.06}, {0, 0, 0.005},
+                                    tilted(1.0, {1, 0, 0}, {0, 0, 0.183}))},
+                             0.8),
                     velocity({0.3, 2, 1}, {0.4, 0, 0}), 3, ContactKind::kPoint);
-  expect_derivative("an ellipsoid sticks and rolls", on_plane({solid("body", multibody::EllipsoidSpec{{0.1, 0.15, 0.2}}, 1, {0.0125, 0.01, 0.0065}, {0, 0.01, 0}, tilted(0.5, {1, 1, 0}, {0, 0, 0.19}))}, 1.0),
+  expect_derivative("an ellipsoid sticks and rolls",
+                    on_plane({solid("body", multibody::EllipsoidSpec{{0.1, 0.15, 0.2}}, 1, {0.0125, 0.01, 0.0065},
+                                    {0, 0.01, 0}, tilted(0.5, {1, 1, 0}, {0, 0, 0.19}))},
+                             1.0),
                     velocity({0.2, 0.3, 0}, {0, 0, -0.3}), 12, ContactKind::kPoint);
 }
 
@@ -127,13 +150,17 @@ TEST(PatchDerivative, OfABoxOnABoxIsThatOfTheStep) {
   const Vector3d inertia(0.022, 0.033, 0.042);
   VectorXd v(12);
   v << 0, 0, 0.4, 0.5, 0.1, 0, 0, 0, -0.6, 1.2, 0.3, 0;
-  expect_derivative("two boxes slide on each other",
-                    on_plane({solid("lower", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, inertia, {0, 0, 0}, at(0, 0, 0.1)), solid("upper", multibody::BoxSpec{{0.3, 0.2, 0.1}}, 1, inertia, {0, 0, 0.01}, at(0.02, 0.01, 0.25))}, 0.3),
-                    v, 3, ContactKind::kSurface);
+  expect_derivative(
+      "two boxes slide on each other",
+      on_plane({solid("lower", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, inertia, {0, 0, 0}, at(0, 0, 0.1)),
+                solid("upper", multibody::BoxSpec{{0.3, 0.2, 0.1}}, 1, inertia, {0, 0, 0.01}, at(0.02, 0.01, 0.25))},
+               0.3),
+      v, 3, ContactKind::kSurface);
 }
 
 TEST(PatchDerivative, InFreeFlightIsThatOfTheIntegrator) {
-  const scene::Scene scene = test::build(on_plane({solid("body", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, {0.02, 0.03, 0.04}, {0, 0, 0}, at(0, 0, 2))}, 0.3));
+  const scene::Scene scene = test::build(on_plane(
+      {solid("body", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, {0.02, 0.03, 0.04}, {0, 0, 0}, at(0, 0, 2))}, 0.3));
   EquivalentContactPoint model(scene);
   const State start{.q = scene.initial_configuration(), .v = velocity({0, 0, 0}, {1, 2, 0})};
   StepResult result;

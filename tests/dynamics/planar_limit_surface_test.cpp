@@ -39,7 +39,8 @@ multibody::ModelSpec planar_body(const std::string& name, const multibody::Shape
   return body(name, multibody::JointKind::kAxes, planar(), shape, 0, 0, mu);
 }
 multibody::ModelSpec tip(const std::string& name, double mu = 1, double radius = 0) {
-  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())}, SphereSpec{radius}, 0, 0, mu);
+  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())},
+              SphereSpec{radius}, 0, 0, mu);
 }
 
 /// Objects with the limit surface `A`, fingers with admittance 1, at `q`.
@@ -89,7 +90,8 @@ StepResult step_once(const Builder& builder, std::initializer_list<double> u) {
   const scene::Scene scene = test::build(builder.spec);
   const auto model = make_step_model(scene);
   StepResult result;
-  model->step(scene.initial_configuration(), Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())), result);
+  model->step(scene.initial_configuration(), Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())),
+              result);
   return result;
 }
 
@@ -105,7 +107,9 @@ TEST(PlanarLimitSurface, AFingerPushesADiscThroughItsCentre) {
   for (const double c : {0.0, 1e-8, 1e-3, 0.5}) {
     const double a = 2, gap = 0.01, u = 0.7;
     Builder builder;
-    builder.object(planar_body("disc", CylinderSpec{1, 0.1}, 1), {0, 0, 0.3}, Vector3d(a, a, 5).asDiagonal()).finger(tip("tip"), {-1 - gap, 0}).gain(c);
+    builder.object(planar_body("disc", CylinderSpec{1, 0.1}, 1), {0, 0, 0.3}, Vector3d(a, a, 5).asDiagonal())
+        .finger(tip("tip"), {-1 - gap, 0})
+        .gain(c);
     const StepResult result = step_once(builder, {u, 0});
     expect_solved(result);
     const double impulse = (kH * u - gap) / (a + c);
@@ -124,7 +128,9 @@ TEST(PlanarLimitSurface, TheSupportTurnsWithItsObject) {
   Builder builder;
   const Eigen::Rotation2Dd R(theta);
   const Vector2d p = R * Vector2d(-1 - gap, x), push = R * Vector2d(u, 0);
-  builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 0), {0.4, -0.7, theta}, A).finger(tip("tip", 0), {0.4 + p.x(), -0.7 + p.y()}).gain(c);
+  builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 0), {0.4, -0.7, theta}, A)
+      .finger(tip("tip", 0), {0.4 + p.x(), -0.7 + p.y()})
+      .gain(c);
   const StepResult result = step_once(builder, {push.x(), push.y()});
   expect_solved(result);
   const Vector3d F(1, 0, -x);  // body frame, per unit of the impulse along +x at (−1, x)
@@ -143,8 +149,12 @@ TEST(PlanarLimitSurface, TheSameInEveryPlane) {
     Vector3d size(2, 2, 2);
     size(3 - a - b) = 0.1;
     Builder builder;
-    builder.object(body("box", multibody::JointKind::kAxes, {slide("x", x), slide("y", y), turn("theta", n)}, BoxSpec{size}, 0, 0, 0.5), {0, 0, 0.2}, A)
-        .finger(body("tip", multibody::JointKind::kAxes, {slide("x", x), slide("y", y)}, SphereSpec{0.1}, 0, 0, 0.5), {-1.2, plane == scene::Plane::kXZ ? -0.3 : 0.3})
+    builder
+        .object(body("box", multibody::JointKind::kAxes, {slide("x", x), slide("y", y), turn("theta", n)},
+                     BoxSpec{size}, 0, 0, 0.5),
+                {0, 0, 0.2}, A)
+        .finger(body("tip", multibody::JointKind::kAxes, {slide("x", x), slide("y", y)}, SphereSpec{0.1}, 0, 0, 0.5),
+                {-1.2, plane == scene::Plane::kXZ ? -0.3 : 0.3})
         .gain(0.05);
     builder.spec.plane = plane;
     return step_once(builder, {1.5, 0.4}).delta;
@@ -157,9 +167,14 @@ TEST(PlanarLimitSurface, TheSameInEveryPlane) {
   const auto mirrored = [&] {
     A = mirror * A * mirror;
     Builder builder;
-    builder.object(body("box", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("z", Vector3d::UnitZ()), turn("theta", Vector3d::UnitY())},
-                        BoxSpec{{2, 0.1, 2}}, 0, 0, 0.5), {0, 0, 0.2}, A)
-        .finger(body("tip", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("z", Vector3d::UnitZ())}, SphereSpec{0.1}, 0, 0, 0.5), {-1.2, -0.3})
+    builder
+        .object(body("box", multibody::JointKind::kAxes,
+                     {slide("x", Vector3d::UnitX()), slide("z", Vector3d::UnitZ()), turn("theta", Vector3d::UnitY())},
+                     BoxSpec{{2, 0.1, 2}}, 0, 0, 0.5),
+                {0, 0, 0.2}, A)
+        .finger(body("tip", multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("z", Vector3d::UnitZ())},
+                     SphereSpec{0.1}, 0, 0, 0.5),
+                {-1.2, -0.3})
         .gain(0.05);
     builder.spec.plane = scene::Plane::kXZ;
     return step_once(builder, {1.5, -0.4}).delta;
@@ -171,7 +186,11 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
   const auto squeeze = [](double c) {
     Builder builder;
     builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 1), {0, 0, 0})
-        .finger(tip("west"), {-1, 0}).finger(tip("east"), {1, 0}).finger(tip("south"), {0, -1}).finger(tip("north"), {0, 1}).gain(c);
+        .finger(tip("west"), {-1, 0})
+        .finger(tip("east"), {1, 0})
+        .finger(tip("south"), {0, -1})
+        .finger(tip("north"), {0, 1})
+        .gain(c);
     builder.spec.step.uniqueness_check = true;
     return builder;
   };
@@ -194,7 +213,8 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
     for (int i = 0; i < result.problem.J.size(); ++i) {
       const auto cols = result.problem.J.cols(i);
       for (std::size_t k = 0; k < cols.size(); ++k)
-        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
+        for (int r = 0; r < 2; ++r)
+          F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
     }
     EXPECT_LE(F.head<3>().norm(), std::max(last, 1e-12));
     last = F.head<3>().norm();
@@ -216,7 +236,8 @@ TEST(PlanarLimitSurface, AnOffCentreSqueezeLeavesInternalForcesInTheLimit) {
     for (int i = 0; i < result.problem.J.size(); ++i) {
       const auto cols = result.problem.J.cols(i);
       for (std::size_t k = 0; k < cols.size(); ++k)
-        for (int r = 0; r < 2; ++r) F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
+        for (int r = 0; r < 2; ++r)
+          F(cols[k]) += c * result.problem.J.block(i)(r, static_cast<Eigen::Index>(k)) * result.solution.force[i][r];
     }
     EXPECT_GT(c * result.solution.force[0][0], 0.1);
     left.push_back(F.head<3>().norm());
@@ -229,7 +250,11 @@ TEST(PlanarLimitSurface, GrazingFingersAllowSeveralMotionsUnlessTheyYield) {
   for (const double c : {0.0, 1e-3}) {
     Builder builder;
     builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 1), {0, 0, 0})
-        .finger(tip("a"), {-1, 0.5}).finger(tip("b"), {1, 0.5}).finger(tip("c"), {-1, -0.5}).finger(tip("d"), {1, -0.5}).gain(c);
+        .finger(tip("a"), {-1, 0.5})
+        .finger(tip("b"), {1, 0.5})
+        .finger(tip("c"), {-1, -0.5})
+        .finger(tip("d"), {1, -0.5})
+        .gain(c);
     builder.spec.step.uniqueness_check = true;
     const StepResult result = step_once(builder, {0, 1, 0, 1, 0, -1, 0, -1});
     EXPECT_LT(result.delta.head<3>().norm(), 1e-12);  // fewest contacts: it rests
@@ -246,11 +271,14 @@ TEST(PlanarLimitSurface, GrazingFingersAllowSeveralMotionsUnlessTheyYield) {
 
 TEST(PlanarLimitSurface, ArmsYieldInTheirJoints) {
   // A link of 1 m on a hinge with a round tip touches a disc that is held at its centre line.
-  multibody::ModelSpec arm = body("arm", multibody::JointKind::kAxes, {turn("theta", Vector3d::UnitZ())}, SphereSpec{0.1}, 1, 0.01, 0);
+  multibody::ModelSpec arm =
+      body("arm", multibody::JointKind::kAxes, {turn("theta", Vector3d::UnitZ())}, SphereSpec{0.1}, 1, 0.01, 0);
   arm.links[0].collisions[0].X_LG = test::at(1, 0, 0);
   const double B = 3, c = 0.2, a = 1.5, u = 0.8;
   Builder builder;
-  builder.object(planar_body("disc", CylinderSpec{0.4, 0.1}, 0), {1, 0.5, 0}, Vector3d(a, a, 1).asDiagonal()).finger(arm, {0}, B).gain(c);
+  builder.object(planar_body("disc", CylinderSpec{0.4, 0.1}, 0), {1, 0.5, 0}, Vector3d(a, a, 1).asDiagonal())
+      .finger(arm, {0}, B)
+      .gain(c);
   const StepResult result = step_once(builder, {u});
   expect_solved(result);
   // The tip moves along y by 1 m per rad.
@@ -272,8 +300,11 @@ TEST(PlanarLimitSurface, JointLimitsStopFingers) {
 
 TEST(PlanarLimitSurface, ObjectsPushObjectsAndWallsHold) {
   Builder builder;
-  builder.object(planar_body("a", CylinderSpec{1, 0.1}, 0.3), {0, 0, 0}).object(planar_body("b", CylinderSpec{1, 0.1}, 0.3), {2, 0, 0}, 2 * Matrix3d::Identity())
-      .fixed(test::fixed_body("wall", multibody::HalfSpaceSpec{{-1, 0, 0}, -3.02}, 0.3)).finger(tip("tip"), {-1, 0}).gain(0.01);
+  builder.object(planar_body("a", CylinderSpec{1, 0.1}, 0.3), {0, 0, 0})
+      .object(planar_body("b", CylinderSpec{1, 0.1}, 0.3), {2, 0, 0}, 2 * Matrix3d::Identity())
+      .fixed(test::fixed_body("wall", multibody::HalfSpaceSpec{{-1, 0, 0}, -3.02}, 0.3))
+      .finger(tip("tip"), {-1, 0})
+      .gain(0.01);
   const StepResult result = step_once(builder, {1, 0});
   expect_solved(result);
   EXPECT_NEAR(result.delta(3), 0.02, 1e-12);  // to the wall
@@ -300,7 +331,9 @@ TEST(PlanarLimitSurface, FarContactsJoinWhenTheStepRunsIntoThem) {
 TEST(PlanarLimitSurface, BothFormsAgreeWhereContactsTouch) {
   Builder builder;
   builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 0.4), {0, 0, 0}, Vector3d(1, 2, 3).asDiagonal())
-      .finger(tip("a", 0.4), {-1, 0.3}).finger(tip("b", 0.4), {-1, -0.9}).gain(0.05);
+      .finger(tip("a", 0.4), {-1, 0.3})
+      .finger(tip("b", 0.4), {-1, -0.9})
+      .gain(0.05);
   const StepResult stepping = step_once(builder, {1, 0.3, 0.7, -0.1});
   builder.spec.step.form = scene::LimitSurfaceForm::kVelocity;
   const StepResult velocity = step_once(builder, {1, 0.3, 0.7, -0.1});
@@ -328,8 +361,11 @@ TEST(PlanarLimitSurface, SupportsUnderUniformPressureMoveAlongTheirLimitSurface)
       Builder builder;
       const double theta = 3 * draw(0);
       const Eigen::Rotation2Dd R(theta);
-      const Vector2d p = R * Vector2d(-0.5 * side, 0.45 * side * draw(1)), v = R * Vector2d(0.2 * side / kH, 0.2 * side / kH * draw(2));
-      builder.object(planar_body("square", BoxSpec{{side, side, 0.1}}, 0.7), {0, 0, theta}).finger(tip("tip", 0.7), {p.x(), p.y()}).gain(1e-4);
+      const Vector2d p = R * Vector2d(-0.5 * side, 0.45 * side * draw(1)),
+                     v = R * Vector2d(0.2 * side / kH, 0.2 * side / kH * draw(2));
+      builder.object(planar_body("square", BoxSpec{{side, side, 0.1}}, 0.7), {0, 0, theta})
+          .finger(tip("tip", 0.7), {p.x(), p.y()})
+          .gain(1e-4);
       builder.spec.limit_surfaces["square"].support = square_support(side);
       const StepResult result = step_once(builder, {v.x(), v.y()});
       ASSERT_EQ(result.status, Status::kSolved) << item;
@@ -355,7 +391,9 @@ TEST(PlanarLimitSurface, SupportsUnderUniformPressureMoveAlongTheirLimitSurface)
 TEST(PlanarLimitSurface, RelinearisedStepsEndOnTheTrueGeometry) {
   // A finger turns a bar about its middle: the linearised side moves on a circle.
   Builder builder;
-  builder.object(planar_body("bar", BoxSpec{{0.2, 2, 0.1}}, 0.3), {0, 0, 0}, Vector3d(0.1, 0.1, 3).asDiagonal()).finger(tip("tip", 0.3, 0.05), {-0.15, 0.9}).gain(1e-3);
+  builder.object(planar_body("bar", BoxSpec{{0.2, 2, 0.1}}, 0.3), {0, 0, 0}, Vector3d(0.1, 0.1, 3).asDiagonal())
+      .finger(tip("tip", 0.3, 0.05), {-0.15, 0.9})
+      .gain(1e-3);
   const auto true_gap = [&] {
     const scene::Scene scene = test::build(builder.spec);
     const StepResult result = step_once(builder, {6, 0});
@@ -393,11 +431,13 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
       return Matrix3d(L * L.transpose());
     };
     for (int i = 0; i < objects; ++i)
-      builder.object(planar_body("o" + std::to_string(i), shape(), draw(0, 1.2)), {1.6 * i, draw(-0.2, 0.2), draw(-3, 3)}, matrix());
+      builder.object(planar_body("o" + std::to_string(i), shape(), draw(0, 1.2)),
+                     {1.6 * i, draw(-0.2, 0.2), draw(-3, 3)}, matrix());
     for (int i = 0; i < fingers; ++i) {
       const double x = draw(-1, 1.6 * objects), y = (i % 2 == 0 ? 1 : -1) * draw(1.1, 1.4);
       if (i % 3 == 2)
-        builder.finger(planar_body("f" + std::to_string(i), shape(), draw(0, 1.2)), {x, y + (y > 0 ? 0.5 : -0.5), draw(-3, 3)}, draw(0.3, 3));
+        builder.finger(planar_body("f" + std::to_string(i), shape(), draw(0, 1.2)),
+                       {x, y + (y > 0 ? 0.5 : -0.5), draw(-3, 3)}, draw(0.3, 3));
       else
         builder.finger(tip("f" + std::to_string(i), draw(0, 1.2), i % 2 == 0 ? 0.0 : 0.1), {x, y}, draw(0.3, 3));
     }
@@ -410,13 +450,18 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
       // Towards the objects, with something at random.
       int at = 0;
       for (const scene::Robot& robot : scene.robots())
-        for (int j = 0; j < robot.nu; ++j, ++at) u(at) = j == 1 ? (q(robot.first_q + 1) > 0 ? -1.5 : 1.5) + draw(-0.5, 0.5) : draw(-1, 1);
+        for (int j = 0; j < robot.nu; ++j, ++at)
+          u(at) = j == 1 ? (q(robot.first_q + 1) > 0 ? -1.5 : 1.5) + draw(-0.5, 0.5) : draw(-1, 1);
       model->step(q, u, result);
-      EXPECT_TRUE(solvers::usable(result.status)) << "scene " << item << " step " << k << ": " << to_string(result.status) << " c " << builder.spec.step.gain << " residual " << result.certificate.max_scaled() << " balance " << result.balance << " bound " << result.bound;
+      EXPECT_TRUE(solvers::usable(result.status))
+          << "scene " << item << " step " << k << ": " << to_string(result.status) << " c " << builder.spec.step.gain
+          << " residual " << result.certificate.max_scaled() << " balance " << result.balance << " bound "
+          << result.bound;
       if (!solvers::usable(result.status)) break;
       EXPECT_LE(result.balance, 1e-8);
       EXPECT_LE(result.bound, 1 + 1e-8);
-      for (std::size_t i = 0; i < result.solution.gap.size(); ++i) EXPECT_GE(result.solution.gap[i], std::min(0.0, result.problem.contacts[i].gap) - 1e-9);
+      for (std::size_t i = 0; i < result.solution.gap.size(); ++i)
+        EXPECT_GE(result.solution.gap[i], std::min(0.0, result.problem.contacts[i].gap) - 1e-9);
       q = result.q_next;
     }
   }
@@ -424,7 +469,10 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
 
 TEST(PlanarLimitSurface, ResultsDoNotDependOnEarlierSteps) {
   Builder builder;
-  builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 0.4), {0, 0, 0}).finger(tip("a", 0.4), {-1, 0.3}).finger(tip("b", 0.4), {1.01, -0.9}).gain(0.05);
+  builder.object(planar_body("square", BoxSpec{{2, 2, 0.1}}, 0.4), {0, 0, 0})
+      .finger(tip("a", 0.4), {-1, 0.3})
+      .finger(tip("b", 0.4), {1.01, -0.9})
+      .gain(0.05);
   const scene::Scene scene = test::build(builder.spec);
   const auto fresh = make_step_model(scene), used = make_step_model(scene);
   StepResult a, b;
@@ -446,7 +494,9 @@ TEST(PlanarLimitSurface, SaysWhatASceneLacks) {
     }
     return "";
   };
-  const auto expect = [&](const Builder& builder, const std::string& part) { EXPECT_NE(message(builder).find(part), std::string::npos) << message(builder); };
+  const auto expect = [&](const Builder& builder, const std::string& part) {
+    EXPECT_NE(message(builder).find(part), std::string::npos) << message(builder);
+  };
   Builder good;
   good.object(planar_body("disc", CylinderSpec{1, 0.1}, 1), {0, 0, 0}).finger(tip("tip"), {-1, 0}).gain(0.1);
   EXPECT_EQ(message(good), "");
@@ -474,7 +524,8 @@ TEST(PlanarLimitSurface, SaysWhatASceneLacks) {
   b.spec.world.models.push_back(test::free_body("ball", SphereSpec{1}, 1, 1, 1));
   expect(b, "in a plane");
   b = good;
-  b.spec.limit_surfaces["disc"].support = scene::SupportSpec{.polygon = {{0, 0}, {1, 0}, {0, 1}}, .mu = 1, .force_N = {}};
+  b.spec.limit_surfaces["disc"].support =
+      scene::SupportSpec{.polygon = {{0, 0}, {1, 0}, {0, 1}}, .mu = 1, .force_N = {}};
   expect(b, "'disc': give 'force' [N]");
 }
 

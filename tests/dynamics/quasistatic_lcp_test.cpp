@@ -6,9 +6,9 @@
 #include <random>
 
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "support/contact_modes.hpp"
 #include "support/scene_builder.hpp"
 #include "support/tripod.hpp"
@@ -127,7 +127,8 @@ scene::SceneSpec box_and_finger(int rays, double mu_floor, double mu_finger) {
   spec.step.dynamics = scene::Dynamics::kQuasistatic;
   spec.step.rays = rays;
   spec.step.contact_margin = 0.03;
-  spec.friction.pairs = {{.between = {"box", "floor"}, .mu = mu_floor}, {.between = {"box", "finger"}, .mu = mu_finger}};
+  spec.friction.pairs = {{.between = {"box", "floor"}, .mu = mu_floor},
+                         {.between = {"box", "finger"}, .mu = mu_finger}};
   return spec;
 }
 
@@ -191,12 +192,14 @@ TEST(PerfectTracking, AFingerPushesABoxByWhatItIsTold) {
 
 /// A disc of 1 kg that stands on the ground of the plane xz and only slides, between two plates.
 scene::SceneSpec plates(double gap, double mu) {
-  scene::SceneSpec spec = test::scene_spec(
-      {test::body("left", JointKind::kAxes, slides("xz"), BoxSpec{{0.02, 0.1, 0.1}}, 0.1, 1e-4, 1, at(-0.11 - gap, 0, 0.1)),
-       test::body("right", JointKind::kAxes, slides("xz"), BoxSpec{{0.02, 0.1, 0.1}}, 0.1, 1e-4, 1, at(0.11 + gap, 0, 0.1)),
-       test::body("disc", JointKind::kAxes, slides("xz"), SphereSpec{0.1}, 1, 0.004, 1, at(0, 0, 0.1)),
-       test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 1)},
-      {{"left", 1000}, {"right", 1000}});
+  scene::SceneSpec spec =
+      test::scene_spec({test::body("left", JointKind::kAxes, slides("xz"), BoxSpec{{0.02, 0.1, 0.1}}, 0.1, 1e-4, 1,
+                                   at(-0.11 - gap, 0, 0.1)),
+                        test::body("right", JointKind::kAxes, slides("xz"), BoxSpec{{0.02, 0.1, 0.1}}, 0.1, 1e-4, 1,
+                                   at(0.11 + gap, 0, 0.1)),
+                        test::body("disc", JointKind::kAxes, slides("xz"), SphereSpec{0.1}, 1, 0.004, 1, at(0, 0, 0.1)),
+                        test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 1)},
+                       {{"left", 1000}, {"right", 1000}});
   spec.gravity_W = {0, 0, -10};
   spec.plane = scene::Plane::kXZ;
   spec.step.h = 0.01;
@@ -265,19 +268,22 @@ TEST(QuasistaticLcp, WhatNothingCarriesHasNoMotion) {
 }
 
 TEST(QuasistaticLcp, ABallWithoutFrictionIsCarriedOnEverySlopeWhereverItIs) {
-  // It may turn, and nothing but contacts that act through its centre resists: levers and torques of rounding must not count.
+  // It may turn, and nothing but contacts that act through its centre resists: levers and torques of rounding must not
+  // count.
   Numbers random(5);
   for (int k = 0; k < 60; ++k) {
-    const double a = random.uniform(0.05, 1.2), x = random.uniform(-5, 5), z = random.uniform(-5, 5), e = random.uniform(-0.02, 0.6);
+    const double a = random.uniform(0.05, 1.2), x = random.uniform(-5, 5), z = random.uniform(-5, 5),
+                 e = random.uniform(-0.02, 0.6);
     const Vector3d n(-std::sin(a), 0, std::cos(a)), from_finger(std::cos(a + e), 0, std::sin(a + e)), p(x, 0, z);
     std::vector<multibody::JointAxisSpec> planar = slides("xz");
     planar.push_back(test::turn("theta", {0, 1, 0}));
     const Vector3d finger = p - 0.12 * from_finger;
-    scene::SceneSpec spec = test::scene_spec(
-        {test::body("ball", JointKind::kAxes, planar, SphereSpec{0.1}, 1, 0.004, 0, at(x, 0, z)),
-         test::body("finger", JointKind::kAxes, slides("xz"), SphereSpec{0.02}, 0.1, 1e-4, 0, at(finger.x(), 0, finger.z())),
-         test::fixed_body("slope", multibody::HalfSpaceSpec{n, n.dot(p) - 0.1}, 0)},
-        {{"finger", 500}});
+    scene::SceneSpec spec =
+        test::scene_spec({test::body("ball", JointKind::kAxes, planar, SphereSpec{0.1}, 1, 0.004, 0, at(x, 0, z)),
+                          test::body("finger", JointKind::kAxes, slides("xz"), SphereSpec{0.02}, 0.1, 1e-4, 0,
+                                     at(finger.x(), 0, finger.z())),
+                          test::fixed_body("slope", multibody::HalfSpaceSpec{n, n.dot(p) - 0.1}, 0)},
+                         {{"finger", 500}});
     spec.gravity_W = {0, 0, -10};
     spec.plane = scene::Plane::kXZ;
     spec.step.h = 0.01;
@@ -414,7 +420,11 @@ TEST(QuasistaticLcp, WhatTheModelsDoNotHaveIsRefusedByName) {
     spec = fine;
     spec.step.compliance = 1e-6;
     const bool compliant = model == ModelKind::kStewartTrinkle;
-    EXPECT_EQ(error_of(spec).find(head + "is for rigid contact, but step.compliance is 1e-06; valid: 0, or step.model: stewart-trinkle") == std::string::npos, compliant);
+    EXPECT_EQ(
+        error_of(spec).find(
+            head + "is for rigid contact, but step.compliance is 1e-06; valid: 0, or step.model: stewart-trinkle") ==
+            std::string::npos,
+        compliant);
     spec = fine;
     spec.step.effort_limits = true;
     EXPECT_NE(error_of(spec).find("step.effort_limits is true"), std::string::npos);

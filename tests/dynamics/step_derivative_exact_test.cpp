@@ -141,9 +141,11 @@ TEST(StepDerivativeProducts, OfContactsThatAreListedAreThoseOfAll) {
     for (std::size_t k = 0; k < 2; ++k) {
       const int rows = bench.result.problem.J.rows(listed[k]), from = all.first_row[listed[k]];
       EXPECT_LT(test::relative_error(some.dforce_dq.middleRows(some.first_row[k], rows),
-                                     all.dforce_dq.middleRows(from, rows)), 1e-12);
+                                     all.dforce_dq.middleRows(from, rows)),
+                1e-12);
       EXPECT_LT(test::relative_error(some.dforce_du.middleRows(some.first_row[k], rows),
-                                     all.dforce_du.middleRows(from, rows)), 1e-12);
+                                     all.dforce_du.middleRows(from, rows)),
+                1e-12);
     }
     EXPECT_EQ(some.dforce_W_dq.size() + some.dforce_W_du.size(), 0);
     // None: the motion alone.
@@ -172,7 +174,8 @@ TEST(StepDerivativeProducts, RefuseStepsThatFailed) {
 
 TEST(StepDerivativeParameters, FollowDifferencesOfScenes) {
   for (const double kappa : {300.0, kInfinity}) {
-    for (const auto& [with_rule, with_object_damping] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+    for (const auto& [with_rule, with_object_damping] :
+         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
       scene::SceneSpec spec = squeezed_ball(kappa, scene::Cone::kPyramid);
       spec.step.joint_damping.all = 4;
       if (with_rule) spec.step.unactuated_mass_scale = 2;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "deft/core/index.hpp"
-#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "support/contact_modes.hpp"
 #include "support/scene_builder.hpp"
@@ -87,8 +87,8 @@ TEST(StewartTrinkle, OnAnInclineABoxSticksBelowTheConeAndSlidesAboveIt) {
 }
 
 TEST(StewartTrinkle, ABoxThatIsPushedHighUpTips) {
-  // 0.2 m wide, 0.4 m high; a force at its centre tips it above m g a/b = 10 N, it slides above μ m g = 10 N·0.99…: with
-  // μ = 0.8 it tips first. About the edge that holds: (m (a² + b²) + I) ω⁺ = h (F b − m g a).
+  // 0.2 m wide, 0.4 m high; a force at its centre tips it above m g a/b = 10 N, it slides above μ m g = 10 N·0.99…:
+  // with μ = 0.8 it tips first. About the edge that holds: (m (a² + b²) + I) ω⁺ = h (F b − m g a).
   for (const double force : {6.0, 9.0, 11.0, 14.0}) {
     scene::SceneSpec spec = box_on_floor(0.4, {0, 0, -10}, 0.01);
     spec.friction.pairs = {{.between = {"box", "floor"}, .mu = 0.8}};
@@ -144,8 +144,7 @@ TEST(StewartTrinkle, MovesAsTheConvexStepUnderCoulombsLaw) {
   for (const int rays : {4, 6, 8}) {
     scene::SceneSpec spec = box_on_floor(0.1, {0, 0, -10}, 0.005);
     spec.step.rays = rays;
-    spec.world.models[0] =
-        test::tripod("box", 2, 0.01, 0.5, make_transform(exp_so3({0.1, 0.07, 0.3}), {0, 0, 0.08}));
+    spec.world.models[0] = test::tripod("box", 2, 0.01, 0.5, make_transform(exp_so3({0.1, 0.07, 0.3}), {0, 0, 0.08}));
     const scene::Scene lcp_scene = test::build(spec);
     spec.step.model = scene::ModelKind::kConvexSecondOrder;
     spec.step.friction_law = scene::FrictionLaw::kCoulomb;
@@ -174,7 +173,8 @@ TEST(StewartTrinkle, MovesAsTheConvexStepUnderCoulombsLaw) {
 
 TEST(StewartTrinkle, ASpringDrivenRobotIsTheImplicitOscillator) {
   scene::SceneSpec spec = test::scene_spec(
-      {test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 0.01, 0.5)}, {{"slider", 50}});
+      {test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 0.01, 0.5)},
+      {{"slider", 50}});
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = 0.01;
   spec.step.joint_damping.all = 3;
@@ -195,11 +195,12 @@ TEST(StewartTrinkle, ASpringDrivenRobotIsTheImplicitOscillator) {
 }
 
 TEST(StewartTrinkle, CompliantContactsAreImplicitSprings) {
-  // A ball on a vertical slide that lands on a floor of 1/R = 400 N/m:  m(v⁺ − v)/h = −m g + f,  f = max(0, −(φ + h v⁺)/R), so where it
-  // touches v⁺ = (m v − h m g − h φ/R)/(m + h²/R).
+  // A ball on a vertical slide that lands on a floor of 1/R = 400 N/m:  m(v⁺ − v)/h = −m g + f,  f = max(0, −(φ + h
+  // v⁺)/R), so where it touches v⁺ = (m v − h m g − h φ/R)/(m + h²/R).
   const double m = 2, h = 0.01, R = 1.0 / 400;
-  scene::SceneSpec spec = test::scene_spec({test::body("ball", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.1}, m, 1, 0.7, at(0, 0, 0.15)),
-                                            test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.7)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("ball", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.1}, m, 1, 0.7, at(0, 0, 0.15)),
+       test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.7)});
   spec.gravity_W = {0, 0, -10};
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = h;
@@ -229,7 +230,8 @@ TEST(StewartTrinkle, CompliantContactsAreImplicitSprings) {
 TEST(StewartTrinkle, ForcesDriveJointsWithoutSprings) {
   // A slide of 2 kg: v⁺ = v + h u/m; with damping D, (m + h D)v⁺ = m v + h u. The same in the convex second-order step.
   for (const scene::ModelKind kind : {scene::ModelKind::kStewartTrinkle, scene::ModelKind::kConvexSecondOrder}) {
-    scene::SceneSpec spec = test::scene_spec({test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 1, 0.5)});
+    scene::SceneSpec spec = test::scene_spec(
+        {test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 1, 0.5)});
     scene::RobotSpec robot;
     robot.name = "cart";
     robot.drive = scene::Drive::kForce;
@@ -270,10 +272,10 @@ TEST(StewartTrinkle, IsOneOfTheMotionsThatContactModesAllow) {
     const double angle = 0.05 + 1.4 * (k % 20) / 20, mu = 0.1 + 1.9 * (k / 20) / 10;
     std::vector<multibody::JointAxisSpec> planar{test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1}),
                                                  test::turn("theta", {0, 1, 0})};
-    scene::SceneSpec spec = test::scene_spec(
-        {test::body("rod", JointKind::kAxes, planar, multibody::CapsuleSpec{0.005, 1.0}, 1, 1.0 / 12, mu,
-                    make_transform(exp_so3({0, angle, 0}), {0, 0, 0.5 * std::cos(angle) + 0.005})),
-         test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, mu)});
+    scene::SceneSpec spec =
+        test::scene_spec({test::body("rod", JointKind::kAxes, planar, multibody::CapsuleSpec{0.005, 1.0}, 1, 1.0 / 12,
+                                     mu, make_transform(exp_so3({0, angle, 0}), {0, 0, 0.5 * std::cos(angle) + 0.005})),
+                          test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, mu)});
     spec.gravity_W = {0, 0, -10};
     spec.plane = scene::Plane::kXZ;
     spec.step.model = scene::ModelKind::kStewartTrinkle;

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <utility>
 
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/body_poses.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
 
@@ -46,7 +46,8 @@ struct Table {
     spec.initial = "start";
     spec.configurations.push_back({.name = "start"});
   }
-  Table& add(const std::string& name, const multibody::ShapeSpec& shape, double mu, std::vector<multibody::JointAxisSpec> axes, std::vector<double> at) {
+  Table& add(const std::string& name, const multibody::ShapeSpec& shape, double mu,
+             std::vector<multibody::JointAxisSpec> axes, std::vector<double> at) {
     spec.world.models.push_back(test::body(name, multibody::JointKind::kAxes, std::move(axes), shape, 0, 0, mu));
     spec.configurations[0].models[name].joints.list = std::move(at);
     return *this;
@@ -66,14 +67,17 @@ struct Table {
 };
 
 Vector3d vector(const std::array<double, 3>& v) { return {v[0], v[1], v[2]}; }
-Matrix3d matrix(const std::array<double, 6>& u) { return (Matrix3d() << u[0], u[1], u[2], u[1], u[3], u[4], u[2], u[4], u[5]).finished(); }
+Matrix3d matrix(const std::array<double, 6>& u) {
+  return (Matrix3d() << u[0], u[1], u[2], u[1], u[3], u[4], u[2], u[4], u[5]).finished();
+}
 
 Trajectory run(const Table& table, std::initializer_list<double> u, int steps = 1) {
   const scene::Scene scene = test::build(table.spec);
   const auto model = make_step_model(scene);
   const State start = initial_state(*model);
   Trajectory motion = start_trajectory(*model, start);
-  const std::vector<VectorXd> commands(steps, Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())));
+  const std::vector<VectorXd> commands(steps,
+                                       Eigen::Map<const VectorXd>(u.begin(), static_cast<Eigen::Index>(u.size())));
   rollout(*model, start, {.steps = steps, .on_step = {}, .commands = commands}, motion);
   return motion;
 }
@@ -136,11 +140,13 @@ TEST(SupportRecorder, LoadsOfFlatSupportsLieOnTheirLimitSurfaceAndTwistsAreNorma
 }
 
 TEST(SupportRecorder, AHingeBearsWhatItsSupportDoesNot) {
-  // A square on a hinge at its middle is pushed at its side; the support resists the turn that follows, with Ã's coupling.
+  // A square on a hinge at its middle is pushed at its side; the support resists the turn that follows, with Ã's
+  // coupling.
   Matrix3d A;
   A << 2, 0.4, 0.1, 0.4, 1, -0.2, 0.1, -0.2, 3;
   Table table;
-  table.add("square", multibody::BoxSpec{{2, 2, 0.1}}, 0, {turn("theta", Vector3d::UnitZ())}, {0}).finger("tip", 0, {-1, 0.5});
+  table.add("square", multibody::BoxSpec{{2, 2, 0.1}}, 0, {turn("theta", Vector3d::UnitZ())}, {0})
+      .finger("tip", 0, {-1, 0.5});
   table.spec.limit_surfaces["square"].ellipsoid = A;
   table.spec.step.gain = 0.1;
   const Trajectory motion = run(table, {0.4, 0});
@@ -183,7 +189,11 @@ TEST(SupportRecorder, FrozenObjectsAndOtherModelsHaveNone) {
 
 TEST(BodyPoses, OtherMotionsAreRecordedWithTheirPoses) {
   Table table;
-  table.square(1, {0.5, 0, 0}).finger("a", 1, {-0.5, 0.5}).finger("b", 1, {1.5, 0.5}).finger("c", 1, {-0.5, -0.5}).finger("d", 1, {1.5, -0.5});
+  table.square(1, {0.5, 0, 0})
+      .finger("a", 1, {-0.5, 0.5})
+      .finger("b", 1, {1.5, 0.5})
+      .finger("c", 1, {-0.5, -0.5})
+      .finger("d", 1, {1.5, -0.5});
   table.spec.limit_surfaces["square"].ellipsoid.setIdentity();
   table.spec.step.uniqueness_check = true;
   Trajectory motion = run(table, {0, 1, 0, 1, 0, -1, 0, -1}, 2);

@@ -30,7 +30,8 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
     const int surfaces = 1 + round % 4;
     for (int i = 0; i < surfaces; ++i) {
       const double angle = M_PI * uniform(generator);
-      model.surfaces.push_back({Vector2d(std::cos(angle), std::sin(angle)), 0.15 * (1 + uniform(generator)), 0.5 * (1 + uniform(generator))});
+      model.surfaces.push_back({Vector2d(std::cos(angle), std::sin(angle)), 0.15 * (1 + uniform(generator)),
+                                0.5 * (1 + uniform(generator))});
     }
     solvers::lcs::LcsMpcProgram p;
     p.system = surface_contact_lcs(model);
@@ -69,7 +70,8 @@ TEST(SurfaceBounds, HoldWhatAPointAmongSurfacesDoes) {
       if (static_cast<int>(forces.size()) < p.N) continue;
       ++trajectories;
       ASSERT_FALSE(bounds.infeasible) << round;
-      for (int k = 0; k <= p.N; ++k) EXPECT_TRUE(holds(states[k], bounds.x_lower.col(k), bounds.x_upper.col(k))) << round;
+      for (int k = 0; k <= p.N; ++k)
+        EXPECT_TRUE(holds(states[k], bounds.x_lower.col(k), bounds.x_upper.col(k))) << round;
       for (int k = 0; k < p.N; ++k) {
         EXPECT_TRUE(holds(forces[k], bounds.gamma_lower.col(k), bounds.gamma_upper.col(k))) << round << " " << k;
         EXPECT_TRUE(holds(slacks[k], bounds.slack_lower.col(k), bounds.slack_upper.col(k))) << round << " " << k;

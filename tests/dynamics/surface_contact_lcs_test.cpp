@@ -25,9 +25,7 @@ SurfaceContactModel corner() {
   return model;
 }
 
-struct Step {
-  VectorXd x, gamma, slack;
-};
+struct Step { VectorXd x, gamma, slack; };
 
 Step step(const SurfaceContactModel& model, const Vector4d& x, const Vector2d& u) {
   const auto s = surface_contact_lcs(model);
@@ -41,9 +39,9 @@ Step step(const SurfaceContactModel& model, const Vector4d& x, const Vector2d& u
 TEST(SurfaceContactLcs, SlidesOnTheFloor) {
   const Step done = step(corner(), {-2, -4.4, 0.5, 0}, {0, -1});
   EXPECT_LT((done.x - Vector4d(-1.958, -4.4, 0.42, 0)).norm(), 1e-12);
-  EXPECT_NEAR(done.gamma[1], 0.1, 1e-12);                       // normal impulse of the floor
-  EXPECT_NEAR(done.gamma[5] - done.gamma[6], -0.08, 1e-12);     // friction against the motion
-  EXPECT_NEAR(done.gamma[10], 0.42, 1e-12);                     // λ is the sliding speed
+  EXPECT_NEAR(done.gamma[1], 0.1, 1e-12);                    // normal impulse of the floor
+  EXPECT_NEAR(done.gamma[5] - done.gamma[6], -0.08, 1e-12);  // friction against the motion
+  EXPECT_NEAR(done.gamma[10], 0.42, 1e-12);                  // λ is the sliding speed
   EXPECT_NEAR(done.slack[1], 0, 1e-12);
 }
 
@@ -78,7 +76,8 @@ TEST(SurfaceContactLcs, StepsObeyNewtonCoulombAndTheSurfaces) {
     const int surfaces = round % 6;
     for (int i = 0; i < surfaces; ++i) {
       const double angle = M_PI * uniform(generator);
-      model.surfaces.push_back({Vector2d(std::cos(angle), std::sin(angle)), 0.1 * (1 + uniform(generator)), 0.6 * (1 + uniform(generator))});
+      model.surfaces.push_back(
+          {Vector2d(std::cos(angle), std::sin(angle)), 0.1 * (1 + uniform(generator)), 0.6 * (1 + uniform(generator))});
     }
     const Vector4d x(0, 0, 2 * uniform(generator), 2 * uniform(generator));
     const Vector2d u(5 * uniform(generator), 5 * uniform(generator));

@@ -1,7 +1,7 @@
 // A warm step and its derivatives allocate nothing.
 
-#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "derivative_bench.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/tripod.hpp"
@@ -107,10 +107,11 @@ TEST(WarmStep, OfExactCoulombFrictionAllocatesNothing) {
 
 TEST(WarmStep, OfEquivalentContactPointsAllocatesNothing) {
   // Faces, lines and points on a plane and on each other.
-  scene::SceneSpec spec = test::scene_spec({test::free_body("lower", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, 0.03, 0.5, test::at(0, 0, 0.1)),
-                                            test::free_body("upper", multibody::CylinderSpec{0.1, 0.2}, 1, 0.005, 0.5, test::at(0.03, 0.01, 0.3)),
-                                            test::free_body("ball", multibody::EllipsoidSpec{{0.1, 0.1, 0.1}}, 1, 0.004, 0.5, test::at(1, 0, 0.1)),
-                                            test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::free_body("lower", multibody::BoxSpec{{0.4, 0.3, 0.2}}, 2, 0.03, 0.5, test::at(0, 0, 0.1)),
+       test::free_body("upper", multibody::CylinderSpec{0.1, 0.2}, 1, 0.005, 0.5, test::at(0.03, 0.01, 0.3)),
+       test::free_body("ball", multibody::EllipsoidSpec{{0.1, 0.1, 0.1}}, 1, 0.004, 0.5, test::at(1, 0, 0.1)),
+       test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)});
   spec.gravity_W = {0, 0, -9.8};
   spec.step.model = scene::ModelKind::kEquivalentContactPoint;
   spec.step.h = 0.01;
@@ -128,9 +129,11 @@ TEST(WarmStep, OfEquivalentContactPointsAllocatesNothing) {
   }
   ASSERT_EQ(result.patches.size(), 3u);
   if (!kCountsAllocations) return;
-  EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0) << "the same step";
+  EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0)
+      << "the same step";
   state = {.q = result.q_next, .v = result.v_next, .t = 0.01};
-  EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0) << "the next step";
+  EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0)
+      << "the next step";
 }
 
 }  // namespace warm_step_test

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
@@ -47,9 +47,7 @@ TEST(Wrenches, MoveABodyByForceAndTorqueOverInertia) {
 TEST(Wrenches, ActWhileTheyLast) {
   const scene::SceneSpec spec = ball({{.body = "ball", .force_W = {1, 0, 0}, .from = 0.23, .to = 0.45}});
   const double full = 0.01 / 2;
-  struct Row {
-    double t, share;
-  };
+  struct Row { double t, share; };
   for (const Row& row : {Row{0, 0}, Row{0.1, 0}, Row{0.2, 0.7}, Row{0.3, 1}, Row{0.4, 0.5}, Row{0.5, 0}}) {
     EXPECT_NEAR(step_at(spec, row.t).delta[3], row.share * full, 1e-14) << row.t;
   }
@@ -68,16 +66,18 @@ TEST(Wrenches, ImpulsesActOnceInTheStepThatStartsThen) {
 
 /// A puck on a floor, kicked whenever it rests; per step its velocity along x after it.
 std::vector<double> kicked_puck(scene::ModelKind kind, const std::string& when, int steps) {
-  scene::SceneSpec spec = test::scene_spec(
-      {test::body("puck", multibody::JointKind::kAxes,
-                  {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())}, multibody::BoxSpec{{0.2, 0.2, 0.2}}, 2,
-                  0.01, 0.4, test::at(0, 0, 0.1)),
-       test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.4)});
+  scene::SceneSpec spec =
+      test::scene_spec({test::body("puck", multibody::JointKind::kAxes,
+                                   {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())},
+                                   multibody::BoxSpec{{0.2, 0.2, 0.2}}, 2, 0.01, 0.4, test::at(0, 0, 0.1)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.4)});
   spec.gravity_W = {0, 0, -10};
   spec.step.h = 0.01;
   spec.step.model = kind;
-  spec.step.friction_law = kind == scene::ModelKind::kConvexSecondOrder ? scene::FrictionLaw::kCoulomb : scene::FrictionLaw::kAssociated;
-  spec.wrenches = {{.body = "puck", .force_W = {0.5, 0, 0}, .from = 0.05, .impulse = true, .when = scene::WhenSpec{when, {}}}};
+  spec.step.friction_law =
+      kind == scene::ModelKind::kConvexSecondOrder ? scene::FrictionLaw::kCoulomb : scene::FrictionLaw::kAssociated;
+  spec.wrenches = {
+      {.body = "puck", .force_W = {0.5, 0, 0}, .from = 0.05, .impulse = true, .when = scene::WhenSpec{when, {}}}};
   const scene::Scene scene = test::build(spec);
   const auto model = make_step_model(scene);
   State state{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
@@ -95,8 +95,8 @@ std::vector<double> kicked_puck(scene::ModelKind kind, const std::string& when, 
 }
 
 TEST(Wrenches, WithAConditionKickABodyAgainWheneverItHasComeToRest) {
-  // A kick of 0.5 N s gives 2 kg 0.25 m/s; friction takes μ g h = 0.04 m/s from it in each step, that of the kick included: it rests
-  // after seven steps, in which the last takes what is left, and is kicked in the next.
+  // A kick of 0.5 N s gives 2 kg 0.25 m/s; friction takes μ g h = 0.04 m/s from it in each step, that of the kick
+  // included: it rests after seven steps, in which the last takes what is left, and is kicked in the next.
   for (const scene::ModelKind kind : {scene::ModelKind::kConvexSecondOrder, scene::ModelKind::kStewartTrinkle}) {
     const std::vector<double> speeds = kicked_puck(kind, "abs(v_x) < 1e-6", 40);
     for (int k = 0; k < 40; ++k) {
@@ -108,8 +108,10 @@ TEST(Wrenches, WithAConditionKickABodyAgainWheneverItHasComeToRest) {
 }
 
 TEST(Wrenches, WithAConditionOnPositionsPushQuasistaticBodiesToo) {
-  for (const auto& [when, share] : {std::pair("x < 1.5 && t >= 0", 1.0), std::pair("x > 1.5", 0.0), std::pair("z == 3", 1.0)}) {
-    const StepResult result = step_at(ball({{.body = "ball", .force_W = {3, 0, 0}, .when = scene::WhenSpec{when, {}}}}), 0.1);
+  for (const auto& [when, share] :
+       {std::pair("x < 1.5 && t >= 0", 1.0), std::pair("x > 1.5", 0.0), std::pair("z == 3", 1.0)}) {
+    const StepResult result =
+        step_at(ball({{.body = "ball", .force_W = {3, 0, 0}, .when = scene::WhenSpec{when, {}}}}), 0.1);
     EXPECT_NEAR(result.delta[3], share * 3 * 0.01 / 2, 1e-14) << when;
   }
 }

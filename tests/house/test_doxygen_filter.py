@@ -33,6 +33,10 @@ CASES = {
         "class C {\n  ~C();\n  C(C&&) noexcept;\n  C& operator=(const C&) = delete;\n};",
         "class C {\n  /** Destructor. */ ~C();\n  /** Move. */ C(C&&) noexcept;\n  /** Copy. */ C& operator=(const C&) = delete;\n};",
     ),
+    "a member after a macro": (
+        "struct S {\n  LIST_OF(POINTERS)\n  int a;  // own\n};",
+        "struct S {\n  LIST_OF(POINTERS)\n  /** own */ int a;\n};",
+    ),
     "a function after a body": ("int f() { return 1; }\nint g();  // two", "int f() { return 1; }\n/** two */ int g();"),
 }
 UNCHANGED = {

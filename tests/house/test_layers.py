@@ -1,4 +1,5 @@
 """The layering check finds nothing in this tree and finds every kind of violation that is planted in a copy of it."""
+
 import functools
 import shutil
 from pathlib import Path
@@ -49,19 +50,39 @@ def sole_violation(tree):
 SEEDED_INCLUDES = [
     ("math", "seed.cpp", '#include "deft/scene/scene.hpp"', "math may not include scene"),
     ("solvers/contact", "seed.cpp", '#include "deft/contact/contact_problem.hpp"', "solvers/contact may not include contact"),
-    ("solvers/contact/certificate", "seed.cpp", '#include "deft/solvers/contact/interior/kkt_state.hpp"',
-     "solvers/contact/certificate may not include solvers/contact/interior"),
-    ("solvers/contact/certificate", "seed.cpp", '#include "deft/solvers/contact/contact_solver.hpp"',
-     "solvers/contact/certificate may not include solvers/contact"),
-    ("solvers/contact/certificate", "seed.cpp", '#include "deft/solvers/linear/tile_cholesky.hpp"',
-     "solvers/contact/certificate may not include solvers/linear"),
-    ("solvers/contact/interior", "seed.cpp", '#include "deft/solvers/contact/contact_solver.hpp"',
-     "solvers/contact/interior may not include solvers/contact"),
+    (
+        "solvers/contact/certificate",
+        "seed.cpp",
+        '#include "deft/solvers/contact/interior/kkt_state.hpp"',
+        "solvers/contact/certificate may not include solvers/contact/interior",
+    ),
+    (
+        "solvers/contact/certificate",
+        "seed.cpp",
+        '#include "deft/solvers/contact/contact_solver.hpp"',
+        "solvers/contact/certificate may not include solvers/contact",
+    ),
+    (
+        "solvers/contact/certificate",
+        "seed.cpp",
+        '#include "deft/solvers/linear/tile_cholesky.hpp"',
+        "solvers/contact/certificate may not include solvers/linear",
+    ),
+    (
+        "solvers/contact/interior",
+        "seed.cpp",
+        '#include "deft/solvers/contact/contact_solver.hpp"',
+        "solvers/contact/interior may not include solvers/contact",
+    ),
     ("solvers/lcp", "seed.cpp", '#include "deft/solvers/mcp/mcp_solver.hpp"', "solvers/lcp may not include solvers/mcp"),
     ("solvers/horizon", "seed.cpp", '#include "deft/solvers/lcp/lemke.hpp"', "solvers/horizon may not include solvers/lcp"),
     ("dynamics/convex", "seed.cpp", '#include "deft/multibody/model.hpp"', "dynamics/convex may not include multibody"),
-    ("dynamics/convex", "seed.cpp", '#include "deft/dynamics/models/make_step_model.hpp"',
-     "dynamics/convex may not include dynamics/models"),
+    (
+        "dynamics/convex",
+        "seed.cpp",
+        '#include "deft/dynamics/models/make_step_model.hpp"',
+        "dynamics/convex may not include dynamics/models",
+    ),
     ("dynamics", "seed.cpp", '#include "deft/io/scene/scene_file.hpp"', "dynamics may not include io/scene"),
     ("viewer", "seed.cpp", '#include "deft/io/runs/run_folder.hpp"', "viewer may not include io/runs"),
     ("scene", "seed.cpp", "#include <pinocchio/multibody/model.hpp>", "scene may not include pinocchio"),
@@ -84,7 +105,7 @@ SEEDED_INCLUDES = [
 ]
 
 
-@pytest.mark.parametrize("module, name, line, message", SEEDED_INCLUDES, ids=lambda value: str(value))
+@pytest.mark.parametrize("module, name, line, message", SEEDED_INCLUDES, ids=str)
 def test_planted_include_is_found(copy, module, name, line, message):
     plant(copy / "src/deft" / module / name, "\n" + line)
     found = sole_violation(copy)
@@ -123,7 +144,7 @@ SEEDED_CMAKE = [
 ]
 
 
-@pytest.mark.parametrize("name, text, old, message", SEEDED_CMAKE, ids=lambda value: str(value))
+@pytest.mark.parametrize("name, text, old, message", SEEDED_CMAKE, ids=str)
 def test_planted_cmake_is_found(copy, name, text, old, message):
     plant(copy / name, text, old)
     assert message in sole_violation(copy)

@@ -1,4 +1,5 @@
 """Every module explains itself, is small, documents what it offers, and is tested."""
+
 import re
 import tomllib
 from pathlib import Path
@@ -11,8 +12,10 @@ with (ROOT / "layers.toml").open("rb") as source:
 FAMILIES = list(dict.fromkeys(name.split("/")[0] for name in MODULES))
 LINES_OF_A_FOLDER, PAIRS_OF_A_FOLDER, WORDS_OF_A_README = 5000, 15, 1200
 # A declaration at namespace scope: something a reader calls or names.
-DECLARATION = re.compile(r"^(?!\s)(?:template\s*<.*>\s*)?(?:\[\[nodiscard\]\]\s*)?(?:(?:struct|class|enum class|enum)\s+\w+[^;]*\{"
-                         r"|(?:inline |constexpr |static |explicit |virtual )*[\w:<>,&*\s]+\b[\w~]+\s*\([^{;]*)")
+DECLARATION = re.compile(
+    r"^(?!\s)(?:template\s*<.*>\s*)?(?:\[\[nodiscard\]\]\s*)?(?:(?:struct|class|enum class|enum)\s+\w+[^;]*\{"
+    r"|(?:inline |constexpr |static |explicit |virtual )*[\w:<>,&*\s]+\b[\w~]+\s*\([^{;]*)"
+)
 
 
 def sources(folder):
@@ -42,8 +45,11 @@ def test_module_can_be_read_in_one_sitting(root, module):
 
 def test_sources_are_named_after_their_header(root):
     """A source holds its header's name, so that one finds it beside it."""
-    lost = [str(p.relative_to(root)) for p in (root / "src/deft").rglob("*.cpp")
-            if not any(p.stem == h.stem or p.stem.startswith(h.stem + "_") for h in p.parent.glob("*.hpp"))]
+    lost = [
+        str(p.relative_to(root))
+        for p in (root / "src/deft").rglob("*.cpp")
+        if not any(p.stem == h.stem or p.stem.startswith(h.stem + "_") for h in p.parent.glob("*.hpp"))
+    ]
     assert lost == []
 
 
@@ -60,15 +66,20 @@ def undocumented(text):
             described = False
         elif line.startswith("///"):
             described = True
-        elif (DECLARATION.match(line) and not line.startswith(("namespace", "using", "#")) and not described
-              and not re.search(r"///?<? ", line)):
+        elif (
+            DECLARATION.match(line)
+            and not line.startswith(("namespace", "using", "#"))
+            and not described
+            and not re.search(r"///?<? ", line)
+        ):
             found.append(f"{number}: {line}")
     return found
 
 
 def test_every_public_symbol_is_documented(root):
-    missing = [f"{path.relative_to(root)}:{line}" for path in sorted((root / "src/deft").rglob("*.hpp"))
-               for line in undocumented(path.read_text())]
+    missing = [
+        f"{path.relative_to(root)}:{line}" for path in sorted((root / "src/deft").rglob("*.hpp")) for line in undocumented(path.read_text())
+    ]
     assert missing == []
 
 

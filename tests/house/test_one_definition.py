@@ -2,6 +2,7 @@
 
 Headers are held against each other by the compiler too: tests/CMakeLists.txt compiles all of them in one translation unit.
 """
+
 import re
 from collections import defaultdict
 

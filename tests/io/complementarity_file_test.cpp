@@ -9,7 +9,9 @@ namespace complementarity_file_test {
 
 using ComplementarityFiles = ProblemFiles;
 
-ComplementarityProblemFile read_back(const std::string& path) { return std::get<ComplementarityProblemFile>(read_problem(path)); }
+ComplementarityProblemFile read_back(const std::string& path) {
+  return std::get<ComplementarityProblemFile>(read_problem(path));
+}
 
 TEST_F(ComplementarityFiles, EveryNumberComesBack) {
   solvers::lcp::ComplementarityProgram program;
@@ -53,8 +55,8 @@ TEST_F(ComplementarityFiles, ResultsHoldNoInfinity) {
   solvers::lcp::ComplementaritySolution solution{.z = Eigen::VectorXd::Zero(1), .w = Eigen::VectorXd::Ones(1)};
   solvers::lcp::ComplementarityCertificate certificate;
   certificate.primal = kInf;
-  const json result =
-      json::parse(complementarity_result_json(file, solvers::Status::kRayTermination, 0, 3, 1, certificate, solution, "lemke"));
+  const json result = json::parse(
+      complementarity_result_json(file, solvers::Status::kRayTermination, 0, 3, 1, certificate, solution, "lemke"));
   EXPECT_EQ(result["residuals"]["scaled"]["primal"], "inf");
   EXPECT_EQ(result["status"], "RayTermination");
   EXPECT_TRUE(result["solution"]["second"].is_null());

@@ -69,7 +69,9 @@ TEST_F(Journals, GiveBackWhatTheyKept) {
 }
 
 TEST_F(Journals, GoOnAfterWhatWasRead) {
-  { JournalFile(folder, kHeader).keep("1"); }
+  {
+    JournalFile(folder, kHeader).keep("1");
+  }
   for (const char* more : {"2", "3"}) {
     JournalFile journal(folder);
     batches_of(journal);

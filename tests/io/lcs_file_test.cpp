@@ -13,7 +13,9 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using solvers::lcs::LcsMpcProgram;
 
-json matrix(int rows, int cols, std::vector<double> data) { return {{"rows", rows}, {"cols", cols}, {"data", std::move(data)}}; }
+json matrix(int rows, int cols, std::vector<double> data) {
+  return {{"rows", rows}, {"cols", cols}, {"data", std::move(data)}};
+}
 
 /// Two states, one input, two pairs, three steps; every optional field at hand for the tests to change.
 json lcs_example() {
@@ -48,7 +50,9 @@ json lcs_example() {
 
 class LcsFiles : public ProblemFiles {
  protected:
-  LcsProblemFile read_lcs(const json& document) const { return std::get<LcsProblemFile>(read_problem(save(document.dump()))); }
+  LcsProblemFile read_lcs(const json& document) const {
+    return std::get<LcsProblemFile>(read_problem(save(document.dump())));
+  }
   std::string error_of(const json& document) const {
     const std::string file = save(document.dump());
     try {
@@ -85,13 +89,16 @@ TEST_F(LcsFiles, EveryFieldMeansWhatItSays) {
 
 TEST_F(LcsFiles, WhatIsOptionalMayBeMissing) {
   json document = lcs_example();
-  for (const char* key : {"F", "D0", "H", "x_min", "x_max", "x_price", "u_min", "u_max", "gamma_max", "name", "source"}) document.erase(key);
+  for (const char* key : {"F", "D0", "H", "x_min", "x_max", "x_price", "u_min", "u_max", "gamma_max", "name", "source"})
+    document.erase(key);
   const LcsProblemFile file = read_lcs(document);
   EXPECT_EQ(file.name, "p");
   EXPECT_EQ(file.program.system.F, VectorXd::Zero(2));
   EXPECT_EQ(file.program.system.D0, MatrixXd::Zero(2, 2));
   EXPECT_EQ(file.program.system.H, MatrixXd::Zero(2, 1));
-  EXPECT_EQ(file.program.x_min.size() + file.program.u_max.size() + file.program.gamma_max.size() + file.program.x_price.size(), 0);
+  EXPECT_EQ(file.program.x_min.size() + file.program.u_max.size() + file.program.gamma_max.size() +
+                file.program.x_price.size(),
+            0);
   EXPECT_NO_THROW(check(file.program));
 }
 
@@ -163,7 +170,9 @@ TEST_F(LcsFiles, WrongInputIsNamed) {
       {"x0", {1, 2, 3}, "field 'x0': error: has 3 numbers, needs 2 (the states)"},
       {"x0", {1, nullptr}, "field 'x0[1]': error:"},
       {"x_goal", {1}, "field 'x_goal': error: has 1 numbers, needs 2"},
-      {"x_goal", {{1, 2}, {1, 2}, {1, 2}}, "field 'x_goal': error: has 3 vectors, needs one vector, or 4 of them (N + 1)"},
+      {"x_goal",
+       {{1, 2}, {1, 2}, {1, 2}},
+       "field 'x_goal': error: has 3 vectors, needs one vector, or 4 of them (N + 1)"},
       {"x_goal", {{1, 2}, {1, 2}, {1}, {1, 2}}, "field 'x_goal[2]': error: has 1 numbers"},
       {"x_min", {1}, "field 'x_min': error: has 1 numbers, needs 2"},
       {"x_min", {"inf", 0}, "field 'x_min[0]': error: a lower bound cannot be inf"},
@@ -189,11 +198,14 @@ TEST_F(LcsFiles, WrongInputIsNamed) {
 LcsMpcProgram random_program(std::mt19937& generator) {
   std::uniform_int_distribution<int> size(1, 4);
   std::normal_distribution<double> normal;
-  const auto draw = [&](int rows, int cols) { return MatrixXd::NullaryExpr(rows, cols, [&] { return normal(generator) / 3; }).eval(); };
+  const auto draw = [&](int rows, int cols) {
+    return MatrixXd::NullaryExpr(rows, cols, [&] { return normal(generator) / 3; }).eval();
+  };
   const int nx = size(generator), nu = size(generator) - 1, ng = size(generator), N = size(generator);
   LcsMpcProgram p;
   p.N = N;
-  p.system = {draw(nx, nx), draw(nx, nu), draw(nx, ng), draw(nx, 1), draw(ng, nx), draw(ng, nx), draw(ng, ng), draw(ng, nu), draw(ng, 1)};
+  p.system = {draw(nx, nx), draw(nx, nu), draw(nx, ng), draw(nx, 1), draw(ng, nx),
+              draw(ng, nx), draw(ng, ng), draw(ng, nu), draw(ng, 1)};
   const MatrixXd L = draw(nx, nx);
   p.Q = L * L.transpose();
   p.Q = (0.5 * p.Q + 0.5 * p.Q.transpose()).eval();
@@ -222,7 +234,8 @@ TEST_F(LcsFiles, EveryNumberComesBack) {
     EXPECT_EQ(file.name + file.source, "nametest");
     EXPECT_TRUE(file.notes.empty());
     const auto &s = p.system, &t = b.system;
-    EXPECT_TRUE(s.A == t.A && s.B == t.B && s.C == t.C && s.F == t.F && s.D0 == t.D0 && s.D == t.D && s.E == t.E && s.H == t.H && s.alpha == t.alpha);
+    EXPECT_TRUE(s.A == t.A && s.B == t.B && s.C == t.C && s.F == t.F && s.D0 == t.D0 && s.D == t.D && s.E == t.E &&
+                s.H == t.H && s.alpha == t.alpha);
     EXPECT_TRUE(p.N == b.N && p.Q == b.Q && p.R == b.R && p.Qf == b.Qf && p.x0 == b.x0 && p.x_goal == b.x_goal);
     EXPECT_TRUE(p.x_min == b.x_min && p.x_max == b.x_max && p.x_price == b.x_price && p.gamma_max == b.gamma_max);
     if (p.system.B.cols() > 0) {
@@ -236,12 +249,14 @@ TEST_F(LcsFiles, EveryNumberComesBack) {
 TEST_F(LcsFiles, TheExampleOfACornerIsTheModelOfFlatSurfaces) {
   const double r = std::sqrt(0.5);
   dynamics::SurfaceContactModel model;
-  model.surfaces = {{Eigen::Vector2d(r, -r), -0.6, 0.8}, {Eigen::Vector2d(0, 1), 4.4, 0.8}, {Eigen::Vector2d(-1, 0), 4.4, 0.8}};
+  model.surfaces = {
+      {Eigen::Vector2d(r, -r), -0.6, 0.8}, {Eigen::Vector2d(0, 1), 4.4, 0.8}, {Eigen::Vector2d(-1, 0), 4.4, 0.8}};
   const auto built = dynamics::surface_contact_lcs(model);
   const auto file = std::get<LcsProblemFile>(read_problem(DEFT_SOURCE_DIR "/scenes/control/corner_n20.json"));
   const auto& s = file.program.system;
   EXPECT_EQ(file.program.N, 20);
-  for (const auto& [a, b] : {std::pair(s.A, built.A), std::pair(s.B, built.B), std::pair(s.C, built.C), std::pair(s.D, built.D), std::pair(s.E, built.E)})
+  for (const auto& [a, b] : {std::pair(s.A, built.A), std::pair(s.B, built.B), std::pair(s.C, built.C),
+                             std::pair(s.D, built.D), std::pair(s.E, built.E)})
     EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-15);
   EXPECT_LT((s.alpha - built.alpha).cwiseAbs().maxCoeff(), 1e-15);
 }

@@ -1,4 +1,5 @@
-// Problem files of kind `ecp`: what is written is read back, and every field means what it says. Wrong input: tests/cli/test_patch_problems.py.
+// Problem files of kind `ecp`: what is written is read back, and every field means what it says. Wrong input:
+// tests/cli/test_patch_problems.py.
 
 #include <Eigen/Core>
 
@@ -14,34 +15,40 @@ using Eigen::Vector4d;
 
 /// A tilted plane, a cylinder with everything that a body can have, and a body of two shapes.
 json patch_example() {
-  return {{"format", "deft-problem"},
-          {"version", 1},
-          {"kind", "ecp"},
-          {"name", "wheel"},
-          {"h", 0.02},
-          {"gravity", {0, 1, -9}},
-          {"ellipsoid_axis", {0, 2, 0}},
-          {"bodies",
-           {{{"shape", {{"half_space", {{"normal", {0, 0, 2}}, {"offset", 1}}}}}, {"mass", nullptr}},
-            {{"shape", {{"cylinder", {{"radius", 0.5}, {"length", 2}}}}},
-             {"mass", 3},
-             {"inertia", {2, 3, 4, 0.1, 0.2, 0.3}},
-             {"q", {0.6, 0.8, 0, 0, 1, 2, 3}},
-             {"nu", {1, 2, 3, 4, 5, 6}},
-             {"p_app", {7, 8, 9, 10, 11, 12}}},
-            {{"shape", {{{"ellipsoid", {{"radii", {1, 2, 3}}}}, {"pose", {0, 1, 0, 0, 0, 0, 1}}}, {{"polytope", {{"vertices", {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}}}}},
-             {"mass", 1},
-             {"inertia", {1, 1, 1}},
-             {"q", {1, 0, 0, 0, 0, 0, 0}},
-             {"nu", {0, 0, 0, 0, 0, 0}}}}},
-          {"pairs", {{{"a", 1}, {"b", 0}, {"mu", 0.3}, {"ellipsoid", {1, 2, 3}}}, {{"a", 0}, {"b", 2}, {"shape_b", 1}, {"mu", 0}}}},
-          {"warm", {{"z", {1, 2}}}},
-          {"something_else", 1}};
+  return {
+      {"format", "deft-problem"},
+      {"version", 1},
+      {"kind", "ecp"},
+      {"name", "wheel"},
+      {"h", 0.02},
+      {"gravity", {0, 1, -9}},
+      {"ellipsoid_axis", {0, 2, 0}},
+      {"bodies",
+       {{{"shape", {{"half_space", {{"normal", {0, 0, 2}}, {"offset", 1}}}}}, {"mass", nullptr}},
+        {{"shape", {{"cylinder", {{"radius", 0.5}, {"length", 2}}}}},
+         {"mass", 3},
+         {"inertia", {2, 3, 4, 0.1, 0.2, 0.3}},
+         {"q", {0.6, 0.8, 0, 0, 1, 2, 3}},
+         {"nu", {1, 2, 3, 4, 5, 6}},
+         {"p_app", {7, 8, 9, 10, 11, 12}}},
+        {{"shape",
+          {{{"ellipsoid", {{"radii", {1, 2, 3}}}}, {"pose", {0, 1, 0, 0, 0, 0, 1}}},
+           {{"polytope", {{"vertices", {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}}}}},
+         {"mass", 1},
+         {"inertia", {1, 1, 1}},
+         {"q", {1, 0, 0, 0, 0, 0, 0}},
+         {"nu", {0, 0, 0, 0, 0, 0}}}}},
+      {"pairs",
+       {{{"a", 1}, {"b", 0}, {"mu", 0.3}, {"ellipsoid", {1, 2, 3}}}, {{"a", 0}, {"b", 2}, {"shape_b", 1}, {"mu", 0}}}},
+      {"warm", {{"z", {1, 2}}}},
+      {"something_else", 1}};
 }
 
 class PatchFiles : public ProblemFiles {
  protected:
-  PatchProblemFile read_patch(const json& document) const { return std::get<PatchProblemFile>(read_problem(save(document.dump()))); }
+  PatchProblemFile read_patch(const json& document) const {
+    return std::get<PatchProblemFile>(read_problem(save(document.dump())));
+  }
 };
 
 void expect_same(const PatchProblem& a, const PatchProblem& b) {
@@ -69,7 +76,8 @@ void expect_same(const PatchProblem& a, const PatchProblem& b) {
   ASSERT_EQ(a.pairs.size(), b.pairs.size());
   for (std::size_t i = 0; i < a.pairs.size(); ++i) {
     const auto &x = a.pairs[i], &y = b.pairs[i];
-    EXPECT_EQ(std::tie(x.a, x.b, x.shape_a, x.shape_b, x.mu, x.ellipsoid), std::tie(y.a, y.b, y.shape_a, y.shape_b, y.mu, y.ellipsoid));
+    EXPECT_EQ(std::tie(x.a, x.b, x.shape_a, x.shape_b, x.mu, x.ellipsoid),
+              std::tie(y.a, y.b, y.shape_a, y.shape_b, y.mu, y.ellipsoid));
   }
 }
 
@@ -124,7 +132,9 @@ TEST_F(PatchFiles, MissingInertiasAreThoseOfSolids) {
   json document = patch_example();
   document["bodies"][1].erase("inertia");
   const Matrix3d I = read_patch(document).problem.bodies[1].I_BCm_B;
-  EXPECT_LT((I - Vector3d(3 * (3 * 0.25 + 4) / 12, 3 * (3 * 0.25 + 4) / 12, 3 * 0.125 * 1).asDiagonal().toDenseMatrix()).norm(), 1e-14);
+  EXPECT_LT((I - Vector3d(3 * (3 * 0.25 + 4) / 12, 3 * (3 * 0.25 + 4) / 12, 3 * 0.125 * 1).asDiagonal().toDenseMatrix())
+                .norm(),
+            1e-14);
   document["bodies"][1]["inertia"] = {{1, 2e-8, 0}, {0, 1, 0}, {0, 0, 1}};
   const PatchProblemFile averaged = read_patch(document);
   ASSERT_EQ(averaged.notes.size(), 1u);

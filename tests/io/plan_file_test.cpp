@@ -188,7 +188,9 @@ TEST_F(SearchFolder, KeepsWhatIsPendingWhenTheWriterGoes) {
 }
 
 TEST_F(SearchFolder, ReadsNoPlanFromASimulationAndRefusesABrokenTree) {
-  { RunWriter(folder, {"sim", "deft: 1", "{}", "1"}, motion_of(0)).append(motion_of(3)); }
+  {
+    RunWriter(folder, {"sim", "deft: 1", "{}", "1"}, motion_of(0)).append(motion_of(3));
+  }
   EXPECT_FALSE(read_plan(folder).has_value());
   EXPECT_THROW(read_plan(folder / "nowhere"), InputError);
 

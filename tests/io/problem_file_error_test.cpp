@@ -29,11 +29,7 @@ const std::vector<Malformed> kMalformed{
     {"fractional nv", [](json& d) { d["nv"] = 2.5; }, "field 'nv': error: must be an integer"},
     {"negative nv", [](json& d) { d["nv"] = -1; }, "field 'nv': error: must be an integer"},
     {"huge nv", [](json& d) { d["nv"] = 1 << 30; }, "field 'b': error: has 3 numbers"},
-    {"short b",
-     [](json& d) {
-       d["b"] = {1, 2};
-     },
-     "field 'b': error: has 2 numbers, needs 3 (nv)"},
+    {"short b", [](json& d) { d["b"] = {1, 2}; }, "field 'b': error: has 2 numbers, needs 3 (nv)"},
     {"text in b", [](json& d) { d["b"][1] = "two"; }, "field 'b[1]': error: must be a finite number, not \"two\""},
     {"infinite b", [](json& d) { d["b"][1] = "inf"; }, "field 'b[1]': error: must be a finite number"},
     {"null in b", [](json& d) { d["b"][1] = nullptr; }, "field 'b[1]': error: must be a finite number, not null"},
@@ -42,15 +38,9 @@ const std::vector<Malformed> kMalformed{
     {"overlapping blocks", [](json& d) { d["Q_blocks"][1]["start"] = 1; },
      "field 'Q_blocks': error: blocks that start at 0 and 1 overlap"},
     {"block beyond nv", [](json& d) { d["Q_blocks"][1]["size"] = 2; }, "field 'Q_blocks[1].size'"},
-    {"block data",
-     [](json& d) {
-       d["Q_blocks"][0]["data"] = {1, 2, 3};
-     },
+    {"block data", [](json& d) { d["Q_blocks"][0]["data"] = {1, 2, 3}; },
      "field 'Q_blocks[0].data': error: has 3 numbers, needs 4 (size × size)"},
-    {"indefinite Q",
-     [](json& d) {
-       d["Q_blocks"][0]["data"] = {1, 2, 2, 1};
-     },
+    {"indefinite Q", [](json& d) { d["Q_blocks"][0]["data"] = {1, 2, 2, 1}; },
      "field 'Q_blocks': error: is not positive semidefinite (block of indices 0 to 1)"},
     {"a matrix of another size",
      [](json& d) {
@@ -93,10 +83,7 @@ const std::vector<Malformed> kMalformed{
     {"no normal", [](json& d) { d["contacts"][0].erase("normal"); }, "field 'contacts[0].normal': error: is missing"},
     {"column beyond nv", [](json& d) { d["contacts"][0]["normal"]["cols"] = {3}; },
      "field 'contacts[0].normal.cols[0]': error: must be an integer from 0 to 2, not 3"},
-    {"vals too long",
-     [](json& d) {
-       d["contacts"][0]["normal"]["vals"] = {1, 2};
-     },
+    {"vals too long", [](json& d) { d["contacts"][0]["normal"]["vals"] = {1, 2}; },
      "field 'contacts[0].normal.vals': error: has 2 numbers, needs 1"},
     {"no tangents", [](json& d) { d["contacts"][0].erase("tangents"); },
      "field 'contacts[0].tangents': error: is missing"},
@@ -104,10 +91,7 @@ const std::vector<Malformed> kMalformed{
      "field 'contacts[0].tangents': error: has 3 rows"},
     {"spin of a pyramid", [](json& d) { d["contacts"][0]["spin"] = row({0}, {1}); },
      "field 'contacts[0].spin': error: is for the model 'cone', or a contact with 'cone': true, only"},
-    {"ellipsoid of a pyramid",
-     [](json& d) {
-       d["contacts"][0]["ellipsoid"] = {1, 1, 1};
-     },
+    {"ellipsoid of a pyramid", [](json& d) { d["contacts"][0]["ellipsoid"] = {1, 1, 1}; },
      "field 'contacts[0].ellipsoid': error: is for the model 'cone', or a contact with 'cone': true, only"},
     {"ellipsoid too short",
      [](json& d) {
@@ -121,10 +105,7 @@ const std::vector<Malformed> kMalformed{
        d["contacts"][0]["ellipsoid"] = {1, 0, 1};
      },
      "field 'contacts[0].ellipsoid[1]': error: must be positive"},
-    {"offset too long",
-     [](json& d) {
-       d["contacts"][0]["offset"] = {1, 2, 3};
-     },
+    {"offset too long", [](json& d) { d["contacts"][0]["offset"] = {1, 2, 3}; },
      "field 'contacts[0].offset': error: has 3 numbers, needs 2"},
     {"negative compliance", [](json& d) { d["contacts"][0]["compliance"] = -1; },
      "field 'contacts[0].compliance': error: must not be negative"},
@@ -137,35 +118,19 @@ const std::vector<Malformed> kMalformed{
     {"one ray", [](json& d) { d["rays"] = 1; }, "field 'rays': error: must be an integer from 2"},
     {"kappa of zero", [](json& d) { d["kappa"] = 0; }, "field 'kappa': error: must be positive"},
     {"infinite kappa", [](json& d) { d["kappa"] = "inf"; }, "field 'kappa': error: must be a finite number"},
-    {"short bounds",
-     [](json& d) {
-       d["bounds"] = {{"lower", {1}}};
-     },
+    {"short bounds", [](json& d) { d["bounds"] = {{"lower", {1}}}; },
      "field 'bounds.lower': error: has 1 numbers, needs 3 (nv)"},
-    {"text in bounds",
-     [](json& d) {
-       d["bounds"] = {{"lower", {"nan", 0, 0}}};
-     },
+    {"text in bounds", [](json& d) { d["bounds"] = {{"lower", {"nan", 0, 0}}}; },
      "field 'bounds.lower[0]': error: must be a finite number, \"inf\" or \"-inf\", not \"nan\""},
-    {"lower bound of inf",
-     [](json& d) {
-       d["bounds"] = {{"lower", {"inf", 0, 0}}};
-     },
+    {"lower bound of inf", [](json& d) { d["bounds"] = {{"lower", {"inf", 0, 0}}}; },
      "field 'bounds.lower[0]': error: the lower bound cannot be inf"},
     {"G of other columns",
-     [](json& d) {
-       d["linear"] = {{"G", {{"rows", 1}, {"cols", 2}, {"data", {1, 1}}}}, {"g", {1}}};
-     },
+     [](json& d) { d["linear"] = {{"G", {{"rows", 1}, {"cols", 2}, {"data", {1, 1}}}}, {"g", {1}}}; },
      "field 'linear.G.cols': error: must be 3, not 2"},
     {"g of other size",
-     [](json& d) {
-       d["linear"] = {{"G", {{"rows", 1}, {"cols", 3}, {"data", {1, 1, 1}}}}, {"g", {1, 2}}};
-     },
+     [](json& d) { d["linear"] = {{"G", {{"rows", 1}, {"cols", 3}, {"data", {1, 1, 1}}}}, {"g", {1, 2}}}; },
      "field 'linear.g': error: has 2 numbers, needs 1"},
-    {"no a",
-     [](json& d) {
-       d["equality"] = {{"A", {{"rows", 1}, {"cols", 3}, {"data", {1, 1, 1}}}}};
-     },
+    {"no a", [](json& d) { d["equality"] = {{"A", {{"rows", 1}, {"cols", 3}, {"data", {1, 1, 1}}}}}; },
      "field 'equality.a': error: is missing"},
 };
 
@@ -193,8 +158,7 @@ TEST_F(ProblemFiles, RefusesDeepNestingAndReadsWhatIsJustAllowed) {
     json document = example();
     document["extra"] = "HERE";
     std::string text = document.dump();
-    const std::string deep =
-        std::string(to_size(depth - 1), '[') + std::string(to_size(depth - 1), ']');
+    const std::string deep = std::string(to_size(depth - 1), '[') + std::string(to_size(depth - 1), ']');
     return text.replace(text.find("\"HERE\""), 6, deep);
   };
   EXPECT_EQ(complaint(nested(64)), "");

@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/io/runs/run_folder.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -58,7 +58,8 @@ Trajectory start_of(int nq, int nu, int bodies) {
 /// One more state of the plan that is followed.
 void add_reference(Trajectory& motion, double value) {
   motion.reference_q.emplace_back(motion.names_q.size(), value);
-  motion.reference_X_WB.emplace_back(motion.names_bodies.size(), std::array<double, 7>{1, 0, 0, 0, value, 2 * value, 3 * value});
+  motion.reference_X_WB.emplace_back(motion.names_bodies.size(),
+                                     std::array<double, 7>{1, 0, 0, 0, value, 2 * value, 3 * value});
 }
 
 /// One step whose every number is different; step k has k mod 4 contacts.
@@ -118,17 +119,29 @@ void add_step(Trajectory& motion) {
   }
   if (motion.horizon > 0) {
     const auto N = to_size(motion.horizon);
-    dynamics::HorizonRecord plan{.cost = s, .bound = -s, .gap = k % 2 == 0 ? std::numeric_limits<double>::infinity() : s, .nodes = 10 + k, .time_s = 2 * s, .status = k % 2, .fallback = k % 2 == 0};
+    dynamics::HorizonRecord plan{.cost = s,
+                                 .bound = -s,
+                                 .gap = k % 2 == 0 ? std::numeric_limits<double>::infinity() : s,
+                                 .nodes = 10 + k,
+                                 .time_s = 2 * s,
+                                 .status = k % 2,
+                                 .fallback = k % 2 == 0};
     plan.x.assign((N + 1) * motion.names_x.size(), s);
     plan.u.assign(N * motion.names_u.size(), 2 * s);
     plan.X_WB.assign((N + 1) * motion.names_bodies.size() * 7, 3 * s);
-    for (int i = 0; i < k % 3; ++i) plan.pairs.push_back({static_cast<dynamics::HorizonPair::Kind>(k % 4), i, k, i - 1});
+    for (int i = 0; i < k % 3; ++i)
+      plan.pairs.push_back({static_cast<dynamics::HorizonPair::Kind>(k % 4), i, k, i - 1});
     plan.gamma.assign(plan.pairs.size() * N, 4 * s);
     plan.slack.assign(plan.pairs.size() * N, 5 * s);
     motion.horizons.push_back(plan);
   }
   if (!motion.track_words.empty()) {
-    motion.tracks.push_back({.knot = 0.3 * k, .position_error_m = s, .rotation_error_rad = 2 * s, .status = k % 2, .period_us = 3 * s, .plan = k / 7});
+    motion.tracks.push_back({.knot = 0.3 * k,
+                             .position_error_m = s,
+                             .rotation_error_rad = 2 * s,
+                             .status = k % 2,
+                             .period_us = 3 * s,
+                             .plan = k / 7});
     motion.measured_q.emplace_back(motion.names_q.size(), k % 5 == 4 ? std::nan("") : 4 * s);
     add_reference(motion, 5 * s);
   }
@@ -144,7 +157,8 @@ void expect_same(const std::vector<std::vector<double>>& a, const std::vector<st
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t k = 0; k < a.size(); ++k) {
     ASSERT_EQ(a[k].size(), b[k].size());
-    for (std::size_t i = 0; i < a[k].size(); ++i) EXPECT_TRUE(a[k][i] == b[k][i] || (std::isnan(a[k][i]) && std::isnan(b[k][i]))) << k << ' ' << i;
+    for (std::size_t i = 0; i < a[k].size(); ++i)
+      EXPECT_TRUE(a[k][i] == b[k][i] || (std::isnan(a[k][i]) && std::isnan(b[k][i]))) << k << ' ' << i;
   }
 }
 
@@ -170,11 +184,13 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   ASSERT_EQ(a.horizons.size(), b.horizons.size());
   for (std::size_t i = 0; i < a.horizons.size(); ++i) {
     const dynamics::HorizonRecord &x = a.horizons[i], &y = b.horizons[i];
-    EXPECT_EQ(std::tie(x.x, x.u, x.X_WB, x.gamma, x.slack, x.cost, x.bound, x.gap, x.nodes, x.time_s, x.status, x.fallback),
-              std::tie(y.x, y.u, y.X_WB, y.gamma, y.slack, y.cost, y.bound, y.gap, y.nodes, y.time_s, y.status, y.fallback));
+    EXPECT_EQ(
+        std::tie(x.x, x.u, x.X_WB, x.gamma, x.slack, x.cost, x.bound, x.gap, x.nodes, x.time_s, x.status, x.fallback),
+        std::tie(y.x, y.u, y.X_WB, y.gamma, y.slack, y.cost, y.bound, y.gap, y.nodes, y.time_s, y.status, y.fallback));
     ASSERT_EQ(x.pairs.size(), y.pairs.size());
     for (std::size_t p = 0; p < x.pairs.size(); ++p)
-      EXPECT_EQ(std::tie(x.pairs[p].kind, x.pairs[p].a, x.pairs[p].b, x.pairs[p].index), std::tie(y.pairs[p].kind, y.pairs[p].a, y.pairs[p].b, y.pairs[p].index));
+      EXPECT_EQ(std::tie(x.pairs[p].kind, x.pairs[p].a, x.pairs[p].b, x.pairs[p].index),
+                std::tie(y.pairs[p].kind, y.pairs[p].a, y.pairs[p].b, y.pairs[p].index));
   }
   EXPECT_EQ(a.track_words, b.track_words);
   EXPECT_EQ(a.reference_q, b.reference_q);
@@ -189,13 +205,16 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   ASSERT_EQ(a.supports.size(), b.supports.size());
   for (std::size_t i = 0; i < a.supports.size(); ++i) {
     const dynamics::SupportRecord &x = a.supports[i], &y = b.supports[i];
-    EXPECT_EQ(std::tie(x.load, x.factor, x.twist, x.form, x.state), std::tie(y.load, y.factor, y.twist, y.form, y.state));
+    EXPECT_EQ(std::tie(x.load, x.factor, x.twist, x.form, x.state),
+              std::tie(y.load, y.factor, y.twist, y.form, y.state));
   }
   ASSERT_EQ(a.contacts.size(), b.contacts.size());
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
     const ContactRecord &x = a.contacts[i], &y = b.contacts[i];
-    EXPECT_EQ(std::tie(x.a, x.b, x.point_W, x.normal_W, x.gap, x.gap_start, x.boundary_gap, x.force_W, x.torque_W, x.mu, x.state),
-              std::tie(y.a, y.b, y.point_W, y.normal_W, y.gap, y.gap_start, y.boundary_gap, y.force_W, y.torque_W, y.mu, y.state));
+    EXPECT_EQ(std::tie(x.a, x.b, x.point_W, x.normal_W, x.gap, x.gap_start, x.boundary_gap, x.force_W, x.torque_W, x.mu,
+                       x.state),
+              std::tie(y.a, y.b, y.point_W, y.normal_W, y.gap, y.gap_start, y.boundary_gap, y.force_W, y.torque_W, y.mu,
+                       y.state));
     EXPECT_EQ(std::tie(x.kind, x.tangent_W, x.slip, x.ellipsoid), std::tie(y.kind, y.tangent_W, y.slip, y.ellipsoid));
   }
   ASSERT_EQ(a.steps.size(), b.steps.size());
@@ -242,7 +261,8 @@ TEST_F(RunFolder, GivesBackEverythingThatWasWritten) {
   EXPECT_TRUE(read_run(path("run.h5")).complete);
 }
 
-/// Appends 600 steps to `motion` and the run, waiting until half of them can be read; before and after, the file must hold what was written.
+/// Appends 600 steps to `motion` and the run, waiting until half of them can be read; before and after, the file must
+/// hold what was written.
 void expect_given_back(const std::string& path, Trajectory& motion, std::size_t whole_copy_bytes) {
   {
     RunWriter writer(path, kHeader, motion, {.period_s = 0.01, .whole_copy_bytes = whole_copy_bytes});
@@ -307,7 +327,9 @@ TEST_F(RunFolder, TakesOnlyTheStepsOfWhichTheTrackIsWhole) {
   // As when a writer is killed between two columns: one of them ends early, by rows of the state or of the step.
   const std::size_t nq = 3, poses = 3 * 7;
   const auto steps_of = [&](const RunRows& rows) {
-    { RunFile(path("run.h5"), kHeader, motion, RunFormat::kWhole).append(rows); }
+    {
+      RunFile(path("run.h5"), kHeader, motion, RunFormat::kWhole).append(rows);
+    }
     const Trajectory read = read_run(path()).trajectory;
     const auto steps = to_size(read.num_steps());
     EXPECT_EQ(read.tracks.size(), steps);
@@ -344,11 +366,14 @@ TEST_F(RunFolder, HoldsStepsWithoutACertificate) {
     step.residual = step.residual_stationarity = step.residual_primal = step.residual_complementarity = nan;
     step.energy = step.solve_us = nan;
   }
-  { RunWriter(path(), kHeader, motion).append(motion); }
+  {
+    RunWriter(path(), kHeader, motion).append(motion);
+  }
   const Trajectory read = read_run(path()).trajectory;
   ASSERT_EQ(read.num_steps(), 3);
   for (const StepRecord& step : read.steps) {
-    for (const double value : {step.residual, step.residual_stationarity, step.residual_primal, step.residual_complementarity, step.energy, step.solve_us})
+    for (const double value : {step.residual, step.residual_stationarity, step.residual_primal,
+                               step.residual_complementarity, step.energy, step.solve_us})
       EXPECT_TRUE(std::isnan(value));
     EXPECT_GT(step.step_us, 20);
   }
@@ -394,7 +419,9 @@ TEST_F(RunFolder, GoesOnInSingleWriterModeWhenTheFileIsLarge) {
 TEST_F(RunFolder, HoldsManyNamesAndALongScene) {
   Trajectory motion = start_of(9000, 0, 1300);
   const std::string yaml(300'000, 'y');
-  { const RunWriter writer(path(), {"many", yaml, "{}", "0.1.0"}, motion); }
+  {
+    const RunWriter writer(path(), {"many", yaml, "{}", "0.1.0"}, motion);
+  }
   const io::Run run = read_run(path());
   EXPECT_EQ(run.header.scene_yaml, yaml);
   expect_equal(run.trajectory, motion);

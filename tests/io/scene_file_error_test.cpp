@@ -39,9 +39,7 @@ std::string report_of(const std::string& text, const SceneFileOptions& options =
 void expect_reports(const BadScene& bad, const std::string& report) {
   for (const char* expected : bad.reports)
     EXPECT_NE(report.find(expected), report.npos) << bad.what << ": expected\n  " << expected << "\nin\n" << report;
-  EXPECT_EQ(to_size(std::count(report.begin(), report.end(), '\n')), bad.reports.size())
-      << bad.what << ":\n"
-      << report;
+  EXPECT_EQ(to_size(std::count(report.begin(), report.end(), '\n')), bad.reports.size()) << bad.what << ":\n" << report;
 }
 
 // A scene with one robot and one free ball; the cases below go behind it, from line 4.
@@ -161,7 +159,9 @@ TEST(SceneFileErrors, NameThePlaceAndTheRightWord) {
       {"no time",
        "commands: {knots: [{arm: 1}]}",
        {"4:20: error: a knot needs 't' [s]", "4:21: error: commands: 'arm' is not among the robots"}},
-      {"velocity commands", "commands: {type: velocity}", {"4:18: error: commands.type: velocity is for step.model: limit-surface"}},
+      {"velocity commands",
+       "commands: {type: velocity}",
+       {"4:18: error: commands.type: velocity is for step.model: limit-surface"}},
       {"interpolation",
        "commands: {interpolation: cubic}",
        {"4:27: error: commands.interpolation: 'cubic' is none of the choices; valid: linear, hold"}},

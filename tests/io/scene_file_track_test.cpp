@@ -14,18 +14,22 @@ namespace scene_file_track_test {
 using scene::TrackSettings;
 using test::Folder;
 
-const std::string kScene = "deft: 1\nbodies: {crate: {shape: {box: {size: [1, 1, 1]}}, joint: free, mass: 1, mu: 0.5}}\n";
+const std::string kScene =
+    "deft: 1\nbodies: {crate: {shape: {box: {size: [1, 1, 1]}}, joint: free, mass: 1, mu: 0.5}}\n";
 
 TEST(SceneFileTrack, ReadsEverySetting) {
   const Folder folder;
   const std::string path = folder.write(
-      "a.deft.yaml",
-      kScene +
-          "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, position_weight: 3, "
-          "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: 9, command_offset: "
-          "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
-          "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, replan_max_target_offset: 0.22, plant_step: 0.0019, damping_ratio: 20, joint_lag: "
-          "21, object_damping: 22}\n");
+      "a.deft.yaml", kScene +
+                         "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, "
+                         "position_weight: 3, "
+                         "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: "
+                         "9, command_offset: "
+                         "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, "
+                         "tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
+                         "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, "
+                         "replan_max_target_offset: 0.22, plant_step: 0.0019, damping_ratio: 20, joint_lag: "
+                         "21, object_damping: 22}\n");
   const scene::SceneSpec spec = test::read_good(path);
   const auto expect = [](const TrackSettings& s) {
     EXPECT_EQ(s.period, 0.002);
@@ -73,7 +77,8 @@ TEST(SceneFileTrack, MissingSettingsKeepTheirDefaultsAndNoneIsAValue) {
   EXPECT_EQ(track.horizon, defaults.horizon);
   EXPECT_EQ(track.object_damping, std::nullopt);
   EXPECT_EQ(track.normal_force, std::numeric_limits<double>::infinity());
-  track = test::read_good(folder.write("b.deft.yaml", kScene + "track: {object_damping: null, normal_force: .inf}\n")).track;
+  track = test::read_good(folder.write("b.deft.yaml", kScene + "track: {object_damping: null, normal_force: .inf}\n"))
+              .track;
   EXPECT_EQ(track.object_damping, std::nullopt);
   EXPECT_EQ(track.normal_force, std::numeric_limits<double>::infinity());
   // An overlay and --set win, key by key; null takes back.
@@ -120,31 +125,60 @@ TEST(SceneFileTrack, NamesWrongSettingsTheirValuesAndWhatIsValid) {
 
 TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
   const std::string help = track_settings_help();
-  for (const char* key :
-       {"period", "horizon", "linearization", "reference", "kappa", "position_weight", "rotation_weight",
-        "terminal_factor", "joint_weight", "command_weight", "change_weight", "command_offset", "speed", "normal_force",
-        "delay_compensation", "settle", "filter_time", "tolerance_position", "tolerance_rotation", "replan", "replan_position", "replan_rotation", "replans", "replan_step_norm", "replan_max_target_offset", "replan_time",
-        "plant_step", "damping_ratio", "joint_lag", "object_damping"})
+  for (const char* key : {"period",
+                          "horizon",
+                          "linearization",
+                          "reference",
+                          "kappa",
+                          "position_weight",
+                          "rotation_weight",
+                          "terminal_factor",
+                          "joint_weight",
+                          "command_weight",
+                          "change_weight",
+                          "command_offset",
+                          "speed",
+                          "normal_force",
+                          "delay_compensation",
+                          "settle",
+                          "filter_time",
+                          "tolerance_position",
+                          "tolerance_rotation",
+                          "replan",
+                          "replan_position",
+                          "replan_rotation",
+                          "replans",
+                          "replan_step_norm",
+                          "replan_max_target_offset",
+                          "replan_time",
+                          "plant_step",
+                          "damping_ratio",
+                          "joint_lag",
+                          "object_damping"})
     EXPECT_NE(help.find(std::string("track.") + key + " "), std::string::npos) << key;
   for (const char* text :
-       {"default null; range: >= 0 or null", "default measured; range: measured, reference", "default inf; range: > 0 or inf",
-        "default true; range: true, false", "default 3; range: an integer >= 1"})
+       {"default null; range: >= 0 or null", "default measured; range: measured, reference",
+        "default inf; range: > 0 or inf", "default true; range: true, false", "default 3; range: an integer >= 1"})
     EXPECT_NE(help.find(text), std::string::npos) << text << '\n' << help;
 }
 
 TEST(SceneFileTrack, FormerNamesAreReadWithAWarning) {
   const Folder folder;
   std::string report;
-  const auto spec = test::read(folder.write("a.deft.yaml", kScene + "track: {replan_stretch: 0.3}\nplan: {stretch: 0.2, regrasp: transfer}\n"), {}, report);
+  const auto spec = test::read(
+      folder.write("a.deft.yaml", kScene + "track: {replan_stretch: 0.3}\nplan: {stretch: 0.2, regrasp: transfer}\n"),
+      {}, report);
   ASSERT_TRUE(spec.has_value()) << report;
   EXPECT_EQ(spec->track.replan_max_target_offset, 0.3);
   EXPECT_EQ(spec->plan.max_target_offset, 0.2);
   EXPECT_EQ(spec->plan.regrasp, scene::Regrasp::kTransit);
-  for (const char* text : {"3:9: warning: track.replan_stretch is now track.replan_max_target_offset", "warning: plan.stretch is now plan.max_target_offset",
+  for (const char* text : {"3:9: warning: track.replan_stretch is now track.replan_max_target_offset",
+                           "warning: plan.stretch is now plan.max_target_offset",
                            "warning: plan.regrasp: the word 'transfer' is now 'transit'"})
     EXPECT_NE(report.find(text), std::string::npos) << text << '\n' << report;
   test::read(folder.write("b.deft.yaml", kScene + "plan: {stretch: 0.2, max_target_offset: 0.1}\n"), {}, report);
-  EXPECT_NE(report.find("error: plan.stretch is now plan.max_target_offset, and both are given"), std::string::npos) << report;
+  EXPECT_NE(report.find("error: plan.stretch is now plan.max_target_offset, and both are given"), std::string::npos)
+      << report;
 }
 
 }  // namespace scene_file_track_test

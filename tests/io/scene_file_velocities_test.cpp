@@ -61,7 +61,8 @@ TEST(SceneFileVelocities, AMatrixMustBeSymmetricAndPositiveDefinite) {
     return text.replace(text.find("[1, 2, 3]}"), 9, matrix);
   };
   const Folder folder;
-  EXPECT_EQ(load(with("[[2, 0.5, 0], [0.5, 1, 0], [0, 0, 3]]"), folder).objects()[0].limit_surface->ellipsoid(0, 1), 0.5);
+  EXPECT_EQ(load(with("[[2, 0.5, 0], [0.5, 1, 0], [0, 0, 3]]"), folder).objects()[0].limit_surface->ellipsoid(0, 1),
+            0.5);
   EXPECT_NE(error_of(with("[[2, 0.5, 0], [0, 1, 0], [0, 0, 3]]")).find("must be symmetric"), std::string::npos);
   EXPECT_NE(error_of(with("[[1, 2, 0], [2, 1, 0], [0, 0, 3]]")).find("positive definite"), std::string::npos);
   EXPECT_NE(error_of(with("{support: {square: 1, disc: 2}}")).find("give one of square"), std::string::npos);
@@ -71,12 +72,16 @@ TEST(SceneFileVelocities, AMatrixMustBeSymmetricAndPositiveDefinite) {
 TEST(SceneFileVelocities, KnotsAndFormulasGiveVelocities) {
   const Folder folder;
   Eigen::VectorXd u(5);
-  const scene::Scene knots = load(std::string(kScene) + "commands: {type: velocity, interpolation: hold, until: 7, knots: [{t: 1, tip: [1, -1]}, {t: 2, hand: {theta: 3}}]}\n", folder);
+  const scene::Scene knots = load(std::string(kScene) +
+                                      "commands: {type: velocity, interpolation: hold, until: 7, knots: [{t: 1, tip: "
+                                      "[1, -1]}, {t: 2, hand: {theta: 3}}]}\n",
+                                  folder);
   EXPECT_TRUE(knots.velocity_commands());
   EXPECT_EQ(knots.last_knot_time(), 7);
   knots.command(3, 0.1, u);
   EXPECT_EQ(u, (Eigen::Matrix<double, 5, 1>(1, -1, 0, 0, 3)));
-  const scene::Scene formulas = load(std::string(kScene) + "commands: {type: velocity, formulas: {tip: [2*t, 1], hand: {theta: cos(t)}}}\n", folder);
+  const scene::Scene formulas = load(
+      std::string(kScene) + "commands: {type: velocity, formulas: {tip: [2*t, 1], hand: {theta: cos(t)}}}\n", folder);
   formulas.command(3, 0.1, u);
   EXPECT_EQ(u, (Eigen::Matrix<double, 5, 1>(6, 1, 0, 0, std::cos(3.0))));
 }
@@ -91,7 +96,8 @@ TEST(SceneFileVelocities, ServosDriveTowardsPosesAndJoints) {
       - {until: 1, base: peg, targets: {tip: [1, 0], hand: {place: [0, 2, 0.25], gain: [1, 1, 3]}}}
       - {until: 2, base: [1, 1, 0], targets: {tip: [0, 0]}}
       - {targets: {hand: [0, 5, 1]}}
-)", folder);
+)",
+                                  folder);
   EXPECT_EQ(scene.last_knot_time(), 2);
   scene::SceneState state = scene.make_state();
   scene.update(scene.initial_configuration(), state);
@@ -118,9 +124,12 @@ TEST(SceneFileVelocities, WrongCommandsAreNamed) {
                {"{type: velocity, formulas: {tip: [sine(t), 1]}}", "expected one of t, pi, sin"},
                {"{type: velocity, formulas: {tap: [1, 1]}}", "there is no robot 'tap'; did you mean 'tip'?"},
                {"{type: velocity, formulas: {tip: [1]}}", "2 expected (one per joint)"},
-               {"{type: velocity, servo: {phases: [{base: pag, targets: {tip: [0, 0]}}]}}", "there is no model 'pag'; did you mean 'peg'?"},
-               {"{type: velocity, servo: {phases: [{base: peg, targets: {tip: [0, 0, 0]}}]}}", "the target of 'tip' needs 2 numbers"},
-               {"{type: velocity, servo: {phases: [{until: 2, base: peg}, {until: 1, base: peg}]}}", "phases must end one after the other"}};
+               {"{type: velocity, servo: {phases: [{base: pag, targets: {tip: [0, 0]}}]}}",
+                "there is no model 'pag'; did you mean 'peg'?"},
+               {"{type: velocity, servo: {phases: [{base: peg, targets: {tip: [0, 0, 0]}}]}}",
+                "the target of 'tip' needs 2 numbers"},
+               {"{type: velocity, servo: {phases: [{until: 2, base: peg}, {until: 1, base: peg}]}}",
+                "phases must end one after the other"}};
   for (const auto& c : cases) {
     const std::string message = error_of(std::string(kScene) + "commands: " + c.commands + "\n");
     EXPECT_NE(message.find(c.message), std::string::npos) << c.commands << "\n" << message;

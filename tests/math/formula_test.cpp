@@ -40,9 +40,10 @@ TEST(Formula, SaysWhereItIsWrong) {
   const struct {
     const char* text;
     const char* message;
-  } cases[] = {{"", "column 1"},          {"1 +", "column 4"},       {"2 * (3", "')' at column 7"},
-               {"sine(t)", "one of t, pi, sin"}, {"sin t", "'('"},  {"min(1)", "','"},
-               {"1 2", "an operator at column 3"}, {"1e999", "a finite number"}, {"x", "instead of 'x'"}};
+  } cases[] = {
+      {"", "column 1"},       {"1 +", "column 4"}, {"2 * (3", "')' at column 7"},      {"sine(t)", "one of t, pi, sin"},
+      {"sin t", "'('"},       {"min(1)", "','"},   {"1 2", "an operator at column 3"}, {"1e999", "a finite number"},
+      {"x", "instead of 'x'"}};
   for (const auto& c : cases) {
     try {
       Formula formula(c.text);

@@ -32,8 +32,8 @@ Vector3d unit_vector(std::mt19937_64& rng) {
 }
 
 // Angles from the denormal range to π and across the switch between series and closed form.
-const double kAngles[] = {0,    1e-300, 1e-160, 1e-12, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.0499999, 0.0500001,
-                          0.06, 0.1,    0.5,    1.0,   2.0,  3.0,  3.14, kPi - 1e-7,  kPi - 1e-12};
+const double kAngles[] = {0,         1e-300, 1e-160, 1e-12, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2,       0.0499999,
+                          0.0500001, 0.06,   0.1,    0.5,   1.0,  2.0,  3.0,  3.14, kPi - 1e-7, kPi - 1e-12};
 
 TEST(Rotation, ExponentialAgreesWithTheSeriesAtEveryAngle) {
   std::mt19937_64 rng(1);

@@ -22,7 +22,8 @@ std::vector<Vector2d> square(double side, const Vector2d& centre = Vector2d::Zer
 }
 
 /// ∇D of a rectangle by the midpoint rule on n × n cells: no edges, no centre of rotation.
-Vector3d load_by_grid(double x_low, double x_high, double y_low, double y_high, double friction, const Vector3d& V, int n) {
+Vector3d load_by_grid(double x_low, double x_high, double y_low, double y_high, double friction, const Vector3d& V,
+                      int n) {
   Vector3d F = Vector3d::Zero();
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -77,12 +78,15 @@ TEST(UniformPressure, HessianIsThatOfTheEnergyAndTheMajorizerIsAboveIt) {
     Matrix3d differences;
     const double step = 1e-5;
     for (int i = 0; i < 3; ++i)
-      differences.col(i) = (gradient(V + step * Vector3d::Unit(i)) - gradient(V - step * Vector3d::Unit(i))) / (2 * step);
-    EXPECT_LT((K - differences).norm(), 2e-3 * K.norm()) << V.transpose();  // log-like where the centre crosses the border
+      differences.col(i) =
+          (gradient(V + step * Vector3d::Unit(i)) - gradient(V - step * Vector3d::Unit(i))) / (2 * step);
+    EXPECT_LT((K - differences).norm(), 2e-3 * K.norm()) << V.transpose();  // log-like where the centre crosses the
+                                                                            // border
     EXPECT_LT((K * V - gradient(V)).norm(), 1e-11 * gradient(V).norm());
     EXPECT_LT((support.majorizer(V) * V - gradient(V)).norm(), 1e-11 * gradient(V).norm());
     const Vector3d other = random_twist(item + 1000, 0.5).normalized();
-    EXPECT_GE(0.5 * other.dot(support.majorizer(V) * other), 0.5 * std::pow(support.dissipation(other), 2) * (1 - 1e-12));
+    EXPECT_GE(0.5 * other.dot(support.majorizer(V) * other),
+              0.5 * std::pow(support.dissipation(other), 2) * (1 - 1e-12));
   }
 }
 

@@ -53,13 +53,9 @@ TEST(KinematicTree, NamesEachMistakeAndItsLine) {
        "test:5: error: joint 'knuckle': the world cannot be a child"},
       {[](World& w) { w.models[0].joints[0].parent = "finger"; },
        "test:5: error: joint 'knuckle' joins link 'finger' to itself"},
-      {[](World& w) {
-         w.models[0].joints.push_back(one_axis("extra", "palm", "tip", false, {1, 0, 0}, 7));
-       },
+      {[](World& w) { w.models[0].joints.push_back(one_axis("extra", "palm", "tip", false, {1, 0, 0}, 7)); },
        "test:7: error: link 'tip' has two parents: it is the child of joint 'tip_joint' and of joint 'extra'"},
-      {[](World& w) {
-         w.models[0].joints.push_back(one_axis("back", "tip", "palm", true, {1, 0, 0}, 7));
-       },
+      {[](World& w) { w.models[0].joints.push_back(one_axis("back", "tip", "palm", true, {1, 0, 0}, 7)); },
        "test:7: error: a kinematic loop: the links that 'hand/knuckle', 'hand/back' move carry each other"},
       {[](World& w) {
          w.models[0].joints[0] = fixed_joint("knuckle", "palm", "finger", 5);
@@ -80,9 +76,7 @@ TEST(KinematicTree, NamesEachMistakeAndItsLine) {
       {[](World& w) { w.welds = {weld("world", "hand::tip", 8)}; },
        "scene:8: error: add_weld child 'hand::tip' is already held by joint 'knuckle'; weld 'hand/palm' or a link "
        "fixed to it instead"},
-      {[](World& w) {
-         w.welds = {weld("world", "box::cube", 8), weld("hand::tip", "box::cube", 9)};
-       },
+      {[](World& w) { w.welds = {weld("world", "box::cube", 8), weld("hand::tip", "box::cube", 9)}; },
        "scene:9: error: add_weld child 'box::cube' is already held by a weld to 'world'"},
       {[](World& w) {
          w.models.push_back({.name = "lid", .links = {heavy_link("lid", 1, 20)}});
@@ -97,13 +91,9 @@ TEST(KinematicTree, NamesEachMistakeAndItsLine) {
       {[](World& w) { w.models[0].is_static = true; },
        "test:5: warning: joint 'knuckle' does not move: model 'hand' is static"},
       // frames
-      {[](World& w) {
-         w.models[0].frames = {{.name = "grip", .attached_to = "tips", .where = {"test", 9, 0}}};
-       },
+      {[](World& w) { w.models[0].frames = {{.name = "grip", .attached_to = "tips", .where = {"test", 9, 0}}}; },
        "test:9: error: frame 'grip' is attached to unknown 'tips'; did you mean 'hand::tip'?"},
-      {[](World& w) {
-         w.frames = {{.name = "a", .attached_to = "a", .where = {"scene", 3, 0}}};
-       },
+      {[](World& w) { w.frames = {{.name = "a", .attached_to = "a", .where = {"scene", 3, 0}}}; },
        "scene:3: error: frame 'a' cannot be placed: the frames it is attached to form a loop or are misplaced"},
       // inertia
       {[](World& w) { w.models[1].links[0].inertial.reset(); },

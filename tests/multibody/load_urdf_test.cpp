@@ -80,8 +80,9 @@ TEST_F(LoadUrdf, TurnsAPlanarJointIntoTwoSlidesAndATurnAboutTheNormal) {
 <joint name="j" type="planar"><origin xyz="1 2 3" rpy="0.4 0 0"/><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>)");
   ASSERT_TRUE(m);
   const JointSpec& joint = m->joints[0];
-  EXPECT_TRUE((joint.X_PJ * joint.X_CJ.inverse())
-                  .isApprox(pose({0.4, 0, 0}, {1, 2, 3}), 1e-14));  // at zero the child is at the origin given
+  EXPECT_TRUE((joint.X_PJ * joint.X_CJ.inverse()).isApprox(pose({0.4, 0, 0}, {1, 2, 3}), 1e-14));  // at zero the child
+                                                                                                   // is at the origin
+                                                                                                   // given
   EXPECT_TRUE(
       (joint.X_PJ.linear() * joint.axes[2].axis_J).isApprox(rotation_from_rpy({0.4, 0, 0}) * Vector3d(1, 0, 0), 1e-14));
 }

@@ -120,7 +120,8 @@ TEST(ModelDerivatives, VelocityDependentForcesFollowDifferences) {
             return bias;
           },
           0.1);  // quadratic in v: exact
-      EXPECT_LT((by_v.col(i) - column).cwiseAbs().maxCoeff(), kTolerance * by_v.cwiseAbs().maxCoeff()) << seed << " " << i;
+      EXPECT_LT((by_v.col(i) - column).cwiseAbs().maxCoeff(), kTolerance * by_v.cwiseAbs().maxCoeff())
+          << seed << " " << i;
     }
   }
 }

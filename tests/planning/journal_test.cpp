@@ -10,9 +10,9 @@
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/run_clock.hpp"
+#include "deft/planning/planner.hpp"
 #include "planning/planning_scenes.hpp"
 #include "planning/tree_equality.hpp"
 

@@ -1,7 +1,7 @@
 // Whole plans: they hold when somebody else simulates them, and they do not depend on the number of threads.
 
-#include "deft/core/index.hpp"
 #include "deft/planning/planner.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 

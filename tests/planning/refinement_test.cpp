@@ -6,8 +6,8 @@
 #include <array>
 
 #include "deft/planning/feasibility/fingers.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/planner.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
 
@@ -191,8 +191,7 @@ TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
     const Node& node = result.nodes.at(segment.node);
     EXPECT_LT((node.q - result.plan.q[segment.last]).norm(), 1e-6);
     ASSERT_EQ(node.finer.size(), 2u);
-    for (std::size_t i = 0; i < 2; ++i)
-      EXPECT_LT((node.finer[i] - result.plan.finer[i].q[segment.last]).norm(), 1e-6);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_LT((node.finer[i] - result.plan.finer[i].q[segment.last]).norm(), 1e-6);
   }
 }
 

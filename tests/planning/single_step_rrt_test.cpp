@@ -8,8 +8,8 @@
 
 #include "deft/core/thread_pool.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
-#include "deft/planning/planner.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/planner.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
@@ -55,7 +55,7 @@ TEST_P(SingleSteps, AreTheStepsOfTheirParentsBitForBit) {
       steps.reset();
       for (const VectorXd& u : node.commands) {
         ASSERT_TRUE(exact || node.kind == NodeKind::kTransit ? steps.step(q, u, q_next)
-                                                              : steps.smoothed_step(q, u, settings.kappa, q_next));
+                                                             : steps.smoothed_step(q, u, settings.kappa, q_next));
         q = q_next;
       }
       if (node.kind == NodeKind::kTransit) {

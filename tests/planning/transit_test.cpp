@@ -164,9 +164,7 @@ TEST(Transit, PressesWithTheForceAskedFor) {
   EXPECT_GE(pressed, 3);
 }
 
-struct Damped {
-  const char *scene, *damping;
-};
+struct Damped { const char *scene, *damping; };
 class DampedSystems : public testing::TestWithParam<Damped> {};
 
 TEST_P(DampedSystems, TransfersWaitUntilTheJointsHaveArrived) {

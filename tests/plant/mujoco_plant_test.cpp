@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/math/random.hpp"
 #include "plant/plant_worlds.hpp"
@@ -24,7 +23,9 @@ using testing::numbers;
 class MujocoPlant : public ::testing::Test {
  protected:
   void SetUp() override { DEFT_SKIP_WITHOUT_MUJOCO(PlantKind::kMujoco); }
-  static std::unique_ptr<Plant> plant(const scene::Scene& scene, const PlantOptions& options = {}) { return make_plant(PlantKind::kMujoco, scene, options); }
+  static std::unique_ptr<Plant> plant(const scene::Scene& scene, const PlantOptions& options = {}) {
+    return make_plant(PlantKind::kMujoco, scene, options);
+  }
 };
 
 scene::Scene load(const std::string& name) {
@@ -41,8 +42,10 @@ VectorXd start_targets(const scene::Scene& scene) {
 /// A box of 0.1 kg between two fingers of `finger` kg that press 10 N each.
 scene::SceneSpec held_box(double finger) {
   scene::SceneSpec spec = test::scene_spec({test::free_body("box", BoxSpec{{0.06, 0.06, 0.06}}, 0.1, 6e-5, 0.8),
-                                            test::body("left", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.01}, finger, 1e-5, 0.8, test::at(-0.04, 0, 0)),
-                                            test::body("right", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.01}, finger, 1e-5, 0.8, test::at(0.04, 0, 0))},
+                                            test::body("left", JointKind::kAxes, {test::slide("x", {1, 0, 0})},
+                                                       SphereSpec{0.01}, finger, 1e-5, 0.8, test::at(-0.04, 0, 0)),
+                                            test::body("right", JointKind::kAxes, {test::slide("x", {1, 0, 0})},
+                                                       SphereSpec{0.01}, finger, 1e-5, 0.8, test::at(0.04, 0, 0))},
                                            {{"left", 500}, {"right", 500}});
   spec.gravity_W = {0, 0, -9.81};
   return spec;
@@ -75,10 +78,12 @@ TEST_F(MujocoPlant, AHeldBoxCreepsLessThanAMicrometrePerSecond) {
 }
 
 TEST_F(MujocoPlant, TheStateGoesInAndComesOutAgain) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("club", SphereSpec{0.05}, 2, 0.02, 0.5, test::at(1, 2, 3)),
-                                            test::body("bob", JointKind::kBall, {}, SphereSpec{0.05}, 1, 0.01, 0.5, test::at(5, 0, 0)),
-                                            test::body("arm", JointKind::kAxes, {test::turn("a", {0, 1, 1}), test::slide("b", {1, 0, 2})}, SphereSpec{0.05}, 1, 0.01, 0.5, test::at(0, 5, 0))},
-                                           {{"arm", 10}});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("club", SphereSpec{0.05}, 2, 0.02, 0.5, test::at(1, 2, 3)),
+                        test::body("bob", JointKind::kBall, {}, SphereSpec{0.05}, 1, 0.01, 0.5, test::at(5, 0, 0)),
+                        test::body("arm", JointKind::kAxes, {test::turn("a", {0, 1, 1}), test::slide("b", {1, 0, 2})},
+                                   SphereSpec{0.05}, 1, 0.01, 0.5, test::at(0, 5, 0))},
+                       {{"arm", 10}});
   auto& inertial = *spec.world.models[0].links[0].inertial;
   inertial.p_LCom = {0.1, -0.2, 0.3};
   inertial.I_Com_L << 0.03, 0.002, -0.001, 0.002, 0.025, 0.003, -0.001, 0.003, 0.02;
@@ -101,12 +106,14 @@ TEST_F(MujocoPlant, TheStateGoesInAndComesOutAgain) {
 }
 
 TEST_F(MujocoPlant, EveryPairHasTheFrictionThatTheSceneStates) {
-  // Blocks on a tilted plane: those whose μ is below tan 30° slide, with g(sin − μ cos); the others stay. Their own coefficients are all 1.
+  // Blocks on a tilted plane: those whose μ is below tan 30° slide, with g(sin − μ cos); the others stay. Their own
+  // coefficients are all 1.
   const double mus[] = {0, 0.2, 0.3, 0.4, 0.7, 0.8};
   std::vector<multibody::ModelSpec> models{test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 1)};
   scene::SceneSpec spec = test::scene_spec({});
   for (int k = 0; k < 6; ++k) {
-    models.push_back(test::free_body(fmt::format("block{}", k), BoxSpec{{0.2, 0.2, 0.04}}, 1, 0.005, 1, test::at(0, k, 0.02)));
+    models.push_back(
+        test::free_body(fmt::format("block{}", k), BoxSpec{{0.2, 0.2, 0.04}}, 1, 0.005, 1, test::at(0, k, 0.02)));
     spec.friction.pairs.push_back({.between = {"floor", fmt::format("block{}", k)}, .mu = mus[k]});
   }
   spec.world.models = models;
@@ -122,7 +129,9 @@ TEST_F(MujocoPlant, EveryPairHasTheFrictionThatTheSceneStates) {
 }
 
 TEST_F(MujocoPlant, WhatMayNotTouchDoesNot) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 0.2)), test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 0.2)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
   spec.filter_groups.push_back({.name = "all", .members = {"ball::ball", "floor::floor"}, .ignored = {"all"}});
   spec.gravity_W = {0, 0, -10};
   const scene::Scene scene = test::build(spec);
@@ -132,7 +141,8 @@ TEST_F(MujocoPlant, WhatMayNotTouchDoesNot) {
 }
 
 TEST_F(MujocoPlant, FrozenObjectsStayWhereTheStartPutsThem) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 1)), test::free_body("shelf", BoxSpec{{1, 1, 0.1}}, 1, 0.1, 0.5)});
+  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 1)),
+                                            test::free_body("shelf", BoxSpec{{1, 1, 0.1}}, 1, 0.1, 0.5)});
   spec.objects.push_back({.name = "shelf", .frozen = true});
   spec.gravity_W = {0, 0, -10};
   const scene::Scene scene = test::build(spec);
@@ -146,7 +156,9 @@ TEST_F(MujocoPlant, FrozenObjectsStayWhereTheStartPutsThem) {
 }
 
 TEST_F(MujocoPlant, EffortAndJointLimitsHold) {
-  scene::SceneSpec spec = test::scene_spec({test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 1, 0.01, 0.5)}, {{"slider", 1000}});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 1, 0.01, 0.5)},
+      {{"slider", 1000}});
   spec.world.models[0].joints[0].axes[0].upper = 0.5;
   spec.world.models[0].joints[0].axes[0].effort_limit = 2;
   spec.step.effort_limits = true;
@@ -160,7 +172,8 @@ TEST_F(MujocoPlant, EffortAndJointLimitsHold) {
 }
 
 TEST_F(MujocoPlant, RobotsDrivenByForcesAreMovedByThem) {
-  scene::SceneSpec spec = test::scene_spec({test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 2, 0.01, 0.5)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("cart", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 2, 0.01, 0.5)});
   scene::RobotSpec robot;
   robot.name = "cart";
   robot.drive = scene::Drive::kForce;
@@ -175,7 +188,9 @@ TEST_F(MujocoPlant, RobotsDrivenByForcesAreMovedByThem) {
 
 TEST_F(MujocoPlant, RobotsCarryTheirOwnWeightUnlessToldOtherwise) {
   for (const bool gravity : {false, true}) {
-    scene::SceneSpec spec = test::scene_spec({test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 2, 0.01, 0.5)}, {{"lift", 100}});
+    scene::SceneSpec spec = test::scene_spec(
+        {test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 2, 0.01, 0.5)},
+        {{"lift", 100}});
     spec.gravity_W = {0, 0, -10};
     spec.step.robot_gravity = gravity;
     const scene::Scene scene = test::build(spec);
@@ -188,9 +203,10 @@ TEST_F(MujocoPlant, RobotsCarryTheirOwnWeightUnlessToldOtherwise) {
 
 TEST_F(MujocoPlant, RobotsCarryTheWeightOfObjectsOnThemToo) {
   // A pendulum of 1 kg on a slide of 2 kg: the slide feels no weight, the pendulum its own.
-  scene::SceneSpec spec = test::scene_spec({test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 2, 0.01, 0.5),
-                                            test::body("bob", JointKind::kAxes, {test::turn("theta", {0, 1, 0})}, SphereSpec{0.01}, 1, 0.01, 0.5)},
-                                           {{"lift", 100}});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 2, 0.01, 0.5),
+       test::body("bob", JointKind::kAxes, {test::turn("theta", {0, 1, 0})}, SphereSpec{0.01}, 1, 0.01, 0.5)},
+      {{"lift", 100}});
   spec.world.models[1].joints.clear();
   multibody::LinkSpec arm = spec.world.models[1].links[0];
   arm.name = "arm";
@@ -222,7 +238,8 @@ TEST_F(MujocoPlant, RobotsCarryTheWeightOfObjectsOnThemToo) {
 }
 
 TEST_F(MujocoPlant, TheScenesOfThePlannersHoldTheirStarts) {
-  for (const std::string name : {"allegro_ball", "planar_pushing", "planar_hand", "planar_bimanual", "bimanual_box", "allegro_cube"}) {
+  for (const std::string name :
+       {"allegro_ball", "planar_pushing", "planar_hand", "planar_bimanual", "bimanual_box", "allegro_cube"}) {
     const scene::Scene scene = load(name);
     const auto world = plant(scene, {.object_damping = object_damping(scene, std::nullopt, *scene.spec().step.h)});
     const VectorXd u = start_targets(scene);
@@ -260,14 +277,18 @@ TEST_F(MujocoPlant, RefusesByNameWhatMujocoDoesNotHave) {
     }
     return std::string();
   };
-  EXPECT_NE(message(test::scene_spec({test::free_body("wedge", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 1, 0.1, 0.5)})).find("wedge"), std::string::npos);
-  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.1, 0.5), test::fixed_body("floor", BoxSpec{{1, 1, 1}}, 0.5)});
+  EXPECT_NE(message(test::scene_spec({test::free_body("wedge", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 1, 0.1, 0.5)}))
+                .find("wedge"),
+            std::string::npos);
+  scene::SceneSpec spec = test::scene_spec(
+      {test::free_body("ball", SphereSpec{0.1}, 1, 0.1, 0.5), test::fixed_body("floor", BoxSpec{{1, 1, 1}}, 0.5)});
   spec.friction.pairs.push_back({.between = {"ball", "floor"}, .ellipsoid = std::array{1.0, 0.5, 0.1}});
   EXPECT_NE(message(spec).find("ellipsoid"), std::string::npos);
 }
 
 TEST_F(MujocoPlant, AWorldThatLeavesTheNumbersSaysSoAndKeepsTheLastGoodState) {
-  scene::SceneSpec spec = test::scene_spec({test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 1e-6, 0.01, 0.5)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 1e-6, 0.01, 0.5)});
   spec.wrenches.push_back({.body = "puck", .force_W = {1e12, 0, 0}});
   const scene::Scene scene = test::build(spec);
   const auto world = plant(scene);

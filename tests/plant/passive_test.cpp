@@ -34,13 +34,16 @@ using testing::numbers;
 class Passive : public ::testing::TestWithParam<PlantKind> {
  protected:
   void SetUp() override { DEFT_SKIP_WITHOUT_MUJOCO(GetParam()); }
-  std::unique_ptr<Plant> plant(const scene::Scene& scene, const PlantOptions& options = {}) const { return make_plant(GetParam(), scene, options); }
+  std::unique_ptr<Plant> plant(const scene::Scene& scene, const PlantOptions& options = {}) const {
+    return make_plant(GetParam(), scene, options);
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Plants, Passive, ::testing::ValuesIn(testing::kSecondOrder), testing::test_name);
 
 TEST_P(Passive, FreeFallOfAFreeBodyAndOfOneOnAnAxis) {
   scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 2, 0.008, 0.5),
-                                            test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.1}, 1, 0.004, 0.5, test::at(5, 0, 0))});
+                                            test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})},
+                                                       SphereSpec{0.1}, 1, 0.004, 0.5, test::at(5, 0, 0))});
   spec.gravity_W = {0, 0, -9.81};
   const scene::Scene scene = test::build(spec);
   const auto world = plant(scene);
@@ -70,8 +73,9 @@ TEST_P(Passive, ABodyWhoseCentreOfMassIsElsewhereTurnsAboutIt) {
 }
 
 TEST_P(Passive, ASlidingBlockStopsAfterVSquaredOverTwoMuG) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("block", BoxSpec{{0.2, 0.2, 0.04}}, 2, 0.01, 0.5, test::at(0, 0, 0.02)),
-                                            test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("block", BoxSpec{{0.2, 0.2, 0.04}}, 2, 0.01, 0.5, test::at(0, 0, 0.02)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
   spec.gravity_W = {0, 0, -9.81};
   spec.step.friction_law = scene::FrictionLaw::kCoulomb;
   const scene::Scene scene = test::build(spec);
@@ -105,7 +109,8 @@ TEST_P(Passive, ASlidingBlockStopsAfterVSquaredOverTwoMuG) {
 
 TEST_P(Passive, APendulumSwingsWithThePeriodOfTheEllipticIntegral) {
   // A point mass on a rod of 0.5 m, from 1 rad: T = 4 √(l/g) K(sin ½).
-  scene::SceneSpec spec = test::scene_spec({test::body("bob", JointKind::kAxes, {test::turn("theta", {0, 1, 0})}, SphereSpec{0.01}, 1, 1e-6, 0.5)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("bob", JointKind::kAxes, {test::turn("theta", {0, 1, 0})}, SphereSpec{0.01}, 1, 1e-6, 0.5)});
   spec.world.models[0].links[0].inertial->p_LCom = {0, 0, -0.5};
   spec.gravity_W = {0, 0, -9.81};
   const scene::Scene scene = test::build(spec);
@@ -135,7 +140,9 @@ TEST_P(Passive, APendulumSwingsWithThePeriodOfTheEllipticIntegral) {
 
 TEST_P(Passive, AJointAnswersItsTargetAsASpringWithADamper) {
   // m q̈ + D q̇ + K (q − u) = 0 from rest, critically damped by the default: q = u (1 − (1 + ωt) e^{−ωt}).
-  scene::SceneSpec spec = test::scene_spec({test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 4, 0.01, 0.5)}, {{"slider", 100}});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("slider", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 4, 0.01, 0.5)},
+      {{"slider", 100}});
   const scene::Scene scene = test::build(spec);
   const auto world = plant(scene, {.joint_lag = 0});
   world->reset({.q = scene.initial_configuration()}, numbers({0.3}));
@@ -151,15 +158,18 @@ TEST_P(Passive, AJointAnswersItsTargetAsASpringWithADamper) {
   other->reset({.q = lively.initial_configuration()}, numbers({0.3}));
   hold(*other, numbers({0.3}), 1);
   const double zeta = 0.125, wd = 5 * std::sqrt(1 - zeta * zeta);
-  EXPECT_NEAR(other->state().q(0), 0.3 * (1 - std::exp(-zeta * 5) * (std::cos(wd) + zeta / std::sqrt(1 - zeta * zeta) * std::sin(wd))), 0.003);
+  EXPECT_NEAR(other->state().q(0),
+              0.3 * (1 - std::exp(-zeta * 5) * (std::cos(wd) + zeta / std::sqrt(1 - zeta * zeta) * std::sin(wd))),
+              0.003);
 }
 
 TEST_P(Passive, ObjectDampingDecaysExponentially) {
   // −γ M v: every velocity of a free body about its centre of mass and of a planar body dies away as e^{−γt}.
   scene::SceneSpec spec = test::scene_spec(
       {test::free_body("club", SphereSpec{0.05}, 2, 0.02, 0.5),
-       test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("theta", {0, 0, 1})}, SphereSpec{0.1}, 1, 0.005,
-                  0.5, test::at(9, 0, 0))});
+       test::body("puck", JointKind::kAxes,
+                  {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("theta", {0, 0, 1})},
+                  SphereSpec{0.1}, 1, 0.005, 0.5, test::at(9, 0, 0))});
   spec.world.models[0].links[0].inertial->p_LCom = {0.1, 0, 0};
   spec.world.models[1].links[0].inertial->p_LCom = {0.05, 0.02, 0};
   const scene::Scene scene = test::build(spec);
@@ -209,7 +219,8 @@ TEST_P(Passive, AWrenchAcceleratesWhereItActs) {
   hold(*world, VectorXd(0), 0.2);
   // Impulse 0.2 N s at the origin, 0.2 m before the centre of mass.
   EXPECT_NEAR(world->state().v(2), -0.2 * 0.2 / 0.02, 0.02 * 2);
-  const Vector3d omega = world->state().v.head<3>(), c = rotation_from_quat_wxyz(world->state().q.head<4>()) * Vector3d(0.2, 0, 0);
+  const Vector3d omega = world->state().v.head<3>(),
+                 c = rotation_from_quat_wxyz(world->state().q.head<4>()) * Vector3d(0.2, 0, 0);
   EXPECT_LT((world->state().v.tail<3>() + omega.cross(c) - Vector3d(0, 0.1, 0)).norm(), 0.001);
 }
 

@@ -13,11 +13,11 @@ using multibody::JointKind;
 using multibody::SphereSpec;
 
 scene::Scene puck_and_ball(const Eigen::Vector3d& gravity_W) {
-  scene::SceneSpec spec = test::scene_spec(
-      {test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0})}, SphereSpec{0.1},
-                  1, 0.01, 0.5),
-       test::free_body("ball", SphereSpec{0.1}, 1, 0.01, 0.5, test::at(0, 0, 5))},
-      {});
+  scene::SceneSpec spec =
+      test::scene_spec({test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0})},
+                                   SphereSpec{0.1}, 1, 0.01, 0.5),
+                        test::free_body("ball", SphereSpec{0.1}, 1, 0.01, 0.5, test::at(0, 0, 5))},
+                       {});
   spec.gravity_W = gravity_W;
   return test::build(std::move(spec));
 }

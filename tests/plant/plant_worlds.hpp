@@ -13,8 +13,10 @@
 
 namespace deft::plant::testing {
 
-inline const std::vector<PlantKind> kAll{PlantKind::kQuasidynamic, PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle, PlantKind::kMujoco};
-inline const std::vector<PlantKind> kSecondOrder{PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle, PlantKind::kMujoco};
+inline const std::vector<PlantKind> kAll{PlantKind::kQuasidynamic, PlantKind::kConvexSecondOrder,
+                                         PlantKind::kStewartTrinkle, PlantKind::kMujoco};
+inline const std::vector<PlantKind> kSecondOrder{PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle,
+                                                 PlantKind::kMujoco};
 
 inline std::string test_name(const ::testing::TestParamInfo<PlantKind>& info) {
   std::string name(to_string(info.param));
@@ -31,7 +33,8 @@ bool has_mujoco();
 /// `seconds` in periods of 10 ms with the targets held at u.
 inline void hold(Plant& plant, const Eigen::VectorXd& u, double seconds, double period_s = 0.01) {
   const int periods = static_cast<int>(std::lround(seconds / period_s));
-  for (int k = 0; k < periods; ++k) ASSERT_EQ(plant.advance(u, period_s), PlantStatus::kOk) << plant.name() << " at " << plant.state().t;
+  for (int k = 0; k < periods; ++k)
+    ASSERT_EQ(plant.advance(u, period_s), PlantStatus::kOk) << plant.name() << " at " << plant.state().t;
 }
 
 /// The first `n` numbers.
@@ -42,11 +45,13 @@ inline Eigen::VectorXd numbers(std::initializer_list<double> values) {
 /// A robot "finger" on a slide along x in front of a puck on slides x, y and a hinge about z; no gravity.
 inline scene::SceneSpec pusher(double h) {
   using multibody::JointKind;
-  scene::SceneSpec spec = test::scene_spec({test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, multibody::SphereSpec{0.05}, 0.2, 0.001, 0.5),
-                                            test::body("puck", JointKind::kAxes,
-                                                       {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("theta", {0, 0, 1})},
-                                                       multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.0067, 0.5, test::at(0.2, 0, 0))},
-                                           {{"finger", 1000}});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, multibody::SphereSpec{0.05}, 0.2, 0.001,
+                  0.5),
+       test::body("puck", JointKind::kAxes,
+                  {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("theta", {0, 0, 1})},
+                  multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.0067, 0.5, test::at(0.2, 0, 0))},
+      {{"finger", 1000}});
   spec.step.h = h;
   return spec;
 }

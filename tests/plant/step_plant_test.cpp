@@ -47,7 +47,8 @@ TEST(QuasidynamicPlant, TakesTheScenesOwnStepWhereThePeriodIsIts) {
 
 TEST(QuasidynamicPlant, ObjectsFeelTheDampingOfTheScenesStepWhateverTheInnerStep) {
   // A force F on a body: D v = F with D = M/h; five steps of h/5 move it as far as one of h.
-  scene::SceneSpec spec = test::scene_spec({test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 0.01, 0.5)});
+  scene::SceneSpec spec = test::scene_spec(
+      {test::body("puck", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.1}, 2, 0.01, 0.5)});
   spec.wrenches.push_back({.body = "puck", .force_W = {3, 0, 0}});
   spec.step.h = 0.2;
   const scene::Scene scene = test::build(spec);
@@ -91,23 +92,25 @@ TEST(StepPlant, TargetsGoLinearlyFromTheLastOnes) {
 }
 
 TEST(StewartTrinklePlant, StepsOfAMillisecondStandBeforeTheJudgeWhateverTheCommands) {
-  // Hands jostle discs that are nearly at rest: the work of such a step is so little that a point which solves the rows to
-  // 1e-9 can be too rough for the contacts.
+  // Hands jostle discs that are nearly at rest: the work of such a step is so little that a point which solves the rows
+  // to 1e-9 can be too rough for the contacts.
   const auto disc = [](const char* name, double x, double y, bool turns) {
     std::vector<multibody::JointAxisSpec> axes{test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0})};
     if (turns) axes.push_back(test::turn("theta", {0, 0, 1}));
     return test::body(name, JointKind::kAxes, std::move(axes), SphereSpec{0.1}, 1, 0.004, 0.5, test::at(x, y, 0));
   };
-  scene::SceneSpec spec = test::scene_spec({disc("hand", -0.21, 0, false), disc("hand2", 0, 1, false), disc("disc", 0, 0, true), disc("disc2", 0, 1.21, true),
-                                            disc("disc3", 0.22, 0, true)},
-                                           {{"hand", 100}, {"hand2", 50}});
+  scene::SceneSpec spec =
+      test::scene_spec({disc("hand", -0.21, 0, false), disc("hand2", 0, 1, false), disc("disc", 0, 0, true),
+                        disc("disc2", 0, 1.21, true), disc("disc3", 0.22, 0, true)},
+                       {{"hand", 100}, {"hand2", 50}});
   spec.step.h = 0.07;
   spec.step.rays = 2;
   spec.plane = scene::Plane::kXY;
   spec.step.contact_margin = kInfinity;
   const scene::Scene scene = test::build(spec);
   const auto plant = make_plant(PlantKind::kStewartTrinkle, scene, {.step = 0.001});
-  const std::vector<std::pair<unsigned, double>> kRuns{{1, 5e-5}, {3, 5e-4}};  // seed, and how far the first hand goes per period
+  const std::vector<std::pair<unsigned, double>> kRuns{{1, 5e-5}, {3, 5e-4}};  // seed, and how far the first hand goes
+                                                                               // per period
   for (const auto& [seed, push] : kRuns) {
     plant->reset({.q = scene.initial_configuration(), .v = scene.initial_velocity()}, VectorXd::Zero(scene.nu()));
     std::mt19937 generator(seed);
@@ -126,7 +129,8 @@ TEST(StepPlant, RefusesWrongSizesPeriodsAndOptions) {
   EXPECT_THROW(make_plant(PlantKind::kQuasidynamic, scene, {.step = 0}), std::invalid_argument);
   EXPECT_THROW(make_plant(PlantKind::kConvexSecondOrder, scene, {.damping_ratio = -1}), std::invalid_argument);
   EXPECT_THROW(make_plant(PlantKind::kConvexSecondOrder, scene, {.joint_lag = NAN}), std::invalid_argument);
-  EXPECT_THROW(make_plant(PlantKind::kConvexSecondOrder, scene, {.object_damping = numbers({1, 2})}), std::invalid_argument);
+  EXPECT_THROW(make_plant(PlantKind::kConvexSecondOrder, scene, {.object_damping = numbers({1, 2})}),
+               std::invalid_argument);
   const auto plant = make_plant(PlantKind::kConvexSecondOrder, scene, {});
   EXPECT_THROW(plant->advance(numbers({0, 0}), 0.01), std::invalid_argument);
   EXPECT_THROW(plant->advance(numbers({0}), 0), std::invalid_argument);
@@ -151,7 +155,11 @@ TEST(StepPlant, AWarmAdvanceAllocatesNothing) {
     };
     for (int k = 0; k < 60; ++k) turn();
     EXPECT_FALSE(contacts.empty()) << plant->name();
-    EXPECT_EQ(testing_support::allocations_during([&] { for (int k = 0; k < 5; ++k) turn(); }), 0) << plant->name();
+    EXPECT_EQ(testing_support::allocations_during([&] {
+                for (int k = 0; k < 5; ++k) turn();
+              }),
+              0)
+        << plant->name();
   }
 }
 

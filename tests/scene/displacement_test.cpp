@@ -16,10 +16,13 @@ using Eigen::VectorXd;
 TEST(Displacement, IsThatOfTheModelForEveryOrderOfJoints) {
   const multibody::ShapeSpec shape = multibody::SphereSpec{0.1};
   std::vector<multibody::ModelSpec> models{
-      test::free_body("free", shape, 1, 1, 0.5), test::body("hinge", multibody::JointKind::kAxes, {test::turn("a", {0, 0, 1})}, shape, 1, 1, 0.5),
-      test::body("ball", multibody::JointKind::kBall, {}, shape, 1, 1, 0.5), test::fixed_body("wall", shape, 0.5),
-      test::body("planar", multibody::JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("t", {0, 0, 1})},
-                 shape, 1, 1, 0.5),
+      test::free_body("free", shape, 1, 1, 0.5),
+      test::body("hinge", multibody::JointKind::kAxes, {test::turn("a", {0, 0, 1})}, shape, 1, 1, 0.5),
+      test::body("ball", multibody::JointKind::kBall, {}, shape, 1, 1, 0.5),
+      test::fixed_body("wall", shape, 0.5),
+      test::body("planar", multibody::JointKind::kAxes,
+                 {test::slide("x", {1, 0, 0}), test::slide("y", {0, 1, 0}), test::turn("t", {0, 0, 1})}, shape, 1, 1,
+                 0.5),
       test::free_body("last", shape, 1, 1, 0.5)};
   for (std::size_t turned = 0; turned < models.size(); ++turned) {
     const Scene scene = test::build(test::scene_spec(models));

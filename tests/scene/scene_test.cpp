@@ -20,18 +20,21 @@ using test::slide;
 using test::turn;
 
 multibody::ModelSpec slider(const std::string& name, double mu = 1.0) {
-  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())}, SphereSpec{0.1}, 1, 0.01, mu);
+  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())},
+              SphereSpec{0.1}, 1, 0.01, mu);
 }
 
 /// Object first, robot second: order of declaration is the order of q.
 SceneSpec ball_and_finger() {
-  SceneSpec spec = test::scene_spec({free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")}, {{"finger", 100}});
+  SceneSpec spec = test::scene_spec({free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")},
+                                    {{"finger", 100}});
   return spec;
 }
 
 TEST(Scene, OrdersCoordinatesByDeclarationAndSplitsRobotsFromObjects) {
   const Scene scene = test::build(ball_and_finger());
-  EXPECT_EQ(scene.names_q(), (std::vector<std::string>{"ball/qw", "ball/qx", "ball/qy", "ball/qz", "ball/x", "ball/y", "ball/z", "finger/x", "finger/y"}));
+  EXPECT_EQ(scene.names_q(), (std::vector<std::string>{"ball/qw", "ball/qx", "ball/qy", "ball/qz", "ball/x", "ball/y",
+                                                       "ball/z", "finger/x", "finger/y"}));
   EXPECT_EQ(scene.nv(), 8);
   ASSERT_EQ(scene.nu(), 2);
   EXPECT_EQ(scene.actuated()[0], 6);
@@ -46,7 +49,8 @@ TEST(Scene, CombinesFrictionByTheHarmonicRuleAndPairsOverride) {
   EXPECT_NEAR(test::build(spec).friction(0, 1).mu, 2 * 0.5 * 1.0 / 1.5, 1e-15);
   spec.friction.pairs.push_back({.between = {"finger", "ball"}, .mu = 0.8});
   EXPECT_DOUBLE_EQ(test::build(spec).friction(1, 0).mu, 0.8);
-  SceneSpec smooth = test::scene_spec({free_body("a", SphereSpec{0.1}, 1, 1, 0), free_body("b", SphereSpec{0.1}, 1, 1, 0)});
+  SceneSpec smooth =
+      test::scene_spec({free_body("a", SphereSpec{0.1}, 1, 1, 0), free_body("b", SphereSpec{0.1}, 1, 1, 0)});
   EXPECT_DOUBLE_EQ(test::build(smooth).friction(0, 1).mu, 0);
 }
 
@@ -59,7 +63,9 @@ TEST(Scene, TakesTheDynamicCoefficientAndWarnsWhenTheyDiffer) {
   Diagnostics diagnostics;
   const Scene scene = Scene::build(spec, diagnostics);
   EXPECT_NEAR(scene.friction(0, 1).mu, 2 * 0.5 / 1.5, 1e-15);
-  EXPECT_EQ(std::count_if(diagnostics.all().begin(), diagnostics.all().end(), [](const auto& d) { return d.message.find("differ") != std::string::npos; }), 1);
+  EXPECT_EQ(std::count_if(diagnostics.all().begin(), diagnostics.all().end(),
+                          [](const auto& d) { return d.message.find("differ") != std::string::npos; }),
+            1);
   spec.friction.prefer_static = true;
   EXPECT_NEAR(test::build(spec).friction(0, 1).mu, 2 * 0.9 / 1.9, 1e-15);
 }
@@ -84,7 +90,8 @@ int candidates(const Scene& scene) {
 
 /// Two links one after the other, each with a sphere, and a third.
 multibody::ModelSpec chain() {
-  multibody::ModelSpec model = body("arm", multibody::JointKind::kAxes, {turn("j1", Vector3d::UnitZ())}, SphereSpec{0.1}, 1, 1, 1, at(5, 0, 0));
+  multibody::ModelSpec model =
+      body("arm", multibody::JointKind::kAxes, {turn("j1", Vector3d::UnitZ())}, SphereSpec{0.1}, 1, 1, 1, at(5, 0, 0));
   model.inline_body = false;
   for (int i = 2; i <= 3; ++i) {
     multibody::LinkSpec link = model.links[0];
@@ -103,7 +110,8 @@ multibody::ModelSpec chain() {
 }
 
 TEST(Scene, FiltersNeighboursAndARobotAgainstItself) {
-  EXPECT_EQ(candidates(test::build(test::scene_spec({chain()}))), 1) << "an object's links 1 and 3 may touch, neighbours not";
+  EXPECT_EQ(candidates(test::build(test::scene_spec({chain()}))), 1)
+      << "an object's links 1 and 3 may touch, neighbours not";
   SceneSpec robot = test::scene_spec({chain()}, {{"arm", 10}});
   EXPECT_EQ(candidates(test::build(robot)), 0);
   robot.robots[0].self_collision = true;
@@ -111,7 +119,9 @@ TEST(Scene, FiltersNeighboursAndARobotAgainstItself) {
 }
 
 TEST(Scene, FiltersImmovablePairsButNotBodiesJointedToTheWorld) {
-  EXPECT_EQ(candidates(test::build(test::scene_spec({fixed_body("floor", BoxSpec{{1, 1, 1}}, 1), fixed_body("wall", BoxSpec{{1, 1, 1}}, 1)}))), 0);
+  EXPECT_EQ(candidates(test::build(test::scene_spec(
+                {fixed_body("floor", BoxSpec{{1, 1, 1}}, 1), fixed_body("wall", BoxSpec{{1, 1, 1}}, 1)}))),
+            0);
   EXPECT_GT(candidates(test::build(test::scene_spec({fixed_body("floor", BoxSpec{{1, 1, 1}}, 1), slider("puck")}))), 0);
 }
 
@@ -126,7 +136,9 @@ TEST(Scene, AppliesFilterGroups) {
 
 TEST(Scene, InfersThePlaneOfMotion) {
   const auto planar = [](const Vector3d& a, const Vector3d& b, const Vector3d& normal) {
-    SceneSpec spec = test::scene_spec({body("puck", multibody::JointKind::kAxes, {slide("a", a), slide("b", b), turn("theta", normal)}, SphereSpec{0.1}, 1, 1, 1)});
+    SceneSpec spec =
+        test::scene_spec({body("puck", multibody::JointKind::kAxes,
+                               {slide("a", a), slide("b", b), turn("theta", normal)}, SphereSpec{0.1}, 1, 1, 1)});
     return test::build(spec).plane();
   };
   EXPECT_EQ(planar(Vector3d::UnitX(), Vector3d::UnitY(), Vector3d::UnitZ()), Plane::kXY);
@@ -182,12 +194,28 @@ TEST(Scene, ReportsEveryMistakeWithTheValidChoices) {
       {"stiffness list", [](SceneSpec& s) { s.robots[0].stiffness = {.list = {1, 2, 3}}; }, "2 values expected"},
       {"unknown object", [](SceneSpec& s) { s.objects.push_back({.name = "bal"}); }, "did you mean 'ball'"},
       {"robot as object", [](SceneSpec& s) { s.objects.push_back({.name = "finger"}); }, "both as robot and as object"},
-      {"massless object", [](SceneSpec& s) { s.robots.clear(); s.world.models[1].links[0].inertial.reset(); }, "mass"},
+      {"massless object",
+       [](SceneSpec& s) {
+         s.robots.clear();
+         s.world.models[1].links[0].inertial.reset();
+       },
+       "mass"},
       {"unknown initial", [](SceneSpec& s) { s.initial = "nowhere"; }, "there is no configuration 'nowhere'"},
-      {"unknown joint", [](SceneSpec& s) { s.configurations.push_back({.name = "c"}); s.configurations[0].models["finger"].joints.by_name["z"] = 1; }, "no coordinate 'z'"},
-      {"pose of a slider", [](SceneSpec& s) { s.configurations.push_back({.name = "c"}); s.configurations[0].models["finger"].position = Vector3d(0, 0, 0); }, "not a free body"},
+      {"unknown joint",
+       [](SceneSpec& s) {
+         s.configurations.push_back({.name = "c"});
+         s.configurations[0].models["finger"].joints.by_name["z"] = 1;
+       },
+       "no coordinate 'z'"},
+      {"pose of a slider",
+       [](SceneSpec& s) {
+         s.configurations.push_back({.name = "c"});
+         s.configurations[0].models["finger"].position = Vector3d(0, 0, 0);
+       },
+       "not a free body"},
       {"negative friction", [](SceneSpec& s) { s.world.models[0].links[0].collisions[0].mu = -1; }, "not negative"},
-      {"friction pair", [](SceneSpec& s) { s.friction.pairs.push_back({.between = {"ball", "figner"}, .mu = 1.0}); }, "did you mean 'finger'"},
+      {"friction pair", [](SceneSpec& s) { s.friction.pairs.push_back({.between = {"ball", "figner"}, .mu = 1.0}); },
+       "did you mean 'finger'"},
       {"knots", [](SceneSpec& s) { s.commands.knots = {KnotSpec{.t = 1}, KnotSpec{.t = 1}}; }, "must increase"},
       {"plane", [](SceneSpec& s) { s.plane = Plane::kXY; }, "out of it"},
   };

@@ -64,10 +64,10 @@ Wrench wrench_of(SceneSpec spec, WrenchSpec wrench) {
 const BodyState kAt{{1, 2, 3}, {0.5, 0.5, -0.5, 0.5}, {0.1, 0.2, 1e-7}, {-1, 0, 4}};
 
 TEST(WrenchCondition, SeesTimeAndEachCoordinateOfItsBody) {
-  const char* const texts[] = {"t == 0.25",       "x == 1",         "y == 2",           "z == 3",         "qw == 0.5",
-                               "qx == 0.5",      "qy == -0.5",     "qz == 0.5",        "v_x == -1",      "v_y == 0",
-                               "v_z == 4",       "omega_x == 0.1", "omega_y == 0.2",   "omega_z == 1e-7",
-                               "abs(omega_z) < 1e-6 and not v_z < 3"};
+  const char* const texts[] = {
+      "t == 0.25", "x == 1",         "y == 2",         "z == 3",          "qw == 0.5",
+      "qx == 0.5", "qy == -0.5",     "qz == 0.5",      "v_x == -1",       "v_y == 0",
+      "v_z == 4",  "omega_x == 0.1", "omega_y == 0.2", "omega_z == 1e-7", "abs(omega_z) < 1e-6 and not v_z < 3"};
   for (const char* text : texts) {
     const Wrench wrench = wrench_of(ball_and_arm(), {.when = WhenSpec{text, {}}});
     EXPECT_EQ(wrench.share(0.25, 0.125, kAt), 1) << text;
@@ -122,11 +122,13 @@ TEST(WrenchCondition, WrongOnesAreReported) {
        {"s.yaml:7:3: error: wrenches: 'when': formula 'abs(omega) < 1e-6': expected one of t, x, y, z, qw, qx, qy, qz, "
         "omega_x, omega_y, omega_z, v_x, v_y, v_z, pi, sin",
         "instead of 'omega' at column 5", "a condition, such as a < b, instead of a number at column 1",
-        "s.yaml:8:3: error: wrenches: 'when' names v_x, but step.model: convex has no velocities; valid: t, x, y, z, qw, "
+        "s.yaml:8:3: error: wrenches: 'when' names v_x, but step.model: convex has no velocities; valid: t, x, y, z, "
+        "qw, "
         "qx, qy, qz, or a model of second order"})
     EXPECT_NE(errors.find(text), std::string::npos) << text << "\n" << errors;
   EXPECT_EQ(errors.find("s.yaml:9"), std::string::npos) << errors;
-  for (const ModelKind kind : {ModelKind::kStewartTrinkle, ModelKind::kConvexSecondOrder, ModelKind::kEquivalentContactPoint}) {
+  for (const ModelKind kind :
+       {ModelKind::kStewartTrinkle, ModelKind::kConvexSecondOrder, ModelKind::kEquivalentContactPoint}) {
     spec.step.model = kind;
     spec.wrenches = {{.body = "ball", .when = WhenSpec{"v_x < 1 && z > 0", {}}}};
     EXPECT_EQ(test::build_errors(spec), "");

@@ -18,7 +18,8 @@ using deft::testing::add_linear;
 using deft::testing::diagonal_program;
 using deft::testing::point_on_plane;
 
-Status status_of(const contact::ContactProgram& program, contact::ContactSolution* out = nullptr, contact::SolverSettings settings = {}) {
+Status status_of(const contact::ContactProgram& program, contact::ContactSolution* out = nullptr,
+                 contact::SolverSettings settings = {}) {
   contact::ContactSolver solver;
   contact::ContactSolution solution;
   const contact::SolveInfo info = solver.solve(program, settings, solution);

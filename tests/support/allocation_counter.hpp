@@ -1,7 +1,7 @@
 #pragma once
 // Counts every allocation of the process (operator new, Eigen, shared libraries). A program that
-// uses it is linked with allocation_counter.cpp, which replaces malloc. Under a sanitizer, which owns malloc itself, nothing
-// is counted.
+// uses it is linked with allocation_counter.cpp, which replaces malloc. Under a sanitizer, which owns malloc itself,
+// nothing is counted.
 
 #include <atomic>
 

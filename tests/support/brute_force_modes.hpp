@@ -1,6 +1,6 @@
 #pragma once
-// The plain truth about small complementarity problems: every one of the 2ⁿ modes, one linear program each. Shares nothing with the
-// solver.
+// The plain truth about small complementarity problems: every one of the 2ⁿ modes, one linear program each. Shares
+// nothing with the solver.
 
 #include <Eigen/Dense>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// Random linear complementarity problems of frictional contact, which Lemke's method must solve, and small ones of any kind.
+// Random linear complementarity problems of frictional contact, which Lemke's method must solve, and small ones of any
+// kind.
 
 #include <Eigen/Dense>
 #include <cmath>
@@ -17,7 +18,7 @@ class ComplementarityProblems {
 
   /// What a contact problem may look like.
   struct Limits {
-    int max_size = 120;       // of the problem
+    int max_size = 120;  // of the problem
     double max_mu = 1.5;
     double mass_low = 0.01, mass_high = 100;
   };
@@ -32,19 +33,26 @@ class ComplementarityProblems {
   }
 
   /// The same in the plane with so many contacts: four unknowns each.
-  solvers::lcp::ComplementarityProgram planar_stewart_trinkle(int contacts) { return stewart_trinkle({}, true, 2, contacts); }
+  solvers::lcp::ComplementarityProgram planar_stewart_trinkle(int contacts) {
+    return stewart_trinkle({}, true, 2, contacts);
+  }
 
-  /// The time step of planar pushing with a limit surface: W = J_o A J_oᵀ + c J_m B J_mᵀ, q = (h J_m u + φ, …, 0), c > 0, φ ≥ 0.
+  /// The time step of planar pushing with a limit surface: W = J_o A J_oᵀ + c J_m B J_mᵀ, q = (h J_m u + φ, …, 0), c >
+  /// 0, φ ≥ 0.
   solvers::lcp::ComplementarityProgram limit_surface(const Limits& limits) {
-    const int contacts = pick(1, std::max(1, limits.max_size / 4)), objects = pick(1, std::max(1, contacts / 3)), fingers = pick(1, 5);
+    const int contacts = pick(1, std::max(1, limits.max_size / 4)), objects = pick(1, std::max(1, contacts / 3)),
+              fingers = pick(1, 5);
     const double c = log_uniform(1e-6, 1), h = log_uniform(1e-3, 0.1);
-    Eigen::MatrixXd Jo = Eigen::MatrixXd::Zero(3 * contacts, 3 * objects), Jm = Eigen::MatrixXd::Zero(3 * contacts, 2 * fingers);
-    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(3 * objects, 3 * objects), B = Eigen::MatrixXd::Zero(2 * fingers, 2 * fingers);
+    Eigen::MatrixXd Jo = Eigen::MatrixXd::Zero(3 * contacts, 3 * objects),
+                    Jm = Eigen::MatrixXd::Zero(3 * contacts, 2 * fingers);
+    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(3 * objects, 3 * objects),
+                    B = Eigen::MatrixXd::Zero(2 * fingers, 2 * fingers);
     for (int o = 0; o < objects; ++o) A.block<3, 3>(3 * o, 3 * o) = definite(3);
     for (int f = 0; f < fingers; ++f) B.block<2, 2>(2 * f, 2 * f) = definite(2);
     for (int i = 0; i < contacts; ++i) {
       const double angle = uniform(0, 2 * std::numbers::pi), size = log_uniform(0.03, 1);
-      const Eigen::Vector2d n(std::cos(angle), std::sin(angle)), t(-n[1], n[0]), arm = size * Eigen::Vector2d(normal(), normal());
+      const Eigen::Vector2d n(std::cos(angle), std::sin(angle)), t(-n[1], n[0]),
+          arm = size * Eigen::Vector2d(normal(), normal());
       const int object = pick(0, objects - 1);
       const double against = uniform(0, 1);
       Eigen::Matrix<double, 3, 2> axes;
@@ -64,9 +72,10 @@ class ComplementarityProblems {
     return assemble(Jo * A * Jo.transpose() + c * (Jm * B * Jm.transpose()), q, contacts, 2, limits.max_mu);
   }
 
-  /// Any small problem: `kind` 0 dense numbers, 1 small integers with many zeros (degenerate, often without or with several
-  /// solutions), 2 contact without compliance (c = 0: jammed or indifferent), 3 as 1 with free variables, 4 quasistatic contact:
-  /// objects without stiffness (free variables, zero free block) touched by fingers that do not give way.
+  /// Any small problem: `kind` 0 dense numbers, 1 small integers with many zeros (degenerate, often without or with
+  /// several solutions), 2 contact without compliance (c = 0: jammed or indifferent), 3 as 1 with free variables, 4
+  /// quasistatic contact: objects without stiffness (free variables, zero free block) touched by fingers that do not
+  /// give way.
   solvers::lcp::ComplementarityProgram small(int kind, int max_size) {
     solvers::lcp::ComplementarityProgram out;
     if (kind == 2) {
@@ -153,7 +162,8 @@ class ComplementarityProblems {
     return J;
   }
 
-  solvers::lcp::ComplementarityProgram assemble(const Eigen::MatrixXd& W, const Eigen::VectorXd& motion, int contacts, int rays, double max_mu) {
+  solvers::lcp::ComplementarityProgram assemble(const Eigen::MatrixXd& W, const Eigen::VectorXd& motion, int contacts,
+                                                int rays, double max_mu) {
     const int rows = rays + 2, n = contacts * rows;
     solvers::lcp::ComplementarityProgram out;
     out.M = Eigen::MatrixXd::Zero(n, n);
@@ -161,7 +171,8 @@ class ComplementarityProblems {
     const bool smooth = chance(0.15);
     for (int i = 0; i < contacts; ++i) {
       for (int j = 0; j < contacts; ++j)
-        out.M.block(i * rows, j * rows, rays + 1, rays + 1) = W.block(i * (rays + 1), j * (rays + 1), rays + 1, rays + 1);
+        out.M.block(i * rows, j * rows, rays + 1, rays + 1) =
+            W.block(i * (rays + 1), j * (rays + 1), rays + 1, rays + 1);
       out.q.segment(i * rows, rays + 1) = motion.segment(i * (rays + 1), rays + 1);
       const int lambda = i * rows + rays + 1;
       out.M(lambda, i * rows) = smooth ? 0.0 : uniform(0, max_mu);

@@ -1,6 +1,7 @@
 #pragma once
-// An oracle for steps with exact Coulomb friction in the plane: every contact opens, sticks or slides one way or the other; each
-// combination is a linear system with inequalities, whose corners are listed. Knows nothing of complementarity solvers.
+// An oracle for steps with exact Coulomb friction in the plane: every contact opens, sticks or slides one way or the
+// other; each combination is a linear system with inequalities, whose corners are listed. Knows nothing of
+// complementarity solvers.
 
 #include <Eigen/LU>
 #include <functional>
@@ -10,8 +11,10 @@
 
 namespace deft::test {
 
-/// The corners x of {x : Ax = b, Cx ≥ 0, |Ny| ≤ far}, N the kernel of A; empty if there are none. @pre a kernel of few dimensions.
-inline std::vector<Eigen::VectorXd> corners(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::MatrixXd& C, double tolerance) {
+/// The corners x of {x : Ax = b, Cx ≥ 0, |Ny| ≤ far}, N the kernel of A; empty if there are none. @pre a kernel of few
+/// dimensions.
+inline std::vector<Eigen::VectorXd> corners(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
+                                            const Eigen::MatrixXd& C, double tolerance) {
   constexpr double kFar = 100;
   Eigen::FullPivLU<Eigen::MatrixXd> lu(A);
   lu.setThreshold(1e-10);
@@ -53,8 +56,8 @@ inline std::vector<Eigen::VectorXd> corners(const Eigen::MatrixXd& A, const Eige
   return found;
 }
 
-/// Motions δ that combinations of modes allow, up to `tolerance`: the corners of each, every motion once. Velocities with lower =
-/// upper in the result's program are given. @pre few contacts.
+/// Motions δ that combinations of modes allow, up to `tolerance`: the corners of each, every motion once. Velocities
+/// with lower = upper in the result's program are given. @pre few contacts.
 inline std::vector<Eigen::VectorXd> motions_by_modes(const dynamics::StepResult& result, double tolerance = 1e-9) {
   const contact::ContactProblem& problem = result.problem;
   const int nv = problem.nv, n = static_cast<int>(problem.contacts.size());

@@ -9,7 +9,8 @@
 namespace deft::testing {
 
 /// A program with diagonal Q and no constraints.
-inline solvers::contact::ContactProgram diagonal_program(std::initializer_list<double> Q, std::initializer_list<double> b) {
+inline solvers::contact::ContactProgram diagonal_program(std::initializer_list<double> Q,
+                                                         std::initializer_list<double> b) {
   solvers::contact::ContactProgram p;
   p.nv = static_cast<int>(Q.size());
   int i = 0;
@@ -25,7 +26,8 @@ inline std::vector<int> all_columns(int nv) {
 }
 
 /// Adds a contact whose rows (n, t1, t2, spin) are dense.
-inline void add_contact(solvers::contact::ContactProgram& p, const Eigen::MatrixXd& rows, const solvers::contact::ContactLaw& law) {
+inline void add_contact(solvers::contact::ContactProgram& p, const Eigen::MatrixXd& rows,
+                        const solvers::contact::ContactLaw& law) {
   p.J.append(static_cast<int>(rows.rows()), all_columns(p.nv)) = rows;
   p.contacts.push_back(law);
 }
@@ -37,7 +39,7 @@ inline void add_linear(solvers::contact::LinearRows& rows, const Eigen::RowVecto
 
 /// A point mass (mass/h² = 1) on the plane z = 0, pulled by `force`.
 inline solvers::contact::ContactProgram point_on_plane(const Eigen::Vector3d& force, double gap, double mu,
-                                              solvers::contact::FrictionModel model) {
+                                                       solvers::contact::FrictionModel model) {
   solvers::contact::ContactProgram p = diagonal_program({1, 1, 1}, {-force.x(), -force.y(), -force.z()});
   Eigen::Matrix3d rows;
   rows << 0, 0, 1, 1, 0, 0, 0, 1, 0;

@@ -35,8 +35,8 @@ inline void touch(int below, int above, int axis, double gap, contact::ContactPr
   }
 }
 
-/// `side`³ cubes on the ground, each resting on the one below; those beside each other 1 mm apart, four points a face: one
-/// island.
+/// `side`³ cubes on the ground, each resting on the one below; those beside each other 1 mm apart, four points a face:
+/// one island.
 inline contact::ContactProgram heap(int side) {
   contact::ContactProgram p;
   const int boxes = side * side * side;

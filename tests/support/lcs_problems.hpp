@@ -1,6 +1,6 @@
 #pragma once
-// Programs of mixed-integer contact control for tests: the point contact model of the published note, systems at random, and an oracle that
-// tries all modes one by one with another solver of convex programs.
+// Programs of mixed-integer contact control for tests: the point contact model of the published note, systems at
+// random, and an oracle that tries all modes one by one with another solver of convex programs.
 
 #include <cmath>
 #include <limits>
@@ -16,10 +16,9 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 using solvers::lcs::LcsMpcProgram;
 
-
 /// All of the program in δ = (u_0, γ_1, u_1, γ_2, …).
 struct Condensed {
-  MatrixXd H;      // ½δᵀHδ + fᵀδ + constant
+  MatrixXd H;  // ½δᵀHδ + fᵀδ + constant
   VectorXd f;
   double constant = 0;
   MatrixXd slack, state;  // s = slack δ + slack0, x_1…x_N = state δ + state0
@@ -29,7 +28,8 @@ struct Condensed {
 inline Condensed condense(const LcsMpcProgram& p) {
   const auto& s = p.system;
   const int nx = s.nx(), nu = s.nu(), ng = s.pairs(), nb = nu + ng, n = p.N * nb;
-  Condensed c{MatrixXd::Zero(n, n), VectorXd::Zero(n), 0, MatrixXd::Zero(p.N * ng, n), MatrixXd::Zero(p.N * nx, n), VectorXd(p.N * ng), VectorXd(p.N * nx)};
+  Condensed c{MatrixXd::Zero(n, n), VectorXd::Zero(n), 0, MatrixXd::Zero(p.N * ng, n), MatrixXd::Zero(p.N * nx, n),
+              VectorXd(p.N * ng),   VectorXd(p.N * nx)};
   const VectorXd e0 = p.x0 - p.x_goal.col(0);
   c.constant = e0.dot(p.Q * e0);
   MatrixXd before = MatrixXd::Zero(nx, n);
@@ -65,8 +65,8 @@ inline void add_row(solvers::contact::LinearRows& rows, const Eigen::RowVectorXd
   rows.rhs.push_back(rhs);
 }
 
-/// A disc of radius 0.6 m and unit mass that forces drive (|u| ≤ 1 N, 0.1 s), between the bevel y = x, the floor y = −5 and the wall
-/// x = 5 (μ = 0.8), with |q| ≤ 5, |v| ≤ 1; cost |x − goal|² + 10|u|², goal (3, −5, 0, 0).
+/// A disc of radius 0.6 m and unit mass that forces drive (|u| ≤ 1 N, 0.1 s), between the bevel y = x, the floor y = −5
+/// and the wall x = 5 (μ = 0.8), with |q| ≤ 5, |v| ≤ 1; cost |x − goal|² + 10|u|², goal (3, −5, 0, 0).
 inline LcsMpcProgram disc_program(int N, const Eigen::Vector4d& start) {
   const double h = 0.1, mu = 0.8, r = std::sqrt(0.5);
   const Vector2d normals[] = {{r, -r}, {0, 1}, {-1, 0}}, tangents[] = {{r, r}, {1, 0}, {0, 1}};
@@ -118,7 +118,9 @@ inline LcsMpcProgram disc_program(int N, const Eigen::Vector4d& start) {
 inline LcsMpcProgram random_lcs_program(std::uint64_t seed, int pairs) {
   std::mt19937_64 draw(seed);
   std::normal_distribution<double> normal;
-  const auto pick = [&](int lo, int hi) { return lo + static_cast<int>(draw() % static_cast<std::uint64_t>(hi - lo + 1)); };
+  const auto pick = [&](int lo, int hi) {
+    return lo + static_cast<int>(draw() % static_cast<std::uint64_t>(hi - lo + 1));
+  };
   const auto random = [&](int rows, int cols, double zeros = 0.3) {
     MatrixXd m(rows, cols);
     for (double& v : m.reshaped()) v = pick(0, 99) < 100 * zeros ? 0.0 : normal(draw);
@@ -177,7 +179,8 @@ struct AllModes {
   VectorXd best;                                          // (u_0, γ_1, u_1, …) of that cost; empty: none
 };
 
-/// The least cost over all complete mode assignments that agree with `modes` (−1 open, 0: γ = 0, 1: s = 0; empty: all open).
+/// The least cost over all complete mode assignments that agree with `modes` (−1 open, 0: γ = 0, 1: s = 0; empty: all
+/// open).
 inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& modes = {}) {
   const int nx = p.system.nx(), nu = p.system.nu(), ng = p.system.pairs(), nb = nu + ng, pairs = p.N * ng;
   const Condensed c = condense(p);
@@ -216,7 +219,8 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
         row.head(n) = c.slack.row(pair);
         const bool slack_zero = ((number >> pair) & 1) != 0;
         program.lower(k * nb + nu + i) = 0;
-        program.upper(k * nb + nu + i) = slack_zero ? (p.gamma_max.size() > 0 ? p.gamma_max(i) : std::numeric_limits<double>::infinity()) : 0.0;
+        program.upper(k * nb + nu + i) =
+            slack_zero ? (p.gamma_max.size() > 0 ? p.gamma_max(i) : std::numeric_limits<double>::infinity()) : 0.0;
         add_row(slack_zero ? program.equality : program.linear, row, -c.slack0(pair));
       }
       for (int i = 0; i < nx && bounded; ++i) {
@@ -225,7 +229,8 @@ inline AllModes try_all_modes(const LcsMpcProgram& p, const std::vector<int>& mo
         for (const double sign : {1.0, -1.0}) {
           Eigen::RowVectorXd signed_row = sign * row;
           if (soft) signed_row(n + k * nx + i) = 1;
-          add_row(program.linear, signed_row, sign > 0 ? p.x_min(i) - c.state0(k * nx + i) : c.state0(k * nx + i) - p.x_max(i));
+          add_row(program.linear, signed_row,
+                  sign > 0 ? p.x_min(i) - c.state0(k * nx + i) : c.state0(k * nx + i) - p.x_max(i));
         }
         if (soft) program.b(n + k * nx + i) = p.x_price(i);
       }

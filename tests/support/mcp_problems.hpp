@@ -78,7 +78,8 @@ inline LambdaMcp quadratic(const double (&c)[4][8]) {
   return LambdaMcp(4, [rows](std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) {
     for (int i = 0; i < 4; ++i) {
       const auto& r = rows[i];
-      F[i] = r[0] * z[0] * z[0] + r[1] * z[0] * z[1] + r[2] * z[1] * z[1] + r[3] * z[0] + r[4] * z[1] + r[5] * z[2] + r[6] * z[3] + r[7];
+      F[i] = r[0] * z[0] * z[0] + r[1] * z[0] * z[1] + r[2] * z[1] * z[1] + r[3] * z[0] + r[4] * z[1] + r[5] * z[2] +
+             r[6] * z[3] + r[7];
       if (J == nullptr) continue;
       J->add(i, 0, 2 * r[0] * z[0] + r[1] * z[1] + r[3]);
       J->add(i, 1, r[1] * z[0] + 2 * r[2] * z[1] + r[4]);
@@ -91,12 +92,14 @@ inline LambdaMcp quadratic(const double (&c)[4][8]) {
 
 // M. Kojima, S. Shindo (1986): solutions (√6/2, 0, 0, 1/2), which is degenerate, and (1, 0, 3, 0).
 inline LambdaMcp kojima_shindo() {
-  return quadratic({{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 10, 2, -2}, {3, 1, 2, 0, 0, 2, 9, -9}, {1, 0, 3, 0, 0, 2, 3, -3}});
+  return quadratic(
+      {{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 10, 2, -2}, {3, 1, 2, 0, 0, 2, 9, -9}, {1, 0, 3, 0, 0, 2, 3, -3}});
 }
 
 // N. H. Josephy (1979): one solution, (√6/2, 0, 0, 1/2).
 inline LambdaMcp josephy() {
-  return quadratic({{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 3, 2, -2}, {3, 1, 2, 0, 0, 2, 3, -1}, {1, 0, 3, 0, 0, 2, 3, -3}});
+  return quadratic(
+      {{3, 2, 2, 0, 0, 1, 3, -6}, {2, 0, 1, 1, 0, 3, 2, -2}, {3, 1, 2, 0, 0, 2, 3, -1}, {1, 0, 3, 0, 0, 2, 3, -3}});
 }
 
 // F = A(z − s) + d (z − s)³ + w, A monotone, s ⟂ w: s is the only solution.

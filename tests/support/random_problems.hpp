@@ -90,8 +90,8 @@ class RandomProblems {
     return p;
   }
 
-  /// Objects without inertia (Q_u = 0, their masses given) that touch or nearly touch a floor, each other and fingers on
-  /// springs; gravity, sideways loads or none. No row is violated at δ = 0, so every problem is Solved, NotUnique or
+  /// Objects without inertia (Q_u = 0, their masses given) that touch or nearly touch a floor, each other and fingers
+  /// on springs; gravity, sideways loads or none. No row is violated at δ = 0, so every problem is Solved, NotUnique or
   /// Unbounded.
   solvers::contact::ContactProgram next_quasistatic() {
     solvers::contact::ContactProgram p;

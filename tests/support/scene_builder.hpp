@@ -14,18 +14,23 @@ using multibody::JointKind;
 using multibody::ModelSpec;
 using multibody::ShapeSpec;
 
-inline JointAxisSpec slide(const std::string& name, const Eigen::Vector3d& axis) { return {.coordinate = name, .rotational = false, .axis_J = axis}; }
-inline JointAxisSpec turn(const std::string& name, const Eigen::Vector3d& axis) { return {.coordinate = name, .rotational = true, .axis_J = axis}; }
+inline JointAxisSpec slide(const std::string& name, const Eigen::Vector3d& axis) {
+  return {.coordinate = name, .rotational = false, .axis_J = axis};
+}
+inline JointAxisSpec turn(const std::string& name, const Eigen::Vector3d& axis) {
+  return {.coordinate = name, .rotational = true, .axis_J = axis};
+}
 
 /// One inline body with one collision shape, on a joint from the world. `inertia` is I·identity about the origin.
-inline ModelSpec body(const std::string& name, JointKind kind, std::vector<JointAxisSpec> axes, const ShapeSpec& shape, double mass, double inertia, double mu,
-                      const RigidTransform& X_WJ = RigidTransform::Identity()) {
+inline ModelSpec body(const std::string& name, JointKind kind, std::vector<JointAxisSpec> axes, const ShapeSpec& shape,
+                      double mass, double inertia, double mu, const RigidTransform& X_WJ = RigidTransform::Identity()) {
   ModelSpec model;
   model.name = name;
   model.inline_body = true;
   multibody::LinkSpec link;
   link.name = name;
-  if (mass > 0) link.inertial = multibody::InertialSpec{mass, Eigen::Vector3d::Zero(), inertia * Eigen::Matrix3d::Identity()};
+  if (mass > 0)
+    link.inertial = multibody::InertialSpec{mass, Eigen::Vector3d::Zero(), inertia * Eigen::Matrix3d::Identity()};
   multibody::GeometrySpec geometry;
   geometry.name = "collision";
   geometry.shape = shape;
@@ -51,14 +56,18 @@ inline ModelSpec free_body(const std::string& name, const ShapeSpec& shape, doub
                            const RigidTransform& X_WB = RigidTransform::Identity()) {
   return body(name, JointKind::kFree, {}, shape, mass, inertia, mu, X_WB);
 }
-inline ModelSpec fixed_body(const std::string& name, const ShapeSpec& shape, double mu, const RigidTransform& X_WB = RigidTransform::Identity()) {
+inline ModelSpec fixed_body(const std::string& name, const ShapeSpec& shape, double mu,
+                            const RigidTransform& X_WB = RigidTransform::Identity()) {
   return body(name, JointKind::kFixed, {}, shape, 0, 0, mu, X_WB);
 }
 
-inline RigidTransform at(double x, double y, double z) { return make_transform(Eigen::Matrix3d::Identity(), {x, y, z}); }
+inline RigidTransform at(double x, double y, double z) {
+  return make_transform(Eigen::Matrix3d::Identity(), {x, y, z});
+}
 
 /// A scene of `models`; those in `robots` are actuated with that stiffness. No gravity, h = 0.1 s, pyramid with 4 rays.
-inline scene::SceneSpec scene_spec(std::vector<ModelSpec> models, const std::vector<std::pair<std::string, double>>& robots = {}) {
+inline scene::SceneSpec scene_spec(std::vector<ModelSpec> models,
+                                   const std::vector<std::pair<std::string, double>>& robots = {}) {
   scene::SceneSpec spec;
   spec.name = "test";
   spec.file = "test.deft.yaml";

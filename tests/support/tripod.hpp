@@ -6,7 +6,8 @@
 namespace deft::test {
 
 /// A plate of 0.2 × 0.16 × 0.04 on three balls of radius 0.02 below it, free; its origin stands 0.05 above the ground.
-inline ModelSpec tripod(const std::string& name, double mass, double inertia, double mu, const RigidTransform& X_WB = at(0, 0, 0.05)) {
+inline ModelSpec tripod(const std::string& name, double mass, double inertia, double mu,
+                        const RigidTransform& X_WB = at(0, 0, 0.05)) {
   ModelSpec model = free_body(name, multibody::BoxSpec{{0.2, 0.16, 0.04}}, mass, inertia, mu, X_WB);
   auto& shapes = model.links[0].collisions;
   const Eigen::Vector2d feet[] = {{0.08, 0.01}, {-0.06, 0.07}, {-0.05, -0.06}};

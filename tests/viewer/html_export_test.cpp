@@ -166,7 +166,8 @@ TEST(MakePage, HoldsKindsSlipsAndEllipsoidsOfTheKeptFramesIfTheModelTellsThem) {
   const SyntheticRun run = make_synthetic_run({.patches = true});
   for (const std::size_t max_bytes : {std::size_t{25} << 20, std::size_t{0}}) {
     const json document = json::parse(slot_text(page_of(run, max_bytes)));
-    const auto frame = block<std::uint32_t>(document, "frame"), offset = block<std::uint32_t>(document, "contact_offset");
+    const auto frame = block<std::uint32_t>(document, "frame"),
+               offset = block<std::uint32_t>(document, "contact_offset");
     const auto kind = block<std::uint8_t>(document, "contact_kind");
     const auto tangent = block<float>(document, "contact_tangent_W"), slip = block<float>(document, "contact_slip"),
                ellipsoid = block<float>(document, "contact_ellipsoid");
@@ -191,7 +192,8 @@ TEST(MakePage, HoldsSupportsAndOtherMotionsOfTheKeptFrames) {
   const SyntheticRun plain = make_synthetic_run({.steps = 5});
   const json without = json::parse(slot_text(page_of(plain)));
   EXPECT_FALSE(without.contains("supports"));
-  for (const char* name : {"support_load", "second_frame", "step_uniqueness"}) EXPECT_FALSE(without["blocks"].contains(name));
+  for (const char* name : {"support_load", "second_frame", "step_uniqueness"})
+    EXPECT_FALSE(without["blocks"].contains(name));
 
   const SyntheticRun run = make_synthetic_run({.supports = true});
   const std::size_t all = page_of(run).size(), page = embedded_page().size();
@@ -202,7 +204,8 @@ TEST(MakePage, HoldsSupportsAndOtherMotionsOfTheKeptFrames) {
     ASSERT_EQ(frame.size() < 61, limit < all);
     const auto load = block<float>(document, "support_load"), factor = block<float>(document, "support_factor"),
                twist = block<float>(document, "support_twist"), form = block<float>(document, "support_form");
-    const auto state = block<std::uint8_t>(document, "support_state"), uniqueness = block<std::uint8_t>(document, "step_uniqueness");
+    const auto state = block<std::uint8_t>(document, "support_state"),
+               uniqueness = block<std::uint8_t>(document, "step_uniqueness");
     const std::size_t rows = 2 * (frame.size() - 1);
     ASSERT_EQ(load.size(), 3 * rows);
     ASSERT_EQ(factor.size(), rows);
@@ -248,10 +251,7 @@ TEST(MakePage, NamesTheArrayThatDisagrees) {
       {[](SyntheticRun& r) { r.trajectory.u.pop_back(); }, "u has 3 entries, expected 4"},
       {[](SyntheticRun& r) { r.trajectory.X_WB[1].pop_back(); }, "X_WB[1] has 3 entries, expected 4"},
       {[](SyntheticRun& r) { r.trajectory.u_index_q = {99}; }, "u_index_q holds 99"},
-      {[](SyntheticRun& r) {
-         r.trajectory.u_index_q = {0, 1};
-       },
-       "u_index_q has 2 entries, expected 1"},
+      {[](SyntheticRun& r) { r.trajectory.u_index_q = {0, 1}; }, "u_index_q has 2 entries, expected 1"},
       {[](SyntheticRun& r) { r.trajectory.steps[1].status = 7; }, "steps[1].status is 7"},
       {[](SyntheticRun& r) { r.trajectory.contacts[0].b = 9; }, "contacts[0] names body 9, but there are 4 bodies"},
       {[](SyntheticRun& r) { r.trajectory.contacts.pop_back(); }, "contacts has"},

@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
         .title = kind->first, .scene_json = run.scene_json, .trajectory = &run.trajectory, .tree = run.tree};
     // Half as fast a clock, and it ends a second earlier.
     const deft::dynamics::Trajectory other = deft::viewer::beside_of(run.trajectory, kind->first == "beside");
-    if (kind->first.ends_with("beside")) content.beside = {.title = "open-loop", .title_here = "mpc", .trajectory = &other};
+    if (kind->first.ends_with("beside"))
+      content.beside = {.title = "open-loop", .title_here = "mpc", .trajectory = &other};
     if (kind->first == "decimated") content.max_bytes = 1'300'000;
     std::ofstream file(argv[1], std::ios::binary);
     file << make_page(content);

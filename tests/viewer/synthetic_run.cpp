@@ -23,9 +23,7 @@ constexpr double kStep = 0.05;    // h [s]
 constexpr double kWeight = 4.9;   // of a box [N]
 constexpr double kFriction = 0.5;
 
-struct Box {
-  double x, y, yaw;
-};
+struct Box { double x, y, yaw; };
 
 /// The finger comes nearer, touches at 0.3 of the motion, then pushes the first box 0.12 m; the other boxes stand
 /// still.
@@ -77,7 +75,8 @@ json scene_of(const SyntheticOptions& options) {
   if (options.tracked) settings.update(json{{"replan", {0.01, 0.05}}, {"tolerance", {0.01, 0.1}}});
   const json goal = {{"name", "aside"}, {"bodies", {{{"body", 2}, {"X_WB", {0.92, 0, 0, 0.39, 0.2, 0, kHalf}}}}}};
   const json plane_of_motion = options.supports ? json("xy") : json(nullptr);
-  return {{"name", "synthetic"}, {"plane", plane_of_motion}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
+  return {
+      {"name", "synthetic"}, {"plane", plane_of_motion}, {"settings", settings}, {"bodies", bodies}, {"goals", {goal}}};
 }
 
 ContactRecord table_contact(const SyntheticOptions& options, int i, int corner, const Box& box, bool slides) {
@@ -198,8 +197,9 @@ SearchTree tree_of(const SyntheticOptions& options, std::size_t bodies) {
   return tree;
 }
 
-/// Plans over 4 stages: the finger goes 2 cm along x per stage, the first box too once it is touched. Rows: box – finger, which opens at stage 1,
-/// sticks at 2, slides at 3 and 4, and a limit of the finger, open. Steps 20 to 22 have no plan; step 30 hit its time limit.
+/// Plans over 4 stages: the finger goes 2 cm along x per stage, the first box too once it is touched. Rows: box –
+/// finger, which opens at stage 1, sticks at 2, slides at 3 and 4, and a limit of the finger, open. Steps 20 to 22 have
+/// no plan; step 30 hit its time limit.
 void add_plans(dynamics::Trajectory& run) {
   using Kind = dynamics::HorizonPair::Kind;
   run.horizon = 4;
@@ -209,8 +209,17 @@ void add_plans(dynamics::Trajectory& run) {
   for (int k = 0; k < run.num_steps(); ++k) {
     const bool lost = k >= 20 && k < 23;
     const double nothing = std::nan("");
-    dynamics::HorizonRecord plan{.cost = lost ? HUGE_VAL : 100.0 - k, .bound = k == 30 ? 50.0 : 100.0 - k, .gap = lost ? HUGE_VAL : k == 30 ? 0.3 : 1e-9,
-                                 .nodes = 7, .time_s = 0.002, .status = lost ? 2 : k == 30 ? 3 : 0, .fallback = lost};
+    dynamics::HorizonRecord plan{.cost = lost ? HUGE_VAL : 100.0 - k,
+                                 .bound = k == 30 ? 50.0 : 100.0 - k,
+                                 .gap = lost      ? HUGE_VAL
+                                        : k == 30 ? 0.3
+                                                  : 1e-9,
+                                 .nodes = 7,
+                                 .time_s = 0.002,
+                                 .status = lost      ? 2
+                                           : k == 30 ? 3
+                                                     : 0,
+                                 .fallback = lost};
     for (int stage = 0; stage <= 4; ++stage) {
       for (std::size_t b = 0; b < bodies; ++b) {
         std::array<double, 7> X = run.X_WB[k][b];
@@ -220,7 +229,11 @@ void add_plans(dynamics::Trajectory& run) {
     }
     plan.x.assign(10, lost ? nothing : 0.1);
     plan.u.assign(4, lost ? nothing : 0.2);
-    plan.pairs = {{Kind::kNormal, 2, 1, 0}, {Kind::kFriction, 2, 1, 0}, {Kind::kFriction, 2, 1, 1}, {Kind::kSlip, 2, 1, 0}, {Kind::kLimit, 0, -1, 1}};
+    plan.pairs = {{Kind::kNormal, 2, 1, 0},
+                  {Kind::kFriction, 2, 1, 0},
+                  {Kind::kFriction, 2, 1, 1},
+                  {Kind::kSlip, 2, 1, 0},
+                  {Kind::kLimit, 0, -1, 1}};
     plan.gamma = {0, 1, 1, 1, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0, 0.1, 0.1, 0, 0, 0, 0};
     plan.slack = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, 1, 1, 1, 1};
     if (lost) plan.gamma.assign(20, nothing);

@@ -28,11 +28,11 @@ struct SyntheticOptions {
   bool planned = true;     // false: the search of the tree was cut short
   bool reachable = false;  // with the tree: what is reached at every frame and at all nodes but the last
   bool ball = false;       // the first box is a ball
-  bool wall = false;       // a wall stands between the usual camera and the boxes; with supports: a half-space at y = −0.07
-  bool control = false;    // a controller: see add_plans
-  bool patches = false;    // model equivalent-contact-point: see synthetic_patches.hpp
-  bool tracked = false;    // follows a plan: see synthetic_tracks.hpp
-  bool supports = false;   // model limit-surface: see synthetic_supports.hpp
+  bool wall = false;  // a wall stands between the usual camera and the boxes; with supports: a half-space at y = −0.07
+  bool control = false;   // a controller: see add_plans
+  bool patches = false;   // model equivalent-contact-point: see synthetic_patches.hpp
+  bool tracked = false;   // follows a plan: see synthetic_tracks.hpp
+  bool supports = false;  // model limit-surface: see synthetic_supports.hpp
 };
 
 /// Bodies: world (half-space table), finger (robot: capsule), boxes; four contacts per box with the table, one with the

@@ -23,7 +23,8 @@ json limit_surface_of(int box) {
   for (int i = 0; i < 13; ++i) {
     for (int j = 0; j < 24; ++j) {
       const double b = std::numbers::pi * (i / 12.0 - 0.5), a = std::numbers::pi * j / 12;
-      for (const double f : {std::cos(b) * std::cos(a), std::cos(b) * std::sin(a), kGyration * std::sin(b)}) loads.push_back(f);
+      for (const double f : {std::cos(b) * std::cos(a), std::cos(b) * std::sin(a), kGyration * std::sin(b)})
+        loads.push_back(f);
     }
   }
   return {{"axes", {0, 1, 2}}, {"gyration", kGyration}, {"columns", 24}, {"loads", loads}};
@@ -43,7 +44,8 @@ void add_supports(int pushing, dynamics::Trajectory& run) {
       step.motion_unique = false;
       auto& poses = run.second_X_WB[k] = run.X_WB[to_size(k) + 1];
       poses[2][5] += 0.1;
-      const double half = std::atan2(poses[2][3], poses[2][0]) + 0.1;  // turns by 0.2 rad more; the other sign of the same quaternion
+      const double half = std::atan2(poses[2][3], poses[2][0]) + 0.1;  // turns by 0.2 rad more; the other sign of the
+                                                                       // same quaternion
       poses[2][0] = -std::cos(half);
       poses[2][3] = -std::sin(half);
     }

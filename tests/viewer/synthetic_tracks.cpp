@@ -18,7 +18,9 @@ void add_tracks(dynamics::Trajectory& run) {
     run.tracks.push_back({.knot = 0.25 * k,
                           .position_error_m = 0.5e-3 * (k + 1),
                           .rotation_error_rad = 1e-3 * (k + 1),
-                          .status = holds ? 1 : replans ? 2 : 0,
+                          .status = holds     ? 1
+                                    : replans ? 2
+                                              : 0,
                           .period_us = k == 5 ? nothing : 400.0 + k,
                           .plan = k >= 32 ? 1 : 0});
     run.measured_q.push_back(run.q[k]);

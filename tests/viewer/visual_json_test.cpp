@@ -22,12 +22,14 @@ using test::free_body;
 using test::slide;
 
 multibody::ModelSpec slider(const std::string& name, double mu = 1.0) {
-  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())}, SphereSpec{0.1}, 1, 0.01, mu);
+  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())},
+              SphereSpec{0.1}, 1, 0.01, mu);
 }
 
 /// Object first, robot second: order of declaration is the order of q.
 SceneSpec ball_and_finger() {
-  SceneSpec spec = test::scene_spec({free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")}, {{"finger", 100}});
+  SceneSpec spec = test::scene_spec({free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")},
+                                    {{"finger", 100}});
   return spec;
 }
 
@@ -61,15 +63,20 @@ TEST(VisualJson, DescribesLimitSurfacesInTheAxesOfTheirBodies) {
   const auto joints = [&](const Eigen::Matrix3d& R) {
     return std::vector{slide("x", R.transpose() * x), slide("z", R.transpose() * z), turn("theta", R.transpose() * y)};
   };
-  spec.world.models.push_back(test::body("ellipsoid", multibody::JointKind::kAxes, joints(Eigen::Matrix3d::Identity()), multibody::BoxSpec{{1, 1, 1}}, 0, 0, 1));
-  spec.world.models.push_back(test::body("flat", multibody::JointKind::kAxes, joints(lying), multibody::BoxSpec{{1, 1, 1}}, 2, 0.1, 1, X));
+  spec.world.models.push_back(test::body("ellipsoid", multibody::JointKind::kAxes, joints(Eigen::Matrix3d::Identity()),
+                                         multibody::BoxSpec{{1, 1, 1}}, 0, 0, 1));
+  spec.world.models.push_back(
+      test::body("flat", multibody::JointKind::kAxes, joints(lying), multibody::BoxSpec{{1, 1, 1}}, 2, 0.1, 1, X));
   spec.limit_surfaces["ellipsoid"].ellipsoid << 1, 0.1, 0.2, 0.1, 2, 0.3, 0.2, 0.3, 3;
-  spec.limit_surfaces["flat"].support = SupportSpec{.polygon = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0.1}, {-0.2, 0.1}}, .mu = 0.5};
+  spec.limit_surfaces["flat"].support =
+      SupportSpec{.polygon = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0.1}, {-0.2, 0.1}}, .mu = 0.5};
   const std::string json = visual_json(test::build(spec));
-  EXPECT_NE(json.find(R"("limit_surface":{"axes":[0,2,1],"ellipsoid":[1,0.1,0.2,2,0.3,3]})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("limit_surface":{"axes":[0,2,1],"ellipsoid":[1,0.1,0.2,2,0.3,3]})"), std::string::npos)
+      << json;
   const std::size_t at = json.find(R"("limit_surface":{"axes":[1,2,0],"gyration":)");
   ASSERT_NE(at, std::string::npos) << json;
-  // The first row is the turn about −n: no force and the largest moment; the middle one translations: μ times the weight, no moment.
+  // The first row is the turn about −n: no force and the largest moment; the middle one translations: μ times the
+  // weight, no moment.
   std::vector<double> loads;
   const char* text = json.c_str() + json.find("\"loads\":[", at) + 9;
   for (char* end = nullptr; *text != ']'; text = end) loads.push_back(std::strtod(text + 1, &end));

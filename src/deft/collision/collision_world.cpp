@@ -262,11 +262,15 @@ ContactPair CollisionWorld::signed_distance(int geometry_a, int geometry_b,
   return contact;
 }
 
-std::optional<ConvexSet> CollisionWorld::convex_set(int geometry) const { return make_convex_set(impl_->shapes[geometry]); }
+std::optional<ConvexSet> CollisionWorld::convex_set(int geometry) const {
+  return make_convex_set(impl_->shapes[geometry]);
+}
 
 const RigidTransform& CollisionWorld::pose_in_body(int geometry) const { return impl_->X_BG[geometry]; }
 
-bool CollisionWorld::may_touch(int geometry_a, int geometry_b) const { return impl_->filter.allows(geometry_a, geometry_b); }
+bool CollisionWorld::may_touch(int geometry_a, int geometry_b) const {
+  return impl_->filter.allows(geometry_a, geometry_b);
+}
 
 double CollisionWorld::surface_area(int geometry) const { return collision::surface_area(impl_->shapes.at(geometry)); }
 

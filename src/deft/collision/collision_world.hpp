@@ -18,7 +18,8 @@
 
 namespace deft::collision {
 
-/// Scratch of `find_contacts`; one per thread. Keeps the broad phase's order between calls (results do not depend on history).
+/// Scratch of `find_contacts`; one per thread. Keeps the broad phase's order between calls (results do not depend on
+/// history).
 class CollisionWorkspace {
  public:
   CollisionWorkspace();
@@ -35,10 +36,11 @@ class CollisionWorkspace {
 /// All collision geometries of a scene; immutable, shared by threads, each with a workspace of its own.
 class CollisionWorld {
  public:
-  /// @param allowed  allowed[i * n + j] != 0 when geometries i and j of n may touch (symmetric; the filter is made by `scene`).
-  /// Bad shapes (negative sizes, unreadable or flat meshes, non-convex prisms) go to `diagnostics`; hulls that inflate a mesh
-  /// (volume ratio > 1.25) are warned of. @throws InputError if there is any error.
-  static CollisionWorld build(std::vector<GeometryDescription> geometries, std::vector<unsigned char> allowed, Diagnostics& diagnostics);
+  /// @param allowed  allowed[i * n + j] != 0 when geometries i and j of n may touch (symmetric; the filter is made by
+  /// `scene`). Bad shapes (negative sizes, unreadable or flat meshes, non-convex prisms) go to `diagnostics`; hulls
+  /// that inflate a mesh (volume ratio > 1.25) are warned of. @throws InputError if there is any error.
+  static CollisionWorld build(std::vector<GeometryDescription> geometries, std::vector<unsigned char> allowed,
+                              Diagnostics& diagnostics);
   ~CollisionWorld();
   CollisionWorld(CollisionWorld&&) noexcept;
   CollisionWorld& operator=(CollisionWorld&&) noexcept;
@@ -46,15 +48,17 @@ class CollisionWorld {
   std::span<const GeometryInfo> geometries() const;
   CollisionWorkspace make_workspace() const;
 
-  /// All contact points with gap < margin [m] at body poses X_WB, ordered by (geometry_a, geometry_b, feature). `contacts` is cleared.
-  /// Flat contacts give every vertex of the clipped face polygons. No allocation once the workspace has grown.
-  void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const;
+  /// All contact points with gap < margin [m] at body poses X_WB, ordered by (geometry_a, geometry_b, feature).
+  /// `contacts` is cleared. Flat contacts give every vertex of the clipped face polygons. No allocation once the
+  /// workspace has grown.
+  void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
+                     std::vector<ContactPair>& contacts) const;
 
-  /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about as much as
-  /// finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's should be given, or a
-  /// parallel pair may be judged differently.
-  void find_motions(std::span<const RigidTransform> X_WB, std::span<const ContactPair> contacts, CollisionWorkspace& workspace,
-                    std::vector<ContactMotion>& motions) const;
+  /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about
+  /// as much as finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's
+  /// should be given, or a parallel pair may be judged differently.
+  void find_motions(std::span<const RigidTransform> X_WB, std::span<const ContactPair> contacts,
+                    CollisionWorkspace& workspace, std::vector<ContactMotion>& motions) const;
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;

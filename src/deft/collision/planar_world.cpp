@@ -12,10 +12,10 @@
 namespace deft::collision {
 namespace {
 
-constexpr double kAligned = 1e-9;      // sine of the tilt of an axis that counts as along the normal, or in the plane
-constexpr double kSameHeight = 1e-9;   // [m], geometries that only touch along the normal lie on each other
-constexpr double kTie = 1e-12;         // [m], edges this close compete no further: the first one keeps the vertex
-constexpr double kMerged = 1e-12;      // of the outline's size: corners nearer than this to their chord are none
+constexpr double kAligned = 1e-9;     // sine of the tilt of an axis that counts as along the normal, or in the plane
+constexpr double kSameHeight = 1e-9;  // [m], geometries that only touch along the normal lie on each other
+constexpr double kTie = 1e-12;        // [m], edges this close compete no further: the first one keeps the vertex
+constexpr double kMerged = 1e-12;     // of the outline's size: corners nearer than this to their chord are none
 
 double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
 
@@ -24,9 +24,8 @@ std::vector<int> hull(const std::vector<Eigen::Vector2d>& points) {
   std::vector<int> order(points.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
   const auto at = [&](int i) -> const Eigen::Vector2d& { return points[i]; };
-  std::sort(order.begin(), order.end(), [&](int i, int j) {
-    return at(i).x() != at(j).x() ? at(i).x() < at(j).x() : at(i).y() < at(j).y();
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int i, int j) { return at(i).x() != at(j).x() ? at(i).x() < at(j).x() : at(i).y() < at(j).y(); });
   double size = 0;
   for (const Eigen::Vector2d& p : points) size = std::max(size, (p - points[0]).norm());
   std::vector<int> corners;
@@ -62,7 +61,8 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
                                std::span<const RigidTransform> X_WB, const Eigen::Vector3d& normal_W,
                                Diagnostics& diagnostics) {
   PlanarWorld world;
-  const int k = static_cast<int>(std::distance(normal_W.data(), std::max_element(normal_W.data(), normal_W.data() + 3)));
+  const int k =
+      static_cast<int>(std::distance(normal_W.data(), std::max_element(normal_W.data(), normal_W.data() + 3)));
   world.axes_ = {Eigen::Vector3d::Unit((k + 1) % 3), Eigen::Vector3d::Unit((k + 2) % 3), Eigen::Vector3d::Unit(k)};
   const Eigen::Vector3d& normal = world.axes_[2];
   std::vector<int> outline_of(geometries.size(), -1);
@@ -288,8 +288,7 @@ void PlanarWorld::find_contacts(std::span<const RigidTransform> X_WB, double mar
       vertices(a, b, pair.height,
                [&](const Eigen::Vector2d& p, const Outline& o) { return point_half_plane(p, a.radius, o, workspace); });
     } else if (a.kind == Kind::kDisc && b.kind == Kind::kDisc) {
-      const Eigen::Vector2d &p = workspace.points[a.first],
-                            &q = workspace.points[b.first];
+      const Eigen::Vector2d &p = workspace.points[a.first], &q = workspace.points[b.first];
       const double distance = (p - q).norm();
       const Eigen::Vector2d n = distance > 0 ? Eigen::Vector2d((p - q) / distance) : Eigen::Vector2d::UnitX();
       add(a, b, 0, pair.height, {distance - a.radius - b.radius, n, p - a.radius * n, q + b.radius * n});

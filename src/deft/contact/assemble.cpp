@@ -30,7 +30,8 @@ Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, con
 }
 
 /// The friction of the pair; patches turn the tangents to their ellipsoid.
-void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& axis_W, scene::Plane plane, Contact& contact) {
+void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& axis_W, scene::Plane plane,
+                  Contact& contact) {
   contact.mu = friction.mu;
   contact.frictionless = friction.frictionless;
   contact.patch = friction.patch;
@@ -43,15 +44,18 @@ void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& ax
     contact.t2_W = across;
   } else if (turned) {
     // Slides by s t alone: |diag(e_t, e_o)(s t)| = s √((e_t t·along)² + (e_o t·across)²).
-    contact.ellipsoid = {std::hypot(friction.ellipsoid[0] * contact.t1_W.dot(along), friction.ellipsoid[1] * contact.t1_W.dot(across)), 1, 1};
+    contact.ellipsoid = {
+        std::hypot(friction.ellipsoid[0] * contact.t1_W.dot(along), friction.ellipsoid[1] * contact.t1_W.dot(across)),
+        1, 1};
   } else {
     contact.ellipsoid = {friction.ellipsoid[0], 1, 1};
   }
 }
 
-/// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to the contact's block; both column lists ascend.
-void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::span<const int> body_cols, const double* J, std::span<const int> cols,
-              RowBlocks::Block& block) {
+/// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to the contact's block; both column lists
+/// ascend.
+void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::span<const int> body_cols, const double* J,
+              std::span<const int> cols, RowBlocks::Block& block) {
   const std::size_t k = body_cols.size();
   std::size_t at = 0;
   for (std::size_t c = 0; c < k; ++c) {
@@ -59,10 +63,12 @@ void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::spa
     if (at == cols.size() || cols[at] != body_cols[c]) continue;  // a frozen column
     const double vx = J[3 * k + c], vy = J[4 * k + c], vz = J[5 * k + c];
     for (int r = 0; r < rows; ++r) {
-      block(r, static_cast<Eigen::Index>(at)) += sign * (frame_rows(r, 0) * vx + frame_rows(r, 1) * vy + frame_rows(r, 2) * vz);
+      block(r, static_cast<Eigen::Index>(at)) +=
+          sign * (frame_rows(r, 0) * vx + frame_rows(r, 1) * vy + frame_rows(r, 2) * vz);
     }
     if (block.rows() == 4) {
-      block(3, static_cast<Eigen::Index>(at)) += sign * (frame_rows(0, 0) * J[c] + frame_rows(0, 1) * J[k + c] + frame_rows(0, 2) * J[2 * k + c]);
+      block(3, static_cast<Eigen::Index>(at)) +=
+          sign * (frame_rows(0, 0) * J[c] + frame_rows(0, 1) * J[k + c] + frame_rows(0, 2) * J[2 * k + c]);
     }
   }
 }
@@ -129,7 +135,8 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
     if (cols_.empty()) continue;  // neither body can move
 
     Contact contact = make_contact(pair, plane, options);
-    set_friction(scene_->friction(pair.geometry_a, pair.geometry_b), scene_->spec().friction.ellipsoid_axis, plane, contact);
+    set_friction(scene_->friction(pair.geometry_a, pair.geometry_b), scene_->spec().friction.ellipsoid_axis, plane,
+                 contact);
     const bool spins = contact.patch && plane == scene::Plane::kSpace;
     RowBlocks::Block block = problem.J.append(spins ? 4 : rows, cols_);
     Eigen::Matrix3d frame_rows;

@@ -1,6 +1,6 @@
 #pragma once
-// THE WAIST: contacts of a scene at one configuration, in plain data. Gaps, normals, friction and Jacobian rows; Q and b are filled
-// by a step model. It can be written to a file and solved without a robot (problem files).
+// THE WAIST: contacts of a scene at one configuration, in plain data. Gaps, normals, friction and Jacobian rows; Q and
+// b are filled by a step model. It can be written to a file and solved without a robot (problem files).
 
 #include <Eigen/Core>
 #include <array>
@@ -17,26 +17,27 @@ namespace deft::contact {
 struct Contact {
   int body_a = -1, body_b = -1;
   int geometry_a = -1, geometry_b = -1;
-  Eigen::Vector3d p_WA, p_WB;                    // witness points
-  Eigen::Vector3d n_W, t1_W, t2_W;               // in the plane t2_W is unused (zero)
-  double gap = 0;                                // φ [m]
+  Eigen::Vector3d p_WA, p_WB;       // witness points
+  Eigen::Vector3d n_W, t1_W, t2_W;  // in the plane t2_W is unused (zero)
+  double gap = 0;                   // φ [m]
   double mu = 0;
-  bool frictionless = false;                     // only the normal row of J counts
-  bool patch = false;                            // friction ellipsoid: t₁ along its axis, in space with a spin row
-  std::array<double, 3> ellipsoid{1, 1, 1};      // e_t, e_o [-], e_r [m]; scales rows t₁, t₂, spin
-  double weight = 1;                             // share of this point in its patch
+  bool frictionless = false;                 // only the normal row of J counts
+  bool patch = false;                        // friction ellipsoid: t₁ along its axis, in space with a spin row
+  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]; scales rows t₁, t₂, spin
+  double weight = 1;                         // share of this point in its patch
   std::uint64_t id = 0;
 };
 
-/// The program of one step without its law of friction:  minimise ½ δᵀQδ + bᵀδ [J] over δ ∈ R^nv subject to contacts with
-/// linearised gaps φ + J_n δ [m]. Units of δ: rad and m.
+/// The program of one step without its law of friction:  minimise ½ δᵀQδ + bᵀδ [J] over δ ∈ R^nv subject to contacts
+/// with linearised gaps φ + J_n δ [m]. Units of δ: rad and m.
 struct ContactProblem {
   int nv = 0;
   std::vector<Contact> contacts;
-  RowBlocks J;                                   // per contact rows n, t₁(, t₂)(, spin): relative velocity of A against B at the witness points (spin: n·(ω_A − ω_B)), per column
-  BlockDiagonal Q;                               // [N/m, N·m/rad, …]
-  Eigen::VectorXd b;                             // [N, N·m]
-  BlockDiagonal masses;                          // M_u/h² where Q is zero (quasistatic)
+  RowBlocks J;  // per contact rows n, t₁(, t₂)(, spin): relative velocity of A against B at the witness points (spin:
+                // n·(ω_A − ω_B)), per column
+  BlockDiagonal Q;       // [N/m, N·m/rad, …]
+  Eigen::VectorXd b;     // [N, N·m]
+  BlockDiagonal masses;  // M_u/h² where Q is zero (quasistatic)
 };
 
 }  // namespace deft::contact

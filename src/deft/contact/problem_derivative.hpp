@@ -28,12 +28,12 @@ struct ContactProblemDerivative {
   RowBlocks ds;    // ∂(φe₁ + J_iδ)/∂q, rows as in J
   RowBlocks dtau;  // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies held: square, row k belongs to cols(i)[k]
   std::vector<Entry> dtau_columns;  // what the turning columns add to Σ ∂(Jᵀf)/∂q: (S_i × S_c)·wrench on what c carries
-  RowBlocks turn;  // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
-  std::vector<ShapeMaps> shape;  // the same for the shapes alone
-  RowBlocks dtau_shape;          // 12 × columns: transposed map ζ → J_iᵀf_i
+  RowBlocks turn;                   // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
+  std::vector<ShapeMaps> shape;     // the same for the shapes alone
+  RowBlocks dtau_shape;             // 12 × columns: transposed map ζ → J_iᵀf_i
   std::vector<collision::NonsmoothPoint> nonsmooth_points;
-  std::vector<char>
-      frame_ties;  // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend on them)
+  std::vector<char> frame_ties;  // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend
+                                 // on them)
 };
 
 /// The derivative of the tangents of `tangents` with respect to n:  dt₁ = T₁ dn, dt₂ = T₂ dn.

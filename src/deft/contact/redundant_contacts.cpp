@@ -81,8 +81,7 @@ void RedundantContacts::mark_inner(std::span<const Contact> contacts, std::vecto
   }
   if (!is_flat(points_[first], points_[last])) return;
   mark_corners();
-  for (std::size_t k = 0; k < points_.size(); ++k)
-    redundant[points_[k].contact] = !is_corner_[k];
+  for (std::size_t k = 0; k < points_.size(); ++k) redundant[points_[k].contact] = !is_corner_[k];
 }
 
 /// Whether heights and gaps are affine over the patch, by the plane through its ends and the point furthest across.
@@ -92,7 +91,7 @@ bool RedundantContacts::is_flat(const Point& first, const Point& last) const {
   });
   const double width = std::abs(wide->across);
   if (width > kFlat && width < kThin * last.along) return false;
-  const auto is_affine = [&](double Point::*value) {
+  const auto is_affine = [&](double Point::* value) {
     const double slope = (last.*value - first.*value) / last.along;
     const auto off_line = [&](const Point& p) { return p.*value - first.*value - slope * p.along; };
     const double tilt = width > kFlat ? off_line(*wide) / wide->across : 0;

@@ -98,7 +98,8 @@ Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q,
   return moved;
 }
 
-std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance) {
+std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q,
+                                               const Disturbance& disturbance) {
   if (disturbance.spec.offset_m == 0 && disturbance.size_scale == 1) return q;
   constexpr double kRest = 1e-7;  // [rad, m] per step
   Eigen::VectorXd u(scene.nu());

@@ -17,8 +17,8 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using solvers::lcs::PairMode;
 using solvers::Status;
+using solvers::lcs::PairMode;
 
 constexpr double kLeastTime_s = 1e-4;  // left to the solver when the program alone took the period
 
@@ -202,8 +202,7 @@ std::vector<std::string> MixedIntegerMpc::names_x() const { return state_names(*
 
 dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& scene, const VectorXd& q) {
   const auto flat = [](const MatrixXd& matrix, int rows, int cols) {
-    std::vector<double> values(to_size(rows) * to_size(cols),
-                               std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> values(to_size(rows) * to_size(cols), std::numeric_limits<double>::quiet_NaN());
     if (matrix.size() > 0) std::copy_n(matrix.data(), matrix.size(), values.begin());
     return values;
   };
@@ -217,9 +216,8 @@ dynamics::HorizonRecord record_of(const MpcResult& result, const scene::Scene& s
     const auto poses =
         dynamics::poses_after(scene, q, result.plan.x.col(k).head(nv) - result.plan.x.col(0).head(nv), state);
     for (std::size_t b = 0; b < poses.size(); ++b)
-      std::copy_n(
-          poses[b].begin(), 7,
-          record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (to_size(k) * poses.size() + b)));
+      std::copy_n(poses[b].begin(), 7,
+                  record.X_WB.begin() + static_cast<std::ptrdiff_t>(7 * (to_size(k) * poses.size() + b)));
   }
   record.pairs = result.pairs;
   record.gamma = flat(result.plan.gamma.transpose(), N, pairs);

@@ -18,13 +18,14 @@ struct MpcResult {
   /// Solved: the plan is proven optimal; TimeLimit: the best plan so far, with its gap, or none; Infeasible: proven
   /// that no plan keeps the bounds; NumericalFailure.
   solvers::Status status = solvers::Status::kNumericalFailure;
-  bool fallback = false;                     // no plan: `u` is the safe command of control.fallback
-  solvers::lcs::LcsMpcProgram program;            // what was solved
-  std::vector<dynamics::HorizonPair> pairs;  // of its system
-  solvers::lcs::LcsTrajectory plan;               // x, u, γ; empty with `fallback`
-  Eigen::MatrixXd slack;                     // s_{k+1} of the plan, pairs × N
-  std::vector<solvers::lcs::PairMode> modes;      // pairs · N, step after step: the side that is zero (both: the multiplier)
-  solvers::lcs::LcsCertificate certificate;       // of the plan
+  bool fallback = false;                      // no plan: `u` is the safe command of control.fallback
+  solvers::lcs::LcsMpcProgram program;        // what was solved
+  std::vector<dynamics::HorizonPair> pairs;   // of its system
+  solvers::lcs::LcsTrajectory plan;           // x, u, γ; empty with `fallback`
+  Eigen::MatrixXd slack;                      // s_{k+1} of the plan, pairs × N
+  std::vector<solvers::lcs::PairMode> modes;  // pairs · N, step after step: the side that is zero (both: the
+                                              // multiplier)
+  solvers::lcs::LcsCertificate certificate;   // of the plan
   double cost = 0, bound = 0, gap = 0;
   std::int64_t nodes = 0;
   double time_s = 0;  // of the whole period

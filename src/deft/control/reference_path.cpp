@@ -47,7 +47,8 @@ std::pair<std::size_t, double> place(double knot, int steps) {
   return {to_size(k), inside - k};
 }
 
-/// The displacement that is left to the objects, size nv, 0 elsewhere; with `plan.wrap_angles` by the shorter way round.
+/// The displacement that is left to the objects, size nv, 0 elsewhere; with `plan.wrap_angles` by the shorter way
+/// round.
 VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_end) {
   const VectorXd delta = scene.model().difference(q, q_end);
   const std::vector<VelocityRole> roles = velocity_roles(scene);

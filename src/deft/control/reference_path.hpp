@@ -12,7 +12,7 @@ namespace deft::control {
 struct TrackedPlan {
   double h = 0;  // [s] > 0, the step that the plan was made with; part of its physics
   std::vector<Eigen::VectorXd> q, u;
-  Eigen::VectorXd u_start;  // joint targets before the first command
+  Eigen::VectorXd u_start;    // joint targets before the first command
   Eigen::VectorXd v_start{};  // velocity at the start, size nv; empty: at rest. Plants of second order only
 };
 
@@ -48,17 +48,15 @@ class ReferencePath {
  private:
   const scene::Scene* scene_;
   TrackedPlan plan_;
-  std::vector<double> time_;  // T + 1
-  Eigen::VectorXd weight_;    // per velocity
+  std::vector<double> time_;            // T + 1
+  Eigen::VectorXd weight_;              // per velocity
   std::vector<Eigen::VectorXd> chord_;  // q_{k+1} ⊖ q_k
   mutable Eigen::VectorXd delta_;
 };
 
 /// How far the objects of `scene` are from where they should be, the largest of each over the objects: distance of
 /// body origins [m], of free bodies and of those that slides and hinges move, and angles [rad].
-struct ObjectError {
-  double position_m = 0, rotation_rad = 0;
-};
+struct ObjectError { double position_m = 0, rotation_rad = 0; };
 ObjectError object_error(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& q_reference);
 
 /// What an object is shown to be off: one velocity is a part of a position, of a rotation, or of a robot.

@@ -48,7 +48,8 @@ class SceneLinearizer {
   SceneLinearizer(SceneLinearizer&&) noexcept;
   SceneLinearizer& operator=(SceneLinearizer&&) noexcept;
 
-  /// The system at `at` (q̄, v̄, t) and the command ū, size nu. External wrenches count as they act in the step from t, conditions (`when`) as they are at (q̄, v̄).
+  /// The system at `at` (q̄, v̄, t) and the command ū, size nu. External wrenches count as they act in the step from t,
+  /// conditions (`when`) as they are at (q̄, v̄).
   /// @throws std::invalid_argument for wrong sizes; std::runtime_error if the inertia is not positive definite.
   void linearize(const dynamics::State& at, const Eigen::VectorXd& u, const Reach& reach, SceneLcs& out);
   /// x of a configuration and velocity in the coordinates of a system at q̄.

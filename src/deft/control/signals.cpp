@@ -42,7 +42,8 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   for (const int i : scene_->command_coordinates()) measured(i) = q(i);
   if (told) return true;
   for (const scene::Object& object : scene_->objects())
-    if (!object.frozen) measured.segment(object.first_q, object.nq).setConstant(std::numeric_limits<double>::quiet_NaN());
+    if (!object.frozen)
+      measured.segment(object.first_q, object.nq).setConstant(std::numeric_limits<double>::quiet_NaN());
   return false;
 }
 

@@ -9,16 +9,16 @@
 
 namespace deft::control {
 
-/// Poses of objects as they are told: late, with noise, sometimes not at all. Joints of robots are told at once and exactly,
-/// and so is where frozen objects stand.
+/// Poses of objects as they are told: late, with noise, sometimes not at all. Joints of robots are told at once and
+/// exactly, and so is where frozen objects stand.
 class Sensor {
  public:
   /// @param period  [s] between calls.
   Sensor(const scene::Scene& scene, const Disturbance& disturbance, double period);
   /// How many periods late poses are.
   int delay() const { return delay_; }
-  /// The measurement of this period. @param q  true. @param measured  joints of now, objects of `delay` periods ago (of the
-  /// first period before that). @returns false if there is no pose this time; objects of `measured` are NaN then.
+  /// The measurement of this period. @param q  true. @param measured  joints of now, objects of `delay` periods ago (of
+  /// the first period before that). @returns false if there is no pose this time; objects of `measured` are NaN then.
   bool measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured);
 
  private:

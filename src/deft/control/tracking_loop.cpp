@@ -22,8 +22,9 @@ namespace {
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kSame = 1e-6;    // of a period: times that differ by less are one, for they are sums
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
-constexpr double kLost = 20;      // times as far off as would ask for a new plan, and there is none: the command is held
-constexpr double kPatience = 3;   // the clock of a nearest-point reference, or blindness, may take so many times the plan's duration
+constexpr double kLost = 20;     // times as far off as would ask for a new plan, and there is none: the command is held
+constexpr double kPatience = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
+                                 // plan's duration
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -63,7 +64,8 @@ class Run {
       const double t = n * settings_.period;
       Stopwatch watch;
       const TrackWord word = decide();
-      dynamics::TrackRecord record{.knot = knot_, .status = static_cast<int>(word), .period_us = watch.microseconds(), .plan = plans_};
+      dynamics::TrackRecord record{
+          .knot = knot_, .status = static_cast<int>(word), .period_us = watch.microseconds(), .plan = plans_};
       count(word);
       end_.plant = plant_.advance(actuator_.act(next_u_), settings_.period);
       u_ = next_u_;
@@ -86,11 +88,13 @@ class Run {
 
  private:
   bool within(const ObjectError& error, double share) const {
-    return error.position_m <= share * settings_.tolerance_position && error.rotation_rad <= share * settings_.tolerance_rotation;
+    return error.position_m <= share * settings_.tolerance_position &&
+           error.rotation_rad <= share * settings_.tolerance_rotation;
   }
   /// Whether the objects are further off than `factor` times what asks for a new plan.
   bool off_plan(const ObjectError& error, double factor = 1) const {
-    return error.position_m > factor * settings_.replan_position || error.rotation_rad > factor * settings_.replan_rotation;
+    return error.position_m > factor * settings_.replan_position ||
+           error.rotation_rad > factor * settings_.replan_rotation;
   }
   bool may_replan() const {
     return mpc_ && settings_.replan && options_.replan && !gave_up_ && plans_ < settings_.replans;
@@ -151,7 +155,8 @@ class Run {
       if (gave_up_ || off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
     }
     const double period_share = advance_of_clock();
-    const double time_to_next = std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
+    const double time_to_next =
+        std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
     const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next);
     if (result.status != TrackingStatus::kSolved) return TrackWord::kHold;
     // The deviation from the plan's command goes to that of the next knot as the clock goes there.
@@ -206,7 +211,8 @@ class Run {
     if (knot_ >= path_->knots()) settled_s_ += settings_.period;
     const double onward = knot_ + advance_of_clock();
     if (mpc_ && settings_.reference == scene::TrackReference::kNearest) {
-      const double near = path_->nearest(estimate_, std::max(0.0, knot_ - kWait), std::min(knot_ + kWait, double(path_->knots())));
+      const double near =
+          path_->nearest(estimate_, std::max(0.0, knot_ - kWait), std::min(knot_ + kWait, double(path_->knots())));
       knot_ = std::max(near, std::min(onward, near + kWait));
     } else {
       knot_ = onward;
@@ -244,7 +250,8 @@ class Run {
     }
     motion_.contact_offset.push_back(motion_.contacts.size());
     dynamics::StepRecord step;
-    step.status = static_cast<int>(end_.plant == plant::PlantStatus::kOk ? solvers::Status::kSolved : solvers::Status::kNumericalFailure);
+    step.status = static_cast<int>(end_.plant == plant::PlantStatus::kOk ? solvers::Status::kSolved
+                                                                         : solvers::Status::kNumericalFailure);
     step.residual = plant_.residual();
     step.energy = plant_.energy();
     step.gap_min = step.gap_min_linearised = kInfinity;

@@ -37,7 +37,8 @@ struct TrackOptions {
   Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
   /// A plan from a configuration, with the command in force there, to where the first plan ends; none: there is none.
   /// Asked only if settings.replan.
-  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)> replan{};
+  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)>
+      replan{};
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
   bool record_contacts = true;
@@ -45,9 +46,9 @@ struct TrackOptions {
 
 /// Why a tracked run ended.
 enum class TrackStatus {
-  kCompleted,   // the plan's time is over
-  kStartFailed, // the disturbed start does not settle: nothing was tried
-  kPlantFailed, // the plant's simulation failed
+  kCompleted,    // the plan's time is over
+  kStartFailed,  // the disturbed start does not settle: nothing was tried
+  kPlantFailed,  // the plant's simulation failed
   kInterrupted
 };
 std::string_view to_string(TrackStatus status);
@@ -63,7 +64,8 @@ struct TrackEnd {
 };
 
 /// The names and the start of a tracked run; no periods yet. @param q_start  true, of the plant.
-dynamics::Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, const Eigen::VectorXd& q_start);
+dynamics::Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path,
+                                    const Eigen::VectorXd& q_start);
 
 /// Follows `plan` on `plant`, which is put at `q_start` with the plan's first command, and appends to `motion`.
 /// @param scene  the world as the controller believes it to be; the plant's may differ in numbers, not in names.

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "deft/core/index.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/scene/displacement.hpp"
@@ -25,11 +25,12 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kFaster = 2;             // the controller may move joint targets faster than the re-timed plan by this factor
-constexpr double kPrice = 1e4;            // of a soft limit that is exceeded, per rad or m, or share of the force limit
-constexpr double kObserver_s = 0.5;       // [s], in which, at the end of the path, the price of a deviation that lasts fades, and bias is learnt
-constexpr double kMostBias = 0.05;        // [rad, m], of that offset: more is not play but something in the way
-constexpr Index kWatched = 8;             // contacts of a step whose forces are watched, those with the largest
+constexpr double kFaster = 2;   // the controller may move joint targets faster than the re-timed plan by this factor
+constexpr double kPrice = 1e4;  // of a soft limit that is exceeded, per rad or m, or share of the force limit
+constexpr double kObserver_s = 0.5;  // [s], in which, at the end of the path, the price of a deviation that lasts
+                                     // fades, and bias is learnt
+constexpr double kMostBias = 0.05;   // [rad, m], of that offset: more is not play but something in the way
+constexpr Index kWatched = 8;        // contacts of a step whose forces are watched, those with the largest
 
 /// The scene with exact steps and whatever forces come first.
 scene::Scene exact_scene(const scene::Scene& scene) {
@@ -44,18 +45,16 @@ scene::Scene exact_scene(const scene::Scene& scene) {
 /// One step, linearised at (q, u).
 struct Linear {
   MatrixXd A, B;
-  VectorXd q_next;                 // exact
-  VectorXd drift;                  // q_next beside the nominal configuration that follows; 0 but where a plan ends on the move
-  VectorXd force;                  // smoothed normal forces, the kWatched largest; missing ones 0
+  VectorXd q_next;  // exact
+  VectorXd drift;   // q_next beside the nominal configuration that follows; 0 but where a plan ends on the move
+  VectorXd force;   // smoothed normal forces, the kWatched largest; missing ones 0
   MatrixXd force_q, force_u;
   int contacts = 0;
 };
 
 /// The models of one step of the horizon. Each step has its own, so that it starts from its own solution of the period
 /// before, which is closer than that of the step before it.
-struct Stage {
-  std::unique_ptr<dynamics::StepModel> exact, smooth;
-};
+struct Stage { std::unique_ptr<dynamics::StepModel> exact, smooth; };
 
 }  // namespace
 
@@ -67,7 +66,9 @@ void check_trackable(const scene::Scene& scene) {
     if (robot.drive == scene::Drive::kForce)
       refuse(fmt::format("commands joint targets, but robot '{}' has drive: force; valid: position", robot.name));
   if (step.model != scene::ModelKind::kConvex)
-    refuse(fmt::format("predicts with smoothed steps of first order, but step.model is {}; valid: convex (--model convex)", to_string(step.model)));
+    refuse(
+        fmt::format("predicts with smoothed steps of first order, but step.model is {}; valid: convex (--model convex)",
+                    to_string(step.model)));
   if (step.friction_law != scene::FrictionLaw::kAssociated)
     refuse("predicts with smoothed steps, which step.friction_law: coulomb has none of; valid: associated");
 }
@@ -123,7 +124,8 @@ struct TrackingMpc::Impl {
 
   void size_program() {
     const Index nv = scene.nv(), nu = scene.nu();
-    const Index rows = 2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
+    const Index rows =
+        2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
     qp.x_start.setZero(nv);
     qp.u_before.setZero(nu);
     qp.stages.resize(to_size(settings.horizon) + 1);
@@ -158,7 +160,8 @@ struct TrackingMpc::Impl {
     step.B = derivative.B;
     step.contacts = static_cast<int>(smoothed.problem.contacts.size());
     keep_forces(step);
-    if (!step.A.allFinite() || !step.B.allFinite() || !step.force_q.allFinite() || !step.force_u.allFinite()) return false;
+    if (!step.A.allFinite() || !step.B.allFinite() || !step.force_q.allFinite() || !step.force_u.allFinite())
+      return false;
     return advance(*stage.exact, q, u, step.q_next);
   }
 
@@ -194,8 +197,8 @@ struct TrackingMpc::Impl {
 
   double observer_gain() const { return settings.period / (settings.period + kObserver_s); }
 
-  /// Joints do not go where commands say if there is play, sag or lag. What the model has to be told, u + bias, is learnt
-  /// from where they are: a command that is kept should not move them in the model either.
+  /// Joints do not go where commands say if there is play, sag or lag. What the model has to be told, u + bias, is
+  /// learnt from where they are: a command that is kept should not move them in the model either.
   /// @returns false if the step failed.
   bool learn_bias(const VectorXd& q, const VectorXd& u_now) {
     u_unchanged = u_now + bias;
@@ -287,7 +290,8 @@ struct TrackingMpc::Impl {
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
       const Index a = scene.actuated()[i];
-      const double stretch = u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.drift(a) - step.B.row(a).dot(offset);
+      const double stretch =
+          u_desired[k](i) + bias(i) - joint(q_nominal[k + 1], i) - step.drift(a) - step.B.row(a).dot(offset);
       for (const double sign : {1.0, -1.0}) {
         stage.X.row(row) = -sign * step.A.row(a);
         stage.U.row(row) = -sign * step.B.row(a);
@@ -303,15 +307,14 @@ struct TrackingMpc::Impl {
   }
 
   /// factor · (force of contact c) ≤ limit.
-  void watch(const Linear& step, Index c, double factor, double limit, solvers::horizon::HorizonStage& stage, Index row) const {
+  void watch(const Linear& step, Index c, double factor, double limit, solvers::horizon::HorizonStage& stage,
+             Index row) const {
     stage.X.row(row) = factor * step.force_q.row(c);
     stage.U.row(row) = factor * step.force_u.row(c);
     stage.d(row) = limit - factor * (step.force(c) + step.force_u.row(c).dot(offset));
   }
 
-  double joint(const VectorXd& q, Index command) const {
-    return q(scene.command_coordinates()[command]);
-  }
+  double joint(const VectorXd& q, Index command) const { return q(scene.command_coordinates()[command]); }
 
   /// Bounds of v: limits of joints and, for the first input, of how far it gets in time, come before the distance from
   /// the plan's command.
@@ -320,7 +323,8 @@ struct TrackingMpc::Impl {
     for (Index i = 0; i < scene.nu(); ++i) {
       const double now = std::clamp(u_now(i), lower(i), upper(i));
       const double low = std::max(lower(i), now - change), high = std::min(upper(i), now + change);
-      const double wish_low = u_path[k](i) - settings.command_offset, wish_high = u_path[k](i) + settings.command_offset;
+      const double wish_low = u_path[k](i) - settings.command_offset,
+                   wish_high = u_path[k](i) + settings.command_offset;
       double first = std::max(low, wish_low), second = std::min(high, wish_high);
       if (first > second) first = second = wish_low > high ? high : low;
       constexpr double kRoom = 1e-9;  // [rad, m]; the program needs lower < upper
@@ -331,7 +335,7 @@ struct TrackingMpc::Impl {
 
   scene::Scene scene;
   scene::TrackSettings settings;
-  std::vector<Stage> stages;   // one per step, or one for all of them if they are taken about the plan
+  std::vector<Stage> stages;  // one per step, or one for all of them if they are taken about the plan
   dynamics::StepDifferentiator differentiator;
   dynamics::StepResult result, smoothed;
   dynamics::StepDerivative derivative;
@@ -340,17 +344,18 @@ struct TrackingMpc::Impl {
   VectorXd weight, stiffness, effort, lower, upper;
   std::vector<Index> limited;  // commands with a limit of effort
   const ReferencePath* path = nullptr;
-  std::vector<Linear> along;   // at the knots of the path, for linearisation about the plan
+  std::vector<Linear> along;  // at the knots of the path, for linearisation about the plan
   bool along_ok = true;
   std::vector<Linear> steps;
   std::vector<VectorXd> q_nominal, q_desired, u_nominal, v;
-  std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised about
+  std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised
+                                                     // about
   bool at_end = false;                               // of the path: u_end takes the place of u_path, and bias is learnt
   VectorXd u_end, u_end_step, bias, u_unchanged, q_unchanged;
-  std::unique_ptr<dynamics::StepModel> unchanged;    // of the step under the command in force
+  std::unique_ptr<dynamics::StepModel> unchanged;  // of the step under the command in force
   VectorXd v_next, error, offset;
   dynamics::State start;
-  std::vector<int> watched;    // contacts of a step with the largest forces
+  std::vector<int> watched;  // contacts of a step with the largest forces
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::horizon::HorizonQp qp;
   solvers::horizon::HorizonQpSolver solver;
@@ -377,7 +382,8 @@ void TrackingMpc::follow(const ReferencePath& path) {
   const TrackedPlan& plan = path.plan();
   m.along.resize(plan.q.size());
   for (std::size_t k = 0; k < plan.q.size(); ++k)
-    m.along_ok = m.linearize(m.stages.front(), plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
+    m.along_ok =
+        m.linearize(m.stages.front(), plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
   // A plan stops where it ends; a step under its last command need not.
   if (m.along_ok) scene::difference(m.scene.model(), plan.q.back(), m.along.back().q_next, m.along.back().drift);
 }

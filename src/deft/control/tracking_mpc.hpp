@@ -6,24 +6,24 @@
 #include <memory>
 
 #include "deft/control/reference_path.hpp"
-#include "deft/scene/scene.hpp"
 #include "deft/scene/description/track_settings.hpp"
+#include "deft/scene/scene.hpp"
 
 namespace deft::control {
 
 /// How a period ended. Whatever it was, the command is within its limits.
 enum class TrackingStatus {
-  kSolved,        // the command is the program's
-  kModelFailed,   // a step of the prediction or its derivative failed: the command is held
-  kSolverFailed   // the program was not solved: the command is held
+  kSolved,       // the command is the program's
+  kModelFailed,  // a step of the prediction or its derivative failed: the command is held
+  kSolverFailed  // the program was not solved: the command is held
 };
 
 /// What one period found.
 struct TrackingResult {
   TrackingStatus status = TrackingStatus::kModelFailed;
-  Eigen::VectorXd u;        // joint targets one step of the plan ahead: due at `knot` + 1; size nu
+  Eigen::VectorXd u;  // joint targets one step of the plan ahead: due at `knot` + 1; size nu
   int program_iterations = 0;
-  int contacts = 0;         // in reach, in the first step
+  int contacts = 0;  // in reach, in the first step
 };
 
 /// Whether the controller can predict with the scene's steps. @throws InputError naming what is missing: commands that
@@ -41,14 +41,16 @@ class TrackingMpc {
   /// Follows `path` from now on, which must stay where it is; forgets what was before.
   void follow(const ReferencePath& path);
   /// One period:
-  ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖u_k − u^d_k‖²_R   s.t.  the linearised steps, limits of commands, of their
-  ///   change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1. At the end of the path u^d follows the
+  ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖u_k − u^d_k‖²_R   s.t.  the linearised steps, limits of commands, of
+  ///   their change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1. At the end of the path u^d
+  ///   follows the
   /// command in force and the model's commands are offset by what is learnt from where joints are (README.md): both are
   /// kept from period to period.
-  /// @param q  estimate of the configuration.  @param u_now  the command in force.  @param time_to_next  [s] > 0, how long
-  /// until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next call. No
-  /// allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.
-  const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now, double time_to_next);
+  /// @param q  estimate of the configuration.  @param u_now  the command in force.  @param time_to_next  [s] > 0, how
+  /// long until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next
+  /// call. No allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.
+  const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now,
+                                double time_to_next);
   int horizon() const;
 
  private:

@@ -9,7 +9,8 @@
 
 namespace deft {
 
-/// A place in a user's file. Lines and columns count from 1; 0 means unknown. An empty file name means the command line.
+/// A place in a user's file. Lines and columns count from 1; 0 means unknown. An empty file name means the command
+/// line.
 struct SourceLocation {
   std::string file;
   int line = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Counts and indices are ints (or Eigen::Index) throughout; the containers of the standard library count in std::size_t.
+// Counts and indices are ints (or Eigen::Index) throughout; the containers of the standard library count in
+// std::size_t.
 
 #include <cassert>
 #include <concepts>
@@ -9,8 +10,8 @@
 
 namespace deft {
 
-/// A count or an index as the unsigned number of the standard library, where the conversion must be seen: before a product
-/// that may exceed an int, in comparisons, in braces. Subscripts need none.
+/// A count or an index as the unsigned number of the standard library, where the conversion must be seen: before a
+/// product that may exceed an int, in comparisons, in braces. Subscripts need none.
 /// @param value  not negative (checked in debug builds).
 constexpr std::size_t to_size(std::integral auto value) {
   assert(std::cmp_greater_equal(value, 0));

@@ -17,10 +17,13 @@ Trajectory named_trajectory(const scene::Scene& scene) {
   trajectory.names_v = scene.names_v();
   trajectory.names_u = scene.names_u();
   trajectory.names_bodies = scene.names_bodies();
-  for (int i = 0; i < solvers::kNumStatuses; ++i) trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
-  if (!scene.velocity_commands()) trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
+  for (int i = 0; i < solvers::kNumStatuses; ++i)
+    trajectory.status_words.emplace_back(solvers::to_string(static_cast<solvers::Status>(i)));
+  if (!scene.velocity_commands())
+    trajectory.u_index_q.assign(scene.command_coordinates().begin(), scene.command_coordinates().end());
   for (const scene::Robot& robot : scene.robots())
-    if (robot.drive == scene::Drive::kForce && !trajectory.u_index_q.empty()) std::fill_n(trajectory.u_index_q.begin() + robot.first_u, robot.nu, -1);
+    if (robot.drive == scene::Drive::kForce && !trajectory.u_index_q.empty())
+      std::fill_n(trajectory.u_index_q.begin() + robot.first_u, robot.nu, -1);
   return trajectory;
 }
 
@@ -35,8 +38,8 @@ std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_
   return poses;
 }
 
-std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& delta,
-                                               scene::SceneState& state) {
+std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q,
+                                               const Eigen::VectorXd& delta, scene::SceneState& state) {
   Eigen::VectorXd q_next;
   scene.model().integrate(q, delta, q_next);
   scene.update(q_next, state);

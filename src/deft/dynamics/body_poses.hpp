@@ -10,16 +10,16 @@
 
 namespace deft::dynamics {
 
-/// What a record takes from its scene before anything is known of a motion: names, words of statuses, and per command the
-/// coordinate that it is a target of (-1 for forces; none for velocities).
+/// What a record takes from its scene before anything is known of a motion: names, words of statuses, and per command
+/// the coordinate that it is a target of (-1 for forces; none for velocities).
 Trajectory named_trajectory(const scene::Scene& scene);
 
 /// Poses as records hold them: [qw, qx, qy, qz, x, y, z] of each body.
 std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_WB);
 
 /// Poses at q ⊕ δ. @param state  scratch; it is updated to that configuration.
-std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& delta,
-                                               scene::SceneState& state);
+std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q,
+                                               const Eigen::VectorXd& delta, scene::SceneState& state);
 
 /// Fills Trajectory::second_X_WB from second_delta, for runs that were recorded without it.
 /// @throws std::invalid_argument if the scene is not that of the run (sizes of q and v, number of bodies).

@@ -12,8 +12,8 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
   program.b = problem.b;
   program.J = problem.J;
   program.masses = problem.masses;
-  program.model =
-      settings.cone == scene::Cone::kCone ? solvers::contact::FrictionModel::kCone : solvers::contact::FrictionModel::kPyramid;
+  program.model = settings.cone == scene::Cone::kCone ? solvers::contact::FrictionModel::kCone
+                                                      : solvers::contact::FrictionModel::kPyramid;
   program.rays = scene.plane() == scene::Plane::kSpace ? settings.rays : 2;
   program.kappa = kInfinity;
   program.contacts.clear();

@@ -7,16 +7,19 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr double kOpenForce = 1e-9;      // of the largest normal force of the step: below, a contact counts as open
-constexpr double kSlip_m = 1e-7;         // tangential displacement over one step above which a loaded contact counts as sliding
+constexpr double kOpenForce = 1e-9;  // of the largest normal force of the step: below, a contact counts as open
+constexpr double kSlip_m = 1e-7;     // tangential displacement over one step above which a loaded contact counts as
+                                     // sliding
 
 std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
 
 /// Where a body-fixed point of the start pose is at the end pose.
-Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) { return X_end * (X_start.inverse() * p_W); }
+Eigen::Vector3d carry(const Eigen::Vector3d& p_W, const RigidTransform& X_start, const RigidTransform& X_end) {
+  return X_end * (X_start.inverse() * p_W);
+}
 
-ContactRecord record_contact(const StepResult& result, int i, double largest_force, std::span<const RigidTransform> X_start,
-                             std::span<const RigidTransform> X_end) {
+ContactRecord record_contact(const StepResult& result, int i, double largest_force,
+                             std::span<const RigidTransform> X_start, std::span<const RigidTransform> X_end) {
   const contact::Contact& contact = result.problem.contacts[i];
   const std::array<double, 4>& f = result.solution.force[i];
   ContactRecord record;
@@ -44,8 +47,8 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
 
 }  // namespace
 
-void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start, std::span<const RigidTransform> X_end,
-                     std::vector<ContactRecord>& out) {
+void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
+                     std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) {
   double largest_force = 0;
   for (const auto& force : result.solution.force) largest_force = std::max(largest_force, force[0]);
   for (std::size_t i = 0; i < result.problem.contacts.size(); ++i)

@@ -59,7 +59,8 @@ EffortLimits::EffortLimits(const scene::Scene& scene) {
   }
 }
 
-void EffortLimits::extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u, solvers::contact::ContactProgram& program) const {
+void EffortLimits::extend(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
+                          solvers::contact::ContactProgram& program) const {
   const bool smoothed = std::isfinite(program.kappa);
   const auto add_variable = [&](double Q, double b) {
     const int y = program.nv++;

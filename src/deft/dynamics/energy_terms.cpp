@@ -88,7 +88,8 @@ void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratc
 
 void add_wrenches(const StepStart& start, std::vector<double>& scratch, contact::ContactProblem& problem) {
   for (const scene::Wrench& wrench : start.scene.wrenches()) {
-    const double share = scene::wrench_share(wrench, start.t, start.h, model_of(start), start.state.kinematics, start.v);
+    const double share =
+        scene::wrench_share(wrench, start.t, start.h, model_of(start), start.state.kinematics, start.v);
     if (share == 0) continue;
     const auto cols = model_of(start).columns(wrench.body);
     const auto n = static_cast<Eigen::Index>(cols.size());
@@ -132,7 +133,9 @@ void add_object_damping(const StepStart& start, contact::ContactProblem& problem
     for (int k = 0; k < start.M.num_blocks(); ++k) {
       const int block = start.M.start(k), low = std::max(object.first_v, block);
       const int n = std::min(object.first_v + object.nv, block + start.M.size(k)) - low;
-      if (n > 0) problem.Q.block(k).block(low - block, low - block, n, n) += gamma / start.h * start.M.block(k).block(low - block, low - block, n, n);
+      if (n > 0)
+        problem.Q.block(k).block(low - block, low - block, n, n) +=
+            gamma / start.h * start.M.block(k).block(low - block, low - block, n, n);
     }
   }
 }

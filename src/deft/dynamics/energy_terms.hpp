@@ -25,9 +25,7 @@ struct StepStart {
 /// The blocks of Q: consecutive ranges of velocities, ascending, and where each velocity is in them.
 class EnergyLayout {
  public:
-  struct Range {
-    int start = 0, size = 0;
-  };
+  struct Range { int start = 0, size = 0; };
   EnergyLayout() = default;
   EnergyLayout(std::vector<Range> blocks, int nv);
   /// Q = 0 in these blocks, b = 0, no masses. No allocation once grown.
@@ -48,7 +46,8 @@ EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects);
 /// One block per group of velocities that inertia couples: those of one kinematic tree.
 EnergyLayout second_order_layout(const scene::Scene& scene);
 
-/// Drives of the robots: springs ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a);  forces −uᵀδ_a:  b −= u.
+/// Drives of the robots: springs ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a);  forces −uᵀδ_a:  b
+/// −= u.
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
 
 /// Damping D_a of the robots' joints over the step, ½δ_aᵀ(D_a/h)δ_a:  Q += D_a/h.  @param damping  per command [N s/m,
@@ -72,8 +71,8 @@ void add_object_inertia(const StepStart& start, std::span<const double> factors,
 void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
                   contact::ContactProblem& problem);
 
-/// What surrounds the objects, ½δᵀ(γM_u/h)δ:  Q += γ M_u/h  of those whose γ (`Object::damping`) is above 0, frozen ones apart: the force
-/// −γ M_u v⁺ at the end of the step. @pre the layout is that of the mass matrix.
+/// What surrounds the objects, ½δᵀ(γM_u/h)δ:  Q += γ M_u/h  of those whose γ (`Object::damping`) is above 0, frozen
+/// ones apart: the force −γ M_u v⁺ at the end of the step. @pre the layout is that of the mass matrix.
 void add_object_damping(const StepStart& start, contact::ContactProblem& problem);
 
 /// Scratch of the sums of terms below.
@@ -88,7 +87,8 @@ struct TermScratch {
 void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                            TermScratch& scratch, contact::ContactProblem& problem);
 
-/// What a model of second order consists of: the same springs, damping, gravity and wrenches, momentum, and the damping of objects.
+/// What a model of second order consists of: the same springs, damping, gravity and wrenches, momentum, and the damping
+/// of objects.
 void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                             TermScratch& scratch, contact::ContactProblem& problem);
 

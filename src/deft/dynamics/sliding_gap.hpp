@@ -10,9 +10,7 @@ namespace deft::dynamics {
 
 /// How far the motion δ slides contact i, s = J_tδ (a patch: times its ellipsoid, with its spin) [m], and the gap that
 /// the convex model opens for it: μ‖s‖ (cones), μ max_j d_jᵀs (pyramids), 0 without friction.
-struct Slide {
-  double distance = 0, gap = 0;
-};
+struct Slide { double distance = 0, gap = 0; };
 Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta);
 
 /// Iterates of shifts x = g(x) ≥ 0 by Anderson's extrapolation over the last few (D. Anderson, J. ACM 12 (1965)).

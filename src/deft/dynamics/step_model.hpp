@@ -10,8 +10,8 @@
 #include "deft/dynamics/patch_contact.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/solvers/contact/certificate/certificate.hpp"
-#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "deft/solvers/contact/program/contact_program.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "deft/solvers/status.hpp"
 
 namespace deft::dynamics {
@@ -26,10 +26,10 @@ struct State {
 /// One step, at its end.
 struct StepResult {
   solvers::Status status = solvers::Status::kNumericalFailure;
-  Eigen::VectorXd q_next;             // q ⊕ δ
-  Eigen::VectorXd v_next;             // δ/h, size nv; empty for models of first order
-  Eigen::VectorXd delta;              // [rad, m], size nv
-  contact::ContactProblem problem;    // the contacts at the start of the step, with Q and b
+  Eigen::VectorXd q_next;                      // q ⊕ δ
+  Eigen::VectorXd v_next;                      // δ/h, size nv; empty for models of first order
+  Eigen::VectorXd delta;                       // [rad, m], size nv
+  contact::ContactProblem problem;             // the contacts at the start of the step, with Q and b
   solvers::contact::ContactProgram program;    // what was solved
   solvers::contact::ContactSolution solution;  // forces, linearised gaps, multipliers
   solvers::contact::Certificate certificate;
@@ -40,9 +40,10 @@ struct StepResult {
   solvers::lcp::ComplementarityProgram complementarity;
   /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
   solvers::lcp::Uniqueness uniqueness = solvers::lcp::Uniqueness::kUnknown;
-  Eigen::VectorXd second_delta;  // another one, size nv; empty if none is known
-  double balance = 0, bound = 0;  // model limit-surface: LimitSurfaceBalance
-  std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance` is the error of the source's second proposition
+  Eigen::VectorXd second_delta;       // another one, size nv; empty if none is known
+  double balance = 0, bound = 0;      // model limit-surface: LimitSurfaceBalance
+  std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance`
+                                      // is the error of the source's second proposition
   /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
   std::vector<int> offending_contacts, offending_limits;
   bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm

@@ -32,7 +32,9 @@ class BlockDiagonal {
   int start(int k) const { return entries_[k].start; }
   int size(int k) const { return entries_[k].size; }
   Block block(int k) { return {values_.data() + entries_[k].first_value, entries_[k].size, entries_[k].size}; }
-  ConstBlock block(int k) const { return {values_.data() + entries_[k].first_value, entries_[k].size, entries_[k].size}; }
+  ConstBlock block(int k) const {
+    return {values_.data() + entries_[k].first_value, entries_[k].size, entries_[k].size};
+  }
 
  private:
   std::vector<Entry> entries_;

@@ -31,9 +31,7 @@ Vector3d symmetric_eigenvalues(const Matrix3d& A) {
   return Eigen::SelfAdjointEigenSolver<Matrix3d>(A, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
-struct LeastSquares::Factor {
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
-};
+struct LeastSquares::Factor { Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition; };
 
 LeastSquares::LeastSquares(const MatrixXd& A, double threshold) : factor_(std::make_unique<Factor>()) {
   if (threshold > 0) factor_->decomposition.setThreshold(threshold);

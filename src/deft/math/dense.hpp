@@ -1,6 +1,6 @@
 #pragma once
-// Factorizations of dense matrices behind plain functions: Eigen's templates for them cost the compiler ten seconds wherever
-// they are used, here they are compiled once. All allocate; none is meant for hot loops.
+// Factorizations of dense matrices behind plain functions: Eigen's templates for them cost the compiler ten seconds
+// wherever they are used, here they are compiled once. All allocate; none is meant for hot loops.
 
 #include <Eigen/Core>
 #include <memory>
@@ -28,10 +28,12 @@ Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& A);
 /// The same for 3 × 3 matrices.
 Eigen::Vector3d symmetric_eigenvalues(const Eigen::Matrix3d& A);
 
-/// The x of least norm among those of least ‖A x − b‖, for any number of right-hand sides: complete orthogonal decomposition.
+/// The x of least norm among those of least ‖A x − b‖, for any number of right-hand sides: complete orthogonal
+/// decomposition.
 class LeastSquares {
  public:
-  /// @param A  any shape.  @param threshold  pivots below this part of the largest count as zero; 0: rounding of doubles.
+  /// @param A  any shape.  @param threshold  pivots below this part of the largest count as zero; 0: rounding of
+  /// doubles.
   explicit LeastSquares(const Eigen::MatrixXd& A, double threshold = 0);
   ~LeastSquares();
   LeastSquares(LeastSquares&&) noexcept;

@@ -149,12 +149,13 @@ class FormulaReader {
   void need(Kind kind, Kind found, std::size_t start) {
     if (kind == found) return;
     at_ = start;
-    kind == Kind::kNumber ? fail("a number instead of a condition") : fail("a condition, such as a < b, instead of a number");
+    kind == Kind::kNumber ? fail("a number instead of a condition")
+                          : fail("a condition, such as a < b, instead of a number");
   }
   void emit(int code, double value = 0) {
     const bool pushes = code == kNumber || code == kVariable;
-    const bool joins = (code >= kAdd && code <= kOr) ||
-                       (code >= kFirstFunction && kFunctions[code - kFirstFunction].two);
+    const bool joins =
+        (code >= kAdd && code <= kOr) || (code >= kFirstFunction && kFunctions[code - kFirstFunction].two);
     waiting_ += pushes ? 1 : joins ? -1 : 0;
     if (waiting_ > kDeepest) fail("a shorter formula");
     formula_.operations_.push_back({code, value});

@@ -1,5 +1,6 @@
 #pragma once
-// Formulas as scene files write them: numbers, "pi/10 * 5.5 * sin(pi*t/10)", and conditions, "abs(omega_z) < 1e-6 && z > 0.1".
+// Formulas as scene files write them: numbers, "pi/10 * 5.5 * sin(pi*t/10)", and conditions, "abs(omega_z) < 1e-6 && z
+// > 0.1".
 
 #include <array>
 #include <cstddef>
@@ -13,9 +14,9 @@ namespace deft {
 /// The names of a formula's variables where nobody says others: t alone.
 inline constexpr std::array<std::string_view, 1> kTimeAlone{"t"};
 
-/// A number that depends on named variables: + − * / ^ (from the right, before the sign: −2^2 = −4), parentheses, numbers, `pi`, the
-/// variables, and the functions sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs floor (one argument) and min max atan2 (two).
-/// Immutable, safe to share between threads.
+/// A number that depends on named variables: + − * / ^ (from the right, before the sign: −2^2 = −4), parentheses,
+/// numbers, `pi`, the variables, and the functions sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs floor
+/// (one argument) and min max atan2 (two). Immutable, safe to share between threads.
 class Formula {
  public:
   /// The constant 0.
@@ -42,9 +43,11 @@ class Formula {
   std::vector<Operation> operations_;  // in the order of a stack machine; a condition is 0 or 1
 };
 
-/// Something that is true or not: formulas compared by < <= > >= == !=, joined by && || ! (or `and`, `or`, `not`), from the loosest: ||,
-/// &&, !, comparisons, sums. ! applies to all of the comparison that follows: !a < b is !(a < b). Numbers are no conditions and conditions
-/// no numbers: a < b < c and !a are errors. Comparisons with what has no value (NaN) are false, != is true.
+/// Something that is true or not: formulas compared by < <= > >= == !=, joined by && || ! (or `and`, `or`, `not`), from
+/// the loosest: ||,
+/// &&, !, comparisons, sums. ! applies to all of the comparison that follows: !a < b is !(a < b). Numbers are no
+/// conditions and conditions no numbers: a < b < c and !a are errors. Comparisons with what has no value (NaN) are
+/// false, != is true.
 class Condition {
  public:
   /// @throws std::invalid_argument as Formula.

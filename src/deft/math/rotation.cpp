@@ -12,9 +12,7 @@ namespace {
 constexpr double kSeriesAngle = 0.05;
 
 // sin(θ)/θ, (1 − cos θ)/θ² and (θ − sin θ)/θ³.
-struct AngleFunctions {
-  double sinc, versine, cubic;
-};
+struct AngleFunctions { double sinc, versine, cubic; };
 
 AngleFunctions angle_functions(double angle) {
   const double x = angle * angle;

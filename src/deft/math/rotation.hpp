@@ -23,7 +23,8 @@ Eigen::Matrix3d left_jacobian_so3(const Eigen::Vector3d& w);
 Eigen::Vector4d exp_quat_wxyz(const Eigen::Vector3d& w);
 /// Hamilton product a ∘ b of [w x y z] quaternions.
 Eigen::Vector4d multiply_quat_wxyz(const Eigen::Vector4d& a, const Eigen::Vector4d& b);
-/// Rotation matrix of a [w x y z] quaternion, which is normalised first. @throws std::invalid_argument if its norm is 0 or not finite.
+/// Rotation matrix of a [w x y z] quaternion, which is normalised first. @throws std::invalid_argument if its norm is 0
+/// or not finite.
 Eigen::Matrix3d rotation_from_quat_wxyz(const Eigen::Vector4d& quat_wxyz);
 /// Unit quaternion [w x y z] with w ≥ 0.
 Eigen::Vector4d quat_wxyz_from_rotation(const Eigen::Matrix3d& R);

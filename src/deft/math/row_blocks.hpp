@@ -39,9 +39,13 @@ class RowBlocks {
   }
 
   int rows(int i) const { return entries_[i].rows; }
-  std::span<const int> cols(int i) const { return {cols_.data() + entries_[i].first_col, to_size(entries_[i].num_cols)}; }
+  std::span<const int> cols(int i) const {
+    return {cols_.data() + entries_[i].first_col, to_size(entries_[i].num_cols)};
+  }
   Block block(int i) { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
-  ConstBlock block(int i) const { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
+  ConstBlock block(int i) const {
+    return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols};
+  }
 
  private:
   struct Entry {

@@ -14,8 +14,8 @@ using Eigen::Matrix3d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-/// Distance of the centre of rotation from the centroid, in sizes of the patch, beyond which integrals are taken by quadrature: closed
-/// forms lose its square in digits, and the quadrature's error falls with its twelfth power.
+/// Distance of the centre of rotation from the centroid, in sizes of the patch, beyond which integrals are taken by
+/// quadrature: closed forms lose its square in digits, and the quadrature's error falls with its twelfth power.
 constexpr double kFar = 10;
 
 /// Gauss and Legendre on [0, 1], six points.
@@ -65,7 +65,8 @@ UniformPressure::UniformPressure(std::vector<Vector2d> polygon, double friction_
     corner -= centroid;
     size_ = std::max(size_, corner.norm());
   }
-  if (!(area > 1e-12 * size_ * size_) || !std::isfinite(area)) throw std::invalid_argument("a support needs an area, but its corners lie on one line");
+  if (!(area > 1e-12 * size_ * size_) || !std::isfinite(area))
+    throw std::invalid_argument("a support needs an area, but its corners lie on one line");
   centroid_ = first + centroid;
   double second = 0;  // ∫|r|² dA
   for (Vector2d& corner : corners_) corner /= size_;
@@ -86,9 +87,11 @@ Vector3d UniformPressure::shifted(const Vector3d& V) const {
 }
 Vector3d UniformPressure::scaled(const Vector3d& V) const { return shifted(V).stableNormalized(); }
 
-/// With w = v + ω e×r = ω e×ϱ, ϱ = r − c about the centre of rotation c = e×v/ω, and ϱ̂ = ϱ/|ϱ|, the divergence theorem gives
+/// With w = v + ω e×r = ω e×ϱ, ϱ = r − c about the centre of rotation c = e×v/ω, and ϱ̂ = ϱ/|ϱ|, the divergence theorem
+/// gives
 ///   ∫|ϱ| = ⅓∮|ϱ|ϱ·n,  ∫ϱ̂ = ∮|ϱ|n,  ∫1/|ϱ| = ∮ϱ̂·n,  ∫ϱ̂ϱ̂ᵀ/|ϱ| = (∫1/|ϱ|)1 − ∮ϱ̂nᵀ,
-/// and along an edge at the distance d, ϱ = dn + st: ∫|ϱ|ds = ½[sR + d² asinh(s/d)], ∫ds/R = [asinh(s/d)], ∫s ds/R = [R].
+/// and along an edge at the distance d, ϱ = dn + st: ∫|ϱ|ds = ½[sR + d² asinh(s/d)], ∫ds/R = [asinh(s/d)], ∫s ds/R =
+/// [R].
 void UniformPressure::add_closed_form(const Vector3d& V, Moments& m) const {
   const double omega = V(2), turn = std::abs(omega);
   const Vector2d c = turned(V.head<2>()) / omega;

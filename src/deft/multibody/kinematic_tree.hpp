@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/multibody/model.hpp"
 #include "deft/multibody/description/model_spec.hpp"
+#include "deft/multibody/model.hpp"
 
 namespace deft::multibody {
 
@@ -38,9 +38,9 @@ struct KinematicTree {
   std::vector<RigidGroup> groups;    // [0] is welded to the world
   std::vector<TreeJoint> joints;     // order of the coordinates
   std::vector<ModelInfo> models;     // without first_q … nv
-  std::unordered_map<std::string, Model::FrameOnBody>
-      places;                           // links and frames by "model::name", "model/name", world frames, "world"
-  std::vector<InertialSpec> inertials;  // of each body; zero where the file says nothing
+  std::unordered_map<std::string, Model::FrameOnBody> places;  // links and frames by "model::name", "model/name", world
+                                                               // frames, "world"
+  std::vector<InertialSpec> inertials;                         // of each body; zero where the file says nothing
 };
 
 /// Assembles the tree. Everything wrong with it goes to `diagnostics`; after an error the tree is incomplete.

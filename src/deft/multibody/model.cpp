@@ -200,11 +200,12 @@ void Model::gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity
     k.mass[j] = inertia.mass();
     k.moment_W[j] = inertia.mass() * (k.data.oMi[j].rotation() * inertia.lever());
   }
-  // Outboard joints first: the weight of all that a joint carries, as a wrench at the joint's own origin, along its columns. About the world
-  // origin the two terms of a body that turns about its centre of mass would cancel up to rounding, and where nothing else resists, a torque
-  // of rounding has no balance.
+  // Outboard joints first: the weight of all that a joint carries, as a wrench at the joint's own origin, along its
+  // columns. About the world origin the two terms of a body that turns about its centre of mass would cancel up to
+  // rounding, and where nothing else resists, a torque of rounding has no balance.
   for (std::size_t j = joints.size() - 1; j > 0; --j) {
-    const Eigen::Vector3d force = k.mass[j] * gravity_W, torque = k.moment_W[j].cross(gravity_W), p_WJ = k.data.oMi[j].translation();
+    const Eigen::Vector3d force = k.mass[j] * gravity_W, torque = k.moment_W[j].cross(gravity_W),
+                          p_WJ = k.data.oMi[j].translation();
     for (int v = joints[j].v; v < joints[j].v + joints[j].nv; ++v) {
       const Eigen::Vector3d omega = k.J.col(v).head<3>();
       tau[v] = omega.dot(torque) + (k.J.col(v).tail<3>() + omega.cross(p_WJ)).dot(force);

@@ -2,8 +2,8 @@
 // The kinematics and inertia of a world of models: the only door to Pinocchio.
 //
 // Configuration q: models in declaration order, a model's free base first, then its joints in file order; free body
-// [qw qx qy qz x y z], ball joint [qw qx qy qz]. Velocity and displacement δ: free body [ω_W, v_W] (v of the body origin);
-// ball joint: ω relative to the parent, in the joint's parent-side frame; one entry per axis otherwise.
+// [qw qx qy qz x y z], ball joint [qw qx qy qz]. Velocity and displacement δ: free body [ω_W, v_W] (v of the body
+// origin); ball joint: ω relative to the parent, in the joint's parent-side frame; one entry per axis otherwise.
 // Update: p⁺ = p + δ_v, R⁺ = Exp(δ_ω) R.
 
 #include <Eigen/Core>
@@ -21,35 +21,33 @@ namespace deft::multibody {
 
 /// A body of the built model, for look-ups and reports.
 struct BodyInfo {
-  std::string name;             // "hand/link_3", inline body "ball", "world"
-  std::string link;             // link name in its model
-  int model = -1;               // index of the model, −1 = world
-  int parent = -1;              // body that a joint or weld hangs it on; −1 for the world and for free bodies
-  int weld_group = 0;           // bodies with equal group never move against each other; 0 = welded to the world
+  std::string name;    // "hand/link_3", inline body "ball", "world"
+  std::string link;    // link name in its model
+  int model = -1;      // index of the model, −1 = world
+  int parent = -1;     // body that a joint or weld hangs it on; −1 for the world and for free bodies
+  int weld_group = 0;  // bodies with equal group never move against each other; 0 = welded to the world
   double mass = 0;
 };
 
 /// One entry of q.
 struct CoordinateInfo {
-  std::string name;             // "ball/qw", "hand/joint_1", "tip/x"
-  std::string unit;             // "rad", "m", "1"
+  std::string name;  // "ball/qw", "hand/joint_1", "tip/x"
+  std::string unit;  // "rad", "m", "1"
   double lower = -kInfinity, upper = kInfinity;
 };
 
 /// One entry of a velocity or displacement.
 struct VelocityInfo {
-  std::string name;             // "ball/wx" … "ball/vz", "hand/joint_1", "tip/x"
-  std::string unit;             // of a displacement: "rad" or "m"
+  std::string name;                              // "ball/wx" … "ball/vz", "hand/joint_1", "tip/x"
+  std::string unit;                              // of a displacement: "rad" or "m"
   double lower = -kInfinity, upper = kInfinity;  // joint limits of 1-dof coordinates
-  int q_index = -1;             // the coordinate it displaces, −1 for rotations
+  int q_index = -1;                              // the coordinate it displaces, −1 for rotations
   double effort_limit = kInfinity;
   double damping = 0;
 };
 
 /// Consecutive velocity indices.
-struct VelocityRange {
-  int start = 0, size = 0;
-};
+struct VelocityRange { int start = 0, size = 0; };
 
 /// A model of the world: where its entries are in q and in velocities.
 struct ModelInfo {
@@ -80,8 +78,8 @@ class Kinematics {
 /// The built world of models; immutable, shared by threads, each with Kinematics of its own.
 class Model {
  public:
-  /// Builds the world. Every problem (unknown or cyclic weld, duplicate name, non-positive mass with free motion, bad inertia, …)
-  /// goes to `diagnostics`. @throws InputError if there is any error.
+  /// Builds the world. Every problem (unknown or cyclic weld, duplicate name, non-positive mass with free motion, bad
+  /// inertia, …) goes to `diagnostics`. @throws InputError if there is any error.
   static Model build(const MultibodySpec& spec, Diagnostics& diagnostics);
   ~Model();
   Model(Model&&) noexcept;
@@ -89,14 +87,17 @@ class Model {
 
   int nq() const;
   int nv() const;
-  std::span<const BodyInfo> bodies() const;               // [0] is the world
+  std::span<const BodyInfo> bodies() const;  // [0] is the world
   std::span<const ModelInfo> models() const;
-  std::span<const CoordinateInfo> coordinates() const;    // size nq
-  std::span<const VelocityInfo> velocities() const;       // size nv
+  std::span<const CoordinateInfo> coordinates() const;  // size nq
+  std::span<const VelocityInfo> velocities() const;     // size nv
   /// Index of a body by "model/link", "model::link", an inline body's name or "world"; −1 if there is none.
   int find_body(const std::string& name) const;
   /// Body and fixed offset of a link or frame by scoped name ("model::frame", a world frame, "world").
-  struct FrameOnBody { int body = -1; RigidTransform X_BF = RigidTransform::Identity(); };
+  struct FrameOnBody {
+    int body = -1;
+    RigidTransform X_BF = RigidTransform::Identity();
+  };
   std::optional<FrameOnBody> find_frame(const std::string& scoped_name) const;
 
   /// Zero for joints, identity (or the file's default pose) for free bodies.
@@ -108,12 +109,13 @@ class Model {
 
   Kinematics make_kinematics() const;
   /// Body poses and joint Jacobians at q. No allocation. Quaternions are normalised first.
-  /// @throws std::invalid_argument for a q of the wrong size, a quaternion without direction, a Kinematics of another model.
+  /// @throws std::invalid_argument for a q of the wrong size, a quaternion without direction, a Kinematics of another
+  /// model.
   void update(const Eigen::VectorXd& q, Kinematics& kinematics) const;
   /// Velocity indices on which the pose of `body` depends, ascending.
   std::span<const int> columns(int body) const;
-  /// Rows [angular; linear] (6 × columns(body).size()): ω_W and the velocity of the body-fixed point at p_W per unit of each column.
-  /// Writes into `J` (row-major, leading dimension `ld`). No allocation.
+  /// Rows [angular; linear] (6 × columns(body).size()): ω_W and the velocity of the body-fixed point at p_W per unit of
+  /// each column. Writes into `J` (row-major, leading dimension `ld`). No allocation.
   void point_jacobian(const Kinematics& kinematics, int body, const Eigen::Vector3d& p_W, double* J, int ld) const;
 
   /// The velocities that inertia couples, as ranges: one per kinematic tree, trees whose indices interleave together.
@@ -121,27 +123,35 @@ class Model {
   /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates as blocks on `inertia_ranges`
   /// [kg, kg m, kg m²]. No allocation once grown.
   void mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const;
-  /// The same, nv × nv: at the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv [kg, kg m, kg m²]. No allocation when `M` has the right size.
+  /// The same, nv × nv: at the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv
+  /// [kg, kg m, kg m²]. No allocation when `M` has the right size.
   void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
-  /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the right size.
+  /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the
+  /// right size.
   void gravity_force(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::VectorXd& tau) const;
-  /// At the q of the last update. Velocity-dependent forces C(q, v)v of  M v̇ + C v = τ  (Coriolis, centrifugal, gyroscopic) in deft's
-  /// velocity coordinates, size nv [N, N·m]. @param v  size nv. @throws std::invalid_argument for a wrong size. No allocation when
-  /// `bias` has the right size.
+  /// At the q of the last update. Velocity-dependent forces C(q, v)v of  M v̇ + C v = τ  (Coriolis, centrifugal,
+  /// gyroscopic) in deft's velocity coordinates, size nv [N, N·m]. @param v  size nv. @throws std::invalid_argument for
+  /// a wrong size. No allocation when `bias` has the right size.
   void bias_force(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::VectorXd& bias) const;
-  /// At the q of the last update. Energy −Σ m gᵀc [J] of what the joints of model `index` carry directly (their own links). No allocation.
+  /// At the q of the last update. Energy −Σ m gᵀc [J] of what the joints of model `index` carry directly (their own
+  /// links). No allocation.
   double gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W, int index) const;
 
-  // Derivatives along world tangents: column i is d/dε at q ⊕ ε e_i. README.md derives them. All at the q of the last update.
+  // Derivatives along world tangents: column i is d/dε at q ⊕ ε e_i. README.md derives them. All at the q of the last
+  // update.
 
-  /// The velocity columns S_c = [ω_W; v_O] of all coordinates, v_O the velocity of the point that passes the world origin, 6 × nv.
+  /// The velocity columns S_c = [ω_W; v_O] of all coordinates, v_O the velocity of the point that passes the world
+  /// origin, 6 × nv.
   const Eigen::Matrix<double, 6, Eigen::Dynamic>& spatial_columns(const Kinematics& kinematics) const;
-  /// Indices i, ascending, whose displacement carries column c along:  ∂S_c/∂q_i = S_i × S_c for these and 0 for all others.
+  /// Indices i, ascending, whose displacement carries column c along:  ∂S_c/∂q_i = S_i × S_c for these and 0 for all
+  /// others.
   std::span<const int> movers(int column) const;
-  /// ∂(M(q) y)/∂q for a fixed y of size nv, in the units of M y per rad or m, nv × nv. No allocation when `out` has the right size.
+  /// ∂(M(q) y)/∂q for a fixed y of size nv, in the units of M y per rad or m, nv × nv. No allocation when `out` has the
+  /// right size.
   void inertia_derivative(Kinematics& kinematics, const Eigen::VectorXd& y, Eigen::MatrixXd& out) const;
   /// ∂/∂q and ∂/∂v of bias_force at velocity v (size nv), nv × nv each. No allocation when both have the right size.
-  void bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v) const;
+  void bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
+                       Eigen::MatrixXd& by_v) const;
   /// ∂/∂q of gravity_force, nv × nv. No allocation when `out` has the right size.
   void gravity_derivative(Kinematics& kinematics, const Eigen::Vector3d& gravity_W, Eigen::MatrixXd& out) const;
 

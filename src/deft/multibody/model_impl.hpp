@@ -62,19 +62,21 @@ pinocchio::Data make_data(const pinocchio::Model& model);
 /// Inside of Kinematics: Pinocchio's data and what is derived from it at q.
 struct Kinematics::Impl {
   explicit Impl(const pinocchio::Model& model) : data(make_data(model)), q(model.nq), v(model.nv), a(model.nv) {}
-  pinocchio::Data data;                             // with what make_data allots, no more
-  Eigen::VectorXd q;                                // Pinocchio's, quaternions normalised
-  Eigen::VectorXd v, a;                             // Pinocchio's, scratch of bias_force
-  BlockDiagonal M;                                  // scratch of the dense mass_matrix
-  Eigen::Matrix<double, 6, Eigen::Dynamic> J;       // deft's columns [ω_W; velocity of the point at the world origin]
-  std::vector<double> mass;                         // outboard of each Pinocchio joint, its own group included
-  std::vector<Eigen::Vector3d> moment_W;            // mass × centre of mass of the same, about the joint (gravity_force) or the world origin
-  std::vector<SpatialInertia> inertia;              // of everything outboard of each Pinocchio joint
+  pinocchio::Data data;                        // with what make_data allots, no more
+  Eigen::VectorXd q;                           // Pinocchio's, quaternions normalised
+  Eigen::VectorXd v, a;                        // Pinocchio's, scratch of bias_force
+  BlockDiagonal M;                             // scratch of the dense mass_matrix
+  Eigen::Matrix<double, 6, Eigen::Dynamic> J;  // deft's columns [ω_W; velocity of the point at the world origin]
+  std::vector<double> mass;                    // outboard of each Pinocchio joint, its own group included
+  std::vector<Eigen::Vector3d> moment_W;  // mass × centre of mass of the same, about the joint (gravity_force) or the
+                                          // world origin
+  std::vector<SpatialInertia> inertia;    // of everything outboard of each Pinocchio joint
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
   // Scratch of bias_derivative, per velocity and per Pinocchio joint; names as there.
   Eigen::Matrix<double, 6, Eigen::Dynamic> bias_X, bias_a, bias_V, bias_F;
   std::vector<Eigen::Matrix<double, 6, 6>> bias_N;
-  Eigen::Matrix<double, 6, Eigen::Dynamic> A, P;  // per Pinocchio joint: Σ S_c y_c of what carries it, Σ I A of what it carries
+  Eigen::Matrix<double, 6, Eigen::Dynamic> A, P;  // per Pinocchio joint: Σ S_c y_c of what carries it, Σ I A of what it
+                                                  // carries
 };
 
 /// Coordinates, Pinocchio's model and the maps between the two.

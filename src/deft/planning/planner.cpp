@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
-#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 
 namespace deft::planning {
@@ -62,8 +62,8 @@ scene::Scene with_care(const scene::Scene& scene) {
   });
 }
 
-/// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes, rather than more
-/// nodes.
+/// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
+/// rather than more nodes.
 constexpr double kTries = 0.25;
 
 /// Seeds of the trees of one run.
@@ -119,7 +119,8 @@ class Run {
       };
       result_.end = tree->search(bounds);
       Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
-      result_.plan = judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
+      result_.plan =
+          judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
       tree->reject_goal();
@@ -188,7 +189,8 @@ class Run {
   /// The plan itself if it holds with finer steps, or else another, searched for with all steps at once.
   void refine() {
     refinement_begins_ = result_.tried;
-    result_.plan.finer = judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start).finer;
+    result_.plan.finer =
+        judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start).finer;
     if (!result_.plan.holds()) find_refined();
     if (result_.plan.holds()) improve(refined_scene_);
   }
@@ -202,7 +204,8 @@ class Run {
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
-      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
+      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments),
+                        options_.u_start);
       if (!plan.holds()) {
         tree.reject_goal();
         tree.correct(plan);

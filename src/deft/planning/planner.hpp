@@ -50,7 +50,8 @@ Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::Ve
 /// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
 /// is kept.  cost = duration + settings.regrasp_cost_s · regrasps. With settings.refine a plan that holds with all
 /// steps is made of it, and improved likewise, for as long again; each of the two may take settings.nodes roll-outs.
-/// @throws InputError for goals and scenes that cannot be planned for, std::invalid_argument for a u_start of another size.
+/// @throws InputError for goals and scenes that cannot be planned for, std::invalid_argument for a u_start of another
+/// size.
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options);
 
 }  // namespace deft::planning

@@ -17,12 +17,13 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kLeastMass_kg = 1e-9, kLeastMoment = 1e-12;
-constexpr double kParallel = 1e-9;        // sine below which two directions are one
-constexpr double kSameInertia = 1e-9;     // relative
-constexpr int kSamples = 4;               // configurations at which a mass matrix is compared
+constexpr double kParallel = 1e-9;     // sine below which two directions are one
+constexpr double kSameInertia = 1e-9;  // relative
+constexpr int kSamples = 4;            // configurations at which a mass matrix is compared
 
 /// The directions in the world about which a body can turn, one column each.
-Eigen::Matrix<double, 3, Eigen::Dynamic> turning_axes(const scene::Scene& scene, const scene::SceneState& start, int body) {
+Eigen::Matrix<double, 3, Eigen::Dynamic> turning_axes(const scene::Scene& scene, const scene::SceneState& start,
+                                                      int body) {
   const auto n = static_cast<Eigen::Index>(scene.model().columns(body).size());
   Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> J(6, n);
   scene.model().point_jacobian(start.kinematics, body, Vector3d::Zero(), J.data(), static_cast<int>(n));
@@ -45,12 +46,14 @@ multibody::InertialSpec group_inertial(const multibody::KinematicTree& tree, int
     const auto b = to_size(body);
     const Vector3d r = tree.X_GB[b] * tree.inertials[b].p_LCom - sum.p_LCom;
     const Matrix3d R = tree.X_GB[b].linear();
-    sum.I_Com_L += R * tree.inertials[b].I_Com_L * R.transpose() + tree.inertials[b].mass * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
+    sum.I_Com_L += R * tree.inertials[b].I_Com_L * R.transpose() +
+                   tree.inertials[b].mass * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
   }
   return sum;
 }
 
-PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::SceneState& start, const multibody::KinematicTree& tree, int group,
+PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::SceneState& start,
+                                   const multibody::KinematicTree& tree, int group,
                                    const multibody::InertialSpec& inertial) {
   const int body = tree.groups[group].bodies.front();
   PrincipalInertia out{.mass = inertial.mass};
@@ -64,7 +67,8 @@ PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::Scene
     const Vector3d n = rank == 0 ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * svd.matrixU().col(0));
     out.moments.setConstant(n.dot(inertial.I_Com_L * n));
   } else {
-    const SymmetricEigen3 principal = symmetric_eigen(Matrix3d(0.5 * (inertial.I_Com_L + inertial.I_Com_L.transpose())));
+    const SymmetricEigen3 principal =
+        symmetric_eigen(Matrix3d(0.5 * (inertial.I_Com_L + inertial.I_Com_L.transpose())));
     out.moments = principal.values;
     Matrix3d R = principal.vectors;
     if (R.determinant() < 0) R.col(0) *= -1;

@@ -21,7 +21,8 @@ constexpr const char* kInstall =
 /// MuJoCo calls it for all that it has to say; errors go on as exceptions through its frames.
 void handle(const mjLogMessage* message) {
   if (message->level >= mjLOG_ERROR)
-    throw MujocoError(fmt::format("MuJoCo: {}{}{}", message->subject, message->body != nullptr ? ": " : "", message->body != nullptr ? message->body : ""));
+    throw MujocoError(fmt::format("MuJoCo: {}{}{}", message->subject, message->body != nullptr ? ": " : "",
+                                  message->body != nullptr ? message->body : ""));
   if (message->level == mjLOG_WARNING) log::debug(fmt::format("MuJoCo: {}", message->subject));
 }
 
@@ -44,12 +45,14 @@ MujocoLibrary find_mujoco() {
 
 MujocoLibrary load_mujoco(const std::string& path) {
   void* const handle_of_file = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_of_file == nullptr) throw InputError({}, fmt::format("plant mujoco: MuJoCo's library is not there ({}); {}", dlerror(), kInstall));
+  if (handle_of_file == nullptr)
+    throw InputError({}, fmt::format("plant mujoco: MuJoCo's library is not there ({}); {}", dlerror(), kInstall));
   MujocoLibrary library;
   library.path = path;
   const auto find = [&](const char* name) {
     void* const function = dlsym(handle_of_file, name);
-    if (function == nullptr) throw InputError({}, fmt::format("plant mujoco: '{}' has no function {}; {}", path, name, kInstall));
+    if (function == nullptr)
+      throw InputError({}, fmt::format("plant mujoco: '{}' has no function {}; {}", path, name, kInstall));
     return function;
   };
 #define DEFT_MUJOCO_FIND(name) library.name = reinterpret_cast<decltype(library.name)>(find(#name));
@@ -57,7 +60,8 @@ MujocoLibrary load_mujoco(const std::string& path) {
 #undef DEFT_MUJOCO_FIND
   // Its structures are read as the headers lay them out.
   if (library.mj_version() != mjVERSION_HEADER)
-    throw InputError({}, fmt::format("plant mujoco: '{}' is version {}, this build needs " DEFT_MUJOCO_VERSION "; {}", path, library.mj_versionString(), kInstall));
+    throw InputError({}, fmt::format("plant mujoco: '{}' is version {}, this build needs " DEFT_MUJOCO_VERSION "; {}",
+                                     path, library.mj_versionString(), kInstall));
   library.mju_setLogHandler(&handle);
   return library;
 }

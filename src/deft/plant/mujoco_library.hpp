@@ -29,8 +29,9 @@ struct MujocoLibrary {
   std::string path;  // what was loaded
 };
 
-/// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says, and nowhere else if it
-/// is set; else where the build found it; else by its name where the system's loader looks. Its errors become MujocoError.
+/// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says,
+/// and nowhere else if it is set; else where the build found it; else by its name where the system's loader looks. Its
+/// errors become MujocoError.
 /// @throws InputError with what was tried and how to install it if it is not there or not the version of the headers.
 const MujocoLibrary& mujoco();
 

@@ -23,12 +23,13 @@ using multibody::KinematicTree;
 using multibody::RigidGroup;
 using multibody::TreeJoint;
 
-constexpr double kSolverReference = 2;       // contacts' time constant over the step, the least that MuJoCo takes
+constexpr double kSolverReference = 2;  // contacts' time constant over the step, the least that MuJoCo takes
 constexpr double kImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
-constexpr double kFrictionReference = 5;     // the same of friction: short enough to stop within ms, long enough not to lift what slides
-constexpr double kFrictionRatio = 1e4;       // impratio: creep goes with its inverse
+constexpr double kFrictionReference = 5;  // the same of friction: short enough to stop within ms, long enough not to
+                                          // lift what slides
+constexpr double kFrictionRatio = 1e4;    // impratio: creep goes with its inverse
 constexpr double kSolverTolerance = 1e-12;
-constexpr double kFrictionless = 1e-5;       // MuJoCo's least coefficient: below it a contact has none
+constexpr double kFrictionless = 1e-5;  // MuJoCo's least coefficient: below it a contact has none
 
 void set_pose(const RigidTransform& X, double* pos, double* quat) {
   Eigen::Map<Vector3d>{pos} = X.translation();
@@ -39,7 +40,11 @@ void set_pose(const RigidTransform& X, double* pos, double* quat) {
 class Builder {
  public:
   Builder(const scene::Scene& scene, const PlantOptions& options)
-      : scene_(scene), options_(options), lib_(mujoco()), spec_(lib_.mj_makeSpec()), tree_(multibody::build_tree(scene.spec().world, repeated_)) {}
+      : scene_(scene),
+        options_(options),
+        lib_(mujoco()),
+        spec_(lib_.mj_makeSpec()),
+        tree_(multibody::build_tree(scene.spec().world, repeated_)) {}
 
   MujocoModel build() {
     prepare();
@@ -57,7 +62,9 @@ class Builder {
  private:
   const scene::Robot* robot_of(int model) const;
   int object_of(int model) const;
-  bool is_frozen(const TreeJoint& joint) const { return object_of(joint.model) >= 0 && scene_.objects()[object_of(joint.model)].frozen; }
+  bool is_frozen(const TreeJoint& joint) const {
+    return object_of(joint.model) >= 0 && scene_.objects()[object_of(joint.model)].frozen;
+  }
   void prepare();
   void set_options();
   void add_bodies();
@@ -82,13 +89,13 @@ class Builder {
   Diagnostics repeated_;  // what it warns of was said when the scene was built
   KinematicTree tree_;
   MujocoModel out_;
-  VectorXd gamma_;                          // per object
+  VectorXd gamma_;  // per object
   scene::SceneState start_ = scene_.make_state();
-  std::vector<int> group_of_;               // per body
-  std::vector<RigidTransform> X_GM_;        // per group: the frame of its MuJoCo body
-  std::vector<PrincipalInertia> inertia_;   // per group
-  std::vector<char> stays_;                 // per group: welded to the world, or frozen
-  std::vector<mjsBody*> bodies_;            // per group
+  std::vector<int> group_of_;              // per body
+  std::vector<RigidTransform> X_GM_;       // per group: the frame of its MuJoCo body
+  std::vector<PrincipalInertia> inertia_;  // per group
+  std::vector<char> stays_;                // per group: welded to the world, or frozen
+  std::vector<mjsBody*> bodies_;           // per group
 };
 
 const scene::Robot* Builder::robot_of(int model) const {
@@ -111,7 +118,8 @@ void Builder::prepare() {
   // Robots compensate all that their joints carry; gravcomp would do it for their own links alone.
   for (const scene::Object& object : scene_.objects())
     for (const int body : scene_.model().models()[object.model].bodies)
-      for (const int v : scene_.model().columns(body)) out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
+      for (const int v : scene_.model().columns(body))
+        out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
   out_.weight_is_applied &= !scene_.spec().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
   const std::size_t groups = tree_.groups.size();
   group_of_.assign(tree_.bodies.size(), 0);
@@ -159,7 +167,8 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   mjsBody* const parent_body = add_group(joint.parent_group, done);
   const bool frozen = is_frozen(joint);
   if (frozen && stays_[parent] == 0)
-    throw InputError(joint.where, fmt::format("plant mujoco: '{}' is frozen on a body that moves; not available", body_name(group)));
+    throw InputError(joint.where,
+                     fmt::format("plant mujoco: '{}' is frozen on a body that moves; not available", body_name(group)));
   mjsBody* const body = done[g] = lib_.mjs_addBody(frozen ? done[0] : parent_body, nullptr);
   lib_.mjs_setName(body->element, body_name(group).c_str());
   const multibody::InertialSpec inertial = group_inertial(tree_, group);
@@ -176,8 +185,8 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   RigidTransform X_PM = joint.X_GJ;
   if (joint.kind == JointKind::kFree) {
     X_GM_[g] = principal.X_GI;
-    X_PM = start_.X_WB()[tree_.groups[g].bodies.front()] *
-           tree_.X_GB[tree_.groups[g].bodies.front()].inverse() * X_GM_[g];
+    X_PM =
+        start_.X_WB()[tree_.groups[g].bodies.front()] * tree_.X_GB[tree_.groups[g].bodies.front()].inverse() * X_GM_[g];
     out_.joints[j].X_GM = X_GM_[g];
   } else {
     X_PM = X_GM_[parent].inverse() * joint.X_GJ;
@@ -200,7 +209,8 @@ void Builder::add_joint(int j, mjsBody* body) {
   const int object = object_of(joint.model);
   const bool limits = scene_.spec().step.joint_limits;
   if (joint.kind != JointKind::kAxes) {
-    mjsJoint* const added = joint.kind == JointKind::kFree ? lib_.mjs_addFreeJoint(body) : lib_.mjs_addJoint(body, nullptr);
+    mjsJoint* const added =
+        joint.kind == JointKind::kFree ? lib_.mjs_addFreeJoint(body) : lib_.mjs_addJoint(body, nullptr);
     if (joint.kind == JointKind::kBall) added->type = mjJNT_BALL;
     added->align = mjALIGNFREE_FALSE;
     if (object >= 0) added->damping[0] = gamma_(object);  // set per velocity once compiled
@@ -238,7 +248,8 @@ void Builder::add_geometries() {
       const auto g = to_size(group_of_[body]);
       for (const multibody::GeometrySpec& geometry : link.collisions) {
         const RigidTransform X_MG = X_GM_[g].inverse() * tree_.X_GB[body] * geometry.X_LG;
-        add_mujoco_geometry(spec_.get(), bodies_[g], stays_[g] != 0, index++, {name + "#" + geometry.name, body, geometry.X_LG, geometry.shape, geometry.where}, X_MG,
+        add_mujoco_geometry(spec_.get(), bodies_[g], stays_[g] != 0, index++,
+                            {name + "#" + geometry.name, body, geometry.X_LG, geometry.shape, geometry.where}, X_MG,
                             out_.notes);
         out_.scene_body_of.push_back(body);
       }
@@ -275,7 +286,8 @@ void Builder::add_pair(int a, int b) {
   if (e_t != e_o) {
     const auto geometries = scene_.collision_world().geometries();
     throw InputError({scene_.spec().file, 0, 0},
-                     fmt::format("plant mujoco: friction of '{}' and '{}' differs along its axes (ellipsoid [{}, {}, {}]); MuJoCo's contact frames do not follow "
+                     fmt::format("plant mujoco: friction of '{}' and '{}' differs along its axes (ellipsoid [{}, {}, "
+                                 "{}]); MuJoCo's contact frames do not follow "
                                  "ellipsoid_axis; valid: e_t = e_o",
                                  geometries[a].name, geometries[b].name, e_t, e_o, e_r));
   }
@@ -311,7 +323,9 @@ void Builder::add_actuators() {
 }
 
 void Builder::compile() {
-  const auto refuse = [&](const char* why) { throw InputError({scene_.spec().file, 0, 0}, fmt::format("plant mujoco: MuJoCo does not take the scene: {}", why)); };
+  const auto refuse = [&](const char* why) {
+    throw InputError({scene_.spec().file, 0, 0}, fmt::format("plant mujoco: MuJoCo does not take the scene: {}", why));
+  };
   try {
     out_.model.reset(lib_.mj_compile(spec_.get(), nullptr));
   } catch (const MujocoError& error) {
@@ -336,11 +350,13 @@ void Builder::find_coordinates() {
   }
   for (MujocoFrozen& frozen : out_.frozen) frozen.mocap = model.body_mocapid[out_.bodies[frozen.body].mj_body];
   out_.geometry_of.assign(model.ngeom, -1);
-  for (std::size_t i = 0; i < out_.scene_body_of.size(); ++i) out_.geometry_of[id(mjOBJ_GEOM, fmt::format("g{}", i))] = static_cast<int>(i);
+  for (std::size_t i = 0; i < out_.scene_body_of.size(); ++i)
+    out_.geometry_of[id(mjOBJ_GEOM, fmt::format("g{}", i))] = static_cast<int>(i);
   for (int u = 0; u < scene_.nu(); ++u) out_.actuators.push_back(id(mjOBJ_ACTUATOR, fmt::format("u{}", u)));
 }
 
-/// The mass matrix of an object's joint in MuJoCo's velocities if it is constant and diagonal, for the whole object; else empty.
+/// The mass matrix of an object's joint in MuJoCo's velocities if it is constant and diagonal, for the whole object;
+/// else empty.
 VectorXd Builder::constant_diagonal(int j) const {
   const TreeJoint& joint = tree_.joints[j];
   const scene::Object& object = scene_.objects()[object_of(joint.model)];
@@ -357,7 +373,8 @@ VectorXd Builder::constant_diagonal(int j) const {
   return constant.size() > 0 ? VectorXd(constant.segment(place.v - object.first_v, place.n)) : constant;
 }
 
-/// −γ M v of an object: as dampers of its velocities where its mass matrix is constant and diagonal, else as a force in every step.
+/// −γ M v of an object: as dampers of its velocities where its mass matrix is constant and diagonal, else as a force in
+/// every step.
 void Builder::set_object_damping() {
   mjModel& model = *out_.model;
   std::vector<double> applied(model.nv, 0.0);
@@ -382,7 +399,9 @@ void Builder::set_object_damping() {
 
 }  // namespace
 
-MujocoModel build_mujoco_model(const scene::Scene& scene, const PlantOptions& options) { return Builder(scene, options).build(); }
+MujocoModel build_mujoco_model(const scene::Scene& scene, const PlantOptions& options) {
+  return Builder(scene, options).build();
+}
 
 }  // namespace deft::plant
 #endif

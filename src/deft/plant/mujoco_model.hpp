@@ -10,13 +10,13 @@
 
 namespace deft::plant {
 
-/// Where the coordinates of one joint are. A free body's MuJoCo frame M stands in its centre of mass along its principal axes, so that its mass
-/// matrix is constant and diagonal there.
+/// Where the coordinates of one joint are. A free body's MuJoCo frame M stands in its centre of mass along its
+/// principal axes, so that its mass matrix is constant and diagonal there.
 struct MujocoJoint {
   multibody::JointKind kind = multibody::JointKind::kFree;
-  int q = 0, v = 0, n = 0;                               // of the scene; n axes (kAxes)
-  int mj_q = -1, mj_v = -1;                              // of MuJoCo; −1: the joint of a frozen object, which has none
-  RigidTransform X_GM = RigidTransform::Identity();      // kFree: M in the body frame G that q is the pose of
+  int q = 0, v = 0, n = 0;                           // of the scene; n axes (kAxes)
+  int mj_q = -1, mj_v = -1;                          // of MuJoCo; −1: the joint of a frozen object, which has none
+  RigidTransform X_GM = RigidTransform::Identity();  // kFree: M in the body frame G that q is the pose of
 };
 
 /// A body of the scene on a body of the model: X_WB = X_W(mj body) · X_MB.
@@ -27,32 +27,35 @@ struct MujocoBody {
 
 /// What stands where the start puts it: a group of links of a frozen object.
 struct MujocoFrozen {
-  int mocap = -1;                                        // index into mocap_pos
-  int body = 0;                                          // of the scene
+  int mocap = -1;  // index into mocap_pos
+  int body = 0;    // of the scene
   RigidTransform X_BM = RigidTransform::Identity();
 };
 
 /// The compiled model with the way back to the scene.
 struct MujocoModel {
   ModelPointer model;
-  std::vector<MujocoJoint> joints;                       // order of the scene's coordinates
-  std::vector<MujocoBody> bodies;                        // per body of the scene
+  std::vector<MujocoJoint> joints;  // order of the scene's coordinates
+  std::vector<MujocoBody> bodies;   // per body of the scene
   std::vector<MujocoFrozen> frozen;
-  std::vector<int> geometry_of;                          // per geom of MuJoCo: the scene's geometry
-  std::vector<int> scene_body_of;                        // per geometry of the scene: its body
-  std::vector<int> actuators;                            // per command: MuJoCo's actuator
-  Eigen::VectorXd joint_damping;                         // per command
-  std::vector<double> applied_damping;                   // γ of each MuJoCo velocity whose −γMv has to be applied in every step; empty: none
-  bool weight_is_applied = false;                        // robots carry objects: their joints' weight is taken off by applied forces
-  std::vector<std::string> notes;                        // what differs from the scene, a line each
+  std::vector<int> geometry_of;         // per geom of MuJoCo: the scene's geometry
+  std::vector<int> scene_body_of;       // per geometry of the scene: its body
+  std::vector<int> actuators;           // per command: MuJoCo's actuator
+  Eigen::VectorXd joint_damping;        // per command
+  std::vector<double> applied_damping;  // γ of each MuJoCo velocity whose −γMv has to be applied in every step; empty:
+                                        // none
+  bool weight_is_applied = false;       // robots carry objects: their joints' weight is taken off by applied forces
+  std::vector<std::string> notes;       // what differs from the scene, a line each
 };
 
 /// @throws InputError for what MuJoCo cannot simulate, with its name, and if MuJoCo is not there.
 MujocoModel build_mujoco_model(const scene::Scene& scene, const PlantOptions& options);
 
-/// Adds the collision geometry to a body, at X_MG in its frame, under the name "g<index>". @param on_static  bodies that MuJoCo cannot move.
+/// Adds the collision geometry to a body, at X_MG in its frame, under the name "g<index>". @param on_static  bodies
+/// that MuJoCo cannot move.
 /// @throws InputError for a half-space on a body that moves.
-void add_mujoco_geometry(mjSpec* spec, mjsBody* body, bool on_static, int index, const collision::GeometryDescription& geometry, const RigidTransform& X_MG,
+void add_mujoco_geometry(mjSpec* spec, mjsBody* body, bool on_static, int index,
+                         const collision::GeometryDescription& geometry, const RigidTransform& X_MG,
                          std::vector<std::string>& notes);
 
 }  // namespace deft::plant

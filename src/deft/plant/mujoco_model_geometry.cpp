@@ -15,7 +15,9 @@ using Eigen::Vector3d;
 constexpr double kPointRadius_m = 1e-6;  // MuJoCo has no points
 
 /// The rotation that takes z to `n`.
-Eigen::Matrix3d frame_along(const Vector3d& n) { return Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), n).toRotationMatrix(); }
+Eigen::Matrix3d frame_along(const Vector3d& n) {
+  return Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), n).toRotationMatrix();
+}
 
 struct GeometryWriter {
   mjSpec* spec;
@@ -33,9 +35,13 @@ struct GeometryWriter {
   }
   void operator()(const multibody::SphereSpec& s) {
     set(mjGEOM_SPHERE, std::max(s.radius, kPointRadius_m));
-    if (s.radius < kPointRadius_m) notes.push_back(fmt::format("geometry '{}': a point, here a sphere of radius {} m", geometry.name, kPointRadius_m));
+    if (s.radius < kPointRadius_m)
+      notes.push_back(
+          fmt::format("geometry '{}': a point, here a sphere of radius {} m", geometry.name, kPointRadius_m));
   }
-  void operator()(const multibody::BoxSpec& s) { set(mjGEOM_BOX, 0.5 * s.size.x(), 0.5 * s.size.y(), 0.5 * s.size.z()); }
+  void operator()(const multibody::BoxSpec& s) {
+    set(mjGEOM_BOX, 0.5 * s.size.x(), 0.5 * s.size.y(), 0.5 * s.size.z());
+  }
   void operator()(const multibody::CapsuleSpec& s) {
     if (s.length > 0)
       set(mjGEOM_CAPSULE, s.radius, 0.5 * s.length);
@@ -45,7 +51,12 @@ struct GeometryWriter {
   void operator()(const multibody::CylinderSpec& s) { set(mjGEOM_CYLINDER, s.radius, 0.5 * s.length); }
   void operator()(const multibody::EllipsoidSpec& s) { set(mjGEOM_ELLIPSOID, s.radii.x(), s.radii.y(), s.radii.z()); }
   void operator()(const multibody::HalfSpaceSpec& s) {
-    if (!on_static) throw InputError(geometry.where, fmt::format("plant mujoco: geometry '{}' is a half-space on a body that moves; MuJoCo has them on fixed bodies only", geometry.name));
+    if (!on_static)
+      throw InputError(
+          geometry.where,
+          fmt::format(
+              "plant mujoco: geometry '{}' is a half-space on a body that moves; MuJoCo has them on fixed bodies only",
+              geometry.name));
     const double length = s.normal.norm();
     const Vector3d n = s.normal / length;
     set(mjGEOM_PLANE, 0, 0, 1);
@@ -75,7 +86,8 @@ struct GeometryWriter {
 
 }  // namespace
 
-void add_mujoco_geometry(mjSpec* spec, mjsBody* body, bool on_static, int index, const collision::GeometryDescription& geometry, const RigidTransform& X_MG,
+void add_mujoco_geometry(mjSpec* spec, mjsBody* body, bool on_static, int index,
+                         const collision::GeometryDescription& geometry, const RigidTransform& X_MG,
                          std::vector<std::string>& notes) {
   const MujocoLibrary& lib = mujoco();
   mjsGeom* const geom = lib.mjs_addGeom(body, nullptr);

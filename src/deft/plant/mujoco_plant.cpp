@@ -27,7 +27,11 @@ constexpr double kSlip_m = 1e-7;  // over an inner step: above, a loaded contact
 class MujocoPlant final : public Plant {
  public:
   MujocoPlant(const scene::Scene& scene, const PlantOptions& options)
-      : scene_(&scene), options_(options), map_(build_mujoco_model(scene, options)), data_(lib_.mj_makeData(map_.model.get())), at_(scene.make_state()) {
+      : scene_(&scene),
+        options_(options),
+        map_(build_mujoco_model(scene, options)),
+        data_(lib_.mj_makeData(map_.model.get())),
+        at_(scene.make_state()) {
     if (data_ == nullptr) throw MujocoError("MuJoCo: no memory for the simulation");
     momentum_.resize(map_.model->nv);
     reset({.q = scene.initial_configuration(), .v = scene.initial_velocity()}, VectorXd::Zero(scene.nu()));
@@ -60,7 +64,7 @@ class MujocoPlant final : public Plant {
   dynamics::State state_;
   VectorXd u_last_, u_now_, forces_, momentum_;
   bool has_stepped_ = false;
-  mutable scene::SceneState at_;   // at state_
+  mutable scene::SceneState at_;  // at state_
   mutable BlockDiagonal M_;
 };
 
@@ -175,7 +179,8 @@ void MujocoPlant::apply_forces(double h) {
   for (const scene::Robot& robot : scene_->robots())
     for (const MujocoJoint& joint : map_.joints)
       for (int i = 0; i < joint.n; ++i)
-        if (joint.v + i >= robot.first_v && joint.v + i < robot.first_v + robot.nu) applied(joint.mj_v + i) = -forces_(joint.v + i);
+        if (joint.v + i >= robot.first_v && joint.v + i < robot.first_v + robot.nu)
+          applied(joint.mj_v + i) = -forces_(joint.v + i);
 }
 
 PlantStatus MujocoPlant::inner_step(double h) {
@@ -192,8 +197,11 @@ PlantStatus MujocoPlant::inner_step(double h) {
     return PlantStatus::kStepFailed;
   }
   const Eigen::Map<const VectorXd> q(data_->qpos, map_.model->nq), v(data_->qvel, map_.model->nv);
-  if (warnings({mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL}) != diverged || !q.allFinite() || !v.allFinite()) return PlantStatus::kDiverged;
-  return warnings({mjWARN_CONTACTFULL, mjWARN_CNSTRFULL, mjWARN_INERTIA}) != failed ? PlantStatus::kStepFailed : PlantStatus::kOk;
+  if (warnings({mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL}) != diverged || !q.allFinite() ||
+      !v.allFinite())
+    return PlantStatus::kDiverged;
+  return warnings({mjWARN_CONTACTFULL, mjWARN_CNSTRFULL, mjWARN_INERTIA}) != failed ? PlantStatus::kStepFailed
+                                                                                    : PlantStatus::kOk;
 }
 
 PlantStatus MujocoPlant::advance(const VectorXd& u, double period_s) {
@@ -228,11 +236,13 @@ void MujocoPlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
     double f[6] = {};
     if (contact.efc_address >= 0) lib_.mj_contactForce(model, data_.get(), i, f);
     largest = std::max(largest, f[0]);
-    // MuJoCo's normal points from geom[0] to geom[1], and the force acts on geom[1]; a is the geometry that the scene has first.
+    // MuJoCo's normal points from geom[0] to geom[1], and the force acts on geom[1]; a is the geometry that the scene
+    // has first.
     const int first = map_.geometry_of[contact.geom[0]], second = map_.geometry_of[contact.geom[1]];
     const double sign = second < first ? 1 : -1;
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> frame(contact.frame);
-    const Vector3d force = sign * (frame.transpose() * Eigen::Map<const Vector3d>(f)), n = sign * frame.row(0).transpose();
+    const Vector3d force = sign * (frame.transpose() * Eigen::Map<const Vector3d>(f)),
+                   n = sign * frame.row(0).transpose();
     const Vector3d torque = sign * f[3] * frame.row(0).transpose(), p = Eigen::Map<const Vector3d>(contact.pos);
     dynamics::ContactRecord record;
     record.a = map_.scene_body_of[std::min(first, second)];
@@ -248,11 +258,14 @@ void MujocoPlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
       double v[6];
       const int body = model->geom_bodyid[geom];
       lib_.mj_objectVelocity(model, data_.get(), mjOBJ_XBODY, body, v, 0);
-      return Vector3d(Eigen::Map<const Vector3d>(v + 3) + Eigen::Map<const Vector3d>(v).cross(p - Eigen::Map<const Vector3d>(data_->xpos + 3 * body)));
+      return Vector3d(Eigen::Map<const Vector3d>(v + 3) +
+                      Eigen::Map<const Vector3d>(v).cross(p - Eigen::Map<const Vector3d>(data_->xpos + 3 * body)));
     };
     const Vector3d relative = velocity_at(contact.geom[1]) - velocity_at(contact.geom[0]);
     const double slip = (relative - relative.dot(n) * n).norm() * model->opt.timestep;
-    record.state = !(f[0] > 0) ? dynamics::ContactState::kOpen : slip > kSlip_m ? dynamics::ContactState::kSlide : dynamics::ContactState::kStick;
+    record.state = !(f[0] > 0)      ? dynamics::ContactState::kOpen
+                   : slip > kSlip_m ? dynamics::ContactState::kSlide
+                                    : dynamics::ContactState::kStick;
     out.push_back(record);
   }
 }
@@ -265,12 +278,17 @@ double MujocoPlant::energy() const {
 std::vector<std::string> MujocoPlant::settings() const {
   const mjOption& option = map_.model->opt;
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("MuJoCo {} ({}), inner step: {} s at most, integrator discrete (implicit in springs and dampers)", lib_.mj_versionString(), lib_.path, options_.step));
-  lines.push_back(fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp 0.99 0.9999 0.001, margin 0, tolerance {}", option.impratio,
-                              2 * options_.step, 5 * options_.step, option.tolerance));
+  lines.push_back(
+      fmt::format("MuJoCo {} ({}), inner step: {} s at most, integrator discrete (implicit in springs and dampers)",
+                  lib_.mj_versionString(), lib_.path, options_.step));
+  lines.push_back(
+      fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp 0.99 0.9999 0.001, "
+                  "margin 0, tolerance {}",
+                  option.impratio, 2 * options_.step, 5 * options_.step, option.tolerance));
   lines.push_back(fmt::format("joints: damping [{:.6g}] N s/m, N m s/rad", fmt::join(map_.joint_damping, ", ")));
-  lines.push_back(fmt::format("objects: damping [{:.6g}] 1/s, force -g M v{}", fmt::join(damping_of_objects(*scene_, options_), ", "),
-                              map_.applied_damping.empty() ? "" : ", explicit where their inertia changes with the configuration"));
+  lines.push_back(fmt::format(
+      "objects: damping [{:.6g}] 1/s, force -g M v{}", fmt::join(damping_of_objects(*scene_, options_), ", "),
+      map_.applied_damping.empty() ? "" : ", explicit where their inertia changes with the configuration"));
   for (const std::string& note : map_.notes) lines.push_back(note);
   return lines;
 }

@@ -37,7 +37,8 @@ Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> 
   scene.model().gravity_force(state.kinematics, scene.spec().gravity_W, weight);
   for (std::size_t k = 0; k < objects.size(); ++k) {
     const scene::Object& object = objects[k];
-    const bool weighs = weight.segment(object.first_v, object.nv).norm() > 1e-9 * object.mass * scene.spec().gravity_W.norm();
+    const bool weighs =
+        weight.segment(object.first_v, object.nv).norm() > 1e-9 * object.mass * scene.spec().gravity_W.norm();
     damping(static_cast<Eigen::Index>(k)) = stated.value_or(object.damping.value_or(weighs ? 0.0 : 1 / h));
   }
   return damping;

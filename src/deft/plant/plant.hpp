@@ -18,17 +18,19 @@ namespace deft::plant {
 enum class PlantKind { kQuasidynamic, kConvexSecondOrder, kStewartTrinkle, kMujoco };
 std::string_view to_string(PlantKind kind);  // the words of --plant
 
-/// What a plant is beside its scene. Joints of robots are springs with the scene's stiffness; on plants of second order they are damped by
-/// step.joint_damping if the scene states one, else by D_i = max(2ζ √(K_i M_ii), K_i · joint_lag), M_ii the joint's inertia where it starts.
+/// What a plant is beside its scene. Joints of robots are springs with the scene's stiffness; on plants of second order
+/// they are damped by step.joint_damping if the scene states one, else by D_i = max(2ζ √(K_i M_ii), K_i · joint_lag),
+/// M_ii the joint's inertia where it starts.
 struct PlantOptions {
-  double step = 0.001;          // [s] > 0, inner step; no longer than the period that `advance` gets
-  double damping_ratio = 1;     // ζ ≥ 0
-  double joint_lag = 0.01;      // [s] ≥ 0
-  /// [1/s] ≥ 0, per object (scene order): its surroundings act on it by −γ M v. Empty: what step.object_damping states, else 0.
-  /// On the quasidynamic plant, whose objects move as if M/h
-  /// damped them: γ = 1/h of the scene (or step.object_damping) whatever the inner step.
+  double step = 0.001;       // [s] > 0, inner step; no longer than the period that `advance` gets
+  double damping_ratio = 1;  // ζ ≥ 0
+  double joint_lag = 0.01;   // [s] ≥ 0
+  /// [1/s] ≥ 0, per object (scene order): its surroundings act on it by −γ M v. Empty: what step.object_damping states,
+  /// else 0. On the quasidynamic plant, whose objects move as if M/h damped them: γ = 1/h of the scene (or
+  /// step.object_damping) whatever the inner step.
   Eigen::VectorXd object_damping;
-  /// Told of every inner step of deft's own plants, failed ones too, with the model that made it. MuJoCo solves no problem of ours: never called.
+  /// Told of every inner step of deft's own plants, failed ones too, with the model that made it. MuJoCo solves no
+  /// problem of ours: never called.
   std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> on_step;
 };
 
@@ -36,7 +38,8 @@ struct PlantOptions {
 enum class PlantStatus {
   kOk,
   kStepFailed,  // the plant's own solver failed; the state is that before the failed inner step
-  kDiverged     // the simulation left what numbers can hold (MuJoCo's bad qpos, qvel or qacc); the state is the last good one
+  kDiverged  // the simulation left what numbers can hold (MuJoCo's bad qpos, qvel or qacc); the state is the last good
+             // one
 };
 std::string_view to_string(PlantStatus status);
 
@@ -46,12 +49,14 @@ class Plant {
   virtual ~Plant() = default;
   virtual std::string_view name() const = 0;
   virtual const scene::Scene& scene() const = 0;
-  /// What the plant adds to the scene and how it computes, a line each: integrator, contact settings, damping of joints and objects.
+  /// What the plant adds to the scene and how it computes, a line each: integrator, contact settings, damping of joints
+  /// and objects.
   virtual std::vector<std::string> settings() const = 0;
-  /// Puts the world at `start` (v empty: at rest) with the springs at joint targets u, size nu. @throws std::invalid_argument for wrong sizes.
+  /// Puts the world at `start` (v empty: at rest) with the springs at joint targets u, size nu. @throws
+  /// std::invalid_argument for wrong sizes.
   virtual void reset(const dynamics::State& start, const Eigen::VectorXd& u) = 0;
-  /// Advances by period_s [s] > 0; joint targets go linearly from the last ones to `u`. Inner steps: the least number that is no longer than
-  /// PlantOptions::step. No allocation once warm (MuJoCo's own apart).
+  /// Advances by period_s [s] > 0; joint targets go linearly from the last ones to `u`. Inner steps: the least number
+  /// that is no longer than PlantOptions::step. No allocation once warm (MuJoCo's own apart).
   virtual PlantStatus advance(const Eigen::VectorXd& u, double period_s) = 0;
   /// q, v (empty for the quasidynamic plant) and t [s] since `reset`.
   virtual const dynamics::State& state() const = 0;
@@ -63,11 +68,13 @@ class Plant {
   virtual double residual() const = 0;
 };
 
-/// Builds a plant of `scene`, which it copies what it needs from; `scene` must outlive it. @throws InputError for what the plant cannot
-/// simulate (named), and if MuJoCo is not there, with how to install it.
+/// Builds a plant of `scene`, which it copies what it needs from; `scene` must outlive it. @throws InputError for what
+/// the plant cannot simulate (named), and if MuJoCo is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
-/// γ per object for a plan of step length h (infinity: of second order, so that nothing resists its objects unless it is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does not act on (at the start), 0 for others.
+/// γ per object for a plan of step length h (infinity: of second order, so that nothing resists its objects unless it
+/// is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does
+/// not act on (at the start), 0 for others.
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h);
 
 }  // namespace deft::plant

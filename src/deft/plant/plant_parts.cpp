@@ -16,11 +16,14 @@ using Eigen::VectorXd;
 constexpr double kWholeSteps = 1e-9;  // of a step: by so much a period may be longer than whole steps
 
 void check_vector(const char* what, const VectorXd& v, Eigen::Index expected) {
-  if (v.size() != expected) throw std::invalid_argument(fmt::format("plant: {} has {} entries, the scene needs {}", what, v.size(), expected));
+  if (v.size() != expected)
+    throw std::invalid_argument(fmt::format("plant: {} has {} entries, the scene needs {}", what, v.size(), expected));
   if (!v.allFinite()) throw std::invalid_argument(fmt::format("plant: {} has an entry that is not finite", what));
 }
 
-bool is_stated(const scene::JointValues& values) { return values.all || !values.list.empty() || !values.by_name.empty(); }
+bool is_stated(const scene::JointValues& values) {
+  return values.all || !values.list.empty() || !values.by_name.empty();
+}
 
 }  // namespace
 
@@ -29,8 +32,10 @@ void check_options(const scene::Scene& scene, const PlantOptions& options) {
     if (!good) throw std::invalid_argument(fmt::format("plant: {} must be {}, got {}", name, range, value));
   };
   check(options.step > 0 && std::isfinite(options.step), "step [s]", "> 0 and finite", options.step);
-  check(options.damping_ratio >= 0 && std::isfinite(options.damping_ratio), "damping_ratio", ">= 0 and finite", options.damping_ratio);
-  check(options.joint_lag >= 0 && std::isfinite(options.joint_lag), "joint_lag [s]", ">= 0 and finite", options.joint_lag);
+  check(options.damping_ratio >= 0 && std::isfinite(options.damping_ratio), "damping_ratio", ">= 0 and finite",
+        options.damping_ratio);
+  check(options.joint_lag >= 0 && std::isfinite(options.joint_lag), "joint_lag [s]", ">= 0 and finite",
+        options.joint_lag);
   const VectorXd& damping = options.object_damping;
   if (damping.size() == 0) return;
   check_vector("object_damping", damping, static_cast<Eigen::Index>(scene.objects().size()));
@@ -57,14 +62,18 @@ VectorXd damping_of_objects(const scene::Scene& scene, const PlantOptions& optio
   if (options.object_damping.size() > 0) return options.object_damping;
   const auto objects = scene.objects();
   VectorXd damping(static_cast<Eigen::Index>(objects.size()));
-  for (std::size_t k = 0; k < objects.size(); ++k) damping(static_cast<Eigen::Index>(k)) = objects[k].damping.value_or(0);
+  for (std::size_t k = 0; k < objects.size(); ++k)
+    damping(static_cast<Eigen::Index>(k)) = objects[k].damping.value_or(0);
   return damping;
 }
 
 int inner_steps(double period_s, double step) {
-  if (!(period_s > 0) || !std::isfinite(period_s)) throw std::invalid_argument(fmt::format("plant: the period must be > 0 s and finite, got {}", period_s));
+  if (!(period_s > 0) || !std::isfinite(period_s))
+    throw std::invalid_argument(fmt::format("plant: the period must be > 0 s and finite, got {}", period_s));
   const double steps = std::ceil(period_s / step - kWholeSteps);
-  if (!(steps < 1e9)) throw std::invalid_argument(fmt::format("plant: a period of {} s has too many inner steps of {} s", period_s, step));
+  if (!(steps < 1e9))
+    throw std::invalid_argument(
+        fmt::format("plant: a period of {} s has too many inner steps of {} s", period_s, step));
   return std::max(1, static_cast<int>(steps));
 }
 

@@ -14,7 +14,8 @@ void check_options(const scene::Scene& scene, const PlantOptions& options);
 /// max(2ζ √(K_i M_ii), K_i · joint_lag) with M_ii at the scene's initial configuration. Joints driven by forces: 0.
 Eigen::VectorXd inner_loop_damping(const scene::Scene& scene, const PlantOptions& options);
 
-/// γ per object on plants of second order [1/s]: the options', else what the scene's step.object_damping states, else 0.
+/// γ per object on plants of second order [1/s]: the options', else what the scene's step.object_damping states, else
+/// 0.
 Eigen::VectorXd damping_of_objects(const scene::Scene& scene, const PlantOptions& options);
 
 /// The least number of equal steps of a period that are no longer than `step` (but for rounding).

@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/contact_records.hpp"
 #include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/energy_terms.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/plant/plant_parts.hpp"
 
 namespace deft::plant {
@@ -32,10 +32,12 @@ scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const Pla
     step.dynamics = scene::Dynamics::kQuasidynamic;
     step.object_damping = {};
     const double rate = 1 / dynamics::required_step_length(scene);
-    for (const scene::Object& object : scene.objects()) step.object_damping.list.push_back(object.damping.value_or(0) > 0 ? *object.damping : rate);
+    for (const scene::Object& object : scene.objects())
+      step.object_damping.list.push_back(object.damping.value_or(0) > 0 ? *object.damping : rate);
     return spec;
   }
-  step.model = kind == PlantKind::kStewartTrinkle ? scene::ModelKind::kStewartTrinkle : scene::ModelKind::kConvexSecondOrder;
+  step.model =
+      kind == PlantKind::kStewartTrinkle ? scene::ModelKind::kStewartTrinkle : scene::ModelKind::kConvexSecondOrder;
   if (kind == PlantKind::kStewartTrinkle) step.cone = scene::Cone::kPyramid;
   const VectorXd joints = inner_loop_damping(scene, options), objects = damping_of_objects(scene, options);
   step.joint_damping = {.list = {joints.data(), joints.data() + joints.size()}};
@@ -46,7 +48,12 @@ scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const Pla
 class StepPlant final : public Plant {
  public:
   StepPlant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options)
-      : kind_(kind), scene_(&scene), options_(options), spec_(plant_spec(kind, scene, options)), start_(scene.make_state()), end_(scene.make_state()) {
+      : kind_(kind),
+        scene_(&scene),
+        options_(options),
+        spec_(plant_spec(kind, scene, options)),
+        start_(scene.make_state()),
+        end_(scene.make_state()) {
     stepper(options.step);  // tells now what the model refuses
     reset({.q = scene.initial_configuration(), .v = scene.initial_velocity()}, VectorXd::Zero(scene.nu()));
   }
@@ -163,14 +170,18 @@ void StepPlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
 std::vector<std::string> StepPlant::settings() const {
   const scene::StepSettings& step = spec_.step;
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("inner step: {} s at most, model {}, exact contact", options_.step, scene::to_string(step.model)));
-  if (step.cone != scene_->spec().step.cone) lines.push_back(fmt::format("friction: polygon of {} rays (the scene's is the cone)", step.rays));
+  lines.push_back(
+      fmt::format("inner step: {} s at most, model {}, exact contact", options_.step, scene::to_string(step.model)));
+  if (step.cone != scene_->spec().step.cone)
+    lines.push_back(fmt::format("friction: polygon of {} rays (the scene's is the cone)", step.rays));
   if (!second_order()) {
-    lines.push_back(fmt::format("objects: resist motion by g M v, g = [{:.6g}] 1/s", fmt::join(step.object_damping.list, ", ")));
+    lines.push_back(
+        fmt::format("objects: resist motion by g M v, g = [{:.6g}] 1/s", fmt::join(step.object_damping.list, ", ")));
     return lines;
   }
   lines.push_back(fmt::format("joints: damping [{:.6g}] N s/m, N m s/rad", fmt::join(step.joint_damping.list, ", ")));
-  lines.push_back(fmt::format("objects: damping [{:.6g}] 1/s, force -g M v", fmt::join(step.object_damping.list, ", ")));
+  lines.push_back(
+      fmt::format("objects: damping [{:.6g}] 1/s, force -g M v", fmt::join(step.object_damping.list, ", ")));
   return lines;
 }
 

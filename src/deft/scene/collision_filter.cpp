@@ -13,7 +13,8 @@ namespace deft::scene {
 namespace {
 
 /// Body indices of every filter group, groups of groups resolved.
-std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics) {
+std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const multibody::Model& model,
+                                                    Diagnostics& diagnostics) {
   std::vector<std::string> body_names, group_names;
   for (const auto& body : model.bodies()) body_names.push_back(body.name);
   for (const auto& group : spec.filter_groups) group_names.push_back(group.name);
@@ -24,7 +25,8 @@ std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const
     for (const std::string& member : group.members) {
       const int body = model.find_body(member);
       if (body < 0) {
-        diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': there is no body '{}'{}", group.name, member, did_you_mean(member, body_names)));
+        diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': there is no body '{}'{}",
+                                                   group.name, member, did_you_mean(member, body_names)));
       } else {
         members.insert(body);
       }
@@ -36,7 +38,8 @@ std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const
       for (const std::string& other : group.member_groups) {
         if (!bodies.count(other)) {
           if (pass == 0) {
-            diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': there is no group '{}'{}", group.name, other, did_you_mean(other, group_names)));
+            diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': there is no group '{}'{}",
+                                                       group.name, other, did_you_mean(other, group_names)));
           }
           continue;
         }
@@ -49,7 +52,8 @@ std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const
 
 }  // namespace
 
-std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries,
+std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody::Model& model,
+                                         std::span<const collision::GeometryDescription> geometries,
                                          Diagnostics& diagnostics) {
   const auto bodies = model.bodies();
   const std::size_t nb = bodies.size();
@@ -67,7 +71,8 @@ std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody:
   for (std::size_t a = 0; a < nb; ++a) {
     for (std::size_t b = a; b < nb; ++b) {
       const bool same_group = bodies[a].weld_group == bodies[b].weld_group;
-      const bool same_robot = bodies[a].model >= 0 && bodies[a].model == bodies[b].model && keeps_to_itself[bodies[a].model];
+      const bool same_robot =
+          bodies[a].model >= 0 && bodies[a].model == bodies[b].model && keeps_to_itself[bodies[a].model];
       if (same_group || same_robot) forbid(static_cast<int>(a), static_cast<int>(b));
     }
     // Bodies joined by one joint, with what is welded to them; the world itself is not a neighbour.
@@ -87,7 +92,8 @@ std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody:
       if (other == filter_groups.end()) {
         std::vector<std::string> names;
         for (const auto& [name, members] : filter_groups) names.push_back(name);
-        diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': ignored group '{}' not found{}", group.name, ignored, did_you_mean(ignored, names)));
+        diagnostics.error(group.where, fmt::format("add_collision_filter_group '{}': ignored group '{}' not found{}",
+                                                   group.name, ignored, did_you_mean(ignored, names)));
         continue;
       }
       for (int a : filter_groups.at(group.name)) {
@@ -99,7 +105,8 @@ std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody:
   const std::size_t n = geometries.size();
   std::vector<unsigned char> allowed(n * n, 0);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) allowed[i * n + j] = i != j && bodies_allowed[geometries[i].body * nb + geometries[j].body];
+    for (std::size_t j = 0; j < n; ++j)
+      allowed[i * n + j] = i != j && bodies_allowed[geometries[i].body * nb + geometries[j].body];
   }
   return allowed;
 }

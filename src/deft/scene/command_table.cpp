@@ -10,8 +10,8 @@
 
 namespace deft::scene {
 
-CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots, const Eigen::VectorXd& q_start,
-                           Diagnostics& diagnostics)
+CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots,
+                           const Eigen::VectorXd& q_start, Diagnostics& diagnostics)
     : interpolation_(spec.interpolation) {
   int nu = 0;
   for (const Robot& robot : robots) nu += robot.nu;
@@ -30,17 +30,20 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
   for (std::size_t k = 0; k < spec.knots.size(); ++k) {
     const KnotSpec& knot = spec.knots[k];
     if (!times_.empty() && !(knot.t > times_.back())) {
-      diagnostics.error(knot.where, fmt::format("commands: knot times must increase, {} s comes after {} s", knot.t, times_.back()));
+      diagnostics.error(
+          knot.where, fmt::format("commands: knot times must increase, {} s comes after {} s", knot.t, times_.back()));
     }
     for (const auto& [name, values] : knot.robots) {
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end()) {
-        diagnostics.error(knot.where, fmt::format("commands: there is no robot '{}'{}", name, did_you_mean(name, names)));
+        diagnostics.error(knot.where,
+                          fmt::format("commands: there is no robot '{}'{}", name, did_you_mean(name, names)));
         continue;
       }
       const Robot& robot = robots[found - names.begin()];
       last.segment(robot.first_u, robot.nu) =
-          resolve_joint_values(values, model, robot.model, last.segment(robot.first_u, robot.nu), fmt::format("command of '{}' at {} s", name, knot.t), diagnostics);
+          resolve_joint_values(values, model, robot.model, last.segment(robot.first_u, robot.nu),
+                               fmt::format("command of '{}' at {} s", name, knot.t), diagnostics);
     }
     times_.push_back(knot.t);
     targets_.col(static_cast<Eigen::Index>(k)) = last;
@@ -48,17 +51,21 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
   read_formulas(spec, model, robots, diagnostics);
 }
 
-void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots, Diagnostics& diagnostics) {
+void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model& model, std::span<const Robot> robots,
+                                 Diagnostics& diagnostics) {
   for (const auto& [name, formulas] : spec.formulas) {
-    const auto robot = std::find_if(robots.begin(), robots.end(), [&, &wanted = name](const Robot& r) { return r.name == wanted; });
+    const auto robot =
+        std::find_if(robots.begin(), robots.end(), [&, &wanted = name](const Robot& r) { return r.name == wanted; });
     if (robot == robots.end()) {
       std::vector<std::string> names;
       for (const Robot& r : robots) names.push_back(r.name);
-      diagnostics.error(formulas.where, fmt::format("commands.formulas: there is no robot '{}'{}", name, did_you_mean(name, names)));
+      diagnostics.error(formulas.where,
+                        fmt::format("commands.formulas: there is no robot '{}'{}", name, did_you_mean(name, names)));
       continue;
     }
     std::vector<std::string> joints;
-    for (int i = 0; i < robot->nu; ++i) joints.push_back(model.velocities()[robot->first_v + i].name.substr(name.size() + 1));
+    for (int i = 0; i < robot->nu; ++i)
+      joints.push_back(model.velocities()[robot->first_v + i].name.substr(name.size() + 1));
     const auto add = [&](int joint, const std::string& text) {
       try {
         formulas_.push_back({robot->first_u + joint, Formula(text)});
@@ -67,13 +74,16 @@ void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model
       }
     };
     if (!formulas.list.empty() && static_cast<int>(formulas.list.size()) != robot->nu)
-      diagnostics.error(formulas.where, fmt::format("commands.formulas {}: {} expected (one per joint), the list has {}", name, robot->nu, formulas.list.size()));
+      diagnostics.error(formulas.where,
+                        fmt::format("commands.formulas {}: {} expected (one per joint), the list has {}", name,
+                                    robot->nu, formulas.list.size()));
     else
       for (std::size_t i = 0; i < formulas.list.size(); ++i) add(static_cast<int>(i), formulas.list[i]);
     for (const auto& [joint, text] : formulas.by_name) {
       const auto found = std::find(joints.begin(), joints.end(), joint);
       if (found == joints.end())
-        diagnostics.error(formulas.where, fmt::format("commands.formulas: '{}' has no joint '{}'{}", name, joint, did_you_mean(joint, joints)));
+        diagnostics.error(formulas.where, fmt::format("commands.formulas: '{}' has no joint '{}'{}", name, joint,
+                                                      did_you_mean(joint, joints)));
       else
         add(static_cast<int>(found - joints.begin()), text);
     }

@@ -25,8 +25,9 @@ std::vector<std::string> slice_names(const Infos& infos, int first, int count, s
 }
 
 /// Writes a free body's pose into q; `name` is the model's or "model/link".
-bool set_free_body(const multibody::Model& model, const std::string& prefix, const std::optional<Eigen::Vector3d>& position,
-                   const std::optional<Eigen::Matrix3d>& rotation, Eigen::VectorXd& q) {
+bool set_free_body(const multibody::Model& model, const std::string& prefix,
+                   const std::optional<Eigen::Vector3d>& position, const std::optional<Eigen::Matrix3d>& rotation,
+                   Eigen::VectorXd& q) {
   const auto coordinates = model.coordinates();
   for (int i = 0; i + 6 < static_cast<int>(coordinates.size()) || i + 3 < static_cast<int>(coordinates.size()); ++i) {
     if (coordinates[i].name != prefix + "/qw") continue;
@@ -39,13 +40,15 @@ bool set_free_body(const multibody::Model& model, const std::string& prefix, con
   return false;
 }
 
-void normalise_quaternions(const multibody::Model& model, const SourceLocation& where, Eigen::VectorXd& q, Diagnostics& diagnostics) {
+void normalise_quaternions(const multibody::Model& model, const SourceLocation& where, Eigen::VectorXd& q,
+                           Diagnostics& diagnostics) {
   const auto coordinates = model.coordinates();
   for (int i = 0; i + 3 < static_cast<int>(coordinates.size()); ++i) {
     if (!coordinates[i].name.ends_with("/qw") || coordinates[i].unit != "1") continue;
     const double norm = q.segment<4>(i).norm();
     if (!(norm > 0.5 && norm < 2)) {
-      diagnostics.error(where, fmt::format("quaternion {} … has norm {}; quaternions have norm 1 (order w x y z)", coordinates[i].name, norm));
+      diagnostics.error(where, fmt::format("quaternion {} … has norm {}; quaternions have norm 1 (order w x y z)",
+                                           coordinates[i].name, norm));
       q.segment<4>(i) = Eigen::Vector4d(1, 0, 0, 0);
     } else {
       q.segment<4>(i) /= norm;
@@ -53,7 +56,8 @@ void normalise_quaternions(const multibody::Model& model, const SourceLocation& 
   }
 }
 
-void apply_model(const ModelConfiguration& values, const multibody::Model& model, const multibody::ModelInfo& info, Eigen::VectorXd& q, Diagnostics& diagnostics) {
+void apply_model(const ModelConfiguration& values, const multibody::Model& model, const multibody::ModelInfo& info,
+                 Eigen::VectorXd& q, Diagnostics& diagnostics) {
   const auto coordinates = model.coordinates();
   const int free = info.floating_base ? 7 : 0;
   if (values.joints.all) q.segment(info.first_q + free, info.nq - free).setConstant(*values.joints.all);
@@ -61,8 +65,9 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
     // A list gives either the whole slice, or the joints without the free base.
     const int given = static_cast<int>(values.joints.list.size());
     if (given != info.nq && given != info.nq - free) {
-      diagnostics.error(values.joints.where, fmt::format("'{}' has {} coordinates{}, the list has {}", info.name, info.nq,
-                                                         free ? fmt::format(" (or {} joints)", info.nq - free) : "", given));
+      diagnostics.error(values.joints.where,
+                        fmt::format("'{}' has {} coordinates{}, the list has {}", info.name, info.nq,
+                                    free ? fmt::format(" (or {} joints)", info.nq - free) : "", given));
     } else {
       for (int i = 0; i < given; ++i) q(info.first_q + info.nq - given + i) = values.joints.list[i];
     }
@@ -70,9 +75,10 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
   for (const auto& [name, value] : values.joints.by_name) {
     const int i = find_in_slice(coordinates, info.first_q, info.nq, info.name, name);
     if (i < 0) {
-      diagnostics.error(values.joints.where.line > 0 ? values.joints.where : values.where,
-                        fmt::format("'{}' has no coordinate '{}'{}", info.name, name,
-                                    did_you_mean(name, slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1))));
+      diagnostics.error(
+          values.joints.where.line > 0 ? values.joints.where : values.where,
+          fmt::format("'{}' has no coordinate '{}'{}", info.name, name,
+                      did_you_mean(name, slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1))));
     } else {
       q(info.first_q + i) = value;
     }
@@ -80,9 +86,11 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
   if (values.position || values.rotation) {
     if (!set_free_body(model, info.name, values.position, values.rotation, q)) {
       std::string names;
-      for (const std::string& name : slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1)) names += (names.empty() ? "" : ", ") + name;
-      diagnostics.error(values.where, fmt::format("'{}' is not a free body: it has no position and rotation, its coordinates are {}", info.name,
-                                                  names.empty() ? "none (it cannot move)" : names));
+      for (const std::string& name : slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1))
+        names += (names.empty() ? "" : ", ") + name;
+      diagnostics.error(values.where,
+                        fmt::format("'{}' is not a free body: it has no position and rotation, its coordinates are {}",
+                                    info.name, names.empty() ? "none (it cannot move)" : names));
     }
   }
   for (const auto& [link, pose] : values.free_bodies) {
@@ -96,14 +104,15 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
 
 }  // namespace
 
-Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index, Eigen::VectorXd base, const std::string& what,
-                                     Diagnostics& diagnostics) {
+Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index,
+                                     Eigen::VectorXd base, const std::string& what, Diagnostics& diagnostics) {
   const multibody::ModelInfo& info = model.models()[index];
   const auto velocities = model.velocities();
   if (values.all) base.setConstant(*values.all);
   if (!values.list.empty()) {
     if (static_cast<int>(values.list.size()) != info.nv) {
-      diagnostics.error(values.where, fmt::format("{}: {} values expected (one per joint), the list has {}", what, info.nv, values.list.size()));
+      diagnostics.error(values.where, fmt::format("{}: {} values expected (one per joint), the list has {}", what,
+                                                  info.nv, values.list.size()));
     } else {
       for (int i = 0; i < info.nv; ++i) base(i) = values.list[i];
     }
@@ -111,8 +120,10 @@ Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody:
   for (const auto& [name, value] : values.by_name) {
     const int i = find_in_slice(velocities, info.first_v, info.nv, info.name, name);
     if (i < 0) {
-      diagnostics.error(values.where, fmt::format("{}: '{}' has no joint '{}'{}", what, info.name, name,
-                                                  did_you_mean(name, slice_names(velocities, info.first_v, info.nv, info.name.size() + 1))));
+      diagnostics.error(
+          values.where,
+          fmt::format("{}: '{}' has no joint '{}'{}", what, info.name, name,
+                      did_you_mean(name, slice_names(velocities, info.first_v, info.nv, info.name.size() + 1))));
     } else {
       base(i) = value;
     }
@@ -120,13 +131,15 @@ Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody:
   return base;
 }
 
-Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model, Eigen::VectorXd q, Diagnostics& diagnostics) {
+Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model,
+                                   Eigen::VectorXd q, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
   for (const auto& [name, values] : configuration.models) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      diagnostics.error(values.where, fmt::format("configuration '{}': there is no model '{}'{}", configuration.name, name, did_you_mean(name, names)));
+      diagnostics.error(values.where, fmt::format("configuration '{}': there is no model '{}'{}", configuration.name,
+                                                  name, did_you_mean(name, names)));
     } else {
       apply_model(values, model, model.models()[found - names.begin()], q, diagnostics);
     }
@@ -135,15 +148,18 @@ Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const
   return q;
 }
 
-Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model, Diagnostics& diagnostics) {
+Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model,
+                              Diagnostics& diagnostics) {
   Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
   for (const multibody::ModelInfo& info : model.models()) {
     const auto found = configuration.models.find(info.name);
     if (found == configuration.models.end() || !found->second.velocity) continue;
     const Eigen::VectorXd& velocity = *found->second.velocity;
     if (velocity.size() != info.nv || !velocity.allFinite()) {
-      diagnostics.error(found->second.where, fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", info.name, info.nv,
-                                                         info.floating_base ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
+      diagnostics.error(
+          found->second.where,
+          fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", info.name, info.nv,
+                      info.floating_base ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
     } else {
       v.segment(info.first_v, info.nv) = velocity;
     }
@@ -157,7 +173,8 @@ const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::st
     if (configuration.name == name) return &configuration;
     names.push_back(configuration.name);
   }
-  diagnostics.error({spec.file, 0, 0}, fmt::format("there is no configuration '{}'{}", name, did_you_mean(name, names)));
+  diagnostics.error({spec.file, 0, 0},
+                    fmt::format("there is no configuration '{}'{}", name, did_you_mean(name, names)));
   return nullptr;
 }
 

@@ -12,14 +12,16 @@ namespace deft::scene {
 
 /// One value per velocity of model `index` (one-axis joints only); what is not given keeps its entry of `base`.
 /// @param what  names the field in errors: unknown joints, wrong list lengths.
-Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index, Eigen::VectorXd base, const std::string& what,
-                                     Diagnostics& diagnostics);
+Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index,
+                                     Eigen::VectorXd base, const std::string& what, Diagnostics& diagnostics);
 
 /// q_base with the entries that `configuration` states. Quaternions come out with unit norm.
-Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model, Eigen::VectorXd q_base, Diagnostics& diagnostics);
+Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model,
+                                   Eigen::VectorXd q_base, Diagnostics& diagnostics);
 
 /// The velocity that `configuration` states, size nv: [ω_W, v_W] of free bodies, joint rates; 0 where it states none.
-Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model, Diagnostics& diagnostics);
+Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model,
+                              Diagnostics& diagnostics);
 
 /// The configuration called `name`, or nullptr and an error that lists the valid names.
 const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics);

@@ -31,8 +31,7 @@ Slots state_slots(const multibody::Model& model) {
     Part positions{.first = info.first_v}, velocities{.first = model.nv() + info.first_v};
     for (int i = info.first_v; i < info.first_v + info.nv; ++i) {
       const multibody::VelocityInfo& velocity = model.velocities()[i];
-      const std::string& at =
-          velocity.q_index < 0 ? velocity.name : model.coordinates()[velocity.q_index].name;
+      const std::string& at = velocity.q_index < 0 ? velocity.name : model.coordinates()[velocity.q_index].name;
       positions.names.push_back(at.substr(info.name.size() + 1));
       velocities.names.push_back(velocity.name.substr(info.name.size() + 1));
     }

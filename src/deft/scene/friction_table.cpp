@@ -18,15 +18,18 @@ double combine(double mu_a, double mu_b) {
   return mu_a + mu_b > 0 ? 2 * mu_a * mu_b / (mu_a + mu_b) : 0.0;
 }
 
-double coefficient(const multibody::GeometrySpec& geometry, const std::string& name, const FrictionSpec& friction, Diagnostics& diagnostics) {
+double coefficient(const multibody::GeometrySpec& geometry, const std::string& name, const FrictionSpec& friction,
+                   Diagnostics& diagnostics) {
   double mu = friction.fallback;
   if (geometry.mu_static || geometry.mu_dynamic) {
     const double mu_static = geometry.mu_static.value_or(geometry.mu_dynamic.value_or(0));
     const double mu_dynamic = geometry.mu_dynamic.value_or(mu_static);
     mu = friction.prefer_static ? mu_static : mu_dynamic;
     if (mu_static != mu_dynamic && friction.warn_missing) {
-      diagnostics.warning(geometry.where, fmt::format("{}: static and dynamic friction differ ({} and {}); deft has one coefficient and takes {}", name, mu_static,
-                                                      mu_dynamic, mu));
+      diagnostics.warning(
+          geometry.where,
+          fmt::format("{}: static and dynamic friction differ ({} and {}); deft has one coefficient and takes {}", name,
+                      mu_static, mu_dynamic, mu));
     }
   } else if (geometry.mu) {
     mu = *geometry.mu;
@@ -34,7 +37,8 @@ double coefficient(const multibody::GeometrySpec& geometry, const std::string& n
     diagnostics.warning(geometry.where, fmt::format("{} states no friction coefficient; {} is taken", name, mu));
   }
   if (!(mu >= 0) || !std::isfinite(mu)) {
-    diagnostics.error(geometry.where, fmt::format("{}: friction coefficient {} must be finite and not negative", name, mu));
+    diagnostics.error(geometry.where,
+                      fmt::format("{}: friction coefficient {} must be finite and not negative", name, mu));
     mu = 0;
   }
   return mu;
@@ -47,12 +51,13 @@ bool matches_body(const std::string& pattern, const std::string& name) {
   std::string slashed = pattern;
   if (const auto scope = slashed.rfind("::"); scope != std::string::npos) slashed.replace(scope, 2, "/");
   if (slashed == name) return true;
-  if (slashed.ends_with("/*")) return name.rfind(slashed.substr(0, slashed.size() - 1), 0) == 0 || name == slashed.substr(0, slashed.size() - 2);
+  if (slashed.ends_with("/*"))
+    return name.rfind(slashed.substr(0, slashed.size() - 1), 0) == 0 || name == slashed.substr(0, slashed.size() - 2);
   return name.rfind(slashed + "/", 0) == 0;  // a model's name stands for all its links
 }
 
-FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries,
-                             Diagnostics& diagnostics) {
+FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& model,
+                             std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics) {
   ellipsoid_ = spec.friction.ellipsoid;
   // The same walk over the models that listed the geometries.
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
@@ -72,8 +77,8 @@ FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& mode
       if (members[side].empty()) {
         std::vector<std::string> names;
         for (const auto& body : model.bodies()) names.push_back(body.name);
-        diagnostics.error(pair.where, fmt::format("friction.pairs: '{}' matches no body with collision geometry{}", pair.between[side],
-                                                  did_you_mean(pair.between[side], names)));
+        diagnostics.error(pair.where, fmt::format("friction.pairs: '{}' matches no body with collision geometry{}",
+                                                  pair.between[side], did_you_mean(pair.between[side], names)));
       }
     }
     if (pair.mu && !(*pair.mu >= 0 && std::isfinite(*pair.mu))) {

@@ -7,8 +7,8 @@
 #include "deft/collision/collision_world.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
-#include "deft/scene/scene.hpp"
 #include "deft/scene/description/scene_spec.hpp"
+#include "deft/scene/scene.hpp"
 
 namespace deft::scene {
 
@@ -16,7 +16,8 @@ namespace deft::scene {
 class FrictionTable {
  public:
   FrictionTable() = default;
-  FrictionTable(const SceneSpec& spec, const multibody::Model& model, std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
+  FrictionTable(const SceneSpec& spec, const multibody::Model& model,
+                std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
   PairFriction pair(int a, int b) const;
 
  private:

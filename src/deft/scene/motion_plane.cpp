@@ -15,7 +15,8 @@ constexpr double kTolerance = 1e-9;  // of unit columns: rounding of axes given 
 int normal_axis(Plane plane) { return plane == Plane::kYZ ? 0 : plane == Plane::kXZ ? 1 : 2; }
 
 /// True when all columns of a body stay in the plane with that normal axis.
-bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, std::size_t body, int normal) {
+bool moves_in_plane(const multibody::Model& model, const multibody::Kinematics& kinematics, std::size_t body,
+                    int normal) {
   const int k = static_cast<int>(model.columns(static_cast<int>(body)).size());
   std::vector<double> J(6 * to_size(k), 0.0);
   if (k > 0) model.point_jacobian(kinematics, static_cast<int>(body), kinematics.X_WB[body].translation(), J.data(), k);
@@ -48,15 +49,19 @@ std::string bodies_that_leave(const multibody::Model& model, const multibody::Ki
   return names;
 }
 
-/// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding when the normal is
-/// along an axis (the tangents swap there).
+/// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding
+/// when the normal is along an axis (the tangents swap there).
 void check_rays_in_space(const SceneSpec& spec, Diagnostics& diagnostics) {
   if (spec.step.cone != Cone::kPyramid || spec.step.rays % 4 == 0) return;
   const SourceLocation where{spec.file, 0, 0};
   if (spec.step.rays == 2) {
-    diagnostics.error(where, "step.rays: 2 rays are for motion in a plane, but bodies of this scene move in space; use 4 or 8");
+    diagnostics.error(
+        where, "step.rays: 2 rays are for motion in a plane, but bodies of this scene move in space; use 4 or 8");
   } else {
-    diagnostics.warning(where, fmt::format("step.rays: {} is no multiple of 4: in space the step then depends on rounding at vertical normals", spec.step.rays));
+    diagnostics.warning(
+        where,
+        fmt::format("step.rays: {} is no multiple of 4: in space the step then depends on rounding at vertical normals",
+                    spec.step.rays));
   }
 }
 
@@ -64,10 +69,14 @@ void check_rays_in_space(const SceneSpec& spec, Diagnostics& diagnostics) {
 
 Eigen::Vector3d plane_normal(Plane plane) {
   switch (plane) {
-    case Plane::kXY: return Eigen::Vector3d::UnitZ();
-    case Plane::kXZ: return Eigen::Vector3d::UnitY();
-    case Plane::kYZ: return Eigen::Vector3d::UnitX();
-    case Plane::kSpace: break;
+    case Plane::kXY:
+      return Eigen::Vector3d::UnitZ();
+    case Plane::kXZ:
+      return Eigen::Vector3d::UnitY();
+    case Plane::kYZ:
+      return Eigen::Vector3d::UnitX();
+    case Plane::kSpace:
+      break;
   }
   return Eigen::Vector3d::Zero();
 }
@@ -83,7 +92,8 @@ std::string bodies_in_space(const multibody::Model& model, const Eigen::VectorXd
   return nearest;
 }
 
-Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, Diagnostics& diagnostics) {
+Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
+                   Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   model.update(q, kinematics);
   const auto planar = [&](Plane plane) { return moves_in_plane(model, kinematics, normal_axis(plane)); };
@@ -92,7 +102,10 @@ Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const E
     if (*spec.plane == Plane::kSpace) {
       check_rays_in_space(spec, diagnostics);
     } else if (!planar(*spec.plane)) {
-      diagnostics.error({spec.file, 0, 0}, fmt::format("plane: some body can leave the stated plane (a joint moves or turns it out of it): {}", bodies_that_leave(model, kinematics, *spec.plane)));
+      diagnostics.error(
+          {spec.file, 0, 0},
+          fmt::format("plane: some body can leave the stated plane (a joint moves or turns it out of it): {}",
+                      bodies_that_leave(model, kinematics, *spec.plane)));
     }
     return *spec.plane;
   }

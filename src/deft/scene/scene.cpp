@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-
 #include <algorithm>
 
 #include "deft/math/block_parts.hpp"
@@ -53,26 +52,34 @@ std::vector<std::string> model_names(const multibody::Model& model) {
 }
 
 /// B of a robot; empty if it has none.
-Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model& model, int index, Diagnostics& diagnostics) {
+Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model& model, int index,
+                                   Diagnostics& diagnostics) {
   const JointValues& values = spec.admittance;
   if (!values.all && values.list.empty() && values.by_name.empty()) return {};
   const int n = model.models()[index].nv;
-  Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n), fmt::format("admittance of '{}'", spec.name), diagnostics);
+  Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n),
+                                           fmt::format("admittance of '{}'", spec.name), diagnostics);
   if ((B.array() <= 0).any() || !B.allFinite())
-    diagnostics.error(values.where, fmt::format("robot '{}': admittance must be positive and finite for each of its {} joints", spec.name, n));
+    diagnostics.error(
+        values.where,
+        fmt::format("robot '{}': admittance must be positive and finite for each of its {} joints", spec.name, n));
   return B;
 }
 
 /// `limit_surface` of objects, by name.
-void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, std::span<Object> objects, Diagnostics& diagnostics) {
+void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, std::span<Object> objects,
+                        Diagnostics& diagnostics) {
   for (const auto& [name, limit_surface] : spec.limit_surfaces) {
-    const auto object = std::find_if(objects.begin(), objects.end(), [&, &wanted = name](const Object& o) { return o.name == wanted; });
+    const auto object =
+        std::find_if(objects.begin(), objects.end(), [&, &wanted = name](const Object& o) { return o.name == wanted; });
     if (object != objects.end()) {
       object->limit_surface = limit_surface;
     } else {
-      diagnostics.error(limit_surface.where, find_model(model, name) < 0
-                                                 ? fmt::format("limit_surface: there is no model '{}'{}", name, did_you_mean(name, model_names(model)))
-                                                 : fmt::format("limit_surface: '{}' is a robot or cannot move; only objects slide on a support", name));
+      diagnostics.error(
+          limit_surface.where,
+          find_model(model, name) < 0
+              ? fmt::format("limit_surface: there is no model '{}'{}", name, did_you_mean(name, model_names(model)))
+              : fmt::format("limit_surface: '{}' is a robot or cannot move; only objects slide on a support", name));
     }
   }
 }
@@ -84,22 +91,28 @@ void set_object_damping(const SceneSpec& spec, std::span<Object> objects, Diagno
   const StepSettings& step = spec.step;
   const bool first_order = step.model == ModelKind::kConvex;
   const auto error = [&](const std::string& what) { diagnostics.error(values.where, "step.object_damping: " + what); };
-  if (first_order ? step.dynamics != Dynamics::kQuasidynamic : step.model != ModelKind::kConvexSecondOrder && step.model != ModelKind::kStewartTrinkle)
-    return error(fmt::format("step.model: {}{} has no such force; available with: convex (dynamics: quasidynamic), convex-second-order, stewart-trinkle",
-                             to_string(step.model), first_order ? fmt::format(" with dynamics: {}", to_string(step.dynamics)) : ""));
+  if (first_order ? step.dynamics != Dynamics::kQuasidynamic
+                  : step.model != ModelKind::kConvexSecondOrder && step.model != ModelKind::kStewartTrinkle)
+    return error(fmt::format(
+        "step.model: {}{} has no such force; available with: convex (dynamics: quasidynamic), convex-second-order, "
+        "stewart-trinkle",
+        to_string(step.model), first_order ? fmt::format(" with dynamics: {}", to_string(step.dynamics)) : ""));
   if (!values.list.empty() && values.list.size() != objects.size())
-    return error(fmt::format("{} values expected (one per object), the list has {}", objects.size(), values.list.size()));
+    return error(
+        fmt::format("{} values expected (one per object), the list has {}", objects.size(), values.list.size()));
   std::vector<std::string> names;
   for (const Object& object : objects) names.push_back(object.name);
   for (const auto& [name, value] : values.by_name)
-    if (std::find(names.begin(), names.end(), name) == names.end()) error(fmt::format("there is no object '{}'{}", name, did_you_mean(name, names)));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      error(fmt::format("there is no object '{}'{}", name, did_you_mean(name, names)));
   for (std::size_t k = 0; k < objects.size(); ++k) {
     const auto named = values.by_name.find(objects[k].name);
     objects[k].damping = values.all;
     if (!values.list.empty()) objects[k].damping = values.list[k];
     if (named != values.by_name.end()) objects[k].damping = named->second;
     if (first_order && objects[k].damping == 0.0)
-      error(fmt::format("'{}' has nothing else that resists motion in a step of first order; must be > 0, got 0", objects[k].name));
+      error(fmt::format("'{}' has nothing else that resists motion in a step of first order; must be > 0, got 0",
+                        objects[k].name));
   }
 }
 
@@ -107,15 +120,18 @@ void set_object_damping(const SceneSpec& spec, std::span<Object> objects, Diagno
 void check_force_drive(const SceneSpec& spec, const RobotSpec& robot, Diagnostics& diagnostics) {
   const ModelKind kind = spec.step.model;
   if (kind != ModelKind::kStewartTrinkle && kind != ModelKind::kConvexSecondOrder)
-    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force needs a step.model with momentum, {} has none; valid: stewart-trinkle, convex-second-order",
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force needs a step.model with momentum, {} has "
+                                               "none; valid: stewart-trinkle, convex-second-order",
                                                robot.name, to_string(kind)));
   if (spec.step.effort_limits)
-    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force with step.effort_limits: true is not available: commanded forces are not limited; valid: false", robot.name));
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force with step.effort_limits: true is not "
+                                               "available: commanded forces are not limited; valid: false",
+                                               robot.name));
 }
 
 /// Splits the movable models into robots (named by the scene) and objects (all others).
-void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics, std::vector<Robot>& robots,
-                 std::vector<Object>& objects) {
+void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics,
+                 std::vector<Robot>& robots, std::vector<Object>& objects) {
   std::vector<char> is_robot(model.models().size(), 0);
   for (const RobotSpec& robot_spec : spec.robots) {
     const int index = find_model(model, robot_spec.name);
@@ -125,14 +141,19 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
       continue;
     }
     const multibody::ModelInfo& info = model.models()[index];
-    if (is_robot[index]) diagnostics.error(robot_spec.where, fmt::format("robots: '{}' is listed twice", robot_spec.name));
+    if (is_robot[index])
+      diagnostics.error(robot_spec.where, fmt::format("robots: '{}' is listed twice", robot_spec.name));
     is_robot[index] = 1;
     if (info.floating_base) {
-      diagnostics.error(robot_spec.where, fmt::format("robot '{}' floats: weld its base (add_weld), every joint of a robot is actuated", info.name));
+      diagnostics.error(
+          robot_spec.where,
+          fmt::format("robot '{}' floats: weld its base (add_weld), every joint of a robot is actuated", info.name));
       continue;
     }
     if (info.nq != info.nv) {
-      diagnostics.error(robot_spec.where, fmt::format("robot '{}' has a ball joint; robots have joints of one degree of freedom", info.name));
+      diagnostics.error(
+          robot_spec.where,
+          fmt::format("robot '{}' has a ball joint; robots have joints of one degree of freedom", info.name));
       continue;
     }
     if (info.nv == 0) diagnostics.error(robot_spec.where, fmt::format("robot '{}' has no movable joint", info.name));
@@ -147,22 +168,31 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     if (by_force) check_force_drive(spec, robot_spec, diagnostics);
     const bool springless = by_force || spec.step.model == ModelKind::kLimitSurface;
     robot.admittance = resolve_admittance(robot_spec, model, index, diagnostics);
-    const bool stated = robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
+    const bool stated =
+        robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
     robot.stiffness.setZero(info.nv);
-    if (by_force && stated) diagnostics.error(robot_spec.where, fmt::format("robot '{}' has a stiffness, but drive: force has no springs", info.name));
+    if (by_force && stated)
+      diagnostics.error(robot_spec.where,
+                        fmt::format("robot '{}' has a stiffness, but drive: force has no springs", info.name));
     if (stated || !springless)
-      robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv), fmt::format("stiffness of '{}'", info.name), diagnostics);
+      robot.stiffness = resolve_joint_values(robot_spec.stiffness, model, index, Eigen::VectorXd::Zero(info.nv),
+                                             fmt::format("stiffness of '{}'", info.name), diagnostics);
     if (!stated && !springless && robot.admittance.size() > 0) {
-      diagnostics.error(robot_spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; give 'stiffness' [N/m, N m/rad]", info.name));
+      diagnostics.error(robot_spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: "
+                                                      "limit-surface; give 'stiffness' [N/m, N m/rad]",
+                                                      info.name));
     } else if ((stated || !springless) && ((robot.stiffness.array() <= 0).any() || !robot.stiffness.allFinite())) {
       diagnostics.error(robot_spec.stiffness.where.line > 0 ? robot_spec.stiffness.where : robot_spec.where,
-                        fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints", info.name, info.nv));
+                        fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints",
+                                    info.name, info.nv));
     }
     robot.effort_limit.resize(info.nv);
     for (int i = 0; i < info.nv; ++i) robot.effort_limit(i) = model.velocities()[info.first_v + i].effort_limit;
-    robot.effort_limit = resolve_joint_values(robot_spec.effort_limit, model, index, robot.effort_limit, fmt::format("effort_limit of '{}'", info.name), diagnostics);
+    robot.effort_limit = resolve_joint_values(robot_spec.effort_limit, model, index, robot.effort_limit,
+                                              fmt::format("effort_limit of '{}'", info.name), diagnostics);
     if (!(robot.effort_limit.array() >= 0).all()) {
-      diagnostics.error(robot_spec.effort_limit.where, fmt::format("robot '{}': effort_limit must not be negative", info.name));
+      diagnostics.error(robot_spec.effort_limit.where,
+                        fmt::format("robot '{}': effort_limit must not be negative", info.name));
     }
     robots.push_back(std::move(robot));
   }
@@ -179,24 +209,28 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     objects.push_back({info.name, static_cast<int>(i), info.first_q, info.nq, info.first_v, info.nv, info.mass, false});
   }
   for (const ObjectSpec& object_spec : spec.objects) {
-    const auto found = std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return o.name == object_spec.name; });
+    const auto found =
+        std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return o.name == object_spec.name; });
     if (found != objects.end()) {
       found->frozen = object_spec.frozen;
       continue;
     }
     const int index = find_model(model, object_spec.name);
     if (index < 0) {
-      diagnostics.error(object_spec.where, fmt::format("objects: there is no model '{}'{}", object_spec.name, did_you_mean(object_spec.name, model_names(model))));
+      diagnostics.error(object_spec.where, fmt::format("objects: there is no model '{}'{}", object_spec.name,
+                                                       did_you_mean(object_spec.name, model_names(model))));
     } else if (is_robot[index]) {
       diagnostics.error(object_spec.where, fmt::format("'{}' is listed both as robot and as object", object_spec.name));
     } else {
-      diagnostics.warning(object_spec.where, fmt::format("object '{}' cannot move: it is welded to the world", object_spec.name));
+      diagnostics.warning(object_spec.where,
+                          fmt::format("object '{}' cannot move: it is welded to the world", object_spec.name));
     }
   }
 }
 
 /// Objects, and robots driven by forces, resist motion by their inertia alone: M_u must be positive definite.
-void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q, std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
+void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
+                   std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   BlockDiagonal M;
   model.update(q, kinematics);
@@ -207,7 +241,9 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
     const double smallest = M_u.allFinite() ? symmetric_eigenvalues(M_u).minCoeff() : -1.0;
     if (!(smallest > 0)) {
       diagnostics.error(spec.world.models[index].where,
-                        fmt::format("{} '{}' can move without inertia (non-positive mass or moment of inertia); give its links positive masses", what, name));
+                        fmt::format("{} '{}' can move without inertia (non-positive mass or moment of inertia); give "
+                                    "its links positive masses",
+                                    what, name));
     }
   };
   for (const Object& object : objects) check("object", object.model, object.name, object.first_v, object.nv);
@@ -222,8 +258,10 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
       for (int v : model.columns(body)) {
         const Object* const other = object_of[v];
         if (other != nullptr && other->model != object.model) {
-          diagnostics.error(spec.world.models[object.model].where,
-                            fmt::format("not available yet: object '{}' with joints of its own is carried by object '{}' ({})", object.name, other->name, bodies[body].name));
+          diagnostics.error(
+              spec.world.models[object.model].where,
+              fmt::format("not available yet: object '{}' with joints of its own is carried by object '{}' ({})",
+                          object.name, other->name, bodies[body].name));
           return;
         }
       }
@@ -235,15 +273,20 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
 void check_effort_limits(const SceneSpec& spec, std::span<const Robot> robots, Diagnostics& diagnostics) {
   const auto limited = [](const Robot& robot) { return !robot.effort_limit.array().isInf().all(); };
   if (!spec.step.effort_limits || std::any_of(robots.begin(), robots.end(), limited)) return;
-  diagnostics.warning({spec.file, 0, 0}, "step.effort_limits: no robot joint has an effort limit; give them in the model file or as robots: [{effort_limit: …}]");
+  diagnostics.warning({spec.file, 0, 0},
+                      "step.effort_limits: no robot joint has an effort limit; give them in the model file or as "
+                      "robots: [{effort_limit: …}]");
 }
 
-/// A polygon that quarter turns do not map to itself makes the step depend on the choice of the tangents, which at vertical
-/// normals is one of rounding.
+/// A polygon that quarter turns do not map to itself makes the step depend on the choice of the tangents, which at
+/// vertical normals is one of rounding.
 void check_rays(const SceneSpec& spec, Plane plane, Diagnostics& diagnostics) {
   if (spec.step.cone != Cone::kPyramid || plane != Plane::kSpace || spec.step.rays % 4 == 0) return;
-  diagnostics.warning({spec.file, 0, 0},
-                      fmt::format("step.rays: {} is not a multiple of 4: in space the friction of horizontal contacts then depends on rounding", spec.step.rays));
+  diagnostics.warning(
+      {spec.file, 0, 0},
+      fmt::format(
+          "step.rays: {} is not a multiple of 4: in space the friction of horizontal contacts then depends on rounding",
+          spec.step.rays));
 }
 
 std::vector<collision::GeometryDescription> describe_geometries(const SceneSpec& spec, const multibody::Model& model) {
@@ -300,9 +343,12 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   }
   for (const GoalSpec& goal : s.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
   const bool on_supports = s.spec.step.model == ModelKind::kLimitSurface;
-  if (!on_supports) check_inertia(s.spec, model, s.q_initial, s.robots, s.objects, diagnostics);  // where mass has no part in the motion none is needed
+  if (!on_supports)
+    check_inertia(s.spec, model, s.q_initial, s.robots, s.objects, diagnostics);  // where mass has no part in the
+                                                                                  // motion none is needed
   if (s.spec.commands.velocity && !on_supports)
-    diagnostics.error(s.spec.commands.where, "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
+    diagnostics.error(s.spec.commands.where,
+                      "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
   if (!s.spec.commands.velocity && on_supports && !s.spec.commands.knots.empty())
     diagnostics.error(s.spec.commands.where, "commands: step.model limit-surface takes velocities; say type: velocity");
   if (s.spec.control) s.control = ControlTable(*s.spec.control, model, s.robots, s.q_initial, diagnostics);
@@ -311,7 +357,8 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   model.update(s.q_initial, kinematics);
   s.X_WB_initial = kinematics.X_WB;
-  if (s.spec.commands.servo) s.servo = ServoTable(*s.spec.commands.servo, model, s.robots, s.q_initial, kinematics, s.plane, diagnostics);
+  if (s.spec.commands.servo)
+    s.servo = ServoTable(*s.spec.commands.servo, model, s.robots, s.q_initial, kinematics, s.plane, diagnostics);
 
   std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
   s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
@@ -322,9 +369,14 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   diagnostics.throw_if_errors();
   if (on_supports) {
     if (s.plane == Plane::kSpace)
-      diagnostics.error({s.spec.file, 0, 0}, fmt::format("step.model: limit-surface is for motion in a plane (joints {{planar: xy}}, {{translation: xy}}, hinges about its normal), but bodies of this scene move in space: {}", bodies_in_space(model, s.q_initial)));
+      diagnostics.error(
+          {s.spec.file, 0, 0},
+          fmt::format("step.model: limit-surface is for motion in a plane (joints {{planar: xy}}, {{translation: xy}}, "
+                      "hinges about its normal), but bodies of this scene move in space: {}",
+                      bodies_in_space(model, s.q_initial)));
     else
-      s.planar_world = collision::PlanarWorld::build(geometries, allowed, s.X_WB_initial, plane_normal(s.plane), diagnostics);
+      s.planar_world =
+          collision::PlanarWorld::build(geometries, allowed, s.X_WB_initial, plane_normal(s.plane), diagnostics);
     diagnostics.throw_if_errors();
   }
   s.collision_world = collision::CollisionWorld::build(std::move(geometries), std::move(allowed), diagnostics);
@@ -343,7 +395,9 @@ std::span<const Object> Scene::objects() const { return impl_->objects; }
 std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }
 Plane Scene::plane() const { return impl_->plane; }
-PairFriction Scene::friction(int geometry_a, int geometry_b) const { return impl_->friction.pair(geometry_a, geometry_b); }
+PairFriction Scene::friction(int geometry_a, int geometry_b) const {
+  return impl_->friction.pair(geometry_a, geometry_b);
+}
 std::span<const Wrench> Scene::wrenches() const { return impl_->wrenches; }
 
 std::vector<std::string> Scene::names_q() const {

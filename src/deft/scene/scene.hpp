@@ -24,11 +24,12 @@ class ControlTable;
 struct Robot {
   std::string name;
   int model = -1;
-  Drive drive = Drive::kPosition;                      // force: commands are joint forces [N, N·m], and there are no springs
-  int first_q = 0, first_v = 0, first_u = 0, nu = 0;   // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;                           // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model limit-surface)
-  Eigen::VectorXd admittance;                          // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
-  Eigen::VectorXd effort_limit;                        // [N, N·m] ≥ 0, infinity: none; size nu
+  Drive drive = Drive::kPosition;  // force: commands are joint forces [N, N·m], and there are no springs
+  int first_q = 0, first_v = 0, first_u = 0, nu = 0;  // its joints are consecutive in q, v and u
+  Eigen::VectorXd stiffness;     // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
+                                 // limit-surface)
+  Eigen::VectorXd admittance;    // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
+  Eigen::VectorXd effort_limit;  // [N, N·m] ≥ 0, infinity: none; size nu
 };
 /// A movable model that no robot actuates.
 struct Object {
@@ -37,33 +38,34 @@ struct Object {
   int first_q = 0, nq = 0, first_v = 0, nv = 0;
   double mass = 0;
   bool frozen = false;
-  std::optional<LimitSurfaceSpec> limit_surface{};     // friction of its support
-  std::optional<double> damping{};                     // γ [1/s] of the force −γ M v, if step.object_damping states it
+  std::optional<LimitSurfaceSpec> limit_surface{};  // friction of its support
+  std::optional<double> damping{};                  // γ [1/s] of the force −γ M v, if step.object_damping states it
 };
 
 /// Friction of one pair of geometries.
 struct PairFriction {
   double mu = 0;
-  bool frictionless = false;                           // one row
-  bool patch = false;                                  // friction ellipsoid, with torsion in space
-  std::array<double, 3> ellipsoid{1, 1, 1};            // e_t, e_o [-], e_r [m]
+  bool frictionless = false;                 // one row
+  bool patch = false;                        // friction ellipsoid, with torsion in space
+  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]
 };
 
 /// Where a body is and how it moves: its origin, in the world.
 struct BodyState {
-  Eigen::Vector3d p_WB;                                // [m]
-  Eigen::Vector4d quat_wxyz;                           // unit, w ≥ 0
-  Eigen::Vector3d omega_W, v_W;                        // [rad/s, m/s]
+  Eigen::Vector3d p_WB;          // [m]
+  Eigen::Vector4d quat_wxyz;     // unit, w ≥ 0
+  Eigen::Vector3d omega_W, v_W;  // [rad/s, m/s]
 };
 
 /// An external force and torque on a body [N, N·m], or an impulse [N·s, N·m·s].
 struct Wrench {
   int body = -1;
-  Eigen::Vector3d force_W, torque_W;                   // torque about the body's origin
-  double from = 0, to = 0;                             // [s]
-  bool impulse = false;                                // acts in the step that starts at or before `from`; with `when`, from that step on
-  std::optional<Condition> when{};                     // of t and the body's state at the start of a step (kBodyVariables)
-  /// The share of [t, t + h] in which its times let it act, as a factor for the mean over the step; for an impulse 1/h or 0.
+  Eigen::Vector3d force_W, torque_W;  // torque about the body's origin
+  double from = 0, to = 0;            // [s]
+  bool impulse = false;             // acts in the step that starts at or before `from`; with `when`, from that step on
+  std::optional<Condition> when{};  // of t and the body's state at the start of a step (kBodyVariables)
+  /// The share of [t, t + h] in which its times let it act, as a factor for the mean over the step; for an impulse 1/h
+  /// or 0.
   double share(double t, double h) const;
   /// The same where there is a condition: 0 unless it is true. No allocation.  @param at  its body at t.
   double share(double t, double h, const BodyState& at) const;
@@ -96,8 +98,8 @@ class Scene {
   int nu() const;
   std::span<const Robot> robots() const;
   std::span<const Object> objects() const;
-  std::span<const int> actuated() const;               // velocity index of each command, size nu
-  std::span<const int> command_coordinates() const;    // index in q of each command, size nu
+  std::span<const int> actuated() const;             // velocity index of each command, size nu
+  std::span<const int> command_coordinates() const;  // index in q of each command, size nu
   std::vector<std::string> names_q() const;
   std::vector<std::string> names_v() const;
   std::vector<std::string> names_u() const;
@@ -113,8 +115,8 @@ class Scene {
   Eigen::VectorXd initial_velocity() const;
   /// The initial configuration with what the goal names at its target.
   Eigen::VectorXd goal_configuration(const GoalSpec& goal) const;
-  /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No allocation.
-  /// Where a servo gives the commands they are those of the initial configuration.
+  /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No
+  /// allocation. Where a servo gives the commands they are those of the initial configuration.
   void command(double t, double h, Eigen::VectorXd& u) const;
   /// The same in a state, which servos look at; `state` must be updated.
   void command(double t, double h, const SceneState& state, Eigen::VectorXd& u) const;

@@ -15,17 +15,19 @@
 namespace deft::scene {
 struct Robot;
 
-/// The servo of `commands.servo`. In the phase of t (the first whose `until` is not before t) each robot it names is driven towards
+/// The servo of `commands.servo`. In the phase of t (the first whose `until` is not before t) each robot it names is
+/// driven towards
 ///   q_des = X_base · (x, y, θ)   in the plane of motion: p_des = p_base + R(θ_base)(x, y), θ_des = θ_base + θ,
-/// for robots with one body on a joint {planar: …} (three numbers) or {translation: …} of two axes (two numbers), or, in phases without a
-/// base, towards values of its joints. x, y stand for the two axes of the plane (x, z in xz, y, z in yz), θ turns about the third.
-/// Angles are not wrapped: those of base and robot follow their coordinates.
+/// for robots with one body on a joint {planar: …} (three numbers) or {translation: …} of two axes (two numbers), or,
+/// in phases without a base, towards values of its joints. x, y stand for the two axes of the plane (x, z in xz, y, z
+/// in yz), θ turns about the third. Angles are not wrapped: those of base and robot follow their coordinates.
 class ServoTable {
  public:
   ServoTable() = default;
-  /// @param kinematics  at `q`, which tells how joint frames lie.  @param plane  of motion; space: only phases without a base.
-  ServoTable(const ServoSpec& spec, const multibody::Model& model, std::span<const Robot> robots, const Eigen::VectorXd& q,
-             const multibody::Kinematics& kinematics, Plane plane, Diagnostics& diagnostics);
+  /// @param kinematics  at `q`, which tells how joint frames lie.  @param plane  of motion; space: only phases without
+  /// a base.
+  ServoTable(const ServoSpec& spec, const multibody::Model& model, std::span<const Robot> robots,
+             const Eigen::VectorXd& q, const multibody::Kinematics& kinematics, Plane plane, Diagnostics& diagnostics);
   bool empty() const { return phases_.empty(); }
   /// End of the last phase that has one [s]; 0 without.
   double last_time() const;
@@ -36,26 +38,26 @@ class ServoTable {
   /// How a model's coordinates say where its body is in the plane.
   struct Frame {
     int body = -1;
-    int first_q = 0, size = 0;   // x, y(, θ) in q
-    double turn = 0;             // angle of the body at θ = 0
+    int first_q = 0, size = 0;                           // x, y(, θ) in q
+    double turn = 0;                                     // angle of the body at θ = 0
     Eigen::Matrix2d axes = Eigen::Matrix2d::Identity();  // rates of x, y → velocity in the plane
   };
   struct Target {
-    Frame frame;                 // size 0: joint values
+    Frame frame;  // size 0: joint values
     int first_q = 0, first_u = 0, nu = 0;
     Eigen::VectorXd place, gain;
   };
   struct Phase {
     double until = kInfinity;
-    Frame base;                  // body −1: `pose`
+    Frame base;  // body −1: `pose`
     Eigen::Vector3d pose = Eigen::Vector3d::Zero();
     bool joints = false;
     std::vector<Target> targets;
   };
   std::optional<Frame> find_frame(const multibody::Model& model, int index, const Eigen::VectorXd& q,
                                   const multibody::Kinematics& kinematics) const;
-  bool read_phase(const ServoPhase& spec, const multibody::Model& model, std::span<const Robot> robots, const Eigen::VectorXd& q,
-                  const multibody::Kinematics& kinematics, Diagnostics& diagnostics);
+  bool read_phase(const ServoPhase& spec, const multibody::Model& model, std::span<const Robot> robots,
+                  const Eigen::VectorXd& q, const multibody::Kinematics& kinematics, Diagnostics& diagnostics);
   Eigen::Vector3d pose_of(const Frame& frame, const Eigen::VectorXd& q, std::span<const RigidTransform> X_WB) const;
 
   int nu_ = 0;

@@ -17,8 +17,10 @@ double support_friction_N(const Scene& scene, const Object& object) {
   if (support.force_N) return support.mu * *support.force_N;
   const double weight = object.mass * scene.spec().gravity_W.norm();
   if (!(weight > 0))
-    throw InputError(object.limit_surface->where,
-                     fmt::format("limit_surface of '{}': give 'force' [N], or a mass and gravity along the plane's normal", object.name));
+    throw InputError(
+        object.limit_surface->where,
+        fmt::format("limit_surface of '{}': give 'force' [N], or a mass and gravity along the plane's normal",
+                    object.name));
   return support.mu * weight;
 }
 

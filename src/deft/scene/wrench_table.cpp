@@ -32,11 +32,13 @@ std::optional<Condition> read_condition(const WhenSpec& when, ModelKind kind, Di
     const Condition condition(when.text, kBodyVariables);
     for (std::size_t i = kFirstRate; i < kBodyVariables.size() && !has_velocities(kind); ++i) {
       if (condition.depends_on(i))
-        diagnostics.error(when.where,
-                          fmt::format("wrenches: 'when' names {}, but step.model: {} has no velocities; valid: {}, or a model of second "
-                                      "order (stewart-trinkle, convex-second-order, equivalent-contact-point)",
-                                      kBodyVariables[i], to_string(kind),
-                                      fmt::join(kBodyVariables.begin(), kBodyVariables.begin() + kFirstRate, ", ")));
+        diagnostics.error(
+            when.where,
+            fmt::format(
+                "wrenches: 'when' names {}, but step.model: {} has no velocities; valid: {}, or a model of second "
+                "order (stewart-trinkle, convex-second-order, equivalent-contact-point)",
+                kBodyVariables[i], to_string(kind),
+                fmt::join(kBodyVariables.begin(), kBodyVariables.begin() + kFirstRate, ", ")));
     }
     return condition;
   } catch (const std::invalid_argument& error) {
@@ -58,15 +60,17 @@ double Wrench::share(double t, double h, const BodyState& at) const {
   const double by_time = share(t, h);
   if (by_time == 0 || !when) return by_time;
   const Eigen::Vector4d& quat = at.quat_wxyz;
-  const std::array<double, kBodyVariables.size()> values{t,           at.p_WB[0],    at.p_WB[1],    at.p_WB[2],    quat[0],
-                                                         quat[1],     quat[2],       quat[3],       at.omega_W[0], at.omega_W[1],
-                                                         at.omega_W[2], at.v_W[0], at.v_W[1], at.v_W[2]};
+  const std::array<double, kBodyVariables.size()> values{
+      t,       at.p_WB[0],    at.p_WB[1],    at.p_WB[2],    quat[0],   quat[1],   quat[2],
+      quat[3], at.omega_W[0], at.omega_W[1], at.omega_W[2], at.v_W[0], at.v_W[1], at.v_W[2]};
   return (*when)(values) ? by_time : 0.0;
 }
 
-BodyState body_state(const multibody::Model& model, const multibody::Kinematics& kinematics, const Eigen::VectorXd& v, int body) {
+BodyState body_state(const multibody::Model& model, const multibody::Kinematics& kinematics, const Eigen::VectorXd& v,
+                     int body) {
   const RigidTransform& X_WB = kinematics.X_WB[body];
-  BodyState at{X_WB.translation(), quat_wxyz_from_rotation(X_WB.linear()), Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
+  BodyState at{X_WB.translation(), quat_wxyz_from_rotation(X_WB.linear()), Eigen::Vector3d::Zero(),
+               Eigen::Vector3d::Zero()};
   if (v.size() == 0) return at;
   const auto& S = model.spatial_columns(kinematics);
   for (const int c : model.columns(body)) {

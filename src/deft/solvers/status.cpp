@@ -7,9 +7,7 @@
 namespace deft::solvers {
 namespace {
 
-struct Words {
-  std::string_view word, sentence;
-};
+struct Words { std::string_view word, sentence; };
 
 constexpr std::array<Words, kNumStatuses> kWords{{
     {"Solved", "A solution was found and its motion is unique."},

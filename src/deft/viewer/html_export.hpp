@@ -21,7 +21,7 @@ struct PageContent {
   std::string title;
   std::string scene_json;
   const dynamics::Trajectory* trajectory = nullptr;
-  std::optional<SearchTree> tree;     // of a planner's run
+  std::optional<SearchTree> tree;  // of a planner's run
   std::optional<Beside> beside{};
   std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly, then late nodes; the page says so
 };

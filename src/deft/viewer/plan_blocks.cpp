@@ -19,9 +19,7 @@ constexpr double kOpen = 1e-7;      // of the largest multiplier of the plan: be
 constexpr double kSlip_m_s = 1e-6;  // below it a contact sticks
 
 /// A contact or joint limit of a plan: its first pair, and how many it has.
-struct Row {
-  std::size_t first = 0, count = 1;
-};
+struct Row { std::size_t first = 0, count = 1; };
 
 std::vector<Row> rows_of(const HorizonRecord& plan) {
   std::vector<Row> rows;
@@ -77,8 +75,7 @@ void add_plans(json& document, const Trajectory& run, std::span<const std::size_
     const HorizonRecord& plan = run.horizons[k];
     for (std::size_t stage = 0; stage <= N; ++stage)
       for (const int b : bodies)
-        for (std::size_t i = 0; i < 7; ++i)
-          X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + to_size(b)) + i]);
+        for (std::size_t i = 0; i < 7; ++i) X_WB.add(plan.X_WB[7 * (stage * run.names_bodies.size() + to_size(b)) + i]);
     cost.add(plan.cost);
     bound.add(plan.bound);
     gap.add(plan.gap);

@@ -75,13 +75,15 @@ void check_second_motions(const Trajectory& run) {
   check_size("second_X_WB", run.second_X_WB.size(), run.steps.size(), "one per step");
   for (std::size_t k = 0; k < run.second_X_WB.size(); ++k) {
     if (run.second_X_WB[k].empty()) continue;
-    check_size(fmt::format("second_X_WB[{}]", k), run.second_X_WB[k].size(), run.names_bodies.size(), "names_bodies, or none");
+    check_size(fmt::format("second_X_WB[{}]", k), run.second_X_WB[k].size(), run.names_bodies.size(),
+               "names_bodies, or none");
   }
 }
 
 void check_supports(const Trajectory& run) {
   for (const int body : run.support_bodies) {
-    if (body < 0 || body >= static_cast<int>(run.names_bodies.size())) fail(fmt::format("support_bodies holds {}, outside the bodies", body));
+    if (body < 0 || body >= static_cast<int>(run.names_bodies.size()))
+      fail(fmt::format("support_bodies holds {}, outside the bodies", body));
   }
   check_size("supports", run.supports.size(), run.steps.size() * run.support_bodies.size(), "steps · support_bodies");
 }

@@ -20,11 +20,11 @@ void check_reachable(const SearchTree& tree, std::size_t bodies, std::size_t ste
   }
   if (sets.ellipsoids.size() != sets.places.size() * sets.bodies.size() * kNumbers)
     refuse(fmt::format("tree.reachable.ellipsoids has {} entries, expected {} places × {} bodies × {}",
-                     sets.ellipsoids.size(), sets.places.size(), sets.bodies.size(), kNumbers));
+                       sets.ellipsoids.size(), sets.places.size(), sets.bodies.size(), kNumbers));
   for (const auto& [frame, node] : sets.places) {
     if ((frame < 0) == (node < 0) || frame >= frames || node >= count)
       refuse(fmt::format("tree.reachable is of frame {} and node {} of {} frames and {} nodes", frame, node, frames,
-                       count));
+                         count));
   }
 }
 

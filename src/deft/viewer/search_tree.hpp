@@ -28,9 +28,7 @@ struct SearchTree {
   /// Where the next command brings bodies, to first order, as ellipsoids.
   struct Reachable {
     /// A frame of the run or a node; the other is −1.
-    struct Place {
-      int frame = -1, node = -1;
-    };
+    struct Place { int frame = -1, node = -1; };
     double radius = 0, kappa = 0;  // ‖δu‖ ≤ radius [rad, m], of steps smoothed at kappa [1/J]
     std::vector<int> bodies;
     std::vector<Place> places;  // none: there are no sets

@@ -77,7 +77,8 @@ void add_beside(json& document, const Trajectory& run, const Beside& beside, std
   const std::size_t total = other.t.size();
   const double share = static_cast<double>(kept) / static_cast<double>(std::max<std::size_t>(run.t.size(), 1));
   const auto count = static_cast<std::size_t>(std::ceil(share * static_cast<double>(total)));
-  const std::vector<std::size_t> frames = even_frames(total, std::clamp<std::size_t>(count, std::min<std::size_t>(total, 2), total));
+  const std::vector<std::size_t> frames =
+      even_frames(total, std::clamp<std::size_t>(count, std::min<std::size_t>(total, 2), total));
   const std::vector<int> bodies = moving_bodies(run, other.X_WB);
   Reals t;
   for (const std::size_t k : frames) t.add(other.t[k]);

@@ -74,15 +74,21 @@ std::string prism(const multibody::PrismSpec& spec) {
 }
 
 struct ShapeJson {
-  std::string operator()(const multibody::SphereSpec& s) const { return fmt::format(R"({{"type":"sphere","radius":{}}})", number(s.radius)); }
-  std::string operator()(const multibody::BoxSpec& s) const { return fmt::format(R"({{"type":"box","size":{}}})", list(s.size)); }
+  std::string operator()(const multibody::SphereSpec& s) const {
+    return fmt::format(R"({{"type":"sphere","radius":{}}})", number(s.radius));
+  }
+  std::string operator()(const multibody::BoxSpec& s) const {
+    return fmt::format(R"({{"type":"box","size":{}}})", list(s.size));
+  }
   std::string operator()(const multibody::CapsuleSpec& s) const {
     return fmt::format(R"({{"type":"capsule","radius":{},"length":{}}})", number(s.radius), number(s.length));
   }
   std::string operator()(const multibody::CylinderSpec& s) const {
     return fmt::format(R"({{"type":"cylinder","radius":{},"length":{}}})", number(s.radius), number(s.length));
   }
-  std::string operator()(const multibody::EllipsoidSpec& s) const { return fmt::format(R"({{"type":"ellipsoid","radii":{}}})", list(s.radii)); }
+  std::string operator()(const multibody::EllipsoidSpec& s) const {
+    return fmt::format(R"({{"type":"ellipsoid","radii":{}}})", list(s.radii));
+  }
   std::string operator()(const multibody::HalfSpaceSpec& s) const {
     return fmt::format(R"({{"type":"half_space","normal":{},"offset":{}}})", list(s.normal), number(s.offset));
   }
@@ -99,7 +105,8 @@ std::string geometries(const std::vector<multibody::GeometrySpec>& specs) {
     std::string shape;
     try {
       shape = std::visit(ShapeJson{}, geometry.shape);
-    } catch (const InputError& error) {  // a picture without one mesh is better than none; collision meshes were read when building
+    } catch (const InputError& error) {  // a picture without one mesh is better than none; collision meshes were read
+                                         // when building
       log::warning(fmt::format("{} is not drawn: {}", geometry.name, error.what()));
       continue;
     }
@@ -136,7 +143,8 @@ std::string loads(const UniformPressure& support, double gyration_m) {
     const double beta = std::numbers::pi * (static_cast<double>(i) / (kRows - 1) - 0.5);
     for (int j = 0; j < kColumns; ++j) {
       const double alpha = 2 * std::numbers::pi * j / kColumns, flat = i == 0 || i == kRows - 1 ? 0 : std::cos(beta);
-      const Eigen::Vector3d F = support.load({flat * std::cos(alpha), flat * std::sin(alpha), std::sin(beta) / gyration_m});
+      const Eigen::Vector3d F =
+          support.load({flat * std::cos(alpha), flat * std::sin(alpha), std::sin(beta) / gyration_m});
       for (const double x : F) out += fmt::format("{}{:.6g}", out.empty() ? "" : ",", x);
     }
   }
@@ -154,7 +162,8 @@ std::string limit_surface(const Scene& scene, const multibody::BodyInfo& body, c
       surface = loads(support, support.radius_of_gyration());
     } else {
       const Eigen::Matrix3d& A = object.limit_surface->ellipsoid;
-      surface = fmt::format(R"("ellipsoid":{})", list(std::array<double, 6>{A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}));
+      surface = fmt::format(R"("ellipsoid":{})",
+                            list(std::array<double, 6>{A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}));
     }
     return fmt::format(R"(,"limit_surface":{{"axes":{},{}}})", list(support_axes(scene.plane(), X_WB)), surface);
   }
@@ -168,9 +177,9 @@ std::string bodies(const Scene& scene) {
   for (std::size_t i = 0; i < scene.model().bodies().size(); ++i) {
     const multibody::BodyInfo& body = scene.model().bodies()[i];
     const multibody::LinkSpec* link = find_link(scene.spec(), body);
-    out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}{}}})", out.size() > 1 ? "," : "", quoted(body.name), role(scene, body),
-                       link ? geometries(link->visuals) : "[]", link ? geometries(link->collisions) : "[]",
-                       limit_surface(scene, body, state.X_WB()[i]));
+    out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}{}}})", out.size() > 1 ? "," : "",
+                       quoted(body.name), role(scene, body), link ? geometries(link->visuals) : "[]",
+                       link ? geometries(link->collisions) : "[]", limit_surface(scene, body, state.X_WB()[i]));
   }
   return out + "]";
 }
@@ -196,12 +205,13 @@ std::string goals(const Scene& scene) {
 std::string settings(const Scene& scene) {
   const StepSettings& step = scene.spec().step;
   const TrackSettings& track = scene.spec().track;
-  return fmt::format(R"({{"h":{},"model":"{}","dynamics":"{}","cone":"{}","rays":{},"kappa":{},"contact_margin":{},"gravity":{},"replan":{},"tolerance":{}}})",
-                     step.h ? number(*step.h) : "null", to_string(step.model), to_string(step.dynamics), to_string(step.cone),
-                     scene.plane() == Plane::kSpace ? step.rays : 2, std::isinf(step.kappa) ? "null" : number(step.kappa), number(step.contact_margin),
-                     list(scene.spec().gravity_W),
-                     track.replan ? fmt::format("[{},{}]", number(track.replan_position), number(track.replan_rotation)) : "null",
-                     fmt::format("[{},{}]", number(track.tolerance_position), number(track.tolerance_rotation)));
+  return fmt::format(
+      R"({{"h":{},"model":"{}","dynamics":"{}","cone":"{}","rays":{},"kappa":{},"contact_margin":{},"gravity":{},"replan":{},"tolerance":{}}})",
+      step.h ? number(*step.h) : "null", to_string(step.model), to_string(step.dynamics), to_string(step.cone),
+      scene.plane() == Plane::kSpace ? step.rays : 2, std::isinf(step.kappa) ? "null" : number(step.kappa),
+      number(step.contact_margin), list(scene.spec().gravity_W),
+      track.replan ? fmt::format("[{},{}]", number(track.replan_position), number(track.replan_rotation)) : "null",
+      fmt::format("[{},{}]", number(track.tolerance_position), number(track.tolerance_rotation)));
 }
 
 }  // namespace
@@ -209,7 +219,8 @@ std::string settings(const Scene& scene) {
 std::string visual_json(const Scene& scene) {
   const Plane plane = scene.plane();
   return fmt::format(R"({{"name":{},"plane":{},"settings":{},"bodies":{},"goals":{}}})", quoted(scene.spec().name),
-                     plane == Plane::kSpace ? "null" : quoted(std::string(to_string(plane))), settings(scene), bodies(scene), goals(scene));
+                     plane == Plane::kSpace ? "null" : quoted(std::string(to_string(plane))), settings(scene),
+                     bodies(scene), goals(scene));
 }
 
 }  // namespace deft::viewer

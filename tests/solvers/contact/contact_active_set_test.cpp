@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "deft/solvers/contact/active_set/row_islands.hpp"
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
 #include "deft/solvers/linear/delassus_factor.hpp"
-#include "deft/solvers/contact/active_set/row_islands.hpp"
 #include "support/random_problems.hpp"
 
 namespace deft::solvers::contact {

@@ -151,8 +151,8 @@ TEST(Unbounded, ASmoothedBodyThatNothingHolds) {
   untouched.b = Eigen::Vector2d(0, 0);
   untouched.kappa = 10;
   EXPECT_EQ(solve(untouched).status, "Unbounded");
-  ContactProgram pushed =
-      untouched;  // the barrier pushes it away for ever, against nothing but a force that is too small
+  ContactProgram pushed = untouched;  // the barrier pushes it away for ever, against nothing but a force that is too
+                                      // small
   add_contact(pushed, Eigen::RowVector2d(0, 1), {.gap = 0.1, .frictionless = true});
   EXPECT_EQ(solve(pushed).status, "Unbounded");
   pushed.b[1] = 2;  // gap⁺ = 1/(κ b)

@@ -41,7 +41,8 @@ TEST(Uniqueness, ACurvedConeHasOneFarthestPoint) {
 }
 
 TEST(Uniqueness, ASquareHasAWholeFarthestSide) {
-  // The same with a pyramid of 4 rays: max(|x|, |y|) ≤ 2 has the side x = −2; pulled along (−1, −1) its corner is alone.
+  // The same with a pyramid of 4 rays: max(|x|, |y|) ≤ 2 has the side x = −2; pulled along (−1, −1) its corner is
+  // alone.
   ContactProgram square = testing::diagonal_program({0, 0}, {1, 0});
   Eigen::MatrixXd rows(3, 2);
   rows << 0, 0, 1, 0, 0, 1;

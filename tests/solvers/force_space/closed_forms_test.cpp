@@ -91,10 +91,11 @@ TEST(ClosedForms, ForceAtADistanceCarriesTheWeightOfItsModel) {
     double mu, weight;
     bool frictionless;
   };
-  const Case cases[] = {{contact::FrictionModel::kPyramid, 4, 0.6, 4, false}, {contact::FrictionModel::kPyramid, 8, 0.6, 8, false},
-                        {contact::FrictionModel::kPyramid, 4, 0.0, 4, false}, {contact::FrictionModel::kPyramid, 6, 0.0, 6, false},
-                        {contact::FrictionModel::kCone, 4, 0.6, 2, false},    {contact::FrictionModel::kCone, 4, 0.0, 2, false},
-                        {contact::FrictionModel::kPyramid, 4, 0.6, 1, true},  {contact::FrictionModel::kCone, 4, 0.6, 1, true}};
+  const Case cases[] = {
+      {contact::FrictionModel::kPyramid, 4, 0.6, 4, false}, {contact::FrictionModel::kPyramid, 8, 0.6, 8, false},
+      {contact::FrictionModel::kPyramid, 4, 0.0, 4, false}, {contact::FrictionModel::kPyramid, 6, 0.0, 6, false},
+      {contact::FrictionModel::kCone, 4, 0.6, 2, false},    {contact::FrictionModel::kCone, 4, 0.0, 2, false},
+      {contact::FrictionModel::kPyramid, 4, 0.6, 1, true},  {contact::FrictionModel::kCone, 4, 0.6, 1, true}};
   for (const Case& c : cases) {
     contact::ContactProgram p = point_on_plane({0, 0, -9}, 0.01, c.mu, c.model);
     p.contacts[0].frictionless = c.frictionless;
@@ -125,7 +126,8 @@ TEST(ClosedForms, OneTangentMakesConeAndPyramidTheSame) {
 TEST(ClosedForms, MassOnAPlaneSticksInsideTheConeAndSlidesOnItOutside) {
   const double mu = 0.5;
   for (double pull : {0.1, 0.49, 0.51, 2.0}) {
-    for (const contact::FrictionModel model : {contact::FrictionModel::kPyramid, contact::FrictionModel::kCone}) {  // a ray lies along the pull
+    for (const contact::FrictionModel model :
+         {contact::FrictionModel::kPyramid, contact::FrictionModel::kCone}) {  // a ray lies along the pull
       const contact::ContactSolution x = solve(point_on_plane({pull, 0, -1}, 0, mu, model));
       if (pull < mu) {
         EXPECT_NEAR(x.delta.norm(), 0, 1e-12);

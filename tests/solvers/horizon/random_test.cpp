@@ -43,8 +43,10 @@ VectorXd enumerate(const Dense& p) {
       const VectorXd excess = p.G * v - p.d, terms = p.G.cwiseAbs() * v.cwiseAbs() + p.d.cwiseAbs();
       double cost = 0.5 * v.dot(p.H * v) + p.f.dot(v);
       for (Eigen::Index i = 0; i < m; ++i) {
-        if (p.rho(i) < kInfinity) cost += p.rho(i) * std::max(0.0, excess(i));
-        else if (excess(i) > 1e-9 * terms(i)) cost = kInfinity;
+        if (p.rho(i) < kInfinity)
+          cost += p.rho(i) * std::max(0.0, excess(i));
+        else if (excess(i) > 1e-9 * terms(i))
+          cost = kInfinity;
       }
       if (cost < least) {
         least = cost;
@@ -64,12 +66,12 @@ VectorXd enumerate(const Dense& p) {
 /// What the kinds of the tests below have been made of.
 struct Kind {
   const char* name;
-  bool changes;        // R, change and P
-  double growth;       // of the states per stage, at most
-  double least_S;      // of the direct cost
-  double cost, size;   // scales of the cost and of x and u
-  bool duplicates;     // every row twice
-  double bound;        // of u, of the size
+  bool changes;       // R, change and P
+  double growth;      // of the states per stage, at most
+  double least_S;     // of the direct cost
+  double cost, size;  // scales of the cost and of x and u
+  bool duplicates;    // every row twice
+  double bound;       // of u, of the size
 };
 
 HorizonQp make(const Kind& kind, std::uint64_t seed, int steps, int nx, int nu, int rows) {
@@ -115,12 +117,12 @@ HorizonQp make(const Kind& kind, std::uint64_t seed, int steps, int nx, int nu, 
 }
 
 constexpr Kind kKinds[] = {
-    {"plain", false, 1, 0.1, 1, 1, false, 0.5},        {"changes", true, 1, 0.1, 1, 1, false, 0.5},
-    {"unstable", false, 1.5, 0.1, 1, 1, false, 2.0},   {"unstable changes", true, 1.5, 0.1, 1, 1, false, 2.0},
-    {"singular", false, 1, 1e-7, 1, 1, false, 0.5},    {"tight", false, 1, 0.1, 1, 1, false, 1e-5},
-    {"duplicates", false, 1, 0.1, 1, 1, true, 0.5},    {"dear", false, 1, 0.1, 1e4, 1, false, 0.5},
-    {"cheap", true, 1, 0.1, 1e-4, 1, true, 0.5},       {"large", true, 1, 0.1, 1, 1e4, false, 0.5},
-    {"small", false, 1, 0.1, 1, 1e-4, false, 0.5},     {"free", false, 1, 0.1, 1, 1, false, 1e3},
+    {"plain", false, 1, 0.1, 1, 1, false, 0.5},      {"changes", true, 1, 0.1, 1, 1, false, 0.5},
+    {"unstable", false, 1.5, 0.1, 1, 1, false, 2.0}, {"unstable changes", true, 1.5, 0.1, 1, 1, false, 2.0},
+    {"singular", false, 1, 1e-7, 1, 1, false, 0.5},  {"tight", false, 1, 0.1, 1, 1, false, 1e-5},
+    {"duplicates", false, 1, 0.1, 1, 1, true, 0.5},  {"dear", false, 1, 0.1, 1e4, 1, false, 0.5},
+    {"cheap", true, 1, 0.1, 1e-4, 1, true, 0.5},     {"large", true, 1, 0.1, 1, 1e4, false, 0.5},
+    {"small", false, 1, 0.1, 1, 1e-4, false, 0.5},   {"free", false, 1, 0.1, 1, 1, false, 1e3},
 };
 
 /// Dense optimality conditions, relative to what they are made of.
@@ -175,12 +177,15 @@ TEST(HorizonQpKinds, StepsThatComeBackAreNoticed) {
     const char* kind;
     std::uint64_t seed;
     int steps, nx, nu, rows;
-  } cases[] = {{"plain", 1958, 3, 4, 3, 5},      {"changes", 1486, 5, 2, 2, 2},  {"unstable", 3582, 1, 3, 1, 5},
-               {"unstable changes", 4735, 2, 1, 2, 3}, {"singular", 7136, 3, 2, 3, 3}, {"tight", 73, 2, 4, 2, 3},
-               {"duplicates", 4608, 1, 4, 1, 2}, {"dear", 4969, 2, 5, 2, 6},     {"cheap", 11274, 1, 5, 1, 4},
-               {"large", 723, 4, 4, 1, 2},       {"free", 1350, 1, 1, 1, 6}};
+  } cases[] = {{"plain", 1958, 3, 4, 3, 5},      {"changes", 1486, 5, 2, 2, 2},
+               {"unstable", 3582, 1, 3, 1, 5},   {"unstable changes", 4735, 2, 1, 2, 3},
+               {"singular", 7136, 3, 2, 3, 3},   {"tight", 73, 2, 4, 2, 3},
+               {"duplicates", 4608, 1, 4, 1, 2}, {"dear", 4969, 2, 5, 2, 6},
+               {"cheap", 11274, 1, 5, 1, 4},     {"large", 723, 4, 4, 1, 2},
+               {"free", 1350, 1, 1, 1, 6}};
   for (const auto& c : cases) {
-    const Kind& kind = *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.name == std::string_view(c.kind); });
+    const Kind& kind = *std::find_if(std::begin(kKinds), std::end(kKinds),
+                                     [&](const Kind& k) { return k.name == std::string_view(c.kind); });
     const HorizonQp qp = make(kind, c.seed, c.steps, c.nx, c.nu, c.rows);
     HorizonSolution solution;
     HorizonQpSolver().solve(qp, {}, solution);
@@ -198,8 +203,9 @@ TEST(HorizonQpKinds, FulfilTheDenseOptimalityConditions) {
       HorizonSolution solution;
       HorizonQpSolver().solve(qp, {}, solution);
       const std::string which = std::string(kind.name) + " " + std::to_string(seed);
-      ASSERT_EQ(solution.status, HorizonStatus::kSolved) << which << " gradient " << solution.gradient << " violation "
-          << solution.violation << " complementarity " << solution.complementarity << " after " << solution.iterations;
+      ASSERT_EQ(solution.status, HorizonStatus::kSolved)
+          << which << " gradient " << solution.gradient << " violation " << solution.violation << " complementarity "
+          << solution.complementarity << " after " << solution.iterations;
       expect_optimal(qp, solution, kind, 1e-6, which);
     }
   }

@@ -46,7 +46,8 @@ TEST(Kernels, ManyRightHandSidesAgreeWithEigenAtEverySize) {
     for (const int n : {1, 3, 8, 13, 22}) {
       for (const int k : {1, 7, 8, 31, 32, 33, 78}) {
         const int ld = padded(k);
-        const RowMatrix A = random_matrix(n + 2, n, n, rng), X = random_matrix(n, k, ld, rng), start = random_matrix(n + 2, k, ld, rng);
+        const RowMatrix A = random_matrix(n + 2, n, n, rng), X = random_matrix(n, k, ld, rng),
+                        start = random_matrix(n + 2, k, ld, rng);
         RowMatrix Y = start;
         kernels->multiply_many(n + 2, n, -0.5, A.data(), n, 1, X.data(), ld, Y.data(), ld, k);
         EXPECT_LT((Y - (start - 0.5 * A * X)).norm(), 1e-13 * Y.norm()) << name << n << k;
@@ -202,7 +203,8 @@ TEST(Kernels, DistancesFromEllipsoidsAgreeWithEigenForEveryInstructionSet) {
     Eigen::Vector4d c(entry(node, 0), entry(node, 1), entry(node, 2), entry(node, 3));
     c.normalize();
     for (int i = 0; i < 4; ++i) entry(node, i) = c(i);
-    const Eigen::AngleAxisd turn(Eigen::Quaterniond(x(0), x(1), x(2), x(3)) * Eigen::Quaterniond(c(0), c(1), c(2), c(3)).conjugate());
+    const Eigen::AngleAxisd turn(Eigen::Quaterniond(x(0), x(1), x(2), x(3)) *
+                                 Eigen::Quaterniond(c(0), c(1), c(2), c(3)).conjugate());
     const double angle = std::remainder(turn.angle(), 2 * 3.141592653589793);
     Eigen::VectorXd e(n);
     e.head<3>() = angle * turn.axis();

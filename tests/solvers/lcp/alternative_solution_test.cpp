@@ -148,14 +148,16 @@ TEST(AlternativeSolution, VerdictsOnContactAgreeWithAllModes) {
   int several = 0, one = 0;
   for (int i = 0; i < 150; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(4000 + i));
-    ComplementarityProgram p = i % 3 == 0 ? random.limit_surface({.max_size = 12}) : random.small(2, i % 5 == 0 ? 12 : 8);
+    ComplementarityProgram p =
+        i % 3 == 0 ? random.limit_surface({.max_size = 12}) : random.small(2, i % 5 == 0 ? 12 : 8);
     p.motion = MatrixXd::Zero(p.q.size(), p.q.size());
     for (Eigen::Index k = 0; k + 3 < p.q.size(); k += 4) p.motion.middleRows(k, 3) = p.M.middleRows(k, 3);
     for (Eigen::Index k = 3; k < p.q.size(); k += 4) p.motion.col(k).setZero();
     const ModesTruth truth = enumerate_modes(p);
     if (!truth.feasible) continue;
     const ComplementarityResult result = ComplementaritySolver({.check_uniqueness = true}).solve(p);
-    EXPECT_EQ(result.solution.uniqueness, truth.spread > 1e-6 ? Uniqueness::kNotUnique : Uniqueness::kUnique) << i << " " << truth.spread;
+    EXPECT_EQ(result.solution.uniqueness, truth.spread > 1e-6 ? Uniqueness::kNotUnique : Uniqueness::kUnique)
+        << i << " " << truth.spread;
     (truth.spread > 1e-6 ? several : one) += 1;
   }
   EXPECT_GE(several, 1);  // rigid fingers on one body mostly leave one motion

@@ -1,4 +1,5 @@
-// Problems on which pivoting methods are known to fail, and what must not change an answer: units, warm starts, other methods.
+// Problems on which pivoting methods are known to fail, and what must not change an answer: units, warm starts, other
+// methods.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,8 @@ TEST(ComplementarityCollection, ExamplesOfExponentialLengthAreSolved) {
   // Murty's and Fathi's families: Lemke's method with e needs 2ⁿ pivots on some of them; the solution is a unit vector.
   for (const int n : {3, 8, 16, 40}) {
     const MatrixXd U = murty(n), L = U.transpose();
-    for (const auto& [M, at] : {std::pair<MatrixXd, int>{U, n - 1}, {L, 0}, {L * L.transpose(), 0}, {U * U.transpose(), n - 1}}) {
+    for (const auto& [M, at] :
+         {std::pair<MatrixXd, int>{U, n - 1}, {L, 0}, {L * L.transpose(), 0}, {U * U.transpose(), n - 1}}) {
       const ComplementarityResult result = solve({M, -VectorXd::Ones(n), {}, {}});
       ASSERT_EQ(result.status, Status::kSolved) << n;
       EXPECT_NEAR((result.solution.z - VectorXd::Unit(n, at)).lpNorm<Eigen::Infinity>(), 0, 1e-12) << n;
@@ -46,7 +48,8 @@ TEST(ComplementarityCollection, CyclesOfRulesWithoutMemoryAreLeft) {
   Eigen::Matrix3d M;
   M << 1, 2, 0, 0, 1, 2, 2, 0, 1;
   for (const Method method : {Method::kAuto, Method::kLemke, Method::kNewton}) {
-    const ComplementarityResult result = solve({M, -Eigen::Vector3d::Ones(), {}, {}}, {.check_uniqueness = true, .method = method});
+    const ComplementarityResult result =
+        solve({M, -Eigen::Vector3d::Ones(), {}, {}}, {.check_uniqueness = true, .method = method});
     ASSERT_EQ(result.status, Status::kSolved);
     EXPECT_EQ(result.solution.uniqueness, Uniqueness::kUnique);
     EXPECT_NEAR((result.solution.z.array() - 1.0 / 3).abs().maxCoeff(), 0, 1e-12);
@@ -94,7 +97,8 @@ TEST(ComplementarityCollection, LinearProgramsAreComplementarityProblems) {
 }
 
 // Every row of w and every entry of z in a unit of its own.
-ComplementarityProgram in_other_units(const ComplementarityProgram& p, ComplementarityProblems& random, VectorXd& units) {
+ComplementarityProgram in_other_units(const ComplementarityProgram& p, ComplementarityProblems& random,
+                                      VectorXd& units) {
   ComplementarityProgram out = p;
   units.resize(p.q.size());
   for (double& unit : units) unit = std::pow(10, random.pick(-6, 6));
@@ -111,7 +115,8 @@ ComplementarityProgram in_other_units(const ComplementarityProgram& p, Complemen
 TEST(ComplementarityCollection, UnitsChangeNeitherVerdictNorSolution) {
   for (int i = 0; i < 200; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(900 + i));
-    const ComplementarityProgram p = i % 4 < 2 ? random.small(i % 4 == 0 ? 0 : 3, 9) : random.stewart_trinkle({.max_size = 24});
+    const ComplementarityProgram p =
+        i % 4 < 2 ? random.small(i % 4 == 0 ? 0 : 3, 9) : random.stewart_trinkle({.max_size = 24});
     VectorXd units;
     const ComplementarityProgram scaled = in_other_units(p, random, units);
     const bool ask = p.q.size() <= 9;
@@ -120,7 +125,9 @@ TEST(ComplementarityCollection, UnitsChangeNeitherVerdictNorSolution) {
     EXPECT_EQ(a.solution.uniqueness, b.solution.uniqueness) << i;
     if (a.status == Status::kSolved && a.solution.uniqueness == Uniqueness::kUnique) {
       const VectorXd back = b.solution.z.cwiseProduct(units);
-      EXPECT_LE((a.solution.z - back).lpNorm<Eigen::Infinity>(), 1e-7 * std::max(1.0, a.solution.z.lpNorm<Eigen::Infinity>())) << i;
+      EXPECT_LE((a.solution.z - back).lpNorm<Eigen::Infinity>(),
+                1e-7 * std::max(1.0, a.solution.z.lpNorm<Eigen::Infinity>()))
+          << i;
     }
     if (usable(b.status)) {
       EXPECT_LE(certify(scaled, b.solution).max_scaled(), 1e-10) << i;
@@ -185,7 +192,8 @@ TEST(ComplementarityCollection, AWarmStartFindsASolutionToo) {
       warm += result.warm;
       const ComplementarityResult cold = solve(p, {.check_uniqueness = p.q.size() <= 12});
       if (cold.solution.uniqueness == Uniqueness::kUnique) {
-        EXPECT_LE((cold.solution.z - result.solution.z).lpNorm<Eigen::Infinity>(), 1e-8 * std::max(1.0, cold.solution.z.lpNorm<Eigen::Infinity>()));
+        EXPECT_LE((cold.solution.z - result.solution.z).lpNorm<Eigen::Infinity>(),
+                  1e-8 * std::max(1.0, cold.solution.z.lpNorm<Eigen::Infinity>()));
       }
     }
     // The same again needs no pivot; another size is no obstacle.

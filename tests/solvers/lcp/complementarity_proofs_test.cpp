@@ -33,7 +33,9 @@ TEST_P(SmallProblems, VerdictsAgreeWithAllModes) {
     const ComplementarityProgram p = random.small(GetParam(), i % 10 == 0 ? 11 : 8);
     const ModesTruth truth = enumerate_modes(p);
     const ComplementarityResult result = ComplementaritySolver({.check_uniqueness = true}).solve(p);
-    const std::string expected = !truth.feasible ? "Infeasible unknown" : truth.spread > kSpread ? "NotUnique not_unique" : "Solved unique";
+    const std::string expected = !truth.feasible          ? "Infeasible unknown"
+                                 : truth.spread > kSpread ? "NotUnique not_unique"
+                                                          : "Solved unique";
     ASSERT_EQ(words(result), expected) << "problem " << i << ", size " << p.q.size() << ", spread " << truth.spread;
     infeasible += !truth.feasible;
     several += truth.feasible && truth.spread > kSpread;
@@ -52,7 +54,7 @@ TEST_P(SmallProblems, VerdictsAgreeWithAllModes) {
   }
   EXPECT_GE(several, 20);
   EXPECT_GE(infeasible, GetParam() == 2 ? 0 : 20);  // contact with one body is hardly ever jammed
-  EXPECT_GE(one, GetParam() == 4 ? 0 : 10);        // an object without stiffness is hardly ever held
+  EXPECT_GE(one, GetParam() == 4 ? 0 : 10);         // an object without stiffness is hardly ever held
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SmallProblems, ::testing::Range(0, 5));
@@ -64,7 +66,8 @@ TEST(ComplementarityVerdicts, WithoutBeingAskedUniquenessIsUnknown) {
   EXPECT_EQ(result.solution.second_z.size(), 0);
 }
 
-// A disk between two fingers that do not give way and close by `squeeze` each; friction μ. Unknowns: δ free, then per finger f_n, β±, λ.
+// A disk between two fingers that do not give way and close by `squeeze` each; friction μ. Unknowns: δ free, then per
+// finger f_n, β±, λ.
 ComplementarityProgram squeezed_disk(double squeeze, double mu) {
   MatrixXd M = MatrixXd::Zero(11, 11);
   VectorXd q = VectorXd::Zero(11);
@@ -100,7 +103,8 @@ TEST(ComplementarityVerdicts, AJammedDiskIsInfeasibleByOneProof) {
 }
 
 TEST(ComplementarityVerdicts, ADiskThatFingersOnlyGrazeMayStayOrMove) {
-  const ComplementarityResult result = ComplementaritySolver({.check_uniqueness = true}).solve(squeezed_disk(-1e-3, 0.5));
+  const ComplementarityResult result =
+      ComplementaritySolver({.check_uniqueness = true}).solve(squeezed_disk(-1e-3, 0.5));
   ASSERT_EQ(words(result), "NotUnique not_unique");
   EXPECT_GT((result.solution.z - result.solution.second_z).head<3>().norm(), 1e-5);
 }
@@ -132,7 +136,8 @@ TEST(ComplementarityVerdicts, EveryLeafOfAProofIsNeeded) {
     for (std::size_t k = 0; k < solution.proof.size(); ++k) {
       ComplementaritySolution less = solution;
       less.proof.erase(less.proof.begin() + static_cast<std::ptrdiff_t>(k));
-      EXPECT_EQ(certify(p, less).infeasible, std::numeric_limits<double>::infinity()) << "problem " << i << ", leaf " << k;
+      EXPECT_EQ(certify(p, less).infeasible, std::numeric_limits<double>::infinity())
+          << "problem " << i << ", leaf " << k;
     }
   }
   EXPECT_EQ(examined, 20);

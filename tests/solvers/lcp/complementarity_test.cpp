@@ -14,7 +14,9 @@ using deft::testing::ComplementarityProblems;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-ComplementarityProgram program(const MatrixXd& M, const VectorXd& q, std::vector<int> free = {}) { return {M, q, std::move(free), {}}; }
+ComplementarityProgram program(const MatrixXd& M, const VectorXd& q, std::vector<int> free = {}) {
+  return {M, q, std::move(free), {}};
+}
 
 ComplementarityResult solve(const ComplementarityProgram& p, ComplementaritySettings settings = {}) {
   return ComplementaritySolver(settings).solve(p);
@@ -42,7 +44,8 @@ TEST(Complementarity, WhatNothingPressesStays) {
 
 TEST(Complementarity, WeaklyCoupledPartsAreOneProblem) {
   // Entries of 1e-10 join what has its own units otherwise; with loads of 1e6 they decide.
-  const ComplementarityProgram pair = program((MatrixXd(2, 2) << 1, -1e-10, 1e-10, 1).finished(), Eigen::Vector2d(-1, -1e-3));
+  const ComplementarityProgram pair =
+      program((MatrixXd(2, 2) << 1, -1e-10, 1e-10, 1).finished(), Eigen::Vector2d(-1, -1e-3));
   const auto joined = solve(pair);
   ASSERT_EQ(joined.status, Status::kSolved);
   EXPECT_LT(error(pair, joined.solution.z), 1e-12);
@@ -57,11 +60,14 @@ TEST(Complementarity, WeaklyCoupledPartsAreOneProblem) {
 
 TEST(Complementarity, WhatHardlyGainsMayStillMoveFar) {
   // (1, 0, 0) and (½, 5e4, 0): beside an idle row of 1e8 the gain on the way from one to the other is small.
-  const ComplementarityProgram far{(MatrixXd(3, 3) << 1, 1e-5, 0, 1e-5, 0, -1, 0, 1, 1).finished(), Eigen::Vector3d(-1, -0.5e-5, 1e8), {},
+  const ComplementarityProgram far{(MatrixXd(3, 3) << 1, 1e-5, 0, 1e-5, 0, -1, 0, 1, 1).finished(),
+                                   Eigen::Vector3d(-1, -0.5e-5, 1e8),
+                                   {},
                                    Eigen::RowVector3d(1, 0, 0)};
   EXPECT_NE(solve(far, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
   // (1, t) for all t ≥ 0, of which the motion keeps 5e-10 t.
-  const ComplementarityProgram ray{(MatrixXd(2, 2) << 1, 0, 1, 0).finished(), Eigen::Vector2d(-1, -1), {}, Eigen::RowVector2d(1, 5e-10)};
+  const ComplementarityProgram ray{
+      (MatrixXd(2, 2) << 1, 0, 1, 0).finished(), Eigen::Vector2d(-1, -1), {}, Eigen::RowVector2d(1, 5e-10)};
   EXPECT_NE(solve(ray, {.check_uniqueness = true}).solution.uniqueness, Uniqueness::kUnique);
 }
 
@@ -122,7 +128,8 @@ TEST(Complementarity, SolvesFrictionalContact) {
     const ComplementarityResult& result = solver.solve(p);
     EXPECT_EQ(result.status, Status::kSolved) << "problem " << i << ", size " << p.q.size();
     EXPECT_LE(result.certificate.max_scaled(), 1e-10) << "problem " << i;
-    const double size = std::max(1.0, result.solution.z.lpNorm<Eigen::Infinity>()) * std::max(1.0, p.M.lpNorm<Eigen::Infinity>());
+    const double size =
+        std::max(1.0, result.solution.z.lpNorm<Eigen::Infinity>()) * std::max(1.0, p.M.lpNorm<Eigen::Infinity>());
     EXPECT_LE(error(p, result.solution.z), 1e-8 * size) << "problem " << i;
   }
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "deft/solvers/lcp/complementarity_solver.hpp"
-#include "support/complementarity_problems.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/complementarity_problems.hpp"
 
 namespace deft::solvers::lcp {
 namespace complementarity_warm_test {
@@ -95,9 +95,9 @@ TEST(ComplementaritySolver, WarmSolvesOfOneSizeDoNotAllocate) {
     bool solved = true;
     for (int step = 0; step < 5; ++step) {
       p.q *= 0.99;
-      solved = solved && solver.solve(p).status == Status::kSolved;    // last basis
+      solved = solved && solver.solve(p).status == Status::kSolved;  // last basis
       solver.forget();
-      solved = solved && solver.solve(p).status == Status::kSolved;    // Lemke's method
+      solved = solved && solver.solve(p).status == Status::kSolved;     // Lemke's method
       solved = solved && solver.solve(held).status == Status::kSolved;  // with free variables
     }
     return solved;

@@ -8,8 +8,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "deft/solvers/lcs/box_linear_program.hpp"
 #include "deft/solvers/lcp/complementarity_solver.hpp"
+#include "deft/solvers/lcs/box_linear_program.hpp"
 
 namespace deft::solvers::lcs {
 namespace bounds_test {
@@ -44,7 +44,8 @@ double best_vertex(const MatrixXd& R, const VectorXd& lower, const VectorXd& upp
       for (int j = 0; j < n; ++j) rhs[j] = (sides >> j & 1 ? upper : lower)[rows[j]];
       if (!rhs.allFinite()) continue;
       const VectorXd point = all * lu.solve(rhs);
-      if (((point - lower).array() >= -1e-9).all() && ((upper - point).array() >= -1e-9).all()) best = std::max(best, c.dot(point));
+      if (((point - lower).array() >= -1e-9).all() && ((upper - point).array() >= -1e-9).all())
+        best = std::max(best, c.dot(point));
     }
   }
   return best;
@@ -252,15 +253,18 @@ TEST(LcsBounds, HoldEveryTrajectory) {
       t.x.col(0) = p.x0;
       bool inside = true;
       for (int k = 0; k < p.N && inside; ++k) {
-        t.u.col(k) = MatrixXd::NullaryExpr(s.nu(), 1, [&] { return trial % 3 == 0 ? (uniform(generator) > 0 ? 1.0 : -1.0) : uniform(generator); });
+        t.u.col(k) = MatrixXd::NullaryExpr(
+            s.nu(), 1, [&] { return trial % 3 == 0 ? (uniform(generator) > 0 ? 1.0 : -1.0) : uniform(generator); });
         const VectorXd free = s.A * t.x.col(k) + s.B * t.u.col(k) + s.F;
-        const auto& result = solver.solve({s.D * s.C + s.E, s.D0 * t.x.col(k) + s.D * free + s.H * t.u.col(k) + s.alpha, {}, {}});
+        const auto& result =
+            solver.solve({s.D * s.C + s.E, s.D0 * t.x.col(k) + s.D * free + s.H * t.u.col(k) + s.alpha, {}, {}});
         inside = usable(result.status);
         if (!inside) break;
         t.gamma.col(k) = result.solution.z;
         slack.col(k) = result.solution.w;
         t.x.col(k + 1) = free + s.C * result.solution.z;
-        if (p.x_min.size() > 0) inside = ((t.x.col(k + 1) - p.x_min).array() >= 0).all() && ((p.x_max - t.x.col(k + 1)).array() >= 0).all();
+        if (p.x_min.size() > 0)
+          inside = ((t.x.col(k + 1) - p.x_min).array() >= 0).all() && ((p.x_max - t.x.col(k + 1)).array() >= 0).all();
         if (p.gamma_max.size() > 0) inside = inside && ((p.gamma_max - t.gamma.col(k)).array() >= 0).all();
       }
       if (!inside) continue;

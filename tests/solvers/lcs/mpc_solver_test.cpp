@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/solvers/lcs/mpc_solver.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,9 +31,9 @@ struct Published {
 // Optimal costs of the point contact model of the published note, found by two commercial solvers.
 TEST(BranchAndBound, FindsThePublishedOptimaAndProvesThem) {
   const Vector4d floor(-2, -4, 0, 0), sliding(-1, -4.35, 0.6, -0.5), wedge(-3.45, -4.3, -0.3, -0.4);
-  const Published cases[] = {{floor, 1, 51.999740262},  {floor, 3, 103.988098420},   {floor, 5, 155.904711933},   {floor, 10, 284.036637098},
-                             {floor, 20, 505.425910054}, {sliding, 3, 64.897376337},  {sliding, 5, 95.601064859}, {sliding, 10, 168.580161653},
-                             {wedge, 5, 256.722439275}};
+  const Published cases[] = {{floor, 1, 51.999740262},   {floor, 3, 103.988098420},    {floor, 5, 155.904711933},
+                             {floor, 10, 284.036637098}, {floor, 20, 505.425910054},   {sliding, 3, 64.897376337},
+                             {sliding, 5, 95.601064859}, {sliding, 10, 168.580161653}, {wedge, 5, 256.722439275}};
   for (const Published& expected : cases) {
     const LcsMpcProgram program = disc_program(expected.N, expected.start);
     const LcsMpcResult result = solve(program);
@@ -52,9 +52,9 @@ TEST(BranchAndBound, HeldInputsMakeItASimulation) {
     Eigen::Vector2d u;
     Vector4d next;
   };
-  const Step steps[] = {{{-2, -4.4, 0.5, 0}, {0, -1}, {-1.958, -4.4, 0.42, 0}},           // slides
-                        {{-2, -4.35, 0.1, -0.9}, {0.2, -0.3}, {-2, -4.4, 0, -0.5}},        // sticks
-                        {{0, -2.5, 0.5, 0}, {1, 0}, {0.06, -2.5, 0.6, 0}}};                      // nothing near
+  const Step steps[] = {{{-2, -4.4, 0.5, 0}, {0, -1}, {-1.958, -4.4, 0.42, 0}},      // slides
+                        {{-2, -4.35, 0.1, -0.9}, {0.2, -0.3}, {-2, -4.4, 0, -0.5}},  // sticks
+                        {{0, -2.5, 0.5, 0}, {1, 0}, {0.06, -2.5, 0.6, 0}}};          // nothing near
   for (const Step& step : steps) {
     LcsMpcProgram program = disc_program(1, step.x);
     program.u_min = program.u_max = step.u;
@@ -90,7 +90,8 @@ TEST(BranchAndBound, AgreesWithAllModesOfRandomSystems) {
 // Whether complete modes agree with a leaf.
 bool covers(const LcsLeaf& leaf, long number) {
   for (std::size_t i = 0; i < leaf.modes.size(); ++i) {
-    if (leaf.modes[i] != PairMode::kOpen && (leaf.modes[i] == PairMode::kSlackZero) != (((number >> i) & 1) != 0)) return false;
+    if (leaf.modes[i] != PairMode::kOpen && (leaf.modes[i] == PairMode::kSlackZero) != (((number >> i) & 1) != 0))
+      return false;
   }
   return true;
 }
@@ -105,7 +106,9 @@ TEST(BranchAndBound, LeavesOfTheProofCoverAllModesAndTheirBoundsHold) {
     if (result.status != Status::kSolved && result.status != Status::kInfeasible) continue;
     const auto pairs = to_size(program.N * program.system.pairs());
     for (long number = 0; number < (1L << pairs); ++number) {
-      EXPECT_EQ(std::count_if(result.proof.begin(), result.proof.end(), [&](const LcsLeaf& leaf) { return covers(leaf, number); }), 1)
+      EXPECT_EQ(std::count_if(result.proof.begin(), result.proof.end(),
+                              [&](const LcsLeaf& leaf) { return covers(leaf, number); }),
+                1)
           << "seed " << seed << " modes " << number;
     }
     leaves += result.proof.size();
@@ -113,14 +116,18 @@ TEST(BranchAndBound, LeavesOfTheProofCoverAllModesAndTheirBoundsHold) {
     for (const LcsLeaf& leaf : result.proof) {
       least = std::min(least, leaf.bound);
       std::vector<int> modes;
-      for (const PairMode mode : leaf.modes) modes.push_back(mode == PairMode::kOpen ? -1 : mode == PairMode::kSlackZero ? 1 : 0);
+      for (const PairMode mode : leaf.modes)
+        modes.push_back(mode == PairMode::kOpen ? -1 : mode == PairMode::kSlackZero ? 1 : 0);
       const auto within = try_all_modes(program, modes);
-      // A multiplier that may be lowered without loss may leave a leaf for another one of the same cost, never the proof.
+      // A multiplier that may be lowered without loss may leave a leaf for another one of the same cost, never the
+      // proof.
       const double claimed = std::min(leaf.bound, result.has_incumbent ? result.cost : leaf.bound);
       if (within.failures > 0) continue;
       EXPECT_GE(within.cost, std::isfinite(claimed) ? claimed - 1e-6 * (1 + claimed) : claimed) << "seed " << seed;
     }
-    if (result.has_incumbent) { EXPECT_GE(least, result.bound - 1e-12 * (1 + result.bound)) << "seed " << seed; }
+    if (result.has_incumbent) {
+      EXPECT_GE(least, result.bound - 1e-12 * (1 + result.bound)) << "seed " << seed;
+    }
   }
   EXPECT_GT(leaves, 90u);
 }

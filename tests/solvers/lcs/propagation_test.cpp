@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/solvers/lcs/propagation.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "deft/solvers/lcs/box_linear_program.hpp"
 #include "deft/solvers/lcp/complementarity_solver.hpp"
+#include "deft/solvers/lcs/box_linear_program.hpp"
 #include "support/lcs_problems.hpp"
 
 namespace deft::solvers::lcs {
@@ -37,7 +37,9 @@ bool simulate(const LcsMpcProgram& p, const MatrixXd& u, MatrixXd& x, MatrixXd& 
     gamma.col(k) = step.solution.z;
     slack.col(k) = step.solution.w;
     x.col(k + 1) = free + s.C * gamma.col(k);
-    if (p.x_max.size() > 0 && p.x_price.size() == 0 && ((x.col(k + 1) - p.x_max).maxCoeff() > 0 || (p.x_min - x.col(k + 1)).maxCoeff() > 0)) return false;
+    if (p.x_max.size() > 0 && p.x_price.size() == 0 &&
+        ((x.col(k + 1) - p.x_max).maxCoeff() > 0 || (p.x_min - x.col(k + 1)).maxCoeff() > 0))
+      return false;
     if (p.gamma_max.size() > 0 && (gamma.col(k) - p.gamma_max).maxCoeff() > 0) return false;
   }
   return true;
@@ -122,7 +124,8 @@ TEST(LcsPropagation, ProvesThatANodeIsEmpty) {
   EXPECT_FALSE(propagation.run(intervals, modes, 8, scratch));
 }
 
-// Where two surfaces with friction jam, their forces may be anything; some forces within the bounds give the same motion.
+// Where two surfaces with friction jam, their forces may be anything; some forces within the bounds give the same
+// motion.
 TEST(LcsPropagation, ForcesInAWedgeAreBoundedWithoutLoss) {
   std::mt19937 generator(9);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -130,8 +133,9 @@ TEST(LcsPropagation, ForcesInAWedgeAreBoundedWithoutLoss) {
   for (int round = 0; round < 150; ++round) {
     // At the corner of bevel and floor, x = −4.4 + 0.6√2 and y = −4.4, or close to it.
     const double off = round % 3 == 0 ? 0.0 : 0.03;
-    LcsMpcProgram p = disc_program(1, Vector4d(-4.4 + 0.6 * std::sqrt(2.0) - off * std::abs(uniform(generator)), -4.4 + off * std::abs(uniform(generator)),
-                                               uniform(generator), uniform(generator)));
+    LcsMpcProgram p =
+        disc_program(1, Vector4d(-4.4 + 0.6 * std::sqrt(2.0) - off * std::abs(uniform(generator)),
+                                 -4.4 + off * std::abs(uniform(generator)), uniform(generator), uniform(generator)));
     if (p.x0(1) - p.x0(0) > 0.6 * std::sqrt(2.0)) continue;
     const auto& s = p.system;
     const LcsPropagation propagation(p);
@@ -170,7 +174,8 @@ TEST(LcsPropagation, ForcesInAWedgeAreBoundedWithoutLoss) {
   EXPECT_GT(needed, 10);
 }
 
-// The bound that no other rule finds, and its value: a body of mass 1 squeezed by rods that only push, each alone at most 2.
+// The bound that no other rule finds, and its value: a body of mass 1 squeezed by rods that only push, each alone at
+// most 2.
 TEST(LcsPropagation, VerticesBoundForcesThatCancel) {
   LcsMpcProgram p = disc_program(1, Vector4d(0, 0, 0, 0));
   auto& s = p.system;
@@ -190,7 +195,9 @@ TEST(LcsPropagation, VerticesBoundForcesThatCancel) {
       // v' = 0.1 u + γ_1 − γ_2 within ±1, |u| ≤ 1: at a vertex one of both is zero, the other one at most 1.1.
       const double bound = intervals.hi[propagation.gamma(0, i)];
       EXPECT_NEAR(std::min(bound, 9.0), without_loss ? 1.1 : 9.0, 1e-6);
-      if (without_loss) { EXPECT_GE(bound, 1.1); }
+      if (without_loss) {
+        EXPECT_GE(bound, 1.1);
+      }
     }
     scratch = {};
   }

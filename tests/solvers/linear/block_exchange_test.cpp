@@ -39,7 +39,8 @@ TEST(BlockExchange, DoesWhatPivotsDo) {
       for (int i = 0; i < n; ++i) {
         EXPECT_EQ(whole.row_variable(i), single.row_variable(i));
         EXPECT_EQ(whole.col_variable(i), single.col_variable(i));
-        for (int j = 0; j < n + 2; ++j) EXPECT_NEAR(whole.row(i)[j], single.row(i)[j], 1e-9 * (1 + std::abs(single.row(i)[j])));
+        for (int j = 0; j < n + 2; ++j)
+          EXPECT_NEAR(whole.row(i)[j], single.row(i)[j], 1e-9 * (1 + std::abs(single.row(i)[j])));
       }
     }
   }

@@ -28,7 +28,8 @@ using Eigen::VectorXd;
 using In = std::span<const double>;
 using Out = std::span<double>;
 
-// S. C. Billups: (z − 1)² − 1.01 for each entry. From z = 0 every descent of |Φ| ends in a local minimum. The only solution is 1 + √1.01.
+// S. C. Billups: (z − 1)² − 1.01 for each entry. From z = 0 every descent of |Φ| ends in a local minimum. The only
+// solution is 1 + √1.01.
 LambdaMcp billups(int n) {
   return LambdaMcp(n, [](In z, Out F, McpJacobian* J) {
     for (std::size_t i = 0; i < z.size(); ++i) {
@@ -53,8 +54,8 @@ TEST(McpFallbacks, LeaveTheLocalMinimumOfBillups) {
   }
 }
 
-// The corner of a turned box that is lowest, from any other: n + Σ l_i n_i = 0, 0 ≤ l_i ⟂ s_i − n_iᵀa ≥ 0, a linear program. Some boxes
-// stand on a face or an edge: then a is not unique.
+// The corner of a turned box that is lowest, from any other: n + Σ l_i n_i = 0, 0 ≤ l_i ⟂ s_i − n_iᵀa ≥ 0, a linear
+// program. Some boxes stand on a face or an edge: then a is not unique.
 TEST(McpFallbacks, FindTheLowestPointOfABoxFromAnyStart) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -120,7 +121,8 @@ TEST(McpJosephyNewton, ComesToTheSolutionAlone) {
 }
 
 TEST(McpJosephyNewton, SolvesALinearProblemInOneStep) {
-  const LambdaMcp base = linear_mcp((MatrixXd(3, 3) << 2, 1, 0, -1, 3, 1, 0, 1, 2).finished(), Vector3d(-1, 2, -3), {1});
+  const LambdaMcp base =
+      linear_mcp((MatrixXd(3, 3) << 2, 1, 0, -1, 3, 1, 0, 1, 2).finished(), Vector3d(-1, 2, -3), {1});
   LambdaMcp problem = base;
   ScaledMcp scaled;
   scaled.bind(problem);
@@ -158,11 +160,13 @@ TEST(McpFallbacks, LimitsHaveTheirStatus) {
   EXPECT_EQ(late.status, Status::kTimeLimit);
   EXPECT_EQ(late.residual, mcp_error(problem, late.z));
   // A solved start needs no time.
-  EXPECT_EQ(McpSolver({.time_limit_s = 0}).solve(problem, std::vector<double>(3, 1 + std::sqrt(1.01))).status, Status::kSolved);
+  EXPECT_EQ(McpSolver({.time_limit_s = 0}).solve(problem, std::vector<double>(3, 1 + std::sqrt(1.01))).status,
+            Status::kSolved);
 }
 
 TEST(McpFallbacks, WhatHasNoSolutionEndsSoon) {
-  // Families without solution: −1 − z²; contradicting equations; a pair whose rows exclude each other; a function nowhere defined.
+  // Families without solution: −1 − z²; contradicting equations; a pair whose rows exclude each other; a function
+  // nowhere defined.
   std::vector<LambdaMcp> problems;
   problems.push_back(LambdaMcp(2, [](In z, Out F, McpJacobian* J) {
     for (int i = 0; i < 2; ++i) {

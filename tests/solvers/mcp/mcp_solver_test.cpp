@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/solvers/mcp/mcp_solver.hpp"
+#include "deft/core/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "support/mcp_problems.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/mcp_problems.hpp"
 
 namespace deft::solvers::mcp {
 namespace mcp_solver_test {
@@ -38,7 +38,8 @@ TEST(McpNewton, SolvesKojimaAndShindoFromManyStarts) {
         ASSERT_EQ(result.status, Status::kSolved) << a << b << c;
         EXPECT_LT(mcp_error(problem, result.z), 1e-12);
         const bool first = std::abs(result.z[3] - 0.5) < 1e-6;
-        const VectorXd exact = first ? VectorXd(Eigen::Vector4d(std::sqrt(6.0) / 2, 0, 0, 0.5)) : VectorXd(Eigen::Vector4d(1, 0, 3, 0));
+        const VectorXd exact =
+            first ? VectorXd(Eigen::Vector4d(std::sqrt(6.0) / 2, 0, 0, 0.5)) : VectorXd(Eigen::Vector4d(1, 0, 3, 0));
         for (int i = 0; i < 4; ++i) EXPECT_NEAR(result.z[i], exact[i], 1e-9);
         EXPECT_EQ(result.z[1], 0.0);
       }
@@ -108,20 +109,19 @@ TEST(McpNewton, FreeRowsAloneAreEquations) {
 
 // Two multipliers that do the same: all (l, 1 − l) are solutions, the Jacobian is singular at each.
 TEST(McpNewton, RedundantMultipliersCostNoSpeed) {
-  LambdaMcp problem(
-      3,
-      [](In z, Out F, McpJacobian* J) {
-        F[0] = z[0] + z[0] * z[0] * z[0] + 1 - z[1] - z[2];
-        F[1] = F[2] = std::sinh(z[0]);
-        if (J == nullptr) return true;
-        J->add(0, 0, 1 + 3 * z[0] * z[0]);
-        J->add(0, 1, -1);
-        J->add(0, 2, -1);
-        J->add(1, 0, std::cosh(z[0]));
-        J->add(2, 0, std::cosh(z[0]));
-        return true;
-      },
-      {0});
+  LambdaMcp problem(3,
+                    [](In z, Out F, McpJacobian* J) {
+                      F[0] = z[0] + z[0] * z[0] * z[0] + 1 - z[1] - z[2];
+                      F[1] = F[2] = std::sinh(z[0]);
+                      if (J == nullptr) return true;
+                      J->add(0, 0, 1 + 3 * z[0] * z[0]);
+                      J->add(0, 1, -1);
+                      J->add(0, 2, -1);
+                      J->add(1, 0, std::cosh(z[0]));
+                      J->add(2, 0, std::cosh(z[0]));
+                      return true;
+                    },
+                    {0});
   for (const double start : {0.0, 0.3, 1.0, 3.0, 20.0}) {
     const std::vector<double> from{start, 0.2 * start, start};
     const McpResult result = McpSolver().solve(problem, from);
@@ -134,7 +134,8 @@ TEST(McpNewton, RedundantMultipliersCostNoSpeed) {
     constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
     double before = 1;
     for (int k = 0; k < 20 && before > 1e-9; ++k) {
-      const double residual = McpSolver({.tolerance = 1e-15, .max_newton = k, .fallbacks = false}).solve(problem, from).residual;
+      const double residual =
+          McpSolver({.tolerance = 1e-15, .max_newton = k, .fallbacks = false}).solve(problem, from).residual;
       if (before < 0.03) {
         EXPECT_LT(residual, std::max(5 * before * before, kRounding)) << start << " " << k;
       }
@@ -147,25 +148,24 @@ TEST(McpNewton, RedundantMultipliersCostNoSpeed) {
 // A pressed point somewhere on a face: 0 ≤ p ⟂ gap ≥ 0 with nothing that says where on it.
 TEST(McpNewton, WhatNothingDeterminesStaysNearTheStart) {
   const Eigen::Matrix3d pair = (Eigen::Matrix3d() << 1, 1, 0, 1, 1, 0, 0, 0, 1).finished();
-  LambdaMcp problem(
-      4,
-      [pair](In z, Out F, McpJacobian* J) {
-        const double sum = z[0] + z[1] - 2;
-        F[0] = F[1] = sum + 0.1 * sum * sum * sum;
-        F[2] = 3 * z[2] - std::cos(sum) - z[3];
-        F[3] = z[2] - 1;
-        if (J == nullptr) return true;
-        for (int i = 0; i < 2; ++i)
-          for (int j = 0; j < 2; ++j) {
-            J->add(i, j, 1 + 0.3 * sum * sum);
-            if (i == 0) J->add(2, j, std::sin(sum));
-          }
-        J->add(2, 2, 3);
-        J->add(2, 3, -1);
-        J->add(3, 2, 1);
-        return true;
-      },
-      {0, 1, 2});
+  LambdaMcp problem(4,
+                    [pair](In z, Out F, McpJacobian* J) {
+                      const double sum = z[0] + z[1] - 2;
+                      F[0] = F[1] = sum + 0.1 * sum * sum * sum;
+                      F[2] = 3 * z[2] - std::cos(sum) - z[3];
+                      F[3] = z[2] - 1;
+                      if (J == nullptr) return true;
+                      for (int i = 0; i < 2; ++i)
+                        for (int j = 0; j < 2; ++j) {
+                          J->add(i, j, 1 + 0.3 * sum * sum);
+                          if (i == 0) J->add(2, j, std::sin(sum));
+                        }
+                      J->add(2, 2, 3);
+                      J->add(2, 3, -1);
+                      J->add(3, 2, 1);
+                      return true;
+                    },
+                    {0, 1, 2});
   const McpResult result = McpSolver().solve(problem, std::vector<double>{5, -4, 0, 0});
   ASSERT_EQ(result.status, Status::kSolved);
   EXPECT_LE(result.iterations, 12);
@@ -188,21 +188,22 @@ TEST(McpNewton, UnitsDoNotMatter) {
       variables[i] = std::pow(10.0, exponent(random));
       rows[i] = std::pow(10.0, exponent(random));
     }
-    LambdaMcp scaled(
-        20,
-        [&](In z, Out F, McpJacobian* J) {
-          std::vector<double> y(20), f(20), data(400);
-          for (std::size_t i = 0; i < 20; ++i) y[i] = z[i] / variables[i];
-          McpJacobian inner(data.data(), 20, nullptr);
-          plain.evaluate(y, f, &inner);
-          for (std::size_t i = 0; i < 20; ++i) {
-            F[i] = f[i] * rows[i];
-            if (J != nullptr)
-              for (std::size_t j = 0; j < 20; ++j) J->add(static_cast<int>(i), static_cast<int>(j), data[i * 20 + j] * rows[i] / variables[j]);
-          }
-          return true;
-        },
-        {0, 1, 2, 3, 4, 5});
+    LambdaMcp scaled(20,
+                     [&](In z, Out F, McpJacobian* J) {
+                       std::vector<double> y(20), f(20), data(400);
+                       for (std::size_t i = 0; i < 20; ++i) y[i] = z[i] / variables[i];
+                       McpJacobian inner(data.data(), 20, nullptr);
+                       plain.evaluate(y, f, &inner);
+                       for (std::size_t i = 0; i < 20; ++i) {
+                         F[i] = f[i] * rows[i];
+                         if (J != nullptr)
+                           for (std::size_t j = 0; j < 20; ++j)
+                             J->add(static_cast<int>(i), static_cast<int>(j),
+                                    data[i * 20 + j] * rows[i] / variables[j]);
+                       }
+                       return true;
+                     },
+                     {0, 1, 2, 3, 4, 5});
     scaled.variables = variables;
     scaled.rows = rows;
     const McpResult result = McpSolver().solve(scaled, std::vector<double>(20, 0.0));
@@ -213,19 +214,18 @@ TEST(McpNewton, UnitsDoNotMatter) {
 
 TEST(McpNewton, StaysWhereTheFunctionIsDefined) {
   // ln z_0 + z_1 = 0 for z_0 > 0 only, 0 ≤ z_1 ⟂ 0.5 − √(z_0 − 0.1) ≥ 0: z_0 = 0.35, z_1 = −ln 0.35.
-  LambdaMcp problem(
-      2,
-      [](In z, Out F, McpJacobian* J) {
-        if (!(z[0] > 0.1)) return false;
-        F[0] = std::log(z[0]) + z[1];
-        F[1] = 0.5 - std::sqrt(z[0] - 0.1);
-        if (J == nullptr) return true;
-        J->add(0, 0, 1 / z[0]);
-        J->add(0, 1, 1);
-        J->add(1, 0, -0.5 / std::sqrt(z[0] - 0.1));
-        return true;
-      },
-      {0});
+  LambdaMcp problem(2,
+                    [](In z, Out F, McpJacobian* J) {
+                      if (!(z[0] > 0.1)) return false;
+                      F[0] = std::log(z[0]) + z[1];
+                      F[1] = 0.5 - std::sqrt(z[0] - 0.1);
+                      if (J == nullptr) return true;
+                      J->add(0, 0, 1 / z[0]);
+                      J->add(0, 1, 1);
+                      J->add(1, 0, -0.5 / std::sqrt(z[0] - 0.1));
+                      return true;
+                    },
+                    {0});
   for (const double start : {0.11, 1.0, 5.0, 100.0}) {
     const McpResult result = McpSolver().solve(problem, std::vector<double>{start, 0});
     ASSERT_EQ(result.status, Status::kSolved) << start;
@@ -237,8 +237,8 @@ TEST(McpNewton, StaysWhereTheFunctionIsDefined) {
   EXPECT_EQ(nowhere.z.size(), 2u);
 }
 
-// −u'' + u³ = load where u ≥ obstacle; unknown z = u − obstacle, 0 ≤ z ⟂ residual ≥ 0, on a grid of 20 × 20 points. Oracle: projected
-// Gauss–Seidel with a scalar Newton method, which forms no matrix.
+// −u'' + u³ = load where u ≥ obstacle; unknown z = u − obstacle, 0 ≤ z ⟂ residual ≥ 0, on a grid of 20 × 20 points.
+// Oracle: projected Gauss–Seidel with a scalar Newton method, which forms no matrix.
 TEST(McpNewton, SolvesAnObstacleProblemOfManyUnknowns) {
   const int side = 20, n = side * side;
   const double h2 = 1.0 / ((side + 1.0) * (side + 1.0));
@@ -323,8 +323,10 @@ TEST(McpNewton, RefusesWrongInputByName) {
   EXPECT_EQ(message([](auto&, auto& start, auto&) { start.push_back(1); }), "start: has 3 entries, expected 2");
   EXPECT_EQ(message([&](auto&, auto& start, auto&) { start[1] = nan; }), "start[1] = nan: must be finite");
   EXPECT_EQ(message([](auto& p, auto&, auto&) { p.rows[0] = 0; }), "row_scale[0] = 0: must be positive and finite");
-  EXPECT_EQ(message([](auto& p, auto&, auto&) { p.variables[1] = -2; }), "variable_scale[1] = -2: must be positive and finite");
-  EXPECT_EQ(message([](auto& p, auto&, auto&) { p.variables.pop_back(); }), "variable_scale: has 1 entries, expected 2");
+  EXPECT_EQ(message([](auto& p, auto&, auto&) { p.variables[1] = -2; }),
+            "variable_scale[1] = -2: must be positive and finite");
+  EXPECT_EQ(message([](auto& p, auto&, auto&) { p.variables.pop_back(); }),
+            "variable_scale: has 1 entries, expected 2");
   EXPECT_EQ(message([](auto&, auto&, auto& s) { s.tolerance = 0; }), "tolerance = 0: must be positive");
   EXPECT_EQ(message([](auto&, auto&, auto& s) { s.max_newton = -1; }), "max_newton = -1: must not be negative");
 }
@@ -341,7 +343,8 @@ TEST(McpNewton, ARepeatedSizeDoesNotAllocate) {
   deft::testing::LambdaMcp problem(n, [](std::span<const double> z, std::span<double> F, McpJacobian* J) {
     for (int i = 0; i < n; ++i) {
       const auto k = to_size(i);
-      F[k] = z[k] * z[k] * z[k] - 2 + (i % 3) * 2 + 0.3 * (z[(k + 1) % n] - z[(k + 5) % n]) + (i < 2 ? -5.0 : 0.0) * z[2];
+      F[k] =
+          z[k] * z[k] * z[k] - 2 + (i % 3) * 2 + 0.3 * (z[(k + 1) % n] - z[(k + 5) % n]) + (i < 2 ? -5.0 : 0.0) * z[2];
       if (J == nullptr) continue;
       J->add(i, i, 3 * z[k] * z[k]);
       J->add(i, (i + 1) % n, 0.3);

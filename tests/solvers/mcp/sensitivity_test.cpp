@@ -43,7 +43,8 @@ TEST(McpSensitivity, AgreesWithSolvingAgain) {
   for (const int n : {5, 20, 160}) {  // the last one is sparse
     std::vector<double> exact;
     LambdaMcp base = monotone(n, n / 3, 11, exact);
-    const MatrixXd D = MatrixXd::NullaryExpr(n, 3, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3 * i + 7 * j); });
+    const MatrixXd D =
+        MatrixXd::NullaryExpr(n, 3, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3 * i + 7 * j); });
     McpSolver solver({.tolerance = 1e-12});
     const auto solution = [&](const VectorXd& p) {
       LambdaMcp problem = with_parameters(base, D, p);
@@ -60,8 +61,10 @@ TEST(McpSensitivity, AgreesWithSolvingAgain) {
     EXPECT_FALSE(nonsmooth);
     for (int k = 0; k < 3; ++k) {
       const double h = 1e-5;
-      const VectorXd difference = (solution(p + h * VectorXd::Unit(3, k)) - solution(p - h * VectorXd::Unit(3, k))) / (2 * h);
-      EXPECT_LT((difference - dz.col(k)).lpNorm<Eigen::Infinity>(), 1e-7 * (1 + difference.lpNorm<Eigen::Infinity>())) << n << " " << k;
+      const VectorXd difference =
+          (solution(p + h * VectorXd::Unit(3, k)) - solution(p - h * VectorXd::Unit(3, k))) / (2 * h);
+      EXPECT_LT((difference - dz.col(k)).lpNorm<Eigen::Infinity>(), 1e-7 * (1 + difference.lpNorm<Eigen::Infinity>()))
+          << n << " " << k;
       EXPECT_GT(difference.norm(), 1e-2);
     }
   }
@@ -76,16 +79,21 @@ TEST(McpSensitivity, TellsAKinkAndASingularSystem) {
   ASSERT_TRUE(solver.sensitivity(kinked, z, MatrixXd::Identity(2, 2), dz, &nonsmooth));
   EXPECT_TRUE(nonsmooth);
   EXPECT_EQ(dz, (MatrixXd(2, 2) << 0, 0, 0, -1).finished());
-  LambdaMcp redundant = linear_mcp((MatrixXd(3, 3) << 1, -1, -1, 1, 0, 0, 1, 0, 0).finished(), Eigen::Vector3d(1, 0, 0), {0});
+  LambdaMcp redundant =
+      linear_mcp((MatrixXd(3, 3) << 1, -1, -1, 1, 0, 0, 1, 0, 0).finished(), Eigen::Vector3d(1, 0, 0), {0});
   EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, MatrixXd::Ones(3, 1), dz));
   std::vector<char> determined;
-  EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, Eigen::Vector3d(0, 1, -1), dz, nullptr, 1e-8, &determined)) << "contradiction";
-  EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1}, MatrixXd::Ones(3, 1), dz), std::invalid_argument);
-  EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1, 0}, MatrixXd::Ones(2, 1), dz), std::invalid_argument);
+  EXPECT_FALSE(solver.sensitivity(redundant, std::vector<double>{0, 0.5, 0.5}, Eigen::Vector3d(0, 1, -1), dz, nullptr,
+                                  1e-8, &determined))
+      << "contradiction";
+  EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1}, MatrixXd::Ones(3, 1), dz),
+               std::invalid_argument);
+  EXPECT_THROW(solver.sensitivity(redundant, std::vector<double>{0, 1, 0}, MatrixXd::Ones(2, 1), dz),
+               std::invalid_argument);
 }
 
-// A mass v pressed by two multipliers that do the same, and a point x on a face that nothing determines: v and the force of the multipliers
-// follow the parameters all the same. Sizes above 150 are sparse.
+// A mass v pressed by two multipliers that do the same, and a point x on a face that nothing determines: v and the
+// force of the multipliers follow the parameters all the same. Sizes above 150 are sparse.
 TEST(McpSensitivity, WhatIsDeterminedHasItsDerivativeWhereOthersAreNot) {
   for (const int copies : {1, 40}) {
     const int n = 4 * copies;
@@ -128,7 +136,8 @@ TEST(McpSensitivity, WhatIsDeterminedHasItsDerivativeWhereOthersAreNot) {
     std::vector<char> determined;
     ASSERT_TRUE(solver.sensitivity(problem, result.z, dF, dz, nullptr, 1e-8, &determined));
     for (int k = 0; k < copies; ++k) {
-      EXPECT_EQ(std::vector<char>(determined.begin() + 4 * k, determined.begin() + 4 * k + 4), (std::vector<char>{1, 0, 0, 0}));
+      EXPECT_EQ(std::vector<char>(determined.begin() + 4 * k, determined.begin() + 4 * k + 4),
+                (std::vector<char>{1, 0, 0, 0}));
       EXPECT_NEAR(dz(4 * k, 0), 0, 1e-12);
       EXPECT_NEAR(dz(4 * k, 1), 1, 1e-12);
       EXPECT_NEAR(0.3 * dz(4 * k + 1, 0) + 0.7 * dz(4 * k + 2, 0), 1, 1e-12);

@@ -1,4 +1,5 @@
-// Thrown squares that tumble to rest: sequences of nonlinear complementarity problems with impacts, corners, faces, sticking and sliding.
+// Thrown squares that tumble to rest: sequences of nonlinear complementarity problems with impacts, corners, faces,
+// sticking and sliding.
 
 #include <gtest/gtest.h>
 
@@ -43,8 +44,9 @@ Dual cos(const Dual& a) {
   return Dual::chain(std::cos(a.v), [&](std::size_t k) { return -std::sin(a.v) * a.d[k]; });
 }
 
-// One implicit Euler step of a square (side 1 m, 1 kg, inertia 1/6 kg m²) above the line z = 0. The contact point a is the lowest one at the end of
-// the step, e_z + Σ l_i n_i = 0, 0 ≤ l ⟂ ½ − nᵢᵀ(a − x) ≥ 0; normal impulse 0 ≤ p ⟂ a_z ≥ 0; friction p b with v_a + bσ = 0, 0 ≤ σ ⟂ μ² − b² ≥ 0.
+// One implicit Euler step of a square (side 1 m, 1 kg, inertia 1/6 kg m²) above the line z = 0. The contact point a is
+// the lowest one at the end of the step, e_z + Σ l_i n_i = 0, 0 ≤ l ⟂ ½ − nᵢᵀ(a − x) ≥ 0; normal impulse 0 ≤ p ⟂ a_z ≥
+// 0; friction p b with v_a + bσ = 0, 0 ≤ σ ⟂ μ² − b² ≥ 0.
 class Square final : public McpFunction {
  public:
   static constexpr double kGravity = 9.81, kInertia = 1.0 / 6, kHalf = 0.5;
@@ -67,7 +69,8 @@ class Square final : public McpFunction {
       u[i] = Dual(at[i]);
       u[i].d[i] = 1;
     }
-    const Dual end = Dual(angle) + Dual(h) * u[0], rx = u[3] - (Dual(x) + Dual(h) * u[1]), rz = u[4] - (Dual(z) + Dual(h) * u[2]);
+    const Dual end = Dual(angle) + Dual(h) * u[0], rx = u[3] - (Dual(x) + Dual(h) * u[1]),
+               rz = u[4] - (Dual(z) + Dual(h) * u[2]);
     const Dual c = cos(end), s = sin(end), px = u[9] * u[10], pz = u[9];
     std::array<Dual, kSize> f;
     f[0] = Dual(kInertia) * (u[0] - Dual(omega)) - (rx * pz - rz * px);

@@ -29,12 +29,14 @@ const PosedShape* cut_box(const PosedShape& box, const PosedShape& other, BoxCut
     depth = std::min(depth, half(f / 2) - lowest);
   }
   const double reach = std::max(depth, 0.0) + 3 * r;
-  const Vector3d low = (-half).cwiseMax(c - Vector3d::Constant(reach)), high = half.cwiseMin(c + Vector3d::Constant(reach));
+  const Vector3d low = (-half).cwiseMax(c - Vector3d::Constant(reach)),
+                 high = half.cwiseMin(c + Vector3d::Constant(reach));
   if ((high - low).minCoeff() <= 0 || (high - low).maxCoeff() > kMuchSmaller * 2 * half.maxCoeff()) return nullptr;
 
   Shape& shape = cut.shape;
   shape.half = 0.5 * (high - low);
-  for (int i = 0; i < 8; ++i) shape.core.vertices[i] = shape.half.cwiseProduct(Vector3d(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1));
+  for (int i = 0; i < 8; ++i)
+    shape.core.vertices[i] = shape.half.cwiseProduct(Vector3d(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1));
   for (int f = 0; f < 6; ++f) shape.core.faces[f].offset = shape.half(f / 2);
   shape.box_half = shape.half;
   shape.bounding_radius = shape.half.norm();

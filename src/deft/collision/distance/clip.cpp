@@ -96,8 +96,8 @@ void clip_polygons(const Piece& a, const Piece& b, ClipScratch& scratch, std::ve
       if (is_in == next_is_in) continue;
       ClipScratch::Corner corner{.x = here.x + at_here / (at_here - at_there) * (there.x - here.x)};
       if (here.edge_b >= 0 && ((here.edge_b + 1) % n_b == k || (k + 1) % n_b == here.edge_b)) {
-        corner.vertex_b =
-            (here.edge_b + 1) % n_b == k ? k : here.edge_b;  // two neighbouring sides of b meet in its corner
+        corner.vertex_b = (here.edge_b + 1) % n_b == k ? k : here.edge_b;  // two neighbouring sides of b meet in its
+                                                                           // corner
         corner.x = b.corners[corner.vertex_b];
       } else {
         corner.crossing_a = here.edge_a;

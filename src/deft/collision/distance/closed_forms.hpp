@@ -5,8 +5,8 @@
 
 namespace deft::collision {
 
-/// Signed distance [m], normal and witness points of the named kinds, a of the first and b of the second; exact to rounding,
-/// with a fixed normal where every one is right (equal centres). No allocation.
+/// Signed distance [m], normal and witness points of the named kinds, a of the first and b of the second; exact to
+/// rounding, with a fixed normal where every one is right (equal centres). No allocation.
 Proximity sphere_sphere(const PosedShape& a, const PosedShape& b);
 Proximity sphere_capsule(const PosedShape& a, const PosedShape& b);
 Proximity sphere_box(const PosedShape& a, const PosedShape& b);

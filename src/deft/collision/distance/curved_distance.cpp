@@ -207,7 +207,8 @@ Proximity curved_distance(const PosedShape& a, const PosedShape& b, EndScratch& 
   const GjkResult gjk = gjk_distance(a, b, kGuess);
   if (!gjk.disjoint || gjk.proximity.distance <= kNear) {
     if (a.shape->kind == Kind::kBox) {
-      if (const PosedShape* near = cut_box(a, b, scratch.cut)) return polish_touching(*near, b, gjk_distance(*near, b, kGuess), scratch);
+      if (const PosedShape* near = cut_box(a, b, scratch.cut))
+        return polish_touching(*near, b, gjk_distance(*near, b, kGuess), scratch);
     }
     return polish_touching(a, b, gjk, scratch);
   }

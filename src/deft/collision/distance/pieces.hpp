@@ -10,16 +10,15 @@ namespace deft::collision {
 /// 66, the caps 67 + c.
 inline constexpr int kRimPoints = 16;
 inline constexpr int kCapVertices = kRimPoints + 1;
-inline constexpr int kRimEdgeFeature = 2 * kCapVertices, kSideLineFeature = kRimEdgeFeature + 2 * kRimPoints, kCapFeature = kSideLineFeature + 1;
+inline constexpr int kRimEdgeFeature = 2 * kCapVertices, kSideLineFeature = kRimEdgeFeature + 2 * kRimPoints,
+                     kCapFeature = kSideLineFeature + 1;
 
 /// The ends of the cylinder's side line that is farthest along `direction`, at caps −z and +z. Below 0.5° between
 /// direction and axis the radius shrinks smoothly to cos(π/16) r, so that the line stays inside the rim polygon while
 /// its azimuth is undefined.
 std::array<Vector3d, 2> side_line(const PosedShape& cylinder, const Vector3d& direction);
 /// Radius of that line over the cylinder's, and its derivative, by the sine of the angle between direction and axis.
-struct SideLine {
-  double scale = 1, slope = 0;
-};
+struct SideLine { double scale = 1, slope = 0; };
 SideLine side_line_scale(double sine);
 Vector3d rim_point(const PosedShape& cylinder, int cap, int k);
 

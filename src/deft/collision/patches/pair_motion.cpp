@@ -115,7 +115,8 @@ ContactMotion clipped_motion(const PosedShape& a, const PosedShape& b, const Pat
   motion.dp_B = c.dX_B + r_B * dn;
   motion.dgap = c.dD;
   motion.nonsmooth = c.nonsmooth;
-  if (motion.nonsmooth == NonsmoothPoint::kNone && (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B)))
+  if (motion.nonsmooth == NonsmoothPoint::kNone &&
+      (is_on_border(a, p.feature_a, X_A) || is_on_border(b, p.feature_b, X_B)))
     motion.nonsmooth = NonsmoothPoint::kBorder;
   return motion;
 }
@@ -197,7 +198,8 @@ void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& wit
       Map dn = nearest.dn;
       change_reference(witness.p_A, witness.p_B, {p.p_A, p.p_B}, dn);
       ContactMotion motion = clipped_motion(a, b, p, dn);
-      if (motion.nonsmooth == NonsmoothPoint::kNone && nearest.nonsmooth != NonsmoothPoint::kBorder) motion.nonsmooth = nearest.nonsmooth;
+      if (motion.nonsmooth == NonsmoothPoint::kNone && nearest.nonsmooth != NonsmoothPoint::kBorder)
+        motion.nonsmooth = nearest.nonsmooth;
       motions.push_back(motion);
     }
   }

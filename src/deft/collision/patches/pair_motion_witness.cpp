@@ -102,8 +102,7 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
   hold(A, a);
   if (!B_first) hold(B, b);
   const Matrix2d S = gap * Matrix2d::Identity() + R_A + R_B;
-  const PlaneMap Y =
-      solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.nonsmooth);
+  const PlaneMap Y = solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.nonsmooth);
 
   // Slides over the bodies; along flat directions they follow from α_A − α_B = φ dn − v.
   PlaneMap slide_A = R_A * (a - Y), slide_B = R_B * (Y - b);

@@ -192,8 +192,8 @@ void find_patch(const PosedShape& a, const PosedShape& b, const Proximity& witne
       add_areas(scratch.corners, 0.1 * std::min(a.shape->bounding_radius, b.shape->bounding_radius), first, points);
     }
   }
-  // A face seen almost edge-on rises a million times faster than it is wide: rounding of x then puts its height anywhere.
-  // No point of the bodies has a gap along n below s(n) = d, so what claims one is such an artefact.
+  // A face seen almost edge-on rises a million times faster than it is wide: rounding of x then puts its height
+  // anywhere. No point of the bodies has a gap along n below s(n) = d, so what claims one is such an artefact.
   std::erase_if(points, [&](const PatchPoint& p) { return !(p.gap < margin) || p.gap < witness.distance - kBelow; });
   merge_points(points);
   add_witness(witness, points);

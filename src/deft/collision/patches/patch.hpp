@@ -9,7 +9,8 @@
 
 namespace deft::collision {
 
-/// One contact point of a pair: witness points [m, world], unit normal from B to A, its own gap [m], the features that made it.
+/// One contact point of a pair: witness points [m, world], unit normal from B to A, its own gap [m], the features that
+/// made it.
 struct PatchPoint {
   Vector3d p_A = Vector3d::Zero(), p_B = Vector3d::Zero(), n = Vector3d::UnitZ();
   double gap = 0;

@@ -54,7 +54,8 @@ Eigen::Vector3d ConvexSet::support(const Eigen::Vector3d& direction) const {
   return x;
 }
 
-double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach, double* multipliers) const {
+double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach,
+                              double* multipliers) const {
   // Lawson and Hanson's active set for non-negative least squares with three rows.
   const int n = count();
   std::fill_n(multipliers, n, 0.0);

@@ -6,9 +6,10 @@
 
 namespace deft::collision {
 
-/// { x : normal·x ≤ offset for all planes, ½ size (Σ curvature_k x_k² − 1) ≤ 0 if curved } in the geometry's frame [m]. Values of the
-/// inequalities are lengths, with gradients of about unit length on the surface. Box, prism, convex hull: planes. Cylinder: two planes and
-/// a quadric without curvature along z. Sphere, ellipsoid: a quadric. Half-space: one plane.
+/// { x : normal·x ≤ offset for all planes, ½ size (Σ curvature_k x_k² − 1) ≤ 0 if curved } in the geometry's frame [m].
+/// Values of the inequalities are lengths, with gradients of about unit length on the surface. Box, prism, convex hull:
+/// planes. Cylinder: two planes and a quadric without curvature along z. Sphere, ellipsoid: a quadric. Half-space: one
+/// plane.
 struct ConvexSet {
   struct Plane {
     Eigen::Vector3d normal;  // unit
@@ -20,7 +21,7 @@ struct ConvexSet {
   double size = 1;                                      // [m]
   std::vector<Eigen::Vector3d> vertices;                // of a polytope
   bool bounded = true;                                  // false: a half-space
-  double radius = 0;                                    // largest distance of its points from the frame's origin [m]; infinite if not bounded
+  double radius = 0;  // largest distance of its points from the frame's origin [m]; infinite if not bounded
 
   /// Number of inequalities; the quadric is the last one.
   int count() const { return static_cast<int>(planes.size()) + (curved ? 1 : 0); }
@@ -35,11 +36,13 @@ struct ConvexSet {
     if (!is_quadric(i)) return planes[i].normal;
     return size * curvature.cwiseProduct(x);
   }
-  /// A point farthest along `direction`; the mean of those that are equally far to rounding (1e-9 of the radius). @pre bounded.
+  /// A point farthest along `direction`; the mean of those that are equally far to rounding (1e-9 of the radius). @pre
+  /// bounded.
   Eigen::Vector3d support(const Eigen::Vector3d& direction) const;
-  /// λ ≥ 0 with Σ λ_i ∇f_i(x) nearest to `direction`, over the inequalities within `reach` [m] of active at x; zero for the others. `multipliers` has count()
-  /// entries. @returns the distance left.
-  double normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach, double* multipliers) const;
+  /// λ ≥ 0 with Σ λ_i ∇f_i(x) nearest to `direction`, over the inequalities within `reach` [m] of active at x; zero for
+  /// the others. `multipliers` has count() entries. @returns the distance left.
+  double normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach,
+                     double* multipliers) const;
 };
 
 }  // namespace deft::collision

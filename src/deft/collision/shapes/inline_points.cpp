@@ -15,7 +15,8 @@ constexpr std::string_view kPrefix = "data:,";
 
 std::string inline_points(std::span<const Eigen::Vector3d> points) {
   std::string text(kPrefix);
-  for (const Eigen::Vector3d& p : points) text += fmt::format("{} {} {} ", p.x(), p.y(), p.z());  // shortest digits that read back
+  for (const Eigen::Vector3d& p : points)
+    text += fmt::format("{} {} {} ", p.x(), p.y(), p.z());  // shortest digits that read back
   return text;
 }
 

@@ -8,7 +8,8 @@
 
 namespace deft::collision {
 
-/// What MeshSpec::path holds instead of a file's name: "data:," and the coordinates x y z x y z … [m], which read back to the same doubles.
+/// What MeshSpec::path holds instead of a file's name: "data:," and the coordinates x y z x y z … [m], which read back
+/// to the same doubles.
 std::string inline_points(std::span<const Eigen::Vector3d> points);
 /// Whether a path holds points.
 bool has_inline_points(const std::string& path);

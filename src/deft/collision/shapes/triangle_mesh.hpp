@@ -12,7 +12,8 @@ struct TriangleMesh {
   std::vector<int> triangles;
 };
 
-/// Reads a mesh file (STL, OBJ, DAE), scaled. @throws InputError naming the file when it is missing, unreadable or empty.
+/// Reads a mesh file (STL, OBJ, DAE), scaled. @throws InputError naming the file when it is missing, unreadable or
+/// empty.
 TriangleMesh read_mesh(const multibody::MeshSpec& spec);
 
 }  // namespace deft::collision

@@ -73,8 +73,8 @@ struct BatchResult {
   Eigen::MatrixXd v_next;               // nv × n; models of first order: 0 × 0
   Eigen::MatrixXd A;                    // nv·nv × n, A = ∂q⁺/∂q by columns; 0 × 0 if not asked for
   Eigen::MatrixXd B;                    // nv·nu × n, B = ∂q⁺/∂u by columns; 0 × 0 if not asked for
-  Eigen::MatrixXd A_v, dv_dq, dv_dv;  // nv·nv × n, with A of models of second order: ∂q⁺/∂v, ∂v⁺/∂q, ∂v⁺/∂v
-  Eigen::MatrixXd dv_du;              // nv·nu × n, with B of models of second order
+  Eigen::MatrixXd A_v, dv_dq, dv_dv;    // nv·nv × n, with A of models of second order: ∂q⁺/∂v, ∂v⁺/∂q, ∂v⁺/∂v
+  Eigen::MatrixXd dv_du;                // nv·nu × n, with B of models of second order
   std::vector<std::uint8_t> nonsmooth;  // 1: the Jacobians are one-sided or taken at mu_gradient
   /// Contacts of item i are [contact_offset[i], contact_offset[i + 1]); empty if not asked for.
   std::vector<std::size_t> contact_offset;

@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/dynamics/batch/bundled_gradient.hpp"
+#include "deft/core/index.hpp"
 
 #include <fmt/format.h>
 

@@ -10,31 +10,33 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
-#include "deft/math/row_products.hpp"
 #include "deft/math/block_parts.hpp"
+#include "deft/math/row_products.hpp"
 
 namespace deft::dynamics {
 namespace {
 
-using solvers::lcp::ComplementaritySolution;
 using solvers::Status;
+using solvers::lcp::ComplementaritySolution;
 
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space; the judge takes ten times more
-constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is rounding
+constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is
+                                                                // rounding
 
 /// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
-double reaction(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution, int v) {
+double reaction(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
+                int v) {
   double sum = program.b(v);
   if (const int k = block_at(program.Q, v); k >= 0)
-    sum += program.Q.block(k).row(v - program.Q.start(k)).dot(
-        solution.delta.segment(program.Q.start(k), program.Q.size(k)));
+    sum += program.Q.block(k)
+               .row(v - program.Q.start(k))
+               .dot(solution.delta.segment(program.Q.start(k), program.Q.size(k)));
   for (int i = 0; i < program.J.size(); ++i) {
     const auto cols = program.J.cols(i);
     const auto at = std::lower_bound(cols.begin(), cols.end(), v);
     if (at == cols.end() || *at != v) continue;
     const auto J = program.J.block(i);
-    for (Eigen::Index r = 0; r < J.rows(); ++r)
-      sum -= J(r, at - cols.begin()) * solution.force[i][r];
+    for (Eigen::Index r = 0; r < J.rows(); ++r) sum -= J(r, at - cols.begin()) * solution.force[i][r];
   }
   return sum;
 }
@@ -55,15 +57,17 @@ void require_coulomb_settings(const scene::Scene& scene) {
   if (std::isfinite(step.kappa))
     refuse(fmt::format("is for exact contact, but step.kappa is {}; valid: inf", step.kappa));
   if (step.compliance > 0 && step.model != scene::ModelKind::kStewartTrinkle)
-    refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0, or step.model: stewart-trinkle", step.compliance));
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0, or step.model: stewart-trinkle",
+                       step.compliance));
   if (step.effort_limits) refuse("has springs without limits, but step.effort_limits is true; valid: false");
   if (step.cone == scene::Cone::kCone && scene.plane() == scene::Plane::kSpace)
     refuse("has polygons of friction in space, but step.cone is cone; valid: pyramid (with step.rays)");
   for (const scene::FrictionPairSpec& pair : scene.spec().friction.pairs) {
     if (pair.ellipsoid)
-      throw InputError(pair.where, fmt::format("friction.pairs: step.model: {} has no patch friction, but the pair "
-                                               "'{}', '{}' has an ellipsoid; available with: convex, convex-second-order",
-                                               to_string(step.model), pair.between[0], pair.between[1]));
+      throw InputError(pair.where,
+                       fmt::format("friction.pairs: step.model: {} has no patch friction, but the pair "
+                                   "'{}', '{}' has an ellipsoid; available with: convex, convex-second-order",
+                                   to_string(step.model), pair.between[0], pair.between[1]));
   }
   if (scene.spec().friction.ellipsoid)
     refuse("has no patch friction, but friction.ellipsoid is set; available with: convex, convex-second-order");
@@ -122,7 +126,8 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
     judging_us = judge(result);
     if (refines_ || solvers::usable(result.status)) return judging_us;
     solver_.forget();
-    const double tolerance = std::exchange(solver_.settings().tolerance, solvers::lcp::ComplementaritySettings{}.tolerance);
+    const double tolerance =
+        std::exchange(solver_.settings().tolerance, solvers::lcp::ComplementaritySettings{}.tolerance);
     find_point(held, result);
     solver_.settings().tolerance = tolerance;
   }
@@ -130,8 +135,8 @@ double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& resu
 }
 
 bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& result) {
-  static const solvers::lcp::ComplementarityResult kNothing{.status = Status::kSolved,
-                                                       .solution = {.uniqueness = solvers::lcp::Uniqueness::kUnique}};
+  static const solvers::lcp::ComplementarityResult kNothing{
+      .status = Status::kSolved, .solution = {.uniqueness = solvers::lcp::Uniqueness::kUnique}};
   make_program(held, result);
   found_ = &kNothing;
   if (!response_.from_energy(result.problem)) {
@@ -140,8 +145,7 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& r
     return false;
   }
   for (const scene::Robot& robot : scene_->robots())
-    for (int i = 0; held != nullptr && i < robot.nu; ++i)
-      response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
+    for (int i = 0; held != nullptr && i < robot.nu; ++i) response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
   const Stopwatch watch;
   rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
   if (rows_.size() > 0) found_ = &solver_.solve(result.complementarity);
@@ -289,18 +293,16 @@ std::string explain(const scene::Scene& scene, const StepResult& result) {
   };
   for (const int i : result.offending_contacts) {
     const contact::Contact& contact = result.problem.contacts[i];
-    add(fmt::format("{} – {}", bodies[contact.body_a],
-                    bodies[contact.body_b]));
+    add(fmt::format("{} – {}", bodies[contact.body_a], bodies[contact.body_b]));
   }
-  for (const int v : result.offending_limits)
-    add(fmt::format("limit of {}", velocities[v]));
+  for (const int v : result.offending_limits) add(fmt::format("limit of {}", velocities[v]));
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "contacts: " : ", ") + part;
   if (result.second_delta.size() == 0) return text;
   Eigen::Index at = 0;
   (result.second_delta - result.delta).cwiseAbs().maxCoeff(&at);
-  return fmt::format("{} moves by {:.6g}, or by {:.6g} as well{}{}", velocities[at],
-                     result.delta(at), result.second_delta(at), text.empty() ? "" : "; ", text);
+  return fmt::format("{} moves by {:.6g}, or by {:.6g} as well{}{}", velocities[at], result.delta(at),
+                     result.second_delta(at), text.empty() ? "" : "; ", text);
 }
 
 }  // namespace deft::dynamics

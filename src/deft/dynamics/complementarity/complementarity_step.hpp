@@ -33,11 +33,11 @@ class ComplementaritySolve {
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
 
   /// Solves the step whose energy is in result.problem; fills everything of `result` but q_next, v_next, energy and
-  /// step_us. With `held`, the robots' joints move by it whatever forces say. The certificate is the larger of two: that
-  /// of the complementarity problem, and that of the contact problem (before anything was eliminated) at this motion,
-  /// whose pyramids are raised by what sliding opens (StepResult::shift), so that it says the same law. Status NotUnique
-  /// with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step that fails
-  /// moves nothing. @param held  displacements of the robots' joints, size nu; null: springs.
+  /// step_us. With `held`, the robots' joints move by it whatever forces say. The certificate is the larger of two:
+  /// that of the complementarity problem, and that of the contact problem (before anything was eliminated) at this
+  /// motion, whose pyramids are raised by what sliding opens (StepResult::shift), so that it says the same law. Status
+  /// NotUnique with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step
+  /// that fails moves nothing. @param held  displacements of the robots' joints, size nu; null: springs.
   /// @returns the time that certifying took [µs], which is no part of a step.
   double solve(const Eigen::VectorXd* held, StepResult& result);
 

@@ -11,7 +11,8 @@ namespace deft::dynamics {
 namespace {
 
 constexpr double kNoFriction = 1e-12;  // below it a contact is one row
-constexpr double kNoLever = 1e-14;     // of the largest entry of a row: below it an entry is rounding of points a few metres from the origin
+constexpr double kNoLever = 1e-14;     // of the largest entry of a row: below it an entry is rounding of points a few
+                                       // metres from the origin
 
 /// Whether contact forces or free velocities can move it: limits of others say nothing.
 bool yields(const ForceResponse& response, int velocity) {
@@ -100,8 +101,8 @@ void CoulombRows::fill_directions(const solvers::contact::ContactProgram& progra
   }
 }
 
-void CoulombRows::build(const solvers::contact::ContactProgram& program, const ForceResponse& response, bool with_motion,
-                        solvers::lcp::ComplementarityProgram& out) {
+void CoulombRows::build(const solvers::contact::ContactProgram& program, const ForceResponse& response,
+                        bool with_motion, solvers::lcp::ComplementarityProgram& out) {
   lay_out(program, response);
   fill_directions(program, response);
   const Eigen::Index n = size_, m = R_.rows();
@@ -114,8 +115,7 @@ void CoulombRows::build(const solvers::contact::ContactProgram& program, const F
       out.M(i, k) = out.M(k, i) = G_.row(r).dot(G_.row(c));
     }
   }
-  for (Eigen::Index r = 0; r < m; ++r)
-    out.q(z_of_[r]) = offset_(r) + R_.row(r).dot(response.drift);
+  for (Eigen::Index r = 0; r < m; ++r) out.q(z_of_[r]) = offset_(r) + R_.row(r).dot(response.drift);
   // Where nothing but contacts resists, a lever of rounding would decide: a ball that turns freely would carry no load.
   for (Eigen::Index r = 0; r < m && num_free_ > 0; ++r) {
     const double least = kNoLever * R_.row(r).lpNorm<Eigen::Infinity>();

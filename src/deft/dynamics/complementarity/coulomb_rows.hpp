@@ -1,18 +1,20 @@
 #pragma once
-// Coulomb's law with polygonal friction, exact, as a complementarity problem in plain matrices. With rays d_j, contact i:
+// Coulomb's law with polygonal friction, exact, as a complementarity problem in plain matrices. With rays d_j, contact
+// i:
 //
 //   0 ≤ f_n ⟂ φ + J_nδ ≥ 0,   0 ≤ β_j ⟂ Γ + d_jᵀJ_tδ ≥ 0,   0 ≤ Γ ⟂ μ f_n − Σβ_j ≥ 0,   f_t = Σβ_j d_j,
 //
-// with compliance R [m/N] 0 ≤ f_n ⟂ φ + J_nδ + R f_n ≥ 0 (an implicit spring of 1/R in the normal); one row without friction; joint limits 0 ≤ λ ⟂ ±(δ − limit) ≥ 0; and the free velocities of a
-// ForceResponse with their balance 0 = J_fᵀf + λ_f − load.
+// with compliance R [m/N] 0 ≤ f_n ⟂ φ + J_nδ + R f_n ≥ 0 (an implicit spring of 1/R in the normal); one row without
+// friction; joint limits 0 ≤ λ ⟂ ±(δ − limit) ≥ 0; and the free velocities of a ForceResponse with their balance 0 =
+// J_fᵀf + λ_f − load.
 
 #include <Eigen/Core>
 #include <array>
 #include <vector>
 
 #include "deft/dynamics/complementarity/force_response.hpp"
-#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "deft/solvers/contact/program/contact_program.hpp"
+#include "deft/solvers/lcp/complementarity_solver.hpp"
 
 namespace deft::dynamics {
 
@@ -35,8 +37,8 @@ class CoulombRows {
   void motion(const ForceResponse& response, const Eigen::VectorXd& z, Eigen::VectorXd& delta);
   /// (f_n, f_t1, f_t2, 0) of a contact [N].
   std::array<double, 4> force(int contact, const Eigen::VectorXd& z) const;
-  /// Multipliers β_j ≥ 0 of the same force in a pyramid, f_n = Σβ'_j, f_t = μ Σβ'_j d_j, appended to `multipliers`: what
-  /// the cone has left is spread evenly.
+  /// Multipliers β_j ≥ 0 of the same force in a pyramid, f_n = Σβ'_j, f_t = μ Σβ'_j d_j, appended to `multipliers`:
+  /// what the cone has left is spread evenly.
   void append_pyramid(int contact, const Eigen::VectorXd& z, std::vector<double>& multipliers) const;
   /// Of the limits: positive pushes up from `lower`, negative down from `upper`. @param multipliers  size nv, added to.
   void add_limits(const Eigen::VectorXd& z, Eigen::VectorXd& multipliers) const;
@@ -64,11 +66,11 @@ class CoulombRows {
   std::vector<Limit> limits_;
   std::vector<int> contact_of_, limit_of_;
   std::vector<double> cosines_, sines_;
-  std::vector<int> z_of_;     // per row of R: the component of z that acts along it
+  std::vector<int> z_of_;  // per row of R: the component of z that acts along it
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  RowMajor R_, G_;            // directions; R F
-  Eigen::VectorXd offset_;    // per row of R: gap, 0, distance from the limit, at δ = 0
-  Eigen::VectorXd push_;      // Rᵀz, size nv
+  RowMajor R_, G_;          // directions; R F
+  Eigen::VectorXd offset_;  // per row of R: gap, 0, distance from the limit, at δ = 0
+  Eigen::VectorXd push_;    // Rᵀz, size nv
 };
 
 /// cos and sin of 2πk/rays, k = 0 … rays − 1; quarter turns are exact, so that symmetric problems stay symmetric.

@@ -11,9 +11,9 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr double kClosed = 1e-9;   // scaled slack below which a row may carry force (as the forces of least norm)
-constexpr double kSliding = 1e-6;  // scaled slide above which a contact slides
-constexpr double kSame = 1e-9;     // rays that a slide is against by as much
+constexpr double kClosed = 1e-9;      // scaled slack below which a row may carry force (as the forces of least norm)
+constexpr double kSliding = 1e-6;     // scaled slide above which a contact slides
+constexpr double kSame = 1e-9;        // rays that a slide is against by as much
 constexpr double kDependent = 1e-10;  // share of a row that others do not span, below which they do
 
 }  // namespace
@@ -35,7 +35,8 @@ bool ForceUniqueness::add_row() {
   return true;
 }
 
-bool ForceUniqueness::add(const solvers::contact::ContactProgram& program, int contact, double n, double t1, double t2) {
+bool ForceUniqueness::add(const solvers::contact::ContactProgram& program, int contact, double n, double t1,
+                          double t2) {
   const auto J = program.J.block(contact);
   const auto cols = program.J.cols(contact);
   const std::array<double, 3> weights{n, t1, t2};
@@ -43,21 +44,20 @@ bool ForceUniqueness::add(const solvers::contact::ContactProgram& program, int c
   for (std::size_t c = 0; c < cols.size(); ++c) {
     if (held_[cols[c]]) continue;
     double value = 0;
-    for (Eigen::Index r = 0; r < J.rows(); ++r)
-      value += weights[r] * J(r, static_cast<Eigen::Index>(c));
+    for (Eigen::Index r = 0; r < J.rows(); ++r) value += weights[r] * J(r, static_cast<Eigen::Index>(c));
     row_(cols[c]) = value * scales_.bounds[cols[c]];
   }
   return add_row();
 }
 
-bool ForceUniqueness::forces_unique(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
+bool ForceUniqueness::forces_unique(const solvers::contact::ContactProgram& program,
+                                    const solvers::contact::ContactSolution& solution,
                                     solvers::contact::Certifier& certifier) {
   certifier.row_scales(program, scales_);
   const double root = std::sqrt(scales_.E0_J);
   const bool bounded = program.lower.size() > 0;
   held_.assign(program.nv, 0);
-  for (int v = 0; bounded && v < program.nv; ++v)
-    held_[v] = program.lower(v) == program.upper(v);
+  for (int v = 0; bounded && v < program.nv; ++v) held_[v] = program.lower(v) == program.upper(v);
   row_.resize(program.nv);
   basis_.clear();
   for (int i = 0; i < program.J.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
-// Quasistatic bodies among impedance-controlled robots (Pang & Tedrake 2021, eq. 6), exact Coulomb friction with polygons:
+// Quasistatic bodies among impedance-controlled robots (Pang & Tedrake 2021, eq. 6), exact Coulomb friction with
+// polygons:
 //
 //   K_a(u − q_a − δ_a) − (D_a/h)δ_a + J_aᵀf + λ_a + τ_a = 0   (robots; the source's 6b and 6c are once exchanged),
 //   J_uᵀf + λ_u + τ_u = 0                                       (objects),

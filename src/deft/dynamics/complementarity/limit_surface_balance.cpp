@@ -8,12 +8,14 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr double kNoEnergy = 1e-6;  // of what moves the most slippery object as commanded: errors count against at least that
+constexpr double kNoEnergy = 1e-6;  // of what moves the most slippery object as commanded: errors count against at
+                                    // least that
 
 }  // namespace
 
-LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& result, std::span<const SupportFriction> supports,
-                               const Eigen::VectorXd& drift, const Eigen::VectorXd& admittance) {
+LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& result,
+                               std::span<const SupportFriction> supports, const Eigen::VectorXd& drift,
+                               const Eigen::VectorXd& admittance) {
   const solvers::contact::ContactProgram& program = result.program;
   const solvers::contact::ContactSolution& solution = result.solution;
   Eigen::VectorXd F = Eigen::VectorXd::Zero(scene.nv());
@@ -32,7 +34,8 @@ LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& resu
     add(gap * f[0]);
     pushed_out += std::max(0.0, -gap) * f[0];
   }
-  // Joint limits are rows ±1 with the distance to the limit as their gap. Held joints (lower = upper) are the robots' own.
+  // Joint limits are rows ±1 with the distance to the limit as their gap. Held joints (lower = upper) are the robots'
+  // own.
   for (Eigen::Index v = 0; v < solution.bound_multipliers.size(); ++v) {
     const double f = solution.bound_multipliers(v);
     if (f == 0 || program.lower(v) == program.upper(v)) continue;

@@ -15,20 +15,20 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-constexpr double kLoaded = 1e-10;   // of the largest normal force
-constexpr double kInside = 1e-7;    // of the cone: friction nearer to its border than that slides
+constexpr double kLoaded = 1e-10;  // of the largest normal force
+constexpr double kInside = 1e-7;   // of the cone: friction nearer to its border than that slides
 constexpr double kRank = 1e-13;
-constexpr double kWrongSide_m = 1e-10; // gaps and slides on the wrong side
-constexpr double kOutside = 1e-9;   // of the largest force: rounding of forces on the wrong side
+constexpr double kWrongSide_m = 1e-10;  // gaps and slides on the wrong side
+constexpr double kOutside = 1e-9;       // of the largest force: rounding of forces on the wrong side
 constexpr int kSteps = 3;
-constexpr int kRounds = 12;         // of wrong modes put right
+constexpr int kRounds = 12;  // of wrong modes put right
 
 enum class Mode : char { kOpen, kStick, kSlideBack, kSlideForth };  // the last two: friction along −t, +t
 
 /// One loaded contact's rows and forces.
 struct Loaded {
   int contact = 0;
-  double friction = 0;   // f_t/f_n of a sliding one
+  double friction = 0;             // f_t/f_n of a sliding one
   Index normal = 0, tangent = -1;  // of the multipliers
 };
 
@@ -53,7 +53,8 @@ bool is_rough(const solvers::contact::ContactProgram& program, int i) {
 }
 
 /// The modes that forces show.
-std::vector<Mode> guess_modes(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution) {
+std::vector<Mode> guess_modes(const solvers::contact::ContactProgram& program,
+                              const solvers::contact::ContactSolution& solution) {
   double largest = 0;
   for (const auto& f : solution.force) largest = std::max(largest, f[0]);
   std::vector<Mode> modes(solution.force.size(), Mode::kOpen);
@@ -66,8 +67,8 @@ std::vector<Mode> guess_modes(const solvers::contact::ContactProgram& program, c
   return modes;
 }
 
-Modes lay_out(const contact::ContactProblem& problem, const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
-              const std::vector<Mode>& of) {
+Modes lay_out(const contact::ContactProblem& problem, const solvers::contact::ContactProgram& program,
+              const solvers::contact::ContactSolution& solution, const std::vector<Mode>& of) {
   Modes modes;
   Index rows = 0;
   for (int i = 0; i < program.J.size(); ++i) {
@@ -155,8 +156,8 @@ bool solve_modes(const solvers::contact::ContactProgram& program, Modes& modes, 
 }
 
 /// Puts right the modes that the result contradicts. @returns whether there were none.
-bool correct_modes(const contact::ContactProblem& problem, const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
-                   double tiny, std::vector<Mode>& modes) {
+bool correct_modes(const contact::ContactProblem& problem, const solvers::contact::ContactProgram& program,
+                   const solvers::contact::ContactSolution& solution, double tiny, std::vector<Mode>& modes) {
   bool right = true;
   for (int i = 0; i < program.J.size(); ++i) {
     const auto at = to_size(i);
@@ -183,8 +184,8 @@ bool correct_modes(const contact::ContactProblem& problem, const solvers::contac
 }
 
 /// Gaps, shifts and multipliers of the pyramids that belong to motion and forces.
-void fill_program(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program, solvers::contact::ContactSolution& solution,
-                  std::vector<double>& shift) {
+void fill_program(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
+                  solvers::contact::ContactSolution& solution, std::vector<double>& shift) {
   shift.assign(program.J.size(), 0.0);
   solution.ray_multipliers.clear();
   for (int i = 0; i < program.J.size(); ++i) {
@@ -206,8 +207,8 @@ void fill_program(const contact::ContactProblem& problem, solvers::contact::Cont
 
 }  // namespace
 
-bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program, solvers::contact::ContactSolution& solution,
-                  std::vector<double>& shift) {
+bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
+                  solvers::contact::ContactSolution& solution, std::vector<double>& shift) {
   if (solution.delta.size() != program.nv || !solution.delta.allFinite()) return false;
   const VectorXd limits_before = solution.bound_multipliers;
   std::vector<Mode> of = guess_modes(program, solution);

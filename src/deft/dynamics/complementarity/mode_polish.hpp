@@ -8,15 +8,17 @@
 
 namespace deft::dynamics {
 
-/// Corrects motion and forces of a solution in the plane so that, with the modes that its forces show (put right where the result
-/// contradicts them),
-///   Qδ + b = Jᵀf + limits,   φ + nδ = 0 of loaded contacts,   tδ = 0 of those that stick,   f_t = ±μ f_n of those that slide,
-/// by Newton steps in δ and f together, of least norm where forces are not unique. A solver that eliminates δ knows it to the digits of
-/// Q⁻¹Jᵀf only, few where large forces cancel.
-/// @param problem  the gaps φ.  @param program  its Q, b, J and bounds; gaps are renewed with the new `shift` (StepResult::shift).
-/// @returns whether the result obeys the law: no force pulls or leaves its cone, no open contact closes, sliding is against its friction.
-/// Otherwise `solution` is of no use. Allocates.
-bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program, solvers::contact::ContactSolution& solution,
-                  std::vector<double>& shift);
+/// Corrects motion and forces of a solution in the plane so that, with the modes that its forces show (put right where
+/// the result contradicts them),
+///   Qδ + b = Jᵀf + limits,   φ + nδ = 0 of loaded contacts,   tδ = 0 of those that stick,   f_t = ±μ f_n of those that
+///   slide,
+/// by Newton steps in δ and f together, of least norm where forces are not unique. A solver that eliminates δ knows it
+/// to the digits of Q⁻¹Jᵀf only, few where large forces cancel.
+/// @param problem  the gaps φ.  @param program  its Q, b, J and bounds; gaps are renewed with the new `shift`
+/// (StepResult::shift).
+/// @returns whether the result obeys the law: no force pulls or leaves its cone, no open contact closes, sliding is
+/// against its friction. Otherwise `solution` is of no use. Allocates.
+bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
+                  solvers::contact::ContactSolution& solution, std::vector<double>& shift);
 
 }  // namespace deft::dynamics

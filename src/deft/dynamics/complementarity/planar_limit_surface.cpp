@@ -7,29 +7,30 @@
 #include <utility>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/complementarity/mode_polish.hpp"
+#include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/math/row_products.hpp"
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::dynamics {
 namespace {
 
-constexpr double kTouching_m = 1e-6;    // velocity form: contacts with a gap up to it touch
-constexpr double kBroken_m = 1e-11;     // a near contact left out whose linearised gap falls below joins the problem
-constexpr double kPenetration_m = 1e-9; // so does a far one that comes deeper on its way
-constexpr int kSamples = 16;            // of the way, where pairs left out are looked at
-constexpr int kMostProblems = 100;      // of one step, for supports that are no ellipsoid and for relinearize
-constexpr int kUndamped = 12;           // of them, before linearisations go half way only
-constexpr double kSettledMotion = 1e-10;   // of a step's motion: linearised where it ends
-constexpr double kSecond = 1e-6;        // of the motion: solutions that differ by more are different motions
-constexpr double kAccurate = 1e-11;     // scaled residual above which the motion is improved
-constexpr double kEnough = 5e-9;        // scaled residual that the judge lets pass
-constexpr double kSofter[] = {1.5, 3, 10, 30, 100, 300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
-constexpr double kSearchWork = 5e7;     // multiplications of one step's search for a second motion: some 20 ms
-constexpr double kResting = 1e-9;       // of the commanded motion: what moves less is at rest
-constexpr double kBalance = 1e-8;       // largest error of balance and bound
-constexpr double kBalanced = 1e-11;     // error above which the motion is improved
+constexpr double kTouching_m = 1e-6;      // velocity form: contacts with a gap up to it touch
+constexpr double kBroken_m = 1e-11;       // a near contact left out whose linearised gap falls below joins the problem
+constexpr double kPenetration_m = 1e-9;   // so does a far one that comes deeper on its way
+constexpr int kSamples = 16;              // of the way, where pairs left out are looked at
+constexpr int kMostProblems = 100;        // of one step, for supports that are no ellipsoid and for relinearize
+constexpr int kUndamped = 12;             // of them, before linearisations go half way only
+constexpr double kSettledMotion = 1e-10;  // of a step's motion: linearised where it ends
+constexpr double kSecond = 1e-6;          // of the motion: solutions that differ by more are different motions
+constexpr double kAccurate = 1e-11;       // scaled residual above which the motion is improved
+constexpr double kEnough = 5e-9;          // scaled residual that the judge lets pass
+constexpr double kSofter[] = {1.5, 3,   10,  30,  100,
+                              300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
+constexpr double kSearchWork = 5e7;  // multiplications of one step's search for a second motion: some 20 ms
+constexpr double kResting = 1e-9;    // of the commanded motion: what moves less is at rest
+constexpr double kBalance = 1e-8;    // largest error of balance and bound
+constexpr double kBalanced = 1e-11;  // error above which the motion is improved
 
 }  // namespace
 
@@ -59,7 +60,8 @@ void PlanarLimitSurface::check_scene() const {
   for (const scene::Robot& robot : scene_->robots()) {
     if (robot.admittance.size() == 0 && spec.step.gain > 0)
       refuse(spec.world.models[robot.model].where,
-             fmt::format("needs 'admittance' (B, one number per joint) of robot '{}', since step.gain is {}", robot.name, spec.step.gain));
+             fmt::format("needs 'admittance' (B, one number per joint) of robot '{}', since step.gain is {}",
+                         robot.name, spec.step.gain));
   }
 }
 
@@ -116,8 +118,8 @@ void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::Vecto
   solve_us_ = certifying_us_ = 0;
 }
 
-/// Contacts that are at least `least`; supports and velocity control as the energy ½δᵀQδ + bᵀδ that they minimise: Q = A⁻¹ and (cB)⁻¹,
-/// b = −(cB)⁻¹ h u.
+/// Contacts that are at least `least`; supports and velocity control as the energy ½δᵀQδ + bᵀδ that they minimise: Q =
+/// A⁻¹ and (cB)⁻¹, b = −(cB)⁻¹ h u.
 void PlanarLimitSurface::make_problem(Part least, contact::ContactProblem& problem) const {
   problem.nv = all_.nv;
   problem.contacts.clear();
@@ -153,8 +155,8 @@ void PlanarLimitSurface::solve_included(StepResult& result) {
   solve_us_ += result.solve_us;
 }
 
-/// Squeezed by robots that hardly yield, contacts carry forces of 1/c: in A JᵀΛ they leave the motion few digits. It gets them back from the
-/// contacts' modes; where even these were not found, from those of robots that yield more.
+/// Squeezed by robots that hardly yield, contacts carry forces of 1/c: in A JᵀΛ they leave the motion few digits. It
+/// gets them back from the contacts' modes; where even these were not found, from those of robots that yield more.
 void PlanarLimitSurface::improve(StepResult& result) {
   if (result.status == solvers::Status::kInfeasible) return;
   if (solvers::usable(result.status) && !(result.certificate.max_scaled() > kAccurate)) return;
@@ -186,7 +188,8 @@ bool PlanarLimitSurface::take_modes(const solvers::contact::ContactSolution& gue
   if (!polish_modes(result.problem, improved_.program, improved_.solution, improved_.shift)) return false;
   const solvers::contact::Certificate certificate = certifier_.certify(improved_.program, improved_.solution);
   const solvers::Status status = solvers::contact::confirmed(solvers::Status::kSolved, certificate);
-  const bool better = !solvers::usable(result.status) || certificate.max_scaled() < std::max(result.certificate.max_scaled(), kAccurate);
+  const bool better = !solvers::usable(result.status) ||
+                      certificate.max_scaled() < std::max(result.certificate.max_scaled(), kAccurate);
   if (!solvers::usable(status) || !better) return false;
   result.program.contacts = improved_.program.contacts;
   result.solution = improved_.solution;
@@ -222,8 +225,8 @@ void PlanarLimitSurface::solve_contacts(const Eigen::VectorXd& q, StepResult& re
   }
 }
 
-/// Polygons that turned penetrate a little, and where φ < 0 nothing promises a solution (theorem 1 needs φ ≥ 0): then what is deep already
-/// is not pushed out in this step, only not deeper. @returns whether there was anything to leave.
+/// Polygons that turned penetrate a little, and where φ < 0 nothing promises a solution (theorem 1 needs φ ≥ 0): then
+/// what is deep already is not pushed out in this step, only not deeper. @returns whether there was anything to leave.
 bool PlanarLimitSurface::leave_penetration() {
   if (leaves_penetration_) return false;
   bool any = false;
@@ -248,11 +251,13 @@ bool PlanarLimitSurface::include_broken(const Eigen::VectorXd& delta) {
   return grown;
 }
 
-/// Includes far contacts that δ penetrates on its way: linearised gaps say who may, the way itself who does. @returns whether there are any.
+/// Includes far contacts that δ penetrates on its way: linearised gaps say who may, the way itself who does. @returns
+/// whether there are any.
 bool PlanarLimitSurface::include_on_way(const Eigen::VectorXd& q, const Eigen::VectorXd& delta) {
   suspects_.clear();
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
-    if (part_of_[i] == kFar && all_.contacts[i].gap + row_times(all_.J, static_cast<int>(i), 0, delta) < -kPenetration_m)
+    if (part_of_[i] == kFar &&
+        all_.contacts[i].gap + row_times(all_.J, static_cast<int>(i), 0, delta) < -kPenetration_m)
       suspects_.push_back(all_.contacts[i].id);
   }
   if (suspects_.empty()) return false;
@@ -274,7 +279,8 @@ bool PlanarLimitSurface::include_on_way(const Eigen::VectorXd& q, const Eigen::V
   return grown;
 }
 
-/// φ(q ⊕ δ') ≈ φ(q ⊕ δ) + J(δ' − δ): all pairs are linearised about the end δ of the last solution. @returns whether they were already.
+/// φ(q ⊕ δ') ≈ φ(q ⊕ δ) + J(δ' − δ): all pairs are linearised about the end δ of the last solution. @returns whether
+/// they were already.
 bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, bool damped) {
   const double size = delta.lpNorm<Eigen::Infinity>();
   if ((delta - linearised_at_).lpNorm<Eigen::Infinity>() <= kSettledMotion * (1e-3 + size)) return true;
@@ -293,9 +299,7 @@ bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::Vect
     if (known != parts_.end() && known->first == contact.id) part_of_[i] = known->second;
     contact.gap -= row_times(all_.J, static_cast<int>(i), 0, linearised_at_);
     // Records carry witness points along with their bodies, from the start.
-    const auto back = [&](int body, Eigen::Vector3d& p) {
-      p = X_start_[body] * (on_way_.X_WB()[body].inverse() * p);
-    };
+    const auto back = [&](int body, Eigen::Vector3d& p) { p = X_start_[body] * (on_way_.X_WB()[body].inverse() * p); };
     back(contact.body_a, contact.p_WA);
     back(contact.body_b, contact.p_WB);
   }
@@ -339,7 +343,8 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
   }
 }
 
-/// Searches the problem of all near contacts. Solutions of it that are not this one count as much as those that its solver finds itself.
+/// Searches the problem of all near contacts. Solutions of it that are not this one count as much as those that its
+/// solver finds itself.
 void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
   search_->lend_state().q = solve_.state().q;  // joint limits
@@ -347,11 +352,15 @@ void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepRe
   search_->forget();
   search_->solve(scene_->spec().step.gain == 0 ? &drift_ : nullptr, searched_);
   if (!solvers::usable(searched_.status)) return;
-  const auto apart = [&](const Eigen::VectorXd& delta) { return delta.size() > 0 ? (delta - result.delta).lpNorm<Eigen::Infinity>() : 0.0; };
+  const auto apart = [&](const Eigen::VectorXd& delta) {
+    return delta.size() > 0 ? (delta - result.delta).lpNorm<Eigen::Infinity>() : 0.0;
+  };
   const double first = apart(searched_.delta), second = apart(searched_.second_delta);
   result.uniqueness = searched_.uniqueness;
-  if (std::max(first, second) <= kSecond * std::max(result.delta.lpNorm<Eigen::Infinity>(), drift_.lpNorm<Eigen::Infinity>())) {
-    if (result.uniqueness == solvers::lcp::Uniqueness::kNotUnique) result.uniqueness = solvers::lcp::Uniqueness::kUnknown;  // apart by rounding
+  if (std::max(first, second) <=
+      kSecond * std::max(result.delta.lpNorm<Eigen::Infinity>(), drift_.lpNorm<Eigen::Infinity>())) {
+    if (result.uniqueness == solvers::lcp::Uniqueness::kNotUnique)
+      result.uniqueness = solvers::lcp::Uniqueness::kUnknown;  // apart by rounding
     return;
   }
   const Eigen::VectorXd& other = first > second ? searched_.delta : searched_.second_delta;
@@ -367,7 +376,8 @@ void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepRe
   for (const int i : searched_.offending_contacts) {
     const std::uint64_t id = searched_.problem.contacts[i].id;
     const auto& contacts = result.problem.contacts;
-    const auto found = std::find_if(contacts.begin(), contacts.end(), [&](const contact::Contact& contact) { return contact.id == id; });
+    const auto found = std::find_if(contacts.begin(), contacts.end(),
+                                    [&](const contact::Contact& contact) { return contact.id == id; });
     if (found != contacts.end()) result.offending_contacts.push_back(static_cast<int>(found - contacts.begin()));
   }
 }

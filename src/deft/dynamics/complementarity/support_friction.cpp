@@ -33,9 +33,12 @@ SupportFriction::SupportFriction(const scene::Scene& scene, const scene::Object&
   const SourceLocation model_at = scene.spec().world.models[object.model].where;
   if (!object.limit_surface)
     refuse(model_at, "needs 'limit_surface' ([a, b, c], a 3×3 matrix, or a support): nothing else resists its motion");
-  if (info.bodies.size() != 1) refuse(model_at, fmt::format("has {} bodies; one body slides on a support", info.bodies.size()));
+  if (info.bodies.size() != 1)
+    refuse(model_at, fmt::format("has {} bodies; one body slides on a support", info.bodies.size()));
   if (nv_ > 3 || info.nq != info.nv)
-    refuse(model_at, "must move by one to three joints in the plane of motion ({planar: xy}, {translation: xy}, a slide or a hinge)");
+    refuse(model_at,
+           "must move by one to three joints in the plane of motion ({planar: xy}, {translation: xy}, a slide or a "
+           "hinge)");
   body_ = info.bodies[0];
   jacobian_.resize(6 * to_size(nv_));
   const scene::LimitSurfaceSpec& spec = *object.limit_surface;
@@ -70,8 +73,8 @@ void SupportFriction::place(const scene::SceneState& state) {
   const auto [b0, b1, along] = scene::support_axes(scene_->plane(), X);
   const int normal = axes_[2];
   Eigen::Matrix3d R = Eigen::Matrix3d::Zero();  // body twists (a, b, turn) → the plane's
-  R << X.linear()(axes_[0], b0), X.linear()(axes_[0], b1), 0, X.linear()(axes_[1], b0), X.linear()(axes_[1], b1), 0, 0, 0,
-      X.linear()(normal, along);
+  R << X.linear()(axes_[0], b0), X.linear()(axes_[0], b1), 0, X.linear()(axes_[1], b0), X.linear()(axes_[1], b1), 0, 0,
+      0, X.linear()(normal, along);
   Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 3> S(3, n);
   for (int c = 0; c < n; ++c) S.col(c) << J(3 + axes_[0], c), J(3 + axes_[1], c), J(normal, c);
   to_body_ = R.transpose() * S;

@@ -1,9 +1,11 @@
 #pragma once
-// The friction of an object's support as a quadratic form of its motion: the limit surface, or the ellipsoid that takes its place.
+// The friction of an object's support as a quadratic form of its motion: the limit surface, or the ellipsoid that takes
+// its place.
 //
 //   δ_o = A F_o,  A = Q⁻¹,  Q = Sᵀ R̃ K R̃ᵀ S,  K = Ã⁻¹ (ellipsoid) or ∇²K(V) (uniform pressure),
 //
-// S the columns of the object's coordinates as twists in the plane of motion at the body's origin, R̃ its frame's axes there.
+// S the columns of the object's coordinates as twists in the plane of motion at the body's origin, R̃ its frame's axes
+// there.
 
 #include <Eigen/Core>
 #include <array>
@@ -21,8 +23,8 @@ class SupportFriction {
  public:
   using Form = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 3>;
 
-  /// @throws InputError that names the object: without `limit_surface`, not one body with one to three joints that move it in the plane of
-  /// motion, a support without a force.
+  /// @throws InputError that names the object: without `limit_surface`, not one body with one to three joints that move
+  /// it in the plane of motion, a support without a force.
   SupportFriction(const scene::Scene& scene, const scene::Object& object);
 
   /// Takes the pose of a state, which must be updated.
@@ -36,10 +38,12 @@ class SupportFriction {
   Eigen::Vector3d twist(const Eigen::VectorXd& delta) const { return to_body_ * delta.segment(first_v_, nv_); }
   /// K there: of an ellipsoid, or ∇²K(V) at a twist V ≠ 0.
   Eigen::Matrix3d body_form(const Eigen::Vector3d& V) const;
-  /// The part of the generalised force F_o (size nv) that the support resists, as a load in the body's axes [N, N, N·m]: K times the twist
-  /// A F_o. All of it if the object's joints allow every motion in the plane; the rest is theirs to bear.
+  /// The part of the generalised force F_o (size nv) that the support resists, as a load in the body's axes [N, N,
+  /// N·m]: K times the twist A F_o. All of it if the object's joints allow every motion in the plane; the rest is
+  /// theirs to bear.
   Eigen::Vector3d body_load(const Eigen::Matrix3d& K, const Eigen::VectorXd& F_o) const;
-  /// For supports that are no ellipsoid: takes the motion of the step found with this Q; renews Q unless that was its own.
+  /// For supports that are no ellipsoid: takes the motion of the step found with this Q; renews Q unless that was its
+  /// own.
   /// @param rest_m  displacements below it count as rest.  @returns whether Q fits the motion.
   bool update(const Eigen::VectorXd& delta, double rest_m);
   /// A new step begins: K stays that of the last motion.
@@ -54,8 +58,8 @@ class SupportFriction {
   void fill();
 
   int body_ = -1, first_v_ = 0, nv_ = 0;
-  std::array<int, 3> axes_{0, 1, 2};  // of the plane, and its normal
-  Eigen::Matrix3d K_;                 // body frame
+  std::array<int, 3> axes_{0, 1, 2};                 // of the plane, and its normal
+  Eigen::Matrix3d K_;                                // body frame
   std::unique_ptr<const UniformPressure> pressure_;  // iteration_ points to it
   std::optional<SupportIteration> iteration_;
   const scene::Scene* scene_;

@@ -9,10 +9,10 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr double kStill = 1e-9;     // of the commanded motion: what moves less is at rest
-constexpr double kNoMotion = 1e-14;   // [m, rad] or less than this
-constexpr double kJammed = 1e-3;      // of the motion that robots are commanded to
-constexpr double kCarrying = 1e-9;      // of the largest normal force: smaller ones carry nothing
+constexpr double kStill = 1e-9;      // of the commanded motion: what moves less is at rest
+constexpr double kNoMotion = 1e-14;  // [m, rad] or less than this
+constexpr double kJammed = 1e-3;     // of the motion that robots are commanded to
+constexpr double kCarrying = 1e-9;   // of the largest normal force: smaller ones carry nothing
 
 /// Motion of contact i's point along its rows by the displacements `delta` of those velocities for which `counts`.
 template <typename Counts>
@@ -70,8 +70,8 @@ bool SupportRecorder::is_jammed(const SupportFriction& support, const StepResult
   return asked > kNoMotion && moved <= kJammed * asked;
 }
 
-void SupportRecorder::record(const scene::SceneState& start, const Eigen::VectorXd& u, double h, const StepResult& result,
-                             std::vector<SupportRecord>& records) {
+void SupportRecorder::record(const scene::SceneState& start, const Eigen::VectorXd& u, double h,
+                             const StepResult& result, std::vector<SupportRecord>& records) {
   if (supports_.empty()) return;
   const bool solved = solvers::usable(result.status);
   if (solved) sum_forces(result);
@@ -79,7 +79,8 @@ void SupportRecorder::record(const scene::SceneState& start, const Eigen::Vector
   for (int i = 0; i < scene_->nu(); ++i) asked_(scene_->actuated()[i]) = h * u(i);
   for (SupportFriction& support : supports_) {
     SupportRecord& record = records.emplace_back();
-    const bool moves = solved && result.delta.segment(support.first_v(), support.nv()).lpNorm<Eigen::Infinity>() > kStill * asked_.norm() + kNoMotion;
+    const bool moves = solved && result.delta.segment(support.first_v(), support.nv()).lpNorm<Eigen::Infinity>() >
+                                     kStill * asked_.norm() + kNoMotion;
     Eigen::Vector3d V = Eigen::Vector3d::Zero();
     support.place(start);
     if (moves) V = support.twist(result.delta);
@@ -87,7 +88,9 @@ void SupportRecorder::record(const scene::SceneState& start, const Eigen::Vector
     for (int i = 0, k = 0; i < 3; ++i)
       for (int j = i; j < 3; ++j) record.form[k++] = 0.5 * (A(i, j) + A(j, i));
     if (!solved) continue;
-    record.state = is_jammed(support, result) ? SupportState::kJammed : moves ? SupportState::kMoves : SupportState::kRests;
+    record.state = is_jammed(support, result) ? SupportState::kJammed
+                   : moves                    ? SupportState::kMoves
+                                              : SupportState::kRests;
     const Eigen::Vector3d F = support.body_load(K, F_.segment(support.first_v(), support.nv()));
     const double factor = std::sqrt(F.dot(A * F));
     if (!moves || !(factor > 0) || !std::isfinite(factor)) continue;

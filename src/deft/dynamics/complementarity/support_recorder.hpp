@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/complementarity/support_friction.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
 
 namespace deft::dynamics {
@@ -16,11 +16,12 @@ class SupportRecorder {
   explicit SupportRecorder(const scene::Scene& scene);
   /// Bodies that slide on supports; frozen objects do not.
   const std::vector<int>& bodies() const { return bodies_; }
-  /// Appends one record per body. The load comes from the contacts' forces, the twist from the motion; neither knows of the other.
-  /// A body counts as jammed if robots are commanded to move their loaded contacts with it by more than 1000 times what any of its loaded
-  /// contacts moves with it. A step that failed leaves records at rest.
+  /// Appends one record per body. The load comes from the contacts' forces, the twist from the motion; neither knows of
+  /// the other. A body counts as jammed if robots are commanded to move their loaded contacts with it by more than 1000
+  /// times what any of its loaded contacts moves with it. A step that failed leaves records at rest.
   /// @param start  the state where the step starts, updated.  @param u  commands, size nu.  @param h  step [s].
-  void record(const scene::SceneState& start, const Eigen::VectorXd& u, double h, const StepResult& result, std::vector<SupportRecord>& records);
+  void record(const scene::SceneState& start, const Eigen::VectorXd& u, double h, const StepResult& result,
+              std::vector<SupportRecord>& records);
 
  private:
   void sum_forces(const StepResult& result);

@@ -16,8 +16,10 @@ constexpr double kSymmetric = 1e-9;  // relative
 
 void check(const SurfaceContactModel& model) {
   const Eigen::Matrix2d& M = model.mass;
-  if (!M.allFinite() || std::abs(M(0, 1) - M(1, 0)) > kSymmetric * M.cwiseAbs().maxCoeff() || !(M(0, 0) > 0) || !(M.determinant() > 0))
-    refuse(fmt::format("mass [[{}, {}], [{}, {}]] must be symmetric and positive definite", M(0, 0), M(0, 1), M(1, 0), M(1, 1)));
+  if (!M.allFinite() || std::abs(M(0, 1) - M(1, 0)) > kSymmetric * M.cwiseAbs().maxCoeff() || !(M(0, 0) > 0) ||
+      !(M.determinant() > 0))
+    refuse(fmt::format("mass [[{}, {}], [{}, {}]] must be symmetric and positive definite", M(0, 0), M(0, 1), M(1, 0),
+                       M(1, 1)));
   if (!std::isfinite(model.h) || model.h <= 0) refuse(fmt::format("h is {} s, must be positive", model.h));
   if (!model.force.allFinite()) refuse(fmt::format("force ({}, {}) N is not finite", model.force[0], model.force[1]));
   for (std::size_t i = 0; i < model.surfaces.size(); ++i) {

@@ -19,8 +19,8 @@ ConvexStep::ConvexStep(const scene::Scene& scene)
 }
 
 double ConvexStep::mass_factor(const scene::Object& object) const {
-  // The field's rule: M_u ← M_u · min(K_a) T² / (max diag M_u · s), T = h. None, or s = 0 (solved with the true mass, then not
-  // moved): true mass.
+  // The field's rule: M_u ← M_u · min(K_a) T² / (max diag M_u · s), T = h. None, or s = 0 (solved with the true mass,
+  // then not moved): true mass.
   const auto& s = scene_->spec().step.unactuated_mass_scale;
   const double T = object.damping ? 1 / *object.damping : h_;  // γ = 1/T
   if (!s || *s == 0 || stiffness_min_ == 0) return h_ / T;

@@ -5,8 +5,9 @@
 //   Q = blkdiag(Q_u, K_a (+ D_a/h)),  b = −[τ_u; K_a(u − q_a) + τ_a],  Q_u = M_u/h² · scale (quasidynamic) or 0
 //   (quasistatic).
 //
-// Q_uδ = h · (M_u/h²)(δ/h): objects move as if −γ M_u v, γ = 1/h, resisted them. `step.object_damping` states another γ, and then steps of any
-// length move them alike: Q_u = γ M_u/h · scale, with 1/γ for h in the rule of `unactuated_mass_scale`.
+// Q_uδ = h · (M_u/h²)(δ/h): objects move as if −γ M_u v, γ = 1/h, resisted them. `step.object_damping` states another
+// γ, and then steps of any length move them alike: Q_u = γ M_u/h · scale, with 1/γ for h in the rule of
+// `unactuated_mass_scale`.
 
 #include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/energy_terms.hpp"

@@ -26,7 +26,8 @@ VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
 
 /// γ M_u δ/h of an object. Models of second order.
 VectorXd damping_force(const EnergyPoint& at, const scene::Object& object, const MatrixXd& M) {
-  return object.damping.value_or(0) / at.h * M.block(object.first_v, object.first_v, object.nv, object.nv) * at.delta.segment(object.first_v, object.nv);
+  return object.damping.value_or(0) / at.h * M.block(object.first_v, object.first_v, object.nv, object.nv) *
+         at.delta.segment(object.first_v, object.nv);
 }
 
 /// −Jᵀ(force at the body's origin, torque): columns turn, and the origin moves.
@@ -219,7 +220,10 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   } else {
     // A stated γ: γM/h, whatever the rule.
     for (const scene::Object& object : scene.objects())
-      rate.segment(object.first_v, object.nv) = (object.damping ? -1.0 : cancels ? 0.0 : -2.0) / at.h * inertial_force(at, object);
+      rate.segment(object.first_v, object.nv) = (object.damping ? -1.0
+                                                 : cancels      ? 0.0
+                                                                : -2.0) /
+                                                at.h * inertial_force(at, object);
   }
   // Damping: Q_kk = K + D/h (+ M_kk/h²).
   const BlockDiagonal& Q = at.result.problem.Q;
@@ -278,7 +282,8 @@ VectorXd energy_stiffness_rate(const EnergyPoint& at, int command) {
   const int v = at.scene.actuated()[command];
   for (const scene::Robot& robot : at.scene.robots())
     if (robot.drive == scene::Drive::kForce && command >= robot.first_u && command < robot.first_u + robot.nu)
-      throw std::invalid_argument(fmt::format("step derivative: '{}' is driven by forces, it has no stiffness", robot.name));
+      throw std::invalid_argument(
+          fmt::format("step derivative: '{}' is driven by forces, it has no stiffness", robot.name));
   rate(v) = at.delta(v) - (at.u(command) - at.state.q(at.scene.command_coordinates()[command]));
   if (at.second_order()) return rate;
   MatrixXd M;

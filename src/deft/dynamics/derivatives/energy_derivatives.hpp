@@ -17,8 +17,8 @@ struct EnergyPoint {
   bool second_order() const { return v.size() > 0; }
 };
 
-/// What a step of first order multiplies an object's M_u/h² with: γh if a γ is stated, and by the rule of `unactuated_mass_scale`
-/// M_u ← M_u · min(K_a)/(γ² s · max diag M_u), γ = 1/h if none is stated.
+/// What a step of first order multiplies an object's M_u/h² with: γh if a γ is stated, and by the rule of
+/// `unactuated_mass_scale` M_u ← M_u · min(K_a)/(γ² s · max diag M_u), γ = 1/h if none is stated.
 struct MassRule {
   bool applies = false;
   int largest = -1;  // velocity index of the largest diagonal entry

@@ -16,8 +16,8 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kGradientShare =
-    1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be the model
+constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be
+                                         // the model
 
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
@@ -133,7 +133,8 @@ void StepDifferentiator::take_solution() {
 
 /// Kinks of the geometry count where a force depends on them.
 bool StepDifferentiator::is_nonsmooth_geometry(int contact) const {
-  return solution().force[contact][0] != 0 && directions_->contacts().nonsmooth_points[contact] != collision::NonsmoothPoint::kNone;
+  return solution().force[contact][0] != 0 &&
+         directions_->contacts().nonsmooth_points[contact] != collision::NonsmoothPoint::kNone;
 }
 
 bool StepDifferentiator::is_nonsmooth_frame(int contact) const {
@@ -158,7 +159,8 @@ std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
   std::vector<std::string> all;
   for (int i = 0; has_nonsmooth_geometry_ && i < program().J.size(); ++i) {
     if (is_nonsmooth_geometry(i))
-      all.push_back(fmt::format("contact {}: {}", i, collision::to_string(directions_->contacts().nonsmooth_points[i])));
+      all.push_back(
+          fmt::format("contact {}: {}", i, collision::to_string(directions_->contacts().nonsmooth_points[i])));
     if (is_nonsmooth_frame(i)) all.push_back(fmt::format("contact {}: frame", i));
   }
   if (is_smoothed_)
@@ -192,8 +194,8 @@ void StepDifferentiator::advance(solvers::contact::Directions& moved) const {
 namespace {
 
 /// What columns of force changes are in the world, 3 rows per contact.
-void to_world(const StepResult& result, const StepDirections& directions, const solvers::contact::Directions& force, Index first,
-              MatrixXd& world) {
+void to_world(const StepResult& result, const StepDirections& directions, const solvers::contact::Directions& force,
+              Index first, MatrixXd& world) {
   const auto& contacts = result.problem.contacts;
   world.resize(3 * static_cast<Index>(contacts.size()), world.cols());
   for (int i = 0; i < static_cast<int>(contacts.size()); ++i) {

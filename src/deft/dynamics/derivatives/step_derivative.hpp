@@ -100,11 +100,12 @@ class StepDifferentiator {
   /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
   void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
                 Eigen::VectorXd& u_bar);
-  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without `motion_only`. Allocates.
+  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without
+  /// `motion_only`. Allocates.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
-  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points` says why, one
-  /// line each.
+  /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points`
+  /// says why, one line each.
   bool is_nonsmooth() const { return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_; }
   bool is_smoothed() const { return is_smoothed_; }
   std::vector<std::string> nonsmooth_points() const;
@@ -115,8 +116,12 @@ class StepDifferentiator {
   /// The state at the start of the step; with its contacts, if asked.
   scene::SceneState& place(bool with_contacts);
   EnergyPoint energy_point(bool with_contacts);
-  const solvers::contact::ContactProgram& program() const { return is_smoothed_ ? smoothed_program_ : result_->program; }
-  const solvers::contact::ContactSolution& solution() const { return is_smoothed_ ? smoothed_solution_ : result_->solution; }
+  const solvers::contact::ContactProgram& program() const {
+    return is_smoothed_ ? smoothed_program_ : result_->program;
+  }
+  const solvers::contact::ContactSolution& solution() const {
+    return is_smoothed_ ? smoothed_solution_ : result_->solution;
+  }
   bool is_nonsmooth_geometry(int contact) const;
   bool is_nonsmooth_frame(int contact) const;
   /// A change of the program and what it moves.
@@ -154,7 +159,7 @@ class StepDifferentiator {
   Rates units_, product_;  // of jacobians; of forward and backward
   solvers::contact::Directions weights_, force_weights_;
   solvers::contact::ProgramChange back_;  // of backward
-  std::vector<char> wanted_;     // per contact
+  std::vector<char> wanted_;              // per contact
 };
 
 }  // namespace deft::dynamics

@@ -25,8 +25,8 @@ Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::
   return zeta;
 }
 
-void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column, solvers::contact::ProgramChange& change,
-                                       MatrixXd& direct) {
+void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index column,
+                                       solvers::contact::ProgramChange& change, MatrixXd& direct) {
   const auto& program = this->program();
   const EnergyPoint at = energy_point(false);
   auto gradient = change.gradient.col(column);

@@ -130,7 +130,8 @@ void StepDirections::along(const VectorXd& dq, const VectorXd& du, solvers::cont
   change.upper = change.lower;
 }
 
-void StepDirections::transposed(const solvers::contact::ProgramChange& weights, VectorXd& q_bar, VectorXd& u_bar) const {
+void StepDirections::transposed(const solvers::contact::ProgramChange& weights, VectorXd& q_bar,
+                                VectorXd& u_bar) const {
   const auto g = weights.gradient.col(0);
   const auto actuated = scene_->actuated();
   u_bar.resize(scene_->nu());

@@ -18,8 +18,9 @@ class StepDirections {
 
   /// Takes the derivatives at a solution of the step. @param configuration  false: only along u, which needs no
   /// geometry; `at` may then be anywhere.
-  void update(const EnergyPoint& at, const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
-              bool configuration, contact::DerivativeParts parts = contact::DerivativeParts::kAll);
+  void update(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
+              const solvers::contact::ContactSolution& solution, bool configuration,
+              contact::DerivativeParts parts = contact::DerivativeParts::kAll);
 
   /// A change of nothing, `columns` wide.
   void clear(Eigen::Index columns, solvers::contact::ProgramChange& change) const;
@@ -35,9 +36,7 @@ class StepDirections {
   const contact::ContactProblemDerivative& contacts() const { return contacts_; }
   int first_row(int contact) const { return first_row_[contact]; }
   /// A joint whose spring may saturate: the variable to which it is stretched (effort_limits.hpp).
-  struct Saturation {
-    int velocity = 0, variable = 0, command = 0;
-  };
+  struct Saturation { int velocity = 0, variable = 0, command = 0; };
   const std::vector<Saturation>& saturations() const { return saturations_; }
 
  private:

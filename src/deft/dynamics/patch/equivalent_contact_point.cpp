@@ -16,16 +16,18 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kLoaded = 1e-9;   // a multiplier below counts as zero: a face tilted by less is flat
+constexpr double kLoaded = 1e-9;  // a multiplier below counts as zero: a face tilted by less is flat
 constexpr double kSlip_m = 1e-7;  // displacement over a step above which a loaded contact slides, as in roll-outs
-constexpr double kFlat = 1e-7;     // singular values below, of rows of unit size, mean a flat direction
+constexpr double kFlat = 1e-7;    // singular values below, of rows of unit size, mean a flat direction
 
 /// Model::difference of free bodies, without allocation.
-void set_difference(const scene::Scene& scene, const Eigen::VectorXd& q0, const Eigen::VectorXd& q1, Eigen::VectorXd& delta) {
+void set_difference(const scene::Scene& scene, const Eigen::VectorXd& q0, const Eigen::VectorXd& q1,
+                    Eigen::VectorXd& delta) {
   delta.resize(scene.nv());
   for (const multibody::ModelInfo& model : scene.model().models()) {
     if (model.nv == 0) continue;
-    const Matrix3d R0 = rotation_from_quat_wxyz(q0.segment<4>(model.first_q)), R1 = rotation_from_quat_wxyz(q1.segment<4>(model.first_q));
+    const Matrix3d R0 = rotation_from_quat_wxyz(q0.segment<4>(model.first_q)),
+                   R1 = rotation_from_quat_wxyz(q1.segment<4>(model.first_q));
     delta.segment<3>(model.first_v) = log_so3(R1 * R0.transpose());
     delta.segment<3>(model.first_v + 3) = q1.segment<3>(model.first_q + 4) - q0.segment<3>(model.first_q + 4);
   }
@@ -53,7 +55,8 @@ ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> en
       const Vector3d g = R * geometry.set.gradient(i, x).normalized();
       form += g * g.transpose();
       if (geometry.set.is_quadric(i)) {
-        const Matrix3d H = R * (geometry.set.curvature / geometry.set.curvature.maxCoeff()).asDiagonal() * R.transpose();
+        const Matrix3d H =
+            R * (geometry.set.curvature / geometry.set.curvature.maxCoeff()).asDiagonal() * R.transpose();
         form += H * H;
       }
     }
@@ -66,19 +69,24 @@ ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> en
   Eigen::ColPivHouseholderQR<Matrix3d> qr(form);
   qr.setThreshold(kFlat);
   switch (qr.rank()) {
-    case 1: return ContactKind::kSurface;
-    case 2: return ContactKind::kLine;
-    default: return ContactKind::kPoint;
+    case 1:
+      return ContactKind::kSurface;
+    case 2:
+      return ContactKind::kLine;
+    default:
+      return ContactKind::kPoint;
   }
 }
 
 ContactState contact_state(const PatchWorld& world, const PatchContact& contact) {
   if (!(contact.p_n > 0)) return ContactState::kOpen;
-  const bool slides = world.h * contact.slip.head<2>().norm() > kSlip_m || world.h * std::abs(contact.slip(2)) * world.length > kSlip_m;
+  const bool slides =
+      world.h * contact.slip.head<2>().norm() > kSlip_m || world.h * std::abs(contact.slip(2)) * world.length > kSlip_m;
   return slides ? ContactState::kSlide : ContactState::kStick;
 }
 
-EquivalentContactPoint::EquivalentContactPoint(const scene::Scene& scene) : scene_(&scene), stepper_(make_patch_world(scene)), end_(scene.make_state()) {}
+EquivalentContactPoint::EquivalentContactPoint(const scene::Scene& scene)
+    : scene_(&scene), stepper_(make_patch_world(scene)), end_(scene.make_state()) {}
 
 double EquivalentContactPoint::kappa() const { return std::numeric_limits<double>::infinity(); }
 
@@ -130,16 +138,19 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
     patch.dp_start.setConstant(4 * contacts, 12 * n, std::numeric_limits<double>::quiet_NaN());
     patch.dp_impulse.setConstant(4 * contacts, 6 * n, std::numeric_limits<double>::quiet_NaN());
   }
-  // Tangents at centres of mass from those at origins: c = p + r, v_C = v + ω × r with r turning along; and the arms of wrenches turn with the bodies.
+  // Tangents at centres of mass from those at origins: c = p + r, v_C = v + ω × r with r turning along; and the arms of
+  // wrenches turn with the bodies.
   read_states(*scene_, world, start.q, start.v, states_);
   add_wrench_impulses(*scene_, world, start.t, states_, impulses_);
-  Eigen::MatrixXd enter = Eigen::MatrixXd::Zero(12 * n, 2 * nv), torque = Eigen::MatrixXd::Zero(6 * n, 2 * nv), leave = Eigen::MatrixXd::Zero(2 * nv, 12 * n);
+  Eigen::MatrixXd enter = Eigen::MatrixXd::Zero(12 * n, 2 * nv), torque = Eigen::MatrixXd::Zero(6 * n, 2 * nv),
+                  leave = Eigen::MatrixXd::Zero(2 * nv, 12 * n);
   int i = 0;
   for (const multibody::ModelInfo& model : scene_->model().models()) {
     if (model.nv == 0) continue;
     const PatchBody& body = world.bodies[i];
     const PatchState &from = states_[i], &to = step_.end[i];
-    const Matrix3d r0 = skew(rotation_from_quat_wxyz(from.quat_wxyz) * body.p_BC), r1 = skew(rotation_from_quat_wxyz(to.quat_wxyz) * body.p_BC);
+    const Matrix3d r0 = skew(rotation_from_quat_wxyz(from.quat_wxyz) * body.p_BC),
+                   r1 = skew(rotation_from_quat_wxyz(to.quat_wxyz) * body.p_BC);
     const int q = model.first_v, v = nv + model.first_v;
     enter.block<3, 3>(12 * i, q).setIdentity();
     enter.block<3, 3>(12 * i + 3, q) = -r0;
@@ -158,7 +169,8 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
     torque.block<3, 3>(6 * i, q) = wrench_torque_derivative(*scene_, world, start.t, states_, i);
     ++i;
   }
-  const Eigen::MatrixXd J = leave * (patch.A * enter + patch.B * torque), dp = (patch.dp_start * enter + patch.dp_impulse * torque) / world.h;
+  const Eigen::MatrixXd J = leave * (patch.A * enter + patch.B * torque),
+                        dp = (patch.dp_start * enter + patch.dp_impulse * torque) / world.h;
   out.A = J.topLeftCorner(nv, nv);
   out.A_v = J.topRightCorner(nv, nv);
   out.dv_dq = J.bottomLeftCorner(nv, nv);

@@ -1,12 +1,13 @@
 #pragma once
 // Free rigid bodies in point, line and surface contact, one equivalent contact point per pair, found with the motion.
-// Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19; README.md).
+// Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19;
+// README.md).
 
+#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/patch/patch_derivative.hpp"
 #include "deft/dynamics/patch/patch_problem_solver.hpp"
 #include "deft/dynamics/patch/patch_scene.hpp"
 #include "deft/dynamics/patch/patch_step.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/dynamics/trajectory.hpp"
 
@@ -26,8 +27,9 @@ class EquivalentContactPoint final : public StepModel {
   void set_kappa(double kappa) override;
   double h() const override { return stepper_.world().h; }
   const scene::Scene& scene() const override { return *scene_; }
-  /// Jacobians of the last step, which was usable and began at `start`: A, A_v, dv_dq, dv_dv (world tangents at the bodies' origins) and, as rows n, t, o, spin of each of
-  /// StepResult::patches, dforce_dq and dforce_dv [N, N m]; without commands B and its like have no columns. The wrenches of the scene act on as they did.
+  /// Jacobians of the last step, which was usable and began at `start`: A, A_v, dv_dq, dv_dv (world tangents at the
+  /// bodies' origins) and, as rows n, t, o, spin of each of StepResult::patches, dforce_dq and dforce_dv [N, N m];
+  /// without commands B and its like have no columns. The wrenches of the scene act on as they did.
   /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
   std::vector<std::string> derivative(const State& start, StepDerivative& out);
   const PatchWorld& world() const { return stepper_.world(); }
@@ -45,10 +47,12 @@ class EquivalentContactPoint final : public StepModel {
   PatchResult step_;
 };
 
-/// What the bodies share at a loaded contact: the face of A and the face of B that the normal belongs to meet in a point, a line or a surface.
+/// What the bodies share at a loaded contact: the face of A and the face of B that the normal belongs to meet in a
+/// point, a line or a surface.
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
 
-/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts with the bodies' size), sticks otherwise.
+/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts
+/// with the bodies' size), sticks otherwise.
 ContactState contact_state(const PatchWorld& world, const PatchContact& contact);
 
 }  // namespace deft::dynamics

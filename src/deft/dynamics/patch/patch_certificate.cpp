@@ -16,12 +16,15 @@ using Eigen::Vector3d;
 constexpr double kNoLoad = 1e-14;  // of a body's impulses: rounding, from which no point follows
 
 /// What is no number is the worst.
-void worsen(double& worst, double value) { worst = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(worst, value); }
+void worsen(double& worst, double value) {
+  worst = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(worst, value);
+}
 void worsen(double& worst, std::initializer_list<double> values) {
   for (const double value : values) worsen(worst, value);
 }
 
-RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geometry, std::span<const PatchState> states) {
+RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geometry,
+                             std::span<const PatchState> states) {
   if (geometry.moving < 0) return geometry.X_BG;
   const PatchState& s = states[geometry.moving];
   const Matrix3d R = rotation_from_quat_wxyz(s.quat_wxyz);
@@ -30,8 +33,8 @@ RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geome
 }
 
 /// How far `direction` + sign Σ l ∇f is from 0 and the point from where l says it is.
-void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W, const Vector3d& direction, std::span<const double> l, double length,
-               PatchCertificate& c) {
+void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W,
+               const Vector3d& direction, std::span<const double> l, double length, PatchCertificate& c) {
   const Vector3d x = X_WG.inverse() * point_W;
   Vector3d rest = direction;
   for (int i = 0; i < geometry.set.count(); ++i) {
@@ -45,7 +48,9 @@ void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const 
 
 }  // namespace
 
-double PatchCertificate::max_scaled() const { return std::max({newton_euler, geometry, complementarity, friction, proposition}); }
+double PatchCertificate::max_scaled() const {
+  return std::max({newton_euler, geometry, complementarity, friction, proposition});
+}
 
 solvers::contact::Certificate as_certificate(const PatchCertificate& patch, double length) {
   solvers::contact::Certificate c;
@@ -56,7 +61,8 @@ solvers::contact::Certificate as_certificate(const PatchCertificate& patch, doub
   return c;
 }
 
-PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
+PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<const PatchState> start,
+                                         std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
                                          std::span<const PatchContact> contacts) {
   PatchCertificate c;
   balances_.assign(world.bodies.size(), {});
@@ -69,7 +75,8 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     // The spin without contacts: of the source's rule, or one that keeps the angular momentum.
     const Vector3d L = I * start[i].omega_W;
     const Spin spin = free_spin(I, start[i].omega_W, world.h);
-    const Vector3d rest = spin.implicit ? Vector3d(turn(spin.omega, world.h) * (I * spin.omega) - L) : Vector3d(I * spin.omega - L + world.h * start[i].omega_W.cross(L));
+    const Vector3d rest = spin.implicit ? Vector3d(turn(spin.omega, world.h) * (I * spin.omega) - L)
+                                        : Vector3d(I * spin.omega - L + world.h * start[i].omega_W.cross(L));
     at.wanted_force = body.mass * (end[i].v_WC - start[i].v_WC - world.h * world.gravity_W) - impulses[i].linear_W;
     at.wanted_torque = I * (end[i].omega_W - spin.omega) - impulses[i].angular_W;
     worsen(c.newton_euler, rest.norm() / std::max(L.norm(), body.mass * v_scale * world.length));
@@ -77,14 +84,16 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     at.unit = body.mass * v_scale;
     // The motion itself: c⁺ = c + h v⁺, q⁺ ∝ (1, hω⁺/2) ∘ q.
     const Vector3d s = 0.5 * world.h * end[i].omega_W;
-    const Eigen::Vector4d q = multiply_quat_wxyz(Eigen::Vector4d(1, s.x(), s.y(), s.z()), start[i].quat_wxyz).normalized();
+    const Eigen::Vector4d q =
+        multiply_quat_wxyz(Eigen::Vector4d(1, s.x(), s.y(), s.z()), start[i].quat_wxyz).normalized();
     worsen(c.geometry, {(end[i].p_WC - start[i].p_WC - world.h * end[i].v_WC).norm() / world.length,
-                           std::min((q - end[i].quat_wxyz).norm(), (q + end[i].quat_wxyz).norm())});
+                        std::min((q - end[i].quat_wxyz).norm(), (q + end[i].quat_wxyz).norm())});
   }
   for (const PatchContact& contact : contacts) {
     const PatchPair& pair = world.pairs[contact.pair];
     const PatchGeometry &A = world.geometries[pair.a], &B = world.geometries[pair.b];
-    const Vector3d a1 = contact.point_W + 0.5 * contact.gap * contact.n_W, a2 = contact.point_W - 0.5 * contact.gap * contact.n_W;
+    const Vector3d a1 = contact.point_W + 0.5 * contact.gap * contact.n_W,
+                   a2 = contact.point_W - 0.5 * contact.gap * contact.n_W;
     const RigidTransform X_A = geometry_pose(world, A, end), X_B = geometry_pose(world, B, end);
     judge_set(A, X_A, a1, contact.n_W, contact.l_a, world.length, c);
     if (pair.plane) {
@@ -98,10 +107,11 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
       judge_set(B, X_B, a2, -contact.n_W, contact.l_b, world.length, c);
     }
     worsen(c.penetration_m, -contact.gap);
-    worsen(c.geometry, {std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)), std::abs(contact.t_W.norm() - 1),
-                           (contact.o_W - contact.n_W.cross(contact.t_W)).norm()});
+    worsen(c.geometry, {std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)),
+                        std::abs(contact.t_W.norm() - 1), (contact.o_W - contact.n_W.cross(contact.t_W)).norm()});
 
-    const Vector3d F = contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W, M = contact.p_f(2) * contact.n_W;
+    const Vector3d F = contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W,
+                   M = contact.p_f(2) * contact.n_W;
     double unit = std::numeric_limits<double>::infinity();
     Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
     double mass = 0;
@@ -136,7 +146,8 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
   }
   for (const Balance& at : balances_) {
     const double unit = std::max(at.unit, at.force.norm());
-    worsen(c.newton_euler, {(at.force - at.wanted_force).norm() / unit, (at.torque - at.wanted_torque).norm() / (unit * world.length)});
+    worsen(c.newton_euler,
+           {(at.force - at.wanted_force).norm() / unit, (at.torque - at.wanted_torque).norm() / (unit * world.length)});
     if (at.loaded != 1 || !(at.contact->p_n > kNoLoad * unit)) continue;
     const PatchContact& contact = *at.contact;
     const Vector3d A = at.side * at.wanted_force, B = at.side * at.wanted_torque, &n = contact.n_W;
@@ -151,9 +162,11 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     // The point is as good as the forces are: its error counts with the share of the load.
     const double share = std::min(1.0, contact.p_n / unit);
     worsen(c.proposition, {(recomputed - Vector3d(contact.p_n, contact.p_f(0), contact.p_f(1))).norm() / unit,
-                              share * (r.head<3>() - (contact.point_W - at.centre)).norm() / world.length, std::abs(r(3) - contact.p_f(2)) / (unit * world.length)});
+                           share * (r.head<3>() - (contact.point_W - at.centre)).norm() / world.length,
+                           std::abs(r(3) - contact.p_f(2)) / (unit * world.length)});
   }
-  if (!std::isfinite(c.max_scaled()) || !std::isfinite(c.penetration_m)) c.newton_euler = c.penetration_m = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(c.max_scaled()) || !std::isfinite(c.penetration_m))
+    c.newton_euler = c.penetration_m = std::numeric_limits<double>::infinity();
   return c;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The judge of a step of the equivalent-contact-point model: residuals of the source's equations from states and contacts alone.
+// The judge of a step of the equivalent-contact-point model: residuals of the source's equations from states and
+// contacts alone.
 
 #include <span>
 #include <vector>
@@ -10,39 +11,42 @@
 
 namespace deft::dynamics {
 
-/// Residuals of one step, scaled: impulses by m g h (or m times the velocity scale), lengths by the bodies' size, friction rows by the cone.
+/// Residuals of one step, scaled: impulses by m g h (or m times the velocity scale), lengths by the bodies' size,
+/// friction rows by the cone.
 struct PatchCertificate {
   double newton_euler = 0;     // largest of the bodies' balances of impulse
   double geometry = 0;         // the point on both sets, the normal in both cones
   double penetration_m = 0;    // largest −gap over all pairs of the problem [m]
   double complementarity = 0;  // p_n gap; l f
   double friction = 0;         // p_f in the ellipsoid and against the slip: distance from the projection of p_f − slip
-  /// The second proposition of the source: forces from (24), point and torsion from (27) recomputed from the motion and compared, for bodies with one
-  /// loaded contact. Impulses scaled as above, the point [m] by the bodies' size.
+  /// The second proposition of the source: forces from (24), point and torsion from (27) recomputed from the motion and
+  /// compared, for bodies with one loaded contact. Impulses scaled as above, the point [m] by the bodies' size.
   double proposition = 0;
   double max_scaled() const;
 };
 
-/// The same in the words of all models: the balance, geometry, friction and proposition are stationarity, the penetration over `length` [m] is primal.
+/// The same in the words of all models: the balance, geometry, friction and proposition are stationarity, the
+/// penetration over `length` [m] is primal.
 solvers::contact::Certificate as_certificate(const PatchCertificate& patch, double length);
 
 /// Keeps scratch; one object per thread.
 class PatchCertifier {
  public:
   /// @param impulses  per body, gravity not included.
-  PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
+  PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start,
+                           std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
                            std::span<const PatchContact> contacts);
 
  private:
   /// A body's balance: what its contacts must give, and what they give.
   struct Balance {
-    Eigen::Vector3d wanted_force, wanted_torque;                                          // M(ν⁺ − ν_f)
-    Eigen::Vector3d force = Eigen::Vector3d::Zero(), torque = Eigen::Vector3d::Zero();    // of the contacts, about C
+    Eigen::Vector3d wanted_force, wanted_torque;                                        // M(ν⁺ − ν_f)
+    Eigen::Vector3d force = Eigen::Vector3d::Zero(), torque = Eigen::Vector3d::Zero();  // of the contacts, about C
     Eigen::Vector3d centre;
-    double unit = 1;                                                                      // [N s]
+    double unit = 1;  // [N s]
     int loaded = 0;
     const PatchContact* contact = nullptr;
-    double side = 1;                                                                      // +1: A of its contact
+    double side = 1;  // +1: A of its contact
   };
   std::vector<Balance> balances_;
 };

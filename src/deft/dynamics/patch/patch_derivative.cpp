@@ -8,7 +8,8 @@ namespace deft::dynamics {
 PatchDerivative differentiate(PatchStepper& stepper) {
   PatchSystem& system = stepper.system();
   const PatchWorld& world = stepper.world();
-  const Eigen::Map<const Eigen::VectorXd> z(stepper.solution().data(), static_cast<Eigen::Index>(stepper.solution().size()));
+  const Eigen::Map<const Eigen::VectorXd> z(stepper.solution().data(),
+                                            static_cast<Eigen::Index>(stepper.solution().size()));
   const int n = static_cast<int>(world.bodies.size());
   PatchDerivative out;
   Eigen::MatrixXd dF, dz;
@@ -16,7 +17,8 @@ PatchDerivative differentiate(PatchStepper& stepper) {
   std::vector<char> determined;
   constexpr double kBiactive = 1e-8;
   out.exists = stepper.solver().sensitivity(system, stepper.solution(), dF, dz, &out.nonsmooth, kBiactive, &determined);
-  out.exists = out.exists && std::all_of(determined.begin(), determined.begin() + 6 * n, [](char known) { return known != 0; });
+  out.exists =
+      out.exists && std::all_of(determined.begin(), determined.begin() + 6 * n, [](char known) { return known != 0; });
   if (!out.exists) return out;
   for (std::size_t i = 0; i < determined.size(); ++i)
     if (!determined[i]) dz.row(static_cast<Eigen::Index>(i)).setConstant(std::numeric_limits<double>::quiet_NaN());
@@ -39,7 +41,8 @@ PatchDerivative differentiate(PatchStepper& stepper) {
     const Eigen::Index row = 4 * static_cast<Eigen::Index>(k);
     dp.row(row) = dz.row(c.p);
     if (c.b < 0) continue;
-    for (int j = 0; j < 3; ++j) dp.row(row + 1 + j) = pair.mu * pair.ellipsoid[j] * (z(c.b + j) * dz.row(c.p) + z(c.p) * dz.row(c.b + j));
+    for (int j = 0; j < 3; ++j)
+      dp.row(row + 1 + j) = pair.mu * pair.ellipsoid[j] * (z(c.b + j) * dz.row(c.p) + z(c.p) * dz.row(c.b + j));
   }
   const auto split = [n](const Eigen::MatrixXd& from, Eigen::MatrixXd& by_start, Eigen::MatrixXd& by_impulse) {
     by_start.resize(from.rows(), 12 * n);

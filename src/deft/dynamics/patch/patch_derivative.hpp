@@ -1,5 +1,6 @@
 #pragma once
-// Derivatives of a step of the equivalent-contact-point model, by the implicit function theorem on its complementarity problem.
+// Derivatives of a step of the equivalent-contact-point model, by the implicit function theorem on its complementarity
+// problem.
 
 #include <Eigen/Core>
 
@@ -7,13 +8,15 @@
 
 namespace deft::dynamics {
 
-/// Tangents per body: pose (θ, c) with R ← Exp(θ)R, then velocity (ω, v) of the centre of mass; impulses (angular about C, linear).
+/// Tangents per body: pose (θ, c) with R ← Exp(θ)R, then velocity (ω, v) of the centre of mass; impulses (angular about
+/// C, linear).
 struct PatchDerivative {
-  Eigen::MatrixXd A;        // ∂(end)/∂(start), 12 n × 12 n
-  Eigen::MatrixXd B;        // ∂(end)/∂(impulses), 12 n × 6 n
-  Eigen::MatrixXd dp_start, dp_impulse;  // of (p_n, p_t, p_o, p_r) of each contact of the step, 4 per contact [N s, N m s]; NaN where contacts share a load in many ways
-  bool nonsmooth = false;        // a pair has neither force nor gap to speak of, or stick and slip meet: one-sided
-  bool exists = false;      // false: the motion has no derivative
+  Eigen::MatrixXd A;                     // ∂(end)/∂(start), 12 n × 12 n
+  Eigen::MatrixXd B;                     // ∂(end)/∂(impulses), 12 n × 6 n
+  Eigen::MatrixXd dp_start, dp_impulse;  // of (p_n, p_t, p_o, p_r) of each contact of the step, 4 per contact [N s, N m
+                                         // s]; NaN where contacts share a load in many ways
+  bool nonsmooth = false;  // a pair has neither force nor gap to speak of, or stick and slip meet: one-sided
+  bool exists = false;     // false: the motion has no derivative
 };
 
 /// Of the last step of `stepper`, which must have been usable.

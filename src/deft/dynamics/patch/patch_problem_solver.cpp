@@ -18,9 +18,11 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kBox = 1e-12;     // relative: corners nearer than this to those of a box make one
+constexpr double kBox = 1e-12;  // relative: corners nearer than this to those of a box make one
 
-RigidTransform pose_of(const PatchState& state) { return make_transform(rotation_from_quat_wxyz(state.quat_wxyz), state.p_WC); }
+RigidTransform pose_of(const PatchState& state) {
+  return make_transform(rotation_from_quat_wxyz(state.quat_wxyz), state.p_WC);
+}
 
 /// The same contact seen from the other body: n and o turn round, t stays.
 PatchContact exchanged(const PatchContact& c) {
@@ -51,7 +53,8 @@ PatchShape shape_of(const collision::ConvexSet& set) {
     Vector3d half = Vector3d::Zero();
     for (const Vector3d& v : set.vertices) half = half.cwiseMax(v.cwiseAbs());
     bool box = set.vertices.size() == 8 && set.planes.size() == 6;
-    for (const Vector3d& v : set.vertices) box = box && (v.cwiseAbs() - half).cwiseAbs().maxCoeff() <= kBox * half.minCoeff();
+    for (const Vector3d& v : set.vertices)
+      box = box && (v.cwiseAbs() - half).cwiseAbs().maxCoeff() <= kBox * half.minCoeff();
     if (box)
       out.shape = BoxSpec{2 * half};
     else
@@ -87,7 +90,11 @@ PatchProblemSolver::PatchProblemSolver(const PatchProblem& problem) : problem_(p
     first_geometry_.push_back(static_cast<int>(descriptions.size()));
     for (std::size_t k = 0; k < body.shapes.size(); ++k) {
       const PatchShape& shape = body.shapes[k];
-      collision::GeometryDescription description{.name = fmt::format("{} of body {}", k, i), .body = static_cast<int>(i) + 1, .X_BG = shape.X_CG, .shape = shape.shape, .where = shape.where};
+      collision::GeometryDescription description{.name = fmt::format("{} of body {}", k, i),
+                                                 .body = static_cast<int>(i) + 1,
+                                                 .X_BG = shape.X_CG,
+                                                 .shape = shape.shape,
+                                                 .where = shape.where};
       if (!shape.vertices.empty()) description.shape = multibody::MeshSpec{collision::inline_points(shape.vertices)};
       descriptions.push_back(std::move(description));
     }
@@ -97,17 +104,22 @@ PatchProblemSolver::PatchProblemSolver(const PatchProblem& problem) : problem_(p
   std::vector<unsigned char> allowed(n * n, 0);
   for (const PatchProblemPair& pair : problem.pairs) {
     const int bodies = static_cast<int>(problem.bodies.size());
-    const auto known = [&](int body, int shape) { return body >= 0 && body < bodies && shape >= 0 && shape < static_cast<int>(problem.bodies[body].shapes.size()); };
-    if (!known(pair.a, pair.shape_a) || !known(pair.b, pair.shape_b)) throw std::invalid_argument("PatchProblemSolver: a pair has a body or a shape that is not there");
+    const auto known = [&](int body, int shape) {
+      return body >= 0 && body < bodies && shape >= 0 && shape < static_cast<int>(problem.bodies[body].shapes.size());
+    };
+    if (!known(pair.a, pair.shape_a) || !known(pair.b, pair.shape_b))
+      throw std::invalid_argument("PatchProblemSolver: a pair has a body or a shape that is not there");
     int a = first_geometry_[pair.a] + pair.shape_a, b = first_geometry_[pair.b] + pair.shape_b;
     swapped_.push_back(moving_[pair.a] < 0);
-    if (pair.a == pair.b || (swapped_.back() && moving_[pair.b] < 0)) throw std::invalid_argument("PatchProblemSolver: nothing moves in a pair");
+    if (pair.a == pair.b || (swapped_.back() && moving_[pair.b] < 0))
+      throw std::invalid_argument("PatchProblemSolver: nothing moves in a pair");
     allowed[to_size(a) * n + to_size(b)] = allowed[to_size(b) * n + to_size(a)] = 1;
     if (swapped_.back()) std::swap(a, b);
     world.pairs.push_back({.a = a, .b = b, .mu = pair.mu, .ellipsoid = pair.ellipsoid});
   }
   Diagnostics diagnostics;
-  collision_ = std::make_unique<collision::CollisionWorld>(collision::CollisionWorld::build(std::move(descriptions), std::move(allowed), diagnostics));
+  collision_ = std::make_unique<collision::CollisionWorld>(
+      collision::CollisionWorld::build(std::move(descriptions), std::move(allowed), diagnostics));
   world.collision = collision_.get();
 
   world.length = 0;
@@ -115,11 +127,19 @@ PatchProblemSolver::PatchProblemSolver(const PatchProblem& problem) : problem_(p
     for (std::size_t k = 0; k < problem.bodies[i].shapes.size(); ++k) {
       const PatchShape& shape = problem.bodies[i].shapes[k];
       const std::optional<collision::ConvexSet> set = collision_->convex_set(static_cast<int>(world.geometries.size()));
-      if (!set) throw InputError(shape.where, "is no intersection of smooth convex inequalities; valid: box, cylinder, sphere of radius > 0, ellipsoid, prism, polytope, half_space");
+      if (!set)
+        throw InputError(shape.where,
+                         "is no intersection of smooth convex inequalities; valid: box, cylinder, sphere of radius > "
+                         "0, ellipsoid, prism, polytope, half_space");
       if (moving_[i] >= 0 && !set->bounded) throw InputError(shape.where, "a half-space cannot move");
-      world.geometries.push_back({.moving = moving_[i], .body = static_cast<int>(i) + 1, .X_BG = world.links[i + 1].X * shape.X_CG, .set = *set, .name = {}});
+      world.geometries.push_back({.moving = moving_[i],
+                                  .body = static_cast<int>(i) + 1,
+                                  .X_BG = world.links[i + 1].X * shape.X_CG,
+                                  .set = *set,
+                                  .name = {}});
       const int geometry = static_cast<int>(world.geometries.size()) - 1;
-      const bool touches = std::any_of(world.pairs.begin(), world.pairs.end(), [&](const PatchPair& pair) { return pair.a == geometry || pair.b == geometry; });
+      const bool touches = std::any_of(world.pairs.begin(), world.pairs.end(),
+                                       [&](const PatchPair& pair) { return pair.a == geometry || pair.b == geometry; });
       if (moving_[i] >= 0 && touches) world.length = std::max(world.length, set->radius);
     }
   }
@@ -143,7 +163,8 @@ void PatchProblemSolver::solve(PatchAnswer& answer) {
   answer.contacts.clear();
   answer.end.clear();
   const bool usable = solvers::usable(step_.status);
-  for (std::size_t i = 0; i < problem_.bodies.size(); ++i) answer.end.push_back(usable && moving_[i] >= 0 ? step_.end[moving_[i]] : problem_.bodies[i].start);
+  for (std::size_t i = 0; i < problem_.bodies.size(); ++i)
+    answer.end.push_back(usable && moving_[i] >= 0 ? step_.end[moving_[i]] : problem_.bodies[i].start);
   if (!usable) {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     answer.certificate = {};
@@ -153,13 +174,15 @@ void PatchProblemSolver::solve(PatchAnswer& answer) {
   }
   for (std::size_t k = 0; k < problem_.pairs.size(); ++k) report(k, answer.end, answer);
   judge(answer);
-  answer.status = solvers::contact::confirmed(answer.status, answer.certificate, std::max(solvers::contact::kCertified, settings().tolerance));
+  answer.status = solvers::contact::confirmed(answer.status, answer.certificate,
+                                              std::max(solvers::contact::kCertified, settings().tolerance));
 }
 
 void PatchProblemSolver::report(std::size_t pair, std::span<const PatchState> end, PatchAnswer& answer) const {
   const PatchWorld& world = stepper_->world();
   PatchProblemContact out;
-  const auto found = std::find_if(step_.contacts.begin(), step_.contacts.end(), [&](const PatchContact& c) { return c.pair == static_cast<int>(pair); });
+  const auto found = std::find_if(step_.contacts.begin(), step_.contacts.end(),
+                                  [&](const PatchContact& c) { return c.pair == static_cast<int>(pair); });
   if (found != step_.contacts.end()) {
     out.contact = *found;
     out.kind = contact_kind(world, step_.end, *found);
@@ -200,7 +223,8 @@ void PatchProblemSolver::judge(PatchAnswer& answer) const {
   std::vector<Vector3d> left(problem_.bodies.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
     const PatchProblemBody& body = problem_.bodies[i];
-    left[i] = body.mass * (answer.end[i].v_WC - body.start.v_WC - problem_.h * problem_.gravity_W) - body.impulse.linear_W;
+    left[i] =
+        body.mass * (answer.end[i].v_WC - body.start.v_WC - problem_.h * problem_.gravity_W) - body.impulse.linear_W;
   }
   for (std::size_t k = 0; k < answer.contacts.size(); ++k) {
     const PatchContact& c = answer.contacts[k].contact;
@@ -217,22 +241,31 @@ void PatchProblemSolver::judge(PatchAnswer& answer) const {
   answer.certificate = as_certificate(patch, stepper_->world().length);
 }
 
-PatchProblem make_patch_problem(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses) {
+PatchProblem make_patch_problem(const PatchWorld& world, std::span<const PatchState> start,
+                                std::span<const PatchImpulse> impulses) {
   PatchProblem out;
   out.h = world.h;
   out.gravity_W = world.gravity_W;
   out.ellipsoid_axis = world.ellipsoid_axis;
-  for (std::size_t i = 0; i < world.bodies.size(); ++i) out.bodies.push_back({.shapes = {}, .mass = world.bodies[i].mass, .I_BCm_B = world.bodies[i].I_BCm_B, .start = start[i], .impulse = impulses[i]});
+  for (std::size_t i = 0; i < world.bodies.size(); ++i)
+    out.bodies.push_back({.shapes = {},
+                          .mass = world.bodies[i].mass,
+                          .I_BCm_B = world.bodies[i].I_BCm_B,
+                          .start = start[i],
+                          .impulse = impulses[i]});
   std::vector<int> body_of(world.geometries.size(), -1), shape_of_geometry(world.geometries.size(), 0);
   for (std::size_t g = 0; g < world.geometries.size(); ++g) {
     const PatchGeometry& geometry = world.geometries[g];
-    const bool touches = std::any_of(world.pairs.begin(), world.pairs.end(), [&](const PatchPair& pair) { return to_size(pair.a) == g || to_size(pair.b) == g; });
+    const bool touches = std::any_of(world.pairs.begin(), world.pairs.end(), [&](const PatchPair& pair) {
+      return to_size(pair.a) == g || to_size(pair.b) == g;
+    });
     if (!touches) continue;
     PatchShape shape = shape_of(geometry.set);
     if (geometry.moving < 0) {
       body_of[g] = static_cast<int>(out.bodies.size());
       out.bodies.emplace_back();
-      out.bodies.back().start = {.quat_wxyz = quat_wxyz_from_rotation(geometry.X_BG.linear()), .p_WC = geometry.X_BG.translation()};
+      out.bodies.back().start = {.quat_wxyz = quat_wxyz_from_rotation(geometry.X_BG.linear()),
+                                 .p_WC = geometry.X_BG.translation()};
     } else {
       body_of[g] = geometry.moving;
       shape.X_CG = geometry.X_BG;
@@ -243,7 +276,8 @@ PatchProblem make_patch_problem(const PatchWorld& world, std::span<const PatchSt
     shapes.push_back(std::move(shape));
   }
   for (const PatchPair& pair : world.pairs)
-    out.pairs.push_back({body_of[pair.a], body_of[pair.b], shape_of_geometry[pair.a], shape_of_geometry[pair.b], pair.mu, pair.ellipsoid});
+    out.pairs.push_back({body_of[pair.a], body_of[pair.b], shape_of_geometry[pair.a], shape_of_geometry[pair.b],
+                         pair.mu, pair.ellipsoid});
   return out;
 }
 

@@ -13,8 +13,9 @@ namespace deft::dynamics {
 /// Solves one PatchProblem, each time from scratch.
 class PatchProblemSolver {
  public:
-  /// @throws InputError at PatchShape::where for shapes that cannot be built (a flat hull, a polygon that is not convex) or are no intersections of smooth
-  /// convex inequalities; std::invalid_argument for indices out of range and pairs of which nothing moves.
+  /// @throws InputError at PatchShape::where for shapes that cannot be built (a flat hull, a polygon that is not
+  /// convex) or are no intersections of smooth convex inequalities; std::invalid_argument for indices out of range and
+  /// pairs of which nothing moves.
   explicit PatchProblemSolver(const PatchProblem& problem);
   ~PatchProblemSolver();
   PatchProblemSolver(PatchProblemSolver&&) noexcept;
@@ -31,15 +32,17 @@ class PatchProblemSolver {
   PatchProblem problem_;
   std::unique_ptr<collision::CollisionWorld> collision_;  // the stepper's world points to it
   std::unique_ptr<PatchStepper> stepper_;
-  std::vector<int> moving_, first_geometry_;              // per body: its PatchBody or −1; its first PatchGeometry
-  std::vector<char> swapped_;                             // per pair: the stepper has a and b exchanged
+  std::vector<int> moving_, first_geometry_;  // per body: its PatchBody or −1; its first PatchGeometry
+  std::vector<char> swapped_;                 // per pair: the stepper has a and b exchanged
   std::vector<PatchState> start_;
   std::vector<PatchImpulse> impulses_;
   PatchResult step_;
 };
 
-/// A step of `world` from `start` under `impulses` (one per body) as a problem of its own. Its bodies are the world's, then one for each fixed geometry that may
-/// touch; its pairs are the world's in their order. Boxes stay boxes; prisms and hulls become the hulls of their vertices.
-PatchProblem make_patch_problem(const PatchWorld& world, std::span<const PatchState> start, std::span<const PatchImpulse> impulses);
+/// A step of `world` from `start` under `impulses` (one per body) as a problem of its own. Its bodies are the world's,
+/// then one for each fixed geometry that may touch; its pairs are the world's in their order. Boxes stay boxes; prisms
+/// and hulls become the hulls of their vertices.
+PatchProblem make_patch_problem(const PatchWorld& world, std::span<const PatchState> start,
+                                std::span<const PatchImpulse> impulses);
 
 }  // namespace deft::dynamics

@@ -15,19 +15,24 @@ using Eigen::Vector3d;
 
 constexpr const char* kModel = "step.model: equivalent-contact-point";
 
-[[noreturn]] void refuse(const scene::Scene& scene, const std::string& what) { throw InputError({scene.spec().file, 0, 0}, fmt::format("{} {}", kModel, what)); }
+[[noreturn]] void refuse(const scene::Scene& scene, const std::string& what) {
+  throw InputError({scene.spec().file, 0, 0}, fmt::format("{} {}", kModel, what));
+}
 
 void check_settings(const scene::Scene& scene) {
   const scene::StepSettings& step = scene.spec().step;
   if (std::isfinite(step.kappa)) refuse(scene, fmt::format("is exact: step.kappa is {}, valid: inf", step.kappa));
-  if (!scene.robots().empty()) refuse(scene, fmt::format("moves free bodies only; '{}' is a robot", scene.robots().front().name));
-  if (step.compliance > 0) refuse(scene, fmt::format("has rigid contact only: step.compliance is {}, valid: 0", step.compliance));
+  if (!scene.robots().empty())
+    refuse(scene, fmt::format("moves free bodies only; '{}' is a robot", scene.robots().front().name));
+  if (step.compliance > 0)
+    refuse(scene, fmt::format("has rigid contact only: step.compliance is {}, valid: 0", step.compliance));
   if (step.effort_limits) refuse(scene, "has no robots: step.effort_limits must be false");
   for (const scene::Object& object : scene.objects())
     if (object.frozen) refuse(scene, fmt::format("has no frozen objects; give '{}' joint: fixed", object.name));
   for (const multibody::ModelInfo& model : scene.model().models()) {
     if (model.nv == 0 || (model.floating_base && model.nv == 6)) continue;
-    refuse(scene, fmt::format("moves free bodies only; '{}' has joints (valid: joint: free, joint: fixed)", model.name));
+    refuse(scene,
+           fmt::format("moves free bodies only; '{}' has joints (valid: joint: free, joint: fixed)", model.name));
   }
 }
 
@@ -75,7 +80,10 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
   world.length = 0;
   for (int i = 0; i < n; ++i) {
     const PatchLink& link = world.links[geometries[i].body];
-    PatchGeometry geometry{.moving = link.moving, .body = geometries[i].body, .X_BG = link.X * world.collision->pose_in_body(i), .set = {},
+    PatchGeometry geometry{.moving = link.moving,
+                           .body = geometries[i].body,
+                           .X_BG = link.X * world.collision->pose_in_body(i),
+                           .set = {},
                            .name = geometries[i].name};
     bool touches = false;
     for (int j = 0; j < n; ++j) {
@@ -85,10 +93,12 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
     if (touches) {
       const std::optional<collision::ConvexSet> set = world.collision->convex_set(i);
       if (!set)
-        refuse(scene, fmt::format("needs shapes that are intersections of convex inequalities; geometry '{}' is a {} (valid: box, cylinder, sphere of radius > 0, ellipsoid, prism, mesh, half_space)",
+        refuse(scene, fmt::format("needs shapes that are intersections of convex inequalities; geometry '{}' is a {} "
+                                  "(valid: box, cylinder, sphere of radius > 0, ellipsoid, prism, mesh, half_space)",
                                   geometry.name, geometries[i].kind));
       geometry.set = *set;
-      if (link.moving >= 0 && !set->bounded) refuse(scene, fmt::format("has half-spaces in the world only; geometry '{}' moves", geometry.name));
+      if (link.moving >= 0 && !set->bounded)
+        refuse(scene, fmt::format("has half-spaces in the world only; geometry '{}' moves", geometry.name));
       if (link.moving >= 0) world.length = std::max(world.length, set->radius);
     }
     world.geometries.push_back(std::move(geometry));
@@ -101,14 +111,18 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
       if (world.geometries[a].moving < 0) std::swap(a, b);
       if (world.geometries[a].moving < 0) continue;
       const scene::PairFriction friction = scene.friction(i, j);
-      world.pairs.push_back({.a = a, .b = b, .plane = !world.geometries[b].set.bounded, .mu = friction.frictionless ? 0.0 : friction.mu,
+      world.pairs.push_back({.a = a,
+                             .b = b,
+                             .plane = !world.geometries[b].set.bounded,
+                             .mu = friction.frictionless ? 0.0 : friction.mu,
                              .ellipsoid = friction.ellipsoid});
     }
   }
   return world;
 }
 
-void read_states(const scene::Scene& scene, const PatchWorld& world, const Eigen::VectorXd& q, const Eigen::VectorXd& v, std::vector<PatchState>& states) {
+void read_states(const scene::Scene& scene, const PatchWorld& world, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                 std::vector<PatchState>& states) {
   states.resize(world.bodies.size());
   std::size_t i = 0;
   for (const multibody::ModelInfo& model : scene.model().models()) {
@@ -127,7 +141,8 @@ void read_states(const scene::Scene& scene, const PatchWorld& world, const Eigen
   }
 }
 
-void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<const PatchState> states, Eigen::VectorXd& q, Eigen::VectorXd& v) {
+void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<const PatchState> states,
+                  Eigen::VectorXd& q, Eigen::VectorXd& v) {
   q.resize(scene.nq());
   v.resize(scene.nv());
   std::size_t i = 0;
@@ -145,9 +160,11 @@ void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<
 
 namespace {
 
-/// Calls `act(body, arm, h share)` for every wrench that acts in [t, t + h]; the arm is from C to the origin of its link.
+/// Calls `act(body, arm, h share)` for every wrench that acts in [t, t + h]; the arm is from C to the origin of its
+/// link.
 template <typename Act>
-void for_wrenches(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, const Act& act) {
+void for_wrenches(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states,
+                  const Act& act) {
   for (const scene::Wrench& wrench : scene.wrenches()) {
     const PatchLink& link = world.links[wrench.body];
     const PatchState& s = states[link.moving];
@@ -155,14 +172,19 @@ void for_wrenches(const scene::Scene& scene, const PatchWorld& world, double t, 
     const Vector3d arm = R_WB * (link.X.translation() - world.bodies[link.moving].p_BC);
     double share = wrench.share(t, world.h);
     if (wrench.when && share != 0)
-      share = wrench.share(t, world.h, {.p_WB = s.p_WC + arm, .quat_wxyz = quat_wxyz_from_rotation(R_WB * link.X.linear()), .omega_W = s.omega_W, .v_W = s.v_WC + s.omega_W.cross(arm)});
+      share = wrench.share(t, world.h,
+                           {.p_WB = s.p_WC + arm,
+                            .quat_wxyz = quat_wxyz_from_rotation(R_WB * link.X.linear()),
+                            .omega_W = s.omega_W,
+                            .v_W = s.v_WC + s.omega_W.cross(arm)});
     if (share != 0) act(wrench, link.moving, arm, world.h * share);
   }
 }
 
 }  // namespace
 
-void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, std::vector<PatchImpulse>& impulses) {
+void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t,
+                         std::span<const PatchState> states, std::vector<PatchImpulse>& impulses) {
   impulses.assign(world.bodies.size(), {});
   for_wrenches(scene, world, t, states, [&](const scene::Wrench& wrench, int body, const Vector3d& arm, double share) {
     PatchImpulse& impulse = impulses[body];
@@ -171,7 +193,8 @@ void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, dou
   });
 }
 
-Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, int body) {
+Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t,
+                                         std::span<const PatchState> states, int body) {
   Matrix3d out = Matrix3d::Zero();
   for_wrenches(scene, world, t, states, [&](const scene::Wrench& wrench, int acted, const Vector3d& arm, double share) {
     if (acted == body) out += share * skew(wrench.force_W) * skew(arm);  // (θ × arm) × F

@@ -5,18 +5,23 @@
 namespace deft::dynamics {
 
 /// The bodies, shapes and pairs of a scene for the equivalent-contact-point model, at its initial configuration.
-/// @throws InputError that names what the model does not have: robots, joints other than free ones, frozen objects, capsules and points, half-spaces that
-/// move, smoothing (κ), compliance, a plane of motion; or that the scene has no step length.
+/// @throws InputError that names what the model does not have: robots, joints other than free ones, frozen objects,
+/// capsules and points, half-spaces that move, smoothing (κ), compliance, a plane of motion; or that the scene has no
+/// step length.
 PatchWorld make_patch_world(const scene::Scene& scene);
 
 /// State of a scene's free bodies, at their centres of mass, and back.
-void read_states(const scene::Scene& scene, const PatchWorld& world, const Eigen::VectorXd& q, const Eigen::VectorXd& v, std::vector<PatchState>& states);
-void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<const PatchState> states, Eigen::VectorXd& q, Eigen::VectorXd& v);
+void read_states(const scene::Scene& scene, const PatchWorld& world, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                 std::vector<PatchState>& states);
+void write_states(const scene::Scene& scene, const PatchWorld& world, std::span<const PatchState> states,
+                  Eigen::VectorXd& q, Eigen::VectorXd& v);
 
 /// Impulses of the scene's wrenches over [t, t + h], about the centres of mass.
-void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, std::vector<PatchImpulse>& impulses);
+void add_wrench_impulses(const scene::Scene& scene, const PatchWorld& world, double t,
+                         std::span<const PatchState> states, std::vector<PatchImpulse>& impulses);
 
 /// ∂(angular impulse about C of those wrenches)/∂θ of body i: forces that act beside C change their arm when it turns.
-Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t, std::span<const PatchState> states, int body);
+Eigen::Matrix3d wrench_torque_derivative(const scene::Scene& scene, const PatchWorld& world, double t,
+                                         std::span<const PatchState> states, int body);
 
 }  // namespace deft::dynamics

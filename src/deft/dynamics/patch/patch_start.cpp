@@ -12,10 +12,12 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr int kSweeps = 60;
-constexpr double kFar = 0.1;   // of the sizes: pairs whose bounding spheres are farther apart get that distance
+constexpr double kFar = 0.1;    // of the sizes: pairs whose bounding spheres are farther apart get that distance
 constexpr double kHeld = 0.99;  // share of the friction ellipsoid below which a contact is taken to stick
 
-Vector3d three(std::span<const double> x, int first) { return {x[first], x[to_size(first) + 1], x[to_size(first) + 2]}; }
+Vector3d three(std::span<const double> x, int first) {
+  return {x[first], x[to_size(first) + 1], x[to_size(first) + 2]};
+}
 void put(std::vector<double>& x, int first, const Vector3d& v) { std::copy_n(v.data(), 3, x.begin() + first); }
 double& at(std::vector<double>& x, int i) { return x[i]; }
 
@@ -38,7 +40,8 @@ void PatchStarts::forget() {
   for (Memory& m : memory_) m.known = false;
 }
 
-void PatchStarts::place(std::span<const PatchState> start, std::span<const double> nu, std::vector<RigidTransform>& X_WB) const {
+void PatchStarts::place(std::span<const PatchState> start, std::span<const double> nu,
+                        std::vector<RigidTransform>& X_WB) const {
   X_WB.resize(world_->links.size());
   for (std::size_t k = 0; k < X_WB.size(); ++k) {
     const PatchLink& link = world_->links[k];
@@ -46,7 +49,9 @@ void PatchStarts::place(std::span<const PatchState> start, std::span<const doubl
     if (link.moving < 0) continue;
     const PatchState& s = start[link.moving];
     const Matrix3d R = turn(three(nu, 6 * link.moving), world_->h) * rotation_from_quat_wxyz(s.quat_wxyz);
-    X_WB[k] = make_transform(R, s.p_WC + world_->h * three(nu, 6 * link.moving + 3) - R * world_->bodies[link.moving].p_BC) * link.X;
+    X_WB[k] =
+        make_transform(R, s.p_WC + world_->h * three(nu, 6 * link.moving + 3) - R * world_->bodies[link.moving].p_BC) *
+        link.X;
   }
 }
 
@@ -72,7 +77,8 @@ double PatchStarts::distance(int index, std::span<const RigidTransform> X_WB, Ve
   return found.gap;
 }
 
-void PatchStarts::make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z) {
+void PatchStarts::make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion,
+                       std::vector<double>& z) {
   z.assign(system.size(), 0.0);
   std::copy(free_motion.begin(), free_motion.end(), z.begin());
   const int contacts = static_cast<int>(system.contacts().size());
@@ -116,8 +122,8 @@ void PatchStarts::recall(PatchSystem& system, int contact, std::vector<double>& 
   at(z, c.sigma) = memory.sigma;
 }
 
-void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, const Vector3d& point, double gap, double reach, std::span<const RigidTransform> X_WB,
-                        std::vector<double>& z) const {
+void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, const Vector3d& point, double gap,
+                        double reach, std::span<const RigidTransform> X_WB, std::vector<double>& z) const {
   // The point on A, the normal and both normal cones.
   const PatchSystem::Layout& c = system.contacts()[contact];
   const PatchPair& pair = pair_of(system, contact);
@@ -135,7 +141,8 @@ void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, con
   if (c.l_b >= 0) B.set.normal_cone(X_BG.inverse() * point, X_BG.linear().transpose() * n, reach, &at(z, c.l_b));
 }
 
-void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int contact, std::span<const double> free_motion, std::vector<double>& z) {
+void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int contact,
+                         std::span<const double> free_motion, std::vector<double>& z) {
   const PatchSystem::Layout& c = system.contacts()[contact];
   const PatchPair& pair = pair_of(system, contact);
   const PatchGeometry& A = world_->geometries[pair.a];
@@ -166,7 +173,9 @@ void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int co
 
   Matrix3d K = Matrix3d::Zero();  // velocity of the point per impulse
   Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
-  const auto arm = [&](int body) -> Vector3d { return point - (system.start()[body].p_WC + world_->h * three(free_motion, 6 * body + 3)); };
+  const auto arm = [&](int body) -> Vector3d {
+    return point - (system.start()[body].p_WC + world_->h * three(free_motion, 6 * body + 3));
+  };
   for (const double side : {1.0, -1.0}) {
     const int body = side > 0 ? c.body_a : c.body_b;
     if (body < 0) continue;
@@ -206,7 +215,9 @@ void PatchStarts::sweep(PatchSystem& system, std::span<const double> free_motion
   place(system.start(), none, X_WB_);
   double reach = 1e-3 * world_->length;
   for (std::size_t i = 0; i < bodies; ++i)
-    reach = std::max(reach, 3 * h * (three(free_motion, static_cast<int>(6 * i)).norm() * world_->length + three(free_motion, static_cast<int>(6 * i) + 3).norm()));
+    reach = std::max(reach, 3 * h *
+                                (three(free_motion, static_cast<int>(6 * i)).norm() * world_->length +
+                                 three(free_motion, static_cast<int>(6 * i) + 3).norm()));
   world_->collision->find_contacts(X_WB_, reach, workspace_, near_);
   std::vector<Matrix3d> mobility(bodies);
   for (std::size_t i = 0; i < bodies; ++i) mobility[i] = system.inertia_W(static_cast<int>(i)).inverse();
@@ -283,7 +294,8 @@ void PatchStarts::sweep(PatchSystem& system, std::span<const double> free_motion
     const PatchPair& pair = pair_of(system, static_cast<int>(k));
     const int carrier = c.body_a >= 0 ? c.body_a : c.body_b;
     double p = 0;
-    Vector3d position = Vector3d::Zero(), normal = Vector3d::Zero(), friction = Vector3d::Zero(), moment = Vector3d::Zero();
+    Vector3d position = Vector3d::Zero(), normal = Vector3d::Zero(), friction = Vector3d::Zero(),
+             moment = Vector3d::Zero();
     for (const Point& point : points_) {
       if (point.contact != static_cast<int>(k) || !(point.p > 0)) continue;
       const Vector3d f = point.f_t * point.t + point.f_o * point.o;
@@ -319,7 +331,8 @@ void PatchStarts::sweep(PatchSystem& system, std::span<const double> free_motion
     const auto& e = pair.ellipsoid;
     const Vector3d w(e[0] * t.dot(V), e[1] * o.dot(V), e[2] * n.dot(spin));
     if (p > 0)
-      b = Vector3d(t.dot(friction) / e[0], o.dot(friction) / e[1], n.dot(moment - position.cross(friction)) / e[2]) / (pair.mu * p);
+      b = Vector3d(t.dot(friction) / e[0], o.dot(friction) / e[1], n.dot(moment - position.cross(friction)) / e[2]) /
+          (pair.mu * p);
     else if (w.norm() > 0)
       b = -w / w.norm();
     const bool held = b.norm() < kHeld;
@@ -342,7 +355,8 @@ void PatchStarts::remember(const PatchSystem& system, std::span<const double> z)
       m.n = three(z, c.n);
       m.ell = z[c.ell];
     }
-    const int inequalities = world_->geometries[pair.a].set.count() + (c.l_b >= 0 ? world_->geometries[pair.b].set.count() : 0);
+    const int inequalities =
+        world_->geometries[pair.a].set.count() + (c.l_b >= 0 ? world_->geometries[pair.b].set.count() : 0);
     m.l.assign(z.begin() + c.l_a, z.begin() + c.l_a + inequalities);
     if (c.b < 0) continue;
     m.b = three(z, c.b);

@@ -14,9 +14,10 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kTouching_m = 1e-10;  // a pair that was left out and comes nearer than −this becomes part of the problem
+constexpr double kTouching_m = 1e-10;  // a pair that was left out and comes nearer than −this becomes part of the
+                                       // problem
 constexpr std::size_t kHastyStarts = 4;
-constexpr double kRunaway_rad = 100;   // turned in one step
+constexpr double kRunaway_rad = 100;  // turned in one step
 
 /// Three entries of a vector.
 template <typename Index>
@@ -26,7 +27,8 @@ Eigen::Map<Vector3d> three_of(std::vector<double>& x, Index first) {
 
 }  // namespace
 
-PatchStepper::PatchStepper(PatchWorld world) : world_(std::make_unique<PatchWorld>(std::move(world))), starts_(*world_) {}
+PatchStepper::PatchStepper(PatchWorld world)
+    : world_(std::make_unique<PatchWorld>(std::move(world))), starts_(*world_) {}
 
 void PatchStepper::move_freely(std::span<const PatchState> start, std::span<const PatchImpulse> impulses) {
   free_.resize(6 * start.size());
@@ -46,11 +48,14 @@ bool PatchStepper::choose_pairs(bool lean) {
   distances_.resize(world_->pairs.size());
   for (int i = 0; i < count; ++i) {
     Vector3d n, point;
-    if (!std::binary_search(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(before), i)) distances_[i] = starts_.distance(i, X_WB_, n, point);
+    if (!std::binary_search(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(before), i))
+      distances_[i] = starts_.distance(i, X_WB_, n, point);
   }
   const auto add_below = [&](double least, bool known) {
     for (int i = 0; i < count; ++i) {
-      if (std::find(pairs_.begin(), pairs_.end(), i) == pairs_.end() && (distances_[i] < least || (known && starts_.knows(i)))) pairs_.push_back(i);
+      if (std::find(pairs_.begin(), pairs_.end(), i) == pairs_.end() &&
+          (distances_[i] < least || (known && starts_.knows(i))))
+        pairs_.push_back(i);
     }
   };
   add_below(before == 0 ? 0.0 : -kTouching_m, false);
@@ -65,14 +70,14 @@ bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchR
   const double L = world_->length;
   using From = InitialGuess::From;
   const std::array<InitialGuess, 9> recipes{InitialGuess{.from = From::kLast},
-                                           {.from = From::kImpact},
-                                           {.from = From::kSweeps},
-                                           {.from = From::kImpact, .stick = true},
-                                           {.from = From::kImpact, .blur = 1e-3 * L},
-                                           {.from = From::kImpact, .blur = 0.02 * L},
-                                           {.from = From::kImpact, .blur = 0.1 * L},
-                                           {.from = From::kImpact, .blur = 0.3 * L},
-                                           {.from = From::kImpact, .at_rest = true}};
+                                            {.from = From::kImpact},
+                                            {.from = From::kSweeps},
+                                            {.from = From::kImpact, .stick = true},
+                                            {.from = From::kImpact, .blur = 1e-3 * L},
+                                            {.from = From::kImpact, .blur = 0.02 * L},
+                                            {.from = From::kImpact, .blur = 0.1 * L},
+                                            {.from = From::kImpact, .blur = 0.3 * L},
+                                            {.from = From::kImpact, .at_rest = true}};
   // First Newton's method alone from each, then with its fallbacks from all but the last step's.
   const std::size_t first = warm ? 0 : 1;
   const std::size_t starts = patient ? 2 * recipes.size() - 1 : kHastyStarts;
@@ -98,16 +103,20 @@ bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchR
   return false;
 }
 
-void PatchStepper::step(std::span<const PatchState> start, std::span<const PatchImpulse> impulses, PatchResult& result) {
-  if (start.size() != world_->bodies.size() || impulses.size() != world_->bodies.size()) throw std::invalid_argument("PatchStepper::step: one state and one impulse per body");
+void PatchStepper::step(std::span<const PatchState> start, std::span<const PatchImpulse> impulses,
+                        PatchResult& result) {
+  if (start.size() != world_->bodies.size() || impulses.size() != world_->bodies.size())
+    throw std::invalid_argument("PatchStepper::step: one state and one impulse per body");
   start_.assign(start.begin(), start.end());
   move_freely(start, impulses);
   for (const double x : free_)
-    if (!std::isfinite(x)) throw std::invalid_argument("PatchStepper::step: a velocity, impulse or orientation is not finite");
+    if (!std::isfinite(x))
+      throw std::invalid_argument("PatchStepper::step: a velocity, impulse or orientation is not finite");
   result.iterations = result.attempts = 0;
   result.solve_us = 0;
   result.method = "free";
-  // Pairs that the free motion makes penetrate, that carried load before, or that are about to touch; where that fails, the first alone. Then what the solution makes penetrate.
+  // Pairs that the free motion makes penetrate, that carried load before, or that are about to touch; where that fails,
+  // the first alone. Then what the solution makes penetrate.
   for (const bool lean : {false, true}) {
     result.status = solvers::Status::kSolved;
     pairs_.clear();

@@ -1,5 +1,6 @@
 #pragma once
-// Steps of the equivalent-contact-point model: which pairs touch, a start for Newton's method, the solution, its certificate.
+// Steps of the equivalent-contact-point model: which pairs touch, a start for Newton's method, the solution, its
+// certificate.
 
 #include <memory>
 #include <span>
@@ -13,13 +14,13 @@ namespace deft::dynamics {
 /// One step, at its end.
 struct PatchResult {
   solvers::Status status = solvers::Status::kNumericalFailure;
-  std::vector<PatchState> end;          // of each body; a failed step leaves them where they were
-  std::vector<PatchContact> contacts;   // of the pairs that were part of the problem
+  std::vector<PatchState> end;         // of each body; a failed step leaves them where they were
+  std::vector<PatchContact> contacts;  // of the pairs that were part of the problem
   PatchCertificate certificate;
-  int iterations = 0;                   // linear systems solved
-  int attempts = 0;                     // starts that Newton's method was given
-  double solve_us = 0;                  // time of the solver
-  const char* method = "free";          // free: nothing touches
+  int iterations = 0;           // linear systems solved
+  int attempts = 0;             // starts that Newton's method was given
+  double solve_us = 0;          // time of the solver
+  const char* method = "free";  // free: nothing touches
 };
 
 /// Advances a PatchWorld. Keeps scratch and warm starts: one object per thread.

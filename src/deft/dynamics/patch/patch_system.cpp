@@ -39,7 +39,8 @@ struct PatchSystem::SetTerms {
   double distance = 0;                 // value of ℓ
 };
 
-void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const int> pairs) {
+void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion,
+                      std::span<const int> pairs) {
   world_ = &world;
   start_.assign(start.begin(), start.end());
   free_motion_.assign(free_motion.begin(), free_motion.end());
@@ -50,7 +51,8 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
     Frame& f = frames_[i];
     f.R0 = rotation_from_quat_wxyz(start_[i].quat_wxyz);
     f.I_W = f.R0 * world.bodies[i].I_BCm_B * f.R0.transpose();
-    speed = std::max({speed, vector_at(free_motion_, 6 * i).norm() * world.length, vector_at(free_motion_, 6 * i + 3).norm()});
+    speed = std::max(
+        {speed, vector_at(free_motion_, 6 * i).norm() * world.length, vector_at(free_motion_, 6 * i + 3).norm()});
   }
   v_scale_ = std::max({world.gravity_W.norm() * world.h, 1e-4 * speed, 1e-6 * world.length / world.h});
   length_scale_ = std::max(v_scale_ * world.h, 1e-4 * world.length);
@@ -102,7 +104,8 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
     const PatchPair& pair = world.pairs[c.pair];
     const auto fill = [](auto& values, int first, int n, auto value) { std::fill_n(values.begin() + first, n, value); };
     fill(variable_scale_, c.a, 3, length_scale_);
-    const int inequalities = world.geometries[pair.a].set.count() + (pair.plane ? 0 : world.geometries[pair.b].set.count());
+    const int inequalities =
+        world.geometries[pair.a].set.count() + (pair.plane ? 0 : world.geometries[pair.b].set.count());
     fill(free_, c.l_a, inequalities, char{0});
     fill(row_scale_, c.l_a, inequalities, length_scale_);
     if (c.ell >= 0) fill(variable_scale_, c.ell, 1, length_scale_);
@@ -152,7 +155,8 @@ bool PatchSystem::evaluate(std::span<const double> z, std::span<double> F, McpJa
   return true;
 }
 
-void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Vector3d& origin, const Vector3d& point, std::span<const double> z, std::span<double> F,
+void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l,
+                          const Vector3d& origin, const Vector3d& point, std::span<const double> z, std::span<double> F,
                           McpJacobian* J, const SetTerms& terms) const {
   // sign Σ l_i ∇f_i(point) goes to the rows `row_gradient`, −f_i(point) to the rows of l_i.
   Matrix3d R_WG = geometry.X_BG.linear();
@@ -176,7 +180,9 @@ void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, doubl
 
     // d value = gᵀ(dpoint − dc − δθ × ρ);  d g = δθ × g + H (dpoint − dc − δθ × ρ), c and θ the pose at the end.
     const bool quadric = geometry.set.is_quadric(i);
-    const Matrix3d H = quadric ? Matrix3d(geometry.set.size * R_WG * geometry.set.curvature.asDiagonal() * R_WG.transpose()) : Matrix3d::Zero();
+    const Matrix3d H = quadric
+                           ? Matrix3d(geometry.set.size * R_WG * geometry.set.curvature.asDiagonal() * R_WG.transpose())
+                           : Matrix3d::Zero();
     add_column(*J, row_gradient, first_l + i, sign * g);
     add_row(*J, first_l + i, terms.a, -g);
     if (quadric) add(*J, row_gradient, terms.a, sign * l * H);
@@ -215,7 +221,8 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   } else {
     const double ell = at(z, c.ell);
     add_vector(F, c.n, n);
-    add_set(B, c.n, -1.0, c.l_b, c.origin, a - ell * n, z, F, J, {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
+    add_set(B, c.n, -1.0, c.l_b, c.origin, a - ell * n, z, F, J,
+            {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
     F[c.ell] += 0.5 * (n.squaredNorm() - 1);
     F[c.p] += ell;
     if (J != nullptr) {
@@ -237,7 +244,8 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
       const Vector3d along = c.axis - c.axis.dot(n) * n;
       t = along.normalized();
       o = n.cross(t);
-      dt = -(Matrix3d::Identity() - t * t.transpose()) / along.norm() * (n * c.axis.transpose() + c.axis.dot(n) * Matrix3d::Identity());
+      dt = -(Matrix3d::Identity() - t * t.transpose()) / along.norm() *
+           (n * c.axis.transpose() + c.axis.dot(n) * Matrix3d::Identity());
       d_o = -skew(t) + skew(n) * dt;
     }
   }
@@ -311,7 +319,8 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
 }
 
 PatchSystem::PoseColumns PatchSystem::pose_columns(int body) const {
-  if (poses_apart_) return {.turn = size_ + 6 * body, .centre = size_ + 6 * body + 3, .T = Matrix3d::Identity(), .h = 1};
+  if (poses_apart_)
+    return {.turn = size_ + 6 * body, .centre = size_ + 6 * body + 3, .T = Matrix3d::Identity(), .h = 1};
   return {.turn = 6 * body, .centre = 6 * body + 3, .T = frames_[body].T, .h = world_->h};
 }
 
@@ -323,7 +332,8 @@ void PatchSystem::start_derivative(std::span<const double> z, Eigen::MatrixXd& d
   poses_apart_ = true;
   evaluate(z, F, &J);
   poses_apart_ = false;
-  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> all(dense.data(), size_, columns);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> all(dense.data(),
+                                                                                                     size_, columns);
   dF.setZero(size_, 18 * bodies);
   for (int i = 0; i < bodies; ++i) {
     const Frame& f = frames_[i];
@@ -332,13 +342,16 @@ void PatchSystem::start_derivative(std::span<const double> z, Eigen::MatrixXd& d
     dF.middleCols<3>(first + 3) = all.middleCols<3>(size_ + v);
     // The rows I(ω⁺ − ω) + h ω × Iω − angular impulse and m(v⁺ − v − h g) − linear impulse.
     const Vector3d omega = start_[i].omega_W, I_omega = f.I_W * omega, y = f.omega - omega;
-    const auto turned = [&f](const Vector3d& x) -> Matrix3d { return f.I_W * skew(x) - skew(f.I_W * x); };  // d(I x) by θ, x fixed
+    const auto turned = [&f](const Vector3d& x) -> Matrix3d { return f.I_W * skew(x) - skew(f.I_W * x); };  // d(I x) by
+                                                                                                            // θ, x
+                                                                                                            // fixed
     const Spin spin = free_spin(f.I_W, omega, world_->h);
     if (spin.implicit) {
       // I(ω⁺ − ω') − angular impulse, with (I − turnᵀ[Iω]T) dω' = turnᵀ d(Iω) − dI ω'.
       const Matrix3d back = turn(spin.omega, world_->h).transpose();
       const Eigen::PartialPivLU<Matrix3d> inner(f.I_W - back * skew(I_omega) * turn_jacobian(spin.omega, world_->h));
-      dF.block<3, 3>(w, first) += turned(f.omega - spin.omega) - f.I_W * inner.solve(back * turned(omega) - turned(spin.omega));
+      dF.block<3, 3>(w, first) +=
+          turned(f.omega - spin.omega) - f.I_W * inner.solve(back * turned(omega) - turned(spin.omega));
       dF.block<3, 3>(w, first + 6) = -f.I_W * inner.solve(back * f.I_W);
     } else {
       dF.block<3, 3>(w, first) += turned(y) + world_->h * skew(omega) * turned(omega);
@@ -385,7 +398,9 @@ void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& o
   add_motion(c.body_a, 1.0);
   add_motion(c.body_b, -1.0);
   out.slip = {out.t_W.dot(V), out.o_W.dot(V), out.n_W.dot(spin)};
-  const auto copy = [&](std::vector<double>& l, int first, int n) { l.assign(z.begin() + first, z.begin() + first + n); };
+  const auto copy = [&](std::vector<double>& l, int first, int n) {
+    l.assign(z.begin() + first, z.begin() + first + n);
+  };
   copy(out.l_a, c.l_a, world_->geometries[pair.a].set.count());
   out.l_b.clear();
   if (!pair.plane) copy(out.l_b, c.l_b, B.set.count());

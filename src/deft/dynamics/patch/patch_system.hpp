@@ -1,5 +1,6 @@
 #pragma once
-// One step of the equivalent-contact-point model as a mixed complementarity problem: unknowns, rows, Jacobian (README.md).
+// One step of the equivalent-contact-point model as a mixed complementarity problem: unknowns, rows, Jacobian
+// (README.md).
 
 #include <Eigen/Core>
 #include <span>
@@ -17,21 +18,24 @@ namespace deft::dynamics {
 ///   pair:   a, n, ℓ, l (of A, then of B), p_n, and with friction b, σ
 /// with p_n in N s and friction p_f = μ p_n (e_t b_t, e_o b_o, e_r b_r). Rows in the order of the unknowns:
 ///   ν: M(ν⁺ − ν_f) − Σ W(a) p = 0,  a: n + Σ l_i ∇f_i(a) = 0,  n: n − Σ l_j ∇g_j(a − ℓn) = 0,  ℓ: ½(nᵀn − 1) = 0,
-///   0 ≤ l_i ⟂ −f_i(a) ≥ 0,  0 ≤ l_j ⟂ −g_j(a − ℓn) ≥ 0,  0 ≤ p_n ⟂ gap ≥ 0,  b: E Wᵀν⁺ + σ b = 0,  0 ≤ σ ⟂ 1 − |b|² ≥ 0.
+///   0 ≤ l_i ⟂ −f_i(a) ≥ 0,  0 ≤ l_j ⟂ −g_j(a − ℓn) ≥ 0,  0 ≤ p_n ⟂ gap ≥ 0,  b: E Wᵀν⁺ + σ b = 0,  0 ≤ σ ⟂ 1 − |b|² ≥
+///   0.
 /// Everything of contacts is taken at the end of the step.
 class PatchSystem final : public solvers::mcp::McpFunction {
  public:
   /// Where a contact's unknowns stand; −1: it has none of these.
   struct Layout {
     int pair = -1, a = -1, n = -1, ell = -1, l_a = -1, l_b = -1, p = -1, b = -1, sigma = -1;
-    int body_a = -1, body_b = -1;                       // PatchBody, −1: fixed
-    Eigen::Vector3d n_W, t_W, o_W;                      // plane: the frame
-    Eigen::Vector3d axis;                               // pair: what t is projected from
-    Eigen::Vector3d origin;                             // a counts from here, the centre of A (of B where A is fixed) at the start: far from the world's origin nothing is lost
+    int body_a = -1, body_b = -1;   // PatchBody, −1: fixed
+    Eigen::Vector3d n_W, t_W, o_W;  // plane: the frame
+    Eigen::Vector3d axis;           // pair: what t is projected from
+    Eigen::Vector3d origin;  // a counts from here, the centre of A (of B where A is fixed) at the start: far from the
+                             // world's origin nothing is lost
   };
 
   /// @param free_motion  ν_f per body (ω, v): the motion without contacts.
-  void set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion, std::span<const int> pairs);
+  void set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion,
+           std::span<const int> pairs);
   std::span<const Layout> contacts() const { return contacts_; }
   /// Chooses what the tangent of a pair is projected from, once its normal is about known.
   void choose_axis(int contact, const Eigen::Vector3d& n_W);
@@ -56,12 +60,13 @@ class PatchSystem final : public solvers::mcp::McpFunction {
 
  private:
   struct Frame {
-    Eigen::Matrix3d R0, I_W;                            // at the start
-    Eigen::Matrix3d R, T;                               // at the end; δθ = T δω
+    Eigen::Matrix3d R0, I_W;  // at the start
+    Eigen::Matrix3d R, T;     // at the end; δθ = T δω
     Eigen::Vector3d omega, v;
   };
   struct SetTerms;
-  /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into columns of their own.
+  /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into
+  /// columns of their own.
   struct PoseColumns {
     int turn = 0, centre = 0;
     Eigen::Matrix3d T;
@@ -73,8 +78,10 @@ class PatchSystem final : public solvers::mcp::McpFunction {
   Eigen::Vector3d centre(int body, const Eigen::Vector3d& origin) const {
     return (start_[body].p_WC - origin) + world_->h * frames_[body].v;
   }
-  void add_contact(const Layout& at, std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) const;
-  void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& origin, const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
+  void add_contact(const Layout& at, std::span<const double> z, std::span<double> F,
+                   solvers::mcp::McpJacobian* J) const;
+  void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& origin,
+               const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
                solvers::mcp::McpJacobian* J, const SetTerms& terms) const;
 
   const PatchWorld* world_ = nullptr;

@@ -13,54 +13,54 @@ namespace deft::dynamics {
 
 /// A free rigid body.
 struct PatchBody {
-  int body = -1;                                        // in names_bodies, for reports
-  double mass = 0;                                      // [kg]
-  Eigen::Matrix3d I_BCm_B = Eigen::Matrix3d::Zero();    // inertia about its centre of mass C, in its axes [kg m²]
-  Eigen::Vector3d p_BC = Eigen::Vector3d::Zero();       // [m]
+  int body = -1;                                      // in names_bodies, for reports
+  double mass = 0;                                    // [kg]
+  Eigen::Matrix3d I_BCm_B = Eigen::Matrix3d::Zero();  // inertia about its centre of mass C, in its axes [kg m²]
+  Eigen::Vector3d p_BC = Eigen::Vector3d::Zero();     // [m]
 };
 
 /// Where a body of the scene is: on a free body, or fixed.
 struct PatchLink {
-  int moving = -1;                                      // index of a PatchBody, −1: fixed
-  RigidTransform X = RigidTransform::Identity();        // pose in that body's frame; fixed: in the world
+  int moving = -1;                                // index of a PatchBody, −1: fixed
+  RigidTransform X = RigidTransform::Identity();  // pose in that body's frame; fixed: in the world
 };
 
 /// A convex geometry on a free body, or fixed in the world.
 struct PatchGeometry {
-  int moving = -1;                                      // index of its PatchBody, −1: fixed
-  int body = 0;                                         // in names_bodies
-  RigidTransform X_BG = RigidTransform::Identity();     // in its body; fixed: in the world
+  int moving = -1;                                   // index of its PatchBody, −1: fixed
+  int body = 0;                                      // in names_bodies
+  RigidTransform X_BG = RigidTransform::Identity();  // in its body; fixed: in the world
   collision::ConvexSet set;
   std::string name;
 };
 
 /// Two geometries that may touch. A moves; B is a fixed half-space (`plane`), or any other set.
 struct PatchPair {
-  int a = -1, b = -1;                                   // indices of PatchGeometry
+  int a = -1, b = -1;  // indices of PatchGeometry
   bool plane = false;
   double mu = 0;
-  std::array<double, 3> ellipsoid{1, 1, 1};             // e_t, e_o [-], e_r [m]
+  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]
 };
 
 /// Everything about a system that does not change from step to step.
 struct PatchWorld {
   std::vector<PatchBody> bodies;
-  std::vector<PatchLink> links;                         // per body of the scene, 0 = world
-  std::vector<PatchGeometry> geometries;                // as in `collision`
-  const collision::CollisionWorld* collision = nullptr; // for distances of pairs without a plane; must outlive this
+  std::vector<PatchLink> links;                          // per body of the scene, 0 = world
+  std::vector<PatchGeometry> geometries;                 // as in `collision`
+  const collision::CollisionWorld* collision = nullptr;  // for distances of pairs without a plane; must outlive this
   std::vector<PatchPair> pairs;
-  Eigen::Vector3d gravity_W{0, 0, -9.81};               // [m/s²]
-  Eigen::Vector3d ellipsoid_axis{1, 0, 0};              // e_t acts along its projection on the contact plane
-  double h = 0.01;                                      // [s]
-  double length = 1;                                    // [m] size of the bodies, for scales
+  Eigen::Vector3d gravity_W{0, 0, -9.81};   // [m/s²]
+  Eigen::Vector3d ellipsoid_axis{1, 0, 0};  // e_t acts along its projection on the contact plane
+  double h = 0.01;                          // [s]
+  double length = 1;                        // [m] size of the bodies, for scales
 };
 
 /// State of a body, at its centre of mass.
 struct PatchState {
-  Eigen::Vector4d quat_wxyz{1, 0, 0, 0};                // R_WB
-  Eigen::Vector3d p_WC = Eigen::Vector3d::Zero();       // [m]
-  Eigen::Vector3d omega_W = Eigen::Vector3d::Zero();    // [rad/s]
-  Eigen::Vector3d v_WC = Eigen::Vector3d::Zero();       // [m/s]
+  Eigen::Vector4d quat_wxyz{1, 0, 0, 0};              // R_WB
+  Eigen::Vector3d p_WC = Eigen::Vector3d::Zero();     // [m]
+  Eigen::Vector3d omega_W = Eigen::Vector3d::Zero();  // [rad/s]
+  Eigen::Vector3d v_WC = Eigen::Vector3d::Zero();     // [m/s]
 };
 
 /// Impulse on a body over one step, gravity not included.

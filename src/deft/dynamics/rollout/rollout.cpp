@@ -7,9 +7,9 @@
 
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
+#include "deft/dynamics/complementarity/support_recorder.hpp"
 #include "deft/dynamics/contact_records.hpp"
 #include "deft/dynamics/patch/equivalent_contact_point.hpp"
-#include "deft/dynamics/complementarity/support_recorder.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -18,7 +18,8 @@ std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(),
 std::vector<double> to_vector(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
 /// A contact of the model equivalent-contact-point, whose data are those of the end of the step.
-ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end, double h) {
+ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end,
+                           double h) {
   const PatchPair& pair = world.pairs[contact.pair];
   ContactRecord record;
   record.a = world.geometries[pair.a].body;
@@ -27,7 +28,8 @@ ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact,
   record.normal_W = to_array(contact.n_W);
   record.tangent_W = to_array(contact.t_W);
   record.gap = record.gap_start = contact.gap;
-  record.force_W = to_array((contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W) / h);
+  record.force_W =
+      to_array((contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W) / h);
   record.torque_W = to_array(contact.p_f(2) / h * contact.n_W);
   record.mu = pair.mu;
   record.ellipsoid = pair.ellipsoid;
@@ -49,7 +51,8 @@ StepRecord record_step(const StepResult& result) {
   record.step_us = result.step_us;
   record.energy = result.energy;
   record.gap_min_linearised = kInfinity;
-  for (const PatchContact& contact : result.patches) record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
+  for (const PatchContact& contact : result.patches)
+    record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
   for (double gap : result.solution.gap) record.gap_min_linearised = std::min(record.gap_min_linearised, gap);
   record.motion_unique = result.solution.motion_unique;
   record.forces_unique = result.solution.forces_unique;
@@ -70,10 +73,12 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
   Trajectory trajectory = named_trajectory(scene);
   trajectory.tells_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
-  trajectory.looks_for_second_motions = scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
+  trajectory.looks_for_second_motions =
+      scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
-  if (model.second_order()) trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
+  if (model.second_order())
+    trajectory.v.push_back(start.v.size() > 0 ? to_vector(start.v) : std::vector<double>(scene.nv(), 0.0));
   scene::SceneState state = scene.make_state();
   scene.update(start.q, state);
   trajectory.X_WB.push_back(body_poses(state.X_WB()));
@@ -114,17 +119,19 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     record_contacts(result, start.X_WB(), next.X_WB(), trajectory.contacts);
     if (patch_model != nullptr) {
       read_states(scene, patch_model->world(), result.q_next, result.v_next, patch_states);
-      for (const PatchContact& contact : result.patches) trajectory.contacts.push_back(record_patch(patch_model->world(), contact, patch_states, model.h()));
+      for (const PatchContact& contact : result.patches)
+        trajectory.contacts.push_back(record_patch(patch_model->world(), contact, patch_states, model.h()));
     }
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
     supports.record(start, u, model.h(), result, trajectory.supports);
     if (trajectory.looks_for_second_motions) {
-      trajectory.second_delta.push_back(result.second_delta.size() > 0
-                                            ? to_vector(result.second_delta)
-                                            : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
+      trajectory.second_delta.push_back(
+          result.second_delta.size() > 0 ? to_vector(result.second_delta)
+                                         : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
       trajectory.second_X_WB.emplace_back();
-      if (result.second_delta.size() > 0) trajectory.second_X_WB.back() = poses_after(scene, state.q, result.second_delta, elsewhere);
+      if (result.second_delta.size() > 0)
+        trajectory.second_X_WB.back() = poses_after(scene, state.q, result.second_delta, elsewhere);
     }
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));

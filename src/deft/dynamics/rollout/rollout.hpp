@@ -14,10 +14,10 @@ Trajectory start_trajectory(const StepModel& model, const State& start);
 
 /// What ended a roll-out.
 struct RolloutEnd {
-  bool completed = false;                        // all steps done and every one usable
+  bool completed = false;                             // all steps done and every one usable
   solvers::Status status = solvers::Status::kSolved;  // of the first failed step
   bool interrupted = false;
-  std::string reason;                            // contacts and limits that leave the failed step without a solution, if known
+  std::string reason;  // contacts and limits that leave the failed step without a solution, if known
 };
 
 /// How far to simulate, and whom to tell.
@@ -27,15 +27,16 @@ struct RolloutOptions {
   std::function<bool(int step, const StepResult&, const Trajectory&)> on_step;
   /// Instead of the scene's commands: the joint targets of each step, at least `steps` of them, size nu each.
   std::span<const Eigen::VectorXd> commands{};
-  /// Instead of both: called at the start of each step with the state; sets the command (size nu, that of the last step before) and may
-  /// record what it planned in Trajectory::horizons.
+  /// Instead of both: called at the start of each step with the state; sets the command (size nu, that of the last step
+  /// before) and may record what it planned in Trajectory::horizons.
   std::function<void(const State& state, Eigen::VectorXd& u, Trajectory&)> controller{};
 };
 
 /// The initial configuration of the model's scene, with its velocity, at time 0.
 State initial_state(const StepModel& model);
 
-/// Simulates the scene's commands, or those of `options`, from `start`, appending to a Trajectory. Stops at the first step that is not Solved or NotUnique.
+/// Simulates the scene's commands, or those of `options`, from `start`, appending to a Trajectory. Stops at the first
+/// step that is not Solved or NotUnique.
 RolloutEnd rollout(StepModel& model, const State& start, const RolloutOptions& options, Trajectory& trajectory);
 
 }  // namespace deft::dynamics

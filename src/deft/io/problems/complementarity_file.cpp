@@ -6,9 +6,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/io/problems/problem_file.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
-#include "deft/io/problems/problem_file.hpp"
 
 namespace deft::io {
 namespace {
@@ -27,7 +27,8 @@ Eigen::MatrixXd dense(const SparseMatrix& matrix) {
 
 double finite(double value, const char* what) {
   if (!std::isfinite(value))
-    throw std::invalid_argument(fmt::format("write_complementarity_problem: {} is {}, which a problem file cannot hold", what, value));
+    throw std::invalid_argument(
+        fmt::format("write_complementarity_problem: {} is {}, which a problem file cannot hold", what, value));
   return value;
 }
 
@@ -49,7 +50,9 @@ Json numbers(const Eigen::VectorXd& values) {
 }
 
 Json residuals(double stationarity, double primal, double complementarity) {
-  return {{"stationarity", json_number(stationarity)}, {"primal", json_number(primal)}, {"complementarity", json_number(complementarity)}};
+  return {{"stationarity", json_number(stationarity)},
+          {"primal", json_number(primal)},
+          {"complementarity", json_number(complementarity)}};
 }
 
 }  // namespace
@@ -84,7 +87,8 @@ void write_complementarity_problem(const std::string& path, const std::string& n
                                    const ComplementarityProgram& program) {
   check(program);
   const bool mixed = !program.free.empty();
-  Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", mixed ? "mcp" : "lcp"}, {"name", name}, {"source", source}};
+  Json file{
+      {"format", "deft-problem"}, {"version", 1}, {"kind", mixed ? "mcp" : "lcp"}, {"name", name}, {"source", source}};
   file["M"] = triplets(program.M, "an entry of M");
   file["q"] = numbers(program.q);
   if (mixed) file["free"] = program.free;
@@ -92,9 +96,11 @@ void write_complementarity_problem(const std::string& path, const std::string& n
   write_text(path, to_text(file));
 }
 
-std::string complementarity_result_json(const ComplementarityProblemFile& file, solvers::Status status, double time_s, int iterations,
-                                        int modes, const solvers::lcp::ComplementarityCertificate& certificate,
-                                        const solvers::lcp::ComplementaritySolution& solution, std::string_view solver) {
+std::string complementarity_result_json(const ComplementarityProblemFile& file, solvers::Status status, double time_s,
+                                        int iterations, int modes,
+                                        const solvers::lcp::ComplementarityCertificate& certificate,
+                                        const solvers::lcp::ComplementaritySolution& solution,
+                                        std::string_view solver) {
   Json result{{"name", file.name}, {"kind", file.kind}, {"status", std::string(solvers::to_string(status))}};
   result["message"] = std::string(solvers::lcp::sentence(status, solution.uniqueness));
   result["time_s"] = json_number(time_s);
@@ -106,7 +112,8 @@ std::string complementarity_result_json(const ComplementarityProblemFile& file, 
   Json answer{{"z", numbers(solution.z)}, {"w", numbers(solution.w)}};
   answer["uniqueness"] = std::string(solvers::lcp::to_string(solution.uniqueness));
   answer["second"] = nullptr;
-  if (solution.second_z.size() > 0) answer["second"] = {{"z", numbers(solution.second_z)}, {"w", numbers(solution.second_w)}};
+  if (solution.second_z.size() > 0)
+    answer["second"] = {{"z", numbers(solution.second_z)}, {"w", numbers(solution.second_w)}};
   if (!solution.proof.empty()) {
     Json proof = Json::array();
     for (const solvers::lcp::RefutedModes& part : solution.proof)

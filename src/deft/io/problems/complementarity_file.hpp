@@ -6,8 +6,8 @@
 
 namespace deft::io {
 
-/// M, q, optional motion and, where `mixed`, free of a file whose head is checked. Free indices may come in any order. @throws InputError
-/// naming the field, the value and the valid choices.
+/// M, q, optional motion and, where `mixed`, free of a file whose head is checked. Free indices may come in any order.
+/// @throws InputError naming the field, the value and the valid choices.
 solvers::lcp::ComplementarityProgram read_complementarity(const JsonField& root, bool mixed);
 
 }  // namespace deft::io

@@ -66,7 +66,8 @@ solvers::force_space::DelassusProgram read_delassus(const JsonField& root, std::
   const std::string word = law.text();
   if (word != "associated" && word != "coulomb")
     law.fail(fmt::format("unknown law '{}'; valid: associated, coulomb", word));
-  program.law = word == "coulomb" ? solvers::force_space::SlidingLaw::kCoulomb : solvers::force_space::SlidingLaw::kAssociated;
+  program.law =
+      word == "coulomb" ? solvers::force_space::SlidingLaw::kCoulomb : solvers::force_space::SlidingLaw::kAssociated;
   return program;
 }
 

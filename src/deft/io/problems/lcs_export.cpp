@@ -19,7 +19,6 @@ namespace {
 using Eigen::Index;
 using solvers::lcs::LcsMpcProgram;
 
-
 struct Column {
   std::string name;
   double lower = 0, upper = kInfinity, cost = 0;
@@ -56,7 +55,8 @@ struct Model {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const LcsMpcProgram& program, const LcsPairBounds& bounds) : p_(program), s_(program.system), bounds_(bounds) {}
+  ModelBuilder(const LcsMpcProgram& program, const LcsPairBounds& bounds)
+      : p_(program), s_(program.system), bounds_(bounds) {}
 
   Model build(const std::string& name) {
     model_.name = name;
@@ -82,16 +82,21 @@ class ModelBuilder {
   bool soft(int i) const { return p_.x_price.size() > 0 && std::isfinite(p_.x_price[i]); }
 
   void add_columns(int k) {
-    const auto bound = [](const auto& bounds, Index i, Index col, double none) { return bounds.size() > 0 ? bounds(i, col) : none; };
+    const auto bound = [](const auto& bounds, Index i, Index col, double none) {
+      return bounds.size() > 0 ? bounds(i, col) : none;
+    };
     for (int i = 0; i < s_.nx(); ++i) {
       model_.columns.push_back({.name = fmt::format("x_{}_{}", k + 1, i),
                                 .lower = soft(i) ? -kInfinity : bound(p_.x_min, i, 0, -kInfinity),
                                 .upper = soft(i) ? kInfinity : bound(p_.x_max, i, 0, kInfinity)});
     }
     for (int i = 0; i < s_.nu(); ++i)
-      model_.columns.push_back({.name = fmt::format("u_{}_{}", k, i), .lower = bound(p_.u_min, i, k, -kInfinity), .upper = bound(p_.u_max, i, k, kInfinity)});
+      model_.columns.push_back({.name = fmt::format("u_{}_{}", k, i),
+                                .lower = bound(p_.u_min, i, k, -kInfinity),
+                                .upper = bound(p_.u_max, i, k, kInfinity)});
     for (int i = 0; i < s_.pairs(); ++i)
-      model_.columns.push_back({.name = fmt::format("gamma_{}_{}", k + 1, i), .upper = bound(p_.gamma_max, i, 0, kInfinity)});
+      model_.columns.push_back(
+          {.name = fmt::format("gamma_{}_{}", k + 1, i), .upper = bound(p_.gamma_max, i, 0, kInfinity)});
     for (int i = 0; i < s_.pairs(); ++i) model_.columns.push_back({.name = fmt::format("s_{}_{}", k + 1, i)});
   }
 
@@ -148,7 +153,10 @@ class ModelBuilder {
           return;
         }
         model_.largest_m = std::max(model_.largest_m, m);
-        model_.rows.push_back({.name = fmt::format("{}_{}_{}", name, k + 1, i), .sense = 'L', .terms = {{column, 1}, {b, factor * m}}, .rhs = value * m});
+        model_.rows.push_back({.name = fmt::format("{}_{}_{}", name, k + 1, i),
+                               .sense = 'L',
+                               .terms = {{column, 1}, {b, factor * m}},
+                               .rhs = value * m});
       };
       side(gamma(k, i), force, -1, 0, "if_zero");
       side(slack(k, i), room, 1, 1, "if_one");
@@ -159,14 +167,21 @@ class ModelBuilder {
   void add_soft_bounds(int k) {
     for (int i = 0; i < s_.nx(); ++i) {
       if (!soft(i)) continue;
-      const double low = p_.x_min.size() > 0 ? p_.x_min[i] : -kInfinity, high = p_.x_max.size() > 0 ? p_.x_max[i] : kInfinity;
+      const double low = p_.x_min.size() > 0 ? p_.x_min[i] : -kInfinity,
+                   high = p_.x_max.size() > 0 ? p_.x_max[i] : kInfinity;
       if (low == -kInfinity && high == kInfinity) continue;
       const int e = static_cast<int>(model_.columns.size());
       model_.columns.push_back({.name = fmt::format("soft_{}_{}", k + 1, i), .cost = p_.x_price[i]});
       if (std::isfinite(high))
-        model_.rows.push_back({.name = fmt::format("high_{}_{}", k + 1, i), .sense = 'L', .terms = {{x(k + 1, i), 1}, {e, -1}}, .rhs = high});
+        model_.rows.push_back({.name = fmt::format("high_{}_{}", k + 1, i),
+                               .sense = 'L',
+                               .terms = {{x(k + 1, i), 1}, {e, -1}},
+                               .rhs = high});
       if (std::isfinite(low))
-        model_.rows.push_back({.name = fmt::format("low_{}_{}", k + 1, i), .sense = 'G', .terms = {{x(k + 1, i), 1}, {e, 1}}, .rhs = low});
+        model_.rows.push_back({.name = fmt::format("low_{}_{}", k + 1, i),
+                               .sense = 'G',
+                               .terms = {{x(k + 1, i), 1}, {e, 1}},
+                               .rhs = low});
     }
   }
 
@@ -218,7 +233,8 @@ std::string lp_text(const Model& model) {
   std::string text = fmt::format("\\ {}\nMinimize\n obj:", model.name);
   std::vector<std::pair<int, double>> costs;
   for (std::size_t j = 0; j < model.columns.size(); ++j) {
-    if (model.columns[j].cost != 0 || j + 1 == model.columns.size()) costs.emplace_back(static_cast<int>(j), model.columns[j].cost);
+    if (model.columns[j].cost != 0 || j + 1 == model.columns.size())
+      costs.emplace_back(static_cast<int>(j), model.columns[j].cost);
   }
   write_terms(text, model, costs);
   if (!model.products.empty()) {
@@ -227,8 +243,11 @@ std::string lp_text(const Model& model) {
     for (const Product& product : model.products) {
       if (count++ % kTermsPerLine == 0 && count > 1) text += "\n   ";
       const std::string &a = model.columns[product.first].name, &b = model.columns[product.second].name;
-      fmt::format_to(std::back_inserter(text), "{} {} {}{}", product.factor < 0 ? " -" : count > 1 ? " +" : "", 2 * std::abs(product.factor), a,
-                     product.first == product.second ? std::string(" ^2") : " * " + b);
+      fmt::format_to(std::back_inserter(text), "{} {} {}{}",
+                     product.factor < 0 ? " -"
+                     : count > 1        ? " +"
+                                        : "",
+                     2 * std::abs(product.factor), a, product.first == product.second ? std::string(" ^2") : " * " + b);
     }
     text += " ] / 2";
   }
@@ -275,7 +294,8 @@ std::string mps_text(const Model& model) {
     const Column& column = model.columns[j];
     mark(column.binary);
     if (column.cost != 0 || entries[j].empty()) text += fmt::format(" {} obj {}\n", column.name, column.cost);
-    for (const auto& [row, factor] : entries[j]) text += fmt::format(" {} {} {}\n", column.name, model.rows[row].name, factor);
+    for (const auto& [row, factor] : entries[j])
+      text += fmt::format(" {} {} {}\n", column.name, model.rows[row].name, factor);
   }
   mark(false);
   text += "RHS\n";
@@ -291,7 +311,8 @@ std::string mps_text(const Model& model) {
     } else if (column.lower == column.upper) {
       text += fmt::format(" FX bound {} {}\n", column.name, column.lower);
     } else {
-      text += std::isinf(column.lower) ? fmt::format(" MI bound {}\n", column.name) : fmt::format(" LO bound {} {}\n", column.name, column.lower);
+      text += std::isinf(column.lower) ? fmt::format(" MI bound {}\n", column.name)
+                                       : fmt::format(" LO bound {} {}\n", column.name, column.lower);
       if (std::isfinite(column.upper)) text += fmt::format(" UP bound {} {}\n", column.name, column.upper);
     }
   }
@@ -308,26 +329,31 @@ void refuse_indicators(const std::string& path, const Model& model) {
   if (model.indicators.empty()) return;
   const Indicator& first = model.indicators.front();
   const bool force = first.value == 0;
-  throw InputError({path, 0, 0},
-                   fmt::format("{} has no bound that could be proved ({} such sides of pairs), and .mps files need one; give {}, or export as .lp, "
-                               "which has indicator constraints",
-                               model.columns[first.column].name, model.indicators.size(),
-                               force ? fmt::format("gamma_max (pair {}), or narrower bounds of states and inputs", first.pair)
-                                     : fmt::format("bounds of the states and inputs that enter slack {}", first.pair)));
+  throw InputError(
+      {path, 0, 0},
+      fmt::format("{} has no bound that could be proved ({} such sides of pairs), and .mps files need one; give {}, or "
+                  "export as .lp, "
+                  "which has indicator constraints",
+                  model.columns[first.column].name, model.indicators.size(),
+                  force ? fmt::format("gamma_max (pair {}), or narrower bounds of states and inputs", first.pair)
+                        : fmt::format("bounds of the states and inputs that enter slack {}", first.pair)));
 }
 
 }  // namespace
 
-LcsExport export_lcs_problem(const std::string& path, const std::string& name, const LcsMpcProgram& program, const LcsPairBounds& bounds) {
+LcsExport export_lcs_problem(const std::string& path, const std::string& name, const LcsMpcProgram& program,
+                             const LcsPairBounds& bounds) {
   check(program);
   for (const Eigen::MatrixXd* side : {&bounds.gamma, &bounds.slack}) {
     if (side->rows() != program.system.pairs() || side->cols() != program.N)
-      throw std::invalid_argument(fmt::format("export_lcs_problem: bounds are {} × {}, need {} × {}", side->rows(), side->cols(), program.system.pairs(), program.N));
+      throw std::invalid_argument(fmt::format("export_lcs_problem: bounds are {} × {}, need {} × {}", side->rows(),
+                                              side->cols(), program.system.pairs(), program.N));
   }
   std::string plain = path;
   if (plain.ends_with(".gz")) plain.resize(plain.size() - 3);
   const bool mps = plain.ends_with(".mps");
-  if (!mps && !plain.ends_with(".lp")) throw InputError({path, 0, 0}, "the name of an exported file must end in .lp or .mps (or that and .gz)");
+  if (!mps && !plain.ends_with(".lp"))
+    throw InputError({path, 0, 0}, "the name of an exported file must end in .lp or .mps (or that and .gz)");
   std::string label = name;
   std::replace(label.begin(), label.end(), '\n', ' ');
   const Model model = ModelBuilder(program, bounds).build(label);
@@ -337,8 +363,10 @@ LcsExport export_lcs_problem(const std::string& path, const std::string& name, c
   } catch (const std::runtime_error& error) {
     throw InputError({path, 0, 0}, error.what());
   }
-  LcsExport out{.columns = static_cast<int>(model.columns.size()), .rows = static_cast<int>(model.rows.size() + model.indicators.size())};
-  out.binaries = static_cast<int>(std::count_if(model.columns.begin(), model.columns.end(), [](const Column& c) { return c.binary; }));
+  LcsExport out{.columns = static_cast<int>(model.columns.size()),
+                .rows = static_cast<int>(model.rows.size() + model.indicators.size())};
+  out.binaries = static_cast<int>(
+      std::count_if(model.columns.begin(), model.columns.end(), [](const Column& c) { return c.binary; }));
   out.indicators = static_cast<int>(model.indicators.size());
   out.largest_m = model.largest_m;
   return out;

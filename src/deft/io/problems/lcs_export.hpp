@@ -17,19 +17,19 @@ struct LcsExport {
 };
 
 /// Upper bounds of γ and of s, nγ × N, column k those of γ_{k+1} and s_{k+1}; infinity where none is known.
-struct LcsPairBounds {
-  Eigen::MatrixXd gamma, slack;
-};
+struct LcsPairBounds { Eigen::MatrixXd gamma, slack; };
 
 /// Writes the program with one binary b per open pair, b = 0: γ = 0, b = 1: s = 0, as
 ///   γ ≤ Γ b,  s ≤ S (1 − b),
-/// Γ and S from `bounds`, one for each row; a pair with Γ = 0 or S = 0 needs no binary. A side without a finite bound becomes an indicator constraint.
-/// Columns x_K_I, u_K_I, gamma_K_I, s_K_I, b_K_I: entry I, from 0, of x_K, u_K, γ_K, s_K; soft_K_I, the violation of a soft bound of x_K;
-/// `constant` is 1 and carries the constant of the cost. x_0 stands in the right-hand sides.
+/// Γ and S from `bounds`, one for each row; a pair with Γ = 0 or S = 0 needs no binary. A side without a finite bound
+/// becomes an indicator constraint. Columns x_K_I, u_K_I, gamma_K_I, s_K_I, b_K_I: entry I, from 0, of x_K, u_K, γ_K,
+/// s_K; soft_K_I, the violation of a soft bound of x_K; `constant` is 1 and carries the constant of the cost. x_0
+/// stands in the right-hand sides.
 /// @param path  ends in `.lp` (CPLEX-LP) or `.mps` (free MPS with QUADOBJ), or that and `.gz`.
 /// @param bounds  that lose no optimum of this program, as the solver room finds them.
-/// @throws std::invalid_argument as check(program) and for bounds of another size; InputError for another ending, where the file cannot be written, and for `.mps` naming the pair and the field to give where an indicator would be needed.
-LcsExport export_lcs_problem(const std::string& path, const std::string& name, const solvers::lcs::LcsMpcProgram& program,
-                             const LcsPairBounds& bounds);
+/// @throws std::invalid_argument as check(program) and for bounds of another size; InputError for another ending, where
+/// the file cannot be written, and for `.mps` naming the pair and the field to give where an indicator would be needed.
+LcsExport export_lcs_problem(const std::string& path, const std::string& name,
+                             const solvers::lcs::LcsMpcProgram& program, const LcsPairBounds& bounds);
 
 }  // namespace deft::io

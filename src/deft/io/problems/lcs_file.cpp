@@ -7,9 +7,9 @@
 
 #include "deft/core/index.hpp"
 #include "deft/core/infinity.hpp"
+#include "deft/io/problems/problem_file.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
-#include "deft/io/problems/problem_file.hpp"
 #include "deft/math/dense.hpp"
 
 namespace deft::io {
@@ -28,7 +28,8 @@ constexpr double kSymmetricTolerated = 1e-6;  // averaged with a note
 constexpr double kNegative = 1e-12;           // relative: a negative eigenvalue that is rounding, as for the solver
 
 /// A matrix of `rows` rows; `meaning` says why. Negative `cols`: any number of columns.
-MatrixXd read_dense(const JsonField& field, int rows, const char* meaning, int cols = -1, const char* cols_meaning = "") {
+MatrixXd read_dense(const JsonField& field, int rows, const char* meaning, int cols = -1,
+                    const char* cols_meaning = "") {
   const int found = field.at("cols").integer(0, kMaxSize);
   if (cols >= 0 && found != cols) field.at("cols").fail(fmt::format("is {}, needs {} ({})", found, cols, cols_meaning));
   const SparseMatrix given = read_matrix(field, kMaxSize, found);
@@ -44,7 +45,8 @@ VectorXd read_vector(const JsonField& field, Index size, const char* meaning) {
 }
 
 /// Symmetric and positive semidefinite, both to rounding.
-MatrixXd read_weight(const JsonField& root, const char* key, Index size, const char* meaning, std::vector<std::string>& notes) {
+MatrixXd read_weight(const JsonField& root, const char* key, Index size, const char* meaning,
+                     std::vector<std::string>& notes) {
   const JsonField field = root.at(key);
   const int n = static_cast<int>(size);
   MatrixXd weight = read_dense(field, n, meaning, n, meaning);
@@ -52,16 +54,22 @@ MatrixXd read_weight(const JsonField& root, const char* key, Index size, const c
   if (scale == 0) return weight;
   const double relative = (weight / scale - weight.transpose() / scale).cwiseAbs().maxCoeff();
   if (!(relative <= kSymmetricTolerated)) {
-    field.fail(fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} would be averaged)",
-                           relative, kSymmetricTolerated));
+    field.fail(
+        fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} "
+                    "would be averaged)",
+                    relative, kSymmetricTolerated));
   }
   if (relative > kSymmetricRounding)
-    notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one", key, relative));
+    notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one",
+                                key, relative));
   weight = (0.5 * weight + 0.5 * weight.transpose()).eval();
   const double least = symmetric_eigenvalues(MatrixXd(weight / scale)).minCoeff();
   if (least < -kNegative) {
-    field.fail(fmt::format("has the negative eigenvalue {:.6g}: the cost is not convex and may have no lower bound; weights must be positive "
-                           "semidefinite", least * scale));
+    field.fail(
+        fmt::format("has the negative eigenvalue {:.6g}: the cost is not convex and may have no lower bound; weights "
+                    "must be positive "
+                    "semidefinite",
+                    least * scale));
   }
   return weight;
 }
@@ -72,7 +80,8 @@ enum class Side { kLower, kUpper };
 double read_bound(const JsonField& field, Side side) {
   const double value = field.bound();
   if (value == (side == Side::kLower ? kInfinity : -kInfinity))
-    field.fail(fmt::format("{} bound cannot be {}inf", side == Side::kLower ? "a lower" : "an upper", side == Side::kLower ? "" : "-"));
+    field.fail(fmt::format("{} bound cannot be {}inf", side == Side::kLower ? "a lower" : "an upper",
+                           side == Side::kLower ? "" : "-"));
   return value;
 }
 
@@ -189,13 +198,15 @@ LcsMpcProgram read_lcs_mpc(const JsonField& root, std::vector<std::string>& note
     p.x_price = read_uppers(*field, nx, "the states");
     for (Index i = 0; i < nx; ++i) {
       if (p.x_price[i] < 0)
-        (field->is_list() ? field->element(to_size(i)) : *field).fail(fmt::format("must not be negative, found {}", p.x_price[i]));
+        (field->is_list() ? field->element(to_size(i)) : *field)
+            .fail(fmt::format("must not be negative, found {}", p.x_price[i]));
     }
   }
   return p;
 }
 
-void write_lcs_problem(const std::string& path, const std::string& name, const std::string& source, const LcsMpcProgram& program) {
+void write_lcs_problem(const std::string& path, const std::string& name, const std::string& source,
+                       const LcsMpcProgram& program) {
   check(program);
   const auto& s = program.system;
   Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", "lcs_mpc"}, {"name", name}, {"source", source}};
@@ -223,18 +234,23 @@ void write_lcs_problem(const std::string& path, const std::string& name, const s
   write_text(path, to_text(file));
 }
 
-double LcsAnswer::scale() const { return has_incumbent ? std::max({1.0, largest(point.x), largest(point.u), largest(point.gamma)}) : 1.0; }
+double LcsAnswer::scale() const {
+  return has_incumbent ? std::max({1.0, largest(point.x), largest(point.u), largest(point.gamma)}) : 1.0;
+}
 
 std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer) {
   const bool any = answer.has_incumbent;
-  solvers::lcs::LcsCertificate certificate{.dynamics = kInfinity, .primal = kInfinity, .complementarity = kInfinity, .cost = kInfinity};
+  solvers::lcs::LcsCertificate certificate{
+      .dynamics = kInfinity, .primal = kInfinity, .complementarity = kInfinity, .cost = kInfinity};
   if (any) certificate = answer.certificate;
   Json out{{"name", file.name}, {"kind", "lcs_mpc"}, {"status", std::string(solvers::to_string(answer.status))}};
   out["message"] = std::string(lcs_sentence(answer));
   out["time_s"] = json_number(answer.time_s);
   out["iterations"] = answer.iterations;
   out["residuals"] = {{"scaled", residuals(certificate, answer.scale())}, {"absolute", residuals(certificate, 1)}};
-  Json solution{{"cost", json_number(any ? answer.cost : kInfinity)}, {"bound", json_number(answer.bound)}, {"gap", json_number(answer.gap)}};
+  Json solution{{"cost", json_number(any ? answer.cost : kInfinity)},
+                {"bound", json_number(answer.bound)},
+                {"gap", json_number(answer.gap)}};
   solution["x"] = any ? columns(answer.point.x) : Json(nullptr);
   solution["u"] = any ? columns(answer.point.u) : Json(nullptr);
   solution["gamma"] = any ? columns(answer.point.gamma) : Json(nullptr);
@@ -253,11 +269,13 @@ std::string_view lcs_sentence(const LcsAnswer& answer) {
     case Status::kInfeasible:
       return "A proof that no trajectory satisfies all constraints was found.";
     case Status::kTimeLimit:
-      return answer.has_incumbent ? "The time limit struck before the proof was finished; the best trajectory is returned."
-                                  : "The time limit struck before a trajectory was found.";
+      return answer.has_incumbent
+                 ? "The time limit struck before the proof was finished; the best trajectory is returned."
+                 : "The time limit struck before a trajectory was found.";
     case Status::kIterationLimit:
-      return answer.has_incumbent ? "The limit of nodes struck before the proof was finished; the best trajectory is returned."
-                                  : "The limit of nodes struck before a trajectory was found.";
+      return answer.has_incumbent
+                 ? "The limit of nodes struck before the proof was finished; the best trajectory is returned."
+                 : "The limit of nodes struck before a trajectory was found.";
     default:
       return solvers::sentence(answer.status);
   }

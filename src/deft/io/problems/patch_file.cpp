@@ -11,10 +11,10 @@
 #include <tuple>
 
 #include "deft/core/index.hpp"
-#include "deft/io/text/json_matrix.hpp"
-#include "deft/io/text/json_text.hpp"
 #include "deft/io/problems/problem_file.hpp"
 #include "deft/io/scene/scene_file_shapes.hpp"
+#include "deft/io/text/json_matrix.hpp"
+#include "deft/io/text/json_text.hpp"
 #include "deft/math/dense.hpp"
 
 namespace deft::io {
@@ -60,7 +60,10 @@ Matrix3d read_inertia_matrix(const JsonField& field) {
   }
   const std::vector<double> v = field.numbers();
   if (v.size() != 3 && v.size() != 6)
-    field.fail(fmt::format("has {} numbers, needs 3 (ixx iyy izz), 6 (ixx iyy izz ixy ixz iyz), three rows, or a matrix with rows, cols and data", v.size()));
+    field.fail(
+        fmt::format("has {} numbers, needs 3 (ixx iyy izz), 6 (ixx iyy izz ixy ixz iyz), three rows, or a matrix with "
+                    "rows, cols and data",
+                    v.size()));
   I.diagonal() << v[0], v[1], v[2];
   if (v.size() == 6) {
     I(0, 1) = I(1, 0) = v[3];
@@ -77,14 +80,23 @@ Matrix3d read_inertia(const JsonField& field, const std::string& name, std::vect
   if (!(scale > 0)) field.fail("must be positive definite, found zero");
   const double relative = (I / scale - I.transpose() / scale).cwiseAbs().maxCoeff();
   if (!(relative <= kSymmetricTolerated))
-    field.fail(fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} would be averaged)", relative, kSymmetricTolerated));
-  if (relative > kSymmetricRounding) notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one", name, relative));
+    field.fail(
+        fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} "
+                    "would be averaged)",
+                    relative, kSymmetricTolerated));
+  if (relative > kSymmetricRounding)
+    notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one",
+                                name, relative));
   const Matrix3d symmetric = 0.5 * I + 0.5 * I.transpose();
   const Vector3d moments = scale * symmetric_eigenvalues(Matrix3d(symmetric / scale));
-  if (!(moments(0) > 1e-15 * moments(2))) field.fail(fmt::format("must be positive definite; its principal moments are {:.6g}, {:.6g}, {:.6g}", moments(0), moments(1), moments(2)));
-  if (moments(0) + moments(1) < (1 - kTriangle) * moments(2)) {
-    field.fail(fmt::format("is not the inertia of any mass: the principal moments {:.6g}, {:.6g}, {:.6g} violate the triangle inequality (none may exceed the sum of the others)", moments(0),
+  if (!(moments(0) > 1e-15 * moments(2)))
+    field.fail(fmt::format("must be positive definite; its principal moments are {:.6g}, {:.6g}, {:.6g}", moments(0),
                            moments(1), moments(2)));
+  if (moments(0) + moments(1) < (1 - kTriangle) * moments(2)) {
+    field.fail(
+        fmt::format("is not the inertia of any mass: the principal moments {:.6g}, {:.6g}, {:.6g} violate the triangle "
+                    "inequality (none may exceed the sum of the others)",
+                    moments(0), moments(1), moments(2)));
   }
   return symmetric;
 }
@@ -96,7 +108,14 @@ Matrix3d solid_inertia_of(const JsonField& body, const std::vector<PatchShape>& 
   for (const PatchShape& shape : shapes) {
     if (!shape.vertices.empty()) solids.clear();
     if (!shape.vertices.empty()) break;
-    solids.push_back({.name = {}, .X_LG = shape.X_CG, .shape = shape.shape, .mu_static = {}, .mu_dynamic = {}, .mu = {}, .rgba = {}, .where = {}});
+    solids.push_back({.name = {},
+                      .X_LG = shape.X_CG,
+                      .shape = shape.shape,
+                      .mu_static = {},
+                      .mu_dynamic = {},
+                      .mu = {},
+                      .rgba = {},
+                      .where = {}});
   }
   const auto solid = solids.empty() ? std::nullopt : solid_inertia(solids, mass);
   if (!solid) body.at("inertia");  // says that it is missing
@@ -104,8 +123,10 @@ Matrix3d solid_inertia_of(const JsonField& body, const std::vector<PatchShape>& 
   size = std::sqrt(std::max(0.0, I.trace()) / mass);
   if (!(size > 0) || !I.allFinite()) body.at("shape").fail("has no volume");
   if (solid->p_LCom.norm() > kCentred * size) {
-    body.at("shape").fail(fmt::format("has its centroid at [{:.6g}, {:.6g}, {:.6g}], which is not the centre of mass, the body's origin: give 'inertia'", solid->p_LCom.x(), solid->p_LCom.y(),
-                                      solid->p_LCom.z()));
+    body.at("shape").fail(
+        fmt::format("has its centroid at [{:.6g}, {:.6g}, {:.6g}], which is not the centre of mass, the body's origin: "
+                    "give 'inertia'",
+                    solid->p_LCom.x(), solid->p_LCom.y(), solid->p_LCom.z()));
   }
   return I;
 }
@@ -122,13 +143,15 @@ PatchProblemBody read_body(const JsonField& field, const std::string& name, std:
   out.shapes = read_patch_shapes(field.at("shape"));
   if (const auto mass = field.find("mass")) {
     out.mass = mass->number();
-    if (!(out.mass > 0)) mass->fail(fmt::format("must be positive (null, or left out: the body is fixed), found {}", out.mass));
+    if (!(out.mass > 0))
+      mass->fail(fmt::format("must be positive (null, or left out: the body is fixed), found {}", out.mass));
     for (const PatchShape& shape : out.shapes) {
       if (std::holds_alternative<multibody::HalfSpaceSpec>(shape.shape) && shape.vertices.empty())
         field.at("shape").fail("a half-space cannot move; leave out 'mass'");
     }
     const auto inertia = field.find("inertia");
-    out.I_BCm_B = inertia ? read_inertia(*inertia, name + ".inertia", notes) : solid_inertia_of(field, out.shapes, out.mass);
+    out.I_BCm_B =
+        inertia ? read_inertia(*inertia, name + ".inertia", notes) : solid_inertia_of(field, out.shapes, out.mass);
     out.start = read_patch_pose(field.at("q"));
     std::tie(out.start.omega_W, out.start.v_WC) = six(field.at("nu"));
     if (const auto impulse = field.find("p_app")) std::tie(out.impulse.angular_W, out.impulse.linear_W) = six(*impulse);
@@ -140,7 +163,8 @@ PatchProblemBody read_body(const JsonField& field, const std::string& name, std:
   return out;
 }
 
-int read_shape_index(const JsonField& field, const char* key, const JsonField& body_field, const PatchProblemBody& body) {
+int read_shape_index(const JsonField& field, const char* key, const JsonField& body_field,
+                     const PatchProblemBody& body) {
   if (body.shapes.empty()) body_field.fail("is a body without a shape");
   const auto index = field.find(key);
   return index ? index->integer(0, static_cast<int>(body.shapes.size()) - 1) : 0;
@@ -154,7 +178,8 @@ PatchProblemPair read_pair(const JsonField& field, const PatchProblem& problem) 
   out.b = b.integer(0, last);
   if (out.a == out.b) b.fail(fmt::format("is {}, the same body as 'a'", out.b));
   const PatchProblemBody &A = problem.bodies[out.a], &B = problem.bodies[out.b];
-  if (!(A.mass > 0) && !(B.mass > 0)) field.fail(fmt::format("bodies {} and {} are both fixed (they have no 'mass'); one must move", out.a, out.b));
+  if (!(A.mass > 0) && !(B.mass > 0))
+    field.fail(fmt::format("bodies {} and {} are both fixed (they have no 'mass'); one must move", out.a, out.b));
   out.shape_a = read_shape_index(field, "shape_a", a, A);
   out.shape_b = read_shape_index(field, "shape_b", b, B);
   const JsonField mu = field.at("mu");
@@ -181,11 +206,13 @@ Json list(std::initializer_list<Eigen::Ref<const Eigen::VectorXd>> parts) {
 void require_finite(const PatchProblem& problem) {
   bool finite = std::isfinite(problem.h) && problem.gravity_W.allFinite() && problem.ellipsoid_axis.allFinite();
   for (const PatchProblemBody& body : problem.bodies) {
-    finite = finite && std::isfinite(body.mass) && body.I_BCm_B.allFinite() && body.start.quat_wxyz.allFinite() && body.start.p_WC.allFinite() && body.start.omega_W.allFinite() &&
-             body.start.v_WC.allFinite() && body.impulse.angular_W.allFinite() && body.impulse.linear_W.allFinite();
+    finite = finite && std::isfinite(body.mass) && body.I_BCm_B.allFinite() && body.start.quat_wxyz.allFinite() &&
+             body.start.p_WC.allFinite() && body.start.omega_W.allFinite() && body.start.v_WC.allFinite() &&
+             body.impulse.angular_W.allFinite() && body.impulse.linear_W.allFinite();
   }
   for (const PatchProblemPair& pair : problem.pairs) finite = finite && std::isfinite(pair.mu);
-  if (!finite) throw std::invalid_argument("write_patch_problem: a number is not finite, which a problem file cannot hold");
+  if (!finite)
+    throw std::invalid_argument("write_patch_problem: a number is not finite, which a problem file cannot hold");
 }
 
 constexpr std::array<const char*, 4> kKinds{"none", "point", "line", "surface"};
@@ -194,7 +221,9 @@ constexpr std::array<const char*, 3> kStates{"open", "stick", "slip"};
 Json contact_json(const dynamics::PatchProblemContact& found) {
   const dynamics::PatchContact& c = found.contact;
   const Vector3d force = c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W, torque = c.p_f(2) * c.n_W;
-  Json out{{"point", list({c.point_W})}, {"normal", list({c.n_W})}, {"tangents", Json::array({list({c.t_W}), list({c.o_W})})}};
+  Json out{{"point", list({c.point_W})},
+           {"normal", list({c.n_W})},
+           {"tangents", Json::array({list({c.t_W}), list({c.o_W})})}};
   out["wrench"] = list({Eigen::Vector4d(c.p_n, c.p_f(0), c.p_f(1), c.p_f(2))});
   out["impulse_W"] = list({force});
   out["angular_impulse_W"] = list({torque});
@@ -220,21 +249,26 @@ PatchProblem read_patch_problem(const JsonField& root, std::vector<std::string>&
     out.ellipsoid_axis /= length;
   }
   const JsonField bodies = root.at("bodies");
-  if (bodies.list_size() > kMaxBodies) bodies.fail(fmt::format("has {} bodies, at most {} are possible", bodies.list_size(), kMaxBodies));
-  for (std::size_t i = 0; i < bodies.list_size(); ++i) out.bodies.push_back(read_body(bodies.element(i), fmt::format("bodies[{}]", i), notes));
+  if (bodies.list_size() > kMaxBodies)
+    bodies.fail(fmt::format("has {} bodies, at most {} are possible", bodies.list_size(), kMaxBodies));
+  for (std::size_t i = 0; i < bodies.list_size(); ++i)
+    out.bodies.push_back(read_body(bodies.element(i), fmt::format("bodies[{}]", i), notes));
   const JsonField pairs = root.at("pairs");
   std::set<std::array<int, 4>> seen;
   for (std::size_t i = 0; i < pairs.list_size(); ++i) {
     const PatchProblemPair pair = read_pair(pairs.element(i), out);
     std::array<int, 4> key{pair.a, pair.shape_a, pair.b, pair.shape_b};
     if (pair.a > pair.b) key = {pair.b, pair.shape_b, pair.a, pair.shape_a};
-    if (!seen.insert(key).second) pairs.element(i).fail(fmt::format("bodies {} and {} are in an earlier pair already (a pair has one contact point)", pair.a, pair.b));
+    if (!seen.insert(key).second)
+      pairs.element(i).fail(fmt::format(
+          "bodies {} and {} are in an earlier pair already (a pair has one contact point)", pair.a, pair.b));
     out.pairs.push_back(pair);
   }
   return out;
 }
 
-void write_patch_problem(const std::string& path, const std::string& name, const std::string& source, const PatchProblem& problem) {
+void write_patch_problem(const std::string& path, const std::string& name, const std::string& source,
+                         const PatchProblem& problem) {
   require_finite(problem);
   Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", "ecp"}, {"name", name}, {"source", source}};
   file["h"] = problem.h;
@@ -265,21 +299,28 @@ void write_patch_problem(const std::string& path, const std::string& name, const
 }
 
 std::string_view patch_sentence(solvers::Status status) {
-  if (status == solvers::Status::kSolved) return "A step that satisfies all equations of the model was found; others may exist.";
+  if (status == solvers::Status::kSolved)
+    return "A step that satisfies all equations of the model was found; others may exist.";
   return solvers::sentence(status);
 }
 
 std::string patch_result_json(const PatchProblemFile& file, const dynamics::PatchAnswer& answer, double time_s) {
   const bool usable = solvers::usable(answer.status);
-  Json out{{"name", file.name}, {"kind", "ecp"}, {"status", std::string(solvers::to_string(answer.status))}, {"message", std::string(patch_sentence(answer.status))}};
+  Json out{{"name", file.name},
+           {"kind", "ecp"},
+           {"status", std::string(solvers::to_string(answer.status))},
+           {"message", std::string(patch_sentence(answer.status))}};
   out["time_s"] = json_number(time_s);
   out["iterations"] = answer.iterations;
   const auto residuals = [&](double stationarity, double primal, double complementarity) {
-    return usable ? Json{{"stationarity", json_number(stationarity)}, {"primal", json_number(primal)}, {"complementarity", json_number(complementarity)}}
+    return usable ? Json{{"stationarity", json_number(stationarity)},
+                         {"primal", json_number(primal)},
+                         {"complementarity", json_number(complementarity)}}
                   : Json{{"stationarity", "inf"}, {"primal", "inf"}, {"complementarity", "inf"}};
   };
   const solvers::contact::Certificate& c = answer.certificate;
-  out["residuals"] = {{"scaled", residuals(c.stationarity, c.primal, c.complementarity)}, {"absolute", residuals(answer.balance_Ns, answer.penetration_m, answer.complementarity_Js)}};
+  out["residuals"] = {{"scaled", residuals(c.stationarity, c.primal, c.complementarity)},
+                      {"absolute", residuals(answer.balance_Ns, answer.penetration_m, answer.complementarity_Js)}};
   Json solution{{"nu", nullptr}, {"q", nullptr}, {"pairs", nullptr}};
   if (usable) {
     for (const char* key : {"nu", "q", "pairs"}) solution[key] = Json::array();
@@ -287,7 +328,8 @@ std::string patch_result_json(const PatchProblemFile& file, const dynamics::Patc
       solution["nu"].push_back(list({s.omega_W, s.v_WC}));
       solution["q"].push_back(list({s.quat_wxyz, s.p_WC}));
     }
-    for (const dynamics::PatchProblemContact& contact : answer.contacts) solution["pairs"].push_back(contact_json(contact));
+    for (const dynamics::PatchProblemContact& contact : answer.contacts)
+      solution["pairs"].push_back(contact_json(contact));
   }
   out["solution"] = std::move(solution);
   out["solver"] = std::string(answer.method);

@@ -56,7 +56,8 @@ multibody::PrismSpec prism(const JsonField& field) {
   if (out.vertices.size() < 3) list.fail(fmt::format("has {} corners, needs at least 3", out.vertices.size()));
   double area = 0;
   for (std::size_t i = 0; i < out.vertices.size(); ++i) {
-    const Vector2d p = out.vertices[i] - out.vertices[0], q = out.vertices[(i + 1) % out.vertices.size()] - out.vertices[0];
+    const Vector2d p = out.vertices[i] - out.vertices[0],
+                   q = out.vertices[(i + 1) % out.vertices.size()] - out.vertices[0];
     area += 0.5 * (p.x() * q.y() - p.y() * q.x());
   }
   if (area < 0) std::reverse(out.vertices.begin(), out.vertices.end());
@@ -77,17 +78,21 @@ PatchShape read_shape(const JsonField& field) {
   std::string word;
   for (const std::string& known : kShapes) {
     if (!field.find(known)) continue;
-    if (!word.empty()) field.fail(fmt::format("has both '{}' and '{}'; a shape is one of: {}", word, known, fmt::join(kShapes, ", ")));
+    if (!word.empty())
+      field.fail(fmt::format("has both '{}' and '{}'; a shape is one of: {}", word, known, fmt::join(kShapes, ", ")));
     word = known;
   }
   for (const char* other : {"capsule", "mesh"}) {
     if (field.find(other))
-      field.fail(fmt::format("a {} is no shape of this model, which needs intersections of smooth convex inequalities; valid: {}", other, fmt::join(kShapes, ", ")));
+      field.fail(fmt::format(
+          "a {} is no shape of this model, which needs intersections of smooth convex inequalities; valid: {}", other,
+          fmt::join(kShapes, ", ")));
   }
   if (word.empty()) field.fail(fmt::format("names no shape that is known; valid: {}", fmt::join(kShapes, ", ")));
   const JsonField value = field.at(word);
   if (word == "box") out.shape = multibody::BoxSpec{positive_vector(value.at("size"))};
-  if (word == "cylinder") out.shape = multibody::CylinderSpec{positive(value.at("radius")), positive(value.at("length"))};
+  if (word == "cylinder")
+    out.shape = multibody::CylinderSpec{positive(value.at("radius")), positive(value.at("length"))};
   if (word == "sphere") out.shape = multibody::SphereSpec{positive(value.at("radius"))};
   if (word == "ellipsoid") out.shape = multibody::EllipsoidSpec{positive_vector(value.at("radii"))};
   if (word == "half_space") out.shape = half_space(value);
@@ -119,12 +124,22 @@ Json points(const std::vector<Point>& values) {
 struct ShapeJson {
   Json operator()(const multibody::SphereSpec& s) const { return {{"sphere", {{"radius", s.radius}}}}; }
   Json operator()(const multibody::BoxSpec& s) const { return {{"box", {{"size", list(s.size)}}}}; }
-  Json operator()(const multibody::CylinderSpec& s) const { return {{"cylinder", {{"radius", s.radius}, {"length", s.length}}}}; }
+  Json operator()(const multibody::CylinderSpec& s) const {
+    return {{"cylinder", {{"radius", s.radius}, {"length", s.length}}}};
+  }
   Json operator()(const multibody::EllipsoidSpec& s) const { return {{"ellipsoid", {{"radii", list(s.radii)}}}}; }
-  Json operator()(const multibody::HalfSpaceSpec& s) const { return {{"half_space", {{"normal", list(s.normal)}, {"offset", s.offset}}}}; }
-  Json operator()(const multibody::PrismSpec& s) const { return {{"prism", {{"vertices", points(s.vertices)}, {"height", s.height}}}}; }
-  Json operator()(const multibody::CapsuleSpec&) const { throw std::invalid_argument("write_patch_problem: a capsule is no shape of this model"); }
-  Json operator()(const multibody::MeshSpec&) const { throw std::invalid_argument("write_patch_problem: a mesh is given by its vertices"); }
+  Json operator()(const multibody::HalfSpaceSpec& s) const {
+    return {{"half_space", {{"normal", list(s.normal)}, {"offset", s.offset}}}};
+  }
+  Json operator()(const multibody::PrismSpec& s) const {
+    return {{"prism", {{"vertices", points(s.vertices)}, {"height", s.height}}}};
+  }
+  Json operator()(const multibody::CapsuleSpec&) const {
+    throw std::invalid_argument("write_patch_problem: a capsule is no shape of this model");
+  }
+  Json operator()(const multibody::MeshSpec&) const {
+    throw std::invalid_argument("write_patch_problem: a mesh is given by its vertices");
+  }
 };
 
 }  // namespace
@@ -136,7 +151,8 @@ dynamics::PatchState read_patch_pose(const JsonField& field) {
   out.quat_wxyz << q[0], q[1], q[2], q[3];
   out.p_WC << q[4], q[5], q[6];
   const double length = out.quat_wxyz.stableNorm();
-  if (!(std::abs(length - 1) <= kUnit)) field.fail(fmt::format("begins with a quaternion [w x y z] of length {:.9g}, needs 1 (to {:g})", length, kUnit));
+  if (!(std::abs(length - 1) <= kUnit))
+    field.fail(fmt::format("begins with a quaternion [w x y z] of length {:.9g}, needs 1 (to {:g})", length, kUnit));
   out.quat_wxyz.normalize();
   return out;
 }
@@ -151,7 +167,8 @@ std::vector<PatchShape> read_patch_shapes(const JsonField& field) {
 nlohmann::ordered_json patch_shapes_json(const std::vector<PatchShape>& shapes) {
   Json all = Json::array();
   for (const PatchShape& shape : shapes) {
-    Json one = shape.vertices.empty() ? std::visit(ShapeJson{}, shape.shape) : Json{{"polytope", {{"vertices", points(shape.vertices)}}}};
+    Json one = shape.vertices.empty() ? std::visit(ShapeJson{}, shape.shape)
+                                      : Json{{"polytope", {{"vertices", points(shape.vertices)}}}};
     if (!shape.X_CG.isApprox(RigidTransform::Identity(), 0)) {
       const Eigen::Vector4d q = quat_wxyz_from_rotation(shape.X_CG.linear());
       const Vector3d p = shape.X_CG.translation();

@@ -13,11 +13,11 @@
 #include "deft/core/index.hpp"
 #include "deft/io/problems/complementarity_file.hpp"
 #include "deft/io/problems/delassus_file.hpp"
+#include "deft/io/problems/lcs_file.hpp"
+#include "deft/io/problems/patch_file.hpp"
 #include "deft/io/text/json_field.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
-#include "deft/io/problems/lcs_file.hpp"
-#include "deft/io/problems/patch_file.hpp"
 
 namespace deft::io {
 namespace {
@@ -90,14 +90,16 @@ void read_contact(const JsonField& field, LabelCounts& seen, ContactProgram& pro
   }
   for (std::size_t k = 0; k < num_tangents; ++k) rows.push_back(read_row(tangents->element(k), program.nv));
   const std::optional<JsonField> spin = field.find("spin");
-  if (spin && model == FrictionModel::kPyramid) spin->fail("is for the model 'cone', or a contact with 'cone': true, only");
+  if (spin && model == FrictionModel::kPyramid)
+    spin->fail("is for the model 'cone', or a contact with 'cone': true, only");
   if (spin) rows.push_back(read_row(*spin, program.nv));
   if (law.frictionless) rows.resize(1);
 
   // The scales belong to the rows in their order, so that one tangent and spin use the first two places of the law.
   const std::size_t tangential = rows.size() - 1;
   if (const auto ellipsoid = field.find("ellipsoid")) {
-    if (model == FrictionModel::kPyramid) ellipsoid->fail("is for the model 'cone', or a contact with 'cone': true, only");
+    if (model == FrictionModel::kPyramid)
+      ellipsoid->fail("is for the model 'cone', or a contact with 'cone': true, only");
     const std::vector<double> e = ellipsoid->numbers();
     if (e.size() > 3 || e.size() < tangential) {
       ellipsoid->fail(
@@ -164,8 +166,7 @@ void read_bounds(const JsonField& field, ContactProgram& program) {
 void read_linear(const JsonField& field, const char* matrix_key, const char* rhs_key, int nv,
                  solvers::contact::LinearRows& linear) {
   const SparseMatrix matrix = read_matrix(field.at(matrix_key), kMaxIndex, nv);
-  linear.rhs =
-      field.at(rhs_key).numbers(to_size(matrix.rows), fmt::format("the rows of {}", matrix_key));
+  linear.rhs = field.at(rhs_key).numbers(to_size(matrix.rows), fmt::format("the rows of {}", matrix_key));
   auto entry = matrix.entries.begin();
   for (int row = 0; row < matrix.rows; ++row) {
     SparseRow sparse;

@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
-#include "deft/io/text/json_text.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/io/text/json_text.hpp"
 
 namespace deft::io {
 namespace {
@@ -155,14 +155,16 @@ void write_contact_problem(const std::string& path, const std::string& name, con
 namespace {
 
 Json residuals(double stationarity, double primal, double complementarity) {
-  return {{"stationarity", json_number(stationarity)}, {"primal", json_number(primal)}, {"complementarity", json_number(complementarity)}};
+  return {{"stationarity", json_number(stationarity)},
+          {"primal", json_number(primal)},
+          {"complementarity", json_number(complementarity)}};
 }
 
 }  // namespace
 
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
-                                const solvers::contact::Certificate& certificate, const solvers::contact::ContactSolution& solution,
-                                std::string_view solver) {
+                                const solvers::contact::Certificate& certificate,
+                                const solvers::contact::ContactSolution& solution, std::string_view solver) {
   Json gap = Json::array();
   for (const double value : solution.gap) gap.push_back(json_number(value));
   Json answer{{"delta", numbers(solution.delta)}, {"force", forces(file.program, solution)}, {"gap", gap}};
@@ -189,13 +191,15 @@ std::string contact_result_json(const ContactProblemFile& file, solvers::Status 
 }
 
 std::string delassus_result_json(const DelassusProblemFile& file, solvers::Status status, double time_s, int iterations,
-                                 const solvers::force_space::DelassusCertificate& certificate, const solvers::force_space::DelassusSolution& solution) {
+                                 const solvers::force_space::DelassusCertificate& certificate,
+                                 const solvers::force_space::DelassusSolution& solution) {
   Json result{{"name", file.name}, {"kind", "delassus"}, {"status", std::string(solvers::to_string(status))}};
   result["message"] = std::string(solvers::sentence(status));
   result["time_s"] = json_number(time_s);
   result["iterations"] = iterations;
   result["residuals"] = {
-      {"scaled", residuals(certificate.stationarity, std::max(certificate.primal, certificate.dual), certificate.complementarity)},
+      {"scaled", residuals(certificate.stationarity, std::max(certificate.primal, certificate.dual),
+                           certificate.complementarity)},
       {"absolute", residuals(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
   result["solution"] = {{"r", numbers(solution.r)}, {"u", numbers(solution.u)}};
   result["solver"] = "ipm";

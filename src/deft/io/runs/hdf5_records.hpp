@@ -76,7 +76,8 @@ void read_columns(hid_t file, const std::array<Member<Record, Stored>, N>& membe
 }
 
 /// Rows of `width` numbers.
-inline std::vector<std::vector<double>> unflatten(const std::vector<double>& flat, std::size_t rows, std::size_t width) {
+inline std::vector<std::vector<double>> unflatten(const std::vector<double>& flat, std::size_t rows,
+                                                  std::size_t width) {
   std::vector<std::vector<double>> result(rows);
   for (std::size_t k = 0; k < rows; ++k)
     result[k].assign(flat.begin() + static_cast<std::ptrdiff_t>(k * width),

@@ -94,7 +94,8 @@ void copy_second_poses(const Trajectory& trajectory, std::size_t k, std::vector<
 }
 
 /// Poses of `steps` steps; steps whose rows are NaN have none.
-std::vector<std::vector<std::array<double, 7>>> second_poses(const std::vector<double>& flat, std::size_t steps, std::size_t bodies) {
+std::vector<std::vector<std::array<double, 7>>> second_poses(const std::vector<double>& flat, std::size_t steps,
+                                                             std::size_t bodies) {
   std::vector<std::vector<std::array<double, 7>>> poses(steps);
   for (std::size_t k = 0; k < steps && bodies > 0; ++k) {
     const double* row = flat.data() + 7 * bodies * k;
@@ -147,7 +148,8 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
     if (!trajectory.track_words.empty()) rows.tracks.add_step(trajectory, k);
     rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
     if (!trajectory.looks_for_second_motions) continue;
-    rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(), trajectory.second_delta[k].end());
+    rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(),
+                             trajectory.second_delta[k].end());
     copy_second_poses(trajectory, k, rows.second_X_WB);
   }
   if (first >= end) return;
@@ -158,7 +160,8 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
   rows.steps.insert(rows.steps.end(), trajectory.steps.begin() + first_step, trajectory.steps.end());
   const auto first_support = static_cast<std::ptrdiff_t>(first * trajectory.support_bodies.size());
   rows.supports.insert(rows.supports.end(), trajectory.supports.begin() + first_support, trajectory.supports.end());
-  if (!trajectory.horizons.empty()) rows.horizons.insert(rows.horizons.end(), trajectory.horizons.begin() + first_step, trajectory.horizons.end());
+  if (!trajectory.horizons.empty())
+    rows.horizons.insert(rows.horizons.end(), trajectory.horizons.begin() + first_step, trajectory.horizons.end());
 }
 
 struct RunFile::Impl {
@@ -246,8 +249,10 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   create_columns(file, kStepIndices, run.step_indices);
   create_columns(file, kStepFlags, run.step_flags);
   if (!start.support_bodies.empty()) {
-    const hdf5::Handle made(H5Gcreate2(file, "/supports", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /supports");
-    hdf5::write_attribute(file, "support_bodies", std::vector<std::int32_t>(start.support_bodies.begin(), start.support_bodies.end()));
+    const hdf5::Handle made(H5Gcreate2(file, "/supports", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                            "create /supports");
+    hdf5::write_attribute(file, "support_bodies",
+                          std::vector<std::int32_t>(start.support_bodies.begin(), start.support_bodies.end()));
     create_columns(file, kSupportNumbers, run.support_numbers);
     create_columns(file, kSupportStates, run.support_states);
   }
@@ -363,8 +368,7 @@ Run read_run_file(const std::string& path) {
     read_columns(file, kSupportStates, motion.supports);
     limit(motion.supports.size() / supports + 1);
   }
-  motion.contacts.resize(offset.found ? to_size(std::max<std::int64_t>(offset.data[states - 1], 0))
-                                      : 0);
+  motion.contacts.resize(offset.found ? to_size(std::max<std::int64_t>(offset.data[states - 1], 0)) : 0);
   read_columns(file, kContactNumbers, motion.contacts);
   read_columns(file, kContactIndices, motion.contacts);
   read_columns(file, kContactStates, motion.contacts);

@@ -23,7 +23,7 @@ struct TrackRows {
 
 /// Consecutive rows of a trajectory, flat: what one append writes.
 struct RunRows {
-  std::vector<double> t, q, v, u, X_WB;  // v: second order only
+  std::vector<double> t, q, v, u, X_WB;           // v: second order only
   std::vector<double> second_delta, second_X_WB;  // where second motions are looked for
   std::vector<std::int64_t> offset;
   std::vector<dynamics::ContactRecord> contacts;

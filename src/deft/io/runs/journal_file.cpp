@@ -72,7 +72,7 @@ class LockedFile {
   LockedFile& operator=(const LockedFile&) = delete;
 
   std::uint64_t size() const {
-    struct stat facts {};
+    struct stat facts{};
     check(fstat(fd_, &facts) == 0);
     return static_cast<std::uint64_t>(facts.st_size);
   }

@@ -70,9 +70,13 @@ std::string disturbance_help() {
   const auto entry = [](std::string_view name, std::string_view doc, const std::string& range) {
     return fmt::format("{:<27} {}\n  default 0; range: {}\n", fmt::format("--disturb: {}", name), doc, range);
   };
-  std::string text = entry(kLag, "commands act so many control periods late", fmt::format("a whole number from 0 to {}", kLongestLag));
+  std::string text =
+      entry(kLag, "commands act so many control periods late", fmt::format("a whole number from 0 to {}", kLongestLag));
   for (const Field& field : kFields)
-    text += entry(field.name, field.doc, field.is_share ? "from 0 to below 1" : field.name == kDelay ? fmt::format("from 0 to {} s", kLongestDelay_s) : ">= 0");
+    text += entry(field.name, field.doc,
+                  field.is_share         ? "from 0 to below 1"
+                  : field.name == kDelay ? fmt::format("from 0 to {} s", kLongestDelay_s)
+                                         : ">= 0");
   return text;
 }
 

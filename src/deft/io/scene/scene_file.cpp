@@ -36,8 +36,7 @@ std::string default_name(const std::string& path) {
 /// Unknown keys are errors; those of a published file itself are warnings, so that it loads unedited.
 void check_keys(const YamlNode& root, bool is_q_sys, const std::string& file, Diagnostics& diagnostics) {
   for (const YamlEntry& entry : root.entries) {
-    const bool known =
-        std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
+    const bool known = std::find(kSceneKeys.begin(), kSceneKeys.end(), entry.key) != kSceneKeys.end();
     if (known) continue;
     if (is_q_sys && entry.where.file == file) {
       diagnostics.warning(entry.where, fmt::format("'{}' is not used", entry.key));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "deft/core/diagnostics.hpp"
-#include "deft/scene/scene.hpp"
 #include "deft/scene/description/scene_spec.hpp"
+#include "deft/scene/scene.hpp"
 
 namespace deft::io {
 

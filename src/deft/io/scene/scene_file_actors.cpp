@@ -69,7 +69,8 @@ scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot
 
 void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(item, "robots", {"name", "drive", "stiffness", "Kp", "effort_limit", "self_collision", "admittance"})) return;
+  if (!read.map(item, "robots", {"name", "drive", "stiffness", "Kp", "effort_limit", "self_collision", "admittance"}))
+    return;
   const auto name = model_name(item, "robots", seen, scene);
   if (!name) return;
   const scene::ModelNames* names = scene.find_names(*name);
@@ -79,8 +80,10 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   robot.where = item.find("name")->where;
   static constexpr std::string_view kDrives[] = {"position", "force"};
   if (const YamlNode* drive = item.find("drive"))
-    robot.drive = static_cast<scene::Drive>(read.word(*drive, fmt::format("drive of '{}'", *name), kDrives).value_or(0));
-  const bool springless = robot.drive == scene::Drive::kForce || scene.spec.step.model == scene::ModelKind::kLimitSurface;
+    robot.drive =
+        static_cast<scene::Drive>(read.word(*drive, fmt::format("drive of '{}'", *name), kDrives).value_or(0));
+  const bool springless =
+      robot.drive == scene::Drive::kForce || scene.spec.step.model == scene::ModelKind::kLimitSurface;
   robot.stiffness = read_stiffness(item, *name, joints, springless, read);
   if (const YamlNode* effort = item.find("effort_limit")) {
     const std::string what = fmt::format("effort_limit of '{}'", *name);
@@ -93,7 +96,8 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
     const std::string what = fmt::format("admittance of '{}'", *name);
     robot.admittance = read_joint_values(*admittance, what, read, kPositive, joints).value_or(scene::JointValues{});
     if (!joints.empty() && !robot.admittance.by_name.empty() && robot.admittance.by_name.size() < joints.size())
-      read.error(*admittance, fmt::format("{} leaves out some of its {} joints: {}", what, joints.size(), fmt::join(joints, ", ")));
+      read.error(*admittance,
+                 fmt::format("{} leaves out some of its {} joints: {}", what, joints.size(), fmt::join(joints, ", ")));
   }
   scene.spec.robots.push_back(std::move(robot));
 }

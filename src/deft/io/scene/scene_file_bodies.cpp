@@ -66,8 +66,7 @@ class JointReader {
     static constexpr std::array<std::string_view, 3> kPlanes{"xy", "xz", "yz"};
     const auto plane = read_.word(node, "planar", kPlanes);
     if (!plane) return false;
-    for (const char letter : kPlanes[*plane])
-      add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
+    for (const char letter : kPlanes[*plane]) add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
     add("theta", true, Vector3d::Unit(2 - *plane));
     return true;
   }
@@ -76,8 +75,7 @@ class JointReader {
     static constexpr std::array<std::string_view, 7> kAxes{"x", "y", "z", "xy", "xz", "yz", "xyz"};
     const auto axes = read_.word(node, "translation", kAxes);
     if (!axes) return false;
-    for (const char letter : kAxes[*axes])
-      add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
+    for (const char letter : kAxes[*axes]) add(std::string(1, letter), false, Vector3d::Unit(letter - 'x'));
     return true;
   }
 

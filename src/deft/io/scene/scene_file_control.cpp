@@ -34,9 +34,7 @@ constexpr ValuesInfo kValues[] = {
     {"u_max", "upper bounds", &ControlSettings::u_max, kBound, false, false},
 };
 
-struct NumberInfo {
-  std::string_view name, unit, doc, range, initial;
-};
+struct NumberInfo { std::string_view name, unit, doc, range, initial; };
 constexpr NumberInfo kNumbers[] = {
     {"type", "", "the controller", "mixed-integer", "mixed-integer"},
     {"N", "1", "horizon, in steps of step.h", "an integer >= 1", "5"},

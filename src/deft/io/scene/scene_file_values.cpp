@@ -166,7 +166,8 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
   if (const YamlNode* type = node.find("type")) {
     commands.velocity = read.word(*type, "commands.type", kTypes) == 1;
     if (commands.velocity && scene.spec.step.model != scene::ModelKind::kLimitSurface)
-      read.error(*type, "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
+      read.error(*type,
+                 "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
   }
   if (const YamlNode* until = node.find("until")) commands.until = read.number(*until, "commands.until", kNotNegative);
   if (const YamlNode* formulas = node.find("formulas")) read_formulas(*formulas, scene);

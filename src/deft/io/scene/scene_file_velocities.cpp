@@ -1,4 +1,5 @@
-// What the limit-surface model reads of a scene: `limit_surface:` of objects, and velocity commands as formulas and servos.
+// What the limit-surface model reads of a scene: `limit_surface:` of objects, and velocity commands as formulas and
+// servos.
 
 #include <fmt/format.h>
 
@@ -29,20 +30,22 @@ void read_ellipsoid(const YamlNode& node, const YamlReader& read, scene::LimitSu
   if (!A.isApprox(A.transpose(), kSymmetric)) {
     read.error(node, "limit_surface: the matrix must be symmetric");
   } else if (const Eigen::Vector3d e = symmetric_eigen(A).values; !(e(0) > 0)) {
-    read.error(node, fmt::format("limit_surface: the matrix must be positive definite, its smallest eigenvalue is {:.3g}", e(0)));
+    read.error(
+        node,
+        fmt::format("limit_surface: the matrix must be positive definite, its smallest eigenvalue is {:.3g}", e(0)));
   }
   out.ellipsoid = 0.5 * (A + A.transpose()).eval();
 }
 
-/// `square: side`, `rectangle: [x, y]`, `polygon: [[x, y], …]` or `disc: radius` (a polygon of 64 corners of the same area).
+/// `square: side`, `rectangle: [x, y]`, `polygon: [[x, y], …]` or `disc: radius` (a polygon of 64 corners of the same
+/// area).
 void read_support_shape(const YamlNode& node, const YamlReader& read, scene::SupportSpec& out) {
   if (!read.map(node, "limit_surface.support", {"square", "rectangle", "polygon", "disc"})) return;
   std::vector<const YamlEntry*> given;
   for (const YamlEntry& entry : node.entries) {
     if (!entry.value.is_null()) given.push_back(&entry);
   }
-  if (given.size() != 1)
-    return read.error(node, "limit_surface.support: give one of square, rectangle, polygon, disc");
+  if (given.size() != 1) return read.error(node, "limit_surface.support: give one of square, rectangle, polygon, disc");
   const YamlNode& value = given[0]->value;
   const auto rectangle = [&](double x, double y) {
     out.polygon = {{-x / 2, -y / 2}, {x / 2, -y / 2}, {x / 2, y / 2}, {-x / 2, y / 2}};
@@ -79,7 +82,8 @@ std::optional<scene::ServoTarget> read_target(const YamlNode& node, const YamlRe
       return std::nullopt;
     }
     if (const YamlNode* gain = node.find("gain")) {
-      if (auto values = read_joint_values(*gain, "servo gain", read, kNotNegative, {})) target.gain = std::move(*values);
+      if (auto values = read_joint_values(*gain, "servo gain", read, kNotNegative, {}))
+        target.gain = std::move(*values);
     }
   }
   const auto numbers = read.numbers(*place, "servo target", -1);
@@ -93,10 +97,12 @@ scene::ServoPhase read_phase(const YamlNode& node, const YamlReader& read) {
   phase.where = node.where;
   if (!read.map(node, "a phase", {"until", "base", "targets"})) return phase;
   constexpr NumberRange kTime{0, true, true, ">= 0 or inf"};
-  if (const YamlNode* until = node.find("until")) phase.until = read.number(*until, "phase until", kTime).value_or(phase.until);
+  if (const YamlNode* until = node.find("until"))
+    phase.until = read.number(*until, "phase until", kTime).value_or(phase.until);
   if (const YamlNode* base = node.find("base")) {
     if (base->is_list()) {
-      if (const auto pose = read.vector3(*base, "phase base [x, y, theta]")) phase.pose = {pose->x(), pose->y(), pose->z()};
+      if (const auto pose = read.vector3(*base, "phase base [x, y, theta]"))
+        phase.pose = {pose->x(), pose->y(), pose->z()};
     } else if (const auto name = read.text(*base, "phase base")) {
       phase.base = *name;
     }
@@ -131,8 +137,10 @@ void read_limit_surface(const YamlNode& node, const std::string& model, SceneRea
   out.support.emplace();
   read_support_shape(*support, read, *out.support);
   if (const YamlNode* pressure = node.find("pressure")) read.word(*pressure, "limit_surface pressure", kPressures);
-  if (const YamlNode* mu = node.find("mu")) out.support->mu = read.number(*mu, "limit_surface mu", kPositive).value_or(1);
-  if (const YamlNode* force = node.find("force")) out.support->force_N = read.number(*force, "limit_surface force", kPositive);
+  if (const YamlNode* mu = node.find("mu"))
+    out.support->mu = read.number(*mu, "limit_surface mu", kPositive).value_or(1);
+  if (const YamlNode* force = node.find("force"))
+    out.support->force_N = read.number(*force, "limit_surface force", kPositive);
 }
 
 void read_formulas(const YamlNode& node, SceneReading& scene) {
@@ -157,7 +165,8 @@ void read_servo(const YamlNode& node, SceneReading& scene) {
   if (!velocities_asked(node, "commands.servo", scene) || !read.map(node, "commands.servo", {"gain", "phases"})) return;
   scene::ServoSpec& servo = scene.spec.commands.servo.emplace();
   servo.where = node.where;
-  if (const YamlNode* gain = node.find("gain")) servo.gain = read.number(*gain, "commands.servo gain", kNotNegative).value_or(1);
+  if (const YamlNode* gain = node.find("gain"))
+    servo.gain = read.number(*gain, "commands.servo gain", kNotNegative).value_or(1);
   const YamlNode* phases = node.find("phases");
   if (phases == nullptr) return read.error(node, "commands.servo needs 'phases'");
   if (!read.list(*phases, "commands.servo phases")) return;

@@ -94,7 +94,8 @@ struct ReadSetting {
     const YamlNode* value = node.find(info.name);
     if (value == nullptr) return;
     YamlNode word = *value;
-    if (constexpr auto former = kFormerWord<Enum>; !former.first.empty() && word.is_scalar() && word.text == former.first) {
+    if (constexpr auto former = kFormerWord<Enum>;
+        !former.first.empty() && word.is_scalar() && word.text == former.first) {
       word.text = former.second;
       read.warning(word.where, fmt::format("{}: the word '{}' is now '{}'", label(info), former.first, former.second));
     }
@@ -131,7 +132,8 @@ std::string range_of(const SettingInfo& info, const T&) {
 }
 
 /// Renames a key of the version before, with a warning. Both names in one map are an error.
-inline void take_former_name(std::string_view section, const SettingInfo& info, YamlNode& node, const YamlReader& read) {
+inline void take_former_name(std::string_view section, const SettingInfo& info, YamlNode& node,
+                             const YamlReader& read) {
   YamlEntry* entry = info.former.empty() ? nullptr : node.find_entry(info.former);
   if (entry == nullptr) return;
   const std::string text = fmt::format("{0}.{1} is now {0}.{2}", section, info.former, info.name);
@@ -157,9 +159,9 @@ template <typename Settings, typename VisitAll>
 std::string help_of(std::string_view section, const Settings& defaults, VisitAll&& visit_all) {
   std::string text;
   visit_all(defaults, [&](const SettingInfo& info, const auto& field) {
-    text += fmt::format("{:<27} {}{}\n  default {}; range: {}\n", fmt::format("{}.{}", section, info.name), info.doc,
-                        info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), text_of(field),
-                        range_of(info, field));
+    text +=
+        fmt::format("{:<27} {}{}\n  default {}; range: {}\n", fmt::format("{}.{}", section, info.name), info.doc,
+                    info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), text_of(field), range_of(info, field));
   });
   return text;
 }

@@ -1,5 +1,5 @@
-#include "deft/core/index.hpp"
 #include "deft/io/settings/settings_file.hpp"
+#include "deft/core/index.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,8 @@ template <typename Settings, typename Visitor>
 void visit_settings(Settings& s, Visitor&& visit) {
   visit(SettingInfo{"h", "s", "length of a step; stepping without one is an error", kPositive}, s.h);
   visit(SettingInfo{"model", "", "what a step solves"}, choice(s.model, kModelWords));
-  visit(SettingInfo{"dynamics", "", "quasidynamic: momentum of the objects within a step; quasistatic: none (model convex)"},
+  visit(SettingInfo{"dynamics", "",
+                    "quasidynamic: momentum of the objects within a step; quasistatic: none (model convex)"},
         choice(s.dynamics, kDynamicsWords));
   visit(SettingInfo{"cone", "", "friction: a pyramid of rays, or the cone itself"}, choice(s.cone, kConeWords));
   visit(SettingInfo{"rays",
@@ -57,7 +58,8 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     {2, true, false, "an even number >= 2"}},
         s.rays);
   visit(SettingInfo{"friction_law", "",
-                    "associated: sliding bodies separate by mu times the slip (convex); coulomb: they do not (kappa inf, no compliance)"},
+                    "associated: sliding bodies separate by mu times the slip (convex); coulomb: they do not (kappa "
+                    "inf, no compliance)"},
         choice(s.friction_law, kFrictionLawWords));
   visit(SettingInfo{"kappa", "1/J", "weight of the smoothing log barrier; inf (or null) = exact contact",
                     kPositiveOrInfinite},
@@ -66,7 +68,8 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     kNotNegativeOrInfinite},
         s.contact_margin);
   visit(SettingInfo{"unactuated_mass_scale", "1",
-                    "scales the objects' mass in the step; null = true mass, 0 = objects do not move (model convex)", kNotNegative},
+                    "scales the objects' mass in the step; null = true mass, 0 = objects do not move (model convex)",
+                    kNotNegative},
         s.unactuated_mass_scale);
   visit(SettingInfo{"joint_limits", "", "joint limits are constraints"}, s.joint_limits);
   visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"},
@@ -77,21 +80,34 @@ void visit_settings(Settings& s, Visitor&& visit) {
                     "damping of the robots' joints: one number, a list or a map; none = 0", kNotNegative},
         s.joint_damping);
   visit(SettingInfo{"object_damping", "1/s",
-                    "g: the surroundings of an object act on it by -g M v; one number, a list or a map over the objects; none = 0, in steps of first order 1/h",
+                    "g: the surroundings of an object act on it by -g M v; one number, a list or a map over the "
+                    "objects; none = 0, in steps of first order 1/h",
                     kNotNegative},
         s.object_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
-  visit(SettingInfo{"uniqueness", "", "check: look for a second motion in every step (models of exact Coulomb friction; convex ones always know)"},
-        choice(s.uniqueness_check, kUniquenessWords));
-  visit(SettingInfo{"forces", "", "which of several possible forces are reported: those of least norm, or any (faster)"}, choice(s.forces, kForcesWords));
+  visit(
+      SettingInfo{
+          "uniqueness", "",
+          "check: look for a second motion in every step (models of exact Coulomb friction; convex ones always know)"},
+      choice(s.uniqueness_check, kUniquenessWords));
+  visit(
+      SettingInfo{"forces", "", "which of several possible forces are reported: those of least norm, or any (faster)"},
+      choice(s.forces, kForcesWords));
   visit(SettingInfo{"midpoint_forces", "",
                     "force and reaction act at the midpoint of the gap instead of at each body's surface"},
         s.midpoint_forces);
-  visit(SettingInfo{"gain", "1", "limit surface: c, how far robots yield to forces, v = u + c B F; 0 = perfect velocity control", kNotNegative},
+  visit(SettingInfo{"gain", "1",
+                    "limit surface: c, how far robots yield to forces, v = u + c B F; 0 = perfect velocity control",
+                    kNotNegative},
         s.gain);
-  visit(SettingInfo{"form", "", "limit surface: gaps at the end of the step (time-stepping), or velocities of what touches (velocity)"},
-        choice(s.form, kFormWords));
-  visit(SettingInfo{"relinearize", "", "limit surface: gaps are linearised again where the step ends, until it stays there"}, s.relinearize);
+  visit(
+      SettingInfo{
+          "form", "",
+          "limit surface: gaps at the end of the step (time-stepping), or velocities of what touches (velocity)"},
+      choice(s.form, kFormWords));
+  visit(SettingInfo{"relinearize", "",
+                    "limit surface: gaps are linearised again where the step ends, until it stays there"},
+        s.relinearize);
 }
 
 std::vector<std::string_view> setting_names() {

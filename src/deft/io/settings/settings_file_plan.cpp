@@ -8,7 +8,8 @@ namespace deft::io {
 template <>
 inline constexpr int setting_list::kWords<scene::Sampler> = 5;
 template <>
-inline constexpr std::pair<std::string_view, std::string_view> setting_list::kFormerWord<scene::Regrasp>{"transfer", "transit"};
+inline constexpr std::pair<std::string_view, std::string_view> setting_list::kFormerWord<scene::Regrasp>{"transfer",
+                                                                                                         "transit"};
 
 namespace {
 
@@ -23,10 +24,9 @@ constexpr NumberRange kDivisors{2, true, false, "integers from 2 to 1000", 1000}
 constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps (the baseline)"}, s.search);
   visit(SettingInfo{"kappa", "1/J", "smoothing of the gradients; inf: exact ones", kPositiveOrInfinite}, s.kappa);
-  visit(SettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"},
-        s.step_norm);
+  visit(SettingInfo{"step_norm", "rad, m", "longest change of the joint targets in a step of a roll-out"}, s.step_norm);
   visit(SettingInfo{"regularization", "m^2", "weight of the change of the joint targets beside the squared error",
-                        kNotNegative},
+                    kNotNegative},
         s.regularization);
   visit(SettingInfo{"max_target_offset", "rad, m",
                     "how far joint targets may lead the joints in a roll-out: how hard fingers press",
@@ -40,65 +40,56 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"goal_bias", "1", "share of roll-outs that aim at the goal", kShare}, s.goal_bias);
   visit(SettingInfo{"wrap_angles", "", "angles of planar bodies count modulo a full turn"}, s.wrap_angles);
   visit(SettingInfo{"greed", "1", "share of choices of the most promising node", kShare}, s.greed);
-  visit(SettingInfo{"tries_weight", "1", "how much a try makes a node less promising", kNotNegative},
-        s.tries_weight);
-  visit(SettingInfo{"regrasp_weight", "m", "distance that a regrasp counts as, when a plan is improved",
-                        kNotNegative},
+  visit(SettingInfo{"tries_weight", "1", "how much a try makes a node less promising", kNotNegative}, s.tries_weight);
+  visit(SettingInfo{"regrasp_weight", "m", "distance that a regrasp counts as, when a plan is improved", kNotNegative},
         s.regrasp_weight);
-  visit(SettingInfo{"batch", "1",
-                        "nodes chosen at a time and grown in parallel; part of the result, unlike --threads", kCount},
+  visit(SettingInfo{"batch", "1", "nodes chosen at a time and grown in parallel; part of the result, unlike --threads",
+                    kCount},
         s.batch);
   visit(SettingInfo{"candidates", "1", "contacts sampled per regrasp, of which the one is taken that reaches best",
-                        kCount},
+                    kCount},
         s.candidates);
   visit(SettingInfo{"sampler", "",
-                        "contacts from the scene alone, or as published for one kind of system: a robot of slides that "
-                        "pushes, two planar fingers, the Allegro hand, two planar arms"},
+                    "contacts from the scene alone, or as published for one kind of system: a robot of slides that "
+                    "pushes, two planar fingers, the Allegro hand, two planar arms"},
         s.sampler);
-  visit(
-      SettingInfo{
-          "palm_offset", "m",
-          "of allegro-closing: where the slides of the hand stand before it closes, from the object; empty: "
-          "as at the start",
-          kFinite},
-      s.palm_offset);
+  visit(SettingInfo{"palm_offset", "m",
+                    "of allegro-closing: where the slides of the hand stand before it closes, from the object; empty: "
+                    "as at the start",
+                    kFinite},
+        s.palm_offset);
   visit(SettingInfo{"attempts", "1", "inverse kinematics per sampled contact", kCount}, s.attempts);
   visit(SettingInfo{"finger_share", "1", "share of regrasps that move one finger only", kShare}, s.finger_share);
   visit(SettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
   visit(SettingInfo{"clearance_m", "m", "gap that letting go opens"}, s.clearance_m);
   visit(SettingInfo{"drift_m", "m", "motion of the objects above which a transit is rejected"}, s.drift_m);
-  visit(SettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transit"},
-        s.joint_step);
+  visit(SettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transit"}, s.joint_step);
   visit(SettingInfo{"hold_steps", "1", "steps for which the goal must hold", kNotNegative}, s.hold_steps);
-  visit(
-      SettingInfo{"metric", "", "single-step: distance by what a node reaches in a step, or by the goal's weights"},
-      s.metric);
+  visit(SettingInfo{"metric", "", "single-step: distance by what a node reaches in a step, or by the goal's weights"},
+        s.metric);
   visit(SettingInfo{"metric_weights", "1",
-                        "single-step: squared weights of the global metric, ordered as sample_lower; empty: the goal's",
-                        kNotNegative},
+                    "single-step: squared weights of the global metric, ordered as sample_lower; empty: the goal's",
+                    kNotNegative},
         s.metric_weights);
   visit(SettingInfo{"metric_gamma", "m^2", "single-step: regularization of the local metric"}, s.metric_gamma);
-  visit(SettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped",
-                        kPositiveOrInfinite},
-        s.metric_limit);
   visit(
-      SettingInfo{"command", "",
-                      "single-step: least squares within step norm and joint limits, or in metres and radians and then "
-                      "clipped to them, as published"},
-      s.command);
+      SettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped", kPositiveOrInfinite},
+      s.metric_limit);
+  visit(SettingInfo{"command", "",
+                    "single-step: least squares within step norm and joint limits, or in metres and radians and then "
+                    "clipped to them, as published"},
+        s.command);
   visit(SettingInfo{"start_grasp", "", "single-step: the tree grows from a sampled contact, not from the start"},
         s.start_grasp);
-  visit(
-      SettingInfo{"extend", "", "single-step: the dynamics of its steps; smoothed ones do not hold when simulated"},
-      s.extend);
+  visit(SettingInfo{"extend", "", "single-step: the dynamics of its steps; smoothed ones do not hold when simulated"},
+        s.extend);
   visit(SettingInfo{"regrasp", "", "single-step: a motion to the new grasp, or none, as published"}, s.regrasp);
-  visit(SettingInfo{"grasp_share", "1", "single-step: share of extensions that are regrasps", kShare},
-        s.grasp_share);
+  visit(SettingInfo{"grasp_share", "1", "single-step: share of extensions that are regrasps", kShare}, s.grasp_share);
   visit(SettingInfo{"goal_once", "", "single-step: no node is extended to the goal twice"}, s.goal_once);
   visit(SettingInfo{"sample_lower", "m, rad",
-                        "single-step: box of random poses: position, then angle or roll, pitch, yaw, then joints, per "
-                        "object; empty: between start and goal",
-                        kFinite},
+                    "single-step: box of random poses: position, then angle or roll, pitch, yaw, then joints, per "
+                    "object; empty: between start and goal",
+                    kFinite},
         s.sample_lower);
   visit(SettingInfo{"sample_upper", "m, rad", "single-step: upper corner of that box", kFinite}, s.sample_upper);
   visit(SettingInfo{"nodes", "1", "most roll-outs, or single steps (--nodes)", kCount}, s.nodes);

@@ -17,9 +17,9 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"horizon", "1", "of the controller, in steps of the plan", kCount}, s.horizon);
   visit(SettingInfo{"linearization", "", "about the motion predicted from the measured state, or about the plan"},
         s.linearization);
-  visit(SettingInfo{"reference", "",
-                    "the point of the plan that is due: by the clock, or nearest to the measured state"},
-        s.reference);
+  visit(
+      SettingInfo{"reference", "", "the point of the plan that is due: by the clock, or nearest to the measured state"},
+      s.reference);
   visit(SettingInfo{"kappa", "1/J", "smoothing of the controller's steps"}, s.kappa);
   visit(SettingInfo{"position_weight", "1/m^2", "of the objects' positions beside the plan's; sliding joints too",
                     kNotNegative},
@@ -35,7 +35,8 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"change_weight", "1/rad^2, 1/m^2", "of the change of commands beside the plan's", kNotNegative},
         s.change_weight);
   visit(SettingInfo{"command_offset", "rad, m", "most that a command may differ from the plan's"}, s.command_offset);
-  visit(SettingInfo{"speed", "rad/s, m/s", "of joint targets: the plan is slowed down until it holds; inf: never", kPositiveOrInfinite},
+  visit(SettingInfo{"speed", "rad/s, m/s", "of joint targets: the plan is slowed down until it holds; inf: never",
+                    kPositiveOrInfinite},
         s.speed);
   visit(SettingInfo{"normal_force", "N", "most of every contact, as predicted", kPositiveOrInfinite}, s.normal_force);
   visit(SettingInfo{"delay_compensation", "", "the state is predicted for the time when the command acts"},

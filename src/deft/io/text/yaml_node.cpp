@@ -172,7 +172,8 @@ std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& dia
   std::error_code unknown;
   const bool is_folder = std::filesystem::is_directory(path, unknown);
   std::ifstream file(path, std::ios::binary);
-  const std::string text = is_folder ? "" : std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text =
+      is_folder ? "" : std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (is_folder || !file.is_open() || file.bad()) {
     diagnostics.error({path, 0, 0}, "cannot be read as a file");
     return std::nullopt;

@@ -135,7 +135,8 @@ std::optional<int> YamlReader::word(const YamlNode& node, std::string_view what,
   const std::vector<std::string> choices = as_strings(words);
   const std::string hint = did_you_mean(node.text, choices);
   const bool listed = hint.empty() || hint.find("; valid: ") != std::string::npos;
-  error(node, fmt::format("{}: {} is none of the choices{}{}", what, describe(node), hint, listed ? "" : fmt::format(" (valid: {})", fmt::join(choices, ", "))));
+  error(node, fmt::format("{}: {} is none of the choices{}{}", what, describe(node), hint,
+                          listed ? "" : fmt::format(" (valid: {})", fmt::join(choices, ", "))));
   return std::nullopt;
 }
 

@@ -8,15 +8,44 @@
 
 namespace deft::multibody {
 
-struct SphereSpec { double radius = 0; };                               // radius 0 is a point
-struct BoxSpec { Eigen::Vector3d size; };                               // full edge lengths
-struct CapsuleSpec { double radius = 0, length = 0; };                  // along z, length of the cylindrical part
-struct CylinderSpec { double radius = 0, length = 0; };                 // along z
-struct EllipsoidSpec { Eigen::Vector3d radii; };                        // half axes along x, y, z
-struct HalfSpaceSpec { Eigen::Vector3d normal; double offset = 0; };    // solid where normal·x ≤ offset
-struct PrismSpec { std::vector<Eigen::Vector2d> vertices; double height = 0; };  // convex polygon in xy, extruded by ±height/2 along z
-struct MeshSpec { std::string path; Eigen::Vector3d scale{1, 1, 1}; };  // resolved file path (STL, OBJ, DAE)
+/// A ball; a point if its radius is 0.
+struct SphereSpec {
+  double radius = 0;  // [m] ≥ 0
+};
+/// A cuboid about its centre.
+struct BoxSpec {
+  Eigen::Vector3d size;  // full edge lengths [m]
+};
+/// A capsule along z.
+struct CapsuleSpec {
+  double radius = 0, length = 0;  // [m], length of the cylindrical part
+};
+/// A cylinder along z.
+struct CylinderSpec {
+  double radius = 0, length = 0;  // [m]
+};
+/// An ellipsoid.
+struct EllipsoidSpec {
+  Eigen::Vector3d radii;  // half axes along x, y, z [m]
+};
+/// A half-space, solid where normal·x ≤ offset.
+struct HalfSpaceSpec {
+  Eigen::Vector3d normal;
+  double offset = 0;  // [m]
+};
+/// A convex polygon in xy, extruded by ±height/2 along z.
+struct PrismSpec {
+  std::vector<Eigen::Vector2d> vertices;  // [m]
+  double height = 0;                      // [m]
+};
+/// A mesh in a file (STL, OBJ, DAE).
+struct MeshSpec {
+  std::string path;  // resolved
+  Eigen::Vector3d scale{1, 1, 1};
+};
 
-using ShapeSpec = std::variant<SphereSpec, BoxSpec, CapsuleSpec, CylinderSpec, EllipsoidSpec, HalfSpaceSpec, PrismSpec, MeshSpec>;
+/// Any of them.
+using ShapeSpec =
+    std::variant<SphereSpec, BoxSpec, CapsuleSpec, CylinderSpec, EllipsoidSpec, HalfSpaceSpec, PrismSpec, MeshSpec>;
 
 }  // namespace deft::multibody

@@ -26,8 +26,10 @@ class Packer {
 
  private:
   template <typename Number>
-  requires std::is_arithmetic_v<Number>
-  void put(Number number) { append(&number, sizeof number); }
+    requires std::is_arithmetic_v<Number>
+  void put(Number number) {
+    append(&number, sizeof number);
+  }
   template <int Cols>
   void put(const Eigen::Matrix<double, Eigen::Dynamic, Cols>& matrix) {
     put(static_cast<std::int32_t>(matrix.rows()));
@@ -55,14 +57,14 @@ class Unpacker {
 
  private:
   template <typename Number>
-  requires std::is_arithmetic_v<Number>
-  void get(Number& number) { std::memcpy(&number, take(sizeof number), sizeof number); }
+    requires std::is_arithmetic_v<Number>
+  void get(Number& number) {
+    std::memcpy(&number, take(sizeof number), sizeof number);
+  }
   template <int Cols>
   void get(Eigen::Matrix<double, Eigen::Dynamic, Cols>& matrix) {
     const std::size_t rows = count(), cols = count();
-    if ((Cols > 0 && cols != to_size(Cols)) ||
-        (cols > 0 && rows > bytes_.size() / cols / sizeof(double)))
-      refuse();
+    if ((Cols > 0 && cols != to_size(Cols)) || (cols > 0 && rows > bytes_.size() / cols / sizeof(double))) refuse();
     matrix.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
     const std::size_t size = rows * cols * sizeof(double);
     if (size > 0) std::memcpy(matrix.data(), take(size), size);

@@ -4,8 +4,8 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::planning {

@@ -31,9 +31,7 @@ class Goal {
   const std::vector<int>& rows() const { return rows_; }
   const Eigen::VectorXd& weights() const { return weights_; }
   /// The rotation of a free body: its first entry in e, and where its quaternion begins in q.
-  struct FreeRotation {
-    int entry = 0, quaternion = 0;
-  };
+  struct FreeRotation { int entry = 0, quaternion = 0; };
   const std::vector<FreeRotation>& free_rotations() const { return free_rotations_; }
   /// Entries of e that are planar angles modulo 2π.
   const std::vector<int>& wrapped() const { return wrapped_; }

@@ -29,10 +29,10 @@ struct Node {
   int regrasps = 0;                       // from the root
   double released = -1;                   // least distance seen once fingers had let go here; negative: none has [m]
   int tries = 0;                          // roll-outs begun here
-  int goes_on = -1;                       // which of them goes on with what is held here instead of regrasping; negative: none
-  bool holds_goal = false;                // for settings.hold_steps
-  bool rejected = false;                  // simulated as a whole, the way here ended elsewhere
-  double time_s = 0;                      // wall time since the start of the search; not part of the result's identity
+  int goes_on = -1;         // which of them goes on with what is held here instead of regrasping; negative: none
+  bool holds_goal = false;  // for settings.hold_steps
+  bool rejected = false;    // simulated as a whole, the way here ended elsewhere
+  double time_s = 0;        // wall time since the start of the search; not part of the result's identity
 };
 
 /// A piece of a plan under one set of contacts, or the transit between two.
@@ -75,9 +75,7 @@ struct Plan {
 /// (reachable_set.hpp).
 struct ReachableSets {
   /// Of what a row is: a frame of the plan (0: its start, k: the end of its k-th step) or a node; the other is −1.
-  struct Place {
-    int frame = -1, node = -1;
-  };
+  struct Place { int frame = -1, node = -1; };
   static constexpr std::size_t kNumbers = 24;  // of a body at a place
   double radius = 0;                           // ε, how long the command's change may be [rad, m]
   double kappa = 0;                            // of the smoothed step [1/J]

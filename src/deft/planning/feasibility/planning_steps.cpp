@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 
 namespace deft::planning {
@@ -83,15 +83,17 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
   if (scene.spec().step.model != scene::ModelKind::kConvex)
-    throw InputError({scene.spec().file, 0, 0}, fmt::format("planning needs gradients, which step.model: {} has not; valid: convex",
-                                                            to_string(scene.spec().step.model)));
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("planning needs gradients, which step.model: {} has not; valid: convex",
+                                 to_string(scene.spec().step.model)));
   if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");
   for (const scene::Wrench& wrench : scene.wrenches()) {
     if (wrench.impulse || wrench.when || wrench.from > 0 || wrench.to < kInfinity)
-      throw InputError({scene.spec().file, 0, 0},
-                       "planning takes wrenches that act all the time only: no impulses, no `when:`, no `from:` above 0, no `to:`");
+      throw InputError(
+          {scene.spec().file, 0, 0},
+          "planning takes wrenches that act all the time only: no impulses, no `when:`, no `from:` above 0, no `to:`");
   }
   lateness_ = lateness_of(scene, h());
 }

@@ -3,8 +3,8 @@
 
 #include <Eigen/Core>
 
-#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 
 namespace deft::planning {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/planning/feasibility/journal.hpp"
 #include "deft/planning/feasibility/byte_serialization.hpp"
+#include "deft/planning/feasibility/journal.hpp"
 
 namespace deft::planning {
 

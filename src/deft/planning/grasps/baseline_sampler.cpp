@@ -249,7 +249,7 @@ bool BaselineSampler::pinch(RandomStream& draw, Joints& joints) {
 }
 
 bool BaselineSampler::pinch_with(const Finger& finger, const Finger& other, double distance, const Vector3d& p_WO,
-                                  RandomStream& draw, Joints& joints) {
+                                 RandomStream& draw, Joints& joints) {
   const Joints open = joints;
   place(open);
   // The chain: its two joints' origins, and the centre of its tip, beyond the second.

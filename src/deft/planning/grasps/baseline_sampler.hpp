@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "deft/planning/grasps/contact_sampler.hpp"
-#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/grasps/contact_sampler.hpp"
 #include "deft/planning/grasps/proximity.hpp"
 
 namespace deft::planning {
@@ -39,8 +39,8 @@ class BaselineSampler {
   bool push(RandomStream& draw, Joints& joints);
   bool envelop(Joints& joints);
   bool pinch(RandomStream& draw, Joints& joints);
-  bool pinch_with(const Finger& finger, const Finger& other, double distance, const Eigen::Vector3d& p_WO, RandomStream& draw,
-                  Joints& joints);
+  bool pinch_with(const Finger& finger, const Finger& other, double distance, const Eigen::Vector3d& p_WO,
+                  RandomStream& draw, Joints& joints);
   bool sweep(RandomStream& draw, Joints& joints);
   bool close(RandomStream& draw, Joints& joints);
   void place_palm();

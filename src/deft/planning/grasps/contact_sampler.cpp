@@ -66,7 +66,8 @@ int ContactSampler::draw_link(const Finger& finger, RandomStream& draw) const {
   return finger.geometries[draw.chance(kTipShare) ? 0 : draw.index(last)];
 }
 
-ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity, RandomStream& draw) const {
+ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity,
+                                                 RandomStream& draw) const {
   const int link = draw_link(finger, draw);
   // Of a few points the nearest: far sides are mostly out of reach.
   const auto& world = scene_->collision_world();
@@ -173,8 +174,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
     const double longest = step.cwiseAbs().maxCoeff();
     if (longest > kLongest) step *= kLongest / longest;
     for (Eigen::Index u = 0; u < nu; ++u) {
-      if (moves[u])
-        joints(u) = std::clamp(joints(u) + step(u), hand_->lower(u), hand_->upper(u));
+      if (moves[u]) joints(u) = std::clamp(joints(u) + step(u), hand_->lower(u), hand_->upper(u));
     }
     set_joint_positions(*scene_, joints, q);
     // Where the points have met, the gaps alone remain.
@@ -183,8 +183,8 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
   return false;
 }
 
-std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
-                                            Proximity& proximity, bool pinches) const {
+std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers,
+                                            RandomStream& draw, Proximity& proximity, bool pinches) const {
   const std::vector<char> moves = hand_->commands_of(fingers);
   const Eigen::VectorXd joints = joint_positions(*scene_, q);
   const double standoff = scene_->spec().plan.standoff_m;

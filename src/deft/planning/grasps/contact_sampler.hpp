@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/grasps/proximity.hpp"
 
 namespace deft::planning {

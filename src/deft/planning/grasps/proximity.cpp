@@ -23,9 +23,8 @@ bool Proximity::concerns(const std::vector<char>& moves, int body_a, int body_b)
   // The joints that both hang on turn the pair as one.
   const std::vector<int>&a = movers_[body_a], &b = movers_[body_b];
   const auto is_alone = [&](const std::vector<int>& side, const std::vector<int>& other) {
-    return std::any_of(side.begin(), side.end(), [&](int u) {
-      return moves[u] && !std::binary_search(other.begin(), other.end(), u);
-    });
+    return std::any_of(side.begin(), side.end(),
+                       [&](int u) { return moves[u] && !std::binary_search(other.begin(), other.end(), u); });
   };
   return is_alone(a, b) || is_alone(b, a);
 }

@@ -115,7 +115,8 @@ bool Transit::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd
   return true;
 }
 
-std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw) {
+std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
+                                              RandomStream& draw) {
   // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
   margin_ = settings_->clearance_m;
   margin_ = kShareOfGap * std::min(gap_at(from, margin_), gap_at(to, margin_));
@@ -153,8 +154,7 @@ std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const
   };
   const auto branch = [](const Tree& tree, int node) {
     Path path;
-    for (; node >= 0; node = tree.parents[node])
-      path.push_back(tree.points[node]);
+    for (; node >= 0; node = tree.parents[node]) path.push_back(tree.points[node]);
     return path;
   };
   for (int k = 0; k < kTreeNodes && !steps_->is_over(); ++k) {
@@ -188,8 +188,7 @@ void Transit::shorten(Path& path, RandomStream& draw) {
   for (int k = 0; k < kShortcuts && path.size() > 2; ++k) {
     const int a = draw.index(static_cast<int>(path.size()) - 2);
     const int b = a + 2 + draw.index(static_cast<int>(path.size()) - a - 2);
-    if (is_free_between(path[a], path[b]))
-      path.erase(path.begin() + a + 1, path.begin() + b);
+    if (is_free_between(path[a], path[b])) path.erase(path.begin() + a + 1, path.begin() + b);
   }
 }
 

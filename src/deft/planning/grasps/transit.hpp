@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "deft/planning/grasps/contact_sampler.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/grasps/contact_sampler.hpp"
 
 namespace deft::planning {
 

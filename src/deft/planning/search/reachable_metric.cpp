@@ -49,8 +49,7 @@ ReachableMetric::ReachableMetric(const scene::Scene& scene, const Goal& goal, sc
     throw InputError({scene.spec().file, 0, 0}, fmt::format("plan.metric_weights: the goal has {} coordinates, got {}",
                                                             goal.size(), weights.size()));
   weights_ = goal.weights()(errors_);
-  for (Eigen::Index i = 0; i < weights_.size() && !weights.empty(); ++i)
-    weights_(i) = std::sqrt(weights[errors_[i]]);
+  for (Eigen::Index i = 0; i < weights_.size() && !weights.empty(); ++i) weights_(i) = std::sqrt(weights[errors_[i]]);
 }
 
 Eigen::VectorXd ReachableMetric::entries_of(const Eigen::VectorXd& q) const {

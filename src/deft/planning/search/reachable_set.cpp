@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "deft/core/index.hpp"
-#include "deft/dynamics/batch/batch.hpp"
 #include "deft/core/thread_pool.hpp"
+#include "deft/dynamics/batch/batch.hpp"
 #include "deft/math/dense.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 
@@ -66,9 +66,7 @@ ReachableSetFinder::ReachableSetFinder(const scene::Scene& scene)
 
 bool ReachableSetFinder::find(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::vector<ReachableSet>& sets) {
   const scene::PlanSettings& settings = scene_->spec().plan;
-  const auto com = [this](std::size_t i) {
-    return Eigen::Vector3d(state_.X_WB()[bodies_[i]] * p_BCom_[i]);
-  };
+  const auto com = [this](std::size_t i) { return Eigen::Vector3d(state_.X_WB()[bodies_[i]] * p_BCom_[i]); };
   const bool about_joints = settings.search == scene::Search::kSingleStep;
   steps_.reset();
   if (!steps_.linearize(q, about_joints ? joint_positions(*scene_, q) : u, settings.kappa, c_, B_)) return false;

@@ -15,12 +15,13 @@ namespace {
 // and the force of each link, in weights.
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
-constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are given up
+constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are
+                               // given up
 
 /// A grasp of a plan and the roll-out after it.
 struct Leg {
   const Segment* transit = nullptr;  // none: the plan begins with what its start holds
-  int first = 0, last = 0;            // steps [first, last)
+  int first = 0, last = 0;           // steps [first, last)
 };
 
 /// The legs of a plan after its step `from`, at which no transit is under way.
@@ -146,14 +147,11 @@ struct RolloutTree::Worker : WorkerContext {
     Growth growth;
     Motion motion{{node.q, node.u, node.finer}, {}};
     if (leg.transit != nullptr) {
-      const auto first = to_size(leg.transit->first),
-                 last = to_size(leg.transit->last);
+      const auto first = to_size(leg.transit->first), last = to_size(leg.transit->last);
       const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
-      Grasp grasp{joint_positions(steps.scene(), plan.q[last]),
-                  std::vector<char>(before.size(), 0)};
+      Grasp grasp{joint_positions(steps.scene(), plan.q[last]), std::vector<char>(before.size(), 0)};
       for (std::size_t k = first; k < last; ++k) {
-        for (Eigen::Index u = 0; u < before.size(); ++u)
-          grasp.moves[u] |= plan.commands[k](u) != before(u);
+        for (Eigen::Index u = 0; u < before.size(); ++u) grasp.moves[u] |= plan.commands[k](u) != before(u);
       }
       growth.regrasped = true;
       if (!transit.release(grasp.moves, motion) || !transit.reach(grasp, draw, motion)) return growth;
@@ -197,10 +195,7 @@ struct RolloutTree::Worker : WorkerContext {
 
 /// Nodes that are grown together.
 struct RolloutTree::Batch {
-  explicit Batch(int size)
-      : parents(to_size(size)),
-        added(to_size(size)),
-        growths(to_size(size)) {}
+  explicit Batch(int size) : parents(to_size(size)), added(to_size(size)), growths(to_size(size)) {}
   std::vector<int> parents, added;  // added: the node that came of it, −1 if none did
   std::vector<Growth> growths;
 };
@@ -233,12 +228,14 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   int best = 0, seen = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s) continue;
+    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s)
+      continue;
     // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
     // its tolerance.
     const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
     const double score =
-        greedy ? distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps : 0;
+        greedy ? distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps
+               : 0;
     // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
     ++seen;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
@@ -281,9 +278,7 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
   BatchParts parts;
   parts.choose = std::move(choose);
   parts.grow = std::move(grow);
-  const auto parent_of = [this, &batch](int k) -> Node& {
-    return nodes_[batch.parents[k]];
-  };
+  const auto parent_of = [this, &batch](int k) -> Node& { return nodes_[batch.parents[k]]; };
   parts.unchoose = [parent_of](int count) {
     for (int k = 0; k < count; ++k) --parent_of(k).tries;
   };
@@ -323,9 +318,8 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
   int at = 0;
   ThreadPool pool(threads, [&](int worker, int k) {
     const auto item = to_size(k);
-    batch.growths[item] = workers_[worker]->retrace(
-        nodes_[at], plan, legs[chosen[item]],
-        growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k)));
+    batch.growths[item] = workers_[worker]->retrace(nodes_[at], plan, legs[chosen[item]],
+                                                    growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k)));
   });
   const auto choose_batch = [&](int count) {
     std::fill(batch.parents.begin(), batch.parents.end(), at);
@@ -345,9 +339,8 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
     ++next;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       if (batch.added[k] < 0) continue;
-      const double score =
-          nodes_[batch.added[k]].distance +
-          limits.regrasp_weight * static_cast<double>(legs.size() - to_size(chosen[k]));
+      const double score = nodes_[batch.added[k]].distance +
+                           limits.regrasp_weight * static_cast<double>(legs.size() - to_size(chosen[k]));
       if (score >= least) continue;
       least = score;
       at = batch.added[k];
@@ -379,8 +372,7 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
   ThreadPool pool(threads, [&](int worker, int k) {
     const auto at = to_size(k);
     const RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
-    batch.growths[at] = workers_[worker]->grow(
-        nodes_[batch.parents[at]], regrasps[at], draw);
+    batch.growths[at] = workers_[worker]->grow(nodes_[batch.parents[at]], regrasps[at], draw);
   });
   const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k) {

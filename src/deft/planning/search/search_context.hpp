@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "deft/dynamics/batch/batch.hpp"
-#include "deft/planning/grasps/contact_sampler.hpp"
-#include "deft/planning/search/greedy_rollout.hpp"
 #include "deft/planning/grasps/baseline_sampler.hpp"
+#include "deft/planning/grasps/contact_sampler.hpp"
 #include "deft/planning/grasps/transit.hpp"
+#include "deft/planning/search/greedy_rollout.hpp"
 
 namespace deft::planning {
 

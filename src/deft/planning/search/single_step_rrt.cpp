@@ -18,7 +18,7 @@ struct SingleStepRrt::Task {
   bool regrasps = false;
   bool first_asks = false;  // extends its node to the goal for the first time
   int node = -1;            // the nearest, if it is known already
-  RandomStream draw{0, 0};          // goes on where the choice left it
+  RandomStream draw{0, 0};  // goes on where the choice left it
 };
 
 /// A new node with its linearisation.
@@ -233,8 +233,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   });
 
   const auto choose_batch = [&](int count) {
-    for (int k = 0; k < count; ++k)
-      tasks[k] = draw_task(static_cast<std::uint64_t>(tried_ + k));
+    for (int k = 0; k < count; ++k) tasks[k] = draw_task(static_cast<std::uint64_t>(tried_ + k));
   };
   const auto unchoose = [&](int count) {
     for (int k = 0; k < count; ++k) {

@@ -44,7 +44,8 @@ class TrajectoryProgram {
   double joint(const Eigen::VectorXd& q, int command) const;
   void charge(double excess, CommandedMotion& motion) const;
   void expand_cost(const Eigen::VectorXd& q, std::size_t t, solvers::horizon::HorizonStage& stage) const;
-  void add_rows(const CommandedMotion& motion, const LinearStep* step, std::size_t t, solvers::horizon::HorizonStage& stage) const;
+  void add_rows(const CommandedMotion& motion, const LinearStep* step, std::size_t t,
+                solvers::horizon::HorizonStage& stage) const;
 
   const scene::Scene* scene_;
   const TrajectoryProblem* problem_;

@@ -5,13 +5,14 @@ namespace deft::scene {
 
 /// How much may go wrong. Everything 0: nothing does.
 struct DisturbanceSpec {
-  double offset_m = 0;                       // ≥ 0: objects start this far off, in a direction drawn across gravity
-  double friction = 0, mass = 0, size = 0;   // shares in [0, 1), drawn within ±: of all coefficients, of objects' masses and inertias, of their shapes
-  int lag_periods = 0;                       // ≥ 0: commands act so many control periods late
-  double backlash_rad = 0, backlash_m = 0;   // ≥ 0, play between commands and the springs of hinges and of slides
-  double noise_m = 0, noise_rad = 0;         // ≥ 0, standard deviations of measured poses of objects, per axis
-  double delay_s = 0;                        // ≥ 0: objects' poses are told so late
-  double dropout = 0;                        // in [0, 1): share of periods without a measured pose
+  double offset_m = 0;                      // ≥ 0: objects start this far off, in a direction drawn across gravity
+  double friction = 0, mass = 0, size = 0;  // shares in [0, 1), drawn within ±: of all coefficients, of objects' masses
+                                            // and inertias, of their shapes
+  int lag_periods = 0;                      // ≥ 0: commands act so many control periods late
+  double backlash_rad = 0, backlash_m = 0;  // ≥ 0, play between commands and the springs of hinges and of slides
+  double noise_m = 0, noise_rad = 0;        // ≥ 0, standard deviations of measured poses of objects, per axis
+  double delay_s = 0;                       // ≥ 0: objects' poses are told so late
+  double dropout = 0;                       // in [0, 1): share of periods without a measured pose
 };
 
 }  // namespace deft::scene

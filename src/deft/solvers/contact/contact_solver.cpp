@@ -6,9 +6,9 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/solvers/contact/active_set/contact_active_set.hpp"
+#include "deft/solvers/contact/derivative/refinement.hpp"
 #include "deft/solvers/contact/interior/contact_ipm.hpp"
 #include "deft/solvers/contact/interior/packed_program.hpp"
-#include "deft/solvers/contact/derivative/refinement.hpp"
 #include "deft/solvers/contact/interior/warm_memory.hpp"
 
 namespace deft::solvers::contact {
@@ -21,7 +21,8 @@ constexpr double kPolish = 1e-11;  // tolerances below it ask for the last digit
 
 struct ContactSolver::Workspace {
   ContactActiveSet active_set;
-  std::unique_ptr<ContactSolver> inner;  // of programs on optimal faces, which are strictly convex; made when one is met
+  std::unique_ptr<ContactSolver> inner;  // of programs on optimal faces, which are strictly convex; made when one is
+                                         // met
   ContactIpm interior{[this](const ContactProgram& program, const SolverSettings& settings, ContactSolution& solution) {
     if (inner == nullptr) inner = std::make_unique<ContactSolver>();
     return inner->solve(program, settings, solution).status;

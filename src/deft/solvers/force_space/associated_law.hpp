@@ -2,10 +2,10 @@
 // The associated law in force space, K* ∋ Wr + q ⟂ r ∈ K. Private to src/deft/solvers.
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/force_space/force_space.hpp"
-#include "deft/solvers/status.hpp"
+#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/linear/tile_cholesky.hpp"
+#include "deft/solvers/status.hpp"
 
 namespace deft::solvers::force_space {
 

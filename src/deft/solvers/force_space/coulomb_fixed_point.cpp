@@ -15,9 +15,9 @@ constexpr int kKrylov = 40;  // directions of one Newton step
 constexpr double kKrylovAccuracy = 1e-6;
 constexpr int kMostStalls = 4, kInnerNewtonSteps = 12;
 constexpr double kPolished = 0.1;
-constexpr double kNear = 1e-2;       // of f, below which Newton's method on the whole law is tried
+constexpr double kNear = 1e-2;            // of f, below which Newton's method on the whole law is tried
 constexpr double kInnerNewtonAim = 1e-3;  // of the tolerance
-constexpr double kProgress = 0.95;   // of |f|, with which a trial is taken at once
+constexpr double kProgress = 0.95;        // of |f|, with which a trial is taken at once
 
 }  // namespace
 

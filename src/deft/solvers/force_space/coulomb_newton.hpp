@@ -4,8 +4,8 @@
 #include <Eigen/Dense>
 #include <Eigen/SparseLU>
 
-#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/force_space/force_space.hpp"
+#include "deft/solvers/linear/spectral_cone_operator.hpp"
 
 namespace deft::solvers::force_space {
 

@@ -27,9 +27,7 @@ struct DelassusProgram {
 };
 
 /// Forces and relative velocities, flat in local order.
-struct DelassusSolution {
-  Eigen::VectorXd r, u;
-};
+struct DelassusSolution { Eigen::VectorXd r, u; };
 
 /// Residuals recomputed from the raw program: u − (Wr + q) in its own units; how far û = u (+ μ‖u_t‖n) and r are
 /// outside their cones and from complementarity, scaled by w_i = √(tr W_ii/dim) and E0 = max_i |q_i|²/w_i² (at least

@@ -75,7 +75,8 @@ double ForceSpace::residual(const VectorXd& r, const VectorXd& shift) const {
   double worst = 0;
   for (const Contact& c : contacts) {
     const double *rc = r.data() + c.first, *uc = u.data() + c.first;
-    const double size = std::sqrt(linear::dot(c.rows, rc, rc)), product = std::abs(linear::dot(c.rows, rc, uc)) / std::max(1.0, size);
+    const double size = std::sqrt(linear::dot(c.rows, rc, rc)),
+                 product = std::abs(linear::dot(c.rows, rc, uc)) / std::max(1.0, size);
     const double beyond = (c.rows > 1 ? c.mu : 1.0) * outside(c.rows, rc);  // as raw forces see it
     const double error = std::max({beyond, outside(c.rows, uc), product});
     if (!(error <= worst)) worst = error;  // NaN stays

@@ -19,9 +19,7 @@ constexpr double kAlone = 100;         // times feasibility: complementarity alo
 constexpr double kCentred = 0.2;       // of the complementarity: a step out of a cycle aims at that or less
 constexpr double kRegularized = 1e-7;  // ε of the least violation, in stiffnesses
 
-Eigen::Map<const ArrayXd> view(const std::vector<double>& v) {
-  return {v.data(), static_cast<Index>(v.size())};
-}
+Eigen::Map<const ArrayXd> view(const std::vector<double>& v) { return {v.data(), static_cast<Index>(v.size())}; }
 
 double largest(const ArrayXd& values) { return values.size() == 0 ? 0 : values.abs().maxCoeff(); }
 
@@ -163,8 +161,8 @@ double HorizonInteriorPoint::product_after(double step) const {
          static_cast<double>(count_ + soft);
 }
 
-/// Whether several steps have left complementarity alone to be reached, but no nearer: Mehrotra's steps may come back to
-/// where they began. Once found it stays.
+/// Whether several steps have left complementarity alone to be reached, but no nearer: Mehrotra's steps may come back
+/// to where they began. Once found it stays.
 bool HorizonInteriorPoint::notice_cycle() {
   if (without_progress_ >= kPatience) return true;
   if (complementarity_ > kAlone * std::max(gradient_, violation_)) ++without_progress_;

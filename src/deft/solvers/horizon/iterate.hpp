@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "deft/solvers/horizon/riccati.hpp"
 #include "deft/solvers/horizon/packed_horizon.hpp"
+#include "deft/solvers/horizon/riccati.hpp"
 
 namespace deft::solvers::horizon {
 

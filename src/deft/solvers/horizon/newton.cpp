@@ -8,10 +8,10 @@
 namespace deft::solvers::horizon {
 namespace {
 
-constexpr double kStiff = 1e6;     // of held rows, in stiffnesses of the cost
-constexpr int kRefinements = 4;    // steps with the same rows
-constexpr int kFew = 4;            // rows; more must become fewer from step to step
-constexpr double kNear = 1e-12;    // rows that miss by less are where they should be
+constexpr double kStiff = 1e6;   // of held rows, in stiffnesses of the cost
+constexpr int kRefinements = 4;  // steps with the same rows
+constexpr int kFew = 4;          // rows; more must become fewer from step to step
+constexpr double kNear = 1e-12;  // rows that miss by less are where they should be
 
 }  // namespace
 

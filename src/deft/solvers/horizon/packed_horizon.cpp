@@ -102,8 +102,7 @@ void PackedHorizon::pack_general(const HorizonStage& from, Stage& to) {
     form.dense = static_cast<int>(J_.size());
     J_.resize(J_.size() + to_size(to.ld), 0.0);
     double* row = J_.data() + form.dense;
-    for (auto k = to_size(form.first); k < to_size(form.last); ++k)
-      row[index_[k]] = value_[k];
+    for (auto k = to_size(form.first); k < to_size(form.last); ++k) row[index_[k]] = value_[k];
   }
 }
 
@@ -198,21 +197,18 @@ void PackedHorizon::apply(const std::vector<double>& z, std::vector<double>& y) 
       if (form.dense >= 0)
         kernels.multiply(1, s.ld, J_.data() + form.dense, zeta, &sum);
       else
-        for (auto k = to_size(form.first); k < to_size(form.last); ++k)
-          sum += value_[k] * zeta[index_[k]];
+        for (auto k = to_size(form.first); k < to_size(form.last); ++k) sum += value_[k] * zeta[index_[k]];
       form_value_[f] = sum;
     }
   }
   y.resize(source_.size());
-  for (std::size_t i = 0; i < source_.size(); ++i)
-    y[i] = source_[i].sign * form_value_[source_[i].form];
+  for (std::size_t i = 0; i < source_.size(); ++i) y[i] = source_[i].sign * form_value_[source_[i].form];
 }
 
 void PackedHorizon::add_transposed(const std::vector<double>& y, std::vector<double>& g) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
   std::fill(form_value_.begin(), form_value_.end(), 0.0);
-  for (std::size_t i = 0; i < source_.size(); ++i)
-    form_value_[source_[i].form] += source_[i].sign * y[i];
+  for (std::size_t i = 0; i < source_.size(); ++i) form_value_[source_[i].form] += source_[i].sign * y[i];
   for (const Stage& s : stages_) {
     double* zeta = g.data() + s.at;
     const double* in = form_value_.data() + s.form;
@@ -230,8 +226,7 @@ void PackedHorizon::add_transposed(const std::vector<double>& y, std::vector<dou
       if (form.dense >= 0)
         kernels.multiply_transposed(1, s.ld, J_.data() + form.dense, &factor, zeta);
       else
-        for (auto k = to_size(form.first); k < to_size(form.last); ++k)
-          zeta[index_[k]] += factor * value_[k];
+        for (auto k = to_size(form.first); k < to_size(form.last); ++k) zeta[index_[k]] += factor * value_[k];
     }
   }
 }

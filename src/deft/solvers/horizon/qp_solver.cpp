@@ -15,8 +15,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr int kNewton = 8;         // factorisations until the interior point takes over
-constexpr double kPolish = 1e-6;   // complementarity from which Newton's method may know the rows that bind
+constexpr int kNewton = 8;        // factorisations until the interior point takes over
+constexpr double kPolish = 1e-6;  // complementarity from which Newton's method may know the rows that bind
 
 /// The shape of a solution of `qp`; what has it is left alone.
 void fit(std::vector<VectorXd>& list, std::size_t count) {

@@ -1,7 +1,7 @@
 #pragma once
-// Solves quadratic programs over a horizon (horizon_program.hpp) by Newton steps on the rows that bind and, where these do
-// not settle, a primal–dual interior point. Both take Riccati recursions for their linear systems: O(T) per iteration.
-// README.md tells the method.
+// Solves quadratic programs over a horizon (horizon_program.hpp) by Newton steps on the rows that bind and, where these
+// do not settle, a primal–dual interior point. Both take Riccati recursions for their linear systems: O(T) per
+// iteration. README.md tells the method.
 
 #include <memory>
 

@@ -11,9 +11,9 @@ constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
 
 /// The kernels of one instruction set. None allocates; all may be called from many threads.
 struct DenseKernels {
-  /// H = UᵀU in place, upper triangle only, n ≤ ld; the diagonal of U holds the reciprocals of its entries. Pivots that fall below `floor[i]` mean a direction without
-  /// curvature up to rounding: they are replaced by a huge one, which freezes that direction. @returns the number of
-  /// such pivots.
+  /// H = UᵀU in place, upper triangle only, n ≤ ld; the diagonal of U holds the reciprocals of its entries. Pivots that
+  /// fall below `floor[i]` mean a direction without curvature up to rounding: they are replaced by a huge one, which
+  /// freezes that direction. @returns the number of such pivots.
   int (*factor)(int n, int ld, double* H, const double* floor);
   /// The first `pivots` steps of the same: their rows become [U₁₁ U₁₂] (the diagonal of U₁₁ as reciprocals), the upper
   /// triangle of the others what remains, H₂₂ − U₁₂ᵀU₁₂. Pivots below `floor[i]` are raised to it, those that are not
@@ -38,18 +38,21 @@ struct DenseKernels {
   void (*add_product)(int rows, int n, int ld, const double* J, const double* T, const int* cols, bool contiguous,
                       double* H, int ld_H);
 
-  // Many right-hand sides: X and Y row-major, one row per unknown, `k` columns rounded up to whole lanes. Entry (i, j) of A
-  // is A[i * row_step + j * col_step], so that a transposed matrix needs no copy.
+  // Many right-hand sides: X and Y row-major, one row per unknown, `k` columns rounded up to whole lanes. Entry (i, j)
+  // of A is A[i * row_step + j * col_step], so that a transposed matrix needs no copy.
   /// Y += alpha A X, A rows × inner.
-  void (*multiply_many)(int rows, int inner, double alpha, const double* A, int row_step, int col_step, const double* X, int ld_X,
-                        double* Y, int ld_Y, int k);
+  void (*multiply_many)(int rows, int inner, double alpha, const double* A, int row_step, int col_step, const double* X,
+                        int ld_X, double* Y, int ld_Y, int k);
   /// X ← A⁻¹ X with A triangular, its diagonal holding reciprocals: lower, or upper if `backward`.
-  void (*substitute_many)(int n, const double* A, int row_step, int col_step, bool backward, double* X, int ld_X, int k);
+  void (*substitute_many)(int n, const double* A, int row_step, int col_step, bool backward, double* X, int ld_X,
+                          int k);
 
   // Square tiles of kLane rows, row-major and contiguous (tile_cholesky.hpp).
-  /// One step of UᵀU by tiles: each of `count` tiles ← U⁻ᵀ tile with the factored `diagonal`; then for all pairs a ≤ b of them the tile that couples
-  /// rows[a] with rows[b] −= tile_aᵀ tile_b: diagonals[rows[a]] where a = b, otherwise the next one of `targets` in `all`.
-  void (*eliminate_tile)(int count, const double* diagonal, double* tiles, const int* rows, const int* targets, double* diagonals, double* all);
+  /// One step of UᵀU by tiles: each of `count` tiles ← U⁻ᵀ tile with the factored `diagonal`; then for all pairs a ≤ b
+  /// of them the tile that couples rows[a] with rows[b] −= tile_aᵀ tile_b: diagonals[rows[a]] where a = b, otherwise
+  /// the next one of `targets` in `all`.
+  void (*eliminate_tile)(int count, const double* diagonal, double* tiles, const int* rows, const int* targets,
+                         double* diagonals, double* all);
   /// x[rows[a]] −= tile_aᵀ y for all tiles; x in pieces of kLane.
   void (*forward_tiles)(int count, const double* tiles, const int* rows, const double* y, double* x);
   /// y −= Σ tile_a x[rows[a]].

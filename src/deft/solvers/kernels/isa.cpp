@@ -27,7 +27,8 @@ const Isa& choose() {
   static const std::array<Isa, 3> choices{{
       {"avx512", &kDenseKernelsAvx512, &kEllipsoidKernelsAvx512,
        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")},
-      {"avx2", &kDenseKernelsAvx2, &kEllipsoidKernelsAvx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
+      {"avx2", &kDenseKernelsAvx2, &kEllipsoidKernelsAvx2,
+       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
       {"baseline", &kDenseKernelsBaseline, &kEllipsoidKernelsBaseline, true},
   }};
   const char* asked = std::getenv("DEFT_ISA");

@@ -17,8 +17,8 @@ constexpr std::uint64_t kMixtureSeed = 0x1e3e;
 
 }  // namespace
 
-Uniqueness AlternativeSolution::look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
-                              const Judge& judge, const ModeSearch::Limits& limits) {
+Uniqueness AlternativeSolution::look(const ComplementarityProgram& program, const ScaledComplementarity& scaled,
+                                     const Eigen::VectorXd& z, const Judge& judge, const ModeSearch::Limits& limits) {
   nodes_ = 0;
   find_islands(scaled);
   ModeSearch::Limits left = limits;
@@ -55,8 +55,8 @@ void AlternativeSolution::find_islands(const ScaledComplementarity& scaled) {
   }
 }
 
-void AlternativeSolution::extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
-                           const std::vector<int>& island) {
+void AlternativeSolution::extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled,
+                                  const Eigen::VectorXd& z, const std::vector<int>& island) {
   const std::size_t n = island.size();
   part_.n = static_cast<int>(n);
   part_.ld = kernels::padded(part_.n);
@@ -115,7 +115,8 @@ void AlternativeSolution::choose_mixture() {
   }
 }
 
-Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge, ModeSearch::Limits limits) {
+Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge,
+                                       ModeSearch::Limits limits) {
   choose_mixture();
   double value = 0, size = 1;
   for (std::size_t j = 0; j < z_.size(); ++j) {
@@ -144,7 +145,8 @@ Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vect
     basis_.take(part_, point_);
     return fits();
   };
-  const ModeSearch::Known known{.z = z_, .motion = mixture_, .value = value, .apart = apart, .energy = has_energy_ ? &energy_ : nullptr};
+  const ModeSearch::Known known{
+      .z = z_, .motion = mixture_, .value = value, .apart = apart, .energy = has_energy_ ? &energy_ : nullptr};
   if (search_.find_other(part_, known, accept, limits)) return Uniqueness::kNotUnique;
   return search_.complete() ? Uniqueness::kUnique : Uniqueness::kUnknown;
 }

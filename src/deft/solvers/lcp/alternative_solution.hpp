@@ -11,27 +11,29 @@
 
 namespace deft::solvers::lcp {
 
-/// Islands (pairs that M connects) are looked at one by one, since solutions of the whole are their products. For each first an argument without
-/// a search (EnergyBound): where no friction carries load, or no point of the relaxed problem could release energy, the motion is the only
-/// one. Then a search over its modes (ModeSearch::find_other).
+/// Islands (pairs that M connects) are looked at one by one, since solutions of the whole are their products. For each
+/// first an argument without a search (EnergyBound): where no friction carries load, or no point of the relaxed problem
+/// could release energy, the motion is the only one. Then a search over its modes (ModeSearch::find_other).
 class AlternativeSolution {
  public:
   /// Asks whether z, in the program's own units, is a solution.
   using Judge = std::function<bool(const Eigen::VectorXd& z)>;
 
   /// @param z  the known solution, in the program's own units.
-  Uniqueness look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z, const Judge& judge,
-                  const ModeSearch::Limits& limits);
+  Uniqueness look(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
+                  const Judge& judge, const ModeSearch::Limits& limits);
   /// After kNotUnique: the other solution.
   const Eigen::VectorXd& second() const { return candidate_; }
   int nodes() const { return nodes_; }
 
  private:
   void find_islands(const ScaledComplementarity& scaled);
-  void extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z, const std::vector<int>& island);
+  void extract(const ComplementarityProgram& program, const ScaledComplementarity& scaled, const Eigen::VectorXd& z,
+               const std::vector<int>& island);
   bool only_one();
   void choose_mixture();
-  Uniqueness search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge, ModeSearch::Limits limits);
+  Uniqueness search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge,
+                    ModeSearch::Limits limits);
 
   std::vector<std::vector<int>> islands_;
   // Of the island at hand, in natural units:

@@ -14,16 +14,19 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kNegligibleEntry = 1e-9;   // entries below this of their row's and column's largest say nothing about units
-constexpr double kZeroEntry = 1e-14;   // entries below this, in natural units, are rounding of zero: what they add is excused
-constexpr double kCeiling = 1e4;  // natural units: larger terms do not excuse larger residuals
-constexpr int kSweeps = 2;        // of the search for natural units
+constexpr double kNegligibleEntry = 1e-9;  // entries below this of their row's and column's largest say nothing about
+                                           // units
+constexpr double kZeroEntry = 1e-14;  // entries below this, in natural units, are rounding of zero: what they add is
+                                      // excused
+constexpr double kCeiling = 1e4;      // natural units: larger terms do not excuse larger residuals
+constexpr int kSweeps = 2;            // of the search for natural units
 constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
 
 /// 0/0 is no residual.
 double ratio(double value, double scale) { return value == 0 ? 0 : value / scale; }
 
-/// Whether the parts cover all modes: z_i = 0 or w_i = 0 for every pair. Splits at a pair that as many parts as possible fix.
+/// Whether the parts cover all modes: z_i = 0 or w_i = 0 for every pair. Splits at a pair that as many parts as
+/// possible fix.
 class Cover {
  public:
   Cover(const std::vector<RefutedModes>& proof, Eigen::Index n) : count_(to_size(n)) {
@@ -84,8 +87,8 @@ double ComplementarityCertificate::max_scaled() const {
   return numbers ? worst : kInfinity;
 }
 
-// Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column have the
-// product one, found by sweeps).
+// Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column
+// have the product one, found by sweeps).
 void ComplementarityCertifier::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(n, 0);
@@ -118,7 +121,8 @@ void ComplementarityCertifier::measure(const ComplementarityProgram& program) {
     low_.setConstant(n, kInfinity);
     inverse_ = row_.cwiseInverse();
     for (Eigen::Index j = 0; j < n; ++j) {
-      const double high = high_entry_.col(j).cwiseProduct(inverse_).maxCoeff(), low = low_entry_.col(j).cwiseProduct(inverse_).minCoeff();
+      const double high = high_entry_.col(j).cwiseProduct(inverse_).maxCoeff(),
+                   low = low_entry_.col(j).cwiseProduct(inverse_).minCoeff();
       if (high > 0) col_[j] = 1 / (std::sqrt(high) * std::sqrt(low));
       high_ = high_.cwiseMax(col_[j] * high_entry_.col(j));
       low_ = low_.cwiseMin(col_[j] * low_entry_.col(j));
@@ -130,8 +134,9 @@ void ComplementarityCertifier::measure(const ComplementarityProgram& program) {
   measure_parts(program);
 }
 
-// One factor is left to each part, rows and columns that entries connect (forces and motions of a quasistatic problem are two): with it
-// what drives the part, negative q and q of free rows, is at most one, or where nothing drives it any q.
+// One factor is left to each part, rows and columns that entries connect (forces and motions of a quasistatic problem
+// are two): with it what drives the part, negative q and q of free rows, is at most one, or where nothing drives it any
+// q.
 void ComplementarityCertifier::measure_parts(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   plain_row_ = row_;
@@ -170,8 +175,8 @@ void ComplementarityCertifier::measure_parts(const ComplementarityProgram& progr
   }
 }
 
-void ComplementarityCertifier::check_point(const ComplementarityProgram& program, const VectorXd& z, const VectorXd* given,
-                                       ComplementarityCertificate& out) {
+void ComplementarityCertifier::check_point(const ComplementarityProgram& program, const VectorXd& z,
+                                           const VectorXd* given, ComplementarityCertificate& out) {
   const Eigen::Index n = program.q.size();
   if (!z.allFinite()) {
     out.stationarity = out.primal = out.complementarity = kInfinity;
@@ -186,7 +191,9 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
     computed_ += z[j] * program.M.col(j);
     part_ = std::abs(z[j]) * program.M.col(j).cwiseAbs();
     scale_ += part_;
-    excuse_ += (program.M.col(j).array().abs() * plain_col_[j] <= kZeroEntry * plain_row_.array()).select(part_.array(), 0.0).matrix();
+    excuse_ += (program.M.col(j).array().abs() * plain_col_[j] <= kZeroEntry * plain_row_.array())
+                   .select(part_.array(), 0.0)
+                   .matrix();
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double unit = row_[i];
@@ -207,7 +214,8 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
     // z_i is as large as what it adds to the row that feels it most.
     double felt = 0;
     if (z[i] != 0 && all_sized) felt = std::abs(z[i]) * (program.M.col(i).cwiseAbs().cwiseQuotient(scale_)).maxCoeff();
-    for (Eigen::Index k = 0; k < n && z[i] != 0 && !all_sized; ++k) felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
+    for (Eigen::Index k = 0; k < n && z[i] != 0 && !all_sized; ++k)
+      felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
     if (felt == 0 && z[i] != 0) felt = 1;  // moves nothing: compared with itself
     const double of_w = ratio(counts, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
     out.primal = std::max({out.primal, -of_w, -of_z});
@@ -218,11 +226,13 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
 }
 
 // In natural units yᵀw = (Mᵀy)ᵀz + qᵀy: wrong signs ε of y and Mᵀy leave solutions of size −qᵀy/ε and more.
-double ComplementarityCertifier::check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof) {
+double ComplementarityCertifier::check_proof(const ComplementarityProgram& program,
+                                             const std::vector<RefutedModes>& proof) {
   const Eigen::Index n = program.q.size();
   double worst = 0;
   for (const RefutedModes& part : proof) {
-    if (part.y.size() != n) throw std::invalid_argument(fmt::format("certify: a proof has size {}, needs {}", part.y.size(), n));
+    if (part.y.size() != n)
+      throw std::invalid_argument(fmt::format("certify: a proof has size {}, needs {}", part.y.size(), n));
     for (const auto* list : {&part.z_zero, &part.w_zero}) {
       for (const int i : *list) {
         if (i < 0 || i >= n) throw std::invalid_argument(fmt::format("certify: a proof fixes pair {} of {}", i, n));
@@ -241,18 +251,20 @@ double ComplementarityCertifier::check_proof(const ComplementarityProgram& progr
         worst = std::max(worst, std::abs(computed_[i]) * col_[i] / gained);
       else if (scale_[i] == 0)
         worst = std::max(worst, computed_[i] * col_[i] / gained);
-      if (!free && low_[i] == 0) worst = std::max(worst, -part.y[i] * std::max(row_[i], std::abs(program.q[i])) / gained);
+      if (!free && low_[i] == 0)
+        worst = std::max(worst, -part.y[i] * std::max(row_[i], std::abs(program.q[i])) / gained);
     }
     if (std::isnan(worst)) return kInfinity;
   }
   return Cover(proof, n).complete() ? worst : kInfinity;
 }
 
-ComplementarityCertificate ComplementarityCertifier::certify(const ComplementarityProgram& program, const ComplementaritySolution& solution) {
+ComplementarityCertificate ComplementarityCertifier::certify(const ComplementarityProgram& program,
+                                                             const ComplementaritySolution& solution) {
   const Eigen::Index n = program.q.size();
   if (solution.z.size() != n || solution.w.size() != n)
-    throw std::invalid_argument(
-        fmt::format("certify: z and w have sizes {} and {}, need {} (the size of q)", solution.z.size(), solution.w.size(), n));
+    throw std::invalid_argument(fmt::format("certify: z and w have sizes {} and {}, need {} (the size of q)",
+                                            solution.z.size(), solution.w.size(), n));
   ComplementarityCertificate out;
   measure(program);
   check_point(program, solution.z, &solution.w, out);
@@ -260,12 +272,14 @@ ComplementarityCertificate ComplementarityCertifier::certify(const Complementari
   return out;
 }
 
-ComplementarityCertificate ComplementarityCertifier::certify_point(const ComplementarityProgram& program, const VectorXd& z) {
+ComplementarityCertificate ComplementarityCertifier::certify_point(const ComplementarityProgram& program,
+                                                                   const VectorXd& z) {
   measure(program);
   return certify_measured(program, z);
 }
 
-ComplementarityCertificate ComplementarityCertifier::certify_measured(const ComplementarityProgram& program, const VectorXd& z) {
+ComplementarityCertificate ComplementarityCertifier::certify_measured(const ComplementarityProgram& program,
+                                                                      const VectorXd& z) {
   ComplementarityCertificate out;
   check_point(program, z, nullptr, out);
   return out;

@@ -25,7 +25,7 @@ class ComplementarityCertifier {
   double check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
 
   std::vector<char> free_;
-  Eigen::VectorXd row_, col_;         // ρ and ζ: natural units of rows of w and of entries of z
+  Eigen::VectorXd row_, col_;                  // ρ and ζ: natural units of rows of w and of entries of z
   Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
   Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
   Eigen::MatrixXd high_entry_, low_entry_;     // |M|; where that says nothing about units, zero and infinity

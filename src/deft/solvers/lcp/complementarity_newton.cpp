@@ -12,14 +12,14 @@ namespace {
 constexpr double kDone = 1e-12, kNear = 1e-8;  // |Φ|∞
 constexpr int kStill = 6;                      // steps without progress near the end
 constexpr double kArmijo = 1e-4;
-constexpr double kDescent = 1e-8;              // cosine below which a Newton step is refused
+constexpr double kDescent = 1e-8;  // cosine below which a Newton step is refused
 constexpr int kHalvings = 25;
 constexpr double kSingularJacobian = 1e-14;
 
 }  // namespace
 
-bool ComplementarityNewton::solve(const ScaledComplementarity& problem, std::span<double> z, int max_iterations, const Stopwatch* clock,
-                                  double time_s) {
+bool ComplementarityNewton::solve(const ScaledComplementarity& problem, std::span<double> z, int max_iterations,
+                                  const Stopwatch* clock, double time_s) {
   const auto n = to_size(problem.n);
   z_.assign(problem.ld, 0.0);
   std::copy(z.begin(), z.end(), z_.begin());
@@ -34,7 +34,8 @@ bool ComplementarityNewton::solve(const ScaledComplementarity& problem, std::spa
     // The gradient of ½|Φ|²: Jᵀ Φ with J = diag(a) + diag(b) M.
     std::fill(gradient_.begin(), gradient_.end(), 0.0);
     for (std::size_t i = 0; i < n; ++i) step_[i] = weight_w_[i] * phi_[i];
-    kernels::dense_kernels().multiply_transposed(problem.n, problem.ld, problem.M.data(), step_.data(), gradient_.data());
+    kernels::dense_kernels().multiply_transposed(problem.n, problem.ld, problem.M.data(), step_.data(),
+                                                 gradient_.data());
     for (std::size_t i = 0; i < n; ++i) gradient_[i] += weight_z_[i] * phi_[i];
     if (!newton_step(problem) && !damped_step(problem)) break;
     ++iterations_;

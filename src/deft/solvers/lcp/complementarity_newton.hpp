@@ -1,7 +1,7 @@
 #pragma once
 // Semismooth Newton method for mixed linear complementarity problems. Internal to solvers.
-// Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program. 75 (1996); L. Grippo, F. Lampariello, S. Lucidi, SIAM J. Numer. Anal. 23
-// (1986), the non-monotone search.
+// Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program. 75 (1996); L. Grippo, F. Lampariello, S. Lucidi, SIAM J.
+// Numer. Anal. 23 (1986), the non-monotone search.
 
 #include <array>
 #include <span>
@@ -13,14 +13,16 @@
 
 namespace deft::solvers::lcp {
 
-/// Φ(z) = 0 with Φ_i = z_i + w_i − √(z_i² + w_i²) (Fischer and Burmeister), Φ_i = w_i on free rows, by Newton's method on an element of
-/// the B-subdifferential; a Levenberg–Marquardt step where that does not descend; Armijo's rule on ½|Φ|² against the largest of the
-/// last five values. No proof that it converges, unless M is a P₀-matrix with bounded level sets.
+/// Φ(z) = 0 with Φ_i = z_i + w_i − √(z_i² + w_i²) (Fischer and Burmeister), Φ_i = w_i on free rows, by Newton's method
+/// on an element of the B-subdifferential; a Levenberg–Marquardt step where that does not descend; Armijo's rule on
+/// ½|Φ|² against the largest of the last five values. No proof that it converges, unless M is a P₀-matrix with bounded
+/// level sets.
 class ComplementarityNewton {
  public:
-  /// From z (n entries, natural units), which holds the last point afterwards. @returns whether |Φ|∞ fell below 1e-12, or below 1e-8
-  /// and stayed there.
-  bool solve(const ScaledComplementarity& problem, std::span<double> z, int max_iterations, const Stopwatch* clock, double time_s);
+  /// From z (n entries, natural units), which holds the last point afterwards. @returns whether |Φ|∞ fell below 1e-12,
+  /// or below 1e-8 and stayed there.
+  bool solve(const ScaledComplementarity& problem, std::span<double> z, int max_iterations, const Stopwatch* clock,
+             double time_s);
   int iterations() const { return iterations_; }
   /// 1 where z_i > w_i at the end, and for free indices.
   const std::vector<char>& basic() const { return basic_; }

@@ -7,7 +7,9 @@
 namespace deft::solvers::lcp {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument("complementarity program: " + message); }
+[[noreturn]] void refuse(const std::string& message) {
+  throw std::invalid_argument("complementarity program: " + message);
+}
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 
 namespace deft::solvers::lcp {
 
-/// Find z ∈ Rⁿ with w = Mz + q such that w_i = 0 for i in `free`, and 0 ≤ z_i ⟂ w_i ≥ 0 for all others. Any units: rows of w and
-/// entries of z may each have their own.
+/// Find z ∈ Rⁿ with w = Mz + q such that w_i = 0 for i in `free`, and 0 ≤ z_i ⟂ w_i ≥ 0 for all others. Any units: rows
+/// of w and entries of z may each have their own.
 struct ComplementarityProgram {
   Eigen::MatrixXd M;      // n × n, any
   Eigen::VectorXd q;      // n
@@ -26,12 +26,14 @@ enum class Uniqueness { kUnknown, kUnique, kNotUnique };
 /// The word of problem files: "unknown", "unique", "not_unique".
 std::string_view to_string(Uniqueness uniqueness);
 
-/// One sentence for people about the outcome of a complementarity problem, which knows forces and motions but no energy.
+/// One sentence for people about the outcome of a complementarity problem, which knows forces and motions but no
+/// energy.
 std::string_view sentence(Status status, Uniqueness uniqueness);
 
-/// One part of a proof that no solution exists: the modes in which z_i = 0 for i in `z_zero` and w_i = 0 for i in `w_zero` (all free
-/// rows too) are refuted by multipliers y ∈ Rⁿ of the rows of w (y_i ≥ 0 where w_i ≥ 0 is asked, free where w_i = 0 is): Mᵀy ≤ 0 on
-/// every z_i ≥ 0 that is not fixed at zero, = 0 on free ones, and qᵀy < 0. For then yᵀw = (Mᵀy)ᵀz + qᵀy < 0 ≤ yᵀw.
+/// One part of a proof that no solution exists: the modes in which z_i = 0 for i in `z_zero` and w_i = 0 for i in
+/// `w_zero` (all free rows too) are refuted by multipliers y ∈ Rⁿ of the rows of w (y_i ≥ 0 where w_i ≥ 0 is asked,
+/// free where w_i = 0 is): Mᵀy ≤ 0 on every z_i ≥ 0 that is not fixed at zero, = 0 on free ones, and qᵀy < 0. For then
+/// yᵀw = (Mᵀy)ᵀz + qᵀy < 0 ≤ yᵀw.
 struct RefutedModes {
   std::vector<int> z_zero, w_zero;
   Eigen::VectorXd y;
@@ -39,14 +41,14 @@ struct RefutedModes {
 
 /// A point, what is known about others, and the proof if there is none.
 struct ComplementaritySolution {
-  Eigen::VectorXd z, w;                // w as computed, so that |w_i| of zeros shows the rounding
+  Eigen::VectorXd z, w;  // w as computed, so that |w_i| of zeros shows the rounding
   Uniqueness uniqueness = Uniqueness::kUnknown;
   Eigen::VectorXd second_z, second_w;  // another motion, with kNotUnique; empty otherwise
   std::vector<RefutedModes> proof;     // with kInfeasible
 };
 
-/// Scaled residuals (README.md), recomputed from the program by code that shares nothing with the solver, and absolute ones.
-/// Also the largest difference between `w` and Mz + q counts as `stationarity`.
+/// Scaled residuals (README.md), recomputed from the program by code that shares nothing with the solver, and absolute
+/// ones. Also the largest difference between `w` and Mz + q counts as `stationarity`.
 struct ComplementarityCertificate {
   double stationarity = 0, primal = 0, complementarity = 0;              // scaled: |w_free|, min(0, z, w), min(z, w)
   double stationarity_abs = 0, primal_abs = 0, complementarity_abs = 0;  // in the program's own units
@@ -56,12 +58,12 @@ struct ComplementarityCertificate {
   double max_scaled() const;
 };
 
-/// @throws std::invalid_argument naming the field, for sizes that do not fit, entries that are not finite, `free` that does not
-/// increase or leaves 0 … n−1.
+/// @throws std::invalid_argument naming the field, for sizes that do not fit, entries that are not finite, `free` that
+/// does not increase or leaves 0 … n−1.
 void check(const ComplementarityProgram& program);
 
-/// The judge: residuals of `solution` and the error of its proof (1/error: how many natural sizes a solution would have in spite of
-/// it; infinite if the parts do not cover all modes). @throws std::invalid_argument on wrong sizes.
+/// The judge: residuals of `solution` and the error of its proof (1/error: how many natural sizes a solution would have
+/// in spite of it; infinite if the parts do not cover all modes). @throws std::invalid_argument on wrong sizes.
 ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
 
 }  // namespace deft::solvers::lcp

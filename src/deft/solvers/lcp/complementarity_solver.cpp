@@ -8,37 +8,38 @@
 #include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/math/random.hpp"
+#include "deft/solvers/lcp/alternative_solution.hpp"
 #include "deft/solvers/lcp/complementarity_certificate.hpp"
 #include "deft/solvers/lcp/complementarity_newton.hpp"
-#include "deft/solvers/lcp/scaled_complementarity.hpp"
 #include "deft/solvers/lcp/complementary_basis.hpp"
 #include "deft/solvers/lcp/free_elimination.hpp"
 #include "deft/solvers/lcp/lemke.hpp"
 #include "deft/solvers/lcp/mode_search.hpp"
-#include "deft/solvers/lcp/alternative_solution.hpp"
+#include "deft/solvers/lcp/scaled_complementarity.hpp"
 
 namespace deft::solvers::lcp {
 namespace {
 
 using Method = ComplementaritySettings::Method;
 
-constexpr int kExchangeRounds = 2;   // of whole blocks, after a warm start
-constexpr int kWarmPivots = 20;      // more from the last basis than this and n/4: a cold start is as good
-constexpr double kNearly = 1e-8;     // natural sizes by which members of pairs may be negative for the judge to be asked
-constexpr int kOtherCovers = 6;      // random covering vectors after e
+constexpr int kExchangeRounds = 2;  // of whole blocks, after a warm start
+constexpr int kWarmPivots = 20;     // more from the last basis than this and n/4: a cold start is as good
+constexpr double kNearly = 1e-8;    // natural sizes by which members of pairs may be negative for the judge to be asked
+constexpr int kOtherCovers = 6;     // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
-constexpr int kRenew = 20;           // pivots between dictionaries computed again, where rounding has spoiled the first run
+constexpr int kRenew = 20;  // pivots between dictionaries computed again, where rounding has spoiled the first run
 constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
-constexpr std::array<double, 8> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
-constexpr double kHopeless = 1e11;   // natural sizes: points that the shift alone keeps finite
-constexpr int kEarlyModes = 300;     // nodes of a first search, before what takes long
-constexpr double kUsualSize = 50;    // larger problems may search fewer nodes: one costs at least n²
+constexpr std::array<double, 8> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14,
+                                             1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
+constexpr double kHopeless = 1e11;  // natural sizes: points that the shift alone keeps finite
+constexpr int kEarlyModes = 300;    // nodes of a first search, before what takes long
+constexpr double kUsualSize = 50;   // larger problems may search fewer nodes: one costs at least n²
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
 constexpr double kSearchShare = 0.25;  // of the work, at least, for the search over modes
-constexpr double kExtended = 100;    // a multiplication in extended precision, in others
-constexpr double kProven = 1e-8;     // error of a proof that counts
+constexpr double kExtended = 100;      // a multiplication in extended precision, in others
+constexpr double kProven = 1e-8;       // error of a proof that counts
 
 int pivot_limit(int n) { return 30 * n + 200; }
 
@@ -91,8 +92,8 @@ class ComplementaritySolver::Impl {
   std::vector<int> rows_, cols_;
   std::vector<double> cover_, shifted_, point_, lifted_, moved_q_, remembered_z_;
   Eigen::VectorXd candidate_;
-  double best_ = 0;                  // residual of the point in the result
-  double work_ = 0;                  // multiplications of this solve
+  double best_ = 0;  // residual of the point in the result
+  double work_ = 0;  // multiplications of this solve
   bool ray_ = false, limited_ = false, timed_out_ = false;
   bool pure_made_ = false, measured_ = false;  // of this program
 };
@@ -168,7 +169,8 @@ void ComplementaritySolver::Impl::make_pure() {
   work_ += static_cast<double>(scaled_.num_free) * scaled_.n * scaled_.n;
 }
 
-// The last basis; then exchanges of all negative pairs at once, as long as they become fewer; then Lemke's method from there.
+// The last basis; then exchanges of all negative pairs at once, as long as they become fewer; then Lemke's method from
+// there.
 bool ComplementaritySolver::Impl::start_warm() {
   if (remembered_.empty() || remembered_free_ != scaled_.free || settings.method == Method::kNewton) return false;
   basic_ = remembered_;
@@ -194,7 +196,8 @@ bool ComplementaritySolver::Impl::pivot_warm() {
   pure_.mark_pure(remembered_, remembered_z_, start_);
   if (std::find(start_.begin(), start_.end(), 1) == start_.end()) return false;
   const int n = pure_.problem().n;
-  const LemkeEnd end = lemke_.solve(pure_.problem(), cover_, start_, {.pivots = kWarmPivots + n / 4, .work = work_left()});
+  const LemkeEnd end =
+      lemke_.solve(pure_.problem(), cover_, start_, {.pivots = kWarmPivots + n / 4, .work = work_left()});
   result_.iterations += lemke_.pivots();
   work_ += lemke_.work();
   if (end != LemkeEnd::kSolved) return false;
@@ -206,14 +209,15 @@ bool ComplementaritySolver::Impl::pivot_with_other_covers() {
   const auto n = to_size(pure_.problem().n);
   for (int attempt = 0; attempt < kOtherCovers && !exhausted(); ++attempt) {
     for (std::size_t i = 0; i < n; ++i)
-      cover_[i] = std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
+      cover_[i] =
+          std::exp2(2 * random_normal(kSeed, static_cast<std::uint64_t>(attempt), static_cast<std::uint32_t>(i)));
     if (pivot(pure_.problem(), cover_, kRenew)) return true;
   }
   return false;
 }
 
-// Rounding of M may take away what lets Lemke's method succeed (copositivity). A shift of the diagonal beyond rounding gives it back, and
-// mostly leads to a basis of the problem itself.
+// Rounding of M may take away what lets Lemke's method succeed (copositivity). A shift of the diagonal beyond rounding
+// gives it back, and mostly leads to a basis of the problem itself.
 bool ComplementaritySolver::Impl::pivot_shifted() {
   LemkeProblem problem = pure_.problem();
   if (pivot(problem, cover_, kRenew)) return true;
@@ -227,13 +231,17 @@ bool ComplementaritySolver::Impl::pivot_shifted() {
   return false;
 }
 
-// In extended precision a shift as small as rounding of M suffices. Around its point z_k the next one solves Mz + q + ε(z − z_k): what
-// is left is ε times the last step.
+// In extended precision a shift as small as rounding of M suffices. Around its point z_k the next one solves Mz + q +
+// ε(z − z_k): what is left is ε times the last step.
 bool ComplementaritySolver::Impl::pivot_extended() {
   const LemkeProblem problem = pure_.problem();
   const auto n = to_size(problem.n);
   if (!extended_) extended_ = std::make_unique<BasicLemke<linear::Extended>>();
-  BasicLemke<linear::Extended>::Limits limits{.pivots = pivot_limit(problem.n), .tie = 1e-16, .pivot = 1e-16, .clock = &clock_, .time_s = settings.time_limit_s};
+  BasicLemke<linear::Extended>::Limits limits{.pivots = pivot_limit(problem.n),
+                                              .tie = 1e-16,
+                                              .pivot = 1e-16,
+                                              .clock = &clock_,
+                                              .time_s = settings.time_limit_s};
   shifted_.assign(problem.M, problem.M + n * to_size(problem.ld));
   moved_q_.assign(problem.q, problem.q + n);
   point_.assign(n, 0.0);
@@ -247,7 +255,8 @@ bool ComplementaritySolver::Impl::pivot_extended() {
       moved_q_[i] = problem.q[i] - shift * point_[i];
     }
     limits.work = work_left() / kExtended;
-    const LemkeEnd end = extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
+    const LemkeEnd end =
+        extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
     result_.iterations += extended_->pivots();
     work_ += kExtended * extended_->work();
     if (end != LemkeEnd::kSolved) {
@@ -301,7 +310,8 @@ bool ComplementaritySolver::Impl::iterate_newton() {
     point_.assign(n, 0.0);
     for (std::size_t i = 0; i < n && start > 0; ++i)
       point_[i] = std::abs(random_normal(kSeed + 1, static_cast<std::uint64_t>(start), static_cast<std::uint32_t>(i)));
-    const int iterations = static_cast<int>(std::min(1.0 * kNewtonIterations, std::ceil(work_left() / std::max(1.0, cubed))));
+    const int iterations =
+        static_cast<int>(std::min(1.0 * kNewtonIterations, std::ceil(work_left() / std::max(1.0, cubed))));
     const bool converged = newton_.solve(scaled_, point_, iterations, &clock_, settings.time_limit_s);
     result_.iterations += newton_.iterations();
     work_ += newton_.iterations() * cubed;
@@ -350,8 +360,7 @@ bool ComplementaritySolver::Impl::accept(const char* method) {
 bool ComplementaritySolver::Impl::accept_modes(const ModeTable& table) {
   if (settings.method != Method::kAuto) return true;  // the search may only refute: enough that there is a point
   basic_.resize(scaled_.n);
-  for (int i = 0; i < scaled_.n; ++i)
-    basic_[i] = scaled_.free[i] || table.value(i) > table.value(scaled_.n + i);
+  for (int i = 0; i < scaled_.n; ++i) basic_[i] = scaled_.free[i] || table.value(i) > table.value(scaled_.n + i);
   if (basis_.solve(scaled_, basic_) && accept("modes")) return true;
   table.basis(rows_, cols_);
   return basis_.solve(scaled_, rows_, cols_) && accept("modes");
@@ -394,7 +403,8 @@ void ComplementaritySolver::Impl::look_for_others() {
     return residual_of(z, certificate) <= settings.tolerance;
   };
   work_ = 0;
-  result_.solution.uniqueness = second_.look(*program_, scaled_, result_.solution.z, judge, search_limits(settings.max_modes));
+  result_.solution.uniqueness =
+      second_.look(*program_, scaled_, result_.solution.z, judge, search_limits(settings.max_modes));
   result_.modes += second_.nodes();
   if (result_.solution.uniqueness != Uniqueness::kNotUnique) return;
   result_.status = Status::kNotUnique;
@@ -421,11 +431,14 @@ void ComplementaritySolver::Impl::conclude() {
     result_.status = Status::kIterationLimit;
 }
 
-ComplementaritySolver::ComplementaritySolver(ComplementaritySettings settings) : impl_(std::make_unique<Impl>(settings)) {}
+ComplementaritySolver::ComplementaritySolver(ComplementaritySettings settings)
+    : impl_(std::make_unique<Impl>(settings)) {}
 ComplementaritySolver::~ComplementaritySolver() = default;
 ComplementaritySolver::ComplementaritySolver(ComplementaritySolver&&) noexcept = default;
 ComplementaritySolver& ComplementaritySolver::operator=(ComplementaritySolver&&) noexcept = default;
-const ComplementarityResult& ComplementaritySolver::solve(const ComplementarityProgram& program) { return impl_->solve(program); }
+const ComplementarityResult& ComplementaritySolver::solve(const ComplementarityProgram& program) {
+  return impl_->solve(program);
+}
 ComplementaritySettings& ComplementaritySolver::settings() { return impl_->settings; }
 void ComplementaritySolver::forget() { impl_->forget(); }
 

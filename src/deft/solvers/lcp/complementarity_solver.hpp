@@ -12,18 +12,20 @@ namespace deft::solvers::lcp {
 struct ComplementaritySettings {
   double tolerance = 1e-10;       // on the largest scaled residual
   bool check_uniqueness = false;  // look for a second motion after the first
-  /// kLemke: pivoting alone; kNewton: the semismooth Newton method alone; kAuto: all, one after the other, and the search
-  /// over modes. Each proves infeasibility by the search.
+  /// kLemke: pivoting alone; kNewton: the semismooth Newton method alone; kAuto: all, one after the other, and the
+  /// search over modes. Each proves infeasibility by the search.
   enum class Method { kAuto, kLemke, kNewton } method = Method::kAuto;
-  int max_modes = 100000;  // nodes of the search over modes, for verdicts; of a problem larger than 50 a share (50/n)² of them
-  double max_work = 1.5e10;  // multiplications of a solve (seconds), and of a look for a second motion; then what is known counts
+  int max_modes = 100000;  // nodes of the search over modes, for verdicts; of a problem larger than 50 a share (50/n)²
+                           // of them
+  double max_work = 1.5e10;  // multiplications of a solve (seconds), and of a look for a second motion; then what is
+                             // known counts
   double time_limit_s = std::numeric_limits<double>::infinity();
 };
 
 /// What one solve found.
 struct ComplementarityResult {
-  Status status = Status::kNumericalFailure;  // Solved, NotUnique, Infeasible, RayTermination, IterationLimit, TimeLimit or
-                                              // NumericalFailure
+  Status status = Status::kNumericalFailure;  // Solved, NotUnique, Infeasible, RayTermination, IterationLimit,
+                                              // TimeLimit or NumericalFailure
   ComplementaritySolution solution;           // the best point where none was accepted
   ComplementarityCertificate certificate;
   int iterations = 0;            // pivots and Newton steps
@@ -32,7 +34,8 @@ struct ComplementarityResult {
   const char* method = "lemke";  // that found the point: lemke, newton or modes
 };
 
-/// Solves problems one after the other; remembers the last complementary basis (used when sizes agree). One object per thread.
+/// Solves problems one after the other; remembers the last complementary basis (used when sizes agree). One object per
+/// thread.
 class ComplementaritySolver {
  public:
   explicit ComplementaritySolver(ComplementaritySettings settings = {});

@@ -9,10 +9,10 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr double kSingularBasis = 1e-13;   // pivots below: no regular system
-constexpr double kRankPivot = 1e-10;  // pivots below: a dependent row
-constexpr double kConsistent = 1e-9;  // what dependent rows may miss
-constexpr double kRounding = 1e-14;   // values above −this are not negative
+constexpr double kSingularBasis = 1e-13;  // pivots below: no regular system
+constexpr double kRankPivot = 1e-10;      // pivots below: a dependent row
+constexpr double kConsistent = 1e-9;      // what dependent rows may miss
+constexpr double kRounding = 1e-14;       // values above −this are not negative
 constexpr int kRefinements = 2;
 
 }  // namespace
@@ -27,7 +27,8 @@ bool ComplementaryBasis::solve(const ScaledComplementarity& problem, std::span<c
   return solve(problem, zero_rows_, chosen_);
 }
 
-bool ComplementaryBasis::solve(const ScaledComplementarity& problem, std::span<const int> rows, std::span<const int> cols) {
+bool ComplementaryBasis::solve(const ScaledComplementarity& problem, std::span<const int> rows,
+                               std::span<const int> cols) {
   z_.assign(problem.ld, 0.0);
   w_.resize(problem.n);
   step_.resize(problem.n);
@@ -47,7 +48,8 @@ void ComplementaryBasis::evaluate(const ScaledComplementarity& problem) {
   for (int i = 0; i < problem.n; ++i) w_[i] += problem.q[i];
 }
 
-bool ComplementaryBasis::solve_regular(const ScaledComplementarity& problem, std::span<const int> rows, std::span<const int> cols) {
+bool ComplementaryBasis::solve_regular(const ScaledComplementarity& problem, std::span<const int> rows,
+                                       std::span<const int> cols) {
   const std::size_t size = rows.size();
   lu_.resize(static_cast<int>(size));
   for (std::size_t k = 0; k < size; ++k) {
@@ -89,7 +91,8 @@ bool ComplementaryBasis::solve_regular(const ScaledComplementarity& problem, std
   return true;
 }
 
-bool ComplementaryBasis::solve_singular(const ScaledComplementarity& problem, std::span<const int> rows, std::span<const int> cols) {
+bool ComplementaryBasis::solve_singular(const ScaledComplementarity& problem, std::span<const int> rows,
+                                        std::span<const int> cols) {
   const std::size_t height = rows.size(), width = cols.size();
   std::vector<double> A(height * width), b(height), x(width);
   std::fill(z_.begin(), z_.end(), 0.0);
@@ -100,7 +103,8 @@ bool ComplementaryBasis::solve_singular(const ScaledComplementarity& problem, st
       for (std::size_t l = 0; l < width; ++l) A[k * width + l] = problem.M_row(rows[k])[cols[l]];
       b[k] = -w_[rows[k]];
     }
-    consistent = linear::solve_consistent(static_cast<int>(height), static_cast<int>(width), A, b, x.data(), kRankPivot, kConsistent);
+    consistent = linear::solve_consistent(static_cast<int>(height), static_cast<int>(width), A, b, x.data(), kRankPivot,
+                                          kConsistent);
     for (std::size_t l = 0; l < width; ++l) z_[cols[l]] += x[l];
     evaluate(problem);
   }

@@ -9,7 +9,8 @@
 
 namespace deft::solvers::lcp {
 
-/// Points z with (Mz + q)_i = 0 on given rows and z_j = 0 outside given columns, in natural units, by LU and refinement.
+/// Points z with (Mz + q)_i = 0 on given rows and z_j = 0 outside given columns, in natural units, by LU and
+/// refinement.
 class ComplementaryBasis {
  public:
   /// The complementary point of a choice: columns are those with basic[i] = 1, rows these and the free ones.

@@ -12,15 +12,16 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kNoDiagonal = 1e-13;      // natural units: diagonal entries that are none
-constexpr double kCancelled = 1e-13;  // of two entries that cancel
-constexpr double kLeft = 1e-14;      // of the diagonal: pivots that are rounding
-constexpr double kRelaxed = 1e-9;    // of the energies of a cut
+constexpr double kNoDiagonal = 1e-13;  // natural units: diagonal entries that are none
+constexpr double kCancelled = 1e-13;   // of two entries that cancel
+constexpr double kLeft = 1e-14;        // of the diagonal: pivots that are rounding
+constexpr double kRelaxed = 1e-9;      // of the energies of a cut
 constexpr double kUndecided = 1e-9;    // of a row: what Sz does not decide
 
 Eigen::Map<const VectorXd> view(std::span<const double> z, Index n) { return {z.data(), n}; }
 
-/// Cholesky's method, the largest pivot first: what is left when none is, must be rounding. @pre the diagonal is one or zero.
+/// Cholesky's method, the largest pivot first: what is left when none is, must be rounding. @pre the diagonal is one or
+/// zero.
 bool is_semidefinite(MatrixXd T) {
   const Index n = T.rows();
   for (Index k = 0; k < n; ++k) {
@@ -54,7 +55,8 @@ bool EnergyBound::assign(const ScaledComplementarity& problem) {
       const double a = entry(i, j), b = entry(j, i), size = std::abs(a) + std::abs(b);
       double value = std::abs(a + b) <= kCancelled * size ? 0.0 : 0.5 * (a + b);
       // Rows without a diagonal cannot belong to S ⪰ 0.
-      const bool bare = problem.M_row(static_cast<int>(i))[i] <= kNoDiagonal || problem.M_row(static_cast<int>(j))[j] <= kNoDiagonal;
+      const bool bare =
+          problem.M_row(static_cast<int>(i))[i] <= kNoDiagonal || problem.M_row(static_cast<int>(j))[j] <= kNoDiagonal;
       if (bare && value != 0) {
         if (i != j && (problem.free[i] || problem.free[j] || value < 0)) return false;
         if (i == j && value < -kNoDiagonal * weight_(i)) return false;
@@ -89,7 +91,8 @@ void EnergyBound::tangent(std::span<const double> y, Cut& cut) const {
 }
 
 // E along the way is a parabola, E(inside) ≤ 0 < E(outside).
-void EnergyBound::border(std::span<const double> inside, std::span<const double> outside, std::vector<double>& y) const {
+void EnergyBound::border(std::span<const double> inside, std::span<const double> outside,
+                         std::vector<double>& y) const {
   const auto a = view(inside, q_.size()), b = view(outside, q_.size());
   const VectorXd d = b - a, pull = S_ * d;
   const double curved = d.dot(pull), linear = q_.dot(d) + 2 * a.dot(pull), start = std::min(0.0, value(inside));

@@ -1,5 +1,6 @@
 #pragma once
-// What every solution of a problem of contact obeys beside its linear inequalities: it gains no energy. Internal to solvers.
+// What every solution of a problem of contact obeys beside its linear inequalities: it gains no energy. Internal to
+// solvers.
 
 #include <Eigen/Core>
 #include <span>
@@ -15,13 +16,14 @@ struct Cut {
   double constant = 0;
 };
 
-/// Complementarity makes zᵀ(Mz + q) = 0, summed with weights that give every pair one unit (energy, where M is that of a contact problem).
-/// If the symmetric part of M is S + N with S ⪰ 0 and N ≥ 0 on pairs (friction: N holds slip times normal force), then zᵀNz ≥ 0 and
+/// Complementarity makes zᵀ(Mz + q) = 0, summed with weights that give every pair one unit (energy, where M is that of
+/// a contact problem). If the symmetric part of M is S + N with S ⪰ 0 and N ≥ 0 on pairs (friction: N holds slip times
+/// normal force), then zᵀNz ≥ 0 and
 ///
 ///   E(z) = zᵀSz + qᵀz ≤ 0
 ///
-/// is a convex inequality that every solution obeys: forces do not drive bodies harder than what drives the problem. Its tangents are cuts for
-/// a search over modes, which has linear programs only. And two solutions z, z' have
+/// is a convex inequality that every solution obeys: forces do not drive bodies harder than what drives the problem.
+/// Its tangents are cuts for a search over modes, which has linear programs only. And two solutions z, z' have
 ///
 ///   (z − z')ᵀS(z − z') = −zᵀw' − z'ᵀw − (z − z')ᵀN(z − z') ≤ 2 z'ᵀNz − z'ᵀNz' :
 ///

@@ -103,7 +103,8 @@ void FreeElimination::mark_basic(const std::vector<char>& pure, std::vector<char
   }
 }
 
-void FreeElimination::mark_pure(const std::vector<char>& mixed, const std::vector<double>& z, std::vector<char>& pure) const {
+void FreeElimination::mark_pure(const std::vector<char>& mixed, const std::vector<double>& z,
+                                std::vector<char>& pure) const {
   if (passes_) {
     pure = mixed;
     return;

@@ -1,17 +1,19 @@
 #pragma once
-// A mixed problem made pure: free variables are eliminated with free rows, what cannot be is split. Internal to solvers.
+// A mixed problem made pure: free variables are eliminated with free rows, what cannot be is split. Internal to
+// solvers.
 
 #include <vector>
 
-#include "deft/solvers/lcp/scaled_complementarity.hpp"
 #include "deft/solvers/lcp/lemke.hpp"
+#include "deft/solvers/lcp/scaled_complementarity.hpp"
 #include "deft/solvers/linear/pivot_table.hpp"
 
 namespace deft::solvers::lcp {
 
-/// With the free rows solved for free variables, as many as the free block has independent ones (the largest pivot first), the
-/// others' problem is that of the Schur complement. Where free rows remain with a zero block, F(z) = 0, their variables become
-/// z = z⁺ − z⁻ with 0 ≤ z⁺ ⟂ F ≥ 0 and 0 ≤ z⁻ ⟂ −F ≥ 0. Problems without free variables pass as they are.
+/// With the free rows solved for free variables, as many as the free block has independent ones (the largest pivot
+/// first), the others' problem is that of the Schur complement. Where free rows remain with a zero block, F(z) = 0,
+/// their variables become z = z⁺ − z⁻ with 0 ≤ z⁺ ⟂ F ≥ 0 and 0 ≤ z⁻ ⟂ −F ≥ 0. Problems without free variables pass as
+/// they are.
 class FreeElimination {
  public:
   /// Allocates when sizes grow.
@@ -20,7 +22,8 @@ class FreeElimination {
   LemkeProblem problem() const { return pure_; }
   /// How many free variables were split.
   int num_split() const { return num_split_; }
-  /// The choice in terms of the pure problem in terms of the mixed one; the mark of a free variable says that it may differ from zero.
+  /// The choice in terms of the pure problem in terms of the mixed one; the mark of a free variable says that it may
+  /// differ from zero.
   void mark_basic(const std::vector<char>& pure, std::vector<char>& mixed) const;
   /// The other way round. @param z  of the mixed problem: its signs say which half of a split variable is meant.
   void mark_pure(const std::vector<char>& mixed, const std::vector<double>& z, std::vector<char>& pure) const;
@@ -35,7 +38,7 @@ class FreeElimination {
   int num_pairs_ = 0, num_split_ = 0;
   linear::PivotTable table_;
   std::vector<char> free_;
-  std::vector<int> pairs_;                   // pairs of the pure problem before the split ones, as indices of the mixed one
+  std::vector<int> pairs_;  // pairs of the pure problem before the split ones, as indices of the mixed one
   std::vector<int> split_rows_, split_cols_;  // indices of the mixed problem
   std::vector<double> M_, q_;
 };

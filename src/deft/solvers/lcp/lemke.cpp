@@ -7,16 +7,17 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr double kStart = 1e-10;  // smaller pivots on the way to a start: it is no basis
-constexpr double kFast = 0.01;    // of the fastest of the rows that block: slower ones are poor pivots
-constexpr double kEqual = 1e-9;   // entries of the lexicographic comparison closer than this are equal
+constexpr double kStart = 1e-10;           // smaller pivots on the way to a start: it is no basis
+constexpr double kFast = 0.01;             // of the fastest of the rows that block: slower ones are poor pivots
+constexpr double kEqual = 1e-9;            // entries of the lexicographic comparison closer than this are equal
 constexpr double kSingularPivots = 1e-13;  // entries of the largest pivots of a basis below: it is none
-constexpr int kClockPivots = 32;  // between two looks at the clock
+constexpr int kClockPivots = 32;           // between two looks at the clock
 
 }  // namespace
 
 template <class Scalar>
-LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits) {
+LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const double> cover,
+                                   std::span<const char> start, const Limits& limits) {
   problem_ = problem;
   cover_ = cover;
   n_ = problem.n;
@@ -40,7 +41,8 @@ LemkeEnd BasicLemke<Scalar>::solve(const LemkeProblem& problem, std::span<const 
       return LemkeEnd::kSolved;
     }
     if (pivots_ >= limits.pivots || work_ > limits.work) return LemkeEnd::kPivotLimit;
-    if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s) return LemkeEnd::kTimeLimit;
+    if (limits.clock && pivots_ % kClockPivots == 0 && limits.clock->seconds() > limits.time_s)
+      return LemkeEnd::kTimeLimit;
     if (limits.renew > 0 && pivots_ % limits.renew == 0 && !renew()) return LemkeEnd::kRay;
     column = table_.col_of(leaving ^ 1);  // the partner of what left
     row = blocking_row(column, limits);
@@ -93,8 +95,9 @@ bool BasicLemke<Scalar>::enter(std::span<const char> start) {
   return true;
 }
 
-// The same basis from the problem's own numbers: pairs whose z is basic at once, then z₀ for the w of the pair that has neither; with a
-// singular block pivot by pivot. (Not for runs with a start, whose covering vector belongs to another dictionary.)
+// The same basis from the problem's own numbers: pairs whose z is basic at once, then z₀ for the w of the pair that has
+// neither; with a singular block pivot by pivot. (Not for runs with a start, whose covering vector belongs to another
+// dictionary.)
 template <class Scalar>
 bool BasicLemke<Scalar>::renew() {
   wanted_.assign(2 * n_ + 1, 0);
@@ -119,7 +122,8 @@ bool BasicLemke<Scalar>::renew() {
   return table_.take_basis(wanted_, kSingularPivots) >= 0;
 }
 
-// The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs any.
+// The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs
+// any.
 template <class Scalar>
 int BasicLemke<Scalar>::first_row() const {
   const int column = table_.col_of(artificial());
@@ -161,8 +165,8 @@ int BasicLemke<Scalar>::blocking_row(int s, const Limits& limits) {
   return lexicographic_least();
 }
 
-// Rows of B⁻¹ over their speeds, compared column by column in the order of w: of a nonbasic w_j the dictionary holds −B⁻¹e_j, of a
-// basic one B⁻¹e_j is a unit vector.
+// Rows of B⁻¹ over their speeds, compared column by column in the order of w: of a nonbasic w_j the dictionary holds
+// −B⁻¹e_j, of a basic one B⁻¹e_j is a unit vector.
 template <class Scalar>
 int BasicLemke<Scalar>::lexicographic_least() {
   for (int j = 0; j < n_ && tied_.size() > 1; ++j) {

@@ -1,6 +1,7 @@
 #pragma once
 // Lemke's method for 0 ≤ z ⟂ w = Mz + q ≥ 0 on a dense dictionary. Internal to solvers.
-// Source: C. E. Lemke, Management Science 11 (1965); R. Cottle, J.-S. Pang, R. Stone, "The Linear Complementarity Problem" (1992), §4.4.
+// Source: C. E. Lemke, Management Science 11 (1965); R. Cottle, J.-S. Pang, R. Stone, "The Linear Complementarity
+// Problem" (1992), §4.4.
 
 #include <limits>
 #include <span>
@@ -22,9 +23,9 @@ struct LemkeProblem {
   const double* q = nullptr;
 };
 
-/// Follows the path of Mz + q + d z₀ from large z₀ to z₀ = 0; the dictionary has n rows and n + 2 columns. Where several rows block, z₀
-/// leaves if it is among them, otherwise the lexicographic rule in the order of w decides, so that no basis comes twice. Scalar: double,
-/// or Extended where rounding of the dictionary decides pivots.
+/// Follows the path of Mz + q + d z₀ from large z₀ to z₀ = 0; the dictionary has n rows and n + 2 columns. Where
+/// several rows block, z₀ leaves if it is among them, otherwise the lexicographic rule in the order of w decides, so
+/// that no basis comes twice. Scalar: double, or Extended where rounding of the dictionary decides pivots.
 template <class Scalar>
 class BasicLemke {
  public:
@@ -39,9 +40,11 @@ class BasicLemke {
     double time_s = 0;  // counts if there is a clock
   };
 
-  /// @param cover  d > 0, size n. @param start  1: z_i is basic at the start (size n), empty: none is. Allocates when sizes grow.
+  /// @param cover  d > 0, size n. @param start  1: z_i is basic at the start (size n), empty: none is. Allocates when
+  /// sizes grow.
   /// @pre M restricted to `start` is regular; kRay is returned if it is not.
-  LemkeEnd solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start, const Limits& limits);
+  LemkeEnd solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start,
+                 const Limits& limits);
 
   /// 1 where z_i was basic at the end.
   const std::vector<char>& basic() const { return basic_; }
@@ -70,7 +73,7 @@ class BasicLemke {
   int n_ = 0, pivots_ = 0;
   double work_ = 0;
   linear::BasicPivotTable<Scalar> table_;
-  linear::BlockExchange block_;        // of tables of doubles
+  linear::BlockExchange block_;  // of tables of doubles
   std::vector<int> set_;
   std::vector<char> wanted_;   // per variable: in the basis of a dictionary computed again
   std::vector<Scalar> speed_;  // the entering column

@@ -8,14 +8,14 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr char kZ = 1, kW = 2;         // which of a pair is zero
-constexpr double kPositive = 1e-9;     // both of a pair above: not complementary
-constexpr double kNeeded = 1e-11;      // wrong signs of multipliers, of what they gain, below which a fixing is not needed
-constexpr int kDecidingRounds = 3;     // over all pairs, at the root
+constexpr char kZ = 1, kW = 2;      // which of a pair is zero
+constexpr double kPositive = 1e-9;  // both of a pair above: not complementary
+constexpr double kNeeded = 1e-11;   // wrong signs of multipliers, of what they gain, below which a fixing is not needed
+constexpr int kDecidingRounds = 3;  // over all pairs, at the root
 constexpr int kCutsPerNode = 4;
-constexpr int kMostCuts = 16;          // of one search: each makes every pivot dearer
+constexpr int kMostCuts = 16;                   // of one search: each makes every pivot dearer
 constexpr double kAlongRays[] = {1, 1e2, 1e4};  // natural sizes, where nothing bounds the motion
-constexpr double kOutside = 1e-7;      // energies and cuts that count as broken
+constexpr double kOutside = 1e-7;               // energies and cuts that count as broken
 constexpr std::uint64_t kModeSeed = 0x30de;
 
 }  // namespace
@@ -28,7 +28,8 @@ bool ModeSearch::find_any(const ScaledComplementarity& problem, const Accept& ac
   return explore(0, used) == Verdict::kFound;
 }
 
-bool ModeSearch::find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept, const Limits& limits) {
+bool ModeSearch::find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept,
+                            const Limits& limits) {
   motion_.assign(known.motion.begin(), known.motion.end());
   known_ = known;
   start(problem, accept, limits);
@@ -58,7 +59,8 @@ void ModeSearch::start(const ScaledComplementarity& problem, const Accept& accep
 }
 
 bool ModeSearch::exhausted() const {
-  return nodes_ >= limits_.nodes || work_ > limits_.work || (limits_.clock && limits_.clock->seconds() > limits_.time_s);
+  return nodes_ >= limits_.nodes || work_ > limits_.work ||
+         (limits_.clock && limits_.clock->seconds() > limits_.time_s);
 }
 
 // Cuts that a node's point only just obeys may leave it neither feasible nor refuted: it does without them.
@@ -80,7 +82,8 @@ ModeTable::Top ModeSearch::climb(ModeTable& table, double sign) {
   return top;
 }
 
-// At the root: pairs of which one choice is refuted have the other one for good. @returns whether anything is left to search.
+// At the root: pairs of which one choice is refuted have the other one for good. @returns whether anything is left to
+// search.
 bool ModeSearch::decide_pairs() {
   ModeTable& root = tables_[0];
   root.add_cuts(cuts_);
@@ -155,8 +158,10 @@ ModeSearch::Verdict ModeSearch::explore(std::size_t depth, Fixings& used) {
   used = path_;
   int pair = -1;
   bool z_first = true;
-  if (end == ModeTable::End::kStalled) {  // rounding: neither a point nor a proof. Deciding more pairs makes it clearer.
-    if (choose_pair(table, -std::numeric_limits<double>::infinity(), pair, z_first)) return branch(depth, pair, z_first, used);
+  if (end == ModeTable::End::kStalled) {  // rounding: neither a point nor a proof. Deciding more pairs makes it
+                                          // clearer.
+    if (choose_pair(table, -std::numeric_limits<double>::infinity(), pair, z_first))
+      return branch(depth, pair, z_first, used);
     complete_ = false;
     return Verdict::kClosed;
   }
@@ -216,7 +221,8 @@ ModeSearch::Verdict ModeSearch::branch(std::size_t depth, int pair, bool z_first
     path_[place] = 0;
     if (verdict != Verdict::kClosed) return verdict;
     if (own[place] == 0) {  // refuted without this fixing: the other side too
-      leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(first_leaf), leaves_.begin() + static_cast<std::ptrdiff_t>(own_leaf));
+      leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(first_leaf),
+                    leaves_.begin() + static_cast<std::ptrdiff_t>(own_leaf));
       for (std::size_t k = first_leaf; k < leaves_.size(); ++k) leaves_[k].fixed[place] = 0;
       used = own;
       return Verdict::kClosed;
@@ -232,14 +238,15 @@ void ModeSearch::add_leaf(const ModeTable& table, Fixings& used) {
   const std::vector<double>&y = table.multipliers(), &slope = table.slopes();
   used.assign(path_.size(), 0);
   for (std::size_t i = 0; i < path_.size(); ++i) {
-    const bool needed = (path_[i] == kZ && slope[i] > kNeeded * table.gained()) || (path_[i] == kW && y[i] < -kNeeded * table.gained());
+    const bool needed =
+        (path_[i] == kZ && slope[i] > kNeeded * table.gained()) || (path_[i] == kW && y[i] < -kNeeded * table.gained());
     if (needed) used[i] = path_[i];
   }
   if (motion_.empty()) leaves_.push_back({path_, y});
 }
 
-// Of the undecided pairs whose smaller member is above `least` the largest one (of those that are complementary, the least clear); which
-// member is the smaller one.
+// Of the undecided pairs whose smaller member is above `least` the largest one (of those that are complementary, the
+// least clear); which member is the smaller one.
 bool ModeSearch::choose_pair(const ModeTable& table, double least, int& pair, bool& z_first) const {
   for (int i = 0; i < problem_->n; ++i) {
     if (problem_->free[i] || path_[i] != 0) continue;

@@ -1,5 +1,6 @@
 #pragma once
-// Depth-first search over the modes of a complementarity problem (z_i = 0 or w_i = 0 for each pair). Internal to solvers.
+// Depth-first search over the modes of a complementarity problem (z_i = 0 or w_i = 0 for each pair). Internal to
+// solvers.
 
 #include <deque>
 #include <functional>
@@ -12,9 +13,9 @@
 
 namespace deft::solvers::lcp {
 
-/// Each node is a linear program (ModeTable): the modes that its fixings leave, relaxed. An infeasible one is refuted by multipliers, which
-/// mostly need few of the fixings; where they do not need the last one its other side is refuted too (backjumping). The leaves
-/// together prove that there is no solution.
+/// Each node is a linear program (ModeTable): the modes that its fixings leave, relaxed. An infeasible one is refuted
+/// by multipliers, which mostly need few of the fixings; where they do not need the last one its other side is refuted
+/// too (backjumping). The leaves together prove that there is no solution.
 class ModeSearch {
  public:
   /// When to stop.
@@ -31,13 +32,14 @@ class ModeSearch {
   bool find_any(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits);
   /// Another solution than a known one: which, and by how much another motion differs.
   struct Known {
-    std::span<const double> z;       // the known solution
-    std::span<const double> motion;  // coefficients of one mixture of the motions
-    double value = 0, apart = 0;     // motionᵀz of the known one, and what differs from it by more is another
+    std::span<const double> z;            // the known solution
+    std::span<const double> motion;       // coefficients of one mixture of the motions
+    double value = 0, apart = 0;          // motionᵀz of the known one, and what differs from it by more is another
     const EnergyBound* energy = nullptr;  // if the problem has one
   };
-  /// Looks for a solution with |motionᵀz − value| > apart: nodes whose largest and smallest motion stay within are closed. Pairs of which only
-  /// one choice is possible at all are decided first; tangents of the energy bound are added where a node's extremes break it.
+  /// Looks for a solution with |motionᵀz − value| > apart: nodes whose largest and smallest motion stay within are
+  /// closed. Pairs of which only one choice is possible at all are decided first; tangents of the energy bound are
+  /// added where a node's extremes break it.
   bool find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept, const Limits& limits);
 
   /// Whether all modes were settled (without the answer yes).

@@ -14,9 +14,10 @@ constexpr double kViolated = 1e-9;  // values beyond zero by more
 constexpr double kPivot = 1e-8;     // smaller entries do not enter
 constexpr double kSlack = 1e-9;     // reduced costs this close tie
 constexpr double kSlope = 1e-13;    // reduced costs below are rounding
-constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed again
+constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed
+                                    // again
 constexpr double kSingularTable = 1e-13;
-constexpr int kFresh = 80;          // pivots after which it is anyway
+constexpr int kFresh = 80;  // pivots after which it is anyway
 
 int table_pivot_limit(int n) { return 20 * n + 100; }
 
@@ -92,7 +93,8 @@ void ModeTable::refresh() {
     if (!is_cost(r)) wanted_[table_.row_variable(r)] = 1;
   }
   build();
-  table_.take_basis(wanted_, kSingularTable);  // what rounding made singular is left out: the simplex method goes on from there
+  table_.take_basis(wanted_, kSingularTable);  // what rounding made singular is left out: the simplex method goes on
+                                               // from there
 }
 
 int ModeTable::violated_row(double& sign) const {
@@ -112,7 +114,8 @@ int ModeTable::violated_row(double& sign) const {
   return row;
 }
 
-// The variable that may move the row's one towards zero and keeps the cost's signs; of several the largest entry. −1: none.
+// The variable that may move the row's one towards zero and keeps the cost's signs; of several the largest entry. −1:
+// none.
 int ModeTable::dual_column(int row, double sign) const {
   const double* entries = table_.row(row);
   const double* costs = table_.row(problem_->n);
@@ -168,8 +171,8 @@ ModeTable::End ModeTable::restore() {
   return End::kStalled;
 }
 
-// Row r says x_r − Σ_j T_rj x_j = b_r, which is Σ_i y_i (w_i − (Mz)_i) + … = Σ_i y_i q_i + …: the coefficients of w and of the slacks are
-// the multipliers.
+// Row r says x_r − Σ_j T_rj x_j = b_r, which is Σ_i y_i (w_i − (Mz)_i) + … = Σ_i y_i q_i + …: the coefficients of w and
+// of the slacks are the multipliers.
 bool ModeTable::read_multipliers(int row, double sign) {
   const int n = problem_->n;
   multipliers_.assign(to_size(n) + num_cuts_, 0.0);
@@ -225,7 +228,8 @@ ModeTable::Top ModeTable::climb(double sign) {
       if (is_cost(r)) return std::numeric_limits<double>::infinity();
       const Kind k = kind(table_.row_variable(r));
       const double rate = direction * speed[r];
-      if (k == Kind::kFree || std::abs(rate) <= kPivot || (k == Kind::kNonnegative && rate > 0)) return std::numeric_limits<double>::infinity();
+      if (k == Kind::kFree || std::abs(rate) <= kPivot || (k == Kind::kNonnegative && rate > 0))
+        return std::numeric_limits<double>::infinity();
       return k == Kind::kZero ? 0.0 : std::max(table_.value(r), 0.0) / -rate;
     };
     double reach = std::numeric_limits<double>::infinity();
@@ -241,7 +245,8 @@ ModeTable::Top ModeTable::climb(double sign) {
     int row = -1;
     for (int r = 0; r < table_.rows(); ++r) {
       if (room(r) > reach + kSlack) continue;
-      const bool better = row < 0 || (flat > n ? table_.row_variable(r) < table_.row_variable(row) : std::abs(speed[r]) > std::abs(speed[row]));
+      const bool better = row < 0 || (flat > n ? table_.row_variable(r) < table_.row_variable(row)
+                                               : std::abs(speed[r]) > std::abs(speed[row]));
       if (better) row = r;
     }
     flat = reach > kSlack ? 0 : flat + 1;
@@ -260,7 +265,8 @@ double ModeTable::value(int variable) const {
 
 void ModeTable::point(std::vector<double>& z, double length) const {
   z.resize(problem_->n);
-  for (std::size_t j = 0; j < z.size(); ++j) z[j] = value(static_cast<int>(j)) + (ray_.empty() ? 0 : (length - 1) * ray_[j]);
+  for (std::size_t j = 0; j < z.size(); ++j)
+    z[j] = value(static_cast<int>(j)) + (ray_.empty() ? 0 : (length - 1) * ray_[j]);
 }
 
 void ModeTable::basis(std::vector<int>& rows, std::vector<int>& cols) const {

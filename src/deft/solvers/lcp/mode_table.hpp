@@ -6,15 +6,16 @@
 #include <span>
 #include <vector>
 
-#include "deft/solvers/lcp/scaled_complementarity.hpp"
 #include "deft/solvers/lcp/energy_bound.hpp"
+#include "deft/solvers/lcp/scaled_complementarity.hpp"
 #include "deft/solvers/linear/pivot_table.hpp"
 
 namespace deft::solvers::lcp {
 
-/// w = Mz + q with z, w ≥ 0, some of them fixed at zero, z of free indices of any sign, and cuts that all solutions obey. Variables are
-/// z_i: i, w_i: n + i, the slack of cut k: 2n + k. Two costs go along: a random positive one, whose dual feasibility survives every fixing and lets the dual simplex method restore the rows
-/// without ties, and the motion that `climb` maximises. Copies are cheap where sizes agree.
+/// w = Mz + q with z, w ≥ 0, some of them fixed at zero, z of free indices of any sign, and cuts that all solutions
+/// obey. Variables are z_i: i, w_i: n + i, the slack of cut k: 2n + k. Two costs go along: a random positive one, whose
+/// dual feasibility survives every fixing and lets the dual simplex method restore the rows without ties, and the
+/// motion that `climb` maximises. Copies are cheap where sizes agree.
 class ModeTable {
  public:
   /// What `restore` found.
@@ -26,15 +27,16 @@ class ModeTable {
   void start(const ScaledComplementarity& problem, std::span<const double> motion, std::uint64_t seed);
   /// From now on z_i (variable i) or w_i (variable n + i) is zero.
   void fix(int variable) { kind_[variable] = Kind::kZero; }
-  /// Adds the cuts that are new since the last call; `restore` makes room for them. @pre they are always the same ones, and outlive this.
+  /// Adds the cuts that are new since the last call; `restore` makes room for them. @pre they are always the same ones,
+  /// and outlive this.
   void add_cuts(const std::deque<Cut>& cuts);
 
   /// The cuts that are in do not count any more.
   void ignore_cuts();
   /// The dual simplex method to a point of the modes, or to a proof (`multipliers`) that there is none.
   End restore();
-  /// The primal simplex method: sign times the motion is maximised from the point that `restore` found. Destroys the positive cost: work
-  /// on a copy.
+  /// The primal simplex method: sign times the motion is maximised from the point that `restore` found. Destroys the
+  /// positive cost: work on a copy.
   Top climb(double sign);
 
   double value(int variable) const;
@@ -43,7 +45,8 @@ class ModeTable {
   void point(std::vector<double>& z, double length = 1) const;
   /// Basic z and nonbasic w: the columns and rows of the point's equations.
   void basis(std::vector<int>& rows, std::vector<int>& cols) const;
-  /// After kInfeasible: multipliers y of the rows of w, then of the cuts; Mᵀy + Σ (multiplier · slope), and what they gain, −qᵀy − …
+  /// After kInfeasible: multipliers y of the rows of w, then of the cuts; Mᵀy + Σ (multiplier · slope), and what they
+  /// gain, −qᵀy − …
   const std::vector<double>& multipliers() const { return multipliers_; }
   const std::vector<double>& slopes() const { return along_; }
   double gained() const { return gained_; }

@@ -12,10 +12,10 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr double kNoise = 1e-9;       // entries below this of the largest of their row are rounding, for the choice of units
-constexpr double kZero = 1e-14;       // entries below this, in natural units, are rounding of zero and left out
-constexpr double kAlike = 4;           // times larger or smaller: largest entries that are about as large as before
-constexpr int kPasses = 2;             // more change little
+constexpr double kNoise = 1e-9;  // entries below this of the largest of their row are rounding, for the choice of units
+constexpr double kZero = 1e-14;  // entries below this, in natural units, are rounding of zero and left out
+constexpr double kAlike = 4;     // times larger or smaller: largest entries that are about as large as before
+constexpr int kPasses = 2;       // more change little
 constexpr int kLargestExponent = 900;  // factors stay far from overflow
 
 /// ⌊log₂ x⌋ of a positive number that is not denormal.

@@ -24,13 +24,19 @@ constexpr double kFixed = 1e-12;  // an interval as narrow as this, relative, ne
 class Intervals {
  public:
   Intervals(const LcsMpcProgram& program, bool without_loss)
-      : program_(&program), propagation_(program, without_loss), values_(propagation_.start()),
+      : program_(&program),
+        propagation_(program, without_loss),
+        values_(propagation_.start()),
         modes_(to_size(program.N * program.system.pairs()), PairMode::kOpen) {}
 
   void run(int rounds) { empty_ = empty_ || !propagation_.run_twice(values_, modes_, rounds, scratch_); }
   /// An end that was computed, with its error.
-  void raise_lower(int place, double bound, double error) { empty_ = !propagation_.narrow(values_, place, bound, kInfinity, error) || empty_; }
-  void reduce_upper(int place, double bound, double error) { empty_ = !propagation_.narrow(values_, place, -kInfinity, bound, error) || empty_; }
+  void raise_lower(int place, double bound, double error) {
+    empty_ = !propagation_.narrow(values_, place, bound, kInfinity, error) || empty_;
+  }
+  void reduce_upper(int place, double bound, double error) {
+    empty_ = !propagation_.narrow(values_, place, -kInfinity, bound, error) || empty_;
+  }
 
   const LcsPropagation& layout() const { return propagation_; }
   double lower(int place) const { return values_.lo[place]; }
@@ -73,8 +79,8 @@ struct Affine {
   VectorXd constant;
 };
 
-/// The relaxation of steps first … last: complementarity becomes γ/Γ + s/S ≤ 1 where both bounds are finite. It is the convex hull of one
-/// pair's two sides in their box.
+/// The relaxation of steps first … last: complementarity becomes γ/Γ + s/S ≤ 1 where both bounds are finite. It is the
+/// convex hull of one pair's two sides in their box.
 class Window {
  public:
   Window(const LinearComplementaritySystem& s, const Intervals& intervals, int first, int last)
@@ -89,8 +95,10 @@ class Window {
       if (!narrow(program, intervals, intervals.layout().x(last_ + 1, i), next_row(last_, i))) return false;
     }
     for (int i = 0; i < ng_; ++i) {
-      const int force = gamma_column(last_) + i, room = slack_row(last_, i), force_place = intervals.layout().gamma(last_, i), room_place = intervals.layout().slack(last_, i);
-      if (!narrow(program, intervals, room_place, room) || !narrow(program, intervals, force_place, force)) return false;
+      const int force = gamma_column(last_) + i, room = slack_row(last_, i),
+                force_place = intervals.layout().gamma(last_, i), room_place = intervals.layout().slack(last_, i);
+      if (!narrow(program, intervals, room_place, room) || !narrow(program, intervals, force_place, force))
+        return false;
       // One of the two is zero where the other one is positive.
       part(program, intervals, force_place, force, room, 0);
       part(program, intervals, room_place, room, force, 0);
@@ -127,7 +135,8 @@ class Window {
     return true;
   }
 
-  /// The upper end of one entry, from the part of the window where another one is at most `cap`; where it is more, the entry is zero.
+  /// The upper end of one entry, from the part of the window where another one is at most `cap`; where it is more, the
+  /// entry is zero.
   void part(BoxLinearProgram& program, Intervals& intervals, int place, int column, int other, double cap) {
     if (intervals.upper(place) <= 0) return;
     VectorXd c = VectorXd::Zero(unknowns_ + rows_);
@@ -173,7 +182,8 @@ class Window {
       for (int i = 0; i < ng_; ++i) {
         box(gamma_column(k) + i, intervals_.layout().gamma(k, i), 0);
         box(slack_row(k, i), intervals_.layout().slack(k, i), slack.constant[i]);
-        const double force = intervals_.upper(intervals_.layout().gamma(k, i)), room = intervals_.upper(intervals_.layout().slack(k, i));
+        const double force = intervals_.upper(intervals_.layout().gamma(k, i)),
+                     room = intervals_.upper(intervals_.layout().slack(k, i));
         if (!(force > 0 && room > 0 && std::isfinite(force) && std::isfinite(room))) continue;
         RowVectorXd hull = slack.factors.row(i) * (force / (force + room));
         hull[gamma_column(k) + i] += room / (force + room);
@@ -233,7 +243,8 @@ int window_steps(const LinearComplementaritySystem& s, const LcsBoundSettings& s
 
 LcsBounds find_lcs_bounds(const LcsMpcProgram& program, const LcsBoundSettings& settings) {
   check(program);
-  const int rounds = std::max(1, settings.rounds), window_size = window_steps(program.system, settings), sweeps = window_size > 0 ? settings.sweeps : 0;
+  const int rounds = std::max(1, settings.rounds), window_size = window_steps(program.system, settings),
+            sweeps = window_size > 0 ? settings.sweeps : 0;
   Intervals intervals(program, settings.lower_idle);
   intervals.run(rounds);
   for (int sweep = 0; sweep < sweeps && !intervals.empty(); ++sweep) {

@@ -15,13 +15,13 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kSimplexFeasible = 1e-9;   // relative violation that the simplex method calls none
-constexpr double kFlat = 1e-10;      // slope, relative to the steepest possible, that it does not follow
-constexpr double kPivot = 1e-10;     // smallest pivot
+constexpr double kFlat = 1e-10;             // slope, relative to the steepest possible, that it does not follow
+constexpr double kPivot = 1e-10;            // smallest pivot
 constexpr double kZeroCoefficient = 1e-12;  // of the terms of a coefficient: zero
-constexpr double kSumError = 1e-12;       // of the terms of a sum: its error
-constexpr double kEmptyProof = 1e-7;      // of the terms of a proof that the set is empty
-constexpr int kLimit = 50;           // steps per row and column
-constexpr int kBland = 10;           // steps per row and column, after which the rule that cannot cycle is used
+constexpr double kSumError = 1e-12;         // of the terms of a sum: its error
+constexpr double kEmptyProof = 1e-7;        // of the terms of a proof that the set is empty
+constexpr int kLimit = 50;                  // steps per row and column
+constexpr int kBland = 10;                  // steps per row and column, after which the rule that cannot cycle is used
 
 double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
 
@@ -30,7 +30,8 @@ double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff(
 BoxLinearProgram::BoxLinearProgram(MatrixXd R, VectorXd lower, VectorXd upper)
     : R_(std::move(R)), lower_(std::move(lower)), upper_(std::move(upper)), table_(R_) {
   const Index n = R_.cols(), m = R_.rows();
-  if (lower_.size() != n + m || upper_.size() != n + m) throw std::invalid_argument("BoxLinearProgram: bounds need one number per entry of z and w");
+  if (lower_.size() != n + m || upper_.size() != n + m)
+    throw std::invalid_argument("BoxLinearProgram: bounds need one number per entry of z and w");
   value_ = VectorXd::Zero(n + m);
   for (Index j = 0; j < n; ++j) {
     outside_.push_back(j);
@@ -77,7 +78,7 @@ bool BoxLinearProgram::step(const VectorXd& slope, bool bland, bool repairing, O
     const double rate = sign * table_(i, col);
     if (std::abs(rate) < kPivot) continue;
     const double room = kSimplexFeasible * std::max(1.0, std::abs(value_[v]));
-    const bool below = value_[v] < lower_[v] - room, above = value_[v] > upper_[v] + room;
+    const bool below = value_[v]<lower_[v] - room, above = value_[v]> upper_[v] + room;
     if ((below && rate < 0) || (above && rate > 0)) continue;
     const double bound = below ? lower_[v] : above ? upper_[v] : rate > 0 ? upper_[v] : lower_[v];
     if (!std::isfinite(bound)) continue;
@@ -159,7 +160,8 @@ double BoxLinearProgram::certified(const VectorXd& c, const VectorXd& reduced_w,
 }
 
 double BoxLinearProgram::upper_bound(const VectorXd& c) {
-  if (c.size() != R_.cols() + R_.rows()) throw std::invalid_argument("BoxLinearProgram: c needs one number per entry of z and w");
+  if (c.size() != R_.cols() + R_.rows())
+    throw std::invalid_argument("BoxLinearProgram: c needs one number per entry of z and w");
   if (empty_) return -kInfinity;
   const Outcome outcome = iterate(c);
   double terms = 0;
@@ -193,7 +195,8 @@ double BoxLinearProgram::upper_bound_below(const VectorXd& c, Index index, doubl
   empty_ = false;
   upper_[index] = upper;
   // What stood at the cap stands at no bound of the set: move it to one.
-  if (std::find(outside_.begin(), outside_.end(), index) != outside_.end() && value_[index] != lower_[index] && value_[index] != upper)
+  if (std::find(outside_.begin(), outside_.end(), index) != outside_.end() && value_[index] != lower_[index] &&
+      value_[index] != upper)
     value_[index] = std::isfinite(lower_[index]) ? lower_[index] : std::isfinite(upper) ? upper : 0.0;
   return bound;
 }

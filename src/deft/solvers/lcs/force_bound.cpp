@@ -13,12 +13,12 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr double kEigenvalueRounding = 1e-9;    // of an eigenvalue
-constexpr double kSingular = 1e-12;   // of the largest pivot: rounding of a singular matrix
-constexpr double kDefect = 1e-6;      // of an inverse: worse ones prove nothing
+constexpr double kEigenvalueRounding = 1e-9;  // of an eigenvalue
+constexpr double kSingular = 1e-12;           // of the largest pivot: rounding of a singular matrix
+constexpr double kDefect = 1e-6;              // of an inverse: worse ones prove nothing
 constexpr double kMostBases = 5000;
-constexpr double kTermsError = 1e-12;        // of the terms of a sum: its error
-constexpr double kNegativeMultiplier = 1e-7;       // a multiplier that is surely below −this cannot be
+constexpr double kTermsError = 1e-12;         // of the terms of a sum: its error
+constexpr double kNegativeMultiplier = 1e-7;  // a multiplier that is surely below −this cannot be
 
 /// Σ_s (n over s)(m over s).
 double systems(int n, int m) {
@@ -49,7 +49,8 @@ std::vector<int> first_subset(int size) {
 
 using Square = std::array<std::array<double, LcsForceBound::kMostRows>, LcsForceBound::kMostRows>;
 
-/// Gauss and Jordan with the largest pivots, rows scaled to one. @returns false where the matrix is singular but for rounding.
+/// Gauss and Jordan with the largest pivots, rows scaled to one. @returns false where the matrix is singular but for
+/// rounding.
 bool invert(Square a, int n, Square& inverse) {
   std::array<int, LcsForceBound::kMostRows> row_of{}, column_of{};
   std::array<double, LcsForceBound::kMostRows> scale{};
@@ -107,7 +108,8 @@ double defect_of(const Square& X, const Square& B, int n) {
 
 }  // namespace
 
-LcsForceBound::LcsForceBound(const LinearComplementaritySystem& s) : nx_(s.nx()), M_(s.D * s.C + s.E), rows_(s.nx() + s.pairs(), s.pairs()) {
+LcsForceBound::LcsForceBound(const LinearComplementaritySystem& s)
+    : nx_(s.nx()), M_(s.D * s.C + s.E), rows_(s.nx() + s.pairs(), s.pairs()) {
   rows_ << s.C, s.E;
 }
 
@@ -123,7 +125,8 @@ double LcsForceBound::least_eigenvalue(Scratch& scratch) const {
 
 const LcsForceBound::Vertices& LcsForceBound::vertices(Scratch& scratch) const {
   const auto found = scratch.known.find(scratch.pairs);
-  return found != scratch.known.end() ? found->second : scratch.known.emplace(scratch.pairs, find(scratch.pairs)).first->second;
+  return found != scratch.known.end() ? found->second
+                                      : scratch.known.emplace(scratch.pairs, find(scratch.pairs)).first->second;
 }
 
 LcsForceBound::Vertices LcsForceBound::find(const std::vector<int>& pairs) const {
@@ -158,7 +161,8 @@ bool LcsForceBound::add_bases(const MatrixXd& B, int size, std::vector<Basis>& b
       if (!invert(square, size, inverse)) continue;
       Basis basis{columns, rows, {}, defect_of(inverse, square, size)};
       if (!(basis.defect <= kDefect)) return false;
-      for (std::size_t i = 0; i < n; ++i) basis.inverse.insert(basis.inverse.end(), inverse[i].begin(), inverse[i].begin() + size);
+      for (std::size_t i = 0; i < n; ++i)
+        basis.inverse.insert(basis.inverse.end(), inverse[i].begin(), inverse[i].begin() + size);
       bases.push_back(std::move(basis));
     } while (next_subset(rows, static_cast<int>(B.rows())));
   } while (next_subset(columns, static_cast<int>(B.cols())));
@@ -186,7 +190,8 @@ void LcsForceBound::bound(const Vertices& vertices, Scratch& scratch) const {
     const double error = basis.defect * largest / (1 - basis.defect) + kNegativeMultiplier;
     // All of γ_S is positive at a vertex.
     if (*std::min_element(trial.begin(), trial.end()) + error < 0) continue;
-    for (std::size_t i = 0; i < size; ++i) most[basis.columns[i]] = std::max(most[basis.columns[i]], trial[i] + error - kNegativeMultiplier);
+    for (std::size_t i = 0; i < size; ++i)
+      most[basis.columns[i]] = std::max(most[basis.columns[i]], trial[i] + error - kNegativeMultiplier);
   }
 }
 

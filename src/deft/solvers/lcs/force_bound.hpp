@@ -11,11 +11,13 @@ namespace deft::solvers::lcs {
 
 /// Two arguments for some multipliers γ_U of a stage (README.md):
 ///
-/// Energy. With s = Mγ + r, M = DC + E, and γᵀs = 0: |γ_U| ≤ |max(0, −r_U)|/λ, λ the least eigenvalue of the symmetric part of M_UU, if positive.
+/// Energy. With s = Mγ + r, M = DC + E, and γᵀs = 0: |γ_U| ≤ |max(0, −r_U)|/λ, λ the least eigenvalue of the symmetric
+/// part of M_UU, if positive.
 ///
-/// Vertices. For given x, u, modes and other multipliers, the γ_U ≥ 0 that the dynamics and the slack rows allow are a polyhedron with
-/// vertices, and the cost is the same at all of its points. At a vertex the positive entries γ_S solve a square system B γ_S = v, its rows some of the dynamics
-/// and of the slacks that are zero. All B are inverted, each once per U.
+/// Vertices. For given x, u, modes and other multipliers, the γ_U ≥ 0 that the dynamics and the slack rows allow are a
+/// polyhedron with vertices, and the cost is the same at all of its points. At a vertex the positive entries γ_S solve
+/// a square system B γ_S = v, its rows some of the dynamics and of the slacks that are zero. All B are inverted, each
+/// once per U.
 class LcsForceBound {
  public:
   static constexpr int kMostRows = 8;  // of a system
@@ -34,10 +36,10 @@ class LcsForceBound {
   };
   /// One thread's memory, and the values of its last question.
   struct Scratch {
-    std::vector<int> pairs;                   // U, ascending
-    std::vector<double> missing, low, high;   // see energy, vertices
-    std::vector<double> bounds, trial;        // the answer: upper bounds of γ_U
-    std::map<std::vector<int>, double> least; // eigenvalues, by U
+    std::vector<int> pairs;                    // U, ascending
+    std::vector<double> missing, low, high;    // see energy, vertices
+    std::vector<double> bounds, trial;         // the answer: upper bounds of γ_U
+    std::map<std::vector<int>, double> least;  // eigenvalues, by U
     std::map<std::vector<int>, Vertices> known;
   };
 
@@ -47,7 +49,8 @@ class LcsForceBound {
   double least_eigenvalue(Scratch& scratch) const;
   /// The systems for scratch.pairs. The reference holds as long as the scratch.
   const Vertices& vertices(Scratch& scratch) const;
-  /// Bounds at the vertices. @pre scratch.low and scratch.high hold the ends of v for each row, finite, rounded outwards.
+  /// Bounds at the vertices. @pre scratch.low and scratch.high hold the ends of v for each row, finite, rounded
+  /// outwards.
   void bound(const Vertices& vertices, Scratch& scratch) const;
 
  private:

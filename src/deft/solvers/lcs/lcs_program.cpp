@@ -30,11 +30,14 @@ void check_weight(const MatrixXd& weight, const char* name, Eigen::Index size) {
   check_size(weight, name, size, size);
   const double scale = weight.size() > 0 ? weight.cwiseAbs().maxCoeff() : 0.0;
   if (scale == 0) return;
-  if ((weight - weight.transpose()).cwiseAbs().maxCoeff() > kSymmetric * scale) refuse(fmt::format("{} is not symmetric", name));
+  if ((weight - weight.transpose()).cwiseAbs().maxCoeff() > kSymmetric * scale)
+    refuse(fmt::format("{} is not symmetric", name));
   const double least = symmetric_eigenvalues(weight).minCoeff();
   if (least < -kNegative * scale)
-    refuse(fmt::format("{} has the negative eigenvalue {:.6g}: the cost is not convex and may have no lower bound; weights must be positive semidefinite",
-                       name, least));
+    refuse(
+        fmt::format("{} has the negative eigenvalue {:.6g}: the cost is not convex and may have no lower bound; "
+                    "weights must be positive semidefinite",
+                    name, least));
 }
 
 /// Bounds may be infinite, but not numbers that are none.
@@ -90,7 +93,9 @@ LcsCertificate certify(const LcsMpcProgram& program, const LcsTrajectory& point)
   check_size(point.u, "trajectory u", nu, N);
   check_size(point.gamma, "trajectory gamma", ng, N);
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  const auto bound = [](const MatrixXd& bounds, Eigen::Index i, Eigen::Index k, double none) { return bounds.size() > 0 ? bounds(i, k) : none; };
+  const auto bound = [](const MatrixXd& bounds, Eigen::Index i, Eigen::Index k, double none) {
+    return bounds.size() > 0 ? bounds(i, k) : none;
+  };
   LcsCertificate out;
   out.dynamics = (point.x.col(0) - program.x0).cwiseAbs().maxCoeff();
   for (Eigen::Index k = 0; k <= N; ++k) {
@@ -106,7 +111,8 @@ LcsCertificate certify(const LcsMpcProgram& program, const LcsTrajectory& point)
       out.complementarity = std::max(out.complementarity, std::min(gamma(i), slack(i)));
     }
     for (Eigen::Index i = 0; i < nu; ++i)
-      out.primal = std::max(out.primal, violation(u(i), bound(program.u_min, i, k, -kNone), bound(program.u_max, i, k, kNone)));
+      out.primal =
+          std::max(out.primal, violation(u(i), bound(program.u_min, i, k, -kNone), bound(program.u_max, i, k, kNone)));
     for (Eigen::Index i = 0; i < nx; ++i) {
       const double by = violation(next(i), bound(program.x_min, i, 0, -kNone), bound(program.x_max, i, 0, kNone));
       const double price = bound(program.x_price, i, 0, kNone);

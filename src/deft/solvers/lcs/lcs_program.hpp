@@ -27,15 +27,16 @@ struct LinearComplementaritySystem {
 /// The program of this file's head. The cost is that of the head, the term of x_0 included.
 struct LcsMpcProgram {
   LinearComplementaritySystem system;
-  int N = 1;                      // ≥ 1
-  Eigen::MatrixXd Q, R, Qf;       // symmetric, positive semidefinite
-  Eigen::VectorXd x0;             // nx
-  Eigen::MatrixXd x_goal;         // nx × (N+1): x_d,k
-  Eigen::VectorXd x_min, x_max;   // nx, or empty; ±infinity: none
-  /// Where finite, bounds of this state are soft: a violation e > 0 costs x_price·e, linear, per step. Size nx, or empty: all hard.
+  int N = 1;                     // ≥ 1
+  Eigen::MatrixXd Q, R, Qf;      // symmetric, positive semidefinite
+  Eigen::VectorXd x0;            // nx
+  Eigen::MatrixXd x_goal;        // nx × (N+1): x_d,k
+  Eigen::VectorXd x_min, x_max;  // nx, or empty; ±infinity: none
+  /// Where finite, bounds of this state are soft: a violation e > 0 costs x_price·e, linear, per step. Size nx, or
+  /// empty: all hard.
   Eigen::VectorXd x_price;
-  Eigen::MatrixXd u_min, u_max;   // nu × N, or empty; ±infinity: none
-  Eigen::VectorXd gamma_max;      // nγ, or empty; infinity: none
+  Eigen::MatrixXd u_min, u_max;  // nu × N, or empty; ±infinity: none
+  Eigen::VectorXd gamma_max;     // nγ, or empty; infinity: none
 };
 
 /// A trajectory of the system.
@@ -43,7 +44,8 @@ struct LcsTrajectory {
   Eigen::MatrixXd x, u, gamma;  // nx × (N+1), nu × N, nγ × N: column k of gamma is γ_{k+1}
 };
 
-/// Residuals of a trajectory, recomputed from the program by code that shares nothing with the solver. Absolute, in the program's units.
+/// Residuals of a trajectory, recomputed from the program by code that shares nothing with the solver. Absolute, in the
+/// program's units.
 struct LcsCertificate {
   double dynamics = 0;         // |x_{k+1} − …|, largest, and |x_0 − x0|
   double primal = 0;           // violation of γ ≥ 0, s ≥ 0 and of hard bounds, largest
@@ -54,8 +56,9 @@ struct LcsCertificate {
   double max() const;
 };
 
-/// @throws std::invalid_argument naming the field: sizes that do not fit, entries that are not finite, weights that are not symmetric or
-/// have a negative eigenvalue (the program would not be convex for fixed modes, and its cost may have no lower bound), N < 1, a price < 0.
+/// @throws std::invalid_argument naming the field: sizes that do not fit, entries that are not finite, weights that are
+/// not symmetric or have a negative eigenvalue (the program would not be convex for fixed modes, and its cost may have
+/// no lower bound), N < 1, a price < 0.
 void check(const LcsMpcProgram& program);
 
 /// @throws std::invalid_argument on wrong sizes.

@@ -15,11 +15,14 @@ struct LcsMpcResult;
 
 /// How LcsMpcSolver works.
 struct BranchAndBoundSettings {
-  double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀), c₀ = x0ᵀQx0 + Σ x_dᵀQx_d
-  double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are the answer
+  double gap = 1e-7;  // relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀), c₀ =
+                      // x0ᵀQx0 + Σ x_dᵀQx_d
+  double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are
+                                                                  // the answer
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();
-  int threads = 1;         // ≥ 1; the result does not depend on it unless a time limit strikes
-  /// Called after every round of the search (some milliseconds), with what is known so far; false ends the search as a time limit would.
+  int threads = 1;  // ≥ 1; the result does not depend on it unless a time limit strikes
+  /// Called after every round of the search (some milliseconds), with what is known so far; false ends the search as a
+  /// time limit would.
   std::function<bool(const LcsMpcResult&)> watch;
   bool log_proof = false;  // keep the leaves: LcsMpcResult::proof
 };
@@ -38,13 +41,13 @@ struct LcsMpcResult {
   /// Solved; Infeasible (proved); TimeLimit or IterationLimit with what is known; NumericalFailure.
   Status status = Status::kNumericalFailure;
   bool has_incumbent = false;
-  LcsTrajectory incumbent;      // valid if has_incumbent
-  LcsCertificate certificate;   // of the incumbent
+  LcsTrajectory incumbent;                                  // valid if has_incumbent
+  LcsCertificate certificate;                               // of the incumbent
   double cost = std::numeric_limits<double>::infinity();    // of the incumbent
   double bound = -std::numeric_limits<double>::infinity();  // no point costs less
   double gap = std::numeric_limits<double>::infinity();     // (cost − bound)/max(cost, 1e-6 c₀), ≥ 0
-  std::int64_t nodes = 0;       // convex programs that were bounded
-  std::int64_t iterations = 0;  // changes of their active sets
+  std::int64_t nodes = 0;                                   // convex programs that were bounded
+  std::int64_t iterations = 0;                              // changes of their active sets
   double time_s = 0;
   std::vector<LcsLeaf> proof;  // if asked for; its leaves cover all modes
 };

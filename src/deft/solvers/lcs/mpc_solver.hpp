@@ -1,5 +1,6 @@
 #pragma once
-// Solves control over a horizon of a linear complementarity system to proven optimality, by branching on its complementarity pairs.
+// Solves control over a horizon of a linear complementarity system to proven optimality, by branching on its
+// complementarity pairs.
 
 #include <memory>
 
@@ -8,8 +9,8 @@
 
 namespace deft::solvers::lcs {
 
-/// Solves programs one after the other. A program of the same system, weights and bounds as the last, shifted by one step,
-/// starts from the last incumbent. One object per thread.
+/// Solves programs one after the other. A program of the same system, weights and bounds as the last, shifted by one
+/// step, starts from the last incumbent. One object per thread.
 class LcsMpcSolver {
  public:
   explicit LcsMpcSolver(BranchAndBoundSettings settings = {});
@@ -19,7 +20,8 @@ class LcsMpcSolver {
 
   /// @throws std::invalid_argument as check(program). The result is valid until the next call.
   const LcsMpcResult& solve(const LcsMpcProgram& program);
-  /// Inputs (nu × N) to try first: the system is simulated with them and the modes that occur are optimised. Used by the next solve only.
+  /// Inputs (nu × N) to try first: the system is simulated with them and the modes that occur are optimised. Used by
+  /// the next solve only.
   void suggest(Eigen::MatrixXd u);
   /// Forgets the last solution: the next solve does not start from it.
   void forget();

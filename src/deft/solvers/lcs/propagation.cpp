@@ -12,11 +12,14 @@ namespace {
 constexpr double kRounding = 1e-9;    // relative: how far ends are moved outwards
 constexpr double kSum = 1e-12;        // of the terms of a sum: its error
 constexpr double kNoticeable = 1e-3;  // of an interval: less is kept, but not followed
-constexpr double kEmpty = 1e-7;       // how far ends must cross, relative, at least absolute, to prove that there is no point
+constexpr double kEmpty = 1e-7;       // how far ends must cross, relative, at least absolute, to prove that there is no
+                                      // point
 constexpr double kPositive = 1e-8;    // a lower end above is positive
 constexpr double kNothing = 1e-10;    // an upper end of a multiplier or slack below is zero
 
-bool is_crossed(double lower, double upper) { return lower > upper + kEmpty * std::max({1.0, std::abs(lower), std::abs(upper)}); }
+bool is_crossed(double lower, double upper) {
+  return lower > upper + kEmpty * std::max({1.0, std::abs(lower), std::abs(upper)});
+}
 
 /// Whether the gain is worth going on. An interval without one end counts as the other one's size.
 bool is_noticeable(double gain, double lower, double upper) {
@@ -80,9 +83,16 @@ LcsPropagation::Range LcsPropagation::range(const Stage& stage, const Row& row, 
   Range out;
   for (const Term& term : row.terms) {
     if (term.offset == without || term.offset == and_without) continue;
-    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset], b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
-    if (a == -kInfinity) ++out.least_open; else out.least += a;
-    if (b == kInfinity) ++out.most_open; else out.most += b;
+    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset],
+                 b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
+    if (a == -kInfinity)
+      ++out.least_open;
+    else
+      out.least += a;
+    if (b == kInfinity)
+      ++out.most_open;
+    else
+      out.most += b;
   }
   return out;
 }
@@ -130,7 +140,8 @@ void LcsPropagation::propagate_own(Stage& stage, const Row& row) const {
   if (stage.hi[s] == 0 && stage.hi[gamma] == 0) return;
   const double factor = -row.terms[row.own].a;
   const Range others = range(stage, row, s, gamma);
-  double room = others.least_open == 0 ? row.rhs - others.least : kInfinity, want = others.most_open == 0 ? others.most - row.rhs : kInfinity;
+  double room = others.least_open == 0 ? row.rhs - others.least : kInfinity,
+         want = others.most_open == 0 ? others.most - row.rhs : kInfinity;
   const double force = std::max(0.0, factor > 0 ? want / factor : room / -factor);
   if (room >= stage.hi[s] && force >= stage.hi[gamma]) return;
   const double slop = error(stage, row);
@@ -164,9 +175,12 @@ std::pair<double, double> LcsPropagation::rest(const Stage& stage, const Row& ro
   double low = -row.rhs, high = -row.rhs, terms = std::abs(row.rhs);
   for (const Term& term : row.terms) {
     if (term.offset >= gamma(0, 0) && term.offset < stride_) {
-      if (term.offset >= slack(0, 0) || std::binary_search(scratch.pairs.begin(), scratch.pairs.end(), term.offset - gamma(0, 0))) continue;
+      if (term.offset >= slack(0, 0) ||
+          std::binary_search(scratch.pairs.begin(), scratch.pairs.end(), term.offset - gamma(0, 0)))
+        continue;
     }
-    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset], b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
+    const double a = term.a * (term.a > 0 ? stage.lo : stage.hi)[term.offset],
+                 b = term.a * (term.a > 0 ? stage.hi : stage.lo)[term.offset];
     low += a;
     high += b;
     terms += std::max(std::abs(a), std::abs(b));
@@ -212,7 +226,8 @@ void LcsPropagation::bound_by_vertices(Stage& stage, bool all, Scratch& scratch)
     scratch.high.push_back(high);
   }
   forces_.bound(vertices, scratch);
-  for (std::size_t i = 0; i < scratch.pairs.size(); ++i) reduce_upper(stage, gamma(0, scratch.pairs[i]), upwards(scratch.bounds[i]));
+  for (std::size_t i = 0; i < scratch.pairs.size(); ++i)
+    reduce_upper(stage, gamma(0, scratch.pairs[i]), upwards(scratch.bounds[i]));
 }
 
 void LcsPropagation::settle_modes(Stage& stage, PairMode* modes) const {
@@ -226,9 +241,11 @@ void LcsPropagation::settle_modes(Stage& stage, PairMode* modes) const {
       else if (gamma_lo > kPositive || slack_hi <= kNothing)
         mode = PairMode::kSlackZero;
     }
-    if (mode == PairMode::kGammaZero && gamma_hi != 0) gamma_hi = 0, stage.moved |= bit(gamma(0, i)), stage.new_modes = true;
+    if (mode == PairMode::kGammaZero && gamma_hi != 0)
+      gamma_hi = 0, stage.moved |= bit(gamma(0, i)), stage.new_modes = true;
     if (mode == PairMode::kSlackZero && slack_hi != 0) slack_hi = 0, stage.moved |= bit(slack(0, i));
-    if ((mode == PairMode::kGammaZero && gamma_lo > kEmpty) || (mode == PairMode::kSlackZero && slack_lo > kEmpty)) stage.empty = true;
+    if ((mode == PairMode::kGammaZero && gamma_lo > kEmpty) || (mode == PairMode::kSlackZero && slack_lo > kEmpty))
+      stage.empty = true;
   }
 }
 
@@ -241,7 +258,9 @@ bool LcsPropagation::crossed(const LcsIntervals& intervals, int k) const {
 
 bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
   std::vector<LcsPending>& pending = intervals.pending;
-  const auto stage_of = [&](int k) { return Stage{.lo = intervals.lo.data() + k * stride_, .hi = intervals.hi.data() + k * stride_}; };
+  const auto stage_of = [&](int k) {
+    return Stage{.lo = intervals.lo.data() + k * stride_, .hi = intervals.hi.data() + k * stride_};
+  };
   for (int k = 0; k < N_; ++k) {
     if (pending[k].moved && crossed(intervals, k)) return false;
     Stage stage = stage_of(k);
@@ -280,7 +299,8 @@ bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, 
   return true;
 }
 
-bool LcsPropagation::run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const {
+bool LcsPropagation::run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds,
+                               Scratch& scratch) const {
   if (!run(intervals, modes, rounds, scratch)) return false;
   std::fill(intervals.pending.begin(), intervals.pending.end(), LcsPending());
   return run(intervals, modes, rounds, scratch);

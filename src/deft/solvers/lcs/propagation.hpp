@@ -1,13 +1,13 @@
 #pragma once
-// Intervals of everything in an LcsMpcProgram, tightened along the horizon until nothing changes: what the program and the modes of some
-// pairs imply for states, multipliers, slacks, and the modes of other pairs. Internal to solvers.
+// Intervals of everything in an LcsMpcProgram, tightened along the horizon until nothing changes: what the program and
+// the modes of some pairs imply for states, multipliers, slacks, and the modes of other pairs. Internal to solvers.
 
 #include <Eigen/Core>
 #include <cstdint>
 #include <vector>
 
-#include "deft/solvers/lcs/mpc_settings.hpp"
 #include "deft/solvers/lcs/force_bound.hpp"
+#include "deft/solvers/lcs/mpc_settings.hpp"
 
 namespace deft::solvers::lcs {
 
@@ -23,15 +23,17 @@ struct LcsIntervals {
   std::vector<LcsPending> pending;  // of each stage
 };
 
-/// The rules, made once per program (README.md): interval arithmetic on the dynamics, on the slacks, on the slacks with the dynamics put in, and
-/// on the combinations of the dynamics that know no γ; complementarity; and bounds of multipliers that no row bounds. Ends are rounded outwards by 1e-9
-/// of themselves and 1e-12 of the terms they come from. Safe to use from many threads, each with its own scratch.
+/// The rules, made once per program (README.md): interval arithmetic on the dynamics, on the slacks, on the slacks with
+/// the dynamics put in, and on the combinations of the dynamics that know no γ; complementarity; and bounds of
+/// multipliers that no row bounds. Ends are rounded outwards by 1e-9 of themselves and 1e-12 of the terms they come
+/// from. Safe to use from many threads, each with its own scratch.
 class LcsPropagation {
  public:
   /// Scratch of one thread.
   using Scratch = LcsForceBound::Scratch;
 
-  /// @param without_loss  use bounds that hold for one set of multipliers at least of each x, u and modes that are possible, not for all.
+  /// @param without_loss  use bounds that hold for one set of multipliers at least of each x, u and modes that are
+  /// possible, not for all.
   explicit LcsPropagation(const LcsMpcProgram& program, bool without_loss = true);
 
   int x(int k, int i) const { return k * stride_ + i; }
@@ -44,9 +46,9 @@ class LcsPropagation {
 
   /// What the program itself says. States with soft bounds are free.
   LcsIntervals start() const;
-  /// Tightens, passing forwards and backwards over the stages that are pending and those whose modes are new, until nothing moves by 1e-3 of
-  /// its interval; fixes the modes of open pairs that have one possible side left. @returns false where some interval is empty: no
-  /// trajectory has these modes.
+  /// Tightens, passing forwards and backwards over the stages that are pending and those whose modes are new, until
+  /// nothing moves by 1e-3 of its interval; fixes the modes of open pairs that have one possible side left. @returns
+  /// false where some interval is empty: no trajectory has these modes.
   bool run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const;
   /// Runs, and once more with the bounds of multipliers that what was found allows: for a root.
   bool run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const;

@@ -29,8 +29,15 @@ double scale_of(const MatrixXd& matrix) { return matrix.size() > 0 ? matrix.cwis
 }  // namespace
 
 LcsPropagation::LcsPropagation(const LcsMpcProgram& program, bool without_loss)
-    : nx_(program.system.nx()), nu_(program.system.nu()), ng_(program.system.pairs()), N_(program.N), stride_(nx_ + nu_ + 2 * ng_),
-      without_loss_(without_loss), program_(&program), is_idle_(to_size(ng_)), capped_(to_size(ng_)),
+    : nx_(program.system.nx()),
+      nu_(program.system.nu()),
+      ng_(program.system.pairs()),
+      N_(program.N),
+      stride_(nx_ + nu_ + 2 * ng_),
+      without_loss_(without_loss),
+      program_(&program),
+      is_idle_(to_size(ng_)),
+      capped_(to_size(ng_)),
       forces_(program.system) {
   for (int i = 0; i < ng_; ++i) capped_[i] = program.gamma_max.size() > 0 && std::isfinite(program.gamma_max(i));
   add_rows(program.system);
@@ -86,8 +93,8 @@ void LcsPropagation::add_substituted_slacks(const LinearComplementaritySystem& s
   }
 }
 
-/// Combinations Z of the dynamics with Z C = 0, by elimination with the largest pivots: the forces do not enter there, so that positions
-/// follow from velocities though no force has a bound.
+/// Combinations Z of the dynamics with Z C = 0, by elimination with the largest pivots: the forces do not enter there,
+/// so that positions follow from velocities though no force has a bound.
 void LcsPropagation::add_rows_without_forces(const LinearComplementaritySystem& s) {
   const double scale = scale_of(s.C);
   if (scale == 0) return;  // no force enters any row
@@ -136,7 +143,8 @@ void LcsPropagation::find_idle(const LinearComplementaritySystem& s) {
 
 LcsIntervals LcsPropagation::start() const {
   const auto size = to_size(N_ * stride_ + nx_);
-  LcsIntervals out{std::vector<double>(size, -kInfinity), std::vector<double>(size, kInfinity), std::vector<LcsPending>(N_)};
+  LcsIntervals out{std::vector<double>(size, -kInfinity), std::vector<double>(size, kInfinity),
+                   std::vector<LcsPending>(N_)};
   const LcsMpcProgram& p = *program_;
   const auto set = [&](int place, double lo, double hi) {
     out.lo[place] = lo;
@@ -145,10 +153,12 @@ LcsIntervals LcsPropagation::start() const {
   for (int i = 0; i < nx_; ++i) {
     set(x(0, i), p.x0(i), p.x0(i));
     if (p.x_price.size() > 0 && std::isfinite(p.x_price(i))) continue;
-    for (int k = 1; k <= N_; ++k) set(x(k, i), p.x_min.size() > 0 ? p.x_min(i) : -kInfinity, p.x_max.size() > 0 ? p.x_max(i) : kInfinity);
+    for (int k = 1; k <= N_; ++k)
+      set(x(k, i), p.x_min.size() > 0 ? p.x_min(i) : -kInfinity, p.x_max.size() > 0 ? p.x_max(i) : kInfinity);
   }
   for (int k = 0; k < N_; ++k) {
-    for (int j = 0; j < nu_; ++j) set(u(k, j), p.u_min.size() > 0 ? p.u_min(j, k) : -kInfinity, p.u_max.size() > 0 ? p.u_max(j, k) : kInfinity);
+    for (int j = 0; j < nu_; ++j)
+      set(u(k, j), p.u_min.size() > 0 ? p.u_min(j, k) : -kInfinity, p.u_max.size() > 0 ? p.u_max(j, k) : kInfinity);
     for (int i = 0; i < ng_; ++i) {
       set(gamma(k, i), 0, p.gamma_max.size() > 0 ? p.gamma_max(i) : kInfinity);
       set(slack(k, i), 0, kInfinity);

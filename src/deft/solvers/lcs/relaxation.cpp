@@ -9,23 +9,29 @@
 namespace deft::solvers::lcs {
 namespace {
 
-constexpr double kFeasible = 1e-9;    // violation of a row that is none, of 1 + |bound|
-constexpr double kDependent = 1e-6;   // violation of a dependent row that is rounding
-constexpr double kBalanced = 1e-10;   // of rows in the working set
-constexpr double kEffectsRounding = 1e-13;   // of the effects of multipliers, summed without their signs
-constexpr double kSign = 1e-9;        // of the step: a multiplier that falls slower does not block
-constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each other
+constexpr double kFeasible = 1e-9;          // violation of a row that is none, of 1 + |bound|
+constexpr double kDependent = 1e-6;         // violation of a dependent row that is rounding
+constexpr double kBalanced = 1e-10;         // of rows in the working set
+constexpr double kEffectsRounding = 1e-13;  // of the effects of multipliers, summed without their signs
+constexpr double kSign = 1e-9;              // of the step: a multiplier that falls slower does not block
+constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each
+                                      // other
 constexpr int kBalancings = 4;
-constexpr double kLoose = 1e-3;      // of the dual: a bound that is lower by more is looked for with other centres
-constexpr double kCentred = 1e-11;    // of the largest variable: the centre stands still
-constexpr int kExtrapolate = 4;       // every fourth centre
+constexpr double kLoose = 1e-3;     // of the dual: a bound that is lower by more is looked for with other centres
+constexpr double kCentred = 1e-11;  // of the largest variable: the centre stands still
+constexpr int kExtrapolate = 4;     // every fourth centre
 constexpr double kFurthest = 1e6;
 constexpr int kCentres = 6, kExactCentres = 200;
 
 }  // namespace
 
 LcsRelaxation::LcsRelaxation(const LcsStages& stages, const LcsPropagation& layout)
-    : stages_(&stages), layout_(&layout), ng_(stages.rows().pairs()), per_(stages.rows().per_stage()), rows_(stages.num_rows()), N_(stages.N()) {
+    : stages_(&stages),
+      layout_(&layout),
+      ng_(stages.rows().pairs()),
+      per_(stages.rows().per_stage()),
+      rows_(stages.num_rows()),
+      N_(stages.N()) {
   const int pairs = N_ * ng_;
   lo_.resize(rows_);
   hi_.resize(rows_);
@@ -41,7 +47,8 @@ LcsRelaxation::LcsRelaxation(const LcsStages& stages, const LcsPropagation& layo
   w_.resize(most);
 }
 
-void LcsRelaxation::set(const LcsMpcProgram& program, const LcsIntervals& intervals, const std::vector<PairMode>& modes, bool cuts) {
+void LcsRelaxation::set(const LcsMpcProgram& program, const LcsIntervals& intervals, const std::vector<PairMode>& modes,
+                        bool cuts) {
   const LcsRows& rows = stages_->rows();
   const int nu = rows.nu(), nx = rows.nx(), nz = rows.nz();
   std::fill(lo_.begin(), lo_.end(), -kInfinity);
@@ -71,7 +78,8 @@ void LcsRelaxation::set(const LcsMpcProgram& program, const LcsIntervals& interv
     }
     const std::vector<int>& soft = rows.soft();
     for (int i = 0; i < nx; ++i) {
-      const double least = program.x_min.size() > 0 ? program.x_min(i) : -kInfinity, most = program.x_max.size() > 0 ? program.x_max(i) : kInfinity;
+      const double least = program.x_min.size() > 0 ? program.x_min(i) : -kInfinity,
+                   most = program.x_max.size() > 0 ? program.x_max(i) : kInfinity;
       const auto found = std::find(soft.begin(), soft.end(), i);
       if (found == soft.end()) {
         lo[rows.state(i)] = least;
@@ -103,7 +111,8 @@ double LcsRelaxation::diagonal(int row) const {
   if (!is_cut(row)) return stages_->diagonal(row);
   const int pair = row - rows_;
   const Cut& cut = cuts_[pair];
-  return cut.gamma * cut.gamma * stages_->diagonal(gamma_row(pair)) + cut.slack * cut.slack * stages_->diagonal(slack_row(pair)) +
+  return cut.gamma * cut.gamma * stages_->diagonal(gamma_row(pair)) +
+         cut.slack * cut.slack * stages_->diagonal(slack_row(pair)) +
          2 * cut.gamma * cut.slack * stages_->cross(pair / ng_, pair % ng_);
 }
 
@@ -213,12 +222,14 @@ void LcsRelaxation::evaluate() {
     dual_ += active_[j].lambda * residual_[j];
     size += std::abs(active_[j].lambda) * std::sqrt(diagonal(active_[j].row));
   }
-  // The minimiser is off by rounding of the multipliers' effects, which may cancel; the Lagrangian there is too high by the square.
+  // The minimiser is off by rounding of the multipliers' effects, which may cancel; the Lagrangian there is too high by
+  // the square.
   rounding_ = std::pow(kEffectsRounding * size, 2);
 }
 
 /// The dual less what the proximal term may have added: for all points z' of the node
-///   cost(z') ≥ dual + Σ ½ε[(z'_i − z_i)² − (z'_i − c_i)²],  which is linear in z'_i and least at an end of its interval.
+///   cost(z') ≥ dual + Σ ½ε[(z'_i − z_i)² − (z'_i − c_i)²],  which is linear in z'_i and least at an end of its
+///   interval.
 double LcsRelaxation::safe_bound(double cutoff) const {
   double bound = dual_ - rounding_;
   const int nz = stages_->rows().nz();
@@ -230,7 +241,8 @@ double LcsRelaxation::safe_bound(double cutoff) const {
     const double z = point_.z[i], c = centre_.empty() ? 0.0 : centre_[i];
     const double price = price_[i % nz];
     double end = z > c ? z_hi_[i] : z_lo_[i];
-    if (!std::isfinite(end) && price > 0 && std::isfinite(cutoff)) end = std::max(cutoff, 0.0) / price;  // more would cost more
+    if (!std::isfinite(end) && price > 0 && std::isfinite(cutoff))
+      end = std::max(cutoff, 0.0) / price;  // more would cost more
     if (!std::isfinite(end)) {
       if (std::abs(z - c) <= kCentred * (1 + largest)) continue;
       return -kInfinity;
@@ -267,8 +279,9 @@ int LcsRelaxation::most_violated(double& target, int& side) const {
   return worst;
 }
 
-/// The multiplier of the row looked at last, which hardly differs from combinations of the working set, grows by `length` in the
-/// direction of its violation, others move along, until one of them becomes zero and its row leaves. @returns false where none does.
+/// The multiplier of the row looked at last, which hardly differs from combinations of the working set, grows by
+/// `length` in the direction of its violation, others move along, until one of them becomes zero and its row leaves.
+/// @returns false where none does.
 bool LcsRelaxation::step_along_null(int direction, double& length) {
   length = kInfinity;
   std::size_t blocking = active_.size();
@@ -359,7 +372,8 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
     double length = 0;
     const int direction = by > 0 ? 1 : -1;
     if (!step_along_null(direction, length)) {
-      if (gain < kImpossible * (1 + std::abs(dual_))) return End::kFailed;  // rounding: as many rows as variables contradict nothing
+      if (gain < kImpossible * (1 + std::abs(dual_)))
+        return End::kFailed;  // rounding: as many rows as variables contradict nothing
       bound_ = kInfinity;
       return End::kInfeasible;
     }
@@ -371,11 +385,13 @@ LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
 
 double LcsRelaxation::distance_to_centre() const {
   double most = 0;
-  for (std::size_t i = 0; i < point_.z.size(); ++i) most = std::max(most, std::abs(point_.z[i] - (centre_.empty() ? 0.0 : centre_[i])));
+  for (std::size_t i = 0; i < point_.z.size(); ++i)
+    most = std::max(most, std::abs(point_.z[i] - (centre_.empty() ? 0.0 : centre_[i])));
   return most;
 }
 
-/// The centre moves to the minimiser, or further along where steps shrink like a geometric series: any centre is allowed.
+/// The centre moves to the minimiser, or further along where steps shrink like a geometric series: any centre is
+/// allowed.
 LcsRelaxation::End LcsRelaxation::recentre(double cutoff, int round) {
   double now = 0, along = 0;
   move_.resize(point_.z.size());
@@ -387,7 +403,9 @@ LcsRelaxation::End LcsRelaxation::recentre(double cutoff, int round) {
     along += move_[i] * last_move_[i];
   }
   const double ratio = now > 0 ? along / now : 0.0;
-  const double further = round % kExtrapolate == kExtrapolate - 1 && ratio > 0.1 && ratio < 1 ? std::min(ratio / (1 - ratio), kFurthest) : 0.0;
+  const double further = round % kExtrapolate == kExtrapolate - 1 && ratio > 0.1 && ratio < 1
+                             ? std::min(ratio / (1 - ratio), kFurthest)
+                             : 0.0;
   centre_ = point_.z;
   for (std::size_t i = 0; i < centre_.size(); ++i) centre_[i] += further * move_[i];
   return climb(cutoff);
@@ -406,9 +424,9 @@ LcsRelaxation::End LcsRelaxation::solve(double cutoff, bool exact) {
     if (end == End::kOptimal) bound_ = safe_bound(cutoff);
   } else if (end == End::kOptimal) {
     bound_ = safe_bound(cutoff);
-    // Other centres tell whether the node is not needed, where the proximal term alone may lift the dual above the cutoff, and find
-    // a bound, where multipliers without one of their own leave none. The multipliers for the centre zero are what children start from:
-    // they are not degenerate.
+    // Other centres tell whether the node is not needed, where the proximal term alone may lift the dual above the
+    // cutoff, and find a bound, where multipliers without one of their own leave none. The multipliers for the centre
+    // zero are what children start from: they are not degenerate.
     const auto wanted = [&] { return dual_ >= cutoff || dual_ - bound_ > kLoose * (1 + std::abs(dual_)); };
     if (wanted()) {
       const std::vector<LcsMultiplier> before = working();
@@ -472,7 +490,8 @@ double LcsRelaxation::gain(int row, double target, int pivots) {
     }
     factor->remove(static_cast<int>(blocking));
     trial_.erase(trial_.begin() + static_cast<std::ptrdiff_t>(blocking));
-    std::copy(w_.begin() + static_cast<std::ptrdiff_t>(blocking) + 1, w_.begin() + static_cast<std::ptrdiff_t>(n), w_.begin() + static_cast<std::ptrdiff_t>(blocking));
+    std::copy(w_.begin() + static_cast<std::ptrdiff_t>(blocking) + 1, w_.begin() + static_cast<std::ptrdiff_t>(n),
+              w_.begin() + static_cast<std::ptrdiff_t>(blocking));
   }
 }
 

@@ -1,13 +1,14 @@
 #pragma once
-// The convex relaxation of an LcsMpcProgram at one node of the search: rows of LcsStages within bounds, γ_i = 0 or s_i = 0 for pairs whose
-// mode is fixed, and for open pairs with γ_i ≤ L, s_i ≤ S the hull of {γ_i s_i = 0}:  S γ_i + L s_i ≤ L S.  Internal to solvers.
+// The convex relaxation of an LcsMpcProgram at one node of the search: rows of LcsStages within bounds, γ_i = 0 or s_i
+// = 0 for pairs whose mode is fixed, and for open pairs with γ_i ≤ L, s_i ≤ S the hull of {γ_i s_i = 0}:  S γ_i + L s_i
+// ≤ L S.  Internal to solvers.
 
 #include <span>
 #include <vector>
 
-#include "deft/solvers/linear/delassus_factor.hpp"
 #include "deft/solvers/lcs/propagation.hpp"
 #include "deft/solvers/lcs/stages.hpp"
+#include "deft/solvers/linear/delassus_factor.hpp"
 
 namespace deft::solvers::lcs {
 
@@ -17,8 +18,9 @@ struct LcsMultiplier {
   double lambda = 0;
 };
 
-/// The dual active-set method on the rows' answers to multipliers (LcsStages::column). Starts from any multipliers of the right signs,
-/// climbs the dual, and ends early where its value proves that the node is not needed. One object per thread.
+/// The dual active-set method on the rows' answers to multipliers (LcsStages::column). Starts from any multipliers of
+/// the right signs, climbs the dual, and ends early where its value proves that the node is not needed. One object per
+/// thread.
 class LcsRelaxation {
  public:
   enum class End { kOptimal, kAbove, kInfeasible, kFailed };
@@ -31,15 +33,16 @@ class LcsRelaxation {
   void start(std::span<const LcsMultiplier> working);
 
   /// @param cutoff  the search ends with kAbove as soon as bound() reaches it.
-  /// @param exact  move the centre of the proximal term until the term does not matter any more; otherwise it stays at zero.
+  /// @param exact  move the centre of the proximal term until the term does not matter any more; otherwise it stays at
+  /// zero.
   End solve(double cutoff, bool exact = false);
   /// A value that no point of the node falls below. Valid after solve, whatever its end (kInfeasible: infinity).
   double bound() const { return bound_; }
   /// The minimiser for the last multipliers.
   const LcsStagePoint& point() const { return point_; }
   std::vector<LcsMultiplier> working() const;
-  /// How much the dual grows when `row` is held at `target`, as far as `pivots` rows of the working set that leave on the way, and none
-  /// that would join, tell. @pre solve ended with kOptimal.
+  /// How much the dual grows when `row` is held at `target`, as far as `pivots` rows of the working set that leave on
+  /// the way, and none that would join, tell. @pre solve ended with kOptimal.
   double gain(int row, double target, int pivots);
 
   int gamma_row(int pair) const { return pair / ng_ * per_ + pair % ng_; }
@@ -85,11 +88,11 @@ class LcsRelaxation {
   std::vector<double> lo_, hi_;      // per row
   std::vector<double> z_lo_, z_hi_;  // per variable
   std::vector<double> price_;
-  std::vector<Cut> cuts_;            // per pair
+  std::vector<Cut> cuts_;  // per pair
   std::vector<double> centre_, move_, last_move_;
   std::vector<Active> active_;
-  std::vector<int> place_;           // of a row in active_, or −1
-  std::vector<char> skipped_;        // dependent rows violated by rounding
+  std::vector<int> place_;     // of a row in active_, or −1
+  std::vector<char> skipped_;  // dependent rows violated by rounding
   linear::DelassusFactor factor_, trial_factor_;
   std::vector<Active> trial_;
   std::vector<double> lambda_, residual_, step_, w_;

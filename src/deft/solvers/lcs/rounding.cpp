@@ -15,13 +15,17 @@ constexpr double kPull = 1e-7;      // multiplier that asks for the change, of 1
 constexpr int kRounds = 30;
 
 double largest(const LcsTrajectory& t) {
-  return std::max({t.x.cwiseAbs().maxCoeff(), t.u.size() > 0 ? t.u.cwiseAbs().maxCoeff() : 0.0, t.gamma.size() > 0 ? t.gamma.cwiseAbs().maxCoeff() : 0.0});
+  return std::max({t.x.cwiseAbs().maxCoeff(), t.u.size() > 0 ? t.u.cwiseAbs().maxCoeff() : 0.0,
+                   t.gamma.size() > 0 ? t.gamma.cwiseAbs().maxCoeff() : 0.0});
 }
 
 }  // namespace
 
 LcsRounding::LcsRounding(const LcsMpcProgram& program, const LcsStages& stages, const LcsPropagation& layout)
-    : program_(&program), stages_(&stages), relaxation_(stages, layout), intervals_(layout.start()),
+    : program_(&program),
+      stages_(&stages),
+      relaxation_(stages, layout),
+      intervals_(layout.start()),
       M_(program.system.D * program.system.C + program.system.E) {}
 
 MatrixXd LcsRounding::inputs(const LcsStagePoint& point) const {
@@ -48,7 +52,8 @@ std::optional<std::vector<PairMode>> LcsRounding::simulate(const MatrixXd& u) {
     const lcp::ComplementarityResult& found = solver.solve(step);
     if (!usable(found.status)) return std::nullopt;
     x = free + s.C * found.solution.z;
-    for (int i = 0; i < ng; ++i) modes.push_back(found.solution.z(i) > found.solution.w(i) ? PairMode::kSlackZero : PairMode::kGammaZero);
+    for (int i = 0; i < ng; ++i)
+      modes.push_back(found.solution.z(i) > found.solution.w(i) ? PairMode::kSlackZero : PairMode::kGammaZero);
   }
   return modes;
 }
@@ -86,7 +91,8 @@ int LcsRounding::change_sides(std::vector<PairMode>& modes) const {
   return changes;
 }
 
-std::optional<LcsCandidate> LcsRounding::improve(std::vector<PairMode> modes, std::span<const LcsMultiplier> working, double cutoff) {
+std::optional<LcsCandidate> LcsRounding::improve(std::vector<PairMode> modes, std::span<const LcsMultiplier> working,
+                                                 double cutoff) {
   std::optional<LcsCandidate> best;
   std::vector<LcsMultiplier> from(working.begin(), working.end());
   for (int round = 0; round < kRounds; ++round) {
@@ -94,7 +100,8 @@ std::optional<LcsCandidate> LcsRounding::improve(std::vector<PairMode> modes, st
     relaxation_.start(from);
     if (relaxation_.solve(cutoff, true) != LcsRelaxation::End::kOptimal) break;
     LcsCandidate found = read(relaxation_.point(), modes);
-    if (found.certificate.max() > kAccepted * (1 + largest(found.trajectory)) || found.certificate.cost >= cutoff) break;
+    if (found.certificate.max() > kAccepted * (1 + largest(found.trajectory)) || found.certificate.cost >= cutoff)
+      break;
     cutoff = found.certificate.cost;
     best = std::move(found);
     if (change_sides(modes) == 0) break;

@@ -1,6 +1,7 @@
 #pragma once
-// From inputs to feasible trajectories: the system is simulated with given inputs, the modes that occur are held, and the convex program
-// that they leave is solved; pairs at the corner of both modes then change sides while that pays. Internal to solvers.
+// From inputs to feasible trajectories: the system is simulated with given inputs, the modes that occur are held, and
+// the convex program that they leave is solved; pairs at the corner of both modes then change sides while that pays.
+// Internal to solvers.
 
 #include <limits>
 #include <optional>
@@ -25,7 +26,8 @@ class LcsRounding {
   std::optional<std::vector<PairMode>> simulate(const Eigen::MatrixXd& u);
   /// The best trajectory with these modes, all fixed, and with those that changing sides at corners leads to.
   /// @returns nothing where it would not cost less than `cutoff`, or none passes the certificate.
-  std::optional<LcsCandidate> improve(std::vector<PairMode> modes, std::span<const LcsMultiplier> working, double cutoff);
+  std::optional<LcsCandidate> improve(std::vector<PairMode> modes, std::span<const LcsMultiplier> working,
+                                      double cutoff);
   /// The inputs of a point of the relaxation: nu × N.
   Eigen::MatrixXd inputs(const LcsStagePoint& point) const;
   long iterations() const { return relaxation_.iterations(); }

@@ -1,6 +1,7 @@
 #pragma once
-// The rows of the convex relaxation of an LcsMpcProgram: what can be bounded at one stage, as sparse rows of (x_k, x_{k+1}, z_k), where
-// z_k = (u_k, γ_{k+1}, e_{k+1}) and e_i ≥ 0 is the violation of the soft bounds of one state. Internal to solvers.
+// The rows of the convex relaxation of an LcsMpcProgram: what can be bounded at one stage, as sparse rows of (x_k,
+// x_{k+1}, z_k), where z_k = (u_k, γ_{k+1}, e_{k+1}) and e_i ≥ 0 is the violation of the soft bounds of one state.
+// Internal to solvers.
 
 #include <span>
 #include <vector>
@@ -20,8 +21,8 @@ struct LcsTerm {
   double a = 0;
 };
 
-/// The same rows at every stage: γ_i, s_i, u_j, (x_{k+1})_i, and per soft state x − e, x + e and e. Row r of stage k has the number
-/// k·per_stage + r.
+/// The same rows at every stage: γ_i, s_i, u_j, (x_{k+1})_i, and per soft state x − e, x + e and e. Row r of stage k
+/// has the number k·per_stage + r.
 class LcsRows {
  public:
   explicit LcsRows(const LcsMpcProgram& program);

@@ -10,26 +10,27 @@
 namespace deft::solvers::lcs {
 namespace {
 
-constexpr double kViolated = 1e-9;    // both sides of an open pair above: it is violated
-constexpr double kScaleless = 10;     // stands for a bound that is not known when violations are compared
-constexpr int kScored = 16;           // most violated pairs whose children are estimated
-constexpr std::size_t kDeep = 4;      // decisions; above, estimates follow the dual further:
+constexpr double kViolated = 1e-9;  // both sides of an open pair above: it is violated
+constexpr double kScaleless = 10;   // stands for a bound that is not known when violations are compared
+constexpr int kScored = 16;         // most violated pairs whose children are estimated
+constexpr std::size_t kDeep = 4;    // decisions; above, estimates follow the dual further:
 constexpr int kDeepPivots = 20, kPivots = 2;
-constexpr double kLeastGain = 1e-8;   // of the cost: estimates below count as this
-constexpr double kCloses = 100;       // the score of a pair, one side of which is estimated to close, grows by this
-constexpr double kZeroCost = 1e-6;    // of the weights of start and goals: a smaller cost counts as this in relative gaps
-constexpr double kLeastGap = 1e-12;   // absolute: a smaller difference is none
-constexpr double kCeiling = 1.001;    // times the largest possible cost
-constexpr double kHeavy = 0.3;        // of the root's cost: a larger proximal term would rule the tree
-constexpr double kWithin = 0.999;     // of the gap: nodes close at, so that rounding does not leave it
+constexpr double kLeastGain = 1e-8;  // of the cost: estimates below count as this
+constexpr double kCloses = 100;      // the score of a pair, one side of which is estimated to close, grows by this
+constexpr double kZeroCost = 1e-6;  // of the weights of start and goals: a smaller cost counts as this in relative gaps
+constexpr double kLeastGap = 1e-12;               // absolute: a smaller difference is none
+constexpr double kCeiling = 1.001;                // times the largest possible cost
+constexpr double kHeavy = 0.3;                    // of the root's cost: a larger proximal term would rule the tree
+constexpr double kWithin = 0.999;                 // of the gap: nodes close at, so that rounding does not leave it
 constexpr int kRootRounds = 40, kNodeRounds = 8;  // of propagation
-constexpr int kAlone = 64;            // nodes that are explored one dive at a time
-constexpr int kDives = 8, kNodesPerDive = 12;  // of a round afterwards
-constexpr int kRoundEvery = 4;        // dives: the first node of every fourth is rounded
+constexpr int kAlone = 64;                        // nodes that are explored one dive at a time
+constexpr int kDives = 8, kNodesPerDive = 12;     // of a round afterwards
+constexpr int kRoundEvery = 4;                    // dives: the first node of every fourth is rounded
 
 /// Whether a lower bound lies above its upper one, by however little.
 bool crossed(const LcsMpcProgram& program) {
-  if (program.u_min.size() > 0 && program.u_max.size() > 0 && (program.u_min.array() > program.u_max.array()).any()) return true;
+  if (program.u_min.size() > 0 && program.u_max.size() > 0 && (program.u_min.array() > program.u_max.array()).any())
+    return true;
   if (program.gamma_max.size() > 0 && (program.gamma_max.array() < 0).any()) return true;
   for (Eigen::Index i = 0; i < program.x_min.size() && program.x_max.size() > 0; ++i) {
     const bool soft = program.x_price.size() > 0 && std::isfinite(program.x_price(i));
@@ -59,7 +60,9 @@ struct LcsSearch::Dive {
 class LcsSearch::Worker {
  public:
   Worker(const LcsSearch& search)
-      : search_(search), relaxation_(*search.stages_, search.propagation_), rounding_(*search.program_, *search.stages_, search.propagation_),
+      : search_(search),
+        relaxation_(*search.stages_, search.propagation_),
+        rounding_(*search.program_, *search.stages_, search.propagation_),
         ng_(search.program_->system.pairs()) {}
 
   void dive(Dive& dive) {
@@ -69,7 +72,8 @@ class LcsSearch::Worker {
     bool follow = false;  // the last node of `open` is a child whose modes and intervals are at hand
     while (!open.empty() && dive.nodes < kNodesPerDive && search_.clock_.seconds() <= search_.settings_.time_limit_s) {
       if (!follow) {
-        const auto best = std::min_element(open.begin(), open.end(), [](const Node& a, const Node& b) { return a.bound < b.bound; });
+        const auto best =
+            std::min_element(open.begin(), open.end(), [](const Node& a, const Node& b) { return a.bound < b.bound; });
         std::iter_swap(best, open.end() - 1);
       }
       Node node = std::move(open.back());
@@ -85,7 +89,8 @@ class LcsSearch::Worker {
 
   /// Fixes what was decided on the way to `node`.
   static void decide(const Node& node, std::vector<PairMode>& modes) {
-    for (const int decision : node.path) modes[decision / 2] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
+    for (const int decision : node.path)
+      modes[decision / 2] = decision % 2 ? PairMode::kSlackZero : PairMode::kGammaZero;
   }
 
   void close(const Node& node, double bound) {
@@ -171,14 +176,16 @@ class LcsSearch::Worker {
     }
     if (candidates_.empty()) return -1;
     const std::size_t scored = std::min(candidates_.size(), to_size(kScored));
-    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(scored), candidates_.end(),
-                      [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::partial_sort(
+        candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(scored), candidates_.end(),
+        [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     int best = -1;
     double best_score = -1;
     const double least = kLeastGain * (1 + std::abs(relaxation_.bound()));
     for (std::size_t c = 0; c < scored; ++c) {
       const int pair = candidates_[c].second;
-      const double gamma_gain = relaxation_.gain(relaxation_.gamma_row(pair), 0, pivots), slack_gain = relaxation_.gain(relaxation_.slack_row(pair), 0, pivots);
+      const double gamma_gain = relaxation_.gain(relaxation_.gamma_row(pair), 0, pivots),
+                   slack_gain = relaxation_.gain(relaxation_.slack_row(pair), 0, pivots);
       double score = std::clamp(gamma_gain, least, 1e9) * std::clamp(slack_gain, least, 1e9);
       if (relaxation_.bound() + std::max(gamma_gain, slack_gain) >= cutoff()) score *= kCloses;
       if (score > best_score) best_score = score, best = pair, slack_first_ = slack_gain < gamma_gain;
@@ -261,8 +268,14 @@ class LcsSearch::Worker {
   bool slack_first_ = false;
 };
 
-LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings, bool any_weight)
-    : program_(&program), stages_(&stages), settings_(settings), propagation_(program), any_weight_(any_weight), unproven_bound_(kInfinity) {}
+LcsSearch::LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings,
+                     bool any_weight)
+    : program_(&program),
+      stages_(&stages),
+      settings_(settings),
+      propagation_(program),
+      any_weight_(any_weight),
+      unproven_bound_(kInfinity) {}
 
 LcsSearch::~LcsSearch() = default;
 
@@ -274,13 +287,15 @@ double LcsSearch::cutoff(double cost) const {
 void LcsSearch::push(Node node) {
   node.number = numbers_++;
   open_.push_back(std::move(node));
-  std::push_heap(open_.begin(), open_.end(),
-                 [](const Node& a, const Node& b) { return a.bound != b.bound ? a.bound > b.bound : a.number < b.number; });
+  std::push_heap(open_.begin(), open_.end(), [](const Node& a, const Node& b) {
+    return a.bound != b.bound ? a.bound > b.bound : a.number < b.number;
+  });
 }
 
 LcsSearch::Node LcsSearch::pop() {
-  std::pop_heap(open_.begin(), open_.end(),
-                [](const Node& a, const Node& b) { return a.bound != b.bound ? a.bound > b.bound : a.number < b.number; });
+  std::pop_heap(open_.begin(), open_.end(), [](const Node& a, const Node& b) {
+    return a.bound != b.bound ? a.bound > b.bound : a.number < b.number;
+  });
   Node node = std::move(open_.back());
   open_.pop_back();
   return node;
@@ -331,8 +346,10 @@ double LcsSearch::find_ceiling() const {
     for (int i = 0; i < nx && k > 0 && program_->x_price.size() > 0; ++i) {
       if (!std::isfinite(program_->x_price(i)) || program_->x_price(i) == 0) continue;
       const double lo = root_intervals_.lo[propagation_.x(k, i)], hi = root_intervals_.hi[propagation_.x(k, i)];
-      const double least = program_->x_min.size() > 0 ? program_->x_min(i) : -kInfinity, most_wanted = program_->x_max.size() > 0 ? program_->x_max(i) : kInfinity;
-      const double below = std::isfinite(least) ? least - lo : 0.0, above = std::isfinite(most_wanted) ? hi - most_wanted : 0.0;
+      const double least = program_->x_min.size() > 0 ? program_->x_min(i) : -kInfinity,
+                   most_wanted = program_->x_max.size() > 0 ? program_->x_max(i) : kInfinity;
+      const double below = std::isfinite(least) ? least - lo : 0.0,
+                   above = std::isfinite(most_wanted) ? hi - most_wanted : 0.0;
       cost += program_->x_price(i) * std::max({below, above, 0.0});
     }
   }
@@ -345,7 +362,8 @@ void LcsSearch::begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcRes
     LcsRounding& rounding = workers_.front()->rounding();
     const auto modes = rounding.simulate(u);
     if (!modes) continue;
-    std::optional<LcsCandidate> candidate = rounding.improve(*modes, {}, result.has_incumbent ? result.cost : kInfinity);
+    std::optional<LcsCandidate> candidate =
+        rounding.improve(*modes, {}, result.has_incumbent ? result.cost : kInfinity);
     take(candidate, result);
   }
 }
@@ -361,7 +379,8 @@ bool LcsSearch::run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResul
   least_cost_ = std::max(kZeroCost * least_cost_, kLeastGap / settings_.gap);
   root_modes_.assign(program_->N * program_->system.pairs(), PairMode::kOpen);
   root_intervals_ = propagation_.start();
-  const bool possible = !crossed(*program_) && propagation_.run_twice(root_intervals_, root_modes_, kRootRounds, scratch_);
+  const bool possible =
+      !crossed(*program_) && propagation_.run_twice(root_intervals_, root_modes_, kRootRounds, scratch_);
   if (possible) {
     ceiling_ = find_ceiling();
     begin(suggestions, result);
@@ -415,7 +434,8 @@ void LcsSearch::find_bound(LcsMpcResult& result) const {
   if (!open_.empty()) least = std::min(least, open_.front().bound);  // of the heap
   // Closed nodes were closed at bounds no lower than the cutoff.
   result.bound = result.has_incumbent ? std::max(0.0, std::min(least, cutoff(result.cost))) : least;
-  result.gap = result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
+  result.gap =
+      result.has_incumbent ? std::max(0.0, result.cost - result.bound) / std::max(result.cost, least_cost_) : kInfinity;
   result.time_s = clock_.seconds();
 }
 
@@ -426,8 +446,10 @@ bool LcsSearch::report(LcsMpcResult& result) const {
 
 void LcsSearch::finish(LcsMpcResult& result) const {
   find_bound(result);
-  if (result.status == Status::kSolved && !result.has_incumbent) result.status = unproven_ ? Status::kNumericalFailure : Status::kInfeasible;
-  if (result.status == Status::kSolved && unproven_bound_ < cutoff(result.cost)) result.status = Status::kNumericalFailure;
+  if (result.status == Status::kSolved && !result.has_incumbent)
+    result.status = unproven_ ? Status::kNumericalFailure : Status::kInfeasible;
+  if (result.status == Status::kSolved && unproven_bound_ < cutoff(result.cost))
+    result.status = Status::kNumericalFailure;
   for (const auto& worker : workers_) result.iterations += worker->iterations();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The search tree over the modes of complementarity pairs. Internal to solvers; branch_and_bound.hpp is the public door.
+// The search tree over the modes of complementarity pairs. Internal to solvers; branch_and_bound.hpp is the public
+// door.
 
 #include <memory>
 #include <vector>
@@ -9,12 +10,13 @@
 
 namespace deft::solvers::lcs {
 
-/// Searches one program. Nodes are explored in rounds of short dives from the nodes of least bound; a dive sees the incumbent of the
-/// start of its round only, so that the tree does not depend on the number of threads.
+/// Searches one program. Nodes are explored in rounds of short dives from the nodes of least bound; a dive sees the
+/// incumbent of the start of its round only, so that the tree does not depend on the number of threads.
 class LcsSearch {
  public:
   /// @param any_weight  search even if the proximal term is heavy.
-  LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings, bool any_weight);
+  LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings,
+            bool any_weight);
   ~LcsSearch();
 
   /// @param suggestions  inputs to round first.
@@ -53,8 +55,8 @@ class LcsSearch {
   std::vector<Node> open_;  // a heap, least bound first
   std::int64_t numbers_ = 0;
   bool any_weight_;
-  bool heavy_ = false;      // the proximal term
-  bool unproven_ = false;   // a node without open pairs could not be solved
+  bool heavy_ = false;     // the proximal term
+  bool unproven_ = false;  // a node without open pairs could not be solved
   double unproven_bound_ = 0;
   double least_cost_ = 0;
   double ceiling_ = std::numeric_limits<double>::infinity();

@@ -14,13 +14,14 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kProximal = 1e-4;   // ε of a multiplier, times the curvature that its effect has in the cost
-constexpr double kSpread = 1e3;      // largest ratio of two of these curvatures
-constexpr double kUndone = 1e-4;      // weight of what inputs pay to undo a multiplier, beside what its effect costs
-constexpr double kFree = 1e-3;        // of the largest weight: an input without weight counts as this when it undoes a multiplier
-constexpr double kReached = 1e-2;     // of the direction that inputs reach best: others hardly count as reached
+constexpr double kProximal = 1e-4;  // ε of a multiplier, times the curvature that its effect has in the cost
+constexpr double kSpread = 1e3;     // largest ratio of two of these curvatures
+constexpr double kUndone = 1e-4;    // weight of what inputs pay to undo a multiplier, beside what its effect costs
+constexpr double kFree = 1e-3;      // of the largest weight: an input without weight counts as this when it undoes a
+                                    // multiplier
+constexpr double kReached = 1e-2;   // of the direction that inputs reach best: others hardly count as reached
 constexpr double kNoCurvature = 1e-12;  // of the largest: rounding
-constexpr double kWeightless = 1e-9; // of the largest eigenvalue of R: inputs below have no weight of their own
+constexpr double kWeightless = 1e-9;    // of the largest eigenvalue of R: inputs below have no weight of their own
 
 /// out += M v, column after column (M is column-major).
 void add_product(const MatrixXd& M, const double* v, double* out) {
@@ -58,8 +59,15 @@ bool same_softness(const LcsRows& a, const LcsMpcProgram& program) { return a.so
 }  // namespace
 
 LcsStages::LcsStages(const LcsMpcProgram& program, double weight)
-    : rows_(program), N_(program.N), system_(program.system), Q_(program.Q), R_(program.R), Qf_(program.Qf), x_price_(program.x_price),
-      columns_(to_size(num_rows())), column_memory_(to_size(num_rows())) {
+    : rows_(program),
+      N_(program.N),
+      system_(program.system),
+      Q_(program.Q),
+      R_(program.R),
+      Qf_(program.Qf),
+      x_price_(program.x_price),
+      columns_(to_size(num_rows())),
+      column_memory_(to_size(num_rows())) {
   const int nu = rows_.nu(), ng = rows_.pairs();
   G_ = MatrixXd::Zero(rows_.nx(), rows_.nz());
   G_.leftCols(nu) = system_.B;
@@ -74,9 +82,10 @@ LcsStages::LcsStages(const LcsMpcProgram& program, double weight)
 
 bool LcsStages::fits(const LcsMpcProgram& program) const {
   const LinearComplementaritySystem& s = program.system;
-  return program.N == N_ && same(s.A, system_.A) && same(s.B, system_.B) && same(s.C, system_.C) && same(s.D0, system_.D0) &&
-         same(s.D, system_.D) && same(s.E, system_.E) && same(s.H, system_.H) && same(program.Q, Q_) && same(program.R, R_) &&
-         same(program.Qf, Qf_) && same(program.x_price, x_price_) && same_softness(rows_, program);
+  return program.N == N_ && same(s.A, system_.A) && same(s.B, system_.B) && same(s.C, system_.C) &&
+         same(s.D0, system_.D0) && same(s.D, system_.D) && same(s.E, system_.E) && same(s.H, system_.H) &&
+         same(program.Q, Q_) && same(program.R, R_) && same(program.Qf, Qf_) && same(program.x_price, x_price_) &&
+         same_softness(rows_, program);
 }
 
 void LcsStages::set_data(const LcsMpcProgram& program) {
@@ -87,8 +96,8 @@ void LcsStages::set_data(const LcsMpcProgram& program) {
   rows_ = LcsRows(program);
 }
 
-/// Curvature per entry of z: of what it does to the next state, in the weights of two steps and of the end. Multipliers that do not enter
-/// the dynamics trade with the next state in their slack rows.
+/// Curvature per entry of z: of what it does to the next state, in the weights of two steps and of the end. Multipliers
+/// that do not enter the dynamics trade with the next state in their slack rows.
 void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_weight) {
   const int nx = rows_.nx(), nu = rows_.nu(), ng = rows_.pairs();
   const MatrixXd R = 2 * program.R;
@@ -96,8 +105,10 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_wei
   const MatrixXd P = 2 * (program.Q + program.Qf + system_.A.transpose() * program.Q * system_.A);
   VectorXd curvature = VectorXd::Zero(rows_.nz());
   for (int i = 0; i < nu + ng; ++i) curvature(i) = G_.col(i).dot(P * G_.col(i));
-  for (std::size_t i = 0; i < rows_.soft().size(); ++i) curvature(nu + ng + static_cast<int>(i)) = P(rows_.soft()[i], rows_.soft()[i]);
-  // What the inputs pay to undo it counts too, or a cost without weight on states would leave multipliers no curvature at all.
+  for (std::size_t i = 0; i < rows_.soft().size(); ++i)
+    curvature(nu + ng + static_cast<int>(i)) = P(rows_.soft()[i], rows_.soft()[i]);
+  // What the inputs pay to undo it counts too, or a cost without weight on states would leave multipliers no curvature
+  // at all.
   if (nu > 0) {
     MatrixXd weight = R;
     weight.diagonal().array() += kFree * input_weight;
@@ -120,12 +131,12 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_wei
     if (curvature(nu + i) > 0) continue;
     for (int j = 0; j < ng; ++j) {
       const double reach = system_.D.row(j).dot(inverse * system_.D.row(j).transpose());
-      if (system_.E(j, i) != 0 && reach > 0) curvature(nu + i) = std::max(curvature(nu + i), system_.E(j, i) * system_.E(j, i) / reach);
+      if (system_.E(j, i) != 0 && reach > 0)
+        curvature(nu + i) = std::max(curvature(nu + i), system_.E(j, i) * system_.E(j, i) / reach);
     }
   }
   epsilon_.resize(rows_.nz());
-  const bool weightless =
-      nu > 0 && symmetric_eigenvalues(R).minCoeff() <= kWeightless * input_weight;
+  const bool weightless = nu > 0 && symmetric_eigenvalues(R).minCoeff() <= kWeightless * input_weight;
   for (int i = 0; i < rows_.nz(); ++i) {
     double h = curvature(i);
     if (i >= nu) h = h > kNoCurvature * largest ? std::clamp(h, largest / kSpread, largest) : largest;
@@ -230,7 +241,9 @@ void LcsStages::read_rows(const double* x, const double* z, bool affine, double*
     for (int r = 0; r < per; ++r) {
       double sum = affine ? rows_.constant(r) : 0.0;
       for (const LcsTerm& term : rows_.terms(r))
-        sum += term.a * (term.of == LcsQuantity::kVariable ? zk : term.of == LcsQuantity::kNext ? next : now)[term.index];
+        sum += term.a * (term.of == LcsQuantity::kVariable ? zk
+                         : term.of == LcsQuantity::kNext   ? next
+                                                           : now)[term.index];
       yk[r] = sum;
     }
   }

@@ -1,9 +1,11 @@
 #pragma once
-// Minimises the cost of an LcsMpcProgram plus multiples of its rows, without any constraint but the dynamics: a linear–quadratic
-// regulator whose inputs are all of z_k = (u_k, γ_{k+1}, e_{k+1}). Its Riccati recursion depends on the system, the weights and N only,
-// so it is made once; every minimisation afterwards costs one sweep backward and one forward, linear in N. Internal to solvers.
+// Minimises the cost of an LcsMpcProgram plus multiples of its rows, without any constraint but the dynamics: a
+// linear–quadratic regulator whose inputs are all of z_k = (u_k, γ_{k+1}, e_{k+1}). Its Riccati recursion depends on
+// the system, the weights and N only, so it is made once; every minimisation afterwards costs one sweep backward and
+// one forward, linear in N. Internal to solvers.
 //
-//   min  cost(x, u) + Σ price·e + ½ Σ ε_i (z_i − c_i)² + Σ_r λ_r (row_r(x, z) − constant_r)     [proximal weight ε, centre c]
+//   min  cost(x, u) + Σ price·e + ½ Σ ε_i (z_i − c_i)² + Σ_r λ_r (row_r(x, z) − constant_r)     [proximal weight ε,
+//   centre c]
 //
 // ε_i > 0 on γ, e, and on inputs without weight, because the cost alone does not determine them.
 
@@ -29,9 +31,7 @@ struct LcsStagePoint {
 class LcsStages {
  public:
   /// Scratch of one thread.
-  struct Scratch {
-    std::vector<double> state_gradient, variable_gradient, offset, p, pv;
-  };
+  struct Scratch { std::vector<double> state_gradient, variable_gradient, offset, p, pv; };
 
   /// Factors. @pre check(program) passed. @param weight  of the proximal term, times its usual one.
   explicit LcsStages(const LcsMpcProgram& program, double weight = 1);

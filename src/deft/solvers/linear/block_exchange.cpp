@@ -53,8 +53,8 @@ bool BlockExchange::exchange(PivotTable& table, std::span<const int> set, double
         row[set[k]] = 0;
       }
     }
-    kernels::dense_kernels().multiply_many(last - first, size, 1.0, others_.data() + to_size(first) * count, size, 1, solved_.data(), ld,
-                                  table.row(first), ld, ld);
+    kernels::dense_kernels().multiply_many(last - first, size, 1.0, others_.data() + to_size(first) * count, size, 1,
+                                           solved_.data(), ld, table.row(first), ld, ld);
     first = last;
   }
   for (std::size_t k = 0; k < count; ++k) {

@@ -9,9 +9,11 @@
 
 namespace deft::solvers::linear {
 
-/// A principal transform: of a dictionary x = T y + b, whose row i and column i belong to one pair, the pairs B change places,
+/// A principal transform: of a dictionary x = T y + b, whose row i and column i belong to one pair, the pairs B change
+/// places,
 ///   y_B = T_BB⁻¹(x_B − T_BN y_N − b_B),   x_N = T_NB y_B + T_NN y_N + b_N,
-/// by one LU factorisation and products of matrices: the same as |B| pivots, in a fraction of their time. Allocates when sizes grow.
+/// by one LU factorisation and products of matrices: the same as |B| pivots, in a fraction of their time. Allocates
+/// when sizes grow.
 class BlockExchange {
  public:
   /// @param set  ascending rows, which are columns too. @param least  of a pivot that counts.

@@ -28,8 +28,8 @@ class DelassusFactor {
   /// Looks at a row whose products with A are w (size(); zeros before `first`), with itself w_rr. @returns whether it
   /// is independent of A, up to rounding. Then `append` may follow, otherwise `null_direction`.
   bool independent(const double* w, int first, double w_rr);
-  /// What of |row|² of the row looked at last lies outside the span of A, up to rounding; and a better value of it, which the caller
-  /// found by other means. Then `append` may follow.
+  /// What of |row|² of the row looked at last lies outside the span of A, up to rounding; and a better value of it,
+  /// which the caller found by other means. Then `append` may follow.
   double rest() const { return rest_; }
   void set_rest(double rest) { rest_ = rest; }
   /// The row looked at last joins A with its right-hand side. @pre it is independent and A is not full.

@@ -37,8 +37,10 @@ bool DenseLu::factor(double least) {
     const double reciprocal = 1 / multipliers[k];
     multipliers[k] = 1;
     for (int i = k + 1; i < n_; ++i) multipliers[i] *= reciprocal;
-    const int first = k / kernels::kLane * kernels::kLane;  // whole lanes: what stands left of the diagonal is not used again
-    kernels_->multiply_many(n_ - k - 1, 1, -1.0, multipliers + k + 1, 1, 1, row(k) + first, ld_, row(k) + ld_ + first, ld_, ld_ - first);
+    const int first = k / kernels::kLane * kernels::kLane;  // whole lanes: what stands left of the diagonal is not used
+                                                            // again
+    kernels_->multiply_many(n_ - k - 1, 1, -1.0, multipliers + k + 1, 1, 1, row(k) + first, ld_, row(k) + ld_ + first,
+                            ld_, ld_ - first);
     row(k)[k] = reciprocal;
   }
   return true;
@@ -62,13 +64,16 @@ void DenseLu::solve(double* x) {
 void DenseLu::solve_many(double* X, int ld, int k) {
   for (int i = 0; i < n_; ++i) {
     const int other = order_[i];
-    if (other != i) std::swap_ranges(X + static_cast<std::ptrdiff_t>(i) * ld, X + static_cast<std::ptrdiff_t>(i) * ld + k, X + static_cast<std::ptrdiff_t>(other) * ld);
+    if (other != i)
+      std::swap_ranges(X + static_cast<std::ptrdiff_t>(i) * ld, X + static_cast<std::ptrdiff_t>(i) * ld + k,
+                       X + static_cast<std::ptrdiff_t>(other) * ld);
   }
   kernels_->substitute_many(n_, lower_.data(), 1, ld_, false, X, ld, k);
   kernels_->substitute_many(n_, data_.data(), ld_, 1, true, X, ld, k);
 }
 
-bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least, double rest) {
+bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least,
+                      double rest) {
   const auto entry = [&](int i, int j) -> double& { return A[to_size(i) * to_size(cols) + to_size(j)]; };
   std::vector<int> order(cols);
   std::iota(order.begin(), order.end(), 0);

@@ -29,9 +29,11 @@ class DenseLu {
   std::vector<int> order_;     // row exchanged with k
 };
 
-/// x of least count with Ax = b by LU with exchanges of rows and columns, for systems that may be rectangular or singular but have a
-/// solution. @param A rows × cols, row-major, destroyed. @param x  cols; variables without a pivot (below `least`) are zero.
+/// x of least count with Ax = b by LU with exchanges of rows and columns, for systems that may be rectangular or
+/// singular but have a solution. @param A rows × cols, row-major, destroyed. @param x  cols; variables without a pivot
+/// (below `least`) are zero.
 /// @returns whether |b| that no pivot reaches stays below `rest`.
-bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least, double rest);
+bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least,
+                      double rest);
 
 }  // namespace deft::solvers::linear

@@ -1,5 +1,6 @@
 #pragma once
-// A dictionary x_B = b + T x_N and its exchanges: the common ground of Lemke's method and of the simplex method. Internal to solvers.
+// A dictionary x_B = b + T x_N and its exchanges: the common ground of Lemke's method and of the simplex method.
+// Internal to solvers.
 
 #include <cstddef>
 #include <span>
@@ -21,9 +22,9 @@ Scalar magnitude(Scalar x) {
   return x < 0 ? -x : x;
 }
 
-/// Rows are basic variables, columns nonbasic ones (at zero) and, last, the values b. Variables are small numbers given by the user of
-/// the table; rows without a variable (costs) have the number −1. Scalar: double, whose exchanges are kernels, or Extended, a hundred
-/// times as slow, for problems whose forced pivots spoil the dictionary.
+/// Rows are basic variables, columns nonbasic ones (at zero) and, last, the values b. Variables are small numbers given
+/// by the user of the table; rows without a variable (costs) have the number −1. Scalar: double, whose exchanges are
+/// kernels, or Extended, a hundred times as slow, for problems whose forced pivots spoil the dictionary.
 template <class Scalar>
 class BasicPivotTable {
  public:
@@ -56,8 +57,8 @@ class BasicPivotTable {
   const Scalar* column(int s);
   /// The variables of row r and column s change places: 2 rows·cols operations. @pre at(r, s) ≠ 0.
   void pivot(int r, int s);
-  /// Exchanges until exactly the variables with basic[v] = 1 have rows, always by the largest entry there is. @returns the number of
-  /// exchanges, −1 if an entry of at least `least` is missing (then some have not been made).
+  /// Exchanges until exactly the variables with basic[v] = 1 have rows, always by the largest entry there is. @returns
+  /// the number of exchanges, −1 if an entry of at least `least` is missing (then some have not been made).
   int take_basis(std::span<const char> basic, double least);
 
  private:

@@ -90,9 +90,9 @@ inline void jordan_divide(int rows, const double* a, const double* c, double* p)
   jordan_divide(rows, a, tail_norm(rows, a), c, p);
 }
 
-/// Nesterov–Todd scaling of interior s, y: the SpectralConeOperator W with W y = W⁻¹ s. (Vandenberghe, "The CVXOPT linear and
-/// quadratic cone program solvers", §5; eigenvalues η(w0 ± |w1|) and η, the smaller one as a reciprocal to keep its
-/// digits.)
+/// Nesterov–Todd scaling of interior s, y: the SpectralConeOperator W with W y = W⁻¹ s. (Vandenberghe, "The CVXOPT
+/// linear and quadratic cone program solvers", §5; eigenvalues η(w0 ± |w1|) and η, the smaller one as a reciprocal to
+/// keep its digits.)
 inline SpectralConeOperator nesterov_todd(int rows, const double* s, double tail_s, const double* y, double tail_y) {
   const double root_s = cone_root_det(s, tail_s), root_y = cone_root_det(y, tail_y);
   double w[kMaxConeRows];

@@ -136,16 +136,15 @@ int TileCholesky::factor(double noise) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
   const int n = num_tiles();
   for (int p = 0; p < n; ++p) {
-    for (int k = 0; k < kTile; ++k)
-      floor_[p * kTile + k] = noise * diagonal_[to_size(p) * kArea + k * (kTile + 1)];
+    for (int k = 0; k < kTile; ++k) floor_[p * kTile + k] = noise * diagonal_[to_size(p) * kArea + k * (kTile + 1)];
   }
   int frozen = 0;
   for (int p = 0; p < n; ++p) {
     double* diagonal = diagonal_.data() + to_size(p) * kArea;
     frozen += kernels.factor(kTile, kTile, diagonal, floor_.data() + p * kTile);
-    kernels.eliminate_tile(first_[p + 1] - first_[p], diagonal,
-                           tiles_.data() + to_size(first_[p]) * kArea, rows_.data() + first_[p],
-                           targets_.data() + first_target_[p], diagonal_.data(), tiles_.data());
+    kernels.eliminate_tile(first_[p + 1] - first_[p], diagonal, tiles_.data() + to_size(first_[p]) * kArea,
+                           rows_.data() + first_[p], targets_.data() + first_target_[p], diagonal_.data(),
+                           tiles_.data());
   }
   return frozen;
 }

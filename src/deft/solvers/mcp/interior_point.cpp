@@ -8,12 +8,12 @@
 namespace deft::solvers::mcp {
 namespace {
 
-constexpr double kBoundary = 0.99;      // share of the way to the boundary
+constexpr double kBoundary = 0.99;  // share of the way to the boundary
 constexpr int kHalvings = 20;
-constexpr double kCentring = 0.1;       // κ over the mean of y_i s_i after a long step
-constexpr double kBehind = 10;          // equations that lag this much behind hold κ
+constexpr double kCentring = 0.1;  // κ over the mean of y_i s_i after a long step
+constexpr double kBehind = 10;     // equations that lag this much behind hold κ
 constexpr double kShortStep = 0.3, kLost = 1e-5;
-constexpr double kDamping = 1e-6;       // of damped steps, at least κ
+constexpr double kDamping = 1e-6;  // of damped steps, at least κ
 
 }  // namespace
 
@@ -24,7 +24,8 @@ bool McpInteriorPoint::start(ScaledMcp& problem, const double* y, double lift) {
   length_ = 1;
   now_.resize(n_);
   trial_.resize(n_);
-  for (auto* list : {&s_, &trial_s_, &a_, &b_, &rhs_, &dy_, &ds_, &g_, &weighted_}) list->assign(kernels::padded(n_), 0.0);
+  for (auto* list : {&s_, &trial_s_, &a_, &b_, &rhs_, &dy_, &ds_, &g_, &weighted_})
+    list->assign(kernels::padded(n_), 0.0);
   pairs_ = 0;
   for (int i = 0; i < n_; ++i) {
     now_.y[i] = problem.is_free(i) ? y[i] : std::max(y[i], lift);

@@ -1,6 +1,7 @@
 #pragma once
-// Interior point for nonlinear complementarity problems: complementarity relaxed to y_i s_i = κ, κ → 0. Internal to solvers.
-// Source: S. J. Wright, "Primal-Dual Interior-Point Methods" (1997), infeasible path following, here without convexity.
+// Interior point for nonlinear complementarity problems: complementarity relaxed to y_i s_i = κ, κ → 0. Internal to
+// solvers. Source: S. J. Wright, "Primal-Dual Interior-Point Methods" (1997), infeasible path following, here without
+// convexity.
 
 #include <vector>
 

@@ -1,6 +1,7 @@
 #pragma once
 // Newton's method with linear complementarity problems in place of linear systems. Internal to solvers.
-// Source: N. H. Josephy (1979); D. Ralph, Math. Oper. Res. 19 (1994), and S. P. Dirkse, M. C. Ferris, Optim. Methods Softw. 5 (1995), the globalisation.
+// Source: N. H. Josephy (1979); D. Ralph, Math. Oper. Res. 19 (1994), and S. P. Dirkse, M. C. Ferris, Optim. Methods
+// Softw. 5 (1995), the globalisation.
 
 #include <array>
 #include <vector>
@@ -11,8 +12,9 @@
 
 namespace deft::solvers::mcp {
 
-/// y⁺ solves the problem linearised at y: w = f + J (y⁺ − y) + ε(y⁺ − y), w_i = 0 (free), 0 ≤ y⁺_i ⟂ w_i ≥ 0, ε = 0 or, where that
-/// has no solution or leads nowhere, a proximal weight. The way there is cut until ½|Φ|² falls below the largest of the last five values.
+/// y⁺ solves the problem linearised at y: w = f + J (y⁺ − y) + ε(y⁺ − y), w_i = 0 (free), 0 ≤ y⁺_i ⟂ w_i ≥ 0, ε = 0 or,
+/// where that has no solution or leads nowhere, a proximal weight. The way there is cut until ½|Φ|² falls below the
+/// largest of the last five values.
 class McpJosephyNewton {
  public:
   static constexpr int kLargest = 400;  // unknowns: the linear problems are dense

@@ -121,7 +121,8 @@ bool McpLinear::solve(const McpMatrix& J, const double* a, const double* b, doub
   return finite(n, x);
 }
 
-bool McpLinear::damped(const McpMatrix& J, const double* a, const double* b, double damping, const double* g, double* x) {
+bool McpLinear::damped(const McpMatrix& J, const double* a, const double* b, double damping, const double* g,
+                       double* x) {
   for (int i = 0; i < J.size(); ++i) x[i] = -g[i];
   return (J.dense() ? damped_dense(J, a, b, damping, x) : damped_sparse(J, a, b, damping, x)) && finite(J.size(), x);
 }

@@ -10,12 +10,12 @@
 
 namespace deft::solvers::mcp {
 
-/// Solves (diag(a) + diag(b) J) x = r and its least-squares form. Keeps factors and scratch; dense systems of repeated size do not
-/// allocate.
+/// Solves (diag(a) + diag(b) J) x = r and its least-squares form. Keeps factors and scratch; dense systems of repeated
+/// size do not allocate.
 class McpLinear {
  public:
-  /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular: a pivot is below
-  /// `least` of the largest entry of its row (sparse: a solution grows by 1/least).
+  /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular: a
+  /// pivot is below `least` of the largest entry of its row (sparse: a solution grows by 1/least).
   bool factor(const McpMatrix& J, const double* a, const double* b, double least = 1e-12);
   /// x ← solution for x = r, n entries. After `factor` with the same J, a, b. @returns whether it is finite.
   bool solve(const McpMatrix& J, const double* a, const double* b, double* x);
@@ -33,9 +33,9 @@ class McpLinear {
   using SparseMatrix = Eigen::SparseMatrix<double>;
   linear::DenseLu lu_;
   Eigen::SparseLU<SparseMatrix> sparse_lu_;
-  std::vector<int> rows_;   // that are not eliminated
-  std::vector<int> place_;  // of each row among them, or −1
-  std::vector<int> given_;  // eliminated unknowns that are not zero
+  std::vector<int> rows_;                // that are not eliminated
+  std::vector<int> place_;               // of each row among them, or −1
+  std::vector<int> given_;               // eliminated unknowns that are not zero
   std::vector<double> units_, reduced_;  // factors of rows_; right-hand sides
   std::vector<double> A_, H_, floor_;
   std::vector<int> columns_;

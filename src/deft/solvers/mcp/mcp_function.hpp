@@ -40,16 +40,18 @@ class McpFunction {
   virtual int size() const = 0;
   /// Per unknown: 1 where it is free (an equation), 0 where it is complementary to its row.
   virtual std::span<const char> is_free() const = 0;
-  /// Natural units of unknowns and rows, > 0: z_i / variable_scale_i and F_i / row_scale_i are of order one where they matter.
+  /// Natural units of unknowns and rows, > 0: z_i / variable_scale_i and F_i / row_scale_i are of order one where they
+  /// matter.
   virtual std::span<const double> variable_scale() const = 0;
   virtual std::span<const double> row_scale() const = 0;
-  /// F(z) and, unless null, ∂F/∂z (an element of the generalised one at nonsmooth points). @returns false where F is not defined.
+  /// F(z) and, unless null, ∂F/∂z (an element of the generalised one at nonsmooth points). @returns false where F is
+  /// not defined.
   virtual bool evaluate(std::span<const double> z, std::span<double> F, McpJacobian* jacobian) = 0;
 };
 
 /// The number that `tolerance` bounds, from point and values alone: max over rows of |F_i|/row_scale_i (free) and
-/// |min(z_i/variable_scale_i, F_i/row_scale_i)|. @returns infinity if anything is not finite. @throws std::invalid_argument
-/// for sizes that differ.
+/// |min(z_i/variable_scale_i, F_i/row_scale_i)|. @returns infinity if anything is not finite. @throws
+/// std::invalid_argument for sizes that differ.
 double mcp_residual(std::span<const char> is_free, std::span<const double> z, std::span<const double> F,
                     std::span<const double> variable_scale, std::span<const double> row_scale);
 

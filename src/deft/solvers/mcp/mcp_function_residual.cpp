@@ -15,7 +15,8 @@ double mcp_residual(std::span<const char> is_free, std::span<const double> z, st
                     std::span<const double> variable_scale, std::span<const double> row_scale) {
   const std::size_t n = is_free.size();
   if (z.size() != n || F.size() != n || variable_scale.size() != n || row_scale.size() != n)
-    throw std::invalid_argument(fmt::format("mcp_residual: sizes {}, {}, {}, {}, {} differ", n, z.size(), F.size(), variable_scale.size(), row_scale.size()));
+    throw std::invalid_argument(fmt::format("mcp_residual: sizes {}, {}, {}, {}, {} differ", n, z.size(), F.size(),
+                                            variable_scale.size(), row_scale.size()));
   double worst = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double f = F[i] / row_scale[i], y = z[i] / variable_scale[i];

@@ -21,7 +21,7 @@ constexpr int kRefusals = 4;       // points of a method that are no solutions o
 constexpr double kTighter = 1e-2;  // factor of the target after each
 constexpr int kPatience = 15;      // iterations without halving ½|Φ|² before others try
 constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};  // of restarts
-constexpr int kNearRestarts = 3, kFarRestarts = 6;  // restarts before, and with those after the other methods
+constexpr int kNearRestarts = 3, kFarRestarts = 6;          // restarts before, and with those after the other methods
 constexpr int kAfterRestart = 30;
 constexpr double kLifts[] = {0.1, 1};                     // distance from zero at which the path begins
 constexpr double kRelaxed[] = {1e-3, 1e-6, 1e-9, 1e-12};  // κ at which the plain method is tried
@@ -38,19 +38,23 @@ class McpSolver::Impl {
   const McpResult& solve(McpFunction& function, std::span<const double> start) {
     prepare(function, start);
     using End = McpSemismooth::End;
-    const End plain = newton(start_.data(), {settings.max_newton, settings.fallbacks ? kPatience : settings.max_newton}, "newton");
+    const End plain =
+        newton(start_.data(), {settings.max_newton, settings.fallbacks ? kPatience : settings.max_newton}, "newton");
     if (plain == End::kSolved) return result_;
-    if (settings.fallbacks && (restarts(0, kNearRestarts) || interior_point() || josephy_newton() || restarts(kNearRestarts, kFarRestarts))) return result_;
+    if (settings.fallbacks &&
+        (restarts(0, kNearRestarts) || interior_point() || josephy_newton() || restarts(kNearRestarts, kFarRestarts)))
+      return result_;
     const Status given_up = plain == End::kIterations ? Status::kIterationLimit : Status::kNumericalFailure;
     result_.status = out_of_time() ? Status::kTimeLimit : given_up;
     return result_;
   }
 
-  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth, double biactive,
-              std::vector<char>* determined) {
+  bool derive(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz,
+              bool* nonsmooth, double biactive, std::vector<char>* determined) {
     problem_.bind(function);
     const int n = problem_.size();
-    if (static_cast<int>(z.size()) != n) throw std::invalid_argument(fmt::format("z: has {} entries, expected {}", z.size(), n));
+    if (static_cast<int>(z.size()) != n)
+      throw std::invalid_argument(fmt::format("z: has {} entries, expected {}", z.size(), n));
     if (dF.rows() != n) throw std::invalid_argument(fmt::format("dF: has {} rows, expected {}", dF.rows(), n));
     point_.resize(n);
     problem_.to_scaled(z, point_.y.data());
@@ -62,10 +66,12 @@ class McpSolver::Impl {
       const bool basic = problem_.is_free(i) || point_.y[k] > point_.f[k];
       a_[k] = basic ? 0 : 1;
       b_[k] = basic ? 1 : 0;
-      if (nonsmooth != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive) *nonsmooth = true;
+      if (nonsmooth != nullptr && !problem_.is_free(i) && std::max(point_.y[k], point_.f[k]) < biactive)
+        *nonsmooth = true;
     }
     if (determined != nullptr) determined->assign(n, 1);
-    if (!linear_.factor(point_.J, a_.data(), b_.data(), kDetermined)) return determined != nullptr && derive_undetermined(dF, dz, *determined);
+    if (!linear_.factor(point_.J, a_.data(), b_.data(), kDetermined))
+      return determined != nullptr && derive_undetermined(dF, dz, *determined);
     dz.resize(n, dF.cols());
     for (Eigen::Index c = 0; c < dF.cols(); ++c) {
       for (int i = 0; i < n; ++i) x_[i] = b_[i] == 0 ? 0 : -dF(i, c) / problem_.row_unit(i);
@@ -77,14 +83,18 @@ class McpSolver::Impl {
 
  private:
   void prepare(McpFunction& function, std::span<const double> start) {
-    if (!(settings.tolerance > 0)) throw std::invalid_argument(fmt::format("tolerance = {}: must be positive", settings.tolerance));
-    if (settings.max_newton < 0) throw std::invalid_argument(fmt::format("max_newton = {}: must not be negative", settings.max_newton));
+    if (!(settings.tolerance > 0))
+      throw std::invalid_argument(fmt::format("tolerance = {}: must be positive", settings.tolerance));
+    if (settings.max_newton < 0)
+      throw std::invalid_argument(fmt::format("max_newton = {}: must not be negative", settings.max_newton));
     if (std::isnan(settings.time_limit_s)) throw std::invalid_argument("time_limit_s is not a number");
     problem_.bind(function);
     const int n = problem_.size();
-    if (static_cast<int>(start.size()) != n) throw std::invalid_argument(fmt::format("start: has {} entries, expected {}", start.size(), n));
+    if (static_cast<int>(start.size()) != n)
+      throw std::invalid_argument(fmt::format("start: has {} entries, expected {}", start.size(), n));
     for (std::size_t i = 0; i < start.size(); ++i)
-      if (!std::isfinite(start[i])) throw std::invalid_argument(fmt::format("start[{}] = {}: must be finite", i, start[i]));
+      if (!std::isfinite(start[i]))
+        throw std::invalid_argument(fmt::format("start[{}] = {}: must be finite", i, start[i]));
     clock_.restart();
     for (auto* list : {&start_, &z_, &F_, &result_.z, &result_.F}) list->resize(n);
     problem_.to_scaled(start, start_.data());
@@ -120,14 +130,15 @@ class McpSolver::Impl {
     return McpSemismooth::End::kStalled;
   }
 
-  // The plain method from the start, displaced at random: by ± kDisplaced natural units, or as much of itself. Where it failed it was
-  // held by a narrow valley of |Φ|, which most other starts avoid.
+  // The plain method from the start, displaced at random: by ± kDisplaced natural units, or as much of itself. Where it
+  // failed it was held by a narrow valley of |Φ|, which most other starts avoid.
   bool restarts(int first, int end) {
     for (int k = first; k < end && !out_of_time(); ++k) {
       again_ = start_;
       for (int i = 0; i < problem_.size(); ++i) {
         double& y = again_[i];
-        const double u = 2 * random_uniform(settings.seed, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(i)) - 1;
+        const double u =
+            2 * random_uniform(settings.seed, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(i)) - 1;
         y += kDisplaced[k] * std::max(1.0, std::abs(y)) * u;
         if (!problem_.is_free(i)) y = std::max(0.0, y);
       }
@@ -143,7 +154,8 @@ class McpSolver::Impl {
       if (!path_.start(problem_, start_.data(), lift)) continue;
       bool solved = false;
       for (const double kappa : kRelaxed) {
-        const bool arrived = path_.follow(kappa, {.iterations = kPathIterations, .time_limit_s = settings.time_limit_s, .clock = &clock_});
+        const bool arrived = path_.follow(
+            kappa, {.iterations = kPathIterations, .time_limit_s = settings.time_limit_s, .clock = &clock_});
         solved = newton(path_.y().data(), {kAfterPath, kPatience}, "interior-point") == McpSemismooth::End::kSolved;
         if (solved || !arrived) break;
       }
@@ -155,15 +167,19 @@ class McpSolver::Impl {
 
   bool josephy_newton() {
     McpJosephyNewton method;
-    method.solve(problem_, start_.data(), settings.tolerance, {.iterations = kLinearProblems, .time_limit_s = settings.time_limit_s, .clock = &clock_});
+    method.solve(problem_, start_.data(), settings.tolerance,
+                 {.iterations = kLinearProblems, .time_limit_s = settings.time_limit_s, .clock = &clock_});
     result_.iterations += method.iterations();
-    return method.iterations() > 0 && newton(method.y().data(), {kAfterPath, kPatience}, "josephy-newton") == McpSemismooth::End::kSolved;
+    return method.iterations() > 0 &&
+           newton(method.y().data(), {kAfterPath, kPatience}, "josephy-newton") == McpSemismooth::End::kSolved;
   }
 
-  bool out_of_time() const { return settings.time_limit_s < std::numeric_limits<double>::infinity() && clock_.seconds() > settings.time_limit_s; }
+  bool out_of_time() const {
+    return settings.time_limit_s < std::numeric_limits<double>::infinity() && clock_.seconds() > settings.time_limit_s;
+  }
 
-  // Judges y, where f was found, with complementary entries at zero where y_i ≤ f_i; if that is no solution, with negative ones at
-  // zero. Keeps what is the best so far. @returns whether a solution was found.
+  // Judges y, where f was found, with complementary entries at zero where y_i ≤ f_i; if that is no solution, with
+  // negative ones at zero. Keeps what is the best so far. @returns whether a solution was found.
   bool propose(const std::vector<double>& y, const std::vector<double>& f, const char* method) {
     if (f.empty() && problem_.size() > 0) return false;
     return propose(y, f, true, method) || propose(y, f, false, method);
@@ -205,10 +221,12 @@ McpSolver::~McpSolver() = default;
 McpSolver::McpSolver(McpSolver&&) noexcept = default;
 McpSolver& McpSolver::operator=(McpSolver&&) noexcept = default;
 
-const McpResult& McpSolver::solve(McpFunction& function, std::span<const double> start) { return impl_->solve(function, start); }
+const McpResult& McpSolver::solve(McpFunction& function, std::span<const double> start) {
+  return impl_->solve(function, start);
+}
 
-bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth, double biactive,
-                            std::vector<char>* determined) {
+bool McpSolver::sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF,
+                            Eigen::MatrixXd& dz, bool* nonsmooth, double biactive, std::vector<char>* determined) {
   return impl_->derive(function, z, dF, dz, nonsmooth, biactive, determined);
 }
 

@@ -3,7 +3,8 @@
 //
 //   F_i(z) = 0 for free i,   0 ≤ z_i ⟂ F_i(z) ≥ 0 for all others,
 //
-// by a semismooth Newton method with fallbacks (README.md). Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program. 75 (1996).
+// by a semismooth Newton method with fallbacks (README.md). Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program.
+// 75 (1996).
 
 #include <Eigen/Core>
 #include <memory>
@@ -15,8 +16,8 @@
 
 namespace deft::solvers::mcp {
 
-/// Solves problems one after the other; keeps scratch. One object per thread. A solve by plain Newton of repeated size does not
-/// allocate (dense problems).
+/// Solves problems one after the other; keeps scratch. One object per thread. A solve by plain Newton of repeated size
+/// does not allocate (dense problems).
 class McpSolver {
  public:
   explicit McpSolver(McpSettings settings = {});
@@ -29,12 +30,14 @@ class McpSolver {
   const McpResult& solve(McpFunction& function, std::span<const double> start);
   McpSettings& settings();
 
-  /// Implicit derivatives at a solution: with ∂F/∂p as columns of `dF` (size × parameters) writes ∂z/∂p into `dz`. Pairs with z_i > F_i (scaled) keep
-  /// F_i = 0, the others z_i = 0. @returns false if that system is singular. `kink` (may be null) tells whether a pair has both z_i and F_i
-  /// below `biactive` (scaled): the derivative is then one-sided. With `determined` a singular system is solved, too, if it has solutions:
-  /// entries of z with determined = 0 (a contact point of bodies apart, one of two redundant multipliers) have one of many derivatives, all others their own.
-  bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz, bool* nonsmooth = nullptr,
-                   double biactive = 1e-8, std::vector<char>* determined = nullptr);
+  /// Implicit derivatives at a solution: with ∂F/∂p as columns of `dF` (size × parameters) writes ∂z/∂p into `dz`.
+  /// Pairs with z_i > F_i (scaled) keep F_i = 0, the others z_i = 0. @returns false if that system is singular. `kink`
+  /// (may be null) tells whether a pair has both z_i and F_i below `biactive` (scaled): the derivative is then
+  /// one-sided. With `determined` a singular system is solved, too, if it has solutions: entries of z with determined =
+  /// 0 (a contact point of bodies apart, one of two redundant multipliers) have one of many derivatives, all others
+  /// their own.
+  bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz,
+                   bool* nonsmooth = nullptr, double biactive = 1e-8, std::vector<char>* determined = nullptr);
 
  private:
   class Impl;

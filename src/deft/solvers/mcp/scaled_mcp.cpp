@@ -18,7 +18,8 @@ double power_of_two(double value) {
 }
 
 void check_scale(std::span<const double> scale, int n, const char* name) {
-  if (static_cast<int>(scale.size()) != n) throw std::invalid_argument(fmt::format("{}: has {} entries, expected {}", name, scale.size(), n));
+  if (static_cast<int>(scale.size()) != n)
+    throw std::invalid_argument(fmt::format("{}: has {} entries, expected {}", name, scale.size(), n));
   for (std::size_t i = 0; i < scale.size(); ++i) {
     if (!(scale[i] > 0) || !std::isnormal(scale[i]))
       throw std::invalid_argument(fmt::format("{}[{}] = {}: must be positive and finite", name, i, scale[i]));
@@ -39,7 +40,8 @@ void ScaledMcp::bind(McpFunction& function) {
   n_ = function.size();
   if (n_ < 0) throw std::invalid_argument(fmt::format("size = {}: must not be negative", n_));
   free_ = function.is_free();
-  if (static_cast<int>(free_.size()) != n_) throw std::invalid_argument(fmt::format("is_free: has {} entries, expected {}", free_.size(), n_));
+  if (static_cast<int>(free_.size()) != n_)
+    throw std::invalid_argument(fmt::format("is_free: has {} entries, expected {}", free_.size(), n_));
   const std::span<const double> variables = function.variable_scale(), rows = function.row_scale();
   check_scale(variables, n_, "variable_scale");
   check_scale(rows, n_, "row_scale");

@@ -11,17 +11,18 @@ namespace {
 constexpr double kSufficient = 0.25;  // of ½|Φ|²: an active-set step that leaves more is not taken
 constexpr double kDescent = 1e-8;     // cosine below which a Newton step is refused
 constexpr int kNewtonHalvings = 10, kDampedHalvings = 30;
-constexpr double kHeavy = 1e-2;       // largest weight of damped steps
+constexpr double kHeavy = 1e-2;  // largest weight of damped steps
 constexpr int kPolish = 3;
-constexpr double kExact = 1e-15;      // residual that no step improves
-constexpr double kShort = 1e-4;       // of max(1, |y|): a polishing step that is longer leaves for another solution
-constexpr double kNear = 1e-7;        // residual below which kStill iterations without halving it end the search
+constexpr double kExact = 1e-15;  // residual that no step improves
+constexpr double kShort = 1e-4;   // of max(1, |y|): a polishing step that is longer leaves for another solution
+constexpr double kNear = 1e-7;    // residual below which kStill iterations without halving it end the search
 constexpr int kStill = 8;
-constexpr int kCircling = 10;         // iterations without a lower |Φ|, after which it must fall below the last ones
+constexpr int kCircling = 10;  // iterations without a lower |Φ|, after which it must fall below the last ones
 
 }  // namespace
 
-McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start, double target, const McpBudget& budget) {
+McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start, double target,
+                                        const McpBudget& budget) {
   problem_ = &problem;
   iterations_ = 0;
   if (n_ != problem.size() || now_.y.empty()) {
@@ -90,7 +91,8 @@ void McpSemismooth::active_rows() {
 
 bool McpSemismooth::active_set_step() {
   active_rows();
-  if (!linear_.factor(now_.J, a_.data(), b_.data()) || !linear_.solve(now_.J, a_.data(), b_.data(), step_.data())) return false;
+  if (!linear_.factor(now_.J, a_.data(), b_.data()) || !linear_.solve(now_.J, a_.data(), b_.data(), step_.data()))
+    return false;
   for (int i = 0; i < n_; ++i) trial_.y[i] = now_.y[i] + step_[i];
   if (!problem_->evaluate(trial_, true) || !(trial_.merit <= kSufficient * now_.merit)) return false;
   std::swap(now_, trial_);
@@ -126,7 +128,8 @@ bool McpSemismooth::newton_step() {
 
 bool McpSemismooth::damped_step() {
   const double damping = std::min(kHeavy, std::sqrt(2 * now_.merit));
-  if (!linear_.damped(now_.J, now_.weight_y.data(), now_.weight_f.data(), damping, gradient_.data(), step_.data())) return false;
+  if (!linear_.damped(now_.J, now_.weight_y.data(), now_.weight_f.data(), damping, gradient_.data(), step_.data()))
+    return false;
   const double fall = slope();
   return fall < 0 && search(kDampedHalvings, fall);
 }
@@ -145,8 +148,8 @@ bool McpSemismooth::search(int halvings, double slope) {
   return false;
 }
 
-// More steps while they improve: rounding is all that shall remain. Only short ones: where solutions are not isolated the motion must not
-// leave for another one.
+// More steps while they improve: rounding is all that shall remain. Only short ones: where solutions are not isolated
+// the motion must not leave for another one.
 void McpSemismooth::polish() {
   for (int round = 0; round < kPolish && now_.residual > kExact; ++round) {
     active_rows();
@@ -159,11 +162,13 @@ void McpSemismooth::polish() {
       }
     };
     ++iterations_;
-    if (linear_.factor(now_.J, a_.data(), b_.data()) && linear_.solve(now_.J, a_.data(), b_.data(), step_.data())) measure();
+    if (linear_.factor(now_.J, a_.data(), b_.data()) && linear_.solve(now_.J, a_.data(), b_.data(), step_.data()))
+      measure();
     if (!(length <= kShort * size)) {
       gradient();
       const double damping = std::min(kHeavy, std::sqrt(2 * now_.merit));
-      if (!linear_.damped(now_.J, now_.weight_y.data(), now_.weight_f.data(), damping, gradient_.data(), step_.data())) return;
+      if (!linear_.damped(now_.J, now_.weight_y.data(), now_.weight_f.data(), damping, gradient_.data(), step_.data()))
+        return;
     }
     for (std::size_t i = 0; i < to_size(n_); ++i) trial_.y[i] = now_.y[i] + step_[i];
     if (!problem_->evaluate(trial_, true) || !(trial_.residual < now_.residual)) return;

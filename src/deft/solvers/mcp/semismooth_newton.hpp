@@ -1,7 +1,8 @@
 #pragma once
 // The plain method for nonlinear complementarity problems. Internal to solvers.
-// Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program. 75 (1996); L. Grippo, F. Lampariello, S. Lucidi, SIAM J. Numer. Anal. 23
-// (1986), the non-monotone search; N. Yamashita, M. Fukushima, Computing Suppl. 15 (2001), the weight of damped steps.
+// Source: T. De Luca, F. Facchinei, C. Kanzow, Math. Program. 75 (1996); L. Grippo, F. Lampariello, S. Lucidi, SIAM J.
+// Numer. Anal. 23 (1986), the non-monotone search; N. Yamashita, M. Fukushima, Computing Suppl. 15 (2001), the weight
+// of damped steps.
 
 #include <array>
 #include <limits>
@@ -18,13 +19,15 @@ struct McpBudget {
   int patience = 1000000;  // iterations without halving ½|Φ|², after which others may do better
   double time_limit_s = std::numeric_limits<double>::infinity();
   const Stopwatch* clock = nullptr;
-  bool out_of_time() const { return time_limit_s < std::numeric_limits<double>::infinity() && clock && clock->seconds() > time_limit_s; }
+  bool out_of_time() const {
+    return time_limit_s < std::numeric_limits<double>::infinity() && clock && clock->seconds() > time_limit_s;
+  }
 };
 
 /// Newton's method on Φ(y) = 0, Φ_i = y_i + f_i − √(y_i² + f_i²), Φ_i = f_i on free rows. An iteration tries in turn
-/// the step of the active set (f_i = 0 where y_i > f_i, y_i = 0 elsewhere) if it at least halves |Φ|; the Newton step of Φ; the damped one
-/// (AᵀA + min(1e-2, |Φ|)) p = −AᵀΦ, which also converges fast to one of several solutions that are not isolated. The last two are shortened until ½|Φ|²
-/// falls below the largest of the last five values.
+/// the step of the active set (f_i = 0 where y_i > f_i, y_i = 0 elsewhere) if it at least halves |Φ|; the Newton step
+/// of Φ; the damped one (AᵀA + min(1e-2, |Φ|)) p = −AᵀΦ, which also converges fast to one of several solutions that are
+/// not isolated. The last two are shortened until ½|Φ|² falls below the largest of the last five values.
 class McpSemismooth {
  public:
   enum class End { kSolved, kStalled, kIterations, kTime };

@@ -12,7 +12,8 @@ constexpr double kConsistent = 1e-8;  // of the right-hand side
 
 }  // namespace
 
-bool solve_undetermined(const McpMatrix& J, const double* a, const double* b, const Eigen::MatrixXd& R, Eigen::MatrixXd& X, std::vector<char>& determined) {
+bool solve_undetermined(const McpMatrix& J, const double* a, const double* b, const Eigen::MatrixXd& R,
+                        Eigen::MatrixXd& X, std::vector<char>& determined) {
   const int n = J.size();
   determined.assign(n, 0);
   if (n > kLargest) return false;

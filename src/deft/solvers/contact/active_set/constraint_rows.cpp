@@ -31,9 +31,8 @@ bool ConstraintRows::assign(const ContactProgram& program) {
   values_.resize(3 * to_size(n));
   grams_.resize(n);
   for (Gram& gram : grams_) gram.known = false;
-  const std::size_t counts[] = {to_size(first_ray_[n]), program.linear.rhs.size(),
-                                program.equality.rhs.size(), to_size(program.lower.size()),
-                                to_size(program.upper.size())};
+  const std::size_t counts[] = {to_size(first_ray_[n]), program.linear.rhs.size(), program.equality.rhs.size(),
+                                to_size(program.lower.size()), to_size(program.upper.size())};
   for (int kind = 0; kind < 5; ++kind) active_[kind].assign(counts[kind], 0);
   twin_.assign(n, 0);
   return true;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "deft/solvers/contact/active_set/metric_inverse.hpp"
+#include "deft/solvers/contact/interior/warm_memory.hpp"
 #include "deft/solvers/contact/program/contact_program.hpp"
 #include "deft/solvers/contact/program/ray_layout.hpp"
-#include "deft/solvers/contact/interior/warm_memory.hpp"
 
 namespace deft::solvers::contact {
 

@@ -15,15 +15,15 @@ using Kind = RowName::Kind;
 constexpr int kMaxColumns = 256, kMaxContacts = 512, kMaxRows = 128, kSlots = 136;
 // Measured on benchmarks/data and on random problems: the active set costs its rows squared per change of a row, and
 // needs few changes from a neighbouring solution; from nothing it needs about three changes per column.
-constexpr int kMostRows = 30, kMostColumns = 30;    // of an island
-constexpr int kFewIterations = 40, kThorough = 25;  // a thorough solve has 25 times as many
-constexpr double kSmallestEnergy = 1e-12;           // floor of E0 [J]
-constexpr double kViolated = 2e-12;                 // scaled slack below −this calls for a row
-constexpr double kRounding =
-    8 * std::numeric_limits<double>::epsilon();  // of the terms of a slack: nothing below it is known
-constexpr double kNegative = 1e-13;              // scaled multiplier below −this asks its row to leave
-constexpr double kExact = 1e-13;                 // scaled slack of the rows of A that needs no refinement
-constexpr double kStationary = 1e-11;            // error of Q⁻¹ beyond which the answer is left to others
+constexpr int kMostRows = 30, kMostColumns = 30;                          // of an island
+constexpr int kFewIterations = 40, kThorough = 25;                        // a thorough solve has 25 times as many
+constexpr double kSmallestEnergy = 1e-12;                                 // floor of E0 [J]
+constexpr double kViolated = 2e-12;                                       // scaled slack below −this calls for a row
+constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();  // of the terms of a slack: nothing below it
+                                                                          // is known
+constexpr double kNegative = 1e-13;       // scaled multiplier below −this asks its row to leave
+constexpr double kExact = 1e-13;          // scaled slack of the rows of A that needs no refinement
+constexpr double kStationary = 1e-11;     // error of Q⁻¹ beyond which the answer is left to others
 constexpr double kComplementary = 1e-10;  // |s λ| beyond which the same happens: rows that nearly depend on each other
 constexpr double kConfirmed = 5e-9;       // the same for a thorough solve: half of what the certificate confirms
 constexpr double kShare = 0.7;            // rows violated by less than this part of the worst wait
@@ -110,8 +110,8 @@ ContactActiveSet::Row ContactActiveSet::make_row(const RowName& name) {
 // g δ for all slots, δ of the island.
 const double* ContactActiveSet::values_at(const double* delta) {
   std::fill(by_slot_.begin(), by_slot_.begin() + kernels::padded(slots_), 0.0);
-  kernels::dense_kernels().multiply_many(1, static_cast<int>(island_.columns.size()), 1.0, delta, 0, 1, g_.data(), kSlots,
-                                by_slot_.data(), 0, slots_);
+  kernels::dense_kernels().multiply_many(1, static_cast<int>(island_.columns.size()), 1.0, delta, 0, 1, g_.data(),
+                                         kSlots, by_slot_.data(), 0, slots_);
   return by_slot_.data();
 }
 
@@ -169,9 +169,8 @@ void ContactActiveSet::empty_set() {
 // @returns false where an equality depends on others.
 bool ContactActiveSet::recall() {
   recalled_.clear();
-  constraints_.take_multipliers(island_, [&](const RowName& name, double lambda) {
-    recalled_.push_back({name, lambda});
-  });
+  constraints_.take_multipliers(island_,
+                                [&](const RowName& name, double lambda) { recalled_.push_back({name, lambda}); });
   if (recalled_.empty()) return true;
   const auto counts = [&](const Row& row) { return row.free || row.lambda * row.norm > kLoaded * root_E0_; };
   if (recalled_.size() <= to_size(kMaxRows)) {
@@ -184,8 +183,8 @@ bool ContactActiveSet::recall() {
     const double* free_values = values_at(island_free_motion_.data());
     for (int k = 0; k < n; ++k) target_[k] = -rows_[k].offset - free_values[k];  // slots are in the order of rows_
     factor_.begin(n);
-    kernels::dense_kernels().multiply_many(n, static_cast<int>(island_.columns.size()), 1.0, z_.data(), ld_, 1, g_.data(),
-                                  kSlots, &factor_.entry(0, 0), factor_.stride(), n);
+    kernels::dense_kernels().multiply_many(n, static_cast<int>(island_.columns.size()), 1.0, z_.data(), ld_, 1,
+                                           g_.data(), kSlots, &factor_.entry(0, 0), factor_.stride(), n);
     for (int k = 0; k < n; ++k) factor_.entry(k, k) = rows_[k].norm * rows_[k].norm;
     if (factor_.factorise(n, target_.data())) return true;
     empty_set();
@@ -249,7 +248,8 @@ void ContactActiveSet::move() {
   std::copy(island_free_motion_.begin(), island_free_motion_.end(), island_delta_.begin());
   std::fill(by_slot_.begin(), by_slot_.begin() + slots_, 0.0);
   for (const Row& row : rows_) by_slot_[row.slot] = row.lambda;
-  kernels::dense_kernels().multiply_many(1, slots_, 1.0, by_slot_.data(), 0, 1, z_.data(), ld_, island_delta_.data(), 0, ld_);
+  kernels::dense_kernels().multiply_many(1, slots_, 1.0, by_slot_.data(), 0, 1, z_.data(), ld_, island_delta_.data(), 0,
+                                         ld_);
 }
 
 // The rows outside A that δ violates by more than rounding; of each contact the worst one.

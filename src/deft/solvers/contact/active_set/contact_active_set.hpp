@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "deft/solvers/contact/active_set/constraint_rows.hpp"
-#include "deft/solvers/linear/delassus_factor.hpp"
 #include "deft/solvers/contact/active_set/metric_inverse.hpp"
 #include "deft/solvers/contact/active_set/row_islands.hpp"
+#include "deft/solvers/linear/delassus_factor.hpp"
 
 namespace deft::solvers::contact {
 

@@ -14,9 +14,7 @@ namespace {
 using Eigen::VectorXd;
 
 // One constraint's share, in physical units; `w` turns them into scaled ones.
-struct Share {
-  double w = 1, violation_m = 0, violation_N = 0, complementarity_J = 0;
-};
+struct Share { double w = 1, violation_m = 0, violation_N = 0, complementarity_J = 0; };
 
 // A row of the program: its entries stand in the ascending columns `cols`, `step` apart.
 struct Row {

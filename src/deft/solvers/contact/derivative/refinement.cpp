@@ -12,9 +12,9 @@ constexpr int kMostSteps = 8;
 constexpr double kGain = 0.25;        // a step longer than this part of the last one is rounding
 constexpr double kConverged = 1e-18;  // scaled length of a step that changes no digit
 constexpr double kSettled = 1e-9;     // scaled length of the last step above which the rows were not the right ones
-constexpr double kResidualRounding = 1e-12;   // scaled residual that the rounding of a solution may leave
-constexpr double kNoise = 16;         // how much larger the residual of the better solution may be where both are rounding
-constexpr double kExact = 1e-15;      // scaled length of the last step below which the solution has the digits of a double
+constexpr double kResidualRounding = 1e-12;  // scaled residual that the rounding of a solution may leave
+constexpr double kNoise = 16;     // how much larger the residual of the better solution may be where both are rounding
+constexpr double kExact = 1e-15;  // scaled length of the last step below which the solution has the digits of a double
 constexpr double kIndependent = 1e-9;
 
 bool has_barriers(const ContactProgram& program) { return std::isfinite(program.kappa); }

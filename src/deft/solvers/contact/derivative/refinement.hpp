@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
-#include "deft/solvers/contact/program/contact_program.hpp"
 #include "deft/solvers/contact/derivative/sensitivity.hpp"
 #include "deft/solvers/contact/derivative/sensitivity_terms.hpp"
+#include "deft/solvers/contact/program/contact_program.hpp"
 
 namespace deft::solvers::contact {
 
@@ -21,8 +21,8 @@ namespace deft::solvers::contact {
 /// object per thread.
 class Refinement {
  public:
-  /// @returns whether `solution` now has the digits of its own numbers. It is untouched otherwise: at a nonsmooth point, with
-  /// compliance, linear rows or equalities, and where the active rows do not hold.
+  /// @returns whether `solution` now has the digits of its own numbers. It is untouched otherwise: at a nonsmooth
+  /// point, with compliance, linear rows or equalities, and where the active rows do not hold.
   bool refine(const ContactProgram& program, ContactSolution& solution);
 
  private:

@@ -12,15 +12,15 @@
 
 #include "deft/core/index.hpp"
 #include "deft/solvers/contact/derivative/active_system.hpp"
-#include "deft/solvers/kernels/isa.hpp"
 #include "deft/solvers/contact/derivative/sensitivity_terms.hpp"
+#include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers::contact {
 namespace {
 
-constexpr double kRowsAgree = 1e-7;   // rows without force that move by less against those that hold them agree
-constexpr double kShared = 1e-6;  // part of a force that others may carry as well
-constexpr double kFree = 1e-9;    // share of Q̃ that decides about motions that nothing else does
+constexpr double kRowsAgree = 1e-7;  // rows without force that move by less against those that hold them agree
+constexpr double kShared = 1e-6;     // part of a force that others may carry as well
+constexpr double kFree = 1e-9;       // share of Q̃ that decides about motions that nothing else does
 
 void add(std::size_t n, double factor, const double* a, double* b) {
   for (std::size_t i = 0; i < n; ++i) b[i] += factor * a[i];
@@ -169,7 +169,7 @@ class Sensitivity::Islands {
       term.first_held = hold(island, term.num_active);
       if (term.stiff) island.num_yielding += term.num_active;
     }
-    const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::*list, const auto& first_col) {
+    const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::* list, const auto& first_col) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
         Island& island = islands_[island_of_[first_col(rows[i].index)]];
         (island.*list).push_back(static_cast<int>(i));
@@ -366,7 +366,8 @@ class Sensitivity::Islands {
       }
     }
 
-    if (!system.solve(static_cast<int>(columns_.size()), static_cast<int>(ld_), x_.data(), y_.data())) is_nonsmooth_ = true;
+    if (!system.solve(static_cast<int>(columns_.size()), static_cast<int>(ld_), x_.data(), y_.data()))
+      is_nonsmooth_ = true;
 
     for (const int v : island.velocities) scatter(1, x(v), delta.row(v).data());
     for (const int i : island.contacts) {
@@ -411,7 +412,7 @@ class Sensitivity::Islands {
   std::vector<int> parent_, island_of_, local_;
   std::vector<int> columns_;
   std::vector<char> reached_;
-  std::size_t ld_ = 0;  // padded number of columns_
+  std::size_t ld_ = 0;     // padded number of columns_
   bool is_dense_ = false;  // columns_ are all there are
   std::vector<Eigen::Vector4d> block_;
   std::vector<double> metric_, row_, x_, y_, s_, pull_, force_;

@@ -39,8 +39,8 @@ class Sensitivity {
   /// Factors at a solution. `solution` must be converged: an error ε in it is an error of about ε/λ_min in the
   /// derivative.
   /// @param energy_J  natural energy of the program (Certificate::E0_J), against which weak activity is judged.
-  /// @param residual  scaled, of the solution (Certificate::max_scaled): slacks and multipliers below 3√residual are not
-  /// told from zero.
+  /// @param residual  scaled, of the solution (Certificate::max_scaled): slacks and multipliers below 3√residual are
+  /// not told from zero.
   /// @throws std::invalid_argument if the sizes do not belong together.
   void factor(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual = 0);
 

@@ -258,7 +258,8 @@ class Classifier {
       hold(row, term);
   }
 
-  /// No force and no slack along the normal: redundant by others if the contact does not slide, a nonsmooth point otherwise.
+  /// No force and no slack along the normal: redundant by others if the contact does not slide, a nonsmooth point
+  /// otherwise.
   void add_weak_cone(int i, int rows, Activity sticking) {
     if (sticking != Activity::kWeak) {
       t_.nonsmooth = true;

@@ -20,7 +20,7 @@ inline Eigen::Vector4d column(const RowBlocks::ConstBlock& block, std::size_t c)
 struct ContactTerm {
   int first_row = 0, rows = 0;
   Eigen::Matrix4d C = Eigen::Matrix4d::Zero(), E = C;
-  int num_active = 0;     // rows of E
+  int num_active = 0;   // rows of E
   bool stiff = false;   // they give way: E s + λ = 0
   bool acts = false;    // C or E is not zero
   bool slides = false;  // a rigid exact cone on its boundary

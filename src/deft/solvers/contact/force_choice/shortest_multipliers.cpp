@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "deft/core/index.hpp"
-#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/kernels/isa.hpp"
+#include "deft/solvers/linear/spectral_cone_operator.hpp"
 
 namespace deft::solvers::contact {
 namespace {

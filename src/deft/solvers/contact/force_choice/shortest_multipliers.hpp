@@ -32,9 +32,7 @@ class ShortestMultipliers {
   bool find(Generators& generators, int nv, std::vector<double>& z);
 
  private:
-  struct Island {
-    std::vector<int> cols, generators;
-  };
+  struct Island { std::vector<int> cols, generators; };
   void find_islands(const Generators& generators, int nv);
   bool solve(Generators& generators, const Island& island, std::vector<double>& z);
   bool newton(Generators& generators, const Island& island, bool first);

@@ -16,8 +16,8 @@ constexpr double kWarmPolished = 1e-12;  // aim along a sequence, where the last
 constexpr double kFlatPolished = 1e-16;  // aim where Q is singular and each proximal point starts from the last
 constexpr double kGoodEnough = 1e-10;    // polish accepted without going on with the interior point
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
-constexpr IpmLimits kTight{
-    .complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point alone would end
+constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point
+                                                                                             // alone would end
 constexpr int kWarmFactors = 8;
 constexpr double kNearlyAtRest = 1e-6;  // error of a warm start below which one correction may do
 constexpr int kLargeColumns = 150;      // from which a factorisation is worth avoiding
@@ -179,7 +179,8 @@ Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const 
   if (packed.lower_above_upper || packed.rigid_violation) return Status::kInfeasible;
   std::vector<double> direction;
   const bool singular = packed.has_singular_blocks;
-  if (singular && packed.smoothed && settings.verdicts && find_recession(packed, direction, interior.time_left_s(), inner))
+  if (singular && packed.smoothed && settings.verdicts &&
+      find_recession(packed, direction, interior.time_left_s(), inner))
     return Status::kUnbounded;
   ContactSolution* const proof = settings.verdicts ? &solution : nullptr;
   Status status = singular          ? solve_proximal(program, settings, warm && packed.smoothed, proof)

@@ -23,8 +23,8 @@ constexpr double kSlow = 0.1, kStuck = 0.5;  // share of the last error
 constexpr double kSofter = 1e-2;             // factor on ε where it holds the motion back
 constexpr int kMostSofter = 3;               // times
 constexpr double kGood = 1e-10;              // a polish that ends above it is followed by a new solve
-constexpr double kElastic = 1e-8;  // R̂ that makes jammed problems solvable
-constexpr double kMargin = 1e-6;   // room that rows with a barrier are asked for
+constexpr double kElastic = 1e-8;            // R̂ that makes jammed problems solvable
+constexpr double kMargin = 1e-6;             // room that rows with a barrier are asked for
 
 }  // namespace
 

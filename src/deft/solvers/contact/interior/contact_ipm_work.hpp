@@ -3,15 +3,16 @@
 
 #include "deft/solvers/contact/interior/contact_ipm.hpp"
 #include "deft/solvers/contact/interior/interior_point.hpp"
+#include "deft/solvers/contact/interior/rank_test.hpp"
 #include "deft/solvers/contact/interior/screening.hpp"
 #include "deft/solvers/contact/interior/semismooth_newton.hpp"
-#include "deft/solvers/contact/interior/rank_test.hpp"
 #include "deft/solvers/contact/interior/warm_memory.hpp"
 
 namespace deft::solvers::contact {
 
 inline constexpr int kPolishFactors = 6;
-inline constexpr double kRoundingSlack = 10;  // times the tolerance: accepted where multipliers of 1e4 and more magnify rounding
+inline constexpr double kRoundingSlack = 10;  // times the tolerance: accepted where multipliers of 1e4 and more magnify
+                                              // rounding
 
 /// Scratch, and the stages of a solve as its functions.
 struct ContactIpm::Workspace {

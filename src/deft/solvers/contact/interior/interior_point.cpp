@@ -6,10 +6,10 @@
 namespace deft::solvers::contact {
 namespace {
 
-constexpr double kEqualityCompliance =
-    1e-9;                              // proximal weight of equality multipliers: rows close by this factor per step
-constexpr double kColdSlack = 0.3;     // slack and multiplier of a row that touches, at a cold start
-constexpr double kSmallestMu = 1e-16;  // exact targets go no lower
+constexpr double kEqualityCompliance = 1e-9;  // proximal weight of equality multipliers: rows close by this factor per
+                                              // step
+constexpr double kColdSlack = 0.3;            // slack and multiplier of a row that touches, at a cold start
+constexpr double kSmallestMu = 1e-16;         // exact targets go no lower
 constexpr double kBarrierCentrality = 1e-12;  // relative, at the end of a smoothed solve
 constexpr double kRowRounding = 1e-13;
 constexpr double kPoorStep = 0.1;
@@ -122,7 +122,8 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       if (!(t > 0)) continue;
       product[0] -= t;
       // The products of a cone cancel: below rounding nothing can be asked of them.
-      const double off = std::sqrt(linear::dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
+      const double off =
+          std::sqrt(linear::dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
       const double inside = s_[first] - linear::tail_norm(block.rows, s_.data() + first);
       centrality_ = std::max(centrality_, off / t - unreachable(inside));
       continue;

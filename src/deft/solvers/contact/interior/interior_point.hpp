@@ -18,8 +18,8 @@ struct IpmLimits {
   double residual = 1e-10;         // rows and stationarity
   int max_iterations = 60;
   int max_short_steps = 12;  // in a row
-  double proximal =
-      1e-10;  // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay exact
+  double proximal = 1e-10;   // proximal weight of inequality multipliers: bounds the curvature of H, residuals stay
+                             // exact
 };
 
 /// The iteration with its point and scratch; one per thread, no allocation when sizes repeat.
@@ -77,9 +77,7 @@ class InteriorPoint {
 
   std::vector<double> rp_, D_, q_, y_, z_, dv_, ds_, dl_, lambda_bar_, ray_, scratch_;
   /// tail_norm of a cone's slack, multiplier and scaled multiplier.
-  struct Tails {
-    double s = 0, lambda = 0, bar = 0;
-  };
+  struct Tails { double s = 0, lambda = 0, bar = 0; };
   std::vector<linear::SpectralConeOperator> W_, K_;
   std::vector<Tails> tails_;
   std::vector<BlockCurvature> curvature_;

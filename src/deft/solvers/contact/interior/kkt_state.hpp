@@ -8,9 +8,7 @@
 namespace deft::solvers::contact {
 
 /// Motion δ̂ and multipliers λ̂ (per slack; free for equalities).
-struct Iterate {
-  std::vector<double> v, lambda;
-};
+struct Iterate { std::vector<double> v, lambda; };
 
 /// Stationarity, slacks and the optimality error of an iterate of the exact program, in scaled units.
 class KktState {

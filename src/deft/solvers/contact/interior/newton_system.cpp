@@ -37,7 +37,8 @@ void NewtonSystem::place_islands(const PackedProgram& program) {
   }
 }
 
-// Tiles: blocks of Q, neighbouring single columns together, large blocks in pieces. Tiles are coupled by blocks of Q and by rows.
+// Tiles: blocks of Q, neighbouring single columns together, large blocks in pieces. Tiles are coupled by blocks of Q
+// and by rows.
 void NewtonSystem::start_sparse(const PackedProgram& program, int k) {
   const Island& island = program.islands[k];
   tile_sizes_.clear();
@@ -70,7 +71,8 @@ void NewtonSystem::start_sparse(const PackedProgram& program, int k) {
       if (i > 0 && tile == tile_of_column_[cols[i - 1]]) continue;
       for (int j = i + 1; j < group.num_cols; ++j) {
         const int other = tile_of_column_[cols[j]];
-        if (other != tile && other != tile_of_column_[cols[j - 1]]) tile_pairs_.emplace_back(std::min(tile, other), std::max(tile, other));
+        if (other != tile && other != tile_of_column_[cols[j - 1]])
+          tile_pairs_.emplace_back(std::min(tile, other), std::max(tile, other));
       }
     }
   }
@@ -91,8 +93,7 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
     }
     double* H = H_.data() + first_value_[block.island];
     for (int r = 0; r < block.size; ++r) {
-      for (int c = r; c < block.size; ++c)
-        H[to_size(offset + r) * island.ld + offset + c] = Q[r * block.ld + c];
+      for (int c = r; c < block.size; ++c) H[to_size(offset + r) * island.ld + offset + c] = Q[r * block.ld + c];
     }
   }
   for (const RowGroup& group : program.groups) {
@@ -119,7 +120,8 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
     const int* cols = program.cols.data() + group.first_col;
     if (linear::TileCholesky* tiles = sparse(group.island)) {
       local_.assign(to_size(group.num_cols) * group.ld + kernels::kLane, 0.0);
-      kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), range_.data(), true, local_.data(), group.ld);
+      kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), range_.data(), true,
+                          local_.data(), group.ld);
       tiles->add(group.num_cols, cols, local_.data(), group.ld);
       continue;
     }

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/contact/interior/packed_program.hpp"
+#include "deft/solvers/linear/spectral_cone_operator.hpp"
 #include "deft/solvers/linear/tile_cholesky.hpp"
 
 namespace deft::solvers::contact {
@@ -15,7 +15,8 @@ struct BlockCurvature {
   double C[linear::kMaxConeRows * linear::kMaxConeRows] = {};
 };
 
-/// Newton matrix and factor with their scratch: dense for small islands, in sparse tiles for large ones; one per thread.
+/// Newton matrix and factor with their scratch: dense for small islands, in sparse tiles for large ones; one per
+/// thread.
 class NewtonSystem {
  public:
   /// H ← Q + JᵀCJ and its factor. @returns the number of directions without curvature, which the solve leaves alone.
@@ -31,7 +32,9 @@ class NewtonSystem {
  private:
   void place_islands(const PackedProgram& program);
   void start_sparse(const PackedProgram& program, int island);
-  linear::TileCholesky* sparse(int island) { return sparse_of_island_[island] < 0 ? nullptr : &sparse_[sparse_of_island_[island]]; }
+  linear::TileCholesky* sparse(int island) {
+    return sparse_of_island_[island] < 0 ? nullptr : &sparse_[sparse_of_island_[island]];
+  }
 
   std::vector<int> sparse_of_island_;     // index into sparse_, −1: dense
   std::vector<std::size_t> first_value_;  // into H_, of dense islands

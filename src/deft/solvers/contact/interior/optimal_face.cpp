@@ -15,12 +15,12 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-constexpr double kLoaded = 1e-10;  // multipliers above it count as forces
-constexpr double kInside = 1e-8;   // a cone's multiplier this much inside its boundary, relative, holds the tip
-constexpr double kFlat = 1e-9;     // pivot below which a direction has no curvature and moves no row
-constexpr double kSize = 1e-5;     // an optimal set of this radius is a point
-constexpr double kRise = 1e-8;     // slopes and openings below it are rounding, for directions of length 1
-constexpr double kProofTolerance = 1e-14;   // tolerance of a direction that is to be a proof
+constexpr double kLoaded = 1e-10;          // multipliers above it count as forces
+constexpr double kInside = 1e-8;           // a cone's multiplier this much inside its boundary, relative, holds the tip
+constexpr double kFlat = 1e-9;             // pivot below which a direction has no curvature and moves no row
+constexpr double kSize = 1e-5;             // an optimal set of this radius is a point
+constexpr double kRise = 1e-8;             // slopes and openings below it are rounding, for directions of length 1
+constexpr double kProofTolerance = 1e-14;  // tolerance of a direction that is to be a proof
 
 // The rows of one block over the columns of its island, in coordinates x̂ = U v where Q̃ = UᵀU becomes the identity.
 struct Rows {
@@ -64,8 +64,8 @@ struct IslandView {
         const PackedBlock& block = packed.blocks[i];
         MatrixXd J = MatrixXd::Zero(block.rows, size);
         for (int r = 0; r < block.rows; ++r) {
-          const double* row = packed.values.data() + group.first_value +
-                              to_size(block.first_row + r - group.first_row) * group.ld;
+          const double* row =
+              packed.values.data() + group.first_value + to_size(block.first_row + r - group.first_row) * group.ld;
           for (int c = 0; c < group.num_cols; ++c) J(r, packed.cols[group.first_col + c]) += row[c];
         }
         rows.push_back({&block, to_metric(J)});
@@ -229,7 +229,8 @@ OptimalSet take_shortest(const IslandView& island, const std::vector<double>& la
 }
 
 // @returns the fall of the energy (and of the barrier) along `direction`, 0 without one.
-double find_recession(const IslandView& island, VectorXd& direction, const Deadline& deadline, const InnerSolver& inner) {
+double find_recession(const IslandView& island, VectorXd& direction, const Deadline& deadline,
+                      const InnerSolver& inner) {
   const bool smoothed = island.program.smoothed;
   const double none[linear::kMaxConeRows] = {};
   Stack still(island.Q);

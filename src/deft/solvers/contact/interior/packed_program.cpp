@@ -5,22 +5,23 @@
 #include <cmath>
 
 #include "deft/core/index.hpp"
-#include "deft/solvers/kernels/isa.hpp"
 #include "deft/solvers/contact/program/ray_layout.hpp"
+#include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers::contact {
 namespace {
 
 constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
-constexpr double kExact = 1e20;        // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
+constexpr double kExact = 1e20;            // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
 
 }  // namespace
 
 bool same_contact(const ContactProgram& p, int i, int j) {
   const ContactLaw &a = p.contacts[i], &b = p.contacts[j];
-  if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.cone != b.cone || a.compliance != b.compliance ||
-      a.ellipsoid != b.ellipsoid || a.offset != b.offset || p.J.rows(i) != p.J.rows(j)) {
+  if (a.gap != b.gap || a.mu != b.mu || a.frictionless != b.frictionless || a.cone != b.cone ||
+      a.compliance != b.compliance || a.ellipsoid != b.ellipsoid || a.offset != b.offset ||
+      p.J.rows(i) != p.J.rows(j)) {
     return false;
   }
   const auto cols = p.J.cols(i), other = p.J.cols(j);
@@ -293,7 +294,7 @@ void PackedProgram::pack_unit(int col, double sign, double gap, Law law, double 
   scratch_.assign(metric_block.size, 0.0);
   scratch_[column_of[col] - metric_block.start] = 1.0;
   kernels::dense_kernels().forward(metric_block.size, metric_block.ld, metric_factor.data() + metric_block.first_value,
-                          scratch_.data());
+                                   scratch_.data());
   double norm_squared = 0.0;
   for (double x : scratch_) norm_squared += x * x;
   const double scale = std::sqrt(norm_squared);

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "deft/solvers/kernels/dense_kernels.hpp"
 #include "deft/solvers/contact/program/contact_program.hpp"
+#include "deft/solvers/kernels/dense_kernels.hpp"
 
 namespace deft::solvers::contact {
 

@@ -6,15 +6,15 @@
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
-#include "deft/solvers/kernels/isa.hpp"
 #include "deft/solvers/contact/interior/packed_program.hpp"
+#include "deft/solvers/kernels/isa.hpp"
 
 namespace deft::solvers::contact {
 namespace {
 
 constexpr double kSingularPivot = 1e-12;  // relative pivot below which a block of Q counts as singular
 constexpr int kSmallBlock = 8;            // blocks of Q up to this size get an explicit inverse factor
-constexpr double kProximal = 1e-6;  // ε of Q + ε(Q̃ − Q), where Q is singular: far above rounding, small against 1
+constexpr double kProximal = 1e-6;        // ε of Q + ε(Q̃ − Q), where Q is singular: far above rounding, small against 1
 
 }  // namespace
 

@@ -94,8 +94,8 @@ bool RankTest::forces_unique(const PackedProgram& program, const Iterate& x, con
     std::fill(column_.begin(), column_.begin() + island.size, 0.0);
     if (group) {
       for (int r = 0; r < block.rows; ++r) {
-        const double* row = program.values.data() + group->first_value +
-                            to_size(block.first_row + r - group->first_row) * group->ld;
+        const double* row =
+            program.values.data() + group->first_value + to_size(block.first_row + r - group->first_row) * group->ld;
         for (int c = 0; c < group->num_cols; ++c) column_[program.cols[group->first_col + c]] += weights[r] * row[c];
       }
     } else {

@@ -20,7 +20,8 @@ class Screening {
   void start(const ContactProgram& program, std::span<const double> guess, std::span<const char> redundant);
 
   /// True if every contact left out, unless others imply it, has a positive slack at the solution `delta` for the
-  /// others, which then solves the whole program. Otherwise adds what is missing; in the end all that are not redundant.
+  /// others, which then solves the whole program. Otherwise adds what is missing; in the end all that are not
+  /// redundant.
   bool holds(const ContactProgram& program, std::span<const double> delta);
 
   void keep_all() { kept_.clear(); }

@@ -63,7 +63,8 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
     }
     bool block_changed = false;
     for (int k = 0; k < block.slacks; ++k) {
-      const linear::Pattern pattern = (first_ ? lambda[k] > 0 : lambda[k] * weight_ > s[k]) ? linear::kActive : linear::kInactive;
+      const linear::Pattern pattern =
+          (first_ ? lambda[k] > 0 : lambda[k] * weight_ > s[k]) ? linear::kActive : linear::kInactive;
       block_changed = block_changed || active_[first + k] != pattern;
       active_[first + k] = pattern;
       D_[first + k] = pattern == linear::kActive ? 1 / (rho_ + block.compliance) : 0.0;

@@ -28,7 +28,8 @@ class SemismoothNewton {
   KktState state_;
   Iterate current_;
   std::vector<BlockCurvature> curvature_;
-  std::vector<linear::SpectralConeOperator> projection_, inverse_;  // per cone block: eigenvalues of C, and of 1/(1 − p + p(ρ + R))
+  std::vector<linear::SpectralConeOperator> projection_, inverse_;  // per cone block: eigenvalues of C, and of 1/(1 − p
+                                                                    // + p(ρ + R))
   std::vector<double> D_, q_, y_, z_, rhs_, slacks_;
   std::vector<char> active_;  // pattern of the factor: per slack (rays), per block kind (cones)
   int iterations_ = 0;

@@ -59,7 +59,8 @@ struct ContactProgram {
   BlockDiagonal masses;  // optional M_u/h² of blocks where Q is zero: regularises the certificate's metric Q̃
 };
 
-/// Whether contact i is a second-order cone (its tangential rows need not be more than one); otherwise a pyramid, or one row.
+/// Whether contact i is a second-order cone (its tangential rows need not be more than one); otherwise a pyramid, or
+/// one row.
 inline bool is_cone(const ContactProgram& program, int i) {
   return program.model == FrictionModel::kCone || program.contacts[i].cone;
 }
@@ -69,14 +70,14 @@ struct ContactSolution {
   Eigen::VectorXd delta;                     // δ, size nv
   std::vector<std::array<double, 4>> force;  // per contact (f_n, f_t1, f_t2, f_spin), unused entries 0
   std::vector<double> gap;                   // per contact φ + n δ
-  Eigen::VectorXd
-      bound_multipliers;  // size nv (empty without bounds): positive pushes up from `lower`, negative down from `upper`
-  Eigen::VectorXd linear_multipliers;    // ≥ 0, size of `linear`
+  Eigen::VectorXd bound_multipliers;   // size nv (empty without bounds): positive pushes up from `lower`, negative down
+                                       // from `upper`
+  Eigen::VectorXd linear_multipliers;  // ≥ 0, size of `linear`
   Eigen::VectorXd equality_multipliers;  // size of `equality`
-  std::vector<double>
-      ray_multipliers;  // pyramids: β_j per contact in order (1 for frictionless), slack·β = 1/κ when smoothed; cones none
-  std::vector<double>
-      slack;  // the solver's slacks in the order of ray_multipliers (pyramid); cone: (s_n, s_t…) per contact, flat
+  std::vector<double> ray_multipliers;   // pyramids: β_j per contact in order (1 for frictionless), slack·β = 1/κ when
+                                         // smoothed; cones none
+  std::vector<double> slack;  // the solver's slacks in the order of ray_multipliers (pyramid); cone: (s_n, s_t…) per
+                              // contact, flat
   /// Why there is no solution; empty for every other status.
   /// Infeasible: multipliers y in the dual cone of the rows, with Jᵀy = 0 and gᵀy < 0 (a Farkas ray; smoothed also
   /// gᵀy = 0 with y ≠ 0 on rows with a barrier). Size: per contact those of ray_multipliers (pyramid) or the force rows

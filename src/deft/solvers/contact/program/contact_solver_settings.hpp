@@ -16,21 +16,21 @@ enum class SolveMethod { kAuto, kActiveSet, kInteriorPoint };
 /// Settings of ContactSolver.
 struct SolverSettings {
   SolveMethod method = SolveMethod::kAuto;
-  double tolerance = 1e-9;  // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
-  int max_iterations = 60;  // then IterationLimit
-  bool compliance_fallback =
-      true;                // the motion of an infeasible problem is that of R = 1e-8 of each contact's own scale
+  double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
+  int max_iterations = 60;          // then IterationLimit
+  bool compliance_fallback = true;  // the motion of an infeasible problem is that of R = 1e-8 of each contact's own
+                                    // scale
   bool verdicts = true;    // failed solves are followed by a search for a proof, solves with a singular Q by one
                            // for the shortest of the optimal motions
   bool warm_start = true;  // start from the last solution, found by contact ids
   bool screening = true;   // exact solves leave out contacts that stay open, and prove that they do
-  std::span<const char> redundant{};  // per contact (or empty): 1 where rows and gap are a convex combination of those of
-                                    // contacts that have 0, and laws are the same, without compliance; they may be left
-                                    // without force, and forces then count as not unique. Must outlive the solve
+  std::span<const char> redundant{};  // per contact (or empty): 1 where rows and gap are a convex combination of those
+                                      // of contacts that have 0, and laws are the same, without compliance; they may be
+                                      // left without force, and forces then count as not unique. Must outlive the solve
   bool polish = true;  // tolerances below 1e-11: the active set polishes the interior point's motion, and where
                        // rounding hides the tolerance 1e-9 is enough
-  double time_limit_s =
-      std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per iteration
+  double time_limit_s = std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per
+                                                                  // iteration
 };
 
 /// What one solve did.
