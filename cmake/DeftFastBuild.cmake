@@ -1,10 +1,9 @@
-# Means to compile less: precompiled headers, and several sources of a module in one translation unit where they share heavy
-# headers. Both can be turned off, and the preset `asan` does so: there a missing #include shows.
+# Means to compile less: precompiled headers, and several sources of a module in one translation unit. Both can be turned off, and the preset `asan` does so: there a missing #include shows.
 option(DEFT_PRECOMPILED_HEADERS "Precompile Eigen, fmt, JSON and the standard library once" ON)
-option(DEFT_UNITY "Compile the sources of some modules together" ON)
+option(DEFT_UNITY "Compile the sources of a module together" ON)
 
-# deft_precompiled_headers(TARGET HEADER libs…): a library that only holds HEADER, precompiled. What programs take must be
-# compiled as programs are: a HEADER that is not for libraries (PROGRAMS) without position-independent code for libraries.
+# deft_precompiled_headers(TARGET HEADER libs…): a library that only holds HEADER, precompiled. PROGRAMS: for
+# executables, whose code is not compiled for shared libraries; the compiler takes only what was precompiled alike.
 function(deft_precompiled_headers target header)
   cmake_parse_arguments(H "PROGRAMS" "" "" ${ARGN})
   if(NOT DEFT_PRECOMPILED_HEADERS)
@@ -22,7 +21,6 @@ endfunction()
 deft_precompiled_headers(deft_headers precompiled.hpp Eigen3::Eigen fmt::fmt)
 deft_precompiled_headers(deft_json_headers precompiled_json.hpp Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json)
 deft_precompiled_headers(deft_cli_headers precompiled_cli.hpp PROGRAMS Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
-
 deft_precompiled_headers(deft_program_headers precompiled.hpp PROGRAMS Eigen3::Eigen fmt::fmt)
 
 # deft_fast_build(TARGET [UNITY] [HEADERS target]): TARGET takes its precompiled headers from deft_headers, or from another

@@ -49,7 +49,7 @@ LINEARIZED = {
     "linearize patch cylinder_rolls": ("patch_contact/cylinder_rolls", []),
 }
 PLANNED = {
-    name: (f"planning/{name}", ["--nodes", nodes, "--seed", "1", "--time-limit", "600"])
+    f"plan {name}": (f"planning/{name}", ["--nodes", nodes, "--seed", "1", "--time-limit", "600"])
     for name, nodes in {
         "planar_hand": "200",
         "planar_pushing": "200",
@@ -68,7 +68,7 @@ DUMPED = {  # problems of a simulation's steps, solved again
 }
 SOLVED = {"solve lcs_mpc weak_input": "tests/cli/control_problems/weak_input.json"}
 # What depends on the clock or on where things stand.
-CLOCK = {"time_s", "solve_us", "step_us", "first_solution_s", "first_holding_s", "files", "period_us", "version", "wall_s", "improved_s"}
+CLOCK = {"time_s", "time", "solve_us", "step_us", "first_solution_s", "first_holding_s", "files", "period_us", "version", "wall_s"}
 
 
 def without_clock(value):
@@ -84,7 +84,7 @@ def hash_run(path: Path, digest) -> None:
 
     def visit(name, item):
         leaf = name.rsplit("/", 1)[-1]
-        if isinstance(item, h5py.Dataset) and leaf not in CLOCK | {"time"}:
+        if isinstance(item, h5py.Dataset) and leaf not in CLOCK:
             digest.update(f"{name} {item.shape} {item.dtype.kind}".encode())
             data = item[()]
             digest.update(data.tobytes() if item.dtype.kind in "iuf" else repr(data.tolist() if hasattr(data, "tolist") else data).encode())
@@ -103,16 +103,22 @@ def answer(deft: str, arguments: list[str], run: Path | None = None) -> str:
         env={**os.environ, "DEFT_ISA": os.environ.get("DEFT_ISA", "baseline")},
     )
     if not call.stdout.strip():
-        return f"exit {call.returncode}: {call.stderr.strip().splitlines()[-1:]}"
-    printed = (
-        [without_clock(json.loads(line)) for line in call.stdout.strip().splitlines() if line.startswith("{")]
-        if not call.stdout.lstrip().startswith("{\n")
-        else [without_clock(json.loads(call.stdout))]
-    )
+        raise SystemExit(f"deft {' '.join(arguments)}: exit {call.returncode}: {call.stderr.strip()}")
+    printed = [without_clock(json.loads(call.stdout))]
     digest = hashlib.sha256(json.dumps([call.returncode, printed], sort_keys=True).encode())
     if run is not None and (run / "run.h5").exists():
         hash_run(run / "run.h5", digest)
     return digest.hexdigest()[:16]
+
+
+def answer_to_problems(deft: str, scene: str, arguments: list[str], folder: Path) -> str:
+    """Hash of the answers to the problems of a simulation's steps."""
+    problems = folder / "problems"
+    answer(deft, ["sim", scene, *arguments, "--out", str(folder / "run"), "--dump-problems", str(problems)])
+    answers = [answer(deft, ["solve", str(p)]) for p in sorted(problems.rglob("*")) if p.is_file()]
+    if not answers:
+        raise SystemExit(f"{scene}: no problem was dumped")
+    return hashlib.sha256("".join(answers).encode()).hexdigest()[:16]
 
 
 def record(deft: str) -> dict[str, str]:
@@ -123,37 +129,18 @@ def record(deft: str) -> dict[str, str]:
         found[name] = value
         print(f"{value}  {name}", flush=True)
 
+    def path_of(scene: str) -> str:
+        return f"scenes/{scene}.deft.yaml"
+
     with tempfile.TemporaryDirectory() as folder:
-        for k, (name, (scene, more)) in enumerate((SIMULATED | {f"plan {n}": v for n, v in PLANNED.items()}).items()):
-            out = Path(folder) / f"run_{k}"
-            command = "plan" if name.startswith("plan ") else "sim"
-            note(name, answer(deft, [command, f"scenes/{scene}.deft.yaml", *more, "--out", str(out)], out))
+        for command, outputs in (("sim", SIMULATED), ("plan", PLANNED)):
+            for name, (scene, more) in outputs.items():
+                out = Path(folder) / name
+                note(name, answer(deft, [command, path_of(scene), *more, "--out", str(out)], out))
         for name, (scene, more) in LINEARIZED.items():
-            note(name, answer(deft, ["linearize", f"scenes/{scene}.deft.yaml", *more]))
-        for k, (name, (scene, more)) in enumerate(DUMPED.items()):
-            dump = Path(folder) / f"dump_{k}"
-            subprocess.run(
-                [
-                    deft,
-                    "sim",
-                    f"scenes/{scene}.deft.yaml",
-                    *more,
-                    "--out",
-                    str(Path(folder) / f"dumped_{k}"),
-                    "--dump-problems",
-                    str(dump),
-                    "--quiet",
-                ],
-                cwd=ROOT,
-                capture_output=True,
-            )
-            problems = sorted(p for p in dump.rglob("*") if p.is_file())
-            note(
-                name,
-                hashlib.sha256("".join(answer(deft, ["solve", str(p)]) for p in problems).encode()).hexdigest()[:16]
-                if problems
-                else "none",
-            )
+            note(name, answer(deft, ["linearize", path_of(scene), *more]))
+        for name, (scene, more) in DUMPED.items():
+            note(name, answer_to_problems(deft, path_of(scene), more, Path(folder) / name))
         for name, problem in SOLVED.items():
             note(name, answer(deft, ["solve", problem]))
     return found

@@ -8,8 +8,8 @@ from pathlib import Path
 GENERATED = ("build", "out", "node_modules", "__pycache__")
 
 
-def project_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
-    """Files that end so, sorted: tracked ones, and new ones that are not ignored."""
+def project_files(root: Path, endings: tuple[str, ...] | None = None) -> list[Path]:
+    """Files that end so (None: all), sorted: tracked ones, and new ones that are not ignored."""
     if (root / ".git").exists():
         listed = subprocess.run(
             ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -23,4 +23,4 @@ def project_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
         paths = {
             p for p in root.rglob("*") if not any(part in GENERATED or part.startswith(".venv") for part in p.relative_to(root).parts[:-1])
         }
-    return sorted(p for p in paths if p.suffix in endings and p.is_file())
+    return sorted(p for p in paths if (endings is None or p.suffix in endings) and p.is_file())

@@ -1,7 +1,6 @@
 """Shared by the tests of the house: where the tree and its build are, and tools/ on the import path."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+
+from project_files import project_files  # noqa: E402 (behind the path)
 
 
 @pytest.fixture(scope="session")
@@ -30,11 +31,4 @@ def tracked(root) -> list[Path]:
     """Every file of the project: known to git, or new and not ignored."""
     if not (root / ".git").exists():
         pytest.skip("not a git checkout: there is no list of tracked files")
-    listed = subprocess.run(
-        ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return [root / name for name in listed.split("\0") if (root / name).is_file()]
+    return project_files(root)

@@ -132,7 +132,7 @@ def test_upward_row_is_found(copy):
 
 
 # file, planted text, what it replaces (None: appended), words of the message
-MATH = "deft_module(math UNITY MODULES core)"
+MATH = "deft_module(math MODULES core)"
 SEEDED_CMAKE = [
     ("CMakeLists.txt", MATH.replace(")", " scene)"), MATH, "deft_module(math) links"),
     ("CMakeLists.txt", MATH.replace(")", " PRIVATE coal::coal)"), MATH, "links coal::coal"),
