@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from project_files import project_files
+from project_files import PLAIN, project_files
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv-dev" / "bin"
@@ -45,7 +45,7 @@ def unformatted_cpp(files: list[Path]) -> list[Path]:
     """Those that clang-format would change; each by the .clang-format above it."""
     found = set()
     for batch in in_batches(files):
-        done = subprocess.run([TOOLS / "clang-format", "--dry-run", "-Werror", *batch], capture_output=True, text=True)
+        done = subprocess.run([TOOLS / "clang-format", "--dry-run", "-Werror", *batch], env=PLAIN, capture_output=True, text=True)
         named = set(re.findall(r"^(.+?):\d+:\d+: error: code should be clang-formatted", done.stderr, re.M))
         if done.returncode and not named:
             raise FormatError(f"clang-format: {done.stderr.strip()}")
@@ -72,7 +72,7 @@ def unformatted_python(files: list[Path]) -> list[Path]:
     if not files:
         return []
     done = subprocess.run(
-        [TOOLS / "ruff", "format", "--check", "--output-format", "concise", *files], cwd=ROOT, capture_output=True, text=True
+        [TOOLS / "ruff", "format", "--check", "--output-format", "concise", *files], cwd=ROOT, env=PLAIN, capture_output=True, text=True
     )
     named = set(re.findall(r"^(.+?):\d+:\d+: ", done.stdout, re.M))
     if done.returncode and not named:
@@ -84,7 +84,7 @@ def format_python(files: list[Path]) -> list[Path]:
     """Formats in place. @returns the files that changed."""
     changed = unformatted_python(files)
     if changed:
-        done = subprocess.run([TOOLS / "ruff", "format", *changed], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([TOOLS / "ruff", "format", *changed], cwd=ROOT, env=PLAIN, capture_output=True, text=True)
         if done.returncode:
             raise FormatError(f"ruff format: {done.stdout}{done.stderr}".strip())
     return changed
@@ -106,21 +106,31 @@ def client_copy(root: Path) -> Path:
     return copy
 
 
-def run_npm(folder: Path, *arguments: str, code: tuple[int, ...] = (0,)) -> str:
-    """Output of npm, the one of .venv before another. @throws FormatError for another exit status than `code`."""
-    environment = {**os.environ, "PATH": f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"}
-    done = subprocess.run(["npm", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+def run_npm(folder: Path, *arguments: str, code: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
+    """Runs npm, the one of .venv before another; its output has no colours, wherever it runs.
+
+    @throws FormatError for another exit status than `code`."""
+    environment = {**PLAIN, "PATH": f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["npm", *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     if done.returncode not in code:
-        raise FormatError(f"npm {' '.join(arguments)}: {(done.stdout + done.stderr).strip()}")
-    return done.stdout + done.stderr
+        raise FormatError(f"npm {' '.join(arguments)}: {done.stdout.strip()}")
+    return done
 
 
 def unformatted_client(root: Path) -> list[Path]:
     """Files of the client that prettier would change."""
-    output = run_npm(client_copy(root), "run", "--silent", "format:check", code=(0, 1))
-    named = [name for name in re.findall(r"^\[(?:warn|error)\] (\S+?):?(?: |$)", output, re.M) if (root / CLIENT / name).is_file()]
-    if "[error]" in output or ("[warn]" in output and not named) or "Missing script" in output:
-        raise FormatError(f"prettier: {output.strip()}")
+    done = run_npm(client_copy(root), "run", "--silent", "format:check", code=(0, 1))
+    named = [name for name in re.findall(r"^\[warn\] (\S+)$", done.stdout, re.M) if (root / CLIENT / name).is_file()]
+    if "[error]" in done.stdout or bool(done.returncode) != bool(named):
+        raise FormatError(f"prettier: {done.stdout.strip()}")
     return [root / CLIENT / name for name in named]
 
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from project_files import project_files
+from project_files import PLAIN, project_files
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv-dev" / "bin"
@@ -33,7 +33,7 @@ NOT_FOR_CLANG = ("-Wno-unknown-warning-option", "-Wno-unused-command-line-argume
 def ruff(files: list[Path]) -> str:
     """What ruff has to say, empty: nothing."""
     done = subprocess.run(
-        [TOOLS / "ruff", "check", "--output-format", "concise", "--quiet", *files], cwd=ROOT, capture_output=True, text=True
+        [TOOLS / "ruff", "check", "--output-format", "concise", "--quiet", *files], cwd=ROOT, env=PLAIN, capture_output=True, text=True
     )
     return (done.stdout + done.stderr).strip() if done.returncode else ""
 
@@ -42,7 +42,9 @@ def types(groups: tuple[tuple[str, ...], ...] = TYPED) -> str:
     """What mypy has to say about the folders (or files) of each group, empty: nothing."""
     said = []
     for group in groups:
-        done = subprocess.run([TOOLS / "mypy", "--no-error-summary", "--no-color-output", *group], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run(
+            [TOOLS / "mypy", "--no-error-summary", "--no-color-output", *group], cwd=ROOT, env=PLAIN, capture_output=True, text=True
+        )
         if done.returncode:
             said.append((done.stdout + done.stderr).strip())
     return "\n".join(said)

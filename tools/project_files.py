@@ -1,9 +1,17 @@
-"""The files of the project: those that git knows or would know, or all beside the generated folders where there is no git."""
+"""The files of the project: those that git knows or would know, or all beside the generated folders where there is no git.
+
+Also the environment of a tool whose output a script reads.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+
+# Many tools colour what they print where one of these is set, even into a pipe.
+COLOURING = ("CI", "FORCE_COLOR", "CLICOLOR_FORCE")
+PLAIN = {key: value for key, value in os.environ.items() if key not in COLOURING} | {"NO_COLOR": "1"}
 
 GENERATED = ("build", "out", "node_modules", "__pycache__")
 

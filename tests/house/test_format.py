@@ -1,11 +1,14 @@
 """The sources are formatted, ruff and mypy find nothing in the Python; each of them finds what is planted."""
 
+import os
 import shutil
+import subprocess
+import sys
 
 import formatting
 import linting
+import project_files
 import pytest
-from project_files import project_files
 
 pytestmark = pytest.mark.skipif(
     not (formatting.TOOLS / "mypy").exists(), reason="the formatters are in .venv-dev, which ./run test and ./run format make"
@@ -17,7 +20,7 @@ def relative(files, root):
 
 
 def test_python_is_formatted(root):
-    files = project_files(root, (".py",))
+    files = project_files.project_files(root, (".py",))
     assert len(files) > 100
     assert relative(formatting.unformatted_python(files), root) == [], "./run format"
 
@@ -33,7 +36,7 @@ def test_client_is_formatted(root):
 
 
 def test_ruff_finds_nothing(root):
-    assert linting.ruff(project_files(root, (".py",))) == ""
+    assert linting.ruff(project_files.project_files(root, (".py",))) == ""
 
 
 def test_types_fit():
@@ -84,3 +87,11 @@ def test_planted_mistakes_are_found(tmp_path):
     bad.write_text("import os\n\n\ndef f(x: int) -> str:\n    return x\n")
     assert "F401" in linting.ruff([bad])
     assert 'Incompatible return value type (got "int", expected "str")' in linting.types(((str(bad),),))
+
+
+def test_findings_are_read_where_tools_would_colour_them(root):
+    """prettier and ruff colour what they print where CI is set, and a coloured name is not the name that is looked for."""
+    again = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", __file__, "-k", "is_found or are_found"]
+    colouring = dict.fromkeys(project_files.COLOURING, "1")
+    done = subprocess.run(again, cwd=root, env={**os.environ, **colouring}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

@@ -99,4 +99,18 @@ inline std::string build_errors(scene::SceneSpec spec) {
   return "";
 }
 
+/// A sphere that slides in the plane xy.
+inline multibody::ModelSpec slider(const std::string& name, double mu = 1.0) {
+  return body(name, multibody::JointKind::kAxes,
+              {slide("x", Eigen::Vector3d::UnitX()), slide("y", Eigen::Vector3d::UnitY())}, multibody::SphereSpec{0.1},
+              1, 0.01, mu);
+}
+
+/// Object first, robot second: order of declaration is the order of q.
+inline SceneSpec ball_and_finger() {
+  SceneSpec spec = scene_spec(
+      {free_body("ball", multibody::SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")}, {{"finger", 100}});
+  return spec;
+}
+
 }  // namespace deft::test

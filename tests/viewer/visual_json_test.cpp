@@ -15,23 +15,11 @@ namespace visual_json_test {
 using namespace scene;
 using Eigen::Vector3d;
 using multibody::SphereSpec;
-using test::at;
+using test::ball_and_finger;
 using test::body;
 using test::fixed_body;
 using test::free_body;
 using test::slide;
-
-multibody::ModelSpec slider(const std::string& name, double mu = 1.0) {
-  return body(name, multibody::JointKind::kAxes, {slide("x", Vector3d::UnitX()), slide("y", Vector3d::UnitY())},
-              SphereSpec{0.1}, 1, 0.01, mu);
-}
-
-/// Object first, robot second: order of declaration is the order of q.
-SceneSpec ball_and_finger() {
-  SceneSpec spec = test::scene_spec({free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")},
-                                    {{"finger", 100}});
-  return spec;
-}
 
 TEST(VisualJson, DescribesBodiesRolesAndShapes) {
   SceneSpec spec = ball_and_finger();

@@ -62,7 +62,6 @@ std::vector<int> independent_columns(const MatrixXd& A, double threshold) {
   return columns;
 }
 
-MatrixXd cholesky_solve(const MatrixXd& A, const MatrixXd& B) { return A.llt().solve(B); }
 MatrixXd ldlt_solve(const MatrixXd& A, const MatrixXd& B) { return A.ldlt().solve(B); }
 
 }  // namespace deft

@@ -52,8 +52,6 @@ Eigen::MatrixXd null_space(const Eigen::MatrixXd& A, double flat);
 /// Columns of A that are independent, the longest first: the rank by pivots above `threshold` of the largest.
 std::vector<int> independent_columns(const Eigen::MatrixXd& A, double threshold);
 
-/// A⁻¹B of a symmetric positive definite A, by Cholesky's factor.
-Eigen::MatrixXd cholesky_solve(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 /// A⁻¹B of a symmetric A, by LDLᵀ with pivots.
 Eigen::MatrixXd ldlt_solve(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
