@@ -72,7 +72,7 @@ void run(const Arguments& arguments, const std::string& file) {
   int successes = 0;
   std::map<std::string, int> failures;
   std::vector<double> times, firsts, solves, regrasps, steps;
-  const std::vector<int>& refine = scene.spec().plan.refine;
+  const std::vector<int>& refine = scene.settings().plan.refine;
   std::vector<int> hold(refine.size(), 0);
   int hold_all = 0;
   for (int k = 0; k < arguments.seeds; ++k) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/io/scene/scene_file.hpp"
@@ -82,7 +82,7 @@ void measure_scene(const std::string& path, int repeat) {
   io::SceneFileOptions options;
   options.bundled_scenes = DEFT_SCENES_DIR;
   Diagnostics diagnostics;
-  scene::SceneSpec spec = io::load_scene(path, options, diagnostics).spec();
+  scene::SceneSpec spec = io::load_scene(path, options, diagnostics).description();
   for (const scene::Forces forces : {scene::Forces::kLeastNorm, scene::Forces::kAny}) {
     spec.step.forces = forces;
     const scene::Scene scene = scene::Scene::build(spec, diagnostics);

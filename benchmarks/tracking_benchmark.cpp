@@ -76,14 +76,15 @@ std::string measure(const Task& task, int runs, int repeat) {
         {.offset_m = 0.003, .friction = 0.2, .mass = 0.2, .noise_m = 0.001, .noise_rad = 0.0175, .delay_s = 0.05},
         static_cast<std::uint64_t>(k));
     const scene::Scene world = scene::Scene::build(control::disturbed(scene, disturbance), diagnostics);
-    const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = scene.spec().track.period});
+    const auto plant =
+        plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = scene.settings().track.period});
     const Eigen::VectorXd q = control::disturbed_start(world, plan.q.front(), disturbance).value();
     control::TrackOptions track{.controller = control::Controller::kMpc, .disturbance = disturbance};
     track.record_contacts = false;
     const std::size_t first = times.size();
     for (int repetition = 0; repetition < repeat; ++repetition) {
       dynamics::Trajectory motion =
-          control::start_tracking(*plant, control::ReferencePath(scene, tracked, scene.spec().track.speed), q);
+          control::start_tracking(*plant, control::ReferencePath(scene, tracked, scene.settings().track.speed), q);
       const control::TrackEnd end = control::track(*plant, scene, tracked, q, track, motion);
       if (repetition == 0) {
         held += end.holds;

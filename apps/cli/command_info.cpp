@@ -62,7 +62,7 @@ Json robots(const Scene& scene) {
 }
 
 Json settings(const Scene& scene) {
-  const scene::StepSettings& step = scene.spec().step;
+  const scene::StepSettings& step = scene.settings().step;
   return {{"gravity", numbers(scene.spec().gravity_W)},
           {"h", number(step.h)},
           {"model", to_string(step.model)},
@@ -78,7 +78,7 @@ Json settings(const Scene& scene) {
 Json contacts(const Scene& scene) {
   scene::SceneState state = scene.make_state();
   scene.update(scene.initial_configuration(), state);
-  scene.find_contacts(scene.spec().step.contact_margin, state);
+  scene.find_contacts(scene.settings().step.contact_margin, state);
   const std::vector<std::string> names = scene.names_bodies();
   Json list = Json::array();
   for (const collision::ContactPair& contact : state.contacts) {

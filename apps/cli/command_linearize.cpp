@@ -6,9 +6,7 @@
 #include "bundle_report.hpp"
 #include "command.hpp"
 #include "deft/core/index.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
-#include "deft/dynamics/patch/equivalent_contact_point.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -37,31 +35,27 @@ Json by_contact(const Eigen::MatrixXd& stacked, const StepDerivative& derivative
   Json list = Json::array();
   for (std::size_t i = 0; i < derivative.first_row.size(); ++i) {
     const Eigen::Index first = world ? 3 * static_cast<Eigen::Index>(i) : derivative.first_row[i];
-    const Eigen::Index rows = world ? 3 : step.patches.empty() ? step.program.J.rows(static_cast<int>(i)) : 4;
+    const Eigen::Index rows = world ? 3 : step.patch() == nullptr ? step.program.J.rows(static_cast<int>(i)) : 4;
     if (stacked.rows() > 0) list.push_back(matrix(stacked.middleRows(first, rows)));
   }
   return list;
 }
 
 /// Contacts of the model equivalent-contact-point, at the end of the step; `force` in their frame (n, t, o, spin).
-Json patches(const dynamics::PatchWorld& world, const scene::Scene& scene, const StepResult& step) {
+Json patches(const scene::Scene& scene, const dynamics::PatchDetail& detail, double h) {
   const std::vector<std::string> names = scene.names_bodies();
   Json list = Json::array();
-  for (const dynamics::PatchContact& c : step.patches) {
-    const dynamics::PatchPair& pair = world.pairs[c.pair];
-    const auto name = [&](int geometry) { return names[world.geometries[geometry].body]; };
-    list.push_back(
-        {{"a", name(pair.a)},
-         {"b", name(pair.b)},
-         {"gap", number(c.gap)},
-         {"gap_next", number(c.gap)},
-         {"normal", numbers(c.n_W)},
-         {"tangents", {numbers(c.t_W), numbers(c.o_W)}},
-         {"point", numbers(c.point_W)},
-         {"mu", number(pair.mu)},
-         {"force",
-          numbers(std::vector<double>{c.p_n / world.h, c.p_f(0) / world.h, c.p_f(1) / world.h, c.p_f(2) / world.h})},
-         {"force_W", numbers(Eigen::Vector3d((c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W) / world.h))}});
+  for (const dynamics::PatchContact& c : detail.contacts) {
+    list.push_back({{"a", names[c.body_a]},
+                    {"b", names[c.body_b]},
+                    {"gap", number(c.gap)},
+                    {"gap_next", number(c.gap)},
+                    {"normal", numbers(c.n_W)},
+                    {"tangents", {numbers(c.t_W), numbers(c.o_W)}},
+                    {"point", numbers(c.point_W)},
+                    {"mu", number(c.mu)},
+                    {"force", numbers(std::vector<double>{c.p_n / h, c.p_f(0) / h, c.p_f(1) / h, c.p_f(2) / h})},
+                    {"force_W", numbers(Eigen::Vector3d((c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W) / h))}});
   }
   return list;
 }
@@ -90,8 +84,7 @@ Json contacts(const scene::Scene& scene, const StepResult& step) {
 }
 
 Json describe(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u, const StepResult& step,
-              const StepDerivative* derivative, const std::vector<std::string>& nonsmooth_points, bool is_nonsmooth,
-              const dynamics::PatchWorld* patch_world) {
+              double h, const StepDerivative* derivative, const dynamics::DerivativeReport& report) {
   Json result{{"names_q", scene.names_q()},
               {"names_v", scene.names_v()},
               {"names_u", scene.names_u()},
@@ -105,13 +98,13 @@ Json describe(const scene::Scene& scene, const dynamics::State& start, const Eig
     result["dforce_du"] = by_contact(derivative->dforce_du, *derivative, step, false);
     result["dforce_W_dq"] = by_contact(derivative->dforce_W_dq, *derivative, step, true);
     result["dforce_W_du"] = by_contact(derivative->dforce_W_du, *derivative, step, true);
-    result["contacts"] = patch_world != nullptr ? patches(*patch_world, scene, step) : contacts(scene, step);
+    result["contacts"] = step.patch() != nullptr ? patches(scene, *step.patch(), h) : contacts(scene, step);
   } else {
     for (const char* key : {"A", "B", "dforce_dq", "dforce_du", "dforce_W_dq", "dforce_W_du", "contacts"})
       result[key] = nullptr;
   }
-  result["kink"] = is_nonsmooth;
-  result["kinks"] = nonsmooth_points;
+  result["kink"] = report.is_nonsmooth;
+  result["kinks"] = report.nonsmooth_points;
   result["status"] = solvers::to_string(step.status);
   if (derivative == nullptr || step.v_next.size() == 0) return result;
   // Second order: the velocity is part of the state.
@@ -170,17 +163,9 @@ int run(const LinearizeOptions& options) {
   int code = exit_code(step.status);
   if (solvers::usable(step.status)) {
     StepDerivative derivative;
-    if (auto* patch = dynamic_cast<dynamics::EquivalentContactPoint*>(model.get())) {
-      const std::vector<std::string> nonsmooth_points = patch->derivative(start, derivative);
-      result =
-          describe(scene, start, u, step, &derivative, nonsmooth_points, !nonsmooth_points.empty(), &patch->world());
-    } else {
-      dynamics::StepDifferentiator differentiator(scene);
-      differentiator.linearize(start, u, step, {.mu_gradient = options.mu_gradient});
-      differentiator.jacobians(derivative);
-      result = describe(scene, start, u, step, &derivative, differentiator.nonsmooth_points(),
-                        differentiator.is_nonsmooth(), nullptr);
-    }
+    const dynamics::DerivativeReport report =
+        model->differentiate(start, u, step, {.mu_gradient = options.mu_gradient}, derivative);
+    result = describe(scene, start, u, step, model->h(), &derivative, report);
     if (!options.bundle.order.empty()) {
       const BundleReport bundle = report_bundle(scene, start, u, options.bundle, options.scene, options.mu_gradient);
       result["bundle"] = bundle.json;
@@ -188,7 +173,7 @@ int run(const LinearizeOptions& options) {
       if (!bundle.trouble.empty()) fmt::print(stderr, "{}\n", bundle.trouble);
     }
   } else {
-    result = describe(scene, start, u, step, nullptr, {}, false, nullptr);
+    result = describe(scene, start, u, step, model->h(), nullptr, {});
     if (!options.bundle.order.empty()) result["bundle"] = nullptr;
     if (!options.output.json) fmt::print(stderr, "{}\n", solvers::sentence(step.status));
   }

@@ -85,7 +85,7 @@ void check_followed(const TrackCommand& options, const scene::Scene& scene, doub
     refuse(error.diagnostics().front().message);
   }
   constexpr double kSame = 1e-6;  // relative
-  if (const std::optional<double> step = scene.spec().step.h; step && std::abs(*step - h) > kSame * h)
+  if (const std::optional<double> step = scene.settings().step.h; step && std::abs(*step - h) > kSame * h)
     refuse(
         fmt::format("step.h: {} s, but the steps of the run are {:.12g} s long; the controller mpc predicts step by "
                     "step: valid: {:.12g}",
@@ -116,12 +116,8 @@ Task load_task(const TrackCommand& options) {
         fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
   const double h = motion.t[1] - motion.t[0];
   check_followed(options, task.scene, h, scene_options.scene);
-  if (options.replays && h < task.scene.spec().track.period) {
-    scene::SceneSpec spec = task.scene.spec();
-    spec.track.period = h;  // no command is passed over
-    Diagnostics repeated;
-    task.scene = scene::Scene::build(std::move(spec), repeated);
-  }
+  if (options.replays && h < task.scene.settings().track.period)  // no command is passed over
+    task.scene = task.scene.with([h](scene::SceneSettings& settings) { settings.track.period = h; });
   const auto model = dynamics::make_step_model(task.scene);
   task.damping_h = model->second_order() ? kInfinity : model->h();
   const auto vector = [](const std::vector<double>& values) {
@@ -159,7 +155,7 @@ TrackRun run_once(const TrackCommand& options, const Task& task, const scene::Di
   const control::Disturbance disturbance = control::draw_disturbance(spec, seed);
   Diagnostics repeated;
   const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
-  const scene::TrackSettings& settings = task.scene.spec().track;
+  const scene::TrackSettings& settings = task.scene.settings().track;
   const bool dumps = listener != nullptr && !options.dump.folder.empty();
   ProblemDump dump(dumps ? options.dump : DumpOptions{}, world);
   int inner_step = 0;

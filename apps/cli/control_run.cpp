@@ -37,7 +37,7 @@ void ControlRun::operator()(const dynamics::State& state, Eigen::VectorXd& u, dy
   log::warning(
       fmt::format("t = {:.6g} s: the controller has no plan ({}) and gives the safe command, control.fallback: {} "
                   "(later ones are counted only)",
-                  state.t, to_string(result.status), to_string(impl_->scene->spec().control->fallback)));
+                  state.t, to_string(result.status), to_string(impl_->scene->settings().control->fallback)));
 }
 
 const solvers::lcs::LcsMpcProgram& ControlRun::program() const { return impl_->last->program; }

@@ -19,8 +19,8 @@ PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, con
     : folder_(folder),
       scene_(scene),
       run_{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
-      header_{goal, std::string(to_string(scene.spec().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
-              scene.spec().plan.kappa},
+      header_{goal, std::string(to_string(scene.settings().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
+              scene.settings().plan.kappa},
       model_(dynamics::make_step_model(scene)),
       state_(scene.make_state()) {
   model_->set_kappa(std::numeric_limits<double>::infinity());

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "deft/core/log.hpp"
-#include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/dynamics/step_model.hpp"
 #include "deft/io/problems/problem_file.hpp"
 #include "statistics.hpp"
 
@@ -16,6 +16,27 @@ namespace {
 
 constexpr double kSlowFactor = 3;
 constexpr std::size_t kMinSample = 5;
+
+/// Writes the file of a step's problem, of the kind that its model solves.
+class ProblemWriter final : public dynamics::ProblemVisitor {
+ public:
+  ProblemWriter(const std::string& path, const std::string& name, const std::string& source,
+                const io::ContactLabels& labels)
+      : path_(path), name_(name), source_(source), labels_(labels) {}
+  void contact(const solvers::contact::ContactProgram& program) override {
+    io::write_contact_problem(path_, name_, source_, program, labels_);
+  }
+  void complementarity(const solvers::lcp::ComplementarityProgram& program) override {
+    io::write_complementarity_problem(path_, name_, source_, program);
+  }
+  void patch(const dynamics::PatchProblem& problem) override {
+    io::write_patch_problem(path_, name_, source_, problem);
+  }
+
+ private:
+  const std::string &path_, &name_, &source_;
+  const io::ContactLabels& labels_;
+};
 
 }  // namespace
 
@@ -70,13 +91,8 @@ void ProblemDump::consider(int step, const dynamics::StepResult& result, const d
   }
   const std::string name = fmt::format("{}_{:06}", name_, step), source = fmt::format("deft sim, step {}", step);
   const std::string path = (std::filesystem::path(folder_) / (name + ".json.gz")).string();
-  if (const auto* patch = dynamic_cast<const dynamics::EquivalentContactPoint*>(&model)) {
-    io::write_patch_problem(path, name, source, patch->problem());
-  } else if (result.complementarity.q.size() > 0) {
-    io::write_complementarity_problem(path, name, source, result.complementarity);
-  } else {
-    io::write_contact_problem(path, name, source, result.program, labels);
-  }
+  ProblemWriter writer(path, name, source, labels);
+  model.visit_problem(result, writer);
   log::info(fmt::format("step {} ({}) written to {}", step, solvers::to_string(result.status), path));
   ++written_;
 }

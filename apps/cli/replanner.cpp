@@ -35,7 +35,7 @@ scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Ei
 }
 
 scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end) {
-  const scene::TrackSettings& track = scene.spec().track;
+  const scene::TrackSettings& track = scene.settings().track;
   scene::GoalSpec goal;
   goal.target.name = "end of the plan";
   goal.tolerance_position_m = kShare * track.tolerance_position;
@@ -56,24 +56,22 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
   const Stopwatch watch;
   std::optional<control::TrackedPlan> found;
   try {
-    const scene::Scene here = planning::changed_scene(*scene_, [&](scene::SceneSpec& spec) {
-      scene::ConfigurationSpec start;
-      start.name = "measured";
-      for (std::size_t m = 0; m < scene_->model().models().size(); ++m)
-        if (scene_->model().models()[m].nq > 0)
-          start.models[scene_->model().models()[m].name] = part_of(*scene_, static_cast<int>(m), q);
-      std::erase_if(spec.configurations, [&](const auto& other) { return other.name == start.name; });
-      spec.configurations.push_back(std::move(start));
-      spec.initial = "measured";
-      spec.plan.refine.clear();
-      spec.plan.nodes = std::min(spec.plan.nodes, kNodes);
-      spec.plan.time_limit_s = std::min(spec.plan.time_limit_s, kTimeLimit_s);
-      spec.plan.improve_s = 0;
+    scene::ConfigurationSpec start;
+    start.name = "measured";
+    for (std::size_t m = 0; m < scene_->model().models().size(); ++m)
+      if (scene_->model().models()[m].nq > 0)
+        start.models[scene_->model().models()[m].name] = part_of(*scene_, static_cast<int>(m), q);
+    const scene::Scene here = scene_->starting_at(start).with([](scene::SceneSettings& settings) {
+      scene::PlanSettings& plan = settings.plan;
+      plan.refine.clear();
+      plan.nodes = std::min(plan.nodes, kNodes);
+      plan.time_limit_s = std::min(plan.time_limit_s, kTimeLimit_s);
+      plan.improve_s = 0;
       // Small steps that press little hold where the world is not the planner's; a roll-out takes more of them.
-      const double step_norm = std::min(spec.plan.step_norm, spec.track.replan_step_norm);
-      spec.plan.rollout_steps = static_cast<int>(std::ceil(spec.plan.rollout_steps * spec.plan.step_norm / step_norm));
-      spec.plan.step_norm = step_norm;
-      spec.plan.max_target_offset = std::min(spec.plan.max_target_offset, spec.track.replan_max_target_offset);
+      const double step_norm = std::min(plan.step_norm, settings.track.replan_step_norm);
+      plan.rollout_steps = static_cast<int>(std::ceil(plan.rollout_steps * plan.step_norm / step_norm));
+      plan.step_norm = step_norm;
+      plan.max_target_offset = std::min(plan.max_target_offset, settings.track.replan_max_target_offset);
     });
     const planning::PlannerResult result = planning::make_plan(
         here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});

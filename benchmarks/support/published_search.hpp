@@ -54,13 +54,13 @@ class BaselineSearch {
   BaselineSearch(const System& system, std::vector<std::string> settings)
       : system_(&system),
         scene_(planning::planning_scene(load(system, std::move(settings)))),
-        goal_(scene_, find(system), scene_.spec().plan.wrap_angles) {}
+        goal_(scene_, find(system), scene_.settings().plan.wrap_angles) {}
 
   /// Another scene, with its first goal; the system's weights and reach.
   BaselineSearch(const std::string& file, const System& like, std::vector<std::string> settings)
       : system_(&like),
         scene_(planning::planning_scene(load_file(file, {}, std::move(settings)))),
-        goal_(scene_, scene_.spec().goals.front(), scene_.spec().plan.wrap_angles) {}
+        goal_(scene_, scene_.spec().goals.front(), scene_.settings().plan.wrap_angles) {}
 
   planning::SingleStepRrt tree(std::uint64_t seed) const {
     const Eigen::VectorXd q = scene_.initial_configuration();
@@ -99,7 +99,7 @@ class BaselineSearch {
   };
   /// After so many nodes each; ascending. A tree with fewer nodes stays as it ended.
   std::vector<Measure> measure(const planning::SingleStepRrt& tree, const std::vector<int>& marks) const {
-    planning::ReachableMetric metric(scene_, goal_, scene::PlanMetric::kLocal, scene_.spec().plan.metric_gamma);
+    planning::ReachableMetric metric(scene_, goal_, scene::PlanMetric::kLocal, scene_.settings().plan.metric_gamma);
     planning::PlanningSteps steps(scene_);
     std::vector<Eigen::VectorXd> probes;
     for (int k = 0; k < kProbes; ++k) {

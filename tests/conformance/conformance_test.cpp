@@ -287,7 +287,7 @@ TEST(Conformance, BundledScenesObeyTheLawsOfContact) {
       SCOPED_TRACE(file + " " + settings.front() + " " + settings.back());
       const scene::Scene scene = test::load_bundled(file, settings);
       const auto model = make_step_model(scene);
-      const bool exact = std::isinf(scene.spec().step.kappa);
+      const bool exact = std::isinf(scene.settings().step.kappa);
       State state = initial_state(*model);
       StepResult result;
       VectorXd u(scene.nu());

@@ -6,7 +6,7 @@
 
 #include "conformance/bundled_scenes.hpp"
 #include "conformance/random_scene.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "support/differences.hpp"

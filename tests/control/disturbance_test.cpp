@@ -112,7 +112,7 @@ TEST(Sensor, ScattersAndForgetsAsStated) {
 }
 
 TEST(Sensor, KnowsWhereFrozenObjectsStand) {
-  scene::SceneSpec spec = world().spec();
+  scene::SceneSpec spec = world().description();
   spec.objects = {{.name = "ball", .frozen = true, .where = {}}};
   const scene::Scene scene = test::build(std::move(spec));
   Sensor sensor(scene, {.spec = {.noise_m = 0.1, .noise_rad = 0.1, .dropout = 0.5}, .seed = 5}, 0.01);

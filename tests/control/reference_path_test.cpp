@@ -141,9 +141,7 @@ TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
   EXPECT_EQ(led.u, given.u);
 
   // Where angles wrap a whole turn is nothing to be made up for.
-  scene::SceneSpec spec = scene.spec();
-  spec.plan.wrap_angles = true;
-  const scene::Scene wrapping = test::build(spec);
+  const scene::Scene wrapping = scene.with([](scene::SceneSettings& settings) { settings.plan.wrap_angles = true; });
   TrackedPlan turned = given;
   VectorXd whole_turn = missing;
   whole_turn(8) += 2 * std::numbers::pi;

@@ -34,7 +34,7 @@ struct Pushing {
 
 /// The scene under other settings of the controller.
 scene::Scene with(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change) {
-  scene::SceneSpec spec = scene.spec();
+  scene::SceneSpec spec = scene.description();
   change(spec);
   Diagnostics diagnostics;
   return scene::Scene::build(std::move(spec), diagnostics);
@@ -54,7 +54,7 @@ struct Outcome {
 
 Outcome run(const scene::Scene& world, const scene::Scene& scene, const TrackedPlan& plan, TrackOptions options,
             plant::PlantKind kind = plant::PlantKind::kQuasidynamic) {
-  const scene::TrackSettings& settings = scene.spec().track;
+  const scene::TrackSettings& settings = scene.settings().track;
   const auto plant = plant::make_plant(
       kind, world,
       {.step = settings.plant_step, .object_damping = plant::object_damping(world, settings.object_damping, plan.h)});
@@ -128,8 +128,8 @@ TEST(TrackingLoop, KeepsToTheSpeedOfJointTargets) {
   double fastest = 0;
   for (std::size_t k = 1; k < closed.motion.u.size(); ++k)
     for (std::size_t i = 0; i < closed.motion.u[k].size(); ++i)
-      fastest =
-          std::max(fastest, std::abs(closed.motion.u[k][i] - closed.motion.u[k - 1][i]) / scene.spec().track.period);
+      fastest = std::max(fastest,
+                         std::abs(closed.motion.u[k][i] - closed.motion.u[k - 1][i]) / scene.settings().track.period);
   EXPECT_GT(fastest, 0.1);
   EXPECT_LE(fastest, 3 * 0.2) << "the plan's speed and a correction of twice that";
 }

@@ -27,7 +27,7 @@ using Eigen::VectorXd;
 
 /// The scene under other settings.
 scene::Scene with(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change) {
-  scene::SceneSpec spec = scene.spec();
+  scene::SceneSpec spec = scene.description();
   change(spec);
   Diagnostics diagnostics;
   return scene::Scene::build(std::move(spec), diagnostics);
@@ -72,7 +72,7 @@ TEST(TrackingMpc, RefusesScenesThatItCannotPredict) {
   for (const Case& c : cases) {
     const scene::Scene scene = test::build(pusher(c.change));
     try {
-      TrackingMpc refused(scene, scene.spec().track);
+      TrackingMpc refused(scene, scene.settings().track);
       ADD_FAILURE() << "expected: " << c.words;
     } catch (const InputError& error) {
       EXPECT_NE(std::string(error.what()).find(c.words), std::string::npos) << error.what();
@@ -92,7 +92,7 @@ TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
         spec.step.effort_limits = true;
       });
       const ReferencePath path(scene, roll_out(scene, closing(scene, 0.01), 6), kInfinity);
-      TrackingMpc mpc(scene, scene.spec().track);
+      TrackingMpc mpc(scene, scene.settings().track);
       mpc.follow(path);
       std::vector<VectorXd> estimates;
       VectorXd u;
@@ -129,7 +129,7 @@ TEST(TrackingMpc, OneStepWithoutLimitsIsLeastSquares) {
     spec.track.command_offset = 10;
     spec.track.terminal_factor = 3;
   });
-  const scene::TrackSettings& settings = scene.spec().track;
+  const scene::TrackSettings& settings = scene.settings().track;
   const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 4);
   const ReferencePath path(scene, plan, kInfinity);
   TrackingMpc mpc(scene, settings);
@@ -186,7 +186,7 @@ TEST(TrackingMpc, OnTheReferenceItIsTheReferenceHoweverLinearised) {
     });
     const TrackedPlan plan = roll_out(scene, closing(scene, 0.01), 5);
     const ReferencePath path(scene, plan, kInfinity);
-    TrackingMpc mpc(scene, scene.spec().track);
+    TrackingMpc mpc(scene, scene.settings().track);
     mpc.follow(path);
     for (int k = 0; k < 2; ++k) {
       const VectorXd& before = k == 0 ? plan.u_start : plan.u[to_size(k) - 1];
@@ -205,7 +205,7 @@ TEST(TrackingMpc, LinearisedAboutPlanOrMotionAgreesWhereTheStepIsLinear) {
     }));
     const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 20);
     const ReferencePath path(scene, plan, kInfinity);
-    TrackingMpc mpc(scene, scene.spec().track);
+    TrackingMpc mpc(scene, scene.settings().track);
     mpc.follow(path);
     const VectorXd late = plan.q[8] - VectorXd::Constant(2, 1e-4);  // both, in touch
     const TrackingResult& result = mpc.control(late, 8, plan.u[7], 1e3);
@@ -230,7 +230,7 @@ Chase chase(const scene::SceneSpec& spec) {
   constexpr int kSteps = 30;
   const TrackedPlan plan = roll_out(world, VectorXd::Constant(1, 0.01), kSteps);
   const ReferencePath path(scene, plan, kInfinity);
-  TrackingMpc mpc(scene, scene.spec().track);
+  TrackingMpc mpc(scene, scene.settings().track);
   mpc.follow(path);
   const auto model = dynamics::make_step_model(world);
   dynamics::StepResult step;
@@ -238,7 +238,7 @@ Chase chase(const scene::SceneSpec& spec) {
   Chase found;
   for (int k = 0; k < kSteps; ++k) {
     const VectorXd before = u;
-    const TrackingResult& result = mpc.control(q, k, u, *scene.spec().step.h);
+    const TrackingResult& result = mpc.control(q, k, u, *scene.settings().step.h);
     EXPECT_EQ(result.status, TrackingStatus::kSolved) << k;
     u = result.u;
     model->step(q, u, step);
@@ -312,7 +312,7 @@ TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
       spec.track.linearization = linearization;
     }));
     const ReferencePath path(scene, plan, kInfinity);
-    TrackingMpc mpc(scene, scene.spec().track);
+    TrackingMpc mpc(scene, scene.settings().track);
     mpc.follow(path);
     const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
     EXPECT_EQ(result.status, TrackingStatus::kModelFailed);
@@ -323,7 +323,7 @@ TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
   TrackedPlan far = plan;
   for (VectorXd& q : far.q) q(1) += 1e9;
   const ReferencePath path(absurd, far, kInfinity);
-  TrackingMpc mpc(absurd, absurd.spec().track);
+  TrackingMpc mpc(absurd, absurd.settings().track);
   mpc.follow(path);
   const TrackingResult& result = mpc.control(plan.q[0], 0, u_now, 0.1);
   EXPECT_EQ(result.status, TrackingStatus::kSolverFailed);
@@ -333,7 +333,7 @@ TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
 TEST(TrackingMpc, RefusesWhatIsNoMeasurement) {
   const scene::Scene scene = test::build(pusher());
   const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 5);
-  TrackingMpc mpc(scene, scene.spec().track);
+  TrackingMpc mpc(scene, scene.settings().track);
   EXPECT_THROW(mpc.control(plan.q[0], 0, plan.u[0], 0.1), std::invalid_argument) << "no path yet";
   const ReferencePath path(scene, plan, kInfinity);
   mpc.follow(path);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"

@@ -71,10 +71,11 @@ TEST(EquivalentContactPoint, ASlidingBoxLosesMuGAndPressesAheadOfItsCentre) {
       advance(model, state, 20, result);
       EXPECT_LE((state.v.tail<3>() - (3 - 20 * h * mu * kGravity) * along).norm(), 1e-10);
       EXPECT_LE(state.v.head<3>().norm(), 1e-10);
-      ASSERT_EQ(result.patches.size(), 1u);
-      EXPECT_LE((result.patches[0].point_W - (state.q.tail<3>() + mu * 0.1 * along - Vector3d(0, 0, 0.1))).norm(),
-                1e-9);
-      EXPECT_NEAR(result.patches[0].p_n, 2 * kGravity * h, 1e-10);
+      ASSERT_EQ(result.patch()->contacts.size(), 1u);
+      EXPECT_LE(
+          (result.patch()->contacts[0].point_W - (state.q.tail<3>() + mu * 0.1 * along - Vector3d(0, 0, 0.1))).norm(),
+          1e-9);
+      EXPECT_NEAR(result.patch()->contacts[0].p_n, 2 * kGravity * h, 1e-10);
     }
   }
 }
@@ -96,7 +97,7 @@ TEST(EquivalentContactPoint, FrictionIsAsTheEllipsoidSays) {
   State state = moving(scene, {0, 0, 4}, Vector3d::Zero());
   advance(model, state, 10, result);
   EXPECT_NEAR(state.v(2), 4 - 10 * h * mu * e[2] * 5 * kGravity / 0.225, 1e-10);
-  EXPECT_NEAR(result.patches[0].p_f(2), -mu * e[2] * 5 * kGravity * h, 1e-10);
+  EXPECT_NEAR(result.patch()->contacts[0].p_f(2), -mu * e[2] * 5 * kGravity * h, 1e-10);
   advance(model, state, 200, result);
   EXPECT_LE(state.v.norm(), 1e-12) << "spun down and at rest";
 }
@@ -112,7 +113,7 @@ TEST(EquivalentContactPoint, ASphereThatSlidesEndsRollingWithFiveSevenths) {
   advance(model, state, 200, result);
   EXPECT_NEAR(state.v(3), 1.0, 1e-8);
   EXPECT_NEAR(state.v(1), 1.0 / 0.2, 1e-8);
-  EXPECT_LE(result.patches[0].slip.norm(), 1e-10);
+  EXPECT_LE(result.patch()->contacts[0].slip.norm(), 1e-10);
 }
 
 TEST(EquivalentContactPoint, WhatRestsStaysWhereItIs) {
@@ -171,10 +172,10 @@ TEST(EquivalentContactPoint, TellsPointsLinesAndSurfaces) {
     state.q.head<4>() = quat_wxyz;
     StepResult result;
     model.step(state, VectorXd(0), result);
-    EXPECT_EQ(result.patches.size(), 1u);
+    EXPECT_EQ(result.patch()->contacts.size(), 1u);
     std::vector<PatchState> end;
     read_states(scene, model.world(), result.q_next, result.v_next, end);
-    return contact_kind(model.world(), end, result.patches.at(0));
+    return contact_kind(model.world(), end, result.patch()->contacts.at(0));
   };
   const Eigen::Vector4d upright(1, 0, 0, 0), lying(std::sqrt(0.5), 0, std::sqrt(0.5), 0),
       edge(std::cos(EIGEN_PI / 8), std::sin(EIGEN_PI / 8), 0, 0), tilted(std::cos(0.2), std::sin(0.2), 0, 0);
@@ -272,9 +273,9 @@ TEST(EquivalentContactPoint, AStackAtRestTakesFewIterationsFromWhatItWas) {
     advance(model, state, 1, result);
     EXPECT_LE(result.iterations, 5);
   }
-  ASSERT_EQ(result.patches.size(), to_size(n));
+  ASSERT_EQ(result.patch()->contacts.size(), to_size(n));
   double lowest = 0;
-  for (const PatchContact& contact : result.patches) lowest = std::max(lowest, contact.p_n);
+  for (const PatchContact& contact : result.patch()->contacts) lowest = std::max(lowest, contact.p_n);
   EXPECT_NEAR(lowest, n * kGravity * 0.01, 1e-9);
   EXPECT_LE((state.q - q).norm(), 1e-9);
 }
@@ -295,8 +296,8 @@ TEST(EquivalentContactPoint, PressesBelowTheCentreOfMassWhereverTheShapeIsOnItsB
   StepResult result;
   advance(model, state, 50, result);
   EXPECT_LE((state.q.tail<3>() - origin).norm(), 1e-12);
-  ASSERT_EQ(result.patches.size(), 1u);
-  EXPECT_LE((result.patches[0].point_W - Vector3d(below.x(), below.y(), 0)).norm(), 1e-9);
+  ASSERT_EQ(result.patch()->contacts.size(), 1u);
+  EXPECT_LE((result.patch()->contacts[0].point_W - Vector3d(below.x(), below.y(), 0)).norm(), 1e-9);
 }
 
 TEST(EquivalentContactPoint, TwoShapesOfABodyShareItsWeightByTheirLevers) {
@@ -311,8 +312,8 @@ TEST(EquivalentContactPoint, TwoShapesOfABodyShareItsWeightByTheirLevers) {
   State state = moving(scene, Vector3d::Zero(), Vector3d::Zero());
   StepResult result;
   advance(model, state, 20, result);
-  ASSERT_EQ(result.patches.size(), 2u);
-  for (const PatchContact& contact : result.patches) {
+  ASSERT_EQ(result.patch()->contacts.size(), 2u);
+  for (const PatchContact& contact : result.patch()->contacts) {
     const double x = contact.point_W.x(), share = x > 0 ? 0.75 : 0.25;
     EXPECT_NEAR(x, x > 0 ? 0.2 : -0.6, 1e-9);
     EXPECT_NEAR(contact.p_n, share * 3 * kGravity * 0.01, 1e-9);

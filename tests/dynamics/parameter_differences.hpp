@@ -60,10 +60,11 @@ inline std::vector<ParameterCase> parameter_cases(const StepDifferences& at, dou
                    1e-5,
                    [=](scene::SceneSpec& spec, double e) { X_LG(spec).translation() += e * e_B; }});
   }
-  if (std::isfinite(at.scene.spec().step.kappa))
-    all.push_back({"kappa", {Kind::kKappa}, 1e-3 * at.scene.spec().step.kappa, [](scene::SceneSpec& spec, double e) {
-                     spec.step.kappa += e;
-                   }});
+  if (std::isfinite(at.scene.settings().step.kappa))
+    all.push_back(
+        {"kappa", {Kind::kKappa}, 1e-3 * at.scene.settings().step.kappa, [](scene::SceneSpec& spec, double e) {
+           spec.step.kappa += e;
+         }});
   return all;
 }
 

@@ -52,17 +52,17 @@ void expect_derivative(const std::string& what, const scene::SceneSpec& spec, co
     model.step(start, VectorXd(0), result);
     ASSERT_EQ(result.status, solvers::Status::kSolved) << what;
     start = {.q = result.q_next, .v = result.v_next, .t = start.t + model.h()};
-    touched += !result.patches.empty();
+    touched += !result.patch()->contacts.empty();
   }
   const int nv = scene.nv();
   model.step(start, VectorXd(0), result);
   ASSERT_EQ(result.status, solvers::Status::kSolved) << what;
-  ASSERT_FALSE(result.patches.empty()) << what;
+  ASSERT_FALSE(result.patch()->contacts.empty()) << what;
   std::vector<PatchState> end;
   read_states(scene, model.world(), result.q_next, result.v_next, end);
-  EXPECT_EQ(contact_kind(model.world(), end, result.patches[0]), kind) << what;
+  EXPECT_EQ(contact_kind(model.world(), end, result.patch()->contacts[0]), kind) << what;
   StepDerivative d;
-  EXPECT_TRUE(model.derivative(start, d).empty()) << what;
+  EXPECT_TRUE(model.differentiate(start, VectorXd(0), result, {}, d).nonsmooth_points.empty()) << what;
   const auto moved = [&](int column, double step, VectorXd& q, VectorXd& v_next, VectorXd& force) {
     State from = start;
     VectorXd delta = VectorXd::Zero(nv);
@@ -75,16 +75,16 @@ void expect_derivative(const std::string& what, const scene::SceneSpec& spec, co
     EquivalentContactPoint fresh(scene);
     fresh.step(from, VectorXd(0), other);
     ASSERT_EQ(other.status, solvers::Status::kSolved) << what;
-    ASSERT_EQ(other.patches.size(), result.patches.size()) << what;
+    ASSERT_EQ(other.patch()->contacts.size(), result.patch()->contacts.size()) << what;
     q = scene.model().difference(result.q_next, other.q_next);
     v_next = other.v_next;
-    force.resize(4 * static_cast<Eigen::Index>(other.patches.size()));
-    for (std::size_t k = 0; k < other.patches.size(); ++k) {
-      force(4 * static_cast<Eigen::Index>(k)) = other.patches[k].p_n / model.h();
-      force.segment<3>(4 * static_cast<Eigen::Index>(k) + 1) = other.patches[k].p_f / model.h();
+    force.resize(4 * static_cast<Eigen::Index>(other.patch()->contacts.size()));
+    for (std::size_t k = 0; k < other.patch()->contacts.size(); ++k) {
+      force(4 * static_cast<Eigen::Index>(k)) = other.patch()->contacts[k].p_n / model.h();
+      force.segment<3>(4 * static_cast<Eigen::Index>(k) + 1) = other.patch()->contacts[k].p_f / model.h();
     }
   };
-  MatrixXd dq(nv, 2 * nv), dv(nv, 2 * nv), df(4 * static_cast<Eigen::Index>(result.patches.size()), 2 * nv);
+  MatrixXd dq(nv, 2 * nv), dv(nv, 2 * nv), df(4 * static_cast<Eigen::Index>(result.patch()->contacts.size()), 2 * nv);
   for (int column = 0; column < 2 * nv; ++column) {
     VectorXd q[4], v[4], f[4];
     const double at_steps[] = {kStep, -kStep, 2 * kStep, -2 * kStep};
@@ -166,7 +166,7 @@ TEST(PatchDerivative, InFreeFlightIsThatOfTheIntegrator) {
   StepResult result;
   model.step(start, VectorXd(0), result);
   StepDerivative d;
-  EXPECT_TRUE(model.derivative(start, d).empty());
+  EXPECT_TRUE(model.differentiate(start, VectorXd(0), result, {}, d).nonsmooth_points.empty());
   EXPECT_LE((d.A - MatrixXd::Identity(6, 6)).norm(), 1e-14);
   EXPECT_LE((d.A_v - 0.01 * MatrixXd::Identity(6, 6)).norm(), 1e-14);
   EXPECT_LE((d.dv_dv - MatrixXd::Identity(6, 6)).norm(), 1e-14);

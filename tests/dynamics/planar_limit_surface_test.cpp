@@ -98,8 +98,8 @@ StepResult step_once(const Builder& builder, std::initializer_list<double> u) {
 void expect_solved(const StepResult& result) {
   EXPECT_EQ(result.status, Status::kSolved);
   EXPECT_LE(result.certificate.max_scaled(), 1e-9);
-  EXPECT_LE(result.balance, 1e-9);
-  EXPECT_LE(result.bound, 1 + 1e-9);
+  EXPECT_LE(result.complementarity()->balance, 1e-9);
+  EXPECT_LE(result.complementarity()->bound, 1 + 1e-9);
   for (const double gap : result.solution.gap) EXPECT_GE(gap, -1e-10);
 }
 
@@ -202,9 +202,9 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
   for (const double c : {1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
     const StepResult result = step_once(squeeze(c), {1, 0, -1, 0, 0, 1, 0, -1});
     expect_solved(result);
-    EXPECT_NE(result.uniqueness, solvers::lcp::Uniqueness::kNotUnique) << c;
+    EXPECT_NE(result.complementarity()->uniqueness, solvers::lcp::Uniqueness::kNotUnique) << c;
     if (c >= 1e-6) {  // the search knows as many digits
-      EXPECT_EQ(result.uniqueness, solvers::lcp::Uniqueness::kUnique) << c;
+      EXPECT_EQ(result.complementarity()->uniqueness, solvers::lcp::Uniqueness::kUnique) << c;
     }
     EXPECT_LT(result.delta.norm(), 1e-9);
     for (const auto& force : result.solution.force) EXPECT_NEAR(force[0] * c, 1, 1e-9) << c;  // λ_N = 1/c
@@ -260,11 +260,11 @@ TEST(PlanarLimitSurface, GrazingFingersAllowSeveralMotionsUnlessTheyYield) {
     EXPECT_LT(result.delta.head<3>().norm(), 1e-12);  // fewest contacts: it rests
     if (c > 0) {
       EXPECT_EQ(result.status, Status::kSolved);
-      EXPECT_EQ(result.second_delta.size(), 0);
+      EXPECT_EQ(result.complementarity()->alternative_delta.size(), 0);
       continue;
     }
     ASSERT_EQ(result.status, Status::kNotUnique);
-    EXPECT_GT(result.second_delta.head<3>().norm(), 1e-3);
+    EXPECT_GT(result.complementarity()->alternative_delta.head<3>().norm(), 1e-3);
     EXPECT_FALSE(result.offending_contacts.empty());
   }
 }
@@ -369,7 +369,7 @@ TEST(PlanarLimitSurface, SupportsUnderUniformPressureMoveAlongTheirLimitSurface)
       builder.spec.limit_surfaces["square"].support = square_support(side);
       const StepResult result = step_once(builder, {v.x(), v.y()});
       ASSERT_EQ(result.status, Status::kSolved) << item;
-      EXPECT_LE(result.balance, 1e-9);
+      EXPECT_LE(result.complementarity()->balance, 1e-9);
       worst = std::max(worst, result.iterations);
       // In the body's frame the load is that of the twist, up to the unknown factor.
       const auto& f = result.solution.force[0];
@@ -455,11 +455,11 @@ TEST(PlanarLimitSurface, RandomScenesAreSolvedAndBalance) {
       model->step(q, u, result);
       EXPECT_TRUE(solvers::usable(result.status))
           << "scene " << item << " step " << k << ": " << to_string(result.status) << " c " << builder.spec.step.gain
-          << " residual " << result.certificate.max_scaled() << " balance " << result.balance << " bound "
-          << result.bound;
+          << " residual " << result.certificate.max_scaled() << " balance " << result.complementarity()->balance
+          << " bound " << result.complementarity()->bound;
       if (!solvers::usable(result.status)) break;
-      EXPECT_LE(result.balance, 1e-8);
-      EXPECT_LE(result.bound, 1 + 1e-8);
+      EXPECT_LE(result.complementarity()->balance, 1e-8);
+      EXPECT_LE(result.complementarity()->bound, 1 + 1e-8);
       for (std::size_t i = 0; i < result.solution.gap.size(); ++i)
         EXPECT_GE(result.solution.gap[i], std::min(0.0, result.problem.contacts[i].gap) - 1e-9);
       q = result.q_next;

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "support/contact_modes.hpp"
@@ -97,12 +97,13 @@ TEST(QuasistaticLcp, IsOneOfTheMotionsThatContactModesAllow) {
       double nearest = 1, nearest_second = 1;
       for (const VectorXd& motion : motions) {
         nearest = std::min(nearest, (motion - result.delta).lpNorm<Eigen::Infinity>());
-        if (result.second_delta.size() > 0)
-          nearest_second = std::min(nearest_second, (motion - result.second_delta).lpNorm<Eigen::Infinity>());
+        if (result.complementarity()->alternative_delta.size() > 0)
+          nearest_second = std::min(nearest_second,
+                                    (motion - result.complementarity()->alternative_delta).lpNorm<Eigen::Infinity>());
       }
       const bool not_unique = motions.size() > 1;
       EXPECT_EQ(result.status == Status::kNotUnique, not_unique);
-      unknown += result.uniqueness == Uniqueness::kUnknown;
+      unknown += result.complementarity()->uniqueness == Uniqueness::kUnknown;
       if (!not_unique) {
         EXPECT_LT(nearest, 1e-8);
       }
@@ -234,10 +235,10 @@ TEST(PerfectTracking, PlatesThatTouchAndLiftMayTakeTheDiscAlongOrNot) {
   const scene::Scene scene = test::build(spec);
   const StepResult result = one_step(scene, Eigen::Vector4d(0, 0.002, 0, 0.002));
   ASSERT_EQ(result.status, Status::kNotUnique);
-  EXPECT_EQ(result.uniqueness, Uniqueness::kNotUnique);
-  ASSERT_EQ(result.second_delta.size(), 6);
-  const double low = std::min(result.delta(5), result.second_delta(5)),
-               high = std::max(result.delta(5), result.second_delta(5));
+  EXPECT_EQ(result.complementarity()->uniqueness, Uniqueness::kNotUnique);
+  ASSERT_EQ(result.complementarity()->alternative_delta.size(), 6);
+  const double low = std::min(result.delta(5), result.complementarity()->alternative_delta(5)),
+               high = std::max(result.delta(5), result.complementarity()->alternative_delta(5));
   EXPECT_GE(low, -1e-9);
   EXPECT_LE(high, 0.002 + 1e-9);
   EXPECT_GT(high - low, 1e-4);
@@ -248,7 +249,7 @@ TEST(PerfectTracking, PlatesThatTouchAndLiftMayTakeTheDiscAlongOrNot) {
   const scene::Scene springs = test::build(spec);
   const StepResult held = one_step(springs, Eigen::Vector4d(0, 0.002, 0, 0.002));
   EXPECT_EQ(held.status, Status::kSolved);
-  EXPECT_EQ(held.uniqueness, Uniqueness::kUnique);
+  EXPECT_EQ(held.complementarity()->uniqueness, Uniqueness::kUnique);
   EXPECT_NEAR(held.delta(5), 0, 1e-9);
 }
 

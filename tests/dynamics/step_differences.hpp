@@ -12,7 +12,7 @@
 #include "collision/reference_shapes.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/convex/convex_step.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
 #include "support/differences.hpp"

@@ -127,7 +127,7 @@ TEST(WarmStep, OfEquivalentContactPointsAllocatesNothing) {
     step_model->step(state, VectorXd(0), result);
     ASSERT_EQ(result.status, solvers::Status::kSolved);
   }
-  ASSERT_EQ(result.patches.size(), 3u);
+  ASSERT_EQ(result.patch()->contacts.size(), 3u);
   if (!kCountsAllocations) return;
   EXPECT_EQ(testing_support::allocations_during([&] { step_model->step(state, VectorXd(0), result); }), 0)
       << "the same step";

@@ -60,7 +60,7 @@ TEST(SceneFileControl, WeightsAndBoundsAreReadByName) {
   fallback: hold
   goal: end)",
                                   folder);
-  const scene::ControlSettings& settings = *scene.spec().control;
+  const scene::ControlSettings& settings = *scene.settings().control;
   EXPECT_EQ(settings.N, 7);
   EXPECT_EQ(settings.gap, 1e-3);
   EXPECT_EQ(settings.time_limit_s, 0.5);

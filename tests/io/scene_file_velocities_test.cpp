@@ -50,9 +50,9 @@ TEST(SceneFileVelocities, LimitSurfacesAndAdmittancesAreRead) {
   EXPECT_EQ(support->force_N, 4);
   EXPECT_EQ(scene.robots()[0].admittance, Eigen::Vector2d(1, 2));
   EXPECT_EQ(scene.robots()[1].admittance, Eigen::Vector3d::Constant(0.5));
-  EXPECT_EQ(scene.spec().step.form, scene::LimitSurfaceForm::kVelocity);
-  EXPECT_TRUE(scene.spec().step.relinearize);
-  test::expect_round_trip(scene.spec(), elsewhere);
+  EXPECT_EQ(scene.settings().step.form, scene::LimitSurfaceForm::kVelocity);
+  EXPECT_TRUE(scene.settings().step.relinearize);
+  test::expect_round_trip(scene.description(), elsewhere);
 }
 
 TEST(SceneFileVelocities, AMatrixMustBeSymmetricAndPositiveDefinite) {

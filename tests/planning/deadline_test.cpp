@@ -77,7 +77,7 @@ TEST_P(CutShort, LeavesTheTreeOfTheBatchesBefore) {
       ASSERT_EQ(tree->search({.nodes = 1000, .threads = threads, .past_goal = true, .stop = stop}),
                 SearchEnd::kStopped);
       EXPECT_LE(tree->solves(), questions + threads);  // none without a question, none after the answer
-      EXPECT_EQ(tree->tried() % scene.spec().plan.batch, 0);
+      EXPECT_EQ(tree->tried() % scene.settings().plan.batch, 0);
       whole->search({.nodes = tree->tried(), .threads = 1, .past_goal = true});
       test::expect_equal(tree->nodes(), whole->nodes());
       within += tree->solves() > whole->solves();
@@ -98,7 +98,7 @@ TEST_P(CutShort, LeavesTheSameTreeWhenTimeIsUp) {
   const auto tree = make_search_tree(scene, goal, q, u, 3), whole = make_search_tree(scene, goal, q, u, 3);
   ASSERT_EQ(tree->search({.nodes = 1'000'000, .time_limit_s = 0.05, .threads = 2, .past_goal = true}),
             SearchEnd::kTime);
-  EXPECT_EQ(tree->tried() % scene.spec().plan.batch, 0);
+  EXPECT_EQ(tree->tried() % scene.settings().plan.batch, 0);
   whole->search({.nodes = tree->tried(), .threads = 1, .past_goal = true});
   test::expect_equal(tree->nodes(), whole->nodes());
 }

@@ -33,7 +33,7 @@ TEST_P(Plans, HoldInASimulationOfTheirCommandsAlone) {
                                      {static_cast<int>(result.plan.commands.size()), {}, result.plan.commands}, motion);
   ASSERT_TRUE(end.completed);
   const VectorXd q = Eigen::Map<const VectorXd>(motion.q.back().data(), scene.nq());
-  EXPECT_TRUE(Goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles).reached(q));
+  EXPECT_TRUE(Goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles).reached(q));
   // Segments cover the plan.
   int at = 0;
   for (const Segment& segment : result.plan.segments) {

@@ -26,7 +26,7 @@ MatrixXd difference_image(const scene::Scene& scene, const VectorXd& q, const Ve
     VectorXd moved = u, q_next;
     moved(i) += change;
     steps.reset();
-    EXPECT_TRUE(steps.smoothed_step(q, moved, scene.spec().plan.kappa, q_next));
+    EXPECT_TRUE(steps.smoothed_step(q, moved, scene.settings().plan.kappa, q_next));
     scene.update(q_next, state);
     return RigidTransform(state.X_WB()[body]);
   };
@@ -96,15 +96,15 @@ TEST_P(ReachableSetOf, IsTheImageOfTheBallOfCommands) {
   ASSERT_EQ(sets.size(), finder.bodies().size());
   PlanningSteps steps(scene);
   VectorXd c;
-  ASSERT_TRUE(steps.smoothed_step(node.q, node.u, scene.spec().plan.kappa, c));
+  ASSERT_TRUE(steps.smoothed_step(node.q, node.u, scene.settings().plan.kappa, c));
   scene::SceneState state = scene.make_state();
   scene.update(c, state);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const int body = finder.bodies()[i];
     const RigidTransform X_WB = state.X_WB()[body];
     const MatrixXd T = difference_image(scene, node.q, node.u, body, X_WB.inverse() * sets[i].center_W);
-    expect_image(T.bottomRows(3), scene.spec().plan.step_norm, sets[i].shift_axes_W);
-    expect_image(T.topRows(3), scene.spec().plan.step_norm, sets[i].turn_axes_W);
+    expect_image(T.bottomRows(3), scene.settings().plan.step_norm, sets[i].shift_axes_W);
+    expect_image(T.topRows(3), scene.settings().plan.step_norm, sets[i].turn_axes_W);
   }
 }
 
@@ -140,8 +140,8 @@ TEST(ReachableSets, CoverAllFramesAndTheNodesOfThePlanFirst) {
   const ReachableSets sets = reachable_sets(scene, result.plan, result.nodes, most, 1);
   ASSERT_EQ(static_cast<int>(sets.places.size()), frames + std::min(most, static_cast<int>(result.nodes.size())));
   EXPECT_EQ(sets.ellipsoids.size(), sets.places.size() * sets.bodies.size() * 24);
-  EXPECT_EQ(sets.radius, loaded.spec().plan.step_norm);
-  EXPECT_EQ(sets.kappa, loaded.spec().plan.kappa);
+  EXPECT_EQ(sets.radius, loaded.settings().plan.step_norm);
+  EXPECT_EQ(sets.kappa, loaded.settings().plan.kappa);
   for (int k = 0; k < frames; ++k) EXPECT_EQ(sets.places[k].frame, k);
   for (const Segment& segment : result.plan.segments) {
     const bool found = std::any_of(sets.places.begin(), sets.places.end(),

@@ -25,7 +25,7 @@ struct Tree {
 
   Tree(const scene::Scene& loaded, std::uint64_t seed)
       : scene(planning_scene(loaded)),
-        goal(scene, scene.spec().goals.front(), scene.spec().plan.wrap_angles),
+        goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles),
         rrt(scene, goal, scene.initial_configuration(), joint_positions(scene, scene.initial_configuration()), seed) {}
   Tree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
       : Tree(test::load_planning(name, settings), seed) {}
@@ -43,7 +43,7 @@ TEST_P(SingleSteps, AreTheStepsOfTheirParentsBitForBit) {
   for (const bool exact : {true, false}) {
     Tree tree(GetParam(), {exact ? "plan.extend=exact" : "plan.extend=smoothed", "plan.goal_bias=0.3"}, 2);
     tree.rrt.search({.nodes = 60, .threads = 2, .past_goal = true});
-    const scene::PlanSettings& settings = tree.scene.spec().plan;
+    const scene::PlanSettings& settings = tree.scene.settings().plan;
     PlanningSteps steps(tree.scene);
     int single = 0;
     for (const Node& node : tree.rrt.nodes()) {

@@ -51,7 +51,7 @@ class Systems : public testing::TestWithParam<const char*> {};
 
 TEST_P(Systems, GraspsTouchWithinTheStandoffAndCollideWithNothing) {
   Bench bench(GetParam());
-  const double standoff = bench.scene.spec().plan.standoff_m;
+  const double standoff = bench.scene.settings().plan.standoff_m;
   const VectorXd q = bench.scene.initial_configuration();
   int found = 0;
   for (std::uint64_t k = 0; k < 20; ++k) {
@@ -91,12 +91,12 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
     const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
     if (!grasp || !bench.transit.reach(*grasp, draw, motion)) continue;
     ++arrived;
-    EXPECT_LE(bench.goal.distance(q_rest, motion.q), bench.scene.spec().plan.drift_m);
+    EXPECT_LE(bench.goal.distance(q_rest, motion.q), bench.scene.settings().plan.drift_m);
     // The commands alone lead there: simulated once more from the start.
     bench.steps.reset();
     VectorXd q = bench.scene.initial_configuration(), q_next, last = joint_positions(bench.scene, q);
     for (const VectorXd& u : motion.commands) {
-      EXPECT_LE((u - last).cwiseAbs().maxCoeff(), bench.scene.spec().plan.joint_step + 1e-9);
+      EXPECT_LE((u - last).cwiseAbs().maxCoeff(), bench.scene.settings().plan.joint_step + 1e-9);
       ASSERT_TRUE(bench.steps.step(q, u, q_next));
       q = q_next;
       last = u;
@@ -126,7 +126,7 @@ TEST(ContactSampler, PinchesOnOppositeSides) {
     const auto contacts = [&] {
       Eigen::MatrixXd normal;
       VectorXd gaps;
-      bench.proximity.touch_rows(grasp->moves, bench.hand.surfaces, 2 * bench.scene.spec().plan.standoff_m, normal,
+      bench.proximity.touch_rows(grasp->moves, bench.hand.surfaces, 2 * bench.scene.settings().plan.standoff_m, normal,
                                  gaps);
       return gaps.size();
     };
@@ -155,7 +155,7 @@ TEST(Transit, PressesWithTheForceAskedFor) {
     Eigen::MatrixXd normal;
     VectorXd gaps;
     const int rows = bench.proximity.touch_rows(grasp->moves, bench.hand.surfaces,
-                                                3 * bench.scene.spec().plan.standoff_m, normal, gaps);
+                                                3 * bench.scene.settings().plan.standoff_m, normal, gaps);
     if (rows == 0) continue;
     const VectorXd torque = bench.hand.stiffness.cwiseProduct(motion.u - joint_positions(bench.scene, motion.q));
     // Pressing is against the gaps' gradients.
@@ -184,7 +184,7 @@ TEST_P(DampedSystems, TransfersWaitUntilTheJointsHaveArrived) {
     ++arrived;
     const VectorXd missing = joint_positions(bench.scene, motion.q) - grasp->joints;
     EXPECT_LT(missing.cwiseAbs().maxCoeff(), 2e-4);
-    EXPECT_LE(object_motion(bench.scene, q_start, motion.q), bench.scene.spec().plan.drift_m);
+    EXPECT_LE(object_motion(bench.scene, q_start, motion.q), bench.scene.settings().plan.drift_m);
     // Not one step longer than it takes: the last one still moved more than what rest is.
     EXPECT_LT(motion.commands.size(), 2000u);
   }

@@ -241,7 +241,7 @@ TEST_F(MujocoPlant, TheScenesOfThePlannersHoldTheirStarts) {
   for (const std::string name :
        {"allegro_ball", "planar_pushing", "planar_hand", "planar_bimanual", "bimanual_box", "allegro_cube"}) {
     const scene::Scene scene = load(name);
-    const auto world = plant(scene, {.object_damping = object_damping(scene, std::nullopt, *scene.spec().step.h)});
+    const auto world = plant(scene, {.object_damping = object_damping(scene, std::nullopt, *scene.settings().step.h)});
     const VectorXd u = start_targets(scene);
     world->reset({.q = scene.initial_configuration()}, u);
     hold(*world, u, 2);
@@ -252,7 +252,7 @@ TEST_F(MujocoPlant, TheScenesOfThePlannersHoldTheirStarts) {
 }
 
 TEST_F(MujocoPlant, TheAllegroHandHoldsItsTargets) {
-  scene::SceneSpec spec = load("allegro_ball").spec();
+  scene::SceneSpec spec = load("allegro_ball").description();
   std::erase_if(spec.world.models, [](const multibody::ModelSpec& model) { return model.name == "ball"; });
   spec.goals.clear();
   for (auto& configuration : spec.configurations) configuration.models.erase("ball");

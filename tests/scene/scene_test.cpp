@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "support/scene_builder.hpp"
 
@@ -226,6 +227,77 @@ TEST(Scene, AConfigurationMayBeAListWithOrWithoutTheFreeBase) {
   spec.configurations[0].models["ball"].joints.list = {0, 1, 0, 0, 4, 5, 6};
   const Eigen::VectorXd q = test::build(spec).configuration("c");
   EXPECT_EQ(q, (Eigen::VectorXd(9) << 0, 1, 0, 0, 4, 5, 6, 0.5, 0.25).finished());
+}
+
+TEST(Scene, OtherSettingsShareTheWorld) {
+  SceneSpec spec = ball_and_finger();
+  spec.step.h = 0.1;
+  const Scene scene = test::build(spec);
+  const Scene other = scene.with([](SceneSettings& settings) {
+    settings.step.h = 0.2;
+    settings.plan.nodes = 3;
+    settings.step.object_damping = {.all = 7};
+  });
+  EXPECT_EQ(&other.model(), &scene.model());
+  EXPECT_EQ(&other.collision_world(), &scene.collision_world());
+  EXPECT_EQ(other.settings().step.h, 0.2);
+  EXPECT_EQ(other.settings().plan.nodes, 3);
+  EXPECT_EQ(other.objects()[0].damping, 7);  // what follows from settings follows
+  EXPECT_EQ(scene.settings().step.h, 0.1);
+  EXPECT_FALSE(scene.objects()[0].damping);
+
+  // The same as a world that is built for them.
+  spec.step.h = 0.2;
+  spec.plan.nodes = 3;
+  spec.step.object_damping = {.all = 7};
+  const Scene built = test::build(spec);
+  EXPECT_EQ(other.robots()[0].stiffness, built.robots()[0].stiffness);
+  EXPECT_EQ(other.initial_configuration(), built.initial_configuration());
+  EXPECT_EQ(other.description().plan.nodes, built.description().plan.nodes);
+}
+
+TEST(Scene, CopiesLiveAsLongAsTheyAreUsed) {
+  std::optional<Scene> scene = test::build(ball_and_finger());
+  const Scene copy = *scene;
+  const Scene other = scene->with(scene->settings());
+  scene.reset();
+  EXPECT_EQ(copy.names_u(), (std::vector<std::string>{"finger/x", "finger/y"}));
+  EXPECT_EQ(other.names_u(), copy.names_u());
+  EXPECT_EQ(&copy.model(), &other.model());
+}
+
+TEST(Scene, SettingsThatTheWorldDoesNotAllowAreRefused) {
+  const Scene scene = test::build(ball_and_finger());
+  const auto refusal = [&](const auto& change) {
+    try {
+      scene.with(change);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refusal([](SceneSettings& s) { s.step.model = ModelKind::kLimitSurface; }).find("motion in a plane"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](SceneSettings& s) { s.step.object_damping.by_name["box"] = 1; }).find("there is no object 'box'"),
+      std::string::npos);
+}
+
+TEST(Scene, StartsElsewhere) {
+  SceneSpec spec = ball_and_finger();
+  spec.configurations.push_back({.name = "raised"});
+  spec.configurations.back().models["finger"].joints.by_name["y"] = 0.3;
+  const Scene scene = test::build(spec);
+  const Scene raised = scene.starting_at(spec.configurations.back());
+  EXPECT_EQ(&raised.model(), &scene.model());
+  EXPECT_EQ(raised.initial_configuration(), scene.configuration("raised"));
+  EXPECT_NE(raised.initial_configuration(), scene.initial_configuration());
+  Eigen::VectorXd u(2);
+  raised.command(0, 0.1, u);
+  EXPECT_EQ(u(1), 0.3);  // robots that nothing is commanded to stay where they start
+  ConfigurationSpec unknown{.name = "nowhere"};
+  unknown.models["box"] = {};
+  EXPECT_THROW(scene.starting_at(unknown), InputError);
 }
 
 }  // namespace scene_test

@@ -57,7 +57,7 @@ Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t s
 }
 
 scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance) {
-  scene::SceneSpec spec = scene.spec();
+  scene::SceneSpec spec = scene.description();
   scale_friction(spec, disturbance.friction_scale);
   for (const scene::Object& object : scene.objects()) {
     for (multibody::LinkSpec& link : spec.world.models[object.model].links) {
@@ -104,7 +104,7 @@ std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const 
   constexpr double kRest = 1e-7;  // [rad, m] per step
   Eigen::VectorXd u(scene.nu());
   for (int i = 0; i < scene.nu(); ++i) u(i) = q(scene.command_coordinates()[i]);
-  const double h = *scene.spec().step.h;
+  const double h = *scene.settings().step.h;
   const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, scene, {.step = h});
   plant->reset({.q = moved_start(scene, q, disturbance)}, u);
   Eigen::VectorXd before;

@@ -47,7 +47,7 @@ struct MixedIntegerMpc::Impl {
         table(&table_of(s)),
         linearizer(s),
         speed(speed_bounds(*table, s.nv())),
-        solver({.gap = s.spec().control->gap, .threads = s.spec().control->threads}) {
+        solver({.gap = s.settings().control->gap, .threads = s.settings().control->threads}) {
     check_weights();
   }
 
@@ -61,7 +61,7 @@ struct MixedIntegerMpc::Impl {
   MatrixXd next_u;  // inputs to start from, nu × N; empty: none
   VectorXd last_u;  // the last command; empty: none
 
-  int N() const { return scene->spec().control->N; }
+  int N() const { return scene->settings().control->N; }
   void check_weights() const;
   VectorXd no_effort(const dynamics::State& measured) const;
   void build(const dynamics::State& measured, const VectorXd& u);
@@ -90,7 +90,7 @@ void MixedIntegerMpc::Impl::check_weights() const {
   try {
     check(program);
   } catch (const std::invalid_argument& error) {
-    throw InputError(scene->spec().control->where, fmt::format("control: {}", error.what()));
+    throw InputError(scene->settings().control->where, fmt::format("control: {}", error.what()));
   }
 }
 
@@ -105,7 +105,7 @@ VectorXd MixedIntegerMpc::Impl::no_effort(const dynamics::State& measured) const
 
 void MixedIntegerMpc::Impl::build(const dynamics::State& measured, const VectorXd& u) {
   const double h = linearizer.h();
-  const Reach reach{.speed = speed, .time = N() * h, .contact_margin = scene->spec().control->contact_margin};
+  const Reach reach{.speed = speed, .time = N() * h, .contact_margin = scene->settings().control->contact_margin};
   linearizer.linearize(measured, u, reach, lcs);
   solvers::lcs::LcsMpcProgram& program = result.program;
   program.system = lcs.system;
@@ -152,7 +152,7 @@ void MixedIntegerMpc::Impl::fall_back(const dynamics::State& measured) {
   result.slack.resize(0, 0);
   result.modes.clear();
   result.certificate = {};
-  const bool hold = scene->spec().control->fallback == scene::Fallback::kHold && last_u.size() > 0;
+  const bool hold = scene->settings().control->fallback == scene::Fallback::kHold && last_u.size() > 0;
   result.u = hold ? last_u : no_effort(measured);
   next_u.resize(0, 0);
 }
@@ -170,7 +170,7 @@ const MpcResult& MixedIntegerMpc::control(const dynamics::State& measured) {
   s.build(measured, s.next_u.cols() > 0   ? VectorXd(s.next_u.col(0))
                     : s.last_u.size() > 0 ? s.last_u
                                           : s.no_effort(measured));
-  const double limit_s = s.scene->spec().control->time_limit_s;
+  const double limit_s = s.scene->settings().control->time_limit_s;
   s.solver.settings().time_limit_s = std::max(limit_s - 1e-6 * watch.microseconds(), std::min(limit_s, kLeastTime_s));
   // Without a last plan: the command that is safe, all along.
   s.solver.suggest(s.next_u.cols() > 0

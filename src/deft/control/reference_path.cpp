@@ -55,7 +55,7 @@ VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const Vect
   VectorXd way = VectorXd::Zero(scene.nv());
   for (const scene::Object& object : scene.objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
-      const bool wraps = scene.spec().plan.wrap_angles && scene.model().velocities()[i].q_index >= 0 &&
+      const bool wraps = scene.settings().plan.wrap_angles && scene.model().velocities()[i].q_index >= 0 &&
                          roles[i] == VelocityRole::kRotation;
       way(i) = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
     }

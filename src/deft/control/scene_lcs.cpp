@@ -25,12 +25,12 @@ constexpr double kNoFriction = 1e-12;  // as in coulomb_rows: below it a contact
 constexpr double kTouch = 1e-9;        // share and metres added to what is within reach: rounding
 
 const scene::Scene& checked(const scene::Scene& scene) {
-  if (scene.spec().step.model != scene::ModelKind::kStewartTrinkle)
+  if (scene.settings().step.model != scene::ModelKind::kStewartTrinkle)
     throw InputError(
         {scene.spec().file, 0, 0},
         fmt::format(
             "control: needs a step of second order with exact friction, step.model is {}; valid: stewart-trinkle",
-            to_string(scene.spec().step.model)));
+            to_string(scene.settings().step.model)));
   return scene;
 }
 
@@ -127,7 +127,7 @@ void SceneLinearizer::Impl::add_limits(const Reach& reach) {
 void SceneLinearizer::Impl::find_rows(const VectorXd& q, const Reach& reach) {
   rows.clear();
   scene->find_contacts(reach.contact_margin, state);
-  assembler.assemble(state, {.midpoint_forces = scene->spec().step.midpoint_forces}, result.problem);
+  assembler.assemble(state, {.midpoint_forces = scene->settings().step.midpoint_forces}, result.problem);
   dynamics::make_contact_program(*scene, result.problem, program);
   dynamics::set_joint_limits(*scene, q, program);
   for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, reach);
@@ -215,7 +215,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
     switch (row.pair.kind) {
       case HorizonPair::Kind::kNormal:
         normal = i;
-        lcs.E(i, i) = scene.spec().step.compliance / h;
+        lcs.E(i, i) = scene.settings().step.compliance / h;
         [[fallthrough]];
       case HorizonPair::Kind::kLimit:
         lcs.D.row(i).head(nv) = row.row;

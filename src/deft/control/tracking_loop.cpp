@@ -36,7 +36,7 @@ class Run {
       : plant_(plant),
         scene_(scene),
         options_(options),
-        settings_(scene.spec().track),
+        settings_(scene.settings().track),
         motion_(motion),
         path_(std::make_unique<ReferencePath>(scene, plan, settings_.speed)),
         sensor_(scene, options.disturbance, settings_.period),

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "deft/core/index.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/math/rotation.hpp"
@@ -34,12 +34,11 @@ constexpr Index kWatched = 8;        // contacts of a step whose forces are watc
 
 /// The scene with exact steps and whatever forces come first.
 scene::Scene exact_scene(const scene::Scene& scene) {
-  scene::SceneSpec spec = scene.spec();
-  spec.step.kappa = kInfinity;
-  spec.step.forces = scene::Forces::kAny;
-  spec.step.uniqueness_check = false;
-  Diagnostics repeated;  // what it warns of was said when `scene` was built
-  return scene::Scene::build(std::move(spec), repeated);
+  return scene.with([](scene::SceneSettings& settings) {
+    settings.step.kappa = kInfinity;
+    settings.step.forces = scene::Forces::kAny;
+    settings.step.uniqueness_check = false;
+  });
 }
 
 /// One step, linearised at (q, u).
@@ -59,7 +58,7 @@ struct Stage { std::unique_ptr<dynamics::StepModel> exact, smooth; };
 }  // namespace
 
 void check_trackable(const scene::Scene& scene) {
-  const scene::StepSettings& step = scene.spec().step;
+  const scene::StepSettings& step = scene.settings().step;
   const auto refuse = [](const std::string& what) { throw InputError({}, "the controller mpc " + what); };
   if (scene.nu() == 0) refuse("has no joints to command: the scene has no robots; valid: robots: [{name, stiffness}]");
   for (const scene::Robot& robot : scene.robots())
@@ -93,7 +92,7 @@ struct TrackingMpc::Impl {
     effort.setConstant(nu, kInfinity);
     for (const scene::Robot& robot : scene.robots()) {
       stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
-      if (scene.spec().step.effort_limits) effort.segment(robot.first_u, robot.nu) = robot.effort_limit;
+      if (scene.settings().step.effort_limits) effort.segment(robot.first_u, robot.nu) = robot.effort_limit;
     }
     for (Index i = 0; i < nu; ++i)
       if (std::isfinite(effort(i))) limited.push_back(i);

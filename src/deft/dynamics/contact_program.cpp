@@ -4,7 +4,7 @@ namespace deft::dynamics {
 
 void make_contact_program(const scene::Scene& scene, const contact::ContactProblem& problem,
                           solvers::contact::ContactProgram& program) {
-  const scene::StepSettings& settings = scene.spec().step;
+  const scene::StepSettings& settings = scene.settings().step;
   program.nv = problem.nv;
   program.linear.rows.clear();
   program.linear.rhs.clear();
@@ -30,7 +30,7 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
 }
 
 void set_joint_limits(const scene::Scene& scene, const Eigen::VectorXd& q, solvers::contact::ContactProgram& program) {
-  if (!scene.spec().step.joint_limits) {
+  if (!scene.settings().step.joint_limits) {
     program.lower.resize(0);
     program.upper.resize(0);
     return;

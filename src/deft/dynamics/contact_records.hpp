@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/step_result.hpp"
 #include "deft/dynamics/trajectory.hpp"
 
 namespace deft::dynamics {

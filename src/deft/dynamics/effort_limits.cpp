@@ -49,7 +49,7 @@ double spring_energy(double stiffness, double effort_limit, double stretch) {
 }
 
 EffortLimits::EffortLimits(const scene::Scene& scene) {
-  if (!scene.spec().step.effort_limits) return;
+  if (!scene.settings().step.effort_limits) return;
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
       if (!std::isfinite(robot.effort_limit(i))) continue;

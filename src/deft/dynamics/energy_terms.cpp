@@ -147,7 +147,7 @@ void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& dampin
   add_springs(start, layout, problem);
   add_joint_damping(start, damping, layout, problem);
   add_object_inertia(start, scratch.factors, true, layout, problem);
-  add_gravity(start, start.scene.spec().step.robot_gravity, scratch.forces, problem);
+  add_gravity(start, start.scene.settings().step.robot_gravity, scratch.forces, problem);
   add_wrenches(start, scratch.jacobian, problem);
   clear_frozen(start, problem);
 }
@@ -157,7 +157,7 @@ void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& dampi
   layout.clear(problem);
   add_springs(start, layout, problem);
   add_joint_damping(start, damping, layout, problem);
-  add_gravity(start, start.scene.spec().step.robot_gravity, scratch.forces, problem);
+  add_gravity(start, start.scene.settings().step.robot_gravity, scratch.forces, problem);
   add_wrenches(start, scratch.jacobian, problem);
   add_momentum(start, scratch.forces, layout, problem);
   add_object_damping(start, problem);
@@ -173,9 +173,9 @@ double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, cons
     if (!object.frozen) energy += model.gravity_energy(end.kinematics, gravity_W, object.model);
   }
   for (const scene::Robot& robot : scene.robots()) {
-    if (scene.spec().step.robot_gravity) energy += model.gravity_energy(end.kinematics, gravity_W, robot.model);
+    if (scene.settings().step.robot_gravity) energy += model.gravity_energy(end.kinematics, gravity_W, robot.model);
     if (robot.drive == scene::Drive::kForce) continue;
-    const bool saturate = scene.spec().step.effort_limits;
+    const bool saturate = scene.settings().step.effort_limits;
     for (int i = 0; i < robot.nu; ++i) {
       const double limit = saturate ? robot.effort_limit(i) : kInfinity;
       energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - end.q(robot.first_q + i));

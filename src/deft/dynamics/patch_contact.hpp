@@ -9,6 +9,8 @@ namespace deft::dynamics {
 /// One contact at the end of a step, in the frame (n, t, o): n from B to A, t along the ellipsoid's axis, o = n × t.
 struct PatchContact {
   int pair = -1;
+  int body_a = -1, body_b = -1;  // of the scene, 0: the world; −1: of no scene
+  double mu = 0;
   Eigen::Vector3d point_W = Eigen::Vector3d::Zero();  // the equivalent contact point [m]
   Eigen::Vector3d n_W = Eigen::Vector3d::UnitZ(), t_W = Eigen::Vector3d::UnitX(), o_W = Eigen::Vector3d::UnitY();
   double gap = 0;                                  // [m]

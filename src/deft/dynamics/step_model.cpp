@@ -1,20 +1,38 @@
 #include "deft/dynamics/step_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 
+#include "deft/dynamics/contact_records.hpp"
+
 namespace deft::dynamics {
 
-void clear_complementarity(StepResult& result) {
-  result.complementarity.M.resize(0, 0);
-  result.complementarity.q.resize(0);
-  result.complementarity.free.clear();
-  result.complementarity.motion.resize(0, 0);
-  result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
-  result.second_delta.resize(0);
-  result.offending_contacts.clear();
-  result.offending_limits.clear();
+DerivativeReport StepModel::differentiate(const State&, const Eigen::VectorXd&, const StepResult&,
+                                          const DerivativeOptions&, StepDerivative&) {
+  refuse_derivatives(scene());
+}
+
+void StepModel::record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
+                                std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) const {
+  dynamics::record_contacts(result, X_start, X_end, out);
+}
+
+void StepModel::visit_problem(const StepResult& result, ProblemVisitor& visitor) const {
+  const ComplementarityDetail* detail = result.complementarity();
+  if (detail != nullptr && detail->program.q.size() > 0)
+    visitor.complementarity(detail->program);
+  else
+    visitor.contact(result.program);
+}
+
+void refuse_derivatives(const scene::Scene& scene) {
+  throw InputError({scene.spec().file, 0, 0},
+                   fmt::format("not available yet: derivatives of step.model: {}; available: convex, "
+                               "convex-second-order",
+                               to_string(scene.settings().step.model)));
 }
 
 void step_annealed(StepModel& model, const State& start, const Eigen::VectorXd& u, std::span<const double> kappas,

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "deft/contact/contact_problem.hpp"
-#include "deft/dynamics/patch_contact.hpp"
+#include "deft/dynamics/step_derivative.hpp"
+#include "deft/dynamics/step_result.hpp"
+#include "deft/dynamics/trajectory.hpp"
 #include "deft/scene/scene.hpp"
-#include "deft/solvers/contact/certificate/certificate.hpp"
-#include "deft/solvers/contact/program/contact_program.hpp"
-#include "deft/solvers/lcp/complementarity_solver.hpp"
-#include "deft/solvers/status.hpp"
 
 namespace deft::dynamics {
+
+struct PatchProblem;
 
 /// Where a step starts. Models of first order ignore the velocity.
 struct State {
@@ -23,37 +22,20 @@ struct State {
   double t = 0;         // [s], tells which external wrenches act
 };
 
-/// One step, at its end.
-struct StepResult {
-  solvers::Status status = solvers::Status::kNumericalFailure;
-  Eigen::VectorXd q_next;                      // q ⊕ δ
-  Eigen::VectorXd v_next;                      // δ/h, size nv; empty for models of first order
-  Eigen::VectorXd delta;                       // [rad, m], size nv
-  contact::ContactProblem problem;             // the contacts at the start of the step, with Q and b
-  solvers::contact::ContactProgram program;    // what was solved
-  solvers::contact::ContactSolution solution;  // forces, linearised gaps, multipliers
-  solvers::contact::Certificate certificate;
-  /// Coulomb's law: what is added to the gap of each contact so that sliding does not open it, μ‖J_tδ‖ [m]; the gaps of
-  /// `program` contain it, those of `solution` do not. Empty for the associated law.
-  std::vector<double> shift;
-  /// Models of exact Coulomb friction: the complementarity problem that was solved; without unknowns for all others.
-  solvers::lcp::ComplementarityProgram complementarity;
-  /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
-  solvers::lcp::Uniqueness uniqueness = solvers::lcp::Uniqueness::kUnknown;
-  Eigen::VectorXd second_delta;       // another one, size nv; empty if none is known
-  double balance = 0, bound = 0;      // model limit-surface: LimitSurfaceBalance
-  std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance`
-                                      // is the error of the source's second proposition
-  /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
-  std::vector<int> offending_contacts, offending_limits;
-  bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
-  int iterations = 0;
-  double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
-  double solve_us = 0, step_us = 0;
+/// What is known of a derivative where it is not one.
+struct DerivativeReport {
+  bool is_nonsmooth = false;                  // it is one-sided, smoothed or undetermined
+  std::vector<std::string> nonsmooth_points;  // why, one line each
 };
 
-/// Takes out what belongs to models of exact Coulomb friction.
-void clear_complementarity(StepResult& result);
+/// Receives the problem that a step has solved, whichever kind its model solves.
+class ProblemVisitor {
+ public:
+  virtual ~ProblemVisitor() = default;
+  virtual void contact(const solvers::contact::ContactProgram& program) = 0;
+  virtual void complementarity(const solvers::lcp::ComplementarityProgram& program) = 0;
+  virtual void patch(const PatchProblem& problem) = 0;
+};
 
 /// A discrete-time contact model: (q, v, u) → (q⁺, v⁺). Every model obeys the same conditions (no penetration beyond
 /// the linearisation, forces in their cones, statuses instead of exceptions).
@@ -79,7 +61,21 @@ class StepModel {
   virtual void set_kappa(double kappa) = 0;
   virtual double h() const = 0;
   virtual const scene::Scene& scene() const = 0;
+
+  /// Jacobians of `result`, the step from `start` under u, which must be usable. Along world tangents (bodies: [θ, v]).
+  /// @throws InputError for models and settings that have no derivative; std::invalid_argument for a failed step.
+  virtual DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                         const DerivativeOptions& options, StepDerivative& out);
+  /// Appends the contacts of `result`, the last step, at its end, as a run keeps them. No allocation once `out` has
+  /// grown. @param X_start, X_end  poses of the bodies where the step starts and ends.
+  virtual void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
+                               std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) const;
+  /// Shows the problem of `result`, the last step, to `visitor`.
+  virtual void visit_problem(const StepResult& result, ProblemVisitor& visitor) const;
 };
+
+/// What is said where a model has no derivatives.
+[[noreturn]] void refuse_derivatives(const scene::Scene& scene);
 
 /// One step by continuation: solved at each κ of `kappas` [1/J] in turn, each solve warm-started from the one before,
 /// the first as the model stands. The result is that of the last κ (infinity: exact), with the iterations and times of

@@ -47,7 +47,7 @@ Route route_to(const std::vector<Node>& nodes, int node) {
 }
 
 scene::Scene without_refinement(const scene::Scene& scene) {
-  return changed_scene(scene, [](scene::SceneSpec& spec) { spec.plan.refine.clear(); });
+  return scene.with([](scene::SceneSettings& settings) { settings.plan.refine.clear(); });
 }
 
 /// With settings.refine a roll-out costs hundreds of steps of rest, and the first step of a candidate few of them: more
@@ -55,8 +55,8 @@ scene::Scene without_refinement(const scene::Scene& scene) {
 scene::Scene with_care(const scene::Scene& scene) {
   constexpr int kCandidates = 8;
   constexpr double kRegrasp = 0.5;  // times the weight of the search at h
-  return changed_scene(scene, [&](scene::SceneSpec& spec) {
-    scene::PlanSettings& plan = spec.plan;
+  return scene.with([&](scene::SceneSettings& settings) {
+    scene::PlanSettings& plan = settings.plan;
     plan.candidates = std::max(plan.candidates, kCandidates);
     plan.regrasp_weight *= kRegrasp;
   });
@@ -75,7 +75,7 @@ class Run {
   Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
       : scene_(without_refinement(planning_scene(scene))),
         refined_scene_(with_care(planning_scene(scene))),
-        settings_(scene.spec().plan),
+        settings_(scene.settings().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
         q_start_(scene_.initial_configuration()),
@@ -135,7 +135,7 @@ class Run {
   /// Looks for cheaper plans: trees from the start or the end of one of the plan's roll-outs, with the steps of
   /// `scene`.
   void improve(const scene::Scene& scene) {
-    const bool refined = !scene.spec().plan.refine.empty();
+    const bool refined = !scene.settings().plan.refine.empty();
     const int before = refined ? refinement_begins_ : 0;
     const double until_s = std::min(settings_.time_limit_s, watch_.seconds() + settings_.improve_s);
     for (std::uint64_t k = 1; result_.tried - before < settings_.nodes && !watch_.is_up(until_s); ++k) {
@@ -145,7 +145,7 @@ class Run {
       RandomStream draw(options_.seed, ~number);
       const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
-      bounds.regrasp_weight = scene.spec().plan.regrasp_weight;
+      bounds.regrasp_weight = scene.settings().plan.regrasp_weight;
       bounds.tries = kTries;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
       const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
@@ -199,7 +199,7 @@ class Run {
     RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
-      bounds.regrasp_weight = refined_scene_.spec().plan.regrasp_weight;
+      bounds.regrasp_weight = refined_scene_.settings().plan.regrasp_weight;
       bounds.tries = kTries;
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
@@ -224,7 +224,7 @@ class Run {
 
   /// Roll-outs of a tree of the improvement: a refined one costs as many steps.
   static int improve_nodes(const scene::Scene& scene) {
-    const std::vector<int>& finer = scene.spec().plan.refine;
+    const std::vector<int>& finer = scene.settings().plan.refine;
     return finer.empty() ? kImproveNodes : kRefinedNodes / std::accumulate(finer.begin(), finer.end(), 1);
   }
 
@@ -303,7 +303,7 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   plan.h = steps.h();
   plan.u_start = command_at_start(scene, q, u_start);
   Instant at = start_instant(scene, q, plan.u_start), next;
-  for (const int substeps : scene.spec().plan.refine) plan.finer.push_back({.substeps = substeps});
+  for (const int substeps : scene.settings().plan.refine) plan.finer.push_back({.substeps = substeps});
   const auto record = [&plan, &at] {
     plan.q.push_back(at.q);
     for (std::size_t i = 0; i < at.finer.size(); ++i) plan.finer[i].q.push_back(at.finer[i]);
@@ -319,9 +319,10 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   plan.commands = std::move(commands);
   plan.segments = std::move(segments);
   for (const Segment& segment : plan.segments) plan.regrasps += segment.transit;
-  plan.cost_s = static_cast<double>(plan.commands.size()) * plan.h + scene.spec().plan.regrasp_cost_s * plan.regrasps;
+  plan.cost_s =
+      static_cast<double>(plan.commands.size()) * plan.h + scene.settings().plan.regrasp_cost_s * plan.regrasps;
   // At the goal, and for the last steps.
-  const int hold = scene.spec().plan.hold_steps;
+  const int hold = scene.settings().plan.hold_steps;
   const auto holds = [&](const std::vector<Eigen::VectorXd>& way) {
     return usable && static_cast<int>(way.size()) > hold &&
            std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });

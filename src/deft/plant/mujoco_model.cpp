@@ -120,7 +120,7 @@ void Builder::prepare() {
     for (const int body : scene_.model().models()[object.model].bodies)
       for (const int v : scene_.model().columns(body))
         out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
-  out_.weight_is_applied &= !scene_.spec().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
+  out_.weight_is_applied &= !scene_.settings().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
   const std::size_t groups = tree_.groups.size();
   group_of_.assign(tree_.bodies.size(), 0);
   X_GM_.assign(groups, RigidTransform::Identity());
@@ -198,7 +198,7 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   Eigen::Map<Vector3d>(body->inertia) = principal.moments;
   if (!principal.note.empty()) out_.notes.push_back(fmt::format("body '{}': {}", body_name(group), principal.note));
   const scene::Robot* const robot = robot_of(joint.model);
-  if (robot != nullptr && !scene_.spec().step.robot_gravity && !out_.weight_is_applied) body->gravcomp = 1;
+  if (robot != nullptr && !scene_.settings().step.robot_gravity && !out_.weight_is_applied) body->gravcomp = 1;
   add_joint(j, body);
   return body;
 }
@@ -207,7 +207,7 @@ void Builder::add_joint(int j, mjsBody* body) {
   const TreeJoint& joint = tree_.joints[j];
   const MujocoJoint& place = out_.joints[j];
   const int object = object_of(joint.model);
-  const bool limits = scene_.spec().step.joint_limits;
+  const bool limits = scene_.settings().step.joint_limits;
   if (joint.kind != JointKind::kAxes) {
     mjsJoint* const added =
         joint.kind == JointKind::kFree ? lib_.mjs_addFreeJoint(body) : lib_.mjs_addJoint(body, nullptr);
@@ -314,7 +314,7 @@ void Builder::add_actuators() {
       actuator->gainprm[0] = K;
       actuator->biastype = mjBIAS_AFFINE;
       actuator->biasprm[1] = -K;
-      if (!scene_.spec().step.effort_limits || !std::isfinite(robot->effort_limit(axis))) continue;
+      if (!scene_.settings().step.effort_limits || !std::isfinite(robot->effort_limit(axis))) continue;
       actuator->forcelimited = mjLIMITED_TRUE;
       actuator->forcerange[0] = -robot->effort_limit(axis);
       actuator->forcerange[1] = robot->effort_limit(axis);

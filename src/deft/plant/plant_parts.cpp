@@ -43,7 +43,7 @@ void check_options(const scene::Scene& scene, const PlantOptions& options) {
 }
 
 VectorXd inner_loop_damping(const scene::Scene& scene, const PlantOptions& options) {
-  if (is_stated(scene.spec().step.joint_damping)) return dynamics::joint_damping(scene);
+  if (is_stated(scene.settings().step.joint_damping)) return dynamics::joint_damping(scene);
   scene::SceneState state = scene.make_state();
   scene.update(scene.initial_configuration(), state);
   Eigen::MatrixXd M;

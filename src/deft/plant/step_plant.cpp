@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "deft/dynamics/contact_records.hpp"
 #include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/energy_terms.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
@@ -21,10 +20,10 @@ using Eigen::VectorXd;
 constexpr std::size_t kMostLengths = 4;  // of inner steps that are kept
 constexpr double kSameLength = 1e-9;     // relative: lengths that differ by less are one
 
-/// The scene as the plant steps it, but for the length of the step.
-scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const PlantOptions& options) {
-  scene::SceneSpec spec = scene.spec();
-  scene::StepSettings& step = spec.step;
+/// How the plant steps the scene, but for the length of the step.
+scene::SceneSettings plant_settings(PlantKind kind, const scene::Scene& scene, const PlantOptions& options) {
+  scene::SceneSettings settings = scene.settings();
+  scene::StepSettings& step = settings.step;
   step.kappa = kInfinity;
   step.uniqueness_check = false;
   if (kind == PlantKind::kQuasidynamic) {
@@ -34,7 +33,7 @@ scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const Pla
     const double rate = 1 / dynamics::required_step_length(scene);
     for (const scene::Object& object : scene.objects())
       step.object_damping.list.push_back(object.damping.value_or(0) > 0 ? *object.damping : rate);
-    return spec;
+    return settings;
   }
   step.model =
       kind == PlantKind::kStewartTrinkle ? scene::ModelKind::kStewartTrinkle : scene::ModelKind::kConvexSecondOrder;
@@ -42,7 +41,7 @@ scene::SceneSpec plant_spec(PlantKind kind, const scene::Scene& scene, const Pla
   const VectorXd joints = inner_loop_damping(scene, options), objects = damping_of_objects(scene, options);
   step.joint_damping = {.list = {joints.data(), joints.data() + joints.size()}};
   step.object_damping = {.list = {objects.data(), objects.data() + objects.size()}};
-  return spec;
+  return settings;
 }
 
 class StepPlant final : public Plant {
@@ -51,7 +50,7 @@ class StepPlant final : public Plant {
       : kind_(kind),
         scene_(&scene),
         options_(options),
-        spec_(plant_spec(kind, scene, options)),
+        settings_(plant_settings(kind, scene, options)),
         start_(scene.make_state()),
         end_(scene.make_state()) {
     stepper(options.step);  // tells now what the model refuses
@@ -81,7 +80,7 @@ class StepPlant final : public Plant {
   PlantKind kind_;
   const scene::Scene* scene_;
   PlantOptions options_;
-  scene::SceneSpec spec_;
+  scene::SceneSettings settings_;
   std::vector<Stepper> steppers_;  // the last one used is the last
   dynamics::State state_;
   VectorXd u_last_, u_now_, q_before_;
@@ -100,10 +99,9 @@ StepPlant::Stepper& StepPlant::stepper(double h) {
   }
   if (steppers_.size() == kMostLengths) steppers_.erase(steppers_.begin());
   Stepper next{.h = h};
-  scene::SceneSpec spec = spec_;
-  spec.step.h = h;
-  Diagnostics repeated;  // what it warns of was said when `scene` was built
-  next.scene = std::make_unique<scene::Scene>(scene::Scene::build(std::move(spec), repeated));
+  scene::SceneSettings settings = settings_;
+  settings.step.h = h;
+  next.scene = std::make_unique<scene::Scene>(scene_->with(std::move(settings)));
   next.model = dynamics::make_step_model(*next.scene);
   steppers_.push_back(std::move(next));
   return steppers_.back();
@@ -164,15 +162,15 @@ void StepPlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
   if (!has_stepped_) return;
   scene_->update(q_before_, start_);
   scene_->update(state_.q, end_);
-  dynamics::record_contacts(result_, start_.X_WB(), end_.X_WB(), out);
+  steppers_.back().model->record_contacts(result_, start_.X_WB(), end_.X_WB(), out);
 }
 
 std::vector<std::string> StepPlant::settings() const {
-  const scene::StepSettings& step = spec_.step;
+  const scene::StepSettings& step = settings_.step;
   std::vector<std::string> lines;
   lines.push_back(
       fmt::format("inner step: {} s at most, model {}, exact contact", options_.step, scene::to_string(step.model)));
-  if (step.cone != scene_->spec().step.cone)
+  if (step.cone != scene_->settings().step.cone)
     lines.push_back(fmt::format("friction: polygon of {} rays (the scene's is the cone)", step.rays));
   if (!second_order()) {
     lines.push_back(

@@ -13,7 +13,7 @@ namespace deft::scene {
 namespace {
 
 /// Body indices of every filter group, groups of groups resolved.
-std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const multibody::Model& model,
+std::map<std::string, std::set<int>> resolve_groups(const WorldSpec& spec, const multibody::Model& model,
                                                     Diagnostics& diagnostics) {
   std::vector<std::string> body_names, group_names;
   for (const auto& body : model.bodies()) body_names.push_back(body.name);
@@ -52,7 +52,7 @@ std::map<std::string, std::set<int>> resolve_groups(const SceneSpec& spec, const
 
 }  // namespace
 
-std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody::Model& model,
+std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody::Model& model,
                                          std::span<const collision::GeometryDescription> geometries,
                                          Diagnostics& diagnostics) {
   const auto bodies = model.bodies();

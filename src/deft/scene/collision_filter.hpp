@@ -13,7 +13,7 @@ namespace deft::scene {
 /// Which geometries may touch, n × n. Left out: same body, welded groups, pairs of immovable bodies, bodies joined by
 /// one joint (not when the joint's parent is the world itself), a robot against itself unless `self_collision`, and the
 /// scene's filter groups.
-std::vector<unsigned char> allowed_pairs(const SceneSpec& spec, const multibody::Model& model,
+std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody::Model& model,
                                          std::span<const collision::GeometryDescription> geometries,
                                          Diagnostics& diagnostics);
 

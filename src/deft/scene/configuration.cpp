@@ -167,7 +167,7 @@ Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const mult
   return v;
 }
 
-const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics) {
+const ConfigurationSpec* find_configuration(const WorldSpec& spec, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ConfigurationSpec& configuration : spec.configurations) {
     if (configuration.name == name) return &configuration;

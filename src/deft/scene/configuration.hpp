@@ -24,6 +24,6 @@ Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const mult
                               Diagnostics& diagnostics);
 
 /// The configuration called `name`, or nullptr and an error that lists the valid names.
-const ConfigurationSpec* find_configuration(const SceneSpec& spec, const std::string& name, Diagnostics& diagnostics);
+const ConfigurationSpec* find_configuration(const WorldSpec& spec, const std::string& name, Diagnostics& diagnostics);
 
 }  // namespace deft::scene

@@ -56,7 +56,7 @@ bool matches_body(const std::string& pattern, const std::string& name) {
   return name.rfind(slashed + "/", 0) == 0;  // a model's name stands for all its links
 }
 
-FrictionTable::FrictionTable(const SceneSpec& spec, const multibody::Model& model,
+FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& model,
                              std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics) {
   ellipsoid_ = spec.friction.ellipsoid;
   // The same walk over the models that listed the geometries.

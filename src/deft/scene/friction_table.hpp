@@ -16,7 +16,7 @@ namespace deft::scene {
 class FrictionTable {
  public:
   FrictionTable() = default;
-  FrictionTable(const SceneSpec& spec, const multibody::Model& model,
+  FrictionTable(const WorldSpec& spec, const multibody::Model& model,
                 std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
   PairFriction pair(int a, int b) const;
 

@@ -51,17 +51,17 @@ std::string bodies_that_leave(const multibody::Model& model, const multibody::Ki
 
 /// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding
 /// when the normal is along an axis (the tangents swap there).
-void check_rays_in_space(const SceneSpec& spec, Diagnostics& diagnostics) {
-  if (spec.step.cone != Cone::kPyramid || spec.step.rays % 4 == 0) return;
+void check_rays_in_space(const WorldSpec& spec, const StepSettings& step, Diagnostics& diagnostics) {
+  if (step.cone != Cone::kPyramid || step.rays % 4 == 0) return;
   const SourceLocation where{spec.file, 0, 0};
-  if (spec.step.rays == 2) {
+  if (step.rays == 2) {
     diagnostics.error(
         where, "step.rays: 2 rays are for motion in a plane, but bodies of this scene move in space; use 4 or 8");
   } else {
     diagnostics.warning(
         where,
         fmt::format("step.rays: {} is no multiple of 4: in space the step then depends on rounding at vertical normals",
-                    spec.step.rays));
+                    step.rays));
   }
 }
 
@@ -92,15 +92,15 @@ std::string bodies_in_space(const multibody::Model& model, const Eigen::VectorXd
   return nearest;
 }
 
-Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
-                   Diagnostics& diagnostics) {
+Plane choose_plane(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                   const Eigen::VectorXd& q, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   model.update(q, kinematics);
   const auto planar = [&](Plane plane) { return moves_in_plane(model, kinematics, normal_axis(plane)); };
 
   if (spec.plane) {
     if (*spec.plane == Plane::kSpace) {
-      check_rays_in_space(spec, diagnostics);
+      check_rays_in_space(spec, step, diagnostics);
     } else if (!planar(*spec.plane)) {
       diagnostics.error(
           {spec.file, 0, 0},
@@ -109,13 +109,13 @@ Plane choose_plane(const SceneSpec& spec, const multibody::Model& model, const E
     }
     return *spec.plane;
   }
-  if (model.nv() > 0 && !(spec.is_q_sys && spec.step.rays != 2)) {
+  if (model.nv() > 0 && !(spec.is_q_sys && step.rays != 2)) {
     // One-dimensional scenes move in two planes at once: yz first, as in the published scenes.
     for (Plane plane : {Plane::kYZ, Plane::kXY, Plane::kXZ}) {
       if (planar(plane)) return plane;
     }
   }
-  if (model.nv() > 0) check_rays_in_space(spec, diagnostics);
+  if (model.nv() > 0) check_rays_in_space(spec, step, diagnostics);
   return Plane::kSpace;
 }
 

@@ -17,22 +17,42 @@
 
 namespace deft::scene {
 
-struct Scene::Impl {
-  SceneSpec spec;
+/// What no setting changes.
+struct Scene::World {
+  WorldSpec spec;
   std::optional<multibody::Model> model;
+  Eigen::VectorXd q_default;
+  std::vector<collision::GeometryDescription> geometries;
+  std::vector<unsigned char> allowed;  // pairs of geometries that may touch
+  FrictionTable friction;
   std::optional<collision::CollisionWorld> collision_world;
+};
+
+/// A world with settings and a start, and what follows from them.
+struct Scene::Impl {
+  std::shared_ptr<const World> world;
+  SceneSettings settings;
+  Eigen::VectorXd q_initial, v_initial;
+
   std::vector<Robot> robots;
   std::vector<Object> objects;
   std::vector<int> actuated, command_coordinates;
-  FrictionTable friction;
   std::vector<Wrench> wrenches;
   Plane plane = Plane::kSpace;
-  Eigen::VectorXd q_default, q_initial, v_initial;
   CommandTable commands;
   ServoTable servo;
   std::vector<RigidTransform> X_WB_initial;
-  std::optional<collision::PlanarWorld> planar_world;
+  std::shared_ptr<const collision::PlanarWorld> planar_world;
   std::optional<ControlTable> control;
+
+  /// Robots and objects. @throws InputError with every error so far.
+  void resolve_actors(Diagnostics& diagnostics);
+  /// Commands, reference and plane of motion, from the start.
+  void resolve_motion(Diagnostics& diagnostics);
+  void resolve_forces(Diagnostics& diagnostics);
+  /// Outlines in the plane of motion, for the models that need them. @throws InputError with every error so far.
+  void resolve_outlines(Diagnostics& diagnostics);
+  bool on_supports() const { return settings.step.model == ModelKind::kLimitSurface; }
 };
 
 namespace {
@@ -67,7 +87,7 @@ Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model
 }
 
 /// `limit_surface` of objects, by name.
-void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, std::span<Object> objects,
+void set_limit_surfaces(const WorldSpec& spec, const multibody::Model& model, std::span<Object> objects,
                         Diagnostics& diagnostics) {
   for (const auto& [name, limit_surface] : spec.limit_surfaces) {
     const auto object =
@@ -85,10 +105,9 @@ void set_limit_surfaces(const SceneSpec& spec, const multibody::Model& model, st
 }
 
 /// `step.object_damping`: one number for all objects, a list in their order, or a map by name.
-void set_object_damping(const SceneSpec& spec, std::span<Object> objects, Diagnostics& diagnostics) {
-  const JointValues& values = spec.step.object_damping;
+void set_object_damping(const StepSettings& step, std::span<Object> objects, Diagnostics& diagnostics) {
+  const JointValues& values = step.object_damping;
   if (!values.all && values.list.empty() && values.by_name.empty()) return;
-  const StepSettings& step = spec.step;
   const bool first_order = step.model == ModelKind::kConvex;
   const auto error = [&](const std::string& what) { diagnostics.error(values.where, "step.object_damping: " + what); };
   if (first_order ? step.dynamics != Dynamics::kQuasidynamic
@@ -117,21 +136,21 @@ void set_object_damping(const SceneSpec& spec, std::span<Object> objects, Diagno
 }
 
 /// Forces need inertia to act on; springs and saturation are not theirs.
-void check_force_drive(const SceneSpec& spec, const RobotSpec& robot, Diagnostics& diagnostics) {
-  const ModelKind kind = spec.step.model;
+void check_force_drive(const StepSettings& step, const RobotSpec& robot, Diagnostics& diagnostics) {
+  const ModelKind kind = step.model;
   if (kind != ModelKind::kStewartTrinkle && kind != ModelKind::kConvexSecondOrder)
     diagnostics.error(robot.where, fmt::format("robot '{}': drive: force needs a step.model with momentum, {} has "
                                                "none; valid: stewart-trinkle, convex-second-order",
                                                robot.name, to_string(kind)));
-  if (spec.step.effort_limits)
+  if (step.effort_limits)
     diagnostics.error(robot.where, fmt::format("robot '{}': drive: force with step.effort_limits: true is not "
                                                "available: commanded forces are not limited; valid: false",
                                                robot.name));
 }
 
 /// Splits the movable models into robots (named by the scene) and objects (all others).
-void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnostics& diagnostics,
-                 std::vector<Robot>& robots, std::vector<Object>& objects) {
+void sort_models(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                 Diagnostics& diagnostics, std::vector<Robot>& robots, std::vector<Object>& objects) {
   std::vector<char> is_robot(model.models().size(), 0);
   for (const RobotSpec& robot_spec : spec.robots) {
     const int index = find_model(model, robot_spec.name);
@@ -165,8 +184,8 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
     robot.nu = info.nv;
     robot.drive = robot_spec.drive;
     const bool by_force = robot.drive == Drive::kForce;
-    if (by_force) check_force_drive(spec, robot_spec, diagnostics);
-    const bool springless = by_force || spec.step.model == ModelKind::kLimitSurface;
+    if (by_force) check_force_drive(step, robot_spec, diagnostics);
+    const bool springless = by_force || step.model == ModelKind::kLimitSurface;
     robot.admittance = resolve_admittance(robot_spec, model, index, diagnostics);
     const bool stated =
         robot_spec.stiffness.all || !robot_spec.stiffness.list.empty() || !robot_spec.stiffness.by_name.empty();
@@ -229,7 +248,7 @@ void sort_models(const SceneSpec& spec, const multibody::Model& model, Diagnosti
 }
 
 /// Objects, and robots driven by forces, resist motion by their inertia alone: M_u must be positive definite.
-void check_inertia(const SceneSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
+void check_inertia(const WorldSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
                    std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
   BlockDiagonal M;
@@ -270,9 +289,10 @@ void check_inertia(const SceneSpec& spec, const multibody::Model& model, const E
 }
 
 /// Limits that are asked for but stated nowhere.
-void check_effort_limits(const SceneSpec& spec, std::span<const Robot> robots, Diagnostics& diagnostics) {
+void check_effort_limits(const WorldSpec& spec, const StepSettings& step, std::span<const Robot> robots,
+                         Diagnostics& diagnostics) {
   const auto limited = [](const Robot& robot) { return !robot.effort_limit.array().isInf().all(); };
-  if (!spec.step.effort_limits || std::any_of(robots.begin(), robots.end(), limited)) return;
+  if (!step.effort_limits || std::any_of(robots.begin(), robots.end(), limited)) return;
   diagnostics.warning({spec.file, 0, 0},
                       "step.effort_limits: no robot joint has an effort limit; give them in the model file or as "
                       "robots: [{effort_limit: …}]");
@@ -280,16 +300,16 @@ void check_effort_limits(const SceneSpec& spec, std::span<const Robot> robots, D
 
 /// A polygon that quarter turns do not map to itself makes the step depend on the choice of the tangents, which at
 /// vertical normals is one of rounding.
-void check_rays(const SceneSpec& spec, Plane plane, Diagnostics& diagnostics) {
-  if (spec.step.cone != Cone::kPyramid || plane != Plane::kSpace || spec.step.rays % 4 == 0) return;
+void check_rays(const WorldSpec& spec, const StepSettings& step, Plane plane, Diagnostics& diagnostics) {
+  if (step.cone != Cone::kPyramid || plane != Plane::kSpace || step.rays % 4 == 0) return;
   diagnostics.warning(
       {spec.file, 0, 0},
       fmt::format(
           "step.rays: {} is not a multiple of 4: in space the friction of horizontal contacts then depends on rounding",
-          spec.step.rays));
+          step.rays));
 }
 
-std::vector<collision::GeometryDescription> describe_geometries(const SceneSpec& spec, const multibody::Model& model) {
+std::vector<collision::GeometryDescription> describe_geometries(const WorldSpec& spec, const multibody::Model& model) {
   std::vector<collision::GeometryDescription> geometries;
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
     for (const multibody::LinkSpec& link : model_spec.links) {
@@ -305,90 +325,133 @@ std::vector<collision::GeometryDescription> describe_geometries(const SceneSpec&
 
 }  // namespace
 
-Scene::Scene() : impl_(std::make_unique<Impl>()) {}
-Scene::~Scene() = default;
-Scene::Scene(Scene&&) noexcept = default;
-Scene& Scene::operator=(Scene&&) noexcept = default;
-
-Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
-  Scene scene;
-  Impl& s = *scene.impl_;
-  s.spec = std::move(spec);
-  s.model = multibody::Model::build(s.spec.world, diagnostics);
-  const multibody::Model& model = *s.model;
-
-  sort_models(s.spec, model, diagnostics, s.robots, s.objects);
-  set_limit_surfaces(s.spec, model, s.objects, diagnostics);
-  set_object_damping(s.spec, s.objects, diagnostics);
+void Scene::Impl::resolve_actors(Diagnostics& diagnostics) {
+  const multibody::Model& model = *world->model;
+  sort_models(world->spec, settings.step, model, diagnostics, robots, objects);
+  set_limit_surfaces(world->spec, model, objects, diagnostics);
+  set_object_damping(settings.step, objects, diagnostics);
   diagnostics.throw_if_errors();
-  for (const Robot& robot : s.robots) {
+  for (const Robot& robot : robots) {
     for (int i = 0; i < robot.nu; ++i) {
-      s.actuated.push_back(robot.first_v + i);
-      s.command_coordinates.push_back(robot.first_q + i);
+      actuated.push_back(robot.first_v + i);
+      command_coordinates.push_back(robot.first_q + i);
     }
   }
+}
 
-  s.q_default = make_configuration(s.spec.defaults, model, model.default_configuration(), diagnostics);
-  s.q_initial = s.q_default;
+void Scene::Impl::resolve_motion(Diagnostics& diagnostics) {
+  const multibody::Model& model = *world->model;
+  const WorldSpec& spec = world->spec;
+  if (!on_supports())
+    check_inertia(spec, model, q_initial, robots, objects, diagnostics);  // where mass has no part in the motion none
+                                                                          // is needed
+  if (spec.commands.velocity && !on_supports())
+    diagnostics.error(spec.commands.where,
+                      "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
+  if (!spec.commands.velocity && on_supports() && !spec.commands.knots.empty())
+    diagnostics.error(spec.commands.where, "commands: step.model limit-surface takes velocities; say type: velocity");
+  if (settings.control) control = ControlTable(*settings.control, model, robots, q_initial, diagnostics);
+  commands = CommandTable(spec.commands, model, robots, q_initial, diagnostics);
+  plane = choose_plane(spec, settings.step, model, q_initial, diagnostics);
+  multibody::Kinematics kinematics = model.make_kinematics();
+  model.update(q_initial, kinematics);
+  X_WB_initial = kinematics.X_WB;
+  if (spec.commands.servo)
+    servo = ServoTable(*spec.commands.servo, model, robots, q_initial, kinematics, plane, diagnostics);
+}
+
+void Scene::Impl::resolve_forces(Diagnostics& diagnostics) {
+  wrenches = resolve_wrenches(world->spec.wrenches, *world->model, objects, settings.step.model, diagnostics);
+  check_rays(world->spec, settings.step, plane, diagnostics);
+  check_effort_limits(world->spec, settings.step, robots, diagnostics);
+}
+
+void Scene::Impl::resolve_outlines(Diagnostics& diagnostics) {
+  diagnostics.throw_if_errors();
+  if (!on_supports()) return;
+  if (plane == Plane::kSpace)
+    diagnostics.error(
+        {world->spec.file, 0, 0},
+        fmt::format("step.model: limit-surface is for motion in a plane (joints {{planar: xy}}, {{translation: xy}}, "
+                    "hinges about its normal), but bodies of this scene move in space: {}",
+                    bodies_in_space(*world->model, q_initial)));
+  else
+    planar_world = std::make_shared<const collision::PlanarWorld>(collision::PlanarWorld::build(
+        world->geometries, world->allowed, X_WB_initial, plane_normal(plane), diagnostics));
+  diagnostics.throw_if_errors();
+}
+
+Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
+  const auto world = std::make_shared<World>();
+  const auto impl = std::make_shared<Impl>();
+  impl->world = world;
+  impl->settings = std::move(static_cast<SceneSettings&>(spec));
+  world->spec = std::move(static_cast<WorldSpec&>(spec));
+  World& w = *world;
+  Impl& s = *impl;
+  w.model = multibody::Model::build(w.spec.world, diagnostics);
+  const multibody::Model& model = *w.model;
+  s.resolve_actors(diagnostics);
+
+  w.q_default = make_configuration(w.spec.defaults, model, model.default_configuration(), diagnostics);
+  s.q_initial = w.q_default;
   s.v_initial.setZero(model.nv());
-  if (!s.spec.initial.empty()) {
-    const ConfigurationSpec* initial = find_configuration(s.spec, s.spec.initial, diagnostics);
+  if (!w.spec.initial.empty()) {
+    const ConfigurationSpec* initial = find_configuration(w.spec, w.spec.initial, diagnostics);
     if (initial) {
-      s.q_initial = make_configuration(*initial, model, s.q_default, diagnostics);
+      s.q_initial = make_configuration(*initial, model, w.q_default, diagnostics);
       s.v_initial = make_velocity(*initial, model, diagnostics);
     }
   }
-  for (const ConfigurationSpec& configuration : s.spec.configurations) {
-    if (configuration.name != s.spec.initial) make_configuration(configuration, model, s.q_default, diagnostics);
+  for (const ConfigurationSpec& configuration : w.spec.configurations) {
+    if (configuration.name != w.spec.initial) make_configuration(configuration, model, w.q_default, diagnostics);
   }
-  for (const GoalSpec& goal : s.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
-  const bool on_supports = s.spec.step.model == ModelKind::kLimitSurface;
-  if (!on_supports)
-    check_inertia(s.spec, model, s.q_initial, s.robots, s.objects, diagnostics);  // where mass has no part in the
-                                                                                  // motion none is needed
-  if (s.spec.commands.velocity && !on_supports)
-    diagnostics.error(s.spec.commands.where,
-                      "commands.type: velocity is for step.model: limit-surface; give joint targets (type: position)");
-  if (!s.spec.commands.velocity && on_supports && !s.spec.commands.knots.empty())
-    diagnostics.error(s.spec.commands.where, "commands: step.model limit-surface takes velocities; say type: velocity");
-  if (s.spec.control) s.control = ControlTable(*s.spec.control, model, s.robots, s.q_initial, diagnostics);
-  s.commands = CommandTable(s.spec.commands, model, s.robots, s.q_initial, diagnostics);
-  s.plane = choose_plane(s.spec, model, s.q_initial, diagnostics);
-  multibody::Kinematics kinematics = model.make_kinematics();
-  model.update(s.q_initial, kinematics);
-  s.X_WB_initial = kinematics.X_WB;
-  if (s.spec.commands.servo)
-    s.servo = ServoTable(*s.spec.commands.servo, model, s.robots, s.q_initial, kinematics, s.plane, diagnostics);
+  for (const GoalSpec& goal : w.spec.goals) make_configuration(goal.target, model, s.q_initial, diagnostics);
+  s.resolve_motion(diagnostics);
 
-  std::vector<collision::GeometryDescription> geometries = describe_geometries(s.spec, model);
-  s.friction = FrictionTable(s.spec, model, geometries, diagnostics);
-  s.wrenches = resolve_wrenches(s.spec.wrenches, model, s.objects, s.spec.step.model, diagnostics);
-  check_rays(s.spec, s.plane, diagnostics);
-  check_effort_limits(s.spec, s.robots, diagnostics);
-  std::vector<unsigned char> allowed = allowed_pairs(s.spec, model, geometries, diagnostics);
+  w.geometries = describe_geometries(w.spec, model);
+  w.friction = FrictionTable(w.spec, model, w.geometries, diagnostics);
+  s.resolve_forces(diagnostics);
+  w.allowed = allowed_pairs(w.spec, model, w.geometries, diagnostics);
+  s.resolve_outlines(diagnostics);
+  w.collision_world = collision::CollisionWorld::build(w.geometries, w.allowed, diagnostics);
   diagnostics.throw_if_errors();
-  if (on_supports) {
-    if (s.plane == Plane::kSpace)
-      diagnostics.error(
-          {s.spec.file, 0, 0},
-          fmt::format("step.model: limit-surface is for motion in a plane (joints {{planar: xy}}, {{translation: xy}}, "
-                      "hinges about its normal), but bodies of this scene move in space: {}",
-                      bodies_in_space(model, s.q_initial)));
-    else
-      s.planar_world =
-          collision::PlanarWorld::build(geometries, allowed, s.X_WB_initial, plane_normal(s.plane), diagnostics);
-    diagnostics.throw_if_errors();
-  }
-  s.collision_world = collision::CollisionWorld::build(std::move(geometries), std::move(allowed), diagnostics);
-  diagnostics.throw_if_errors();
-  return scene;
+  return Scene(impl);
 }
 
-const SceneSpec& Scene::spec() const { return impl_->spec; }
-const multibody::Model& Scene::model() const { return *impl_->model; }
-const collision::CollisionWorld& Scene::collision_world() const { return *impl_->collision_world; }
-int Scene::nq() const { return impl_->model->nq(); }
-int Scene::nv() const { return impl_->model->nv(); }
+Scene Scene::with(SceneSettings settings) const {
+  return resolved(std::move(settings), impl_->q_initial, impl_->v_initial);
+}
+
+Scene Scene::starting_at(const ConfigurationSpec& start) const {
+  Diagnostics diagnostics;
+  const Eigen::VectorXd q = make_configuration(start, model(), impl_->world->q_default, diagnostics);
+  const Eigen::VectorXd v = make_velocity(start, model(), diagnostics);
+  diagnostics.throw_if_errors();
+  return resolved(impl_->settings, q, v);
+}
+
+Scene Scene::resolved(SceneSettings settings, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
+  Diagnostics diagnostics;  // what it warns of was said when the world was built
+  const auto impl = std::make_shared<Impl>();
+  impl->world = impl_->world;
+  impl->settings = std::move(settings);
+  impl->q_initial = q;
+  impl->v_initial = v;
+  impl->resolve_actors(diagnostics);
+  impl->resolve_motion(diagnostics);
+  impl->resolve_forces(diagnostics);
+  impl->resolve_outlines(diagnostics);
+  return Scene(impl);
+}
+
+const WorldSpec& Scene::spec() const { return impl_->world->spec; }
+const SceneSettings& Scene::settings() const { return impl_->settings; }
+SceneSpec Scene::description() const { return {spec(), settings()}; }
+const multibody::Model& Scene::model() const { return *impl_->world->model; }
+const collision::CollisionWorld& Scene::collision_world() const { return *impl_->world->collision_world; }
+int Scene::nq() const { return model().nq(); }
+int Scene::nv() const { return model().nv(); }
 int Scene::nu() const { return static_cast<int>(impl_->actuated.size()); }
 std::span<const Robot> Scene::robots() const { return impl_->robots; }
 std::span<const Object> Scene::objects() const { return impl_->objects; }
@@ -396,7 +459,7 @@ std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }
 Plane Scene::plane() const { return impl_->plane; }
 PairFriction Scene::friction(int geometry_a, int geometry_b) const {
-  return impl_->friction.pair(geometry_a, geometry_b);
+  return impl_->world->friction.pair(geometry_a, geometry_b);
 }
 std::span<const Wrench> Scene::wrenches() const { return impl_->wrenches; }
 
@@ -426,9 +489,9 @@ std::vector<std::string> Scene::names_bodies() const {
 
 Eigen::VectorXd Scene::configuration(const std::string& name) const {
   Diagnostics diagnostics;
-  const ConfigurationSpec* found = find_configuration(impl_->spec, name, diagnostics);
+  const ConfigurationSpec* found = find_configuration(spec(), name, diagnostics);
   diagnostics.throw_if_errors();
-  Eigen::VectorXd q = make_configuration(*found, model(), impl_->q_default, diagnostics);
+  Eigen::VectorXd q = make_configuration(*found, model(), impl_->world->q_default, diagnostics);
   diagnostics.throw_if_errors();
   return q;
 }
@@ -456,9 +519,9 @@ void Scene::command(double t, double h, const SceneState& state, Eigen::VectorXd
     impl_->servo.evaluate(t, state.q, state.X_WB(), u);
 }
 const ControlTable* Scene::control() const { return impl_->control ? &*impl_->control : nullptr; }
-bool Scene::velocity_commands() const { return impl_->spec.commands.velocity; }
+bool Scene::velocity_commands() const { return spec().commands.velocity; }
 double Scene::last_knot_time() const {
-  return impl_->spec.commands.until.value_or(std::max(impl_->commands.last_time(), impl_->servo.last_time()));
+  return spec().commands.until.value_or(std::max(impl_->commands.last_time(), impl_->servo.last_time()));
 }
 
 SceneState Scene::make_state() const {

@@ -2,10 +2,12 @@
 // The built world, immutable: what contact and dynamics may ask of it in plain types. Neither Pinocchio nor Coal shows.
 
 #include <Eigen/Core>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deft/collision/collision_world.hpp"
@@ -81,16 +83,32 @@ struct SceneState {
   std::span<const RigidTransform> X_WB() const { return kinematics.X_WB; }
 };
 
-/// The immutable world: models, geometries, friction, commands, settings. Shared by threads, each with a SceneState.
+/// A world with settings: a value, immutable and cheap to copy. Copies share the world (models, geometries, friction),
+/// and so do scenes with other settings or another start. Shared by threads, each with a SceneState.
 class Scene {
  public:
   /// Builds and checks. Every problem goes to `diagnostics`. @throws InputError with all of them if there is any error.
   static Scene build(SceneSpec spec, Diagnostics& diagnostics);
-  ~Scene();
-  Scene(Scene&&) noexcept;
-  Scene& operator=(Scene&&) noexcept;
 
-  const SceneSpec& spec() const;
+  /// The same world with other settings; what building it warned of is not said again.
+  /// @throws InputError for what the world and the settings do not allow each other, as `build` does.
+  Scene with(SceneSettings settings) const;
+  /// The same with some of the settings changed: `change` is called with a copy of them.
+  template <typename Change>
+    requires std::invocable<Change&, SceneSettings&>
+  Scene with(Change&& change) const {
+    SceneSettings changed = settings();
+    change(changed);
+    return with(std::move(changed));
+  }
+  /// The same world and settings with another initial configuration and velocity: what `start` leaves out is as in the
+  /// configurations of the file. @throws InputError for names and numbers that do not fit the world.
+  Scene starting_at(const ConfigurationSpec& start) const;
+
+  const WorldSpec& spec() const;
+  const SceneSettings& settings() const;
+  /// What Scene::build takes: the world as it was stated, with the settings of this scene.
+  SceneSpec description() const;
   const multibody::Model& model() const;
   const collision::CollisionWorld& collision_world() const;
   int nq() const;
@@ -137,9 +155,12 @@ class Scene {
   void find_planar_contacts(double margin, SceneState& state) const;
 
  private:
-  Scene();
+  struct World;
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  explicit Scene(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  Scene resolved(SceneSettings settings, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace deft::scene

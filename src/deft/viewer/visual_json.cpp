@@ -127,7 +127,7 @@ std::string role(const Scene& scene, const multibody::BodyInfo& body) {
   return "object";
 }
 
-const multibody::LinkSpec* find_link(const SceneSpec& spec, const multibody::BodyInfo& body) {
+const multibody::LinkSpec* find_link(const WorldSpec& spec, const multibody::BodyInfo& body) {
   if (body.model < 0) return nullptr;
   for (const multibody::LinkSpec& link : spec.world.models[body.model].links) {
     if (link.name == body.link) return &link;
@@ -153,7 +153,7 @@ std::string loads(const UniformPressure& support, double gyration_m) {
 
 /// `,"limit_surface":…` of a body that slides on a support, or nothing.
 std::string limit_surface(const Scene& scene, const multibody::BodyInfo& body, const RigidTransform& X_WB) {
-  if (scene.spec().step.model != ModelKind::kLimitSurface || body.model < 0) return "";
+  if (scene.settings().step.model != ModelKind::kLimitSurface || body.model < 0) return "";
   for (const Object& object : scene.objects()) {
     if (object.model != body.model || object.frozen || !object.limit_surface) continue;
     std::string surface;
@@ -203,8 +203,8 @@ std::string goals(const Scene& scene) {
 }
 
 std::string settings(const Scene& scene) {
-  const StepSettings& step = scene.spec().step;
-  const TrackSettings& track = scene.spec().track;
+  const StepSettings& step = scene.settings().step;
+  const TrackSettings& track = scene.settings().track;
   return fmt::format(
       R"({{"h":{},"model":"{}","dynamics":"{}","cone":"{}","rays":{},"kappa":{},"contact_margin":{},"gravity":{},"replan":{},"tolerance":{}}})",
       step.h ? number(*step.h) : "null", to_string(step.model), to_string(step.dynamics), to_string(step.cone),

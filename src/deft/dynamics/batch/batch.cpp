@@ -199,7 +199,7 @@ void Batch::run(const BatchInput& input, const BatchOptions& options, BatchResul
   const int count = count_items(*scene_, input), chunks = (count + options.chunk - 1) / options.chunk;
   const int threads = std::max(1, std::min(thread_count(options.threads), chunks));
   while (static_cast<int>(workers_.size()) < threads) workers_.push_back(std::make_unique<Worker>(*scene_));
-  for (const auto& worker : workers_) worker->model->set_kappa(options.kappa.value_or(scene_->spec().step.kappa));
+  for (const auto& worker : workers_) worker->model->set_kappa(options.kappa.value_or(scene_->settings().step.kappa));
   prepare(*workers_[0]->model, options, count, result);
 
   std::vector<ChunkLists> lists(chunks);

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/step_model.hpp"
 
 namespace deft::dynamics {

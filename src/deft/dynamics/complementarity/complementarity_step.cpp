@@ -46,11 +46,11 @@ double reaction(const solvers::contact::ContactProgram& program, const solvers::
 void require_exact(const scene::Scene& scene, double kappa) {
   if (!(std::isinf(kappa) && kappa > 0))
     throw std::invalid_argument(fmt::format("kappa = {}: step.model: {} is for exact contact (kappa: inf)", kappa,
-                                            to_string(scene.spec().step.model)));
+                                            to_string(scene.settings().step.model)));
 }
 
 void require_coulomb_settings(const scene::Scene& scene) {
-  const scene::StepSettings& step = scene.spec().step;
+  const scene::StepSettings& step = scene.settings().step;
   const auto refuse = [&](const std::string& what) {
     throw InputError({scene.spec().file, 0, 0}, fmt::format("step.model: {} {}", to_string(step.model), what));
   };
@@ -77,9 +77,9 @@ ComplementaritySolve::ComplementaritySolve(const scene::Scene& scene)
     : scene_(&scene),
       assembler_(scene),
       state_(scene.make_state()),
-      refines_(scene.spec().step.model == scene::ModelKind::kLimitSurface),
+      refines_(scene.settings().step.model == scene::ModelKind::kLimitSurface),
       solver_({.tolerance = refines_ ? solvers::lcp::ComplementaritySettings{}.tolerance : kTolerance,
-               .check_uniqueness = scene.spec().step.uniqueness_check}) {
+               .check_uniqueness = scene.settings().step.uniqueness_check}) {
   require_coulomb_settings(scene);
 }
 
@@ -90,7 +90,7 @@ void ComplementaritySolve::forget() {
 }
 
 void ComplementaritySolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
-  const scene::StepSettings& settings = scene_->spec().step;
+  const scene::StepSettings& settings = scene_->settings().step;
   if (!has_contacts_ || state_.q != q) {
     has_contacts_ = false;
     scene_->update(q, state_);
@@ -140,15 +140,18 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& r
   make_program(held, result);
   found_ = &kNothing;
   if (!response_.from_energy(result.problem)) {
-    clear_complementarity(result);
+    result.detail_of<ComplementarityDetail>() = {};
+    result.offending_contacts.clear();
+    result.offending_limits.clear();
     result.status = Status::kNumericalFailure;  // a body without inertia
     return false;
   }
   for (const scene::Robot& robot : scene_->robots())
     for (int i = 0; held != nullptr && i < robot.nu; ++i) response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
+  solvers::lcp::ComplementarityProgram& program = result.detail_of<ComplementarityDetail>().program;
   const Stopwatch watch;
-  rows_.build(result.program, response_, solver_.settings().check_uniqueness, result.complementarity);
-  if (rows_.size() > 0) found_ = &solver_.solve(result.complementarity);
+  rows_.build(result.program, response_, solver_.settings().check_uniqueness, program);
+  if (rows_.size() > 0) found_ = &solver_.solve(program);
   result.solve_us += watch.microseconds();
   result.status = found_->status;
   // A point that the judge takes is a solution, if not as good a one as the solver aims at.
@@ -161,8 +164,9 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& r
 }
 
 double ComplementaritySolve::judge(StepResult& result) {
-  result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
-  result.second_delta.resize(0);
+  ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
+  detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
+  detail.alternative_delta.resize(0);
   result.offending_contacts.clear();
   result.offending_limits.clear();
   result.certificate = {};
@@ -217,8 +221,8 @@ void ComplementaritySolve::choose_forces(StepResult& result) {
   if (!solvers::usable(result.status)) return;
   result.solution.forces_unique = force_uniqueness_.forces_unique(result.program, result.solution, certifier_);
   result.forces_least_norm = result.solution.forces_unique;
-  if (scene_->spec().step.compliance > 0) return;  // the gaps tell the forces
-  if (!result.forces_least_norm && scene_->spec().step.forces == scene::Forces::kLeastNorm)
+  if (scene_->settings().step.compliance > 0) return;  // the gaps tell the forces
+  if (!result.forces_least_norm && scene_->settings().step.forces == scene::Forces::kLeastNorm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
 
@@ -235,6 +239,7 @@ void ComplementaritySolve::certify(const solvers::lcp::ComplementarityCertificat
 }
 
 void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, StepResult& result) {
+  ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
   auto& contacts = result.offending_contacts;
   auto& limits = result.offending_limits;
   const auto add = [&](int row) {
@@ -242,21 +247,21 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
     if (rows_.limit_of(row) >= 0) limits.push_back(rows_.limit_of(row));
   };
   if (solvers::usable(result.status)) {
-    result.uniqueness = found.uniqueness;
+    detail.uniqueness = found.uniqueness;
     result.status = Status::kSolved;
     if (found.uniqueness != solvers::lcp::Uniqueness::kNotUnique) return;
     // The second solution must stand before the judge too.
     const ComplementaritySolution second{.z = found.second_z, .w = found.second_w};
-    if (!(solvers::lcp::certify(result.complementarity, second).max_scaled() <= solvers::contact::kCertified)) {
-      result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
+    if (!(solvers::lcp::certify(detail.program, second).max_scaled() <= solvers::contact::kCertified)) {
+      detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
       return;
     }
-    rows_.motion(response_, found.second_z, result.second_delta);
-    const Eigen::VectorXd other = result.second_delta - result.delta;
+    rows_.motion(response_, found.second_z, detail.alternative_delta);
+    const Eigen::VectorXd other = detail.alternative_delta - result.delta;
     const double moved = other.lpNorm<Eigen::Infinity>();
     if (moved <= kSameMotion + kSameMotionShare * result.delta.lpNorm<Eigen::Infinity>()) {
-      result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
-      result.second_delta.resize(0);
+      detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
+      detail.alternative_delta.resize(0);
       return;
     }
     result.status = Status::kNotUnique;
@@ -276,8 +281,8 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
     }
   } else {
     // No proof: the rows that a motion without contact forces would break.
-    for (int row = 0; row < std::min(rows_.size(), static_cast<int>(result.complementarity.q.size())); ++row)
-      if (result.complementarity.q(row) < 0) add(row);
+    for (int row = 0; row < std::min(rows_.size(), static_cast<int>(detail.program.q.size())); ++row)
+      if (detail.program.q(row) < 0) add(row);
   }
   for (auto* list : {&contacts, &limits}) {
     std::sort(list->begin(), list->end());
@@ -298,11 +303,12 @@ std::string explain(const scene::Scene& scene, const StepResult& result) {
   for (const int v : result.offending_limits) add(fmt::format("limit of {}", velocities[v]));
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "contacts: " : ", ") + part;
-  if (result.second_delta.size() == 0) return text;
+  const ComplementarityDetail* detail = result.complementarity();
+  if (detail == nullptr || detail->alternative_delta.size() == 0) return text;
   Eigen::Index at = 0;
-  (result.second_delta - result.delta).cwiseAbs().maxCoeff(&at);
+  (detail->alternative_delta - result.delta).cwiseAbs().maxCoeff(&at);
   return fmt::format("{} moves by {:.6g}, or by {:.6g} as well{}{}", velocities[at], result.delta(at),
-                     result.second_delta(at), text.empty() ? "" : "; ", text);
+                     detail->alternative_delta(at), text.empty() ? "" : "; ", text);
 }
 
 }  // namespace deft::dynamics

@@ -39,13 +39,13 @@ PlanarLimitSurface::PlanarLimitSurface(const scene::Scene& scene)
   check_scene();
   lay_out();
   solve_.settings().check_uniqueness = false;
-  if (!scene.spec().step.uniqueness_check) return;
+  if (!scene.settings().step.uniqueness_check) return;
   search_ = std::make_unique<ComplementaritySolve>(scene);
   search_->settings().max_work = kSearchWork;
 }
 
 void PlanarLimitSurface::check_scene() const {
-  const scene::SceneSpec& spec = scene_->spec();
+  const scene::WorldSpec& spec = scene_->spec();
   const auto refuse = [&](const SourceLocation& where, const std::string& what) {
     throw InputError(where, "step.model: limit-surface " + what);
   };
@@ -58,10 +58,10 @@ void PlanarLimitSurface::check_scene() const {
     refuse(spec.wrenches.front().where, "has no external wrenches: supports carry objects with an unknown factor");
   if (!joint_damping(*scene_).isZero(0)) refuse(file, "has no step.joint_damping; admittances say how robots yield");
   for (const scene::Robot& robot : scene_->robots()) {
-    if (robot.admittance.size() == 0 && spec.step.gain > 0)
+    if (robot.admittance.size() == 0 && scene_->settings().step.gain > 0)
       refuse(spec.world.models[robot.model].where,
              fmt::format("needs 'admittance' (B, one number per joint) of robot '{}', since step.gain is {}",
-                         robot.name, spec.step.gain));
+                         robot.name, scene_->settings().step.gain));
   }
 }
 
@@ -70,7 +70,8 @@ void PlanarLimitSurface::lay_out() {
   for (const scene::Robot& robot : scene_->robots()) {
     for (int i = 0; i < robot.nu; ++i) {
       blocks_.push_back({.first_v = robot.first_v + i, .command = robot.first_u + i});
-      if (robot.admittance.size() > 0) admittance_(robot.first_u + i) = scene_->spec().step.gain * robot.admittance(i);
+      if (robot.admittance.size() > 0)
+        admittance_(robot.first_u + i) = scene_->settings().step.gain * robot.admittance(i);
     }
   }
   for (const scene::Object& object : scene_->objects()) {
@@ -91,7 +92,7 @@ void PlanarLimitSurface::reset() {
 
 /// Every pair at the start, the near ones marked.
 void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
-  const scene::StepSettings& settings = scene_->spec().step;
+  const scene::StepSettings& settings = scene_->settings().step;
   scene::SceneState& state = solve_.lend_state();
   scene_->update(q, state);
   scene_->find_planar_contacts(kInfinity, state);
@@ -148,7 +149,7 @@ void PlanarLimitSurface::make_problem(Part least, contact::ContactProblem& probl
 
 void PlanarLimitSurface::solve_included(StepResult& result) {
   make_problem(kIncluded, result.problem);
-  const bool perfect = scene_->spec().step.gain == 0;
+  const bool perfect = scene_->settings().step.gain == 0;
   certifying_us_ += solve_.solve(perfect ? &drift_ : nullptr, result);
   if (!perfect) improve(result);
   iterations_ += result.iterations;
@@ -216,7 +217,7 @@ void PlanarLimitSurface::solve_contacts(const Eigen::VectorXd& q, StepResult& re
         for (char& part : part_of_) part = part == kNear ? static_cast<char>(kIncluded) : part;
         continue;
       }
-      const bool proven = result.status == solvers::Status::kInfeasible && scene_->spec().step.gain == 0;
+      const bool proven = result.status == solvers::Status::kInfeasible && scene_->settings().step.gain == 0;
       if (proven || !leave_penetration()) return;
       continue;
     }
@@ -291,7 +292,7 @@ bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::Vect
   scene_->model().integrate(q, linearised_at_, q_on_way_);
   scene_->update(q_on_way_, on_way_);
   scene_->find_planar_contacts(kInfinity, on_way_);
-  assembler_.assemble(on_way_, {.midpoint_forces = scene_->spec().step.midpoint_forces}, all_);
+  assembler_.assemble(on_way_, {.midpoint_forces = scene_->settings().step.midpoint_forces}, all_);
   part_of_.assign(all_.contacts.size(), kFar);
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
     contact::Contact& contact = all_.contacts[i];
@@ -315,7 +316,7 @@ void PlanarLimitSurface::settle(const Eigen::VectorXd& q, StepResult& result) {
     for (SupportFriction& support : supports_) {
       if (!support.update(result.delta, kResting * drift_.norm() + 1e-14)) settled = false;
     }
-    if (scene_->spec().step.relinearize && !relinearize(q, result.delta, k >= kUndamped)) settled = false;
+    if (scene_->settings().step.relinearize && !relinearize(q, result.delta, k >= kUndamped)) settled = false;
     if (settled) return;
   }
   result.status = solvers::Status::kIterationLimit;
@@ -350,28 +351,30 @@ void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepRe
   search_->lend_state().q = solve_.state().q;  // joint limits
   make_problem(kNear, searched_.problem);
   search_->forget();
-  search_->solve(scene_->spec().step.gain == 0 ? &drift_ : nullptr, searched_);
+  search_->solve(scene_->settings().step.gain == 0 ? &drift_ : nullptr, searched_);
   if (!solvers::usable(searched_.status)) return;
+  ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
+  const ComplementarityDetail& searched = searched_.detail_of<ComplementarityDetail>();
   const auto apart = [&](const Eigen::VectorXd& delta) {
     return delta.size() > 0 ? (delta - result.delta).lpNorm<Eigen::Infinity>() : 0.0;
   };
-  const double first = apart(searched_.delta), second = apart(searched_.second_delta);
-  result.uniqueness = searched_.uniqueness;
+  const double first = apart(searched_.delta), second = apart(searched.alternative_delta);
+  detail.uniqueness = searched.uniqueness;
   if (std::max(first, second) <=
       kSecond * std::max(result.delta.lpNorm<Eigen::Infinity>(), drift_.lpNorm<Eigen::Infinity>())) {
-    if (result.uniqueness == solvers::lcp::Uniqueness::kNotUnique)
-      result.uniqueness = solvers::lcp::Uniqueness::kUnknown;  // apart by rounding
+    if (detail.uniqueness == solvers::lcp::Uniqueness::kNotUnique)
+      detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;  // apart by rounding
     return;
   }
-  const Eigen::VectorXd& other = first > second ? searched_.delta : searched_.second_delta;
+  const Eigen::VectorXd& other = first > second ? searched_.delta : searched.alternative_delta;
   if (!velocity_form() && include_on_way(q, other)) {  // through what is no near contact
-    result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
+    detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
     return;
   }
-  result.uniqueness = solvers::lcp::Uniqueness::kNotUnique;
+  detail.uniqueness = solvers::lcp::Uniqueness::kNotUnique;
   result.status = solvers::Status::kNotUnique;
   result.solution.motion_unique = false;
-  result.second_delta = other;
+  detail.alternative_delta = other;
   result.offending_contacts.clear();
   for (const int i : searched_.offending_contacts) {
     const std::uint64_t id = searched_.problem.contacts[i].id;
@@ -383,21 +386,22 @@ void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepRe
 }
 
 void PlanarLimitSurface::report(StepResult& result) {
-  result.balance = result.bound = 0;
+  ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
+  detail.balance = detail.bound = 0;
   if (solvers::usable(result.status)) {
     LimitSurfaceBalance balance = balance_of(*scene_, result, supports_, drift_, admittance_);
     // Where robots hardly yield, forces that are small beside what they could be have few digits too.
     const solvers::Status status = result.status;
-    if (balance.balance > kBalanced && scene_->spec().step.gain > 0 && take_modes(result.solution, result)) {
+    if (balance.balance > kBalanced && scene_->settings().step.gain > 0 && take_modes(result.solution, result)) {
       balance = balance_of(*scene_, result, supports_, drift_, admittance_);
       result.status = status;
     }
-    result.balance = balance.balance;
-    result.bound = balance.bound;
+    detail.balance = balance.balance;
+    detail.bound = balance.bound;
     if (!(balance.balance <= kBalance && balance.bound <= 1 + kBalance)) {
       result.status = solvers::Status::kNumericalFailure;
-      result.uniqueness = solvers::lcp::Uniqueness::kUnknown;
-      result.second_delta.resize(0);
+      detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
+      detail.alternative_delta.resize(0);
     }
   }
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());

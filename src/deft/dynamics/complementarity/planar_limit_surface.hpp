@@ -55,7 +55,7 @@ class PlanarLimitSurface final : public StepModel {
   };
   /// What a contact is to the step.
   enum Part : char { kFar, kNear, kIncluded };
-  bool velocity_form() const { return scene_->spec().step.form == scene::LimitSurfaceForm::kVelocity; }
+  bool velocity_form() const { return scene_->settings().step.form == scene::LimitSurfaceForm::kVelocity; }
   void check_scene() const;
   void lay_out();
   void start_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u);

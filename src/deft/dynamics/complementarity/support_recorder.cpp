@@ -32,7 +32,7 @@ double point_motion(const contact::ContactProblem& problem, int i, const Eigen::
 }  // namespace
 
 SupportRecorder::SupportRecorder(const scene::Scene& scene) : scene_(&scene) {
-  if (scene.spec().step.model != scene::ModelKind::kLimitSurface) return;
+  if (scene.settings().step.model != scene::ModelKind::kLimitSurface) return;
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) continue;
     supports_.emplace_back(scene, object);

@@ -25,7 +25,7 @@ void check_vector(const char* what, const Eigen::VectorXd& v, int expected) {
 }  // namespace
 
 double required_step_length(const scene::Scene& scene) {
-  const auto& h = scene.spec().step.h;
+  const auto& h = scene.settings().step.h;
   if (!h)
     throw InputError({scene.spec().file, 0, 0},
                      "step.h is missing: stepping needs a step length in seconds (step: {h: 0.1}, or --h 0.1)");
@@ -39,7 +39,7 @@ void check_start(const scene::Scene& scene, const State& start, const Eigen::Vec
 }
 
 Eigen::VectorXd joint_damping(const scene::Scene& scene) {
-  const scene::JointValues& values = scene.spec().step.joint_damping;
+  const scene::JointValues& values = scene.settings().step.joint_damping;
   Eigen::VectorXd damping = Eigen::VectorXd::Constant(scene.nu(), values.all.value_or(0.0));
   const std::vector<std::string> names = scene.names_u();
   if (!values.list.empty()) {
@@ -70,7 +70,7 @@ double quadratic_energy(const solvers::contact::ContactProgram& program, const E
 
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
     : scene_(&scene),
-      kappa_(scene.spec().step.kappa),
+      kappa_(scene.settings().step.kappa),
       assembler_(scene),
       effort_limits_(scene),
       state_(scene.make_state()) {
@@ -80,8 +80,16 @@ ConvexSolve::ConvexSolve(const scene::Scene& scene)
     throw InputError({scene.spec().file, 0, 0}, "step.friction_law: coulomb " + why);
   };
   if (std::isfinite(kappa_)) refuse(fmt::format("is for exact contact (kappa: inf), but step.kappa is {}", kappa_));
-  if (scene.spec().step.compliance > 0)
-    refuse(fmt::format("is for rigid contact, but step.compliance is {}", scene.spec().step.compliance));
+  if (scene.settings().step.compliance > 0)
+    refuse(fmt::format("is for rigid contact, but step.compliance is {}", scene.settings().step.compliance));
+}
+
+DerivativeReport ConvexSolve::differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                            const DerivativeOptions& options, StepDerivative& out) {
+  if (!differentiator_) differentiator_ = std::make_unique<StepDifferentiator>(*scene_);
+  differentiator_->linearize(start, u, result, options);
+  differentiator_->jacobians(out);
+  return {differentiator_->is_nonsmooth(), differentiator_->nonsmooth_points()};
 }
 
 void ConvexSolve::forget() {
@@ -99,7 +107,7 @@ void ConvexSolve::set_kappa(double kappa) {
 }
 
 void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
-  const scene::StepSettings& settings = scene_->spec().step;
+  const scene::StepSettings& settings = scene_->settings().step;
   if (!has_contacts_ || state_.q != q) {
     has_contacts_ = false;
     scene_->update(q, state_);
@@ -118,7 +126,7 @@ void ConvexSolve::make_program(StepResult& result) const {
 
 // Where any forces do, corners of flat patches carry those of the points between them.
 void ConvexSolve::find_implied(const StepResult& result) {
-  const scene::StepSettings& settings = scene_->spec().step;
+  const scene::StepSettings& settings = scene_->settings().step;
   const bool applies =
       settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0;
   if (applies) redundant_.find(result.problem.contacts, is_implied_);
@@ -193,7 +201,7 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
 
 void ConvexSolve::choose_forces(StepResult& result) {
   result.forces_least_norm = result.solution.forces_unique;
-  const bool choose = scene_->spec().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
+  const bool choose = scene_->settings().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
   if (choose && !result.forces_least_norm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
@@ -207,7 +215,9 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
   result.shift.clear();
-  clear_complementarity(result);
+  result.offending_contacts.clear();
+  result.offending_limits.clear();
+  result.detail = std::monostate{};
   find_implied(result);
   bool agreed = true;
   if (coulomb()) {

@@ -2,8 +2,11 @@
 // What all convex step models share: contacts of a configuration, the program of an energy over them, its solution and
 // the certificate that judges it.
 
+#include <memory>
+
 #include "deft/contact/assemble.hpp"
 #include "deft/contact/redundant_contacts.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -41,6 +44,10 @@ class ConvexSolve {
   /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
   double solve(const Eigen::VectorXd& u, StepResult& result);
 
+  /// StepModel::differentiate of a convex model.
+  DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                 const DerivativeOptions& options, StepDerivative& out);
+
   void forget();
   double kappa() const { return kappa_; }
   /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
@@ -55,7 +62,7 @@ class ConvexSolve {
  private:
   void find_implied(const StepResult& result);
   void make_program(StepResult& result) const;
-  bool coulomb() const { return scene_->spec().step.friction_law == scene::FrictionLaw::kCoulomb; }
+  bool coulomb() const { return scene_->settings().step.friction_law == scene::FrictionLaw::kCoulomb; }
   void solve_program(StepResult& result);
   void solve_once(const Eigen::VectorXd& u, StepResult& result);
   bool solve_coulomb(const Eigen::VectorXd& u, StepResult& result);
@@ -78,6 +85,7 @@ class ConvexSolve {
   solvers::contact::LeastNorm least_norm_;
   solvers::contact::Certifier certifier_;
   solvers::contact::SolverSettings solver_settings_;
+  std::unique_ptr<StepDifferentiator> differentiator_;  // made by the first derivative
 };
 
 /// ½δᵀQδ + bᵀδ [J].

@@ -9,7 +9,7 @@ ConvexStep::ConvexStep(const scene::Scene& scene)
     : scene_(&scene),
       h_(required_step_length(scene)),
       damping_(joint_damping(scene)),
-      layout_(first_order_layout(scene, scene.spec().step.dynamics == scene::Dynamics::kQuasidynamic)),
+      layout_(first_order_layout(scene, scene.settings().step.dynamics == scene::Dynamics::kQuasidynamic)),
       solve_(scene),
       scratch_(scene.nv()) {
   for (const scene::Robot& robot : scene.robots()) {
@@ -21,7 +21,7 @@ ConvexStep::ConvexStep(const scene::Scene& scene)
 double ConvexStep::mass_factor(const scene::Object& object) const {
   // The field's rule: M_u ← M_u · min(K_a) T² / (max diag M_u · s), T = h. None, or s = 0 (solved with the true mass,
   // then not moved): true mass.
-  const auto& s = scene_->spec().step.unactuated_mass_scale;
+  const auto& s = scene_->settings().step.unactuated_mass_scale;
   const double T = object.damping ? 1 / *object.damping : h_;  // γ = 1/T
   if (!s || *s == 0 || stiffness_min_ == 0) return h_ / T;
   double largest = 0;
@@ -33,7 +33,7 @@ double ConvexStep::mass_factor(const scene::Object& object) const {
 }
 
 void ConvexStep::fill_energy(const State& start, const Eigen::VectorXd& u, contact::ContactProblem& problem) {
-  const scene::StepSettings& settings = scene_->spec().step;
+  const scene::StepSettings& settings = scene_->settings().step;
   scene_->model().mass_matrix(solve_.state().kinematics, M_);
   mass_factors_.clear();
   for (const scene::Object& object : scene_->objects()) mass_factors_.push_back(mass_factor(object));
@@ -55,7 +55,7 @@ void ConvexStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   const double certifying_us = solve_.solve(u, result);
 
   // s = 0: the objects stay where they are.
-  const auto& s = scene_->spec().step.unactuated_mass_scale;
+  const auto& s = scene_->settings().step.unactuated_mass_scale;
   if (s && *s == 0) {
     for (const scene::Object& object : scene_->objects()) result.delta.segment(object.first_v, object.nv).setZero();
   }

@@ -28,6 +28,10 @@ class ConvexStep final : public StepModel {
   void set_kappa(double kappa) override { solve_.set_kappa(kappa); }
   double h() const override { return h_; }
   const scene::Scene& scene() const override { return *scene_; }
+  DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                 const DerivativeOptions& options, StepDerivative& out) override {
+    return solve_.differentiate(start, u, result, options, out);
+  }
 
  private:
   /// Q and b of the waist at the start for the command u.

@@ -71,7 +71,7 @@ void clear_frozen(const scene::Scene& scene, MatrixXd& out) {
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const MatrixXd& M, double h) {
   const double T = object.damping ? 1 / *object.damping : h;
   MassRule rule{.factor = h / T};
-  const auto& s = scene.spec().step.unactuated_mass_scale;
+  const auto& s = scene.settings().step.unactuated_mass_scale;
   if (!s || *s == 0) return rule;
   double softest = kInfinity;
   for (const scene::Robot& robot : scene.robots()) {
@@ -106,7 +106,7 @@ EnergyDifferentiator::EnergyDifferentiator(const scene::Scene& scene)
 
 void EnergyDifferentiator::configuration(const EnergyPoint& at, MatrixXd& out) {
   const scene::Scene& scene = at.scene;
-  const scene::StepSettings& step = scene.spec().step;
+  const scene::StepSettings& step = scene.settings().step;
   out.setZero(scene.nv(), scene.nv());
   scene.model().gravity_derivative(at.state.kinematics, scene.spec().gravity_W, part_);
   const MatrixXd& gravity = part_;
@@ -211,7 +211,7 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   MatrixXd M;
   scene.model().mass_matrix(at.state.kinematics, M);
   // Inertia: M/h², unless the mass rule cancels h.
-  const auto& s = scene.spec().step.unactuated_mass_scale;
+  const auto& s = scene.settings().step.unactuated_mass_scale;
   const bool cancels = s && *s != 0 && scene.nu() > 0;
   if (at.second_order()) {
     rate = M * (-2 / std::pow(at.h, 3) * at.delta + at.v / (at.h * at.h));
@@ -257,7 +257,7 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
   VectorXd rate = VectorXd::Zero(at.scene.nv());
   if (object.frozen) return rate;
   const multibody::Model& model = at.scene.model();
-  const auto& s = at.scene.spec().step.unactuated_mass_scale;
+  const auto& s = at.scene.settings().step.unactuated_mass_scale;
   const bool cancels = s && *s != 0 && at.scene.nu() > 0;
   // Weight and inertia grow in proportion; external wrenches do not.
   VectorXd weight, force;

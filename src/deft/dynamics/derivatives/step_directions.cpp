@@ -30,8 +30,8 @@ void StepDirections::update(const EnergyPoint& at, const solvers::contact::Conta
   }
   list_saturations(program);
   if (!configuration) return;
-  rows_.differentiate(at.state, {.midpoint_forces = scene_->spec().step.midpoint_forces}, at.result.problem, at.delta,
-                      solution.force, contacts_, parts);
+  rows_.differentiate(at.state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, at.result.problem,
+                      at.delta, solution.force, contacts_, parts);
   energy_.configuration(at, energy_q_);
   if (has_v_) energy_.velocity(at, energy_v_);
 }

@@ -13,7 +13,7 @@
 namespace deft::dynamics {
 
 std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene) {
-  switch (scene.spec().step.model) {
+  switch (scene.settings().step.model) {
     case scene::ModelKind::kConvex:
       return std::make_unique<ConvexStep>(scene);
     case scene::ModelKind::kConvexSecondOrder:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
@@ -31,6 +32,30 @@ void set_difference(const scene::Scene& scene, const Eigen::VectorXd& q0, const 
     delta.segment<3>(model.first_v) = log_so3(R1 * R0.transpose());
     delta.segment<3>(model.first_v + 3) = q1.segment<3>(model.first_q + 4) - q0.segment<3>(model.first_q + 4);
   }
+}
+
+std::array<double, 3> to_array(const Vector3d& v) { return {v.x(), v.y(), v.z()}; }
+
+/// A contact of the model equivalent-contact-point, whose data are those of the end of the step.
+ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end,
+                           double h) {
+  const PatchPair& pair = world.pairs[contact.pair];
+  ContactRecord record;
+  record.a = world.geometries[pair.a].body;
+  record.b = world.geometries[pair.b].body;
+  record.point_W = to_array(contact.point_W);
+  record.normal_W = to_array(contact.n_W);
+  record.tangent_W = to_array(contact.t_W);
+  record.gap = record.gap_start = contact.gap;
+  record.force_W =
+      to_array((contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W) / h);
+  record.torque_W = to_array(contact.p_f(2) / h * contact.n_W);
+  record.mu = pair.mu;
+  record.ellipsoid = pair.ellipsoid;
+  record.slip = to_array(contact.slip);
+  record.kind = contact_kind(world, end, contact);
+  record.state = contact_state(world, contact);
+  return record;
 }
 
 }  // namespace
@@ -100,7 +125,9 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   add_wrench_impulses(*scene_, world, start.t, states_, impulses_);
   stepper_.step(states_, impulses_, step_);
 
-  clear_complementarity(result);
+  PatchDetail& detail = result.detail_of<PatchDetail>();
+  result.offending_contacts.clear();
+  result.offending_limits.clear();
   result.problem.contacts.clear();
   result.solution.gap.clear();
   result.solution.force.clear();
@@ -108,13 +135,13 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   result.forces_least_norm = true;
   result.status = step_.status;
   result.iterations = step_.iterations;
-  result.patches = step_.contacts;
+  detail.contacts = step_.contacts;
   result.certificate = as_certificate(step_.certificate, world.length);
-  result.balance = step_.certificate.proposition;
+  detail.balance = step_.certificate.proposition;
   if (solvers::usable(result.status)) result.status = solvers::contact::confirmed(result.status, result.certificate);
   if (!solvers::usable(result.status)) {
     step_.end = states_;
-    result.patches.clear();
+    detail.contacts.clear();
   }
   write_states(*scene_, world, step_.end, result.q_next, result.v_next);
   set_difference(*scene_, start.q, result.q_next, result.delta);
@@ -124,13 +151,17 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);
 }
 
-std::vector<std::string> EquivalentContactPoint::derivative(const State& start, StepDerivative& out) {
+DerivativeReport EquivalentContactPoint::differentiate(const State& start, const Eigen::VectorXd&,
+                                                       const StepResult& result, const DerivativeOptions&,
+                                                       StepDerivative& out) {
+  if (!solvers::usable(result.status)) throw std::invalid_argument("EquivalentContactPoint: the step failed");
   const PatchWorld& world = stepper_.world();
   const int nv = scene_->nv(), n = static_cast<int>(world.bodies.size());
-  PatchDerivative patch = differentiate(stepper_);
-  std::vector<std::string> nonsmooth_points;
-  if (!patch.exists) nonsmooth_points.emplace_back("the motion of the step has no derivative");
-  if (patch.nonsmooth) nonsmooth_points.emplace_back("a contact is between two modes: the derivative is one-sided");
+  PatchDerivative patch = dynamics::differentiate(stepper_);
+  DerivativeReport report;
+  if (!patch.exists) report.nonsmooth_points.emplace_back("the motion of the step has no derivative");
+  if (patch.nonsmooth)
+    report.nonsmooth_points.emplace_back("a contact is between two modes: the derivative is one-sided");
   if (!patch.exists) {
     const Eigen::Index contacts = static_cast<Eigen::Index>(step_.contacts.size());
     patch.A.setConstant(12 * n, 12 * n, std::numeric_limits<double>::quiet_NaN());
@@ -184,7 +215,20 @@ std::vector<std::string> EquivalentContactPoint::derivative(const State& start, 
   out.dforce_W_du.resize(0, 0);
   out.first_row.clear();
   for (Eigen::Index k = 0; k < dp.rows(); k += 4) out.first_row.push_back(static_cast<int>(k));
-  return nonsmooth_points;
+  report.is_nonsmooth = !report.nonsmooth_points.empty();
+  return report;
+}
+
+void EquivalentContactPoint::record_contacts(const StepResult& result, std::span<const RigidTransform>,
+                                             std::span<const RigidTransform>, std::vector<ContactRecord>& out) const {
+  const PatchDetail* detail = result.patch();
+  if (detail == nullptr) return;
+  for (const PatchContact& contact : detail->contacts)
+    out.push_back(record_patch(stepper_.world(), contact, step_.end, h()));
+}
+
+void EquivalentContactPoint::visit_problem(const StepResult&, ProblemVisitor& visitor) const {
+  visitor.patch(make_patch_problem(stepper_.world(), states_, impulses_));
 }
 
 }  // namespace deft::dynamics

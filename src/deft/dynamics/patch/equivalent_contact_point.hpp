@@ -3,7 +3,6 @@
 // Source: J. Xie, N. Chakraborty, Rigid body dynamic simulation with line and surface contact (equations 18 and 19;
 // README.md).
 
-#include "deft/dynamics/derivatives/step_derivative.hpp"
 #include "deft/dynamics/patch/patch_derivative.hpp"
 #include "deft/dynamics/patch/patch_problem_solver.hpp"
 #include "deft/dynamics/patch/patch_scene.hpp"
@@ -27,14 +26,15 @@ class EquivalentContactPoint final : public StepModel {
   void set_kappa(double kappa) override;
   double h() const override { return stepper_.world().h; }
   const scene::Scene& scene() const override { return *scene_; }
-  /// Jacobians of the last step, which was usable and began at `start`: A, A_v, dv_dq, dv_dv (world tangents at the
-  /// bodies' origins) and, as rows n, t, o, spin of each of StepResult::patches, dforce_dq and dforce_dv [N, N m];
-  /// without commands B and its like have no columns. The wrenches of the scene act on as they did.
-  /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
-  std::vector<std::string> derivative(const State& start, StepDerivative& out);
+  /// Jacobians of `result`, the last step: A, A_v, dv_dq, dv_dv (world tangents at the bodies' origins) and, as rows n,
+  /// t, o, spin of each of PatchDetail::contacts, dforce_dq and dforce_dv [N, N m]; without commands B and its like
+  /// have no columns. The wrenches of the scene act on as they did. What is not determined is NaN.
+  DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                 const DerivativeOptions& options, StepDerivative& out) override;
+  void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
+                       std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) const override;
+  void visit_problem(const StepResult& result, ProblemVisitor& visitor) const override;
   const PatchWorld& world() const { return stepper_.world(); }
-  /// The problem of the last step.
-  PatchProblem problem() const { return make_patch_problem(world(), states_, impulses_); }
   PatchStepper& stepper() { return stepper_; }
 
  private:

@@ -32,6 +32,7 @@ PatchContact exchanged(const PatchContact& c) {
   out.p_f = {-c.p_f(0), c.p_f(1), c.p_f(2)};
   out.slip = {-c.slip(0), c.slip(1), c.slip(2)};
   std::swap(out.l_a, out.l_b);
+  std::swap(out.body_a, out.body_b);
   return out;
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kModel = "step.model: equivalent-contact-point";
 }
 
 void check_settings(const scene::Scene& scene) {
-  const scene::StepSettings& step = scene.spec().step;
+  const scene::StepSettings& step = scene.settings().step;
   if (std::isfinite(step.kappa)) refuse(scene, fmt::format("is exact: step.kappa is {}, valid: inf", step.kappa));
   if (!scene.robots().empty())
     refuse(scene, fmt::format("moves free bodies only; '{}' is a robot", scene.robots().front().name));

@@ -368,6 +368,9 @@ void PatchSystem::unpack(int contact, std::span<const double> z, PatchContact& o
   const PatchPair& pair = world_->pairs[c.pair];
   const PatchGeometry& B = world_->geometries[pair.b];
   out.pair = c.pair;
+  out.body_a = world_->geometries[pair.a].body;
+  out.body_b = B.body;
+  out.mu = pair.mu;
   out.point_W = c.origin + vector_at(z, c.a);
   out.n_W = c.n_W;
   out.t_W = c.t_W;

@@ -8,36 +8,11 @@
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/complementarity/support_recorder.hpp"
-#include "deft/dynamics/contact_records.hpp"
-#include "deft/dynamics/patch/equivalent_contact_point.hpp"
 
 namespace deft::dynamics {
 namespace {
 
-std::array<double, 3> to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
 std::vector<double> to_vector(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
-
-/// A contact of the model equivalent-contact-point, whose data are those of the end of the step.
-ContactRecord record_patch(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end,
-                           double h) {
-  const PatchPair& pair = world.pairs[contact.pair];
-  ContactRecord record;
-  record.a = world.geometries[pair.a].body;
-  record.b = world.geometries[pair.b].body;
-  record.point_W = to_array(contact.point_W);
-  record.normal_W = to_array(contact.n_W);
-  record.tangent_W = to_array(contact.t_W);
-  record.gap = record.gap_start = contact.gap;
-  record.force_W =
-      to_array((contact.p_n * contact.n_W + contact.p_f(0) * contact.t_W + contact.p_f(1) * contact.o_W) / h);
-  record.torque_W = to_array(contact.p_f(2) / h * contact.n_W);
-  record.mu = pair.mu;
-  record.ellipsoid = pair.ellipsoid;
-  record.slip = to_array(contact.slip);
-  record.kind = contact_kind(world, end, contact);
-  record.state = contact_state(world, contact);
-  return record;
-}
 
 StepRecord record_step(const StepResult& result) {
   StepRecord record;
@@ -51,15 +26,20 @@ StepRecord record_step(const StepResult& result) {
   record.step_us = result.step_us;
   record.energy = result.energy;
   record.gap_min_linearised = kInfinity;
-  for (const PatchContact& contact : result.patches)
-    record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
+  if (const PatchDetail* patch = result.patch()) {
+    for (const PatchContact& contact : patch->contacts)
+      record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
+    record.balance = patch->balance;
+  }
   for (double gap : result.solution.gap) record.gap_min_linearised = std::min(record.gap_min_linearised, gap);
   record.motion_unique = result.solution.motion_unique;
   record.forces_unique = result.solution.forces_unique;
   record.forces_least_norm = result.forces_least_norm;
-  record.balance = result.balance;
-  record.bound = result.bound;
-  record.uniqueness = static_cast<int>(result.uniqueness);
+  if (const ComplementarityDetail* detail = result.complementarity()) {
+    record.balance = detail->balance;
+    record.bound = detail->bound;
+    record.uniqueness = static_cast<int>(detail->uniqueness);
+  }
   return record;
 }
 
@@ -72,9 +52,9 @@ State initial_state(const StepModel& model) {
 Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
   Trajectory trajectory = named_trajectory(scene);
-  trajectory.tells_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
+  trajectory.tells_contact_kinds = scene.settings().step.model == scene::ModelKind::kEquivalentContactPoint;
   trajectory.looks_for_second_motions =
-      scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
+      scene.settings().step.uniqueness_check && is_complementarity_model(scene.settings().step.model);
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
   if (model.second_order())
@@ -93,8 +73,6 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   RolloutEnd end;
   scene::SceneState start = scene.make_state(), next = scene.make_state(), elsewhere = scene.make_state();
   SupportRecorder supports(scene);
-  const auto* patch_model = dynamic_cast<const EquivalentContactPoint*>(&model);
-  std::vector<PatchState> patch_states;
   scene.update(from.q, start);
   StepResult result;
   State state = from;
@@ -111,27 +89,23 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
 
     // The true gaps are those of the geometry at the end of the step.
     scene.update(result.q_next, next);
-    scene.find_contacts(scene.spec().step.contact_margin, next);
+    scene.find_contacts(scene.settings().step.contact_margin, next);
     StepRecord step = record_step(result);
     step.gap_min = kInfinity;
     for (const collision::ContactPair& pair : next.contacts) step.gap_min = std::min(step.gap_min, pair.gap);
 
-    record_contacts(result, start.X_WB(), next.X_WB(), trajectory.contacts);
-    if (patch_model != nullptr) {
-      read_states(scene, patch_model->world(), result.q_next, result.v_next, patch_states);
-      for (const PatchContact& contact : result.patches)
-        trajectory.contacts.push_back(record_patch(patch_model->world(), contact, patch_states, model.h()));
-    }
+    model.record_contacts(result, start.X_WB(), next.X_WB(), trajectory.contacts);
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
     supports.record(start, u, model.h(), result, trajectory.supports);
     if (trajectory.looks_for_second_motions) {
+      const ComplementarityDetail* detail = result.complementarity();
+      const bool known = detail != nullptr && detail->alternative_delta.size() > 0;
       trajectory.second_delta.push_back(
-          result.second_delta.size() > 0 ? to_vector(result.second_delta)
-                                         : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
+          known ? to_vector(detail->alternative_delta)
+                : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
       trajectory.second_X_WB.emplace_back();
-      if (result.second_delta.size() > 0)
-        trajectory.second_X_WB.back() = poses_after(scene, state.q, result.second_delta, elsewhere);
+      if (known) trajectory.second_X_WB.back() = poses_after(scene, state.q, detail->alternative_delta, elsewhere);
     }
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
@@ -14,7 +13,7 @@ namespace deft::planning {
 namespace {
 
 scene::Scene with_h(const scene::Scene& scene, double h) {
-  return changed_scene(scene, [h](scene::SceneSpec& spec) { spec.step.h = h; });
+  return scene.with([h](scene::SceneSettings& settings) { settings.step.h = h; });
 }
 
 /// D/(hK) per joint; empty if no joint has damping.
@@ -28,22 +27,15 @@ Eigen::VectorXd lateness_of(const scene::Scene& scene, double h) {
 
 }  // namespace
 
-scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change) {
-  scene::SceneSpec spec = scene.spec();
-  change(spec);
-  Diagnostics repeated;  // what it warns of was said when `scene` was built
-  return scene::Scene::build(std::move(spec), repeated);
-}
-
 scene::Scene planning_scene(const scene::Scene& scene) {
-  return changed_scene(scene, [](scene::SceneSpec& spec) {
-    spec.step.kappa = std::numeric_limits<double>::infinity();
-    spec.step.forces = scene::Forces::kAny;
+  return scene.with([](scene::SceneSettings& settings) {
+    settings.step.kappa = kInfinity;
+    settings.step.forces = scene::Forces::kAny;
   });
 }
 
 Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
-  return {q, u, std::vector<Eigen::VectorXd>(scene.spec().plan.refine.size(), q)};
+  return {q, u, std::vector<Eigen::VectorXd>(scene.settings().plan.refine.size(), q)};
 }
 
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) {
@@ -68,25 +60,25 @@ double object_motion(const scene::Scene& scene, const Instant& from, const Insta
 }
 
 PlanningSteps::Finer::Finer(const scene::Scene& base, int n)
-    : substeps(n), scene(with_h(base, *base.spec().step.h / n)), model(dynamics::make_step_model(scene)) {}
+    : substeps(n), scene(with_h(base, *base.settings().step.h / n)), model(dynamics::make_step_model(scene)) {}
 
 PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline)
     : scene_(&scene),
       deadline_(deadline),
-      resting_(scene.spec().plan.refine.empty()
+      resting_(scene.settings().plan.refine.empty()
                    ? nullptr
-                   : std::make_unique<scene::Scene>(with_h(scene, kRest * *scene.spec().step.h))),
+                   : std::make_unique<scene::Scene>(with_h(scene, kRest * *scene.settings().step.h))),
       exact_(dynamics::make_step_model(scene)),
       smooth_(dynamics::make_step_model(resting_ ? *resting_ : scene)),
       differentiator_(resting_ ? *resting_ : scene) {
-  for (const int substeps : scene.spec().plan.refine) finer_.push_back(std::make_unique<Finer>(scene, substeps));
+  for (const int substeps : scene.settings().plan.refine) finer_.push_back(std::make_unique<Finer>(scene, substeps));
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
-  if (scene.spec().step.model != scene::ModelKind::kConvex)
+  if (scene.settings().step.model != scene::ModelKind::kConvex)
     throw InputError({scene.spec().file, 0, 0},
                      fmt::format("planning needs gradients, which step.model: {} has not; valid: convex",
-                                 to_string(scene.spec().step.model)));
-  if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
+                                 to_string(scene.settings().step.model)));
+  if (scene.settings().step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");
   for (const scene::Wrench& wrench : scene.wrenches()) {

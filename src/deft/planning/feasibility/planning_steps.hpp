@@ -2,18 +2,15 @@
 // Steps as planners take them: exact for the state, smoothed for the gradient.
 
 #include <Eigen/Core>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/planning/feasibility/deadline.hpp"
 
 namespace deft::planning {
 
-/// The scene with another spec; what building it warned of is not said again.
-scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change);
 /// The scene with what planners change: exact steps, any forces.
 scene::Scene planning_scene(const scene::Scene& scene);
 

@@ -22,8 +22,8 @@ PoseBox::PoseBox(const scene::Scene& scene, const Goal& goal)
     : scene_(&scene),
       goal_(&goal),
       q_start_(scene.initial_configuration()),
-      lower_(corner(scene, "sample_lower", scene.spec().plan.sample_lower, goal.size())),
-      upper_(corner(scene, "sample_upper", scene.spec().plan.sample_upper, goal.size())) {
+      lower_(corner(scene, "sample_lower", scene.settings().plan.sample_lower, goal.size())),
+      upper_(corner(scene, "sample_upper", scene.settings().plan.sample_upper, goal.size())) {
   if (lower_.size() != upper_.size())
     throw InputError({scene.spec().file, 0, 0}, "plan: sample_lower and sample_upper belong together");
   for (Eigen::Index i = 0; i < lower_.size(); ++i) {

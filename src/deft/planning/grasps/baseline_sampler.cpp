@@ -47,7 +47,7 @@ const char* missing(const scene::Scene& scene, const Hand& hand) {
     }
     return true;
   };
-  switch (scene.spec().plan.sampler) {
+  switch (scene.settings().plan.sampler) {
     case scene::Sampler::kPushing:
       return hand.fingers.size() == 1 && slides(0, scene.nu()) ? nullptr : "one robot of slides only";
     case scene::Sampler::kPlanarHand: {
@@ -92,7 +92,7 @@ BaselineSampler::BaselineSampler(const scene::Scene& scene, const Hand& hand, co
       hand_(&hand),
       all_(to_size(scene.nu()), 1),
       normal_(scene.plane() == scene::Plane::kSpace ? Vector3d::Zero() : scene::plane_normal(scene.plane())) {
-  const scene::Sampler sampler = scene.spec().plan.sampler;
+  const scene::Sampler sampler = scene.settings().plan.sampler;
   if (const char* what = missing(scene, hand))
     throw InputError({scene.spec().file, 0, 0}, fmt::format("plan.sampler: {} needs {}; valid everywhere: surface",
                                                             scene::to_string(sampler), what));
@@ -102,12 +102,12 @@ BaselineSampler::BaselineSampler(const scene::Scene& scene, const Hand& hand, co
   if (sampler == scene::Sampler::kAllegroClosing) place_palm();
   proximity_ = nullptr;
   if (sampler != scene::Sampler::kAllegroClosing) return;
-  frozen_.emplace(changed_scene(scene, [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 0; }));
+  frozen_.emplace(scene.with([](scene::SceneSettings& settings) { settings.step.unactuated_mass_scale = 0; }));
   steps_ = std::make_unique<PlanningSteps>(*frozen_, deadline);
 }
 
 void BaselineSampler::place_palm() {
-  const std::vector<double>& offset = scene_->spec().plan.palm_offset;
+  const std::vector<double>& offset = scene_->settings().plan.palm_offset;
   if (!offset.empty() && offset.size() != 3)
     throw InputError({scene_->spec().file, 0, 0},
                      fmt::format("plan.palm_offset: must have 3 numbers, got {}", offset.size()));
@@ -124,7 +124,7 @@ void BaselineSampler::place_palm() {
 std::optional<Grasp> BaselineSampler::sample(const Eigen::VectorXd& q, RandomStream& draw, Proximity& proximity) {
   q_ = q;
   proximity_ = &proximity;
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   for (int attempt = 0; attempt < settings.attempts; ++attempt) {
     Joints joints = joint_positions(*scene_, q);
     bool found = false;
@@ -201,7 +201,7 @@ bool BaselineSampler::push(RandomStream& draw, Joints& joints) {
   Joints there = joints + shift(p_W + kApart * n_W - origin(tip));
   place(there);
   // Then down to the standoff.
-  there -= shift((tip_to_object(robot).gap - scene_->spec().plan.standoff_m) * n_W);
+  there -= shift((tip_to_object(robot).gap - scene_->settings().plan.standoff_m) * n_W);
   if (!there.isApprox(clamped(there))) return false;
   joints = there;
   return true;
@@ -238,7 +238,7 @@ bool BaselineSampler::pinch(RandomStream& draw, Joints& joints) {
   const double r_object = radius_of(*scene_, hand_->surfaces.front()),
                r_tip = radius_of(*scene_, first.geometries.front());
   const Vector3d p_WO = pair.p_WB - r_object * pair.nhat_BA_W;
-  const double distance = r_object + r_tip + scene_->spec().plan.standoff_m;
+  const double distance = r_object + r_tip + scene_->settings().plan.standoff_m;
   // Each finger is chosen with the other one open.
   Joints a = clamped(Joints::Zero(joints.size())), b = a;
   if (!pinch_with(first, second, distance, p_WO, draw, a) || !pinch_with(second, first, distance, p_WO, draw, b))

@@ -35,7 +35,7 @@ ContactSampler::ContactSampler(const scene::Scene& scene, const Hand& hand)
 
 std::vector<int> ContactSampler::choose_fingers(RandomStream& draw) const {
   const auto count = static_cast<int>(hand_->fingers.size());
-  if (draw.chance(scene_->spec().plan.finger_share)) {
+  if (draw.chance(scene_->settings().plan.finger_share)) {
     const std::vector<int> one{draw.index(count)};
     // A finger on the others' base has joints of its own, or it cannot move alone.
     const std::vector<char> moves = hand_->commands_of(one);
@@ -127,7 +127,7 @@ Eigen::VectorXd ContactSampler::draw_start(const Eigen::VectorXd& joints, const 
 
 bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
                            Proximity& proximity) const {
-  const double standoff = scene_->spec().plan.standoff_m;
+  const double standoff = scene_->settings().plan.standoff_m;
   const auto n = static_cast<Eigen::Index>(touches.size()), nu = static_cast<Eigen::Index>(scene_->nu());
   Eigen::MatrixXd J, H(nu, nu), rows, normal, slide;
   Eigen::VectorXd r, gaps, step, joints = joint_positions(*scene_, q);
@@ -187,8 +187,8 @@ std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std:
                                             RandomStream& draw, Proximity& proximity, bool pinches) const {
   const std::vector<char> moves = hand_->commands_of(fingers);
   const Eigen::VectorXd joints = joint_positions(*scene_, q);
-  const double standoff = scene_->spec().plan.standoff_m;
-  for (int attempt = 0; attempt < scene_->spec().plan.attempts; ++attempt) {
+  const double standoff = scene_->settings().plan.standoff_m;
+  for (int attempt = 0; attempt < scene_->settings().plan.attempts; ++attempt) {
     // Where the iteration starts; which of the moving fingers touch, and where. The others stay at the start.
     Eigen::VectorXd q_try = q;
     set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);

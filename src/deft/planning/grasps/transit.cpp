@@ -30,7 +30,7 @@ int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longes
 }  // namespace
 
 Transit::Transit(const Hand& hand, PlanningSteps& steps, Proximity& proximity)
-    : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().spec().plan) {}
+    : hand_(&hand), steps_(&steps), proximity_(&proximity), settings_(&steps.scene().settings().plan) {}
 
 std::optional<Eigen::VectorXd> Transit::opening(const Eigen::VectorXd& q, const std::vector<char>& moves) {
   proximity_->place(q);

@@ -25,7 +25,7 @@ void stress_spread(Eigen::Index rows, Eigen::Index count, Matrix& stacked) {
 }  // namespace
 
 GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& steps)
-    : goal_(&goal), hand_(&hand), steps_(&steps), settings_(&steps.scene().spec().plan) {
+    : goal_(&goal), hand_(&hand), steps_(&steps), settings_(&steps.scene().settings().plan) {
   bounds_.norm = settings_->step_norm;
 }
 

@@ -44,7 +44,7 @@ ReachableMetric::ReachableMetric(const scene::Scene& scene, const Goal& goal, sc
     throw InputError({scene.spec().file, 0, 0},
                      fmt::format("plan.search: single-step takes goals of at most {} coordinates, not {}",
                                  solvers::kernels::EllipsoidShape::kMostErrors, shape_.errors()));
-  const std::vector<double>& weights = scene.spec().plan.metric_weights;
+  const std::vector<double>& weights = scene.settings().plan.metric_weights;
   if (!weights.empty() && static_cast<int>(weights.size()) != goal.size())
     throw InputError({scene.spec().file, 0, 0}, fmt::format("plan.metric_weights: the goal has {} coordinates, got {}",
                                                             goal.size(), weights.size()));

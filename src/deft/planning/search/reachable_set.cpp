@@ -65,7 +65,7 @@ ReachableSetFinder::ReachableSetFinder(const scene::Scene& scene)
 }
 
 bool ReachableSetFinder::find(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::vector<ReachableSet>& sets) {
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   const auto com = [this](std::size_t i) { return Eigen::Vector3d(state_.X_WB()[bodies_[i]] * p_BCom_[i]); };
   const bool about_joints = settings.search == scene::Search::kSingleStep;
   steps_.reset();
@@ -112,7 +112,7 @@ ReachableSets reachable_sets(const scene::Scene& planning_scene, const Plan& pla
     if (!finders[worker]->find(q, u, found[k])) found[k].clear();
   }).run(count);
 
-  const scene::PlanSettings& settings = planning_scene.spec().plan;
+  const scene::PlanSettings& settings = planning_scene.settings().plan;
   ReachableSets sets{.radius = settings.step_norm, .kappa = settings.kappa, .bodies = finders.front()->bodies()};
   for (std::size_t k = 0; k < places.size(); ++k) {
     if (found[k].empty()) continue;

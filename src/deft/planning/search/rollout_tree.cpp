@@ -102,7 +102,7 @@ struct RolloutTree::Worker : WorkerContext {
   /// Lets go and takes hold somewhere else: pressing on what is found first, or by the candidate from which the target
   /// is best in reach.
   bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
-    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    const scene::PlanSettings& settings = steps.scene().settings().plan;
     const std::vector<int> fingers = choose_fingers(draw);
     const double weight_N = ground->hand.weight_N;
     const double lift = weight_N > 0 ? lift_share(motion.q, q_target) : 0;
@@ -176,7 +176,7 @@ struct RolloutTree::Worker : WorkerContext {
   }
 
   Growth grow(const Node& node, bool regrasps, RandomStream draw) {
-    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    const scene::PlanSettings& settings = steps.scene().settings().plan;
     steps.reset();
     Growth growth;
     Motion motion{{node.q, node.u, node.finer}, {}};
@@ -218,7 +218,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Inst
 RolloutTree::~RolloutTree() = default;
 
 int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   RandomStream draw = choice_draw(seed_, item);
   const bool greedy = draw.chance(settings.greed);
   const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
@@ -248,8 +248,8 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
 
 /// @returns the last node.
 int RolloutTree::append(int parent, Growth& growth, double time_s) {
-  const double h = *scene_->spec().step.h;
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const double h = *scene_->settings().step.h;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
     Node node;
     node.distance = workers_.front()->rollout.distance(motion, goal_->q());
@@ -304,7 +304,7 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
 }
 
 void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits) {
-  const int size = scene_->spec().plan.batch;
+  const int size = scene_->settings().plan.batch;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   cost_limit_s_ = limits.cost_limit_s;
   RunClock own;
@@ -365,7 +365,7 @@ void RolloutTree::correct(const Plan& plan) {
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
   cost_limit_s_ = limits.cost_limit_s;
-  const int size = scene_->spec().plan.batch;
+  const int size = scene_->settings().plan.batch;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   Batch batch(size);
   std::vector<char> regrasps(size);

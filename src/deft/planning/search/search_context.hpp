@@ -45,7 +45,7 @@ struct WorkerContext {
         rollout(its_goal, its_ground.hand, steps),
         ground(&its_ground),
         goal(&its_goal) {
-    if (scene.spec().plan.sampler != scene::Sampler::kSurface)
+    if (scene.settings().plan.sampler != scene::Sampler::kSurface)
       published.emplace(scene, its_ground.hand, its_ground.deadline);
   }
 
@@ -66,7 +66,7 @@ struct WorkerContext {
 template <typename Tools>
 int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchContext& ground,
           std::vector<std::unique_ptr<Tools>>& workers) {
-  const int count = std::min(dynamics::thread_count(threads), scene.spec().plan.batch);
+  const int count = std::min(dynamics::thread_count(threads), scene.settings().plan.batch);
   while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, ground));
   return count;
 }

@@ -100,7 +100,7 @@ void SearchTree::look_again() {
 
 std::unique_ptr<SearchTree> make_search_tree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                                              const Eigen::VectorXd& u, std::uint64_t seed) {
-  if (scene.spec().plan.search == scene::Search::kSingleStep)
+  if (scene.settings().plan.search == scene::Search::kSingleStep)
     return std::make_unique<SingleStepRrt>(scene, goal, q, u, seed);
   return std::make_unique<RolloutTree>(scene, goal, q, u, seed);
 }

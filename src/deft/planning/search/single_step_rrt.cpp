@@ -44,7 +44,7 @@ struct SingleStepRrt::Worker : WorkerContext {
   Eigen::VectorXd e, du;
 
   Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
-      : WorkerContext(scene, its_goal, its_ground), settings(&scene.spec().plan) {
+      : WorkerContext(scene, its_goal, its_ground), settings(&scene.settings().plan) {
     bounds.norm = settings->step_norm;
   }
 
@@ -102,7 +102,7 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       goal_(&goal),
       seed_(seed),
       box_(scene, goal),
-      metric_(scene, goal, scene.spec().plan.metric, scene.spec().plan.metric_gamma),
+      metric_(scene, goal, scene.settings().plan.metric, scene.settings().plan.metric_gamma),
       ground_(scene, goal, deadline_) {
   workers_.push_back(std::make_unique<Worker>(scene, goal, ground_));
   Growth growth;
@@ -114,7 +114,7 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
   root.distance = goal.distance(q);
   add(std::move(root));
   keep_linearization(q, growth);
-  if (scene.spec().plan.start_grasp) grasp_at_start();
+  if (scene.settings().plan.start_grasp) grasp_at_start();
 }
 
 SingleStepRrt::~SingleStepRrt() = default;
@@ -141,7 +141,7 @@ void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& g
 }
 
 SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   Task task{.draw = choice_draw(seed_, item)};
   const bool to_goal = task.draw.chance(settings.goal_bias);
   task.regrasps = task.draw.chance(settings.grasp_share);
@@ -175,7 +175,7 @@ void SingleStepRrt::drop_rejected() {
 }
 
 void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   Node& parent = nodes_[growth.parent];
   ++parent.tries;
   if (!growth.ok) return;
@@ -186,7 +186,7 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
   node.u = std::move(growth.motion.u);
   node.commands = std::move(growth.motion.commands);
   node.distance = goal_->distance(node.q);
-  node.cost_s = parent.cost_s + *scene_->spec().step.h * static_cast<double>(node.commands.size()) +
+  node.cost_s = parent.cost_s + *scene_->settings().step.h * static_cast<double>(node.commands.size()) +
                 (task.regrasps ? settings.regrasp_cost_s : 0);
   node.regrasps = parent.regrasps + task.regrasps;
   node.time_s = time_s;
@@ -196,7 +196,7 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
 }
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
-  const scene::PlanSettings& settings = scene_->spec().plan;
+  const scene::PlanSettings& settings = scene_->settings().plan;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   drop_rejected();
 

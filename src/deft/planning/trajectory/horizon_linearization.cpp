@@ -11,7 +11,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/dynamics/batch/bundled_gradient.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 

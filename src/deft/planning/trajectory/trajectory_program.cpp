@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/math/rotation.hpp"
 
 namespace deft::planning {

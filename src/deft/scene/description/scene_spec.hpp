@@ -14,9 +14,7 @@
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/description/model_spec.hpp"
 #include "deft/scene/description/configuration_spec.hpp"
-#include "deft/scene/description/control_settings.hpp"
-#include "deft/scene/description/plan_settings.hpp"
-#include "deft/scene/description/track_settings.hpp"
+#include "deft/scene/description/scene_settings.hpp"
 
 namespace deft::scene {
 
@@ -151,64 +149,8 @@ struct FilterGroupSpec {
   SourceLocation where;
 };
 
-/// Words of `step:` and `plane:`; what each means is in the README of the room that implements it.
-enum class ModelKind {
-  kConvex,
-  kPerfectTracking,
-  kImpedance,
-  kLimitSurface,
-  kStewartTrinkle,
-  kConvexSecondOrder,
-  kEquivalentContactPoint
-};
-/// Models of exact Coulomb friction, whose steps are complementarity problems.
-bool is_complementarity_model(ModelKind kind);
-enum class Dynamics { kQuasidynamic, kQuasistatic };
-enum class Cone { kPyramid, kCone };
-enum class Forces { kAny, kLeastNorm };
-enum class FrictionLaw { kAssociated, kCoulomb };  // whether sliding bodies separate (the convex model) or not
-enum class LimitSurfaceForm {
-  kTimeStepping,
-  kVelocity
-};  // whether gaps at the end of a step count, or velocities of what touches
-enum class Plane { kSpace, kXY, kXZ, kYZ };  // plane of motion: one tangent per contact unless kSpace
-
-/// The words of scene files.
-std::string_view to_string(ModelKind kind);
-std::string_view to_string(Dynamics dynamics);
-std::string_view to_string(Cone cone);
-std::string_view to_string(Forces forces);
-std::string_view to_string(FrictionLaw law);
-std::string_view to_string(LimitSurfaceForm form);
-std::string_view to_string(Plane plane);
-
-/// `step:` of a scene file. Listed with units and ranges by io's settings table.
-struct StepSettings {
-  std::optional<double> h;  // [s] > 0; stepping without it is an error
-  ModelKind model = ModelKind::kConvex;
-  Dynamics dynamics = Dynamics::kQuasidynamic;
-  Cone cone = Cone::kPyramid;
-  int rays = 4;  // 2 in the plane
-  FrictionLaw friction_law = FrictionLaw::kAssociated;
-  double kappa = kInfinity;                     // [1/J]
-  double contact_margin = 0.025;                // [m], infinity = every pair
-  std::optional<double> unactuated_mass_scale;  // s; none = true mass; 0 = objects do not move
-  bool joint_limits = true;
-  bool effort_limits = false;
-  bool robot_gravity = false;
-  JointValues joint_damping;   // [N s/m, N·m·s/rad]; empty = 0
-  JointValues object_damping;  // γ [1/s] of −γ M v on objects; empty: what the model has by itself
-  double compliance = 0;       // R [m/N]
-  bool uniqueness_check = false;
-  Forces forces = Forces::kLeastNorm;  // which of several possible ones are reported
-  bool midpoint_forces = false;  // force and reaction at the common midpoint instead of at each body's own witness
-  double gain = 0;               // limit surface: c
-  LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;
-  bool relinearize = false;  // limit surface: gaps are linearised where the step ends
-};
-
-/// A whole scene, checked for form; Scene::build checks the rest.
-struct SceneSpec {
+/// The world of a scene: what there is, where it starts and what it is told to do; checked for form.
+struct WorldSpec {
   std::string name;
   std::string file;                // of the scene, for messages and relative paths
   bool is_q_sys = false;           // published dialect: conventions of the published simulator apply
@@ -220,17 +162,17 @@ struct SceneSpec {
   Eigen::Vector3d gravity_W{0, 0, -9.81};  // [m/s²]
   FrictionSpec friction;
   std::vector<WrenchSpec> wrenches;
-  StepSettings step;
   std::optional<Plane> plane;  // none: inferred
   std::vector<ConfigurationSpec> configurations;
   ConfigurationSpec defaults;  // default_joint_positions / default_free_body_pose of the directives
   std::string initial;         // name of a configuration; empty = defaults
   CommandSpec commands;
   std::vector<GoalSpec> goals;  // file order; target.name is the goal's name
-  PlanSettings plan;
-  TrackSettings track;
-  std::optional<ControlSettings> control;  // of `sim --controller mixed-integer`
-  std::string merged_yaml;                 // the merged scene, re-runnable from anywhere (absolute file names)
+  std::string merged_yaml;      // the merged scene, re-runnable from anywhere (absolute file names)
 };
+
+/// A whole scene as its file states it: a world, and the settings of what is done with it. Scene::build checks the
+/// rest.
+struct SceneSpec : WorldSpec, SceneSettings {};
 
 }  // namespace deft::scene

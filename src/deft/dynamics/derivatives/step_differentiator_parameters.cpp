@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/derivatives/step_directions.hpp"
 
 namespace deft::dynamics {
@@ -19,7 +19,7 @@ Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::
   if (axis >= 3) return zeta;
   // Forces at the midpoint hide the witness point, which is half a gap away.
   Vector3d p = side == 0 ? contact.p_WA : contact.p_WB;
-  if (scene_->spec().step.midpoint_forces) p += (side == 0 ? 0.5 : -0.5) * contact.gap * contact.n_W;
+  if (scene_->settings().step.midpoint_forces) p += (side == 0 ? 0.5 : -0.5) * contact.gap * contact.n_W;
   const Vector3d origin = place(false).X_WB()[side == 0 ? contact.body_a : contact.body_b].translation();
   zeta.segment<3>(6 * side + 3) = Vector3d::Unit(axis).cross(p - origin);
   return zeta;

@@ -1,4 +1,4 @@
-#include "deft/dynamics/derivatives/step_derivative.hpp"
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
 
 #include <fmt/format.h>
 
@@ -21,13 +21,8 @@ constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth e
 
 /// What derivatives do not know yet. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
-  const scene::ModelKind model = scene.spec().step.model;
-  if (is_complementarity_model(model))
-    throw InputError({scene.spec().file, 0, 0},
-                     fmt::format("not available yet: derivatives of step.model: {}; available: convex, "
-                                 "convex-second-order",
-                                 to_string(model)));
-  if (scene.spec().step.friction_law == scene::FrictionLaw::kCoulomb)
+  if (is_complementarity_model(scene.settings().step.model)) refuse_derivatives(scene);
+  if (scene.settings().step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "not available yet: derivatives with step.friction_law: coulomb; available: associated");
   for (const contact::Contact& contact : result.problem.contacts) {
@@ -92,7 +87,7 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
   // Without a velocity in the result the model is of first order.
   if (result.v_next.size() == 0) start_.v.resize(0);
   if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
-  const auto& s = scene_->spec().step.unactuated_mass_scale;
+  const auto& s = scene_->settings().step.unactuated_mass_scale;
   objects_stay_ = s && *s == 0 && result.v_next.size() == 0;
   is_smoothed_ = false;
   state_ = state != nullptr && state->q == start.q ? state : nullptr;
@@ -106,14 +101,14 @@ scene::SceneState& StepDifferentiator::place(bool with_contacts) {
   if (state_ != nullptr && state_->q == start_.q) return *state_;
   if (own_state_.q.size() == 0) scene_->update(start_.q, own_state_);
   if (with_contacts && !has_contacts_) {
-    scene_->find_contacts(scene_->spec().step.contact_margin, own_state_);
+    scene_->find_contacts(scene_->settings().step.contact_margin, own_state_);
     has_contacts_ = true;
   }
   return own_state_;
 }
 
 EnergyPoint StepDifferentiator::energy_point(bool with_contacts) {
-  return {*scene_, place(with_contacts), *result_, u_, delta_, *scene_->spec().step.h, start_.t, start_.v};
+  return {*scene_, place(with_contacts), *result_, u_, delta_, *scene_->settings().step.h, start_.t, start_.v};
 }
 
 void StepDifferentiator::take_solution() {
@@ -215,7 +210,7 @@ void StepDifferentiator::motion_jacobians(StepDerivative& out) {
   const int nv = scene_->nv(), nu = scene_->nu();
   const bool has_q = directions_->has_q(), has_v = directions_->has_v();
   const int first_u = (has_q ? nv : 0) + (has_v ? nv : 0);
-  const double h = *scene_->spec().step.h;
+  const double h = *scene_->settings().step.h;
   const auto of_motion = [&](int first, int columns, bool wanted, MatrixXd& A) {
     A.resize(wanted ? nv : 0, wanted ? columns : 0);
     if (wanted) A = units_.moved.delta.block(0, first, nv, columns);

@@ -1,0 +1,21 @@
+#pragma once
+// The settings of everything that is done with a world: values, which no world is built for.
+
+#include <optional>
+
+#include "deft/scene/description/control_settings.hpp"
+#include "deft/scene/description/plan_settings.hpp"
+#include "deft/scene/description/step_settings.hpp"
+#include "deft/scene/description/track_settings.hpp"
+
+namespace deft::scene {
+
+/// `step:`, `plan:`, `track:` and `control:` of a scene file.
+struct SceneSettings {
+  StepSettings step;
+  PlanSettings plan;
+  TrackSettings track;
+  std::optional<ControlSettings> control;  // of `sim --controller mixed-integer`
+};
+
+}  // namespace deft::scene
