@@ -107,8 +107,8 @@ inline multibody::ModelSpec slider(const std::string& name, double mu = 1.0) {
 }
 
 /// Object first, robot second: order of declaration is the order of q.
-inline SceneSpec ball_and_finger() {
-  SceneSpec spec = scene_spec(
+inline scene::SceneSpec ball_and_finger() {
+  scene::SceneSpec spec = scene_spec(
       {free_body("ball", multibody::SphereSpec{0.1}, 1, 0.004, 0.5, at(1, 0, 0)), slider("finger")}, {{"finger", 100}});
   return spec;
 }
