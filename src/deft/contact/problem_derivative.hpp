@@ -67,8 +67,14 @@ class RowDifferentiator {
     Columns D;  // of the columns of the body
     bool is_known = false;
   };
-  void add_shape(const ContactProblemDerivative::ShapeMaps& shape, const std::span<const int> (&own)[2],
-                 ContactProblemDerivative& out) const;
+  struct ContactTerms;
+  void find_columns(const Columns& S, ContactTerms& terms);
+  void set_frame_rates(const AssembleOptions& options, ContactTerms& terms) const;
+  void add_rows(int rows, const BodyMotion& A, const BodyMotion& B, ContactTerms& terms,
+                ContactProblemDerivative& out) const;
+  void add_shape(const ContactTerms& terms, ContactProblemDerivative& out) const;
+  void add_forces(const Columns& S, DerivativeParts parts, const ContactTerms& terms, ContactProblemDerivative& out);
+  void add_turning_columns(const Columns& S, int nv, ContactProblemDerivative& out) const;
   const BodyMotion& body_motion(const Columns& S, int body, const Eigen::VectorXd& delta);
 
   const scene::Scene* scene_;
