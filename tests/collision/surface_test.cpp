@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/collision/collision_world.hpp"
 #include "deft/math/random.hpp"
 
 namespace deft::collision {

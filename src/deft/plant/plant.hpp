@@ -62,7 +62,7 @@ class Plant {
   virtual const dynamics::State& state() const = 0;
   /// The contacts of the last inner step, in the scene's bodies, as the run folder keeps them.
   virtual void contacts(std::vector<dynamics::ContactRecord>& out) const = 0;
-  /// Kinetic energy and potential energy of gravity and springs [J]; NaN if the plant knows none.
+  /// Kinetic energy and potential energy of gravity and springs [J]; NaN if the plant computes none.
   virtual double energy() const = 0;
   /// The worst scaled residual of the inner steps of the last advance; NaN if the plant has no certificate.
   virtual double residual() const = 0;

@@ -16,7 +16,7 @@ namespace deft::plant {
 /// - convex-second-order, stewart-trinkle: M(v⁺ − v) = h'(τ − C v) + Jᵀf, τ the springs with damping D (PlantOptions),
 ///   gravity, wrenches and −γ M_u v⁺ on objects, all at the end of the step.
 ///
-/// @pre kind is not kMujoco.  @throws InputError for what the model does not know, or a scene without step.h
+/// @pre kind is not kMujoco.  @throws InputError for what the model does not support, or a scene without step.h
 /// (quasidynamic).
 std::unique_ptr<Plant> make_step_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 

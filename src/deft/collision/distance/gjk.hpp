@@ -18,8 +18,8 @@ struct GjkResult {
 
 /// Minimises ‖x − y‖ over x ∈ core(A), y ∈ core(B). Stops when ‖v‖ − s(v/‖v‖) ≤ max(1e-15 scale, relative_tolerance
 /// ‖v‖), which leaves n wrong by up to √(2 relative_tolerance) rad, or without progress. Curved cores converge
-/// linearly: ask for little and polish. No allocation. Source: Gilbert, Johnson, Keerthi 1988; closest points on
-/// simplices as in Ericson, Real-Time Collision Detection, ch. 5.
+/// linearly: give a coarse tolerance and polish the answer. No allocation. Source: Gilbert, Johnson, Keerthi 1988;
+/// closest points on simplices as in Ericson, Real-Time Collision Detection, ch. 5.
 GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative_tolerance = 0);
 
 /// A start for the polish of overlapping cores.

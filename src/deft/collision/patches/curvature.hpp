@@ -20,7 +20,7 @@ struct Curvature {
 
 /// Curvature of the posed core (without its radius) where its outward unit normal is m and the witness point of the
 /// core is x. The feature is read off m: a face, an edge, a side line or a cap within 1e-9 rad of being perpendicular
-/// to it. `x` only tells whether that feature ends there (kBorder). `posed` needs its vertices and normals.
+/// to it. `x` only decides whether that feature ends there (kBorder). `posed` needs its vertices and normals.
 Curvature core_curvature(const PosedShape& posed, const Vector3d& m, const Vector3d& x);
 
 /// Curvature of a point.
