@@ -62,8 +62,8 @@ class CollisionWorld {
                     CollisionWorkspace& workspace, std::vector<ContactMotion>& motions) const;
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
-  /// Needs no workspace: the scratch is the thread's. @throws std::invalid_argument for bad indices and non-finite
-  /// poses.
+  /// Needs no workspace: the scratch is the thread's. @throws std::invalid_argument for bad indices, two half-spaces
+  /// and non-finite poses.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;
 
   /// A geometry as the intersection of convex inequalities, in its own frame; none for capsules and points.

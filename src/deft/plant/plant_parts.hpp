@@ -27,6 +27,6 @@ void interpolate_targets(const Eigen::VectorXd& u_last, const Eigen::VectorXd& u
 
 /// @throws std::invalid_argument for a wrong size or an entry that is not finite. `v` may be empty.
 void check_state(const scene::Scene& scene, const dynamics::State& start);
-void check_targets(const scene::Scene& scene, const Eigen::VectorXd& u);  // likewise, of size nu
+void check_targets(const scene::Scene& scene, const Eigen::VectorXd& u);  // size nu, finite
 
 }  // namespace deft::plant

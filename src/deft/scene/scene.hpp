@@ -128,8 +128,7 @@ class Scene {
   const ControlTable* control() const;
   /// Whether commands are velocities of the joints, not targets.
   bool velocity_commands() const;
-  /// How long the commands last [s]: the last knot, the last phase of a servo, or what `until` states; 0 without
-  /// commands.
+  /// How long the commands last [s]: the last knot, the last phase of a servo, or what they say; 0 without commands.
   double last_knot_time() const;
 
   /// Storage for one thread, with q the initial configuration; kinematics and contacts are not computed yet.

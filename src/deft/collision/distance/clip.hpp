@@ -61,16 +61,17 @@ struct ClipScratch {
 /// 1e-12 m of each other count as meeting. Method: Sutherland–Hodgman.
 void clip(const Piece& a, const Piece& b, ClipScratch& scratch, std::vector<ClippedCorner>& corners);
 
-/// Feature numbers of a polytope's parts: vertices count from 0, then its edges, then its faces.
+/// Feature number of a vertex: the first ones of a polytope.
 int vertex_feature(const Polytope&, int vertex);
-int edge_feature(const Polytope& p, int edge);  // likewise
-int face_feature(const Polytope& p, int face);  // likewise
+int edge_feature(const Polytope& p, int edge);  // of an edge: behind those of the vertices
+int face_feature(const Polytope& p, int face);  // of a face: behind those of the edges
 
-/// Sets `piece` to one vertex, edge or face of a posed core, projected along frame.n with its height above the frame.
-/// `posed` needs its world vertices, for a face its normals too, and a face must not be seen edge-on. No allocation
-/// once the piece has grown.
+/// Sets `piece` to a vertex of a posed core, projected along frame.n with its height above the frame.
+/// `posed` needs its world vertices. No allocation once the piece has grown.
 void set_vertex_piece(const PosedShape& posed, int vertex, const TangentFrame& frame, Piece& piece);
-void set_edge_piece(const PosedShape& posed, int edge, const TangentFrame& frame, Piece& piece);  // likewise
-void set_face_piece(const PosedShape& posed, int face, const TangentFrame& frame, Piece& piece);  // likewise
+/// The same of an edge; one that is parallel to frame.n gets slope 0 and the height of its first vertex.
+void set_edge_piece(const PosedShape& posed, int edge, const TangentFrame& frame, Piece& piece);
+/// The same of a face, which must not be parallel to frame.n. `posed` needs its normals too.
+void set_face_piece(const PosedShape& posed, int face, const TangentFrame& frame, Piece& piece);
 
 }  // namespace deft::collision

@@ -8,9 +8,9 @@ namespace deft::collision {
 /// Signed distance [m], normal and witness points of the named kinds, a of the first and b of the second; exact to
 /// rounding, with a fixed normal where every one is right (equal centres). No allocation.
 Proximity sphere_sphere(const PosedShape& a, const PosedShape& b);
-Proximity sphere_capsule(const PosedShape& a, const PosedShape& b);   // likewise
-Proximity sphere_box(const PosedShape& a, const PosedShape& b);       // likewise
-Proximity sphere_cylinder(const PosedShape& a, const PosedShape& b);  // likewise
+Proximity sphere_capsule(const PosedShape& a, const PosedShape& b);   // by the nearest point of the axis
+Proximity sphere_box(const PosedShape& a, const PosedShape& b);       // a centre inside: by the nearest face
+Proximity sphere_cylinder(const PosedShape& a, const PosedShape& b);  // inside: by the side or the nearer cap
 /// The nearest point of an ellipsoid: one root of Σ (e_i y_i/(t + e_i²))² = 1 in t > −min e_i², safeguarded Newton.
 /// Source: D. Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid, 2013, §3.
 Proximity sphere_ellipsoid(const PosedShape& a, const PosedShape& b);
