@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numbers>
 
+#include "deft/collision/collision_world.hpp"
 #include "deft/math/random.hpp"
 
 namespace deft::collision {
@@ -83,6 +85,17 @@ TEST(SurfacePoint, RefusesAHalfSpace) {
   const Shape ground = make_shape(multibody::HalfSpaceSpec{{0, 0, 1}, 0});
   EXPECT_TRUE(std::isinf(surface_area(ground)));
   EXPECT_THROW(surface_point(ground, {0.5, 0.5, 0.5}), std::invalid_argument);
+}
+
+TEST(SurfacePoint, RefusesNumbersThatAreNoShares) {
+  for (const multibody::ShapeSpec& spec :
+       {multibody::ShapeSpec(multibody::BoxSpec{{1, 2, 3}}), multibody::ShapeSpec(multibody::SphereSpec{0.2})}) {
+    const Shape shape = make_shape(spec);
+    EXPECT_THROW(surface_point(shape, {-0.1, 0.5, 0.5}), std::invalid_argument);
+    EXPECT_THROW(surface_point(shape, {0.5, 1.1, 0.5}), std::invalid_argument);
+    EXPECT_THROW(surface_point(shape, {0.5, 0.5, std::nan("")}), std::invalid_argument);
+    EXPECT_NO_THROW(surface_point(shape, {0, 0, 0}));
+  }
 }
 
 }  // namespace surface_test

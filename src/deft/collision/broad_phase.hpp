@@ -11,18 +11,19 @@
 
 namespace deft::collision {
 
-using IndexPair = std::pair<int, int>;  // first < second
+using IndexPair = std::pair<int, int>;  // of geometries, first < second
 
 /// What may touch what; constant.
 class PairFilter {
  public:
-  PairFilter() = default;
+  PairFilter() = default;  // of no geometries
+  /// @param allowed  allowed[i * n + j] != 0 when geometries i and j of n may touch. Two half-spaces never do.
   PairFilter(std::span<const Shape> shapes, std::vector<unsigned char> allowed);
-  bool allows(int i, int j) const { return allowed_[to_size(i) * count_ + j] != 0; }
-  int count() const { return count_; }
+  bool allows(int i, int j) const { return allowed_[to_size(i) * count_ + j] != 0; }  // as stated
+  int count() const { return count_; }                                                // number of geometries
   /// All allowed pairs, if they are so few that testing each is cheapest.
   bool is_list() const { return is_list_; }
-  /// The list, or in tree mode the pairs with a half-space (which no tree can hold).
+  /// All allowed pairs if is_list(), otherwise those with a half-space, which no box contains.
   std::span<const IndexPair> listed() const { return listed_; }
   std::span<const int> bounded() const { return bounded_; }  // geometries in the tree
 

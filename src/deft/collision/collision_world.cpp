@@ -63,8 +63,8 @@ bool is_far(const PosedShape& a, const PosedShape& b, double margin) {
     const WorldPlane plane = world_plane(b);
     return plane.n.dot(a.centre) - plane.offset - a.shape->bounding_radius >= margin;
   }
-  const double reach = a.shape->bounding_radius + b.shape->bounding_radius + margin;
-  return (a.centre - b.centre).squaredNorm() >= reach * reach;
+  const double far_distance = a.shape->bounding_radius + b.shape->bounding_radius + margin;
+  return (a.centre - b.centre).squaredNorm() >= far_distance * far_distance;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Shapes on bodies and what is near what: the only door to Coal.
+// Shapes on bodies and what is near what: the interface of the collision family.
 
 #include <array>
 #include <memory>
@@ -45,22 +45,25 @@ class CollisionWorld {
   CollisionWorld(CollisionWorld&&) noexcept;
   CollisionWorld& operator=(CollisionWorld&&) noexcept;
 
-  std::span<const GeometryInfo> geometries() const;
-  CollisionWorkspace make_workspace() const;
+  std::span<const GeometryInfo> geometries() const;  // in the order of `build`
+  CollisionWorkspace make_workspace() const;         // sized for this world
 
-  /// All contact points with gap < margin [m] at body poses X_WB, ordered by (geometry_a, geometry_b, feature).
-  /// `contacts` is cleared. Flat contacts give every vertex of the clipped face polygons. No allocation once the
-  /// workspace has grown.
+  /// All contact points with gap < margin [m] at body poses X_WB, ordered by pair (geometry_a < geometry_b), points of
+  /// a pair by the features of the shapes. `contacts` is cleared. Flat contacts give every vertex of the clipped face
+  /// polygons. No allocation once the workspace has grown. @throws std::invalid_argument for too few or non-finite
+  /// poses and for a margin that is not a number.
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                      std::vector<ContactPair>& contacts) const;
 
   /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about
   /// as much as finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's
-  /// should be given, or a parallel pair may be judged differently.
+  /// should be given, or a parallel pair may be classified differently.
   void find_motions(std::span<const RigidTransform> X_WB, std::span<const ContactPair> contacts,
                     CollisionWorkspace& workspace, std::vector<ContactMotion>& motions) const;
 
   /// Signed distance of one pair with its witness points (one point, also for flat contacts), whatever the filter says.
+  /// Needs no workspace: the scratch is the thread's. @throws std::invalid_argument for bad indices, two half-spaces
+  /// and non-finite poses.
   ContactPair signed_distance(int geometry_a, int geometry_b, std::span<const RigidTransform> X_WB) const;
 
   /// A geometry as the intersection of convex inequalities, in its own frame; none for capsules and points.
@@ -73,7 +76,7 @@ class CollisionWorld {
   /// Area of a geometry's surface [m²]; infinity for a half-space.
   double surface_area(int geometry) const;
   /// A point of a geometry's surface in the frame of its body, for three uniform numbers in [0, 1): uniform by area.
-  /// @throws std::invalid_argument for a half-space.
+  /// @throws std::invalid_argument for a half-space and for numbers outside [0, 1].
   SurfacePoint surface_point(int geometry, const std::array<double, 3>& uniform) const;
 
  private:

@@ -57,6 +57,127 @@ struct PlanarWorld::Touch {
   Eigen::Vector2d n, p_A, p_B;
 };
 
+/// A geometry seen along the plane's normal, before its extent is measured and its corners are chosen.
+struct PlanarWorld::Silhouette {
+  Outline outline;                      // with kind, geometry, body, radius and normal
+  std::vector<Eigen::Vector3d> points;  // body frame: a centre, a border point, or all vertices
+  double half_height = 0;               // of the geometry about each of these points, along the plane's normal
+};
+
+/// What the steps of `build` share.
+struct PlanarWorld::Builder {
+  PlanarWorld& world;
+  std::span<const RigidTransform> X_WB;
+  Diagnostics& diagnostics;
+
+  bool refuse(const GeometryDescription& geometry, const std::string& why) const;
+  bool look_along_normal(const GeometryDescription& geometry, const Shape& shape, const std::string& kind,
+                         Silhouette& seen) const;
+  bool choose_vertices(const GeometryDescription& geometry, Silhouette& seen) const;
+  void add_pair(int outline_a, int outline_b) const;
+};
+
+/// Reports a shape without an outline. @returns false.
+bool PlanarWorld::Builder::refuse(const GeometryDescription& geometry, const std::string& why) const {
+  diagnostics.error(geometry.where,
+                    fmt::format("geometry '{}': {}; step.model limit-surface takes sphere, cylinder and capsule "
+                                "(axis along the plane's normal), box, prism, mesh, and half_space (normal in the "
+                                "plane, or along its normal: a floor)",
+                                geometry.name, why));
+  return false;
+}
+
+/// Which kind of outline a shape has, and the points that it is made of. @returns false for floors, which have none,
+/// and after an error.
+bool PlanarWorld::Builder::look_along_normal(const GeometryDescription& geometry, const Shape& shape,
+                                             const std::string& kind, Silhouette& seen) const {
+  const Eigen::Vector3d& normal = world.axes_[2];
+  const RigidTransform X_WG = X_WB[geometry.body] * geometry.X_BG;
+  const double along = std::abs(normal.dot(X_WG.linear().col(2)));
+  Outline& outline = seen.outline;
+  switch (shape.kind) {
+    case collision::Kind::kHalfSpace: {
+      outline.kind = Kind::kHalfPlane;
+      const Eigen::Vector3d n_W = X_WG.linear() * shape.normal;
+      const double tilt = std::abs(normal.dot(n_W));
+      if (tilt > 1 - kAligned) return false;  // a floor
+      if (tilt > kAligned) return refuse(geometry, "a half-space must stand on the plane of motion or lie along it");
+      outline.normal = geometry.X_BG.linear() * shape.normal;
+      seen.points = {geometry.X_BG * Eigen::Vector3d(shape.normal * shape.offset)};
+      seen.half_height = std::numeric_limits<double>::infinity();
+      return true;
+    }
+    case collision::Kind::kSphere:
+      seen.points = {geometry.X_BG.translation()};
+      outline.radius = seen.half_height = shape.radius;
+      return true;
+    case collision::Kind::kCapsule:
+    case collision::Kind::kCylinder:
+      if (along < 1 - kAligned)
+        return refuse(geometry, fmt::format("the axis of the {} must be along the plane's normal", kind));
+      seen.points = {geometry.X_BG.translation()};
+      outline.radius = shape.kind == collision::Kind::kCapsule ? shape.radius : shape.half.x();
+      seen.half_height = shape.half.z() + (shape.kind == collision::Kind::kCapsule ? shape.radius : 0);
+      return true;
+    case collision::Kind::kEllipsoid:
+      if (along < 1 - kAligned || shape.half.x() != shape.half.y())
+        return refuse(geometry, "an ellipsoid must be round about the plane's normal");
+      seen.points = {geometry.X_BG.translation()};
+      outline.radius = shape.half.x();
+      seen.half_height = shape.half.z();
+      return true;
+    case collision::Kind::kBox:
+    case collision::Kind::kHull:
+      outline.kind = Kind::kPolygon;
+      for (const Eigen::Vector3d& vertex : shape.core.vertices) seen.points.push_back(geometry.X_BG * vertex);
+      return true;
+  }
+  return false;
+}
+
+/// Extent along the normal, vertices (of a polygon: those of the convex hull) and bounding circle. @returns false after
+/// an error.
+bool PlanarWorld::Builder::choose_vertices(const GeometryDescription& geometry, Silhouette& seen) const {
+  const Eigen::Vector3d& normal = world.axes_[2];
+  Outline& outline = seen.outline;
+  std::vector<Eigen::Vector2d> flat;
+  outline.low = std::numeric_limits<double>::infinity();
+  outline.high = -outline.low;
+  for (const Eigen::Vector3d& point : seen.points) {
+    const Eigen::Vector3d p_W = X_WB[geometry.body] * point;
+    flat.push_back(world.in_plane(p_W));
+    outline.low = std::min(outline.low, normal.dot(p_W) - seen.half_height);
+    outline.high = std::max(outline.high, normal.dot(p_W) + seen.half_height);
+  }
+  if (outline.kind == Kind::kPolygon) {
+    for (const int i : hull(flat)) outline.vertices.push_back(seen.points[i]);
+    if (outline.vertices.size() < 3) return refuse(geometry, "its outline in the plane of motion has no area");
+  } else {
+    outline.vertices = seen.points;
+  }
+  for (const Eigen::Vector3d& vertex : outline.vertices)
+    outline.centre += vertex / static_cast<double>(outline.vertices.size());
+  for (const Eigen::Vector3d& vertex : outline.vertices)
+    outline.bounding_radius = std::max(outline.bounding_radius, (vertex - outline.centre).norm());
+  outline.bounding_radius += outline.radius;
+  return true;
+}
+
+/// Lists two outlines as a pair, if they can touch: not two half-planes, not two points, not at different heights.
+void PlanarWorld::Builder::add_pair(int outline_a, int outline_b) const {
+  Pair pair{outline_a, outline_b, 0};
+  if (world.outlines_[pair.a].kind > world.outlines_[pair.b].kind) std::swap(pair.a, pair.b);
+  const Outline &a = world.outlines_[pair.a], &b = world.outlines_[pair.b];
+  if (a.kind == Kind::kHalfPlane) return;
+  if (b.kind == Kind::kDisc && a.radius == 0 && b.radius == 0) return;
+  const double apart = std::max(a.low, b.low) - std::min(a.high, b.high);
+  const bool thick = a.high - a.low > kSameHeight && b.high - b.low > kSameHeight;
+  if (!(apart < (thick ? -kSameHeight : kSameHeight))) return;
+  pair.height =
+      b.kind == Kind::kHalfPlane ? 0.5 * (a.low + a.high) : 0.5 * (std::max(a.low, b.low) + std::min(a.high, b.high));
+  world.pairs_.push_back(pair);
+}
+
 PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, std::span<const unsigned char> allowed,
                                std::span<const RigidTransform> X_WB, const Eigen::Vector3d& normal_W,
                                Diagnostics& diagnostics) {
@@ -64,119 +185,28 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
   const int k =
       static_cast<int>(std::distance(normal_W.data(), std::max_element(normal_W.data(), normal_W.data() + 3)));
   world.axes_ = {Eigen::Vector3d::Unit((k + 1) % 3), Eigen::Vector3d::Unit((k + 2) % 3), Eigen::Vector3d::Unit(k)};
-  const Eigen::Vector3d& normal = world.axes_[2];
-  std::vector<int> outline_of(geometries.size(), -1);
+  const Builder builder{world, X_WB, diagnostics};
+
+  std::vector<int> outline_of(geometries.size(), -1);  // by geometry; −1: it has none
   int points = 0;
   for (std::size_t g = 0; g < geometries.size(); ++g) {
-    const GeometryDescription& geometry = geometries[g];
-    const auto refuse = [&](const std::string& why) {
-      diagnostics.error(geometry.where,
-                        fmt::format("geometry '{}': {}; step.model limit-surface takes sphere, cylinder and capsule "
-                                    "(axis along the plane's normal), box, prism, mesh, and half_space (normal in the "
-                                    "plane, or along its normal: a floor)",
-                                    geometry.name, why));
-    };
     GeometryInfo info;
-    const Shape shape = build_shape(geometry, info, diagnostics);
+    const Shape shape = build_shape(geometries[g], info, diagnostics);
     if (diagnostics.has_errors()) return world;
-    const RigidTransform X_WG = X_WB[geometry.body] * geometry.X_BG;
-    const double along = std::abs(normal.dot(X_WG.linear().col(2)));
-    Outline outline;
-    outline.geometry = static_cast<int>(g);
-    outline.body = geometry.body;
-    double half_height = 0;
-    std::vector<Eigen::Vector3d> corners;  // body frame
-    switch (shape.kind) {
-      case collision::Kind::kHalfSpace: {
-        outline.kind = Kind::kHalfPlane;
-        const Eigen::Vector3d n_W = X_WG.linear() * shape.normal;
-        const double tilt = std::abs(normal.dot(n_W));
-        if (tilt > 1 - kAligned) continue;  // a floor
-        if (tilt > kAligned) {
-          refuse("a half-space must stand on the plane of motion or lie along it");
-          continue;
-        }
-        outline.normal = geometry.X_BG.linear() * shape.normal;
-        corners = {geometry.X_BG * Eigen::Vector3d(shape.normal * shape.offset)};
-        half_height = std::numeric_limits<double>::infinity();
-        break;
-      }
-      case collision::Kind::kSphere:
-        corners = {geometry.X_BG.translation()};
-        outline.radius = half_height = shape.radius;
-        break;
-      case collision::Kind::kCapsule:
-      case collision::Kind::kCylinder:
-        if (along < 1 - kAligned) {
-          refuse(fmt::format("the axis of the {} must be along the plane's normal", info.kind));
-          continue;
-        }
-        corners = {geometry.X_BG.translation()};
-        outline.radius = shape.kind == collision::Kind::kCapsule ? shape.radius : shape.half.x();
-        half_height = shape.half.z() + (shape.kind == collision::Kind::kCapsule ? shape.radius : 0);
-        break;
-      case collision::Kind::kEllipsoid:
-        if (along < 1 - kAligned || shape.half.x() != shape.half.y()) {
-          refuse("an ellipsoid must be round about the plane's normal");
-          continue;
-        }
-        corners = {geometry.X_BG.translation()};
-        outline.radius = shape.half.x();
-        half_height = shape.half.z();
-        break;
-      case collision::Kind::kBox:
-      case collision::Kind::kHull:
-        outline.kind = Kind::kPolygon;
-        for (const Eigen::Vector3d& vertex : shape.core.vertices) corners.push_back(geometry.X_BG * vertex);
-        break;
-    }
-    std::vector<Eigen::Vector2d> flat;
-    outline.low = std::numeric_limits<double>::infinity();
-    outline.high = -outline.low;
-    for (const Eigen::Vector3d& corner : corners) {
-      const Eigen::Vector3d p_W = X_WB[geometry.body] * corner;
-      flat.push_back(world.in_plane(p_W));
-      outline.low = std::min(outline.low, normal.dot(p_W) - half_height);
-      outline.high = std::max(outline.high, normal.dot(p_W) + half_height);
-    }
-    if (outline.kind == Kind::kPolygon) {
-      for (const int i : hull(flat)) outline.vertices.push_back(corners[i]);
-      if (outline.vertices.size() < 3) {
-        refuse("its outline in the plane of motion has no area");
-        continue;
-      }
-    } else {
-      outline.vertices = corners;
-    }
-    for (const Eigen::Vector3d& vertex : outline.vertices)
-      outline.centre += vertex / static_cast<double>(outline.vertices.size());
-    for (const Eigen::Vector3d& vertex : outline.vertices)
-      outline.reach = std::max(outline.reach, (vertex - outline.centre).norm());
-    outline.reach += outline.radius;
-    outline.first = points;
-    points += static_cast<int>(outline.vertices.size()) + 1;  // and the centre
+    Silhouette seen;
+    seen.outline.geometry = static_cast<int>(g);
+    seen.outline.body = geometries[g].body;
+    if (!builder.look_along_normal(geometries[g], shape, info.kind, seen)) continue;
+    if (!builder.choose_vertices(geometries[g], seen)) continue;
+    seen.outline.first = points;
+    points += static_cast<int>(seen.outline.vertices.size()) + 1;  // and the centre
     outline_of[g] = static_cast<int>(world.outlines_.size());
-    world.outlines_.push_back(std::move(outline));
+    world.outlines_.push_back(std::move(seen.outline));
   }
-
-  const auto overlap = [](const Outline& a, const Outline& b) {
-    const double apart = std::max(a.low, b.low) - std::min(a.high, b.high);
-    const bool thick = a.high - a.low > kSameHeight && b.high - b.low > kSameHeight;
-    return apart < (thick ? -kSameHeight : kSameHeight);
-  };
   for (std::size_t i = 0; i < geometries.size(); ++i) {
     for (std::size_t j = i + 1; j < geometries.size(); ++j) {
       if (!allowed[i * geometries.size() + j] || outline_of[i] < 0 || outline_of[j] < 0) continue;
-      Pair pair{outline_of[i], outline_of[j], 0};
-      const auto outline = [&](int o) -> const Outline& { return world.outlines_[o]; };
-      if (outline(pair.a).kind > outline(pair.b).kind) std::swap(pair.a, pair.b);
-      const Outline &a = outline(pair.a), &b = outline(pair.b);
-      if (a.kind == Kind::kHalfPlane) continue;  // two half-planes
-      if (b.kind == Kind::kDisc && a.radius == 0 && b.radius == 0) continue;
-      if (!overlap(a, b)) continue;
-      pair.height = b.kind == Kind::kHalfPlane ? 0.5 * (a.low + a.high)
-                                               : 0.5 * (std::max(a.low, b.low) + std::min(a.high, b.high));
-      world.pairs_.push_back(pair);
+      builder.add_pair(outline_of[i], outline_of[j]);
     }
   }
   return world;
@@ -282,7 +312,7 @@ void PlanarWorld::find_contacts(std::span<const RigidTransform> X_WB, double mar
       const auto centre = [&](const Outline& o) -> const Eigen::Vector2d& {
         return workspace.points[to_size(o.first) + o.vertices.size()];
       };
-      if ((centre(a) - centre(b)).norm() - a.reach - b.reach >= margin) continue;
+      if ((centre(a) - centre(b)).norm() - a.bounding_radius - b.bounding_radius >= margin) continue;
     }
     if (b.kind == Kind::kHalfPlane) {
       vertices(a, b, pair.height,

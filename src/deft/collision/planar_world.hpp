@@ -34,7 +34,7 @@ class PlanarWorld {
   /// normal are taken.
   /// @param normal_W  unit normal of the plane, one of the world's axes.
   /// Shapes without such an outline (ellipsoids and capsules that lie in the plane, tilted half-spaces) go to
-  /// `diagnostics`.
+  /// `diagnostics`; the result is unusable if there are errors.
   static PlanarWorld build(std::span<const GeometryDescription> geometries, std::span<const unsigned char> allowed,
                            std::span<const RigidTransform> X_WB, const Eigen::Vector3d& normal_W,
                            Diagnostics& diagnostics);
@@ -54,15 +54,17 @@ class PlanarWorld {
                                             // half-plane: a border point
     Eigen::Vector3d normal = Eigen::Vector3d::Zero();  // half-plane, body frame
     double low = 0, high = 0;                          // extent along the plane's normal in the world
-    double reach = 0;                                  // of the circle about vertices' mean that holds them all
-    Eigen::Vector3d centre = Eigen::Vector3d::Zero();
-    int first = 0;  // of its points in the workspace
+    double bounding_radius = 0;                        // of the circle about `centre` that contains the outline
+    Eigen::Vector3d centre = Eigen::Vector3d::Zero();  // mean of the vertices, body frame
+    int first = 0;                                     // of its points in the workspace
   };
   struct Pair {
     int a = 0, b = 0;   // outlines, kind(a) ≤ kind(b)
     double height = 0;  // along the normal, where contacts are drawn
   };
   struct Touch;  // a contact in plane coordinates
+  struct Silhouette;
+  struct Builder;
   void place(std::span<const RigidTransform> X_WB, PlanarWorkspace& workspace) const;
   Eigen::Vector2d in_plane(const Eigen::Vector3d& p_W) const { return {axes_[0].dot(p_W), axes_[1].dot(p_W)}; }
   Touch disc_polygon(const Outline& disc, const Outline& polygon, const PlanarWorkspace& workspace) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Contacts of a scene → the waist: frames, friction and Jacobian rows.
+// Contacts of a scene → ContactProblem: frames, friction and Jacobian rows.
 
 #include "deft/contact/contact_problem.hpp"
 #include "deft/scene/scene.hpp"
@@ -13,7 +13,7 @@ struct AssembleOptions {
 };
 
 /// The axis j along which |n_j| is smallest, the first of those that are equal within 1e-9, so that rounding does not
-/// turn the frame of a contact that stays.
+/// turn the frame of a contact that stays.  @param n_W  unit.
 int tangent_axis(const Eigen::Vector3d& n_W);
 
 /// Tangents of a contact with normal n from B to A. Space: t₁ = normalised e_j × n with j = tangent_axis(n), t₂ = n ×
@@ -30,11 +30,13 @@ bool patch_tangents(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, E
 /// left to the step model. Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈
 /// φ + J_n δ; spin: n·(ω_A − ω_B). A patch in a plane of motion keeps one tangent t, scaled by √((e_t t·a)² + (e_o t·(n
 /// × a))²), a the ellipsoid's axis. Columns of frozen objects are left out, and so are contacts whose normal row
-/// vanishes: joints hold both bodies along the normal (a planar puck on its table), so that no force follows from the
+/// vanishes: joints fix both bodies along the normal (a planar puck on its table), so that no force follows from the
 /// motion. No allocation once grown.
 class Assembler {
  public:
-  explicit Assembler(const scene::Scene& scene);
+  explicit Assembler(const scene::Scene& scene);  // which must outlive it
+  /// @param state  updated, with the contacts of its q. J gets the rows per contact, the columns of both bodies
+  /// ascending.
   void assemble(const scene::SceneState& state, const AssembleOptions& options, ContactProblem& problem);
 
  private:

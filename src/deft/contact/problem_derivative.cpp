@@ -31,6 +31,9 @@ Matrix3d unit_cross_rate(const Vector3d& e, const Vector3d& n) {
   return (Matrix3d::Identity() - t * t.transpose()) * skew(e) / length;
 }
 
+/// Velocity of the point p of a body with the twist V about the world origin.
+Vector3d velocity_at(const Vector6& V, const Vector3d& p) { return V.tail<3>() + V.head<3>().cross(p); }
+
 bool has_frame_tie(const Vector3d& n) {
   Vector3d sizes = n.cwiseAbs();
   std::sort(sizes.data(), sizes.data() + 3);
@@ -91,16 +94,143 @@ const RowDifferentiator::BodyMotion& RowDifferentiator::body_motion(const Column
   return motion;
 }
 
+/// What is known of one contact while its rows and forces are differentiated.
+struct RowDifferentiator::ContactTerms {
+  const Contact& contact;
+  const collision::ContactPair& pair;
+  const collision::ContactMotion& motion;
+  const std::array<double, 4>& f;  // (f_n, f_t1, f_t2, f_spin)
+  std::span<const int> own[2];     // columns of bodies A and B
+  Map dp[2];                       // of the points where force and reaction act, by ζ
+  Map dt1, dt2;                    // of the tangents, by ζ
+  bool follows_axis = false;       // the tangents are those of a patch
+  ContactProblemDerivative::ShapeMaps shape;
+};
+
+/// The columns of both bodies and their places among those of the contact, and the part of ζ = Z dq that each makes.
+void RowDifferentiator::find_columns(const Columns& S, ContactTerms& terms) {
+  terms.own[0] = scene_->model().columns(terms.pair.body_a);
+  terms.own[1] = scene_->model().columns(terms.pair.body_b);
+  const auto& own = terms.own;
+  cols_.clear();
+  std::set_union(own[0].begin(), own[0].end(), own[1].begin(), own[1].end(), std::back_inserter(cols_));
+  for (int x = 0; x < 2; ++x) {
+    at_[x].clear();
+    for (const int c : own[x])
+      at_[x].push_back(static_cast<int>(std::lower_bound(cols_.begin(), cols_.end(), c) - cols_.begin()));
+  }
+  for (int x = 0; x < 2; ++x) {
+    const Vector3d& p = x == 0 ? terms.pair.p_WA : terms.pair.p_WB;
+    for (std::size_t c = 0; c < own[x].size(); ++c) {
+      auto z = Z_[x].col(static_cast<Eigen::Index>(c));
+      z = S.col(own[x][c]);
+      z.tail<3>() += z.head<3>().cross(p);
+    }
+  }
+}
+
+/// How the points where forces act and the tangents move with the shapes.
+void RowDifferentiator::set_frame_rates(const AssembleOptions& options, ContactTerms& terms) const {
+  const Contact& contact = terms.contact;
+  const collision::ContactMotion& motion = terms.motion;
+  terms.dp[0] = options.midpoint_forces ? Map(0.5 * (motion.dp_A + motion.dp_B)) : motion.dp_A;
+  terms.dp[1] = options.midpoint_forces ? terms.dp[0] : motion.dp_B;
+  const Vector3d& axis = scene_->spec().friction.ellipsoid_axis;
+  Vector3d t1, t2;
+  terms.follows_axis =
+      contact.patch && scene_->plane() == scene::Plane::kSpace && patch_tangents(contact.n_W, axis, t1, t2);
+  Matrix3d T1, T2;
+  if (terms.follows_axis)
+    patch_tangent_rates(contact.n_W, axis, T1, T2);
+  else
+    tangent_rates(contact.n_W, scene_->plane(), T1, T2);
+  terms.dt1 = T1 * motion.dn;
+  terms.dt2 = T2 * motion.dn;
+}
+
+/// ∂s of the rows s = φe₁ + E(v_A − v_B) and of the spin n·(ω_A − ω_B), and the maps of the shapes alone.
+void RowDifferentiator::add_rows(int rows, const BodyMotion& A, const BodyMotion& B, ContactTerms& terms,
+                                 ContactProblemDerivative& out) const {
+  const Contact& contact = terms.contact;
+  const std::array<double, 4>& f = terms.f;
+  const Map &dn = terms.motion.dn, &dt1 = terms.dt1, &dt2 = terms.dt2;
+  ContactProblemDerivative::ShapeMaps& shape = terms.shape;
+  const Vector3d u = velocity_at(A.V, contact.p_WA) - velocity_at(B.V, contact.p_WB), w = A.V.head<3>() - B.V.head<3>();
+  const Map du = skew(A.V.head<3>()) * terms.dp[0] - skew(B.V.head<3>()) * terms.dp[1];
+  shape.ds.row(0) = terms.motion.dgap + contact.n_W.transpose() * du + u.transpose() * dn;
+  shape.ds.row(1) = contact.t1_W.transpose() * du + u.transpose() * dt1;
+  if (rows > 2) shape.ds.row(2) = contact.t2_W.transpose() * du + u.transpose() * dt2;
+  if (rows > 3) shape.ds.row(3) = w.transpose() * dn;
+  shape.turn = f[0] * dn + f[1] * dt1 + f[2] * dt2;
+  RowBlocks::Block ds = out.ds.append(rows, cols_);
+  for (int x = 0; x < 2; ++x) {
+    const double sign = x == 0 ? 1.0 : -1.0;
+    const Columns& D = x == 0 ? A.D : B.D;
+    const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
+    for (std::size_t c = 0; c < terms.own[x].size(); ++c) {
+      const int at = at_[x][c];
+      const Vector6 z = Z_[x].col(static_cast<Eigen::Index>(c)), d = sign * D.col(static_cast<Eigen::Index>(c));
+      const Vector3d v = d.tail<3>() + d.head<3>().cross(p);
+      Eigen::Vector4d column = shape.ds.middleCols<6>(6 * x) * z;
+      column +=
+          Eigen::Vector4d(contact.n_W.dot(v), contact.t1_W.dot(v), contact.t2_W.dot(v), contact.n_W.dot(d.head<3>()));
+      for (int r = 0; r < rows; ++r) ds(r, at) += column(r);
+    }
+  }
+}
+
 /// What the shapes alone do to the contact, and how its force turns; rows for dtau_shape.
-void RowDifferentiator::add_shape(const ContactProblemDerivative::ShapeMaps& shape,
-                                  const std::span<const int> (&own)[2], ContactProblemDerivative& out) const {
-  out.shape.push_back(shape);
+void RowDifferentiator::add_shape(const ContactTerms& terms, ContactProblemDerivative& out) const {
+  out.shape.push_back(terms.shape);
   out.dtau_shape.append(12, cols_);
   RowBlocks::Block turn = out.turn.append(3, cols_);
   for (int x = 0; x < 2; ++x) {
-    for (std::size_t c = 0; c < own[x].size(); ++c) {
-      const Vector3d turned = shape.turn.middleCols<6>(6 * x) * Z_[x].col(static_cast<Eigen::Index>(c));
+    for (std::size_t c = 0; c < terms.own[x].size(); ++c) {
+      const Vector3d turned = terms.shape.turn.middleCols<6>(6 * x) * Z_[x].col(static_cast<Eigen::Index>(c));
       for (int r = 0; r < 3; ++r) turn(r, at_[x][c]) += turned(r);
+    }
+  }
+}
+
+/// ∂(Jᵀf) with the columns fixed, from the wrenches [p × F + f₄ n; F] about the world origin; these are also added to
+/// what every column carries.
+void RowDifferentiator::add_forces(const Columns& S, DerivativeParts parts, const ContactTerms& terms,
+                                   ContactProblemDerivative& out) {
+  const Contact& contact = terms.contact;
+  const std::array<double, 4>& f = terms.f;
+  const auto& own = terms.own;
+  const Vector3d F = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
+  RowBlocks::Block dtau = out.dtau.append(static_cast<int>(cols_.size()), cols_);
+  for (int x = 0; x < 2; ++x) {
+    const double sign = x == 0 ? 1.0 : -1.0;
+    const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
+    Map6 wrench;
+    wrench.topRows<3>() = sign * (skew(p) * terms.shape.turn - skew(F) * terms.dp[x] + f[3] * terms.motion.dn);
+    wrench.bottomRows<3>() = sign * terms.shape.turn;
+    Vector6 total;
+    total << sign * (p.cross(F) + f[3] * contact.n_W), sign * F;
+    for (std::size_t c = 0; c < own[x].size(); ++c) {
+      if (frozen_[own[x][c]] != 0) continue;
+      const Eigen::Matrix<double, 12, 1> row = wrench.transpose() * S.col(own[x][c]);
+      if (parts == DerivativeParts::kAll) {
+        RowBlocks::Block dtau_shape = out.dtau_shape.block(out.dtau_shape.size() - 1);
+        for (int r = 0; r < 12; ++r) dtau_shape(r, at_[x][c]) += row(r);
+      }
+      for (int y = 0; y < 2; ++y) {
+        for (std::size_t i = 0; i < own[y].size(); ++i)
+          dtau(at_[x][c], at_[y][i]) += row.segment<6>(6 * y).dot(Z_[y].col(static_cast<Eigen::Index>(i)));
+      }
+      carried_.col(own[x][c]) += total;
+    }
+  }
+}
+
+/// What turning columns add: (S_i × S_c)·(wrenches on all that c carries) for every i that moves c.
+void RowDifferentiator::add_turning_columns(const Columns& S, int nv, ContactProblemDerivative& out) const {
+  for (int c = 0; c < nv; ++c) {
+    if (carried_.col(c).isZero(0)) continue;
+    for (const int i : scene_->model().movers(c)) {
+      out.dtau_columns.push_back({c, i, cross_twist(S.col(i), S.col(c)).dot(carried_.col(c))});
     }
   }
 }
@@ -113,8 +243,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     throw std::invalid_argument(
         "row derivatives: one force per contact and one entry of delta per velocity are needed");
   }
-  const multibody::Model& model = scene_->model();
-  const Columns& S = model.spatial_columns(state.kinematics);
+  const Columns& S = scene_->model().spatial_columns(state.kinematics);
   scene_->collision_world().find_motions(state.kinematics.X_WB, state.contacts, workspace_, motions_);
   out.ds.clear();
   out.dtau.clear();
@@ -133,108 +262,20 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     while (found < state.contacts.size() && state.contacts[found].id != contact.id) ++found;
     if (found == state.contacts.size())
       throw std::invalid_argument("row derivatives: the state lacks a contact of the problem");
-    const collision::ContactPair& pair = state.contacts[found];
-    const collision::ContactMotion& motion = motions_[found++];
-
-    // Columns of both bodies, and the part of ζ = Z dq that column c of one side makes.
-    const std::span<const int> own[2] = {model.columns(pair.body_a), model.columns(pair.body_b)};
-    cols_.clear();
-    std::set_union(own[0].begin(), own[0].end(), own[1].begin(), own[1].end(), std::back_inserter(cols_));
-    for (int x = 0; x < 2; ++x) {
-      at_[x].clear();
-      for (const int c : own[x])
-        at_[x].push_back(static_cast<int>(std::lower_bound(cols_.begin(), cols_.end(), c) - cols_.begin()));
-    }
-    for (int x = 0; x < 2; ++x) {
-      const Vector3d& p = x == 0 ? pair.p_WA : pair.p_WB;
-      for (std::size_t c = 0; c < own[x].size(); ++c) {
-        auto z = Z_[x].col(static_cast<Eigen::Index>(c));
-        z = S.col(own[x][c]);
-        z.tail<3>() += z.head<3>().cross(p);
-      }
-    }
-    const BodyMotion &A = body_motion(S, pair.body_a, delta), &B = body_motion(S, pair.body_b, delta);
-    const auto velocity = [](const BodyMotion& m, const Vector3d& p) -> Vector3d {
-      return m.V.tail<3>() + m.V.head<3>().cross(p);
-    };
-
-    // Where the forces act, the frame, and what the force in the world is.
-    const Map dp_A = options.midpoint_forces ? Map(0.5 * (motion.dp_A + motion.dp_B)) : motion.dp_A;
-    const Map dp_B = options.midpoint_forces ? dp_A : motion.dp_B;
-    Matrix3d T1, T2;
-    const Vector3d& axis = scene_->spec().friction.ellipsoid_axis;
-    Vector3d t1, t2;
-    const bool is_turned =
-        contact.patch && scene_->plane() == scene::Plane::kSpace && patch_tangents(contact.n_W, axis, t1, t2);
-    if (is_turned)
-      patch_tangent_rates(contact.n_W, axis, T1, T2);
-    else
-      tangent_rates(contact.n_W, scene_->plane(), T1, T2);
-    const Map dt1 = T1 * motion.dn, dt2 = T2 * motion.dn;
-    const std::array<double, 4>& f = force[k];
-    const Vector3d F = f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W;
-
-    // Rows s = φe₁ + E(v_A − v_B), and the spin n·(ω_A − ω_B).
-    const int rows = problem.J.rows(static_cast<int>(k));
-    ContactProblemDerivative::ShapeMaps shape;
-    const Vector3d u = velocity(A, contact.p_WA) - velocity(B, contact.p_WB), w = A.V.head<3>() - B.V.head<3>();
-    const Map du = skew(A.V.head<3>()) * dp_A - skew(B.V.head<3>()) * dp_B;
-    shape.ds.row(0) = motion.dgap + contact.n_W.transpose() * du + u.transpose() * motion.dn;
-    shape.ds.row(1) = contact.t1_W.transpose() * du + u.transpose() * dt1;
-    if (rows > 2) shape.ds.row(2) = contact.t2_W.transpose() * du + u.transpose() * dt2;
-    if (rows > 3) shape.ds.row(3) = w.transpose() * motion.dn;
-    shape.turn = f[0] * motion.dn + f[1] * dt1 + f[2] * dt2;
-    RowBlocks::Block ds = out.ds.append(rows, cols_);
-    for (int x = 0; x < 2; ++x) {
-      const double sign = x == 0 ? 1.0 : -1.0;
-      const Columns& D = x == 0 ? A.D : B.D;
-      const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
-      for (std::size_t c = 0; c < own[x].size(); ++c) {
-        const int at = at_[x][c];
-        const Vector6 z = Z_[x].col(static_cast<Eigen::Index>(c)), d = sign * D.col(static_cast<Eigen::Index>(c));
-        const Vector3d v = d.tail<3>() + d.head<3>().cross(p);
-        Eigen::Vector4d column = shape.ds.middleCols<6>(6 * x) * z;
-        column +=
-            Eigen::Vector4d(contact.n_W.dot(v), contact.t1_W.dot(v), contact.t2_W.dot(v), contact.n_W.dot(d.head<3>()));
-        for (int r = 0; r < rows; ++r) ds(r, at) += column(r);
-      }
-    }
-
-    // Generalised forces: wrenches [p × F + f₄ n; F] about the world origin.
-    if (parts == DerivativeParts::kAll) add_shape(shape, own, out);
-    RowBlocks::Block dtau = out.dtau.append(static_cast<int>(cols_.size()), cols_);
-    for (int x = 0; x < 2; ++x) {
-      const double sign = x == 0 ? 1.0 : -1.0;
-      const Vector3d& p = x == 0 ? contact.p_WA : contact.p_WB;
-      Map6 wrench;
-      wrench.topRows<3>() = sign * (skew(p) * shape.turn - skew(F) * (x == 0 ? dp_A : dp_B) + f[3] * motion.dn);
-      wrench.bottomRows<3>() = sign * shape.turn;
-      Vector6 total;
-      total << sign * (p.cross(F) + f[3] * contact.n_W), sign * F;
-      for (std::size_t c = 0; c < own[x].size(); ++c) {
-        if (frozen_[own[x][c]] != 0) continue;
-        const Eigen::Matrix<double, 12, 1> row = wrench.transpose() * S.col(own[x][c]);
-        if (parts == DerivativeParts::kAll) {
-          RowBlocks::Block dtau_shape = out.dtau_shape.block(out.dtau_shape.size() - 1);
-          for (int r = 0; r < 12; ++r) dtau_shape(r, at_[x][c]) += row(r);
-        }
-        for (int y = 0; y < 2; ++y) {
-          for (std::size_t i = 0; i < own[y].size(); ++i)
-            dtau(at_[x][c], at_[y][i]) += row.segment<6>(6 * y).dot(Z_[y].col(static_cast<Eigen::Index>(i)));
-        }
-        carried_.col(own[x][c]) += total;
-      }
-    }
-    out.nonsmooth_points.push_back(motion.nonsmooth);
-    out.frame_ties.push_back(!is_turned && scene_->plane() == scene::Plane::kSpace && has_frame_tie(contact.n_W));
+    ContactTerms terms{
+        .contact = contact, .pair = state.contacts[found], .motion = motions_[found], .f = force[k], .shape = {}};
+    ++found;
+    find_columns(S, terms);
+    const BodyMotion &A = body_motion(S, terms.pair.body_a, delta), &B = body_motion(S, terms.pair.body_b, delta);
+    set_frame_rates(options, terms);
+    add_rows(problem.J.rows(static_cast<int>(k)), A, B, terms, out);
+    if (parts == DerivativeParts::kAll) add_shape(terms, out);
+    add_forces(S, parts, terms, out);
+    out.nonsmooth_points.push_back(terms.motion.nonsmooth);
+    out.frame_ties.push_back(!terms.follows_axis && scene_->plane() == scene::Plane::kSpace &&
+                             has_frame_tie(contact.n_W));
   }
-
-  for (int c = 0; c < problem.nv; ++c) {
-    if (carried_.col(c).isZero(0)) continue;
-    for (const int i : model.movers(c)) {
-      out.dtau_columns.push_back({c, i, cross_twist(S.col(i), S.col(c)).dot(carried_.col(c))});
-    }
-  }
+  add_turning_columns(S, problem.nv, out);
 }
 
 }  // namespace deft::contact

@@ -1,5 +1,5 @@
 #pragma once
-// The waist's derivative: how contact rows and contact forces change with the configuration, in plain data.
+// The derivative of ContactProblem: how contact rows and contact forces change with the configuration, in plain data.
 
 #include <array>
 #include <span>
@@ -15,31 +15,31 @@ namespace deft::contact {
 struct ContactProblemDerivative {
   /// One entry of a sparse matrix.
   struct Entry {
-    int row, col;
-    double value;
+    int row, col;  // velocity indices
+    double value;  // adds to what other entries have there
   };
   /// Maps from ζ = (θ_A, η_A, θ_B, η_B), displacements of the two shapes over their bodies: turns and shifts at the
   /// witness points p_WA, p_WB, in the world.
   struct ShapeMaps {
-    Eigen::Matrix<double, 4, 12> ds = Eigen::Matrix<double, 4, 12>::Zero();
-    Eigen::Matrix<double, 3, 12> turn = Eigen::Matrix<double, 3, 12>::Zero();
+    Eigen::Matrix<double, 4, 12> ds = Eigen::Matrix<double, 4, 12>::Zero();    // ζ → φe₁ + Jδ, rows n, t₁, t₂, spin
+    Eigen::Matrix<double, 3, 12> turn = Eigen::Matrix<double, 3, 12>::Zero();  // ζ → [n t₁ t₂] f at fixed f
   };
 
   RowBlocks ds;    // ∂(φe₁ + J_iδ)/∂q, rows as in J
-  RowBlocks dtau;  // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies held: square, row k belongs to cols(i)[k]
+  RowBlocks dtau;  // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies fixed: square, row k belongs to cols(i)[k]
   std::vector<Entry> dtau_columns;  // what the turning columns add to Σ ∂(Jᵀf)/∂q: (S_i × S_c)·wrench on what c carries
   RowBlocks turn;                   // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
   std::vector<ShapeMaps> shape;     // the same for the shapes alone
   RowBlocks dtau_shape;             // 12 × columns: transposed map ζ → J_iᵀf_i
-  std::vector<collision::NonsmoothPoint> nonsmooth_points;
-  std::vector<char> frame_ties;  // space: the two smallest |n_j| are equal, so that the tangents jump (pyramids depend
-                                 // on them)
+  std::vector<collision::NonsmoothPoint> nonsmooth_points;  // per contact
+  std::vector<char> frame_ties;  // per contact, in space: the two smallest |n_j| are equal, so that the tangents jump
+                                 // (pyramids depend on them)
 };
 
 /// The derivative of the tangents of `tangents` with respect to n:  dt₁ = T₁ dn, dt₂ = T₂ dn.
 void tangent_rates(const Eigen::Vector3d& n_W, scene::Plane plane, Eigen::Matrix3d& T1, Eigen::Matrix3d& T2);
 
-/// The same for `patch_tangents`. @pre the axis is not normal to the plane.
+/// The same for `patch_tangents`. @pre the axis is not along n.
 void patch_tangent_rates(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, Eigen::Matrix3d& T1,
                          Eigen::Matrix3d& T2);
 
@@ -50,7 +50,7 @@ enum class DerivativeParts { kAll, kMotion };
 /// grown. One object per thread.
 class RowDifferentiator {
  public:
-  explicit RowDifferentiator(const scene::Scene& scene);
+  explicit RowDifferentiator(const scene::Scene& scene);  // which must outlive it
   /// @param state    at the configuration of `problem`, with the contacts from which it was assembled.
   /// @param options  as in the assembly.  @param delta  [rad, m], size nv.  @param force  per contact of the problem
   /// [N, N·m].
@@ -67,8 +67,14 @@ class RowDifferentiator {
     Columns D;  // of the columns of the body
     bool is_known = false;
   };
-  void add_shape(const ContactProblemDerivative::ShapeMaps& shape, const std::span<const int> (&own)[2],
-                 ContactProblemDerivative& out) const;
+  struct ContactTerms;
+  void find_columns(const Columns& S, ContactTerms& terms);
+  void set_frame_rates(const AssembleOptions& options, ContactTerms& terms) const;
+  void add_rows(int rows, const BodyMotion& A, const BodyMotion& B, ContactTerms& terms,
+                ContactProblemDerivative& out) const;
+  void add_shape(const ContactTerms& terms, ContactProblemDerivative& out) const;
+  void add_forces(const Columns& S, DerivativeParts parts, const ContactTerms& terms, ContactProblemDerivative& out);
+  void add_turning_columns(const Columns& S, int nv, ContactProblemDerivative& out) const;
   const BodyMotion& body_motion(const Columns& S, int body, const Eigen::VectorXd& delta);
 
   const scene::Scene* scene_;

@@ -1,5 +1,5 @@
 #pragma once
-// Points of a flat patch that its corners stand for.
+// Redundant contacts: points of a flat patch whose constraint follows from that of its corners.
 
 #include <cstdint>
 #include <span>
@@ -20,7 +20,8 @@ namespace deft::contact {
 /// is four contacts, or two on its edge. True of rigid contacts without a barrier (κ = ∞). One object per thread.
 class RedundantContacts {
  public:
-  /// @param redundant  resized; per contact 1 where corners, which are not redundant themselves, stand for it.
+  /// @param redundant  resized; per contact 1 if its constraint follows from those of corners, which are not
+  /// redundant themselves.
   /// No allocation once grown.
   void find(std::span<const Contact> contacts, std::vector<char>& redundant);
 

@@ -18,7 +18,7 @@ constexpr const char* kInstall =
     "install it with 'python -m pip install mujoco-core==" DEFT_MUJOCO_VERSION
     "' and set DEFT_MUJOCO_LIBRARY to the file libmujoco.so." DEFT_MUJOCO_VERSION " of that package";
 
-/// MuJoCo calls it for all that it has to say; errors go on as exceptions through its frames.
+/// MuJoCo's handler of all its messages; errors leave it as exceptions, through MuJoCo's frames.
 void handle(const mjLogMessage* message) {
   if (message->level >= mjLOG_ERROR)
     throw MujocoError(fmt::format("MuJoCo: {}{}{}", message->subject, message->body != nullptr ? ": " : "",

@@ -1,5 +1,5 @@
 #pragma once
-// MuJoCo's C interface, loaded when it is asked for. Internal to the room: includes MuJoCo's headers.
+// MuJoCo's C interface, loaded when it is asked for. Internal to the module: includes MuJoCo's headers.
 
 #include <mujoco/mujoco.h>
 
@@ -15,7 +15,7 @@ class MujocoError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The functions that the room calls, with the types of the headers, so that signatures cannot drift.
+/// The functions that the module calls, with the types of the headers, so that signatures cannot drift.
 struct MujocoLibrary {
 #define DEFT_MUJOCO_FUNCTIONS(X)                                                                                      \
   X(mj_version) X(mj_versionString) X(mju_setLogHandler) X(mju_error) X(mj_makeSpec) X(mj_deleteSpec) X(mj_compile)   \
@@ -26,7 +26,8 @@ struct MujocoLibrary {
 #define DEFT_MUJOCO_POINTER(name) decltype(&::name) name = nullptr;
   DEFT_MUJOCO_FUNCTIONS(DEFT_MUJOCO_POINTER)
 #undef DEFT_MUJOCO_POINTER
-  std::string path;  // what was loaded
+  /// Of the file that was loaded.
+  std::string path;
 };
 
 /// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says,
@@ -38,20 +39,20 @@ const MujocoLibrary& mujoco();
 /// Loads one file. @throws InputError as above.
 MujocoLibrary load_mujoco(const std::string& path);
 
-/// What MuJoCo made it also frees.
+/// Frees a specification by MuJoCo's own function, because MuJoCo allocated it.
 struct SpecDeleter {
-  void operator()(mjSpec* spec) const { mujoco().mj_deleteSpec(spec); }
+  void operator()(mjSpec* spec) const { mujoco().mj_deleteSpec(spec); }  // for std::unique_ptr
 };
 /// The same for models.
 struct ModelDeleter {
-  void operator()(mjModel* model) const { mujoco().mj_deleteModel(model); }
+  void operator()(mjModel* model) const { mujoco().mj_deleteModel(model); }  // for std::unique_ptr
 };
 /// The same for simulations.
 struct DataDeleter {
-  void operator()(mjData* data) const { mujoco().mj_deleteData(data); }
+  void operator()(mjData* data) const { mujoco().mj_deleteData(data); }  // for std::unique_ptr
 };
-using SpecPointer = std::unique_ptr<mjSpec, SpecDeleter>;
-using ModelPointer = std::unique_ptr<mjModel, ModelDeleter>;
-using DataPointer = std::unique_ptr<mjData, DataDeleter>;
+using SpecPointer = std::unique_ptr<mjSpec, SpecDeleter>;     // owns what mj_makeSpec returns
+using ModelPointer = std::unique_ptr<mjModel, ModelDeleter>;  // owns what mj_compile returns
+using DataPointer = std::unique_ptr<mjData, DataDeleter>;     // owns what mj_makeData returns
 
 }  // namespace deft::plant

@@ -29,26 +29,26 @@ struct PlantOptions {
   /// else 0. On the quasidynamic plant, whose objects move as if M/h damped them: γ = 1/h of the scene (or
   /// step.object_damping) whatever the inner step.
   Eigen::VectorXd object_damping;
-  /// Told of every inner step of deft's own plants, failed ones too, with the model that made it. MuJoCo solves no
-  /// problem of ours: never called.
+  /// Called after every inner step of deft's own plants, failed ones too, with the model that made it. Never called for
+  /// MuJoCo, which solves another problem.
   std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> on_step;
 };
 
 /// How an advance ended. Whatever it was, `state` is finite.
 enum class PlantStatus {
-  kOk,
+  kOk,          // the whole period
   kStepFailed,  // the plant's own solver failed; the state is that before the failed inner step
-  kDiverged  // the simulation left what numbers can hold (MuJoCo's bad qpos, qvel or qacc); the state is the last good
-             // one
+  kDiverged     // the state is no longer finite or reasonable (MuJoCo's bad qpos, qvel or qacc); the state is the last
+                // good one
 };
-std::string_view to_string(PlantStatus status);
+std::string_view to_string(PlantStatus status);  // "Ok", "StepFailed", "Diverged"
 
 /// A simulated world with impedance-controlled robots, advanced period by period.
 class Plant {
  public:
   virtual ~Plant() = default;
-  virtual std::string_view name() const = 0;
-  virtual const scene::Scene& scene() const = 0;
+  virtual std::string_view name() const = 0;      // the word of --plant
+  virtual const scene::Scene& scene() const = 0;  // what it was made of
   /// What the plant adds to the scene and how it computes, a line each: integrator, contact settings, damping of joints
   /// and objects.
   virtual std::vector<std::string> settings() const = 0;
@@ -62,19 +62,19 @@ class Plant {
   virtual const dynamics::State& state() const = 0;
   /// The contacts of the last inner step, in the scene's bodies, as the run folder keeps them.
   virtual void contacts(std::vector<dynamics::ContactRecord>& out) const = 0;
-  /// Kinetic and potential energy [J]; NaN if the plant knows none.
+  /// Kinetic energy and potential energy of gravity and springs [J]; NaN if the plant computes none.
   virtual double energy() const = 0;
   /// The worst scaled residual of the inner steps of the last advance; NaN if the plant has no certificate.
   virtual double residual() const = 0;
 };
 
-/// Builds a plant of `scene`, which it copies what it needs from; `scene` must outlive it. @throws InputError for what
+/// Builds a plant of `scene`, which must outlive it. @throws InputError for what
 /// the plant cannot simulate (named), and if MuJoCo is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
-/// γ per object for a plan of step length h (infinity: of second order, so that nothing resists its objects unless it
-/// is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that gravity does
-/// not act on (at the start), 0 for others.
+/// γ [1/s] per object for a plan of step length h [s] (infinity: of second order, so that nothing resists its objects
+/// unless it is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that
+/// gravity does not act on (at the start), 0 for others.
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h);
 
 }  // namespace deft::plant

@@ -22,11 +22,11 @@ Eigen::VectorXd damping_of_objects(const scene::Scene& scene, const PlantOptions
 /// @throws std::invalid_argument unless 0 < period_s < ∞.
 int inner_steps(double period_s, double step);
 
-/// u_last + (u − u_last)·k/n, exactly u for k = n.  @throws nothing; no allocation when `out` has the size.
+/// out = u_last + (u − u_last)·k/n, exactly u for k = n. No allocation when `out` has the size.
 void interpolate_targets(const Eigen::VectorXd& u_last, const Eigen::VectorXd& u, int k, int n, Eigen::VectorXd& out);
 
 /// @throws std::invalid_argument for a wrong size or an entry that is not finite. `v` may be empty.
 void check_state(const scene::Scene& scene, const dynamics::State& start);
-void check_targets(const scene::Scene& scene, const Eigen::VectorXd& u);
+void check_targets(const scene::Scene& scene, const Eigen::VectorXd& u);  // size nu, finite
 
 }  // namespace deft::plant

@@ -53,7 +53,7 @@ class StepPlant final : public Plant {
         settings_(plant_settings(kind, scene, options)),
         start_(scene.make_state()),
         end_(scene.make_state()) {
-    stepper(options.step);  // tells now what the model refuses
+    stepper(options.step);  // so that what the model refuses is reported at once
     reset({.q = scene.initial_configuration(), .v = scene.initial_velocity()}, VectorXd::Zero(scene.nu()));
   }
 

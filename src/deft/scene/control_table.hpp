@@ -22,10 +22,10 @@ class ControlTable {
   ControlTable(const ControlSettings& settings, const multibody::Model& model, std::span<const Robot> robots,
                const Eigen::VectorXd& q_start, Diagnostics& diagnostics);
 
-  Eigen::MatrixXd Q, R, Qf;      // nx × nx, nu × nu, nx × nx
-  Eigen::VectorXd x_min, x_max;  // nx, ±infinity: none
-  Eigen::VectorXd x_price;       // nx, infinity: hard; empty: all hard
-  Eigen::VectorXd u_min, u_max;  // nu
+  Eigen::MatrixXd Q, R, Qf;      // weights of x [nx × nx], u [nu × nu] and the last x [nx × nx]
+  Eigen::VectorXd x_min, x_max;  // bounds of the state, size nx; ±infinity: none
+  Eigen::VectorXd x_price;       // cost per unit of violation of these, size nx; infinity: hard; empty: all hard
+  Eigen::VectorXd u_min, u_max;  // bounds of the input, size nu; ±infinity: none
 
   /// Where the reference is at time t [s]: linear between knots (rotations along the shortest turn), held before and
   /// after. Velocities are those of the knots where any of them states one, otherwise those of the motion from `t` to

@@ -16,8 +16,11 @@ namespace deft::scene {
 class FrictionTable {
  public:
   FrictionTable() = default;
+  /// Resolves coefficients and names; unknown names and coefficients that are negative or not finite are errors.
+  /// @param geometries  in the order of the models' links and their collision geometries.
   FrictionTable(const WorldSpec& spec, const multibody::Model& model,
                 std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
+  /// Friction between geometries `a` and `b`, whatever their order. No allocation.
   PairFriction pair(int a, int b) const;
 
  private:

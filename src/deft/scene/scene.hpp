@@ -24,8 +24,8 @@ class ControlTable;
 
 /// An actuated model: impedance-controlled joints, or joints driven by forces.
 struct Robot {
-  std::string name;
-  int model = -1;
+  std::string name;                // of the model
+  int model = -1;                  // index in multibody::Model::models()
   Drive drive = Drive::kPosition;  // force: commands are joint forces [N, N·m], and there are no springs
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;  // its joints are consecutive in q, v and u
   Eigen::VectorXd stiffness;     // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
@@ -35,21 +35,21 @@ struct Robot {
 };
 /// A movable model that no robot actuates.
 struct Object {
-  std::string name;
-  int model = -1;
-  int first_q = 0, nq = 0, first_v = 0, nv = 0;
-  double mass = 0;
-  bool frozen = false;
+  std::string name;                                 // of the model
+  int model = -1;                                   // index in multibody::Model::models()
+  int first_q = 0, nq = 0, first_v = 0, nv = 0;     // its coordinates are consecutive in q, and its velocities in v
+  double mass = 0;                                  // [kg], of all its bodies
+  bool frozen = false;                              // does not move: δ_u = 0
   std::optional<LimitSurfaceSpec> limit_surface{};  // friction of its support
   std::optional<double> damping{};                  // γ [1/s] of the force −γ M v, if step.object_damping states it
 };
 
 /// Friction of one pair of geometries.
 struct PairFriction {
-  double mu = 0;
-  bool frictionless = false;                 // one row
+  double mu = 0;                             // [-] ≥ 0
+  bool frictionless = false;                 // the contact has its normal row alone
   bool patch = false;                        // friction ellipsoid, with torsion in space
-  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]
+  std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]: scales of the rows t₁, t₂ and spin
 };
 
 /// Where a body is and how it moves: its origin, in the world.
@@ -61,8 +61,8 @@ struct BodyState {
 
 /// An external force and torque on a body [N, N·m], or an impulse [N·s, N·m·s].
 struct Wrench {
-  int body = -1;
-  Eigen::Vector3d force_W, torque_W;  // torque about the body's origin
+  int body = -1;                      // index in multibody::Model::bodies()
+  Eigen::Vector3d force_W, torque_W;  // in the world; torque about the body's origin
   double from = 0, to = 0;            // [s]
   bool impulse = false;             // acts in the step that starts at or before `from`; with `when`, from that step on
   std::optional<Condition> when{};  // of t and the body's state at the start of a step (kBodyVariables)
@@ -75,11 +75,12 @@ struct Wrench {
 
 /// Everything that moves with q; one per thread.
 struct SceneState {
-  Eigen::VectorXd q;
-  multibody::Kinematics kinematics;
-  collision::CollisionWorkspace collision;
-  std::vector<collision::ContactPair> contacts;
-  collision::PlanarWorkspace planar;
+  Eigen::VectorXd q;                             // size nq, of the last Scene::update
+  multibody::Kinematics kinematics;              // poses and joint Jacobians at q
+  collision::CollisionWorkspace collision;       // scratch of Scene::find_contacts
+  std::vector<collision::ContactPair> contacts;  // found last
+  collision::PlanarWorkspace planar;             // scratch of Scene::find_planar_contacts
+  /// Poses of the bodies in the world, by body index.
   std::span<const RigidTransform> X_WB() const { return kinematics.X_WB; }
 };
 
@@ -105,38 +106,41 @@ class Scene {
   /// configurations of the file. @throws InputError for names and numbers that do not fit the world.
   Scene starting_at(const ConfigurationSpec& start) const;
 
-  const WorldSpec& spec() const;
-  const SceneSettings& settings() const;
+  const WorldSpec& spec() const;          // the world as it was stated
+  const SceneSettings& settings() const;  // of what is done with it
   /// What Scene::build takes: the world as it was stated, with the settings of this scene.
   SceneSpec description() const;
-  const multibody::Model& model() const;
-  const collision::CollisionWorld& collision_world() const;
-  int nq() const;
-  int nv() const;
-  int nu() const;
-  std::span<const Robot> robots() const;
-  std::span<const Object> objects() const;
-  std::span<const int> actuated() const;             // velocity index of each command, size nu
-  std::span<const int> command_coordinates() const;  // index in q of each command, size nu
-  std::vector<std::string> names_q() const;
-  std::vector<std::string> names_v() const;
-  std::vector<std::string> names_u() const;
-  std::vector<std::string> names_bodies() const;
-  Plane plane() const;
+  const multibody::Model& model() const;                     // kinematics and inertia of all bodies
+  const collision::CollisionWorld& collision_world() const;  // all collision geometries
+  int nq() const;                                            // size of a configuration q
+  int nv() const;                                            // size of a velocity v or a displacement δ
+  int nu() const;                                            // size of a command u: the robots' joints
+  std::span<const Robot> robots() const;                     // in the order in which their models are declared
+  std::span<const Object> objects() const;                   // likewise
+  std::span<const int> actuated() const;                     // velocity index of each command, size nu
+  std::span<const int> command_coordinates() const;          // index in q of each command, size nu
+  std::vector<std::string> names_q() const;                  // "model/coordinate", size nq
+  std::vector<std::string> names_v() const;                  // "model/velocity", size nv
+  std::vector<std::string> names_u() const;                  // of the actuated velocities, size nu
+  std::vector<std::string> names_bodies() const;             // by body index; the first is the world
+  Plane plane() const;                                       // of motion; kSpace: none
+  /// Friction between two geometries of collision_world(), whatever their order. No allocation.
   PairFriction friction(int geometry_a, int geometry_b) const;
-  std::span<const Wrench> wrenches() const;
+  std::span<const Wrench> wrenches() const;  // in the order of the file
 
   /// The configuration of that name, with what it leaves out from the defaults. @throws InputError for an unknown name.
   Eigen::VectorXd configuration(const std::string& name) const;
+  /// The scene's `initial` configuration, or the defaults, size nq; quaternions have unit norm.
   Eigen::VectorXd initial_configuration() const;
   /// Velocity that the initial configuration states, size nv; 0 where it states none.
   Eigen::VectorXd initial_velocity() const;
-  /// The initial configuration with what the goal names at its target.
+  /// The initial configuration with what the goal names at its target. @throws InputError for unknown names.
   Eigen::VectorXd goal_configuration(const GoalSpec& goal) const;
-  /// Joint targets u for the step [t, t + h]: `linear` at its end, `hold` at its start (scene_file conventions). No
-  /// allocation. Where a servo gives the commands they are those of the initial configuration.
+  /// Commands u of size nu for the step [t, t + h] [s]: joint targets [rad, m], forces [N·m, N] or velocities [rad/s,
+  /// m/s]; `linear` takes them at the end of the step, `hold` at its start (README.md). No allocation. A servo answers
+  /// as in the initial configuration.
   void command(double t, double h, Eigen::VectorXd& u) const;
-  /// The same in a state, which servos look at; `state` must be updated.
+  /// The same where a servo depends on the state, which must be updated.
   void command(double t, double h, const SceneState& state, Eigen::VectorXd& u) const;
   /// Weights, bounds and reference of `control:`; null without it.
   const ControlTable* control() const;
@@ -145,10 +149,11 @@ class Scene {
   /// How long the commands last [s]: the last knot, the last phase of a servo, or what they say; 0 without commands.
   double last_knot_time() const;
 
+  /// Storage for one thread, with q the initial configuration; kinematics and contacts are not computed yet.
   SceneState make_state() const;
-  /// Poses and joint Jacobians at q. No allocation.
+  /// Copies q, of size nq, and computes poses and joint Jacobians there. No allocation.
   void update(const Eigen::VectorXd& q, SceneState& state) const;
-  /// Contact candidates nearer than `margin` at the state's q, into state.contacts.
+  /// Contact candidates with a gap below `margin` [m] at the state's q, into state.contacts. Allocates only to grow.
   void find_contacts(double margin, SceneState& state) const;
   /// The same between the outlines of the geometries in the plane of motion (collision::PlanarWorld), vertex by vertex.
   /// @pre the scene's model is limit-surface.

@@ -1,5 +1,5 @@
 #pragma once
-// Commanded velocities that look at where things are: u = gain · K (q_des − q), phase after phase.
+// Commanded velocities that depend on the state: u = gain · K (q_des − q), phase after phase.
 
 #include <Eigen/Core>
 #include <array>
@@ -23,12 +23,13 @@ struct Robot;
 /// in yz), θ turns about the third. Angles are not wrapped: those of base and robot follow their coordinates.
 class ServoTable {
  public:
-  ServoTable() = default;
-  /// @param kinematics  at `q`, which tells how joint frames lie.  @param plane  of motion; space: only phases without
+  ServoTable() = default;  // without phases
+  /// Resolves names and joint frames; every problem goes to `diagnostics`. @param kinematics  updated at `q`, where the
+  /// joint frames are read.  @param plane  of motion; space: only phases without
   /// a base.
   ServoTable(const ServoSpec& spec, const multibody::Model& model, std::span<const Robot> robots,
              const Eigen::VectorXd& q, const multibody::Kinematics& kinematics, Plane plane, Diagnostics& diagnostics);
-  bool empty() const { return phases_.empty(); }
+  bool empty() const { return phases_.empty(); }  // whether there is no servo
   /// End of the last phase that has one [s]; 0 without.
   double last_time() const;
   /// Velocities at time t, size nu; robots that the phase does not name get 0. No allocation.

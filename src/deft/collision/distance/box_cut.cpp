@@ -28,9 +28,9 @@ const PosedShape* cut_box(const PosedShape& box, const PosedShape& other, BoxCut
     const double lowest = n.dot(support_core(other, -n) - box.p_WG);
     depth = std::min(depth, half(f / 2) - lowest);
   }
-  const double reach = std::max(depth, 0.0) + 3 * r;
-  const Vector3d low = (-half).cwiseMax(c - Vector3d::Constant(reach)),
-                 high = half.cwiseMin(c + Vector3d::Constant(reach));
+  const double cut_distance = std::max(depth, 0.0) + 3 * r;
+  const Vector3d low = (-half).cwiseMax(c - Vector3d::Constant(cut_distance)),
+                 high = half.cwiseMin(c + Vector3d::Constant(cut_distance));
   if ((high - low).minCoeff() <= 0 || (high - low).maxCoeff() > kMuchSmaller * 2 * half.maxCoeff()) return nullptr;
 
   Shape& shape = cut.shape;

@@ -7,9 +7,9 @@ namespace deft::collision {
 
 /// Scratch of cut_box: the smaller box and its pose. One per thread.
 struct BoxCut {
-  BoxCut();
-  Shape shape;
-  PosedShape posed;
+  BoxCut();          // a cube, to be resized
+  Shape shape;       // the smaller box in its own frame
+  PosedShape posed;  // that shape at its pose, vertices and normals computed
 };
 
 /// A box inside `box` with the same penetration depth and witnesses against `other`, or nullptr when it would not be

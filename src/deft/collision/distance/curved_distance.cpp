@@ -59,7 +59,7 @@ bool try_features(const PosedShape& a, const PosedShape& b, const Vector3d& n0, 
   list_features(b, n0, angle, list_b);
   for (int i = 0; i < list_a.count; ++i) {
     for (int j = 0; j < list_b.count; ++j) {
-      // Penetrating, a normal that neither curvature nor an edge holds in two directions is no maximum of s(n).
+      // Penetrating, a normal that neither curvatures nor edges determine in two directions is no maximum of s(n).
       if (!first_is_enough && list_a.items[i].stiffness() + list_b.items[j].stiffness() < 2) continue;
       const auto p = polish(a, list_a.items[i], b, list_b.items[j], n0, 3 * angle);
       if (!p || (first_is_enough && p->distance < 0)) continue;

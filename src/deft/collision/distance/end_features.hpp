@@ -8,11 +8,11 @@ namespace deft::collision {
 
 /// Scratch of this file's functions; one per thread.
 struct EndScratch {
-  Piece a, b;
-  ClipScratch clip;
-  std::vector<ClippedCorner> corners;
-  std::vector<double> azimuths;  // of rim points
-  BoxCut cut;
+  Piece a, b;                          // the end features of A and B
+  ClipScratch clip;                    // of their intersection
+  std::vector<ClippedCorner> corners;  // of their intersection
+  std::vector<double> azimuths;        // of rim points
+  BoxCut cut;                          // of the box in a pair of very different sizes
 };
 
 /// Sets `piece` to the feature of the core within `slab` [m] of its end along frame.n: the lowest for A, the highest

@@ -10,16 +10,16 @@ namespace deft::collision {
 
 /// Answer of gjk_distance.
 struct GjkResult {
-  bool disjoint = false;  // false: the cores touch or overlap (to rounding)
-  Proximity proximity;    // if disjoint: of the cores, radii not included
-  int corners = 0;        // otherwise: of a simplex of the difference A − B that holds the origin
-  std::array<Vector3d, 4> simplex;
+  bool disjoint = false;            // false: the cores touch or overlap (to rounding)
+  Proximity proximity;              // if disjoint: of the cores, radii not included
+  int corners = 0;                  // otherwise: of a simplex of the difference A − B that contains the origin
+  std::array<Vector3d, 4> simplex;  // these corners, differences of points of the cores [m]
 };
 
 /// Minimises ‖x − y‖ over x ∈ core(A), y ∈ core(B). Stops when ‖v‖ − s(v/‖v‖) ≤ max(1e-15 scale, relative_tolerance
 /// ‖v‖), which leaves n wrong by up to √(2 relative_tolerance) rad, or without progress. Curved cores converge
-/// linearly: ask for little and polish. No allocation. Source: Gilbert, Johnson, Keerthi 1988; closest points on
-/// simplices as in Ericson, Real-Time Collision Detection, ch. 5.
+/// linearly: give a coarse tolerance and polish the answer. No allocation. Source: Gilbert, Johnson, Keerthi 1988;
+/// closest points on simplices as in Ericson, Real-Time Collision Detection, ch. 5.
 GjkResult gjk_distance(const PosedShape& a, const PosedShape& b, double relative_tolerance = 0);
 
 /// A start for the polish of overlapping cores.
@@ -30,8 +30,8 @@ struct PenetrationGuess {
 };
 
 /// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's simplex, until
-/// its nearest face is on the surface or its room is used up. Nothing if the difference is flat. No allocation.
-/// Source: van den Bergen 2001 (expanding polytope algorithm), with a fixed number of faces.
+/// its nearest face is on the surface or the fixed number of faces is used up. Nothing if the difference is flat. No
+/// allocation. Source: van den Bergen 2001 (expanding polytope algorithm), with a fixed number of faces.
 std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
 
 }  // namespace deft::collision

@@ -9,7 +9,7 @@ namespace {
 constexpr int kMaxVertices = 128;
 constexpr int kMaxFaces = 4 * kMaxVertices;
 constexpr double kConverged = 1e-5;  // of the sizes: between s(n) and its bound
-constexpr double kGlobal = 1e-4;     // what still counts as near the optimum when the room is used up
+constexpr double kGlobal = 1e-4;     // what still counts as near the optimum when no face is left
 
 struct Face {
   std::array<int, 3> v;

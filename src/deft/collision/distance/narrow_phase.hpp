@@ -7,7 +7,9 @@
 namespace deft::collision {
 
 /// Scratch of find_proximity; one per thread.
-struct NarrowScratch { EndScratch ends; };
+struct NarrowScratch {
+  EndScratch ends;  // of the general methods
+};
 
 /// Signed distance with witness points, radii included, n from B to A, whatever the order of the kinds. Polytope cores
 /// must have their world vertices. @throws std::invalid_argument for two half-spaces.

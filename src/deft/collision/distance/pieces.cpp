@@ -14,8 +14,8 @@ Piece& next_piece(std::vector<Piece>& pool, int& count) {
   return pool[count++];
 }
 
-/// The end of the piece that is farthest along sign · n.
-double reach_of(const Piece& piece, double sign) {
+/// Height along sign · n of the corner that is farthest along it.
+double highest_end(const Piece& piece, double sign) {
   double best = -INFINITY;
   for (const auto& x : piece.corners) best = std::max(best, sign * piece.height(x));
   return best;
@@ -85,11 +85,11 @@ std::array<Vector3d, 2> side_line(const PosedShape& s, const Vector3d& direction
           s.p_WG + s.R_WG * Vector3d(scale * u.x(), scale * u.y(), h)};
 }
 
-int collect_pieces(const PosedShape& s, double sign, const TangentFrame& frame, double level, double reach,
+int collect_pieces(const PosedShape& s, double sign, const TangentFrame& frame, double level, double search_margin,
                    std::vector<Piece>& pool) {
   int count = 0;
   const auto drop_if_far = [&] {
-    if (reach_of(pool[count - 1], sign) < level - reach) --count;
+    if (highest_end(pool[count - 1], sign) < level - search_margin) --count;
   };
   switch (s.shape->kind) {
     case Kind::kSphere:

@@ -174,22 +174,22 @@ Map parallel_normal(const Curvature& A, const Curvature& B, const Vector3d& n, c
 void find_motions(const PosedShape& a, const PosedShape& b, const Proximity& witness,
                   std::span<const PatchPoint> points, std::vector<ContactMotion>& motions) {
   const bool is_capsules = a.shape->kind == Kind::kCapsule && b.shape->kind == Kind::kCapsule;
-  // The normal of the pair, as a map of velocities at the nearest points, and whether these are held by their features.
-  bool is_held = b.shape->kind != Kind::kHalfSpace;
+  // The normal of the pair, as a map of velocities at the nearest points, and whether their features determine these.
+  bool is_determined = b.shape->kind != Kind::kHalfSpace;
   ContactMotion nearest = nearest_motion(a, b, witness);
   if (b.shape->kind == Kind::kHalfSpace) {
     if (a.shape->kind != Kind::kSphere && a.shape->kind != Kind::kEllipsoid) nearest.nonsmooth = NonsmoothPoint::kNone;
     nearest.dn = Reference::turn(1, witness.n);
   } else if (!is_capsules) {
     const Curvature A = core_curvature(a, -witness.n, witness.p_A), B = core_curvature(b, witness.n, witness.p_B);
-    is_held = A.flat + B.flat <= 2;
-    if (!is_held) nearest.dn = parallel_normal(A, B, witness.n, a, b, points, nearest.nonsmooth);
+    is_determined = A.flat + B.flat <= 2;
+    if (!is_determined) nearest.dn = parallel_normal(A, B, witness.n, a, b, points, nearest.nonsmooth);
   }
   for (const PatchPoint& p : points) {
     // A corner at the nearest points is them: vertex over vertex or edge stays there, on the border of the faces
     // beside.
     const bool is_nearest =
-        is_held && (p.p_A - witness.p_A).norm() < kOnBorder && (p.p_B - witness.p_B).norm() < kOnBorder;
+        is_determined && (p.p_A - witness.p_A).norm() < kOnBorder && (p.p_B - witness.p_B).norm() < kOnBorder;
     if (p.feature_a == kWitnessFeature || (is_nearest && !is_capsules)) {
       motions.push_back(nearest);
     } else if (is_capsules) {

@@ -17,37 +17,38 @@ constexpr double kParallelSine = 1e-6;  // flat directions closer than this are 
 constexpr double kNoRadius = 1e-12;     // [m] below it the normal has nothing to turn about
 
 /// A flat direction in the tangent plane and e·dn along it.
-struct Held {
+struct FlatDirection {
   Vector2d e;
   Eigen::Matrix<double, 1, 12> rate;
 };
 
 double cross(const Vector2d& p, const Vector2d& q) { return p.x() * q.y() - p.y() * q.x(); }
 
-/// dn from S dn = w within what is free, and e·dn = rate along what is held.
-PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const Held> held, NonsmoothPoint& nonsmooth) {
-  if (held.size() == 2) {
-    const double sine = cross(held[0].e, held[1].e);
+/// dn from S dn = w in the directions that are not flat, and e·dn = rate along those that are.
+PlaneMap solve_normal(const Matrix2d& S, const PlaneMap& w, std::span<const FlatDirection> flat,
+                      NonsmoothPoint& nonsmooth) {
+  if (flat.size() == 2) {
+    const double sine = cross(flat[0].e, flat[1].e);
     if (std::abs(sine) >= kParallelSine) {
       PlaneMap Y;
-      Y.row(0) = (held[1].e.y() * held[0].rate - held[0].e.y() * held[1].rate) / sine;
-      Y.row(1) = (held[0].e.x() * held[1].rate - held[1].e.x() * held[0].rate) / sine;
+      Y.row(0) = (flat[1].e.y() * flat[0].rate - flat[0].e.y() * flat[1].rate) / sine;
+      Y.row(1) = (flat[0].e.x() * flat[1].rate - flat[1].e.x() * flat[0].rate) / sine;
       return Y;
     }
     nonsmooth = NonsmoothPoint::kParallel;  // parallel edges: as if one edge turned with the mean of both
-    const double sign = held[0].e.dot(held[1].e) > 0 ? 1 : -1;
-    const Held mean{held[0].e, 0.5 * (held[0].rate + sign * held[1].rate)};
+    const double sign = flat[0].e.dot(flat[1].e) > 0 ? 1 : -1;
+    const FlatDirection mean{flat[0].e, 0.5 * (flat[0].rate + sign * flat[1].rate)};
     return solve_normal(S, w, {&mean, 1}, nonsmooth);
   }
-  if (held.size() == 1) {
-    const Vector2d &e = held[0].e, z(-e.y(), e.x());
+  if (flat.size() == 1) {
+    const Vector2d &e = flat[0].e, z(-e.y(), e.x());
     const double stiffness = z.dot(S * z);
-    PlaneMap Y = e * held[0].rate;
+    PlaneMap Y = e * flat[0].rate;
     if (stiffness <= kNoRadius) {
       nonsmooth = NonsmoothPoint::kDegenerate;
       return Y;
     }
-    return Y + z / stiffness * (z.transpose() * w - (z.dot(S * e)) * held[0].rate);
+    return Y + z / stiffness * (z.transpose() * w - (z.dot(S * e)) * flat[0].rate);
   }
   const double size = S.norm();
   if (S.determinant() <= kNoRadius * size || S.trace() <= 0) {
@@ -88,21 +89,21 @@ ContactMotion witness_motion(const Vector3d& n, double gap, const Curvature& A, 
 
   ContactMotion motion;
   motion.nonsmooth = A.nonsmooth != NonsmoothPoint::kNone ? A.nonsmooth : B.nonsmooth;
-  std::array<Held, 2> held;
+  std::array<FlatDirection, 2> flat;
   int count = 0;
-  const auto hold = [&](const Curvature& side, const PlaneMap& turn) {
+  const auto add = [&](const Curvature& side, const PlaneMap& turn) {
     for (int k = 0; k < side.flat && count < 2; ++k) {
       const Vector2d e = E.transpose() * side.along[k];
-      held[count++] = {e, e.transpose() * turn};
+      flat[count++] = {e, e.transpose() * turn};
     }
   };
   // A face leads the normal whatever else is flat.
   const bool B_first = B.flat == 2 && A.flat < 2;
-  if (B_first) hold(B, b);
-  hold(A, a);
-  if (!B_first) hold(B, b);
+  if (B_first) add(B, b);
+  add(A, a);
+  if (!B_first) add(B, b);
   const Matrix2d S = gap * Matrix2d::Identity() + R_A + R_B;
-  const PlaneMap Y = solve_normal(S, v + R_A * a + R_B * b, {held.data(), to_size(count)}, motion.nonsmooth);
+  const PlaneMap Y = solve_normal(S, v + R_A * a + R_B * b, {flat.data(), to_size(count)}, motion.nonsmooth);
 
   // Slides over the bodies; along flat directions they follow from α_A − α_B = φ dn − v.
   PlaneMap slide_A = R_A * (a - Y), slide_B = R_B * (Y - b);

@@ -168,10 +168,10 @@ void find_patch(const PosedShape& a, const PosedShape& b, const Proximity& witne
   const TangentFrame frame(witness.p_B, witness.n);
   const double radii = a.shape->radius + b.shape->radius;
   // Only pieces within the margin of the other shape's end matter.
-  const double reach = margin + std::max(0.0, -witness.distance);
+  const double search_margin = margin + std::max(0.0, -witness.distance);
   const double end_a = frame.height(support_core(a, -frame.n)), end_b = frame.height(support_core(b, frame.n));
-  const int count_a = collect_pieces(a, -1, frame, -end_b, reach + radii, scratch.pieces_a);
-  const int count_b = collect_pieces(b, 1, frame, end_a, reach + radii, scratch.pieces_b);
+  const int count_a = collect_pieces(a, -1, frame, -end_b, search_margin + radii, scratch.pieces_a);
+  const int count_b = collect_pieces(b, 1, frame, end_a, search_margin + radii, scratch.pieces_b);
   for (int i = 0; i < count_a; ++i) {
     const Piece& piece_a = scratch.pieces_a[i];
     for (int j = 0; j < count_b; ++j) {

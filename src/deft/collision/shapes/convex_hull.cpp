@@ -26,7 +26,8 @@ double extent(const std::vector<Vector3d>& points) {
   return box.diagonal().norm();
 }
 
-/// The least width of the points over their principal directions. Qhull ends the process on flat input: ask before.
+/// The least width of the points over their principal directions. Qhull ends the process on flat input, so that this is
+/// tested before.
 double thickness(const std::vector<Vector3d>& points) {
   Vector3d mean = Vector3d::Zero();
   for (const auto& p : points) mean += p / static_cast<double>(points.size());

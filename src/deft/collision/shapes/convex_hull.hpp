@@ -10,8 +10,8 @@ namespace deft::collision {
 
 /// The vertices of a mesh file [m], and the volume that its triangles enclose [m³].
 struct Mesh {
-  std::vector<Vector3d> vertices;
-  double volume = 0;  // |Σ a·(b × c)|/6 over the triangles: the enclosed volume of a closed, oriented mesh
+  std::vector<Vector3d> vertices;  // as the file lists them, scaled
+  double volume = 0;               // |Σ a·(b × c)|/6 over the triangles: the enclosed volume of a closed, oriented mesh
 };
 
 /// Reads STL, OBJ or DAE; the vertices are multiplied by `scale`. @throws std::runtime_error that says what is wrong

@@ -54,39 +54,40 @@ Eigen::Vector3d ConvexSet::support(const Eigen::Vector3d& direction) const {
   return x;
 }
 
-double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach,
+double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double activation_distance,
                               double* multipliers) const {
   // Lawson and Hanson's active set for non-negative least squares with three rows.
   const int n = count();
   std::fill_n(multipliers, n, 0.0);
   std::array<int, 3> passive{};
-  int held = 0;
+  int passive_count = 0;
   Eigen::Vector3d rest = direction;
   for (int round = 0; round < 4 * n + 12; ++round) {
     int best = -1;
     double steepest = 1e-13 * direction.norm();
-    for (int i = 0; i < n && held < 3; ++i) {
-      if (multipliers[i] > 0 || value(i, x) < -reach) continue;
+    for (int i = 0; i < n && passive_count < 3; ++i) {
+      if (multipliers[i] > 0 || value(i, x) < -activation_distance) continue;
       const Eigen::Vector3d g = gradient(i, x);
       const double slope = g.dot(rest) / std::max(g.norm(), 1e-300);
-      if (slope > steepest && std::find(passive.begin(), passive.begin() + held, i) == passive.begin() + held) {
+      if (slope > steepest &&
+          std::find(passive.begin(), passive.begin() + passive_count, i) == passive.begin() + passive_count) {
         best = i;
         steepest = slope;
       }
     }
     if (best < 0) break;
-    passive[held++] = best;
-    while (held > 0) {
-      Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 3> G(3, held);
-      for (int k = 0; k < held; ++k) G.col(k) = gradient(passive[k], x);
+    passive[passive_count++] = best;
+    while (passive_count > 0) {
+      Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 3> G(3, passive_count);
+      for (int k = 0; k < passive_count; ++k) G.col(k) = gradient(passive[k], x);
       const Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> l = G.completeOrthogonalDecomposition().solve(direction);
       double step = 1;
-      for (int k = 0; k < held; ++k) {
+      for (int k = 0; k < passive_count; ++k) {
         const double old = multipliers[passive[k]];
         if (l(k) <= 0) step = std::min(step, old / std::max(old - l(k), 1e-300));
       }
       int kept = 0;
-      const int before = held;
+      const int before = passive_count;
       for (int k = 0; k < before; ++k) {
         const int i = passive[k];
         multipliers[i] += step * (l(k) - multipliers[i]);
@@ -96,11 +97,11 @@ double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& d
           multipliers[i] = 0;
         }
       }
-      held = kept;
+      passive_count = kept;
       if (step >= 1) break;
     }
     rest = direction;
-    for (int k = 0; k < held; ++k) rest -= multipliers[passive[k]] * gradient(passive[k], x);
+    for (int k = 0; k < passive_count; ++k) rest -= multipliers[passive[k]] * gradient(passive[k], x);
     if (rest.norm() <= 1e-13 * direction.norm()) break;
   }
   return rest.norm();

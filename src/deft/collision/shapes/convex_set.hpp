@@ -11,20 +11,22 @@ namespace deft::collision {
 /// planes. Cylinder: two planes and a quadric without curvature along z. Sphere, ellipsoid: a quadric. Half-space: one
 /// plane.
 struct ConvexSet {
+  /// The inequality normal·x ≤ offset.
   struct Plane {
     Eigen::Vector3d normal;  // unit
     double offset = 0;       // [m]
   };
-  std::vector<Plane> planes;
-  bool curved = false;
-  Eigen::Vector3d curvature = Eigen::Vector3d::Zero();  // [1/m²]
-  double size = 1;                                      // [m]
+  std::vector<Plane> planes;                            // the first inequalities
+  bool curved = false;                                  // whether the quadric is the last one
+  Eigen::Vector3d curvature = Eigen::Vector3d::Zero();  // of the quadric [1/m²], ≥ 0; zero along the axis of a cylinder
+  double size = 1;                                      // of the quadric [m], makes its values lengths
   std::vector<Eigen::Vector3d> vertices;                // of a polytope
   bool bounded = true;                                  // false: a half-space
   double radius = 0;  // largest distance of its points from the frame's origin [m]; infinite if not bounded
 
   /// Number of inequalities; the quadric is the last one.
   int count() const { return static_cast<int>(planes.size()) + (curved ? 1 : 0); }
+  /// Whether the i-th inequality is the quadric.
   bool is_quadric(int i) const { return i == static_cast<int>(planes.size()); }
   /// The i-th one at x [m].
   double value(int i, const Eigen::Vector3d& x) const {
@@ -39,9 +41,10 @@ struct ConvexSet {
   /// A point farthest along `direction`; the mean of those that are equally far to rounding (1e-9 of the radius). @pre
   /// bounded.
   Eigen::Vector3d support(const Eigen::Vector3d& direction) const;
-  /// λ ≥ 0 with Σ λ_i ∇f_i(x) nearest to `direction`, over the inequalities within `reach` [m] of active at x; zero for
-  /// the others. `multipliers` has count() entries. @returns the distance left.
-  double normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double reach,
+  /// λ ≥ 0 with Σ λ_i ∇f_i(x) nearest to `direction`, over the inequalities with f_i(x) ≥ −activation_distance [m];
+  /// zero for the others. `multipliers` has count() entries. @returns the distance left. Method: Lawson and Hanson's
+  /// active set for non-negative least squares. No allocation.
+  double normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double activation_distance,
                      double* multipliers) const;
 };
 

@@ -1,5 +1,7 @@
 #include "deft/collision/shapes/surface.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -37,7 +39,7 @@ double polytope_area(const Polytope& core) {
 /// A triangle of the faces' fans by area, then a point of it.
 SurfacePoint polytope_point(const Polytope& core, const std::array<double, 3>& u) {
   double left = u[0] * polytope_area(core);
-  const Polytope::Face* last = nullptr;
+  const Polytope::Face* last = &core.faces.front();  // boxes and hulls have faces
   int last_k = 2;
   for (const Polytope::Face& face : core.faces) {
     for (int k = 2; k < face.count && left >= 0; ++k) {
@@ -93,6 +95,9 @@ double surface_area(const Shape& shape) {
 }
 
 SurfacePoint surface_point(const Shape& shape, const std::array<double, 3>& u) {
+  for (const double x : u) {
+    if (!(x >= 0 && x <= 1)) throw std::invalid_argument(fmt::format("surface_point: numbers from 0 to 1, not {}", x));
+  }
   switch (shape.kind) {
     case Kind::kSphere: {
       const Vector3d n = direction(u[0], u[1]);

@@ -1,5 +1,5 @@
 #pragma once
-// Points on the surface of a shape, for those who want to touch it.
+// Points on the surface of a shape, for samplers of grasps.
 
 #include <array>
 
@@ -12,7 +12,7 @@ double surface_area(const Shape& shape);
 
 /// A point of the surface and the outward unit normal there, in the geometry's frame, for three numbers in [0, 1).
 /// Uniform ones give points uniform by area; on an ellipsoid the normals' pre-images on the sphere are.
-/// @throws std::invalid_argument for a half-space.
+/// @throws std::invalid_argument for a half-space and for numbers outside [0, 1].
 SurfacePoint surface_point(const Shape& shape, const std::array<double, 3>& uniform);
 
 }  // namespace deft::collision

@@ -6,10 +6,10 @@
 
 namespace deft::collision {
 
-/// A surface as plain arrays: vertices x y z x y z … [m], triangles as triples of vertex indices.
+/// A surface as plain arrays.
 struct TriangleMesh {
-  std::vector<double> vertices;
-  std::vector<int> triangles;
+  std::vector<double> vertices;  // x y z x y z … [m]
+  std::vector<int> triangles;    // triples of vertex indices
 };
 
 /// Reads a mesh file (STL, OBJ, DAE), scaled. @throws InputError naming the file when it is missing, unreadable or

@@ -11,7 +11,7 @@ struct DisturbanceSpec {
   int lag_periods = 0;                      // ≥ 0: commands act so many control periods late
   double backlash_rad = 0, backlash_m = 0;  // ≥ 0, play between commands and the springs of hinges and of slides
   double noise_m = 0, noise_rad = 0;        // ≥ 0, standard deviations of measured poses of objects, per axis
-  double delay_s = 0;                       // ≥ 0: objects' poses are told so late
+  double delay_s = 0;                       // ≥ 0: measured poses of objects arrive so late
   double dropout = 0;                       // in [0, 1): share of periods without a measured pose
 };
 

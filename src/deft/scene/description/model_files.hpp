@@ -1,5 +1,5 @@
 #pragma once
-// Finds and reads model files for whoever reads scenes: the door from `io` to the model readers of `multibody`.
+// Finds and reads model files for readers of scenes: the interface from `io` to the model readers of `multibody`.
 
 #include <optional>
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace deft::scene {
 
-/// Look-up and reading of model files; keeps the package paths.
+/// Look-up and reading of model files along the package paths that it keeps.
 class ModelFiles {
  public:
   /// @param package_paths  folders searched first;  @param bundled_scenes  what package://deft_scenes names, empty =
   /// nothing.
   ModelFiles(const std::vector<std::string>& package_paths, const std::string& bundled_scenes);
 
+  /// The answer to a look-up.
   struct Place {
     std::string path;                // canonical; empty if not found
     std::vector<std::string> tried;  // every path looked at

@@ -9,7 +9,7 @@
 
 namespace deft::scene {
 
-/// Words of `step:` and `plane:`; what each means is in the README of the module that implements it.
+/// `step.model`: what a step solves; the module that implements it explains it (README.md lists them).
 enum class ModelKind {
   kConvex,
   kPerfectTracking,
@@ -21,48 +21,49 @@ enum class ModelKind {
 };
 /// Models of exact Coulomb friction, whose steps are complementarity problems.
 bool is_complementarity_model(ModelKind kind);
+/// `step.dynamics` of the convex model: inertia of the objects within a step, or none.
 enum class Dynamics { kQuasidynamic, kQuasistatic };
+/// `step.cone`: friction by a pyramid of `rays` edges, or by the cone itself.
 enum class Cone { kPyramid, kCone };
+/// `step.forces`: which of several possible contact forces are reported.
 enum class Forces { kAny, kLeastNorm };
 enum class FrictionLaw { kAssociated, kCoulomb };  // whether sliding bodies separate (the convex model) or not
-enum class LimitSurfaceForm {
-  kTimeStepping,
-  kVelocity
-};  // whether gaps at the end of a step count, or velocities of what touches
+/// `step.form` of the limit-surface model: gaps at the end of a step count, or velocities of what touches.
+enum class LimitSurfaceForm { kTimeStepping, kVelocity };
 enum class Plane { kSpace, kXY, kXZ, kYZ };  // plane of motion: one tangent per contact unless kSpace
 
 /// The words of scene files.
 std::string_view to_string(ModelKind kind);
-std::string_view to_string(Dynamics dynamics);
-std::string_view to_string(Cone cone);
-std::string_view to_string(Forces forces);
-std::string_view to_string(FrictionLaw law);
-std::string_view to_string(LimitSurfaceForm form);
-std::string_view to_string(Plane plane);
+std::string_view to_string(Dynamics dynamics);      // likewise
+std::string_view to_string(Cone cone);              // likewise
+std::string_view to_string(Forces forces);          // likewise
+std::string_view to_string(FrictionLaw law);        // likewise
+std::string_view to_string(LimitSurfaceForm form);  // likewise
+std::string_view to_string(Plane plane);            // likewise
 
 /// `step:` of a scene file. Listed with units and ranges by io's settings table.
 struct StepSettings {
-  std::optional<double> h;  // [s] > 0; stepping without it is an error
-  ModelKind model = ModelKind::kConvex;
-  Dynamics dynamics = Dynamics::kQuasidynamic;
-  Cone cone = Cone::kPyramid;
-  int rays = 4;  // 2 in the plane
-  FrictionLaw friction_law = FrictionLaw::kAssociated;
-  double kappa = kInfinity;                     // [1/J]
-  double contact_margin = 0.025;                // [m], infinity = every pair
-  std::optional<double> unactuated_mass_scale;  // s; none = true mass; 0 = objects do not move
-  bool joint_limits = true;
-  bool effort_limits = false;
-  bool robot_gravity = false;
-  JointValues joint_damping;   // [N s/m, N·m·s/rad]; empty = 0
-  JointValues object_damping;  // γ [1/s] of −γ M v on objects; empty: what the model has by itself
-  double compliance = 0;       // R [m/N]
-  bool uniqueness_check = false;
+  std::optional<double> h;                              // [s] > 0; stepping without it is an error
+  ModelKind model = ModelKind::kConvex;                 // what a step solves
+  Dynamics dynamics = Dynamics::kQuasidynamic;          // model convex: inertia of the objects, or none
+  Cone cone = Cone::kPyramid;                           // of friction
+  int rays = 4;                                         // edges of the pyramid, even, ≥ 2; 2 in the plane
+  FrictionLaw friction_law = FrictionLaw::kAssociated;  // of sliding contacts
+  double kappa = kInfinity;                             // [1/J] > 0, weight of the log barrier; infinity: exact contact
+  double contact_margin = 0.025;                // [m] ≥ 0, gap below which a pair is a candidate; infinity: every pair
+  std::optional<double> unactuated_mass_scale;  // s ≥ 0 [-]; none = true mass; 0 = objects do not move
+  bool joint_limits = true;                     // joint limits are constraints
+  bool effort_limits = false;                   // springs of the robots saturate at the joints' effort limits
+  bool robot_gravity = false;          // gravity acts on robots too; otherwise they compensate their own weight
+  JointValues joint_damping;           // [N·s/m, N·m·s/rad] ≥ 0; empty = 0
+  JointValues object_damping;          // γ ≥ 0 [1/s] of −γ M v on objects; empty: what the model has by itself
+  double compliance = 0;               // R ≥ 0 [m/N] of every contact; 0: rigid
+  bool uniqueness_check = false;       // whether a second motion is searched for in every step
   Forces forces = Forces::kLeastNorm;  // which of several possible ones are reported
   bool midpoint_forces = false;  // force and reaction at the common midpoint instead of at each body's own witness
-  double gain = 0;               // limit surface: c
-  LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;
-  bool relinearize = false;  // limit surface: gaps are linearised where the step ends
+  double gain = 0;               // limit surface: c ≥ 0 of v = u + c B F; 0: perfect velocity control
+  LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;  // limit surface: gaps or velocities
+  bool relinearize = false;  // limit surface: gaps are linearised again where the step ends
 };
 
 }  // namespace deft::scene

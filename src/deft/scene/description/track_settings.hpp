@@ -12,18 +12,19 @@ namespace deft::scene {
 enum class TrackLinearization { kMeasured, kReference };
 /// Which point of the plan is due: that of the clock, or the one nearest to the measured state.
 enum class TrackReference { kTimed, kNearest };
+/// The words of scene files.
 std::string_view to_string(TrackLinearization linearization);
-std::string_view to_string(TrackReference reference);
+std::string_view to_string(TrackReference reference);  // likewise
 
 /// Settings of `deft track` and `deft replay` (control/README.md, plant/README.md). Read by io, listed by `deft info
 /// --settings`.
 struct TrackSettings {
   // The controller.
-  double period = 0.005;  // [s] > 0, of the control loop
-  int horizon = 3;        // N ≥ 1, in steps of the plan
-  TrackLinearization linearization = TrackLinearization::kMeasured;
-  TrackReference reference = TrackReference::kTimed;
-  double kappa = 1e4;                                  // [1/J] > 0, of the smoothed steps
+  double period = 0.005;                                             // [s] > 0, of the control loop
+  int horizon = 3;                                                   // N ≥ 1, in steps of the plan
+  TrackLinearization linearization = TrackLinearization::kMeasured;  // about what the horizon is linearised
+  TrackReference reference = TrackReference::kTimed;                 // which point of the plan is due
+  double kappa = 1e4;                                                // [1/J] > 0, of the smoothed steps
   double position_weight = 100, rotation_weight = 10;  // ≥ 0, of objects' errors [1/m², 1/rad²]; joints of objects
                                                        // count as positions or turns
   double terminal_factor = 1;                          // ≥ 0, of both at the end of the horizon
@@ -32,14 +33,14 @@ struct TrackSettings {
   double change_weight = 0;     // ≥ 0, of the change of commands beside the plan's [1/rad², 1/m²]
   double command_offset = 0.3;  // > 0, most that a command may differ from the plan's [rad, m]
   double speed = 0.1;           // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
-  double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], of every contact, predicted
+  double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], most of every contact, as predicted
   bool delay_compensation = true;  // predicts the state at the time when the command acts
   double filter_time = 0.03;  // [s] ≥ 0, of the estimate of objects' poses: measurements older than this hardly count
   double settle = 1;          // [s] ≥ 0, how long the last command is held
   double tolerance_position = 0.01, tolerance_rotation = 0.1;  // > 0 [m, rad]: at the end, of objects beside the plan's
                                                                // end
   // Replanning.
-  bool replan = true;
+  bool replan = true;  // a new plan is made when the objects are too far from the plan
   double replan_position = 0.01, replan_rotation = 0.05;            // > 0 [m, rad], off the plan
   int replans = 150;                                                // ≥ 0, at most
   double replan_step_norm = 0.05, replan_max_target_offset = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and

@@ -11,11 +11,11 @@ namespace deft::scene {
 
 /// One model's coordinates as configurations and commands name them, without the model's own name in front.
 struct ModelNames {
-  std::string name;
+  std::string name;            // of the model
   std::vector<std::string> q;  // "qw" … "z" of a free base first, then "joint_1", "x", "ball_joint/qw" … in file order
   std::vector<std::string> v;  // "wx" … "vz", "joint_1", …
-  std::vector<std::string> free_links;  // links that nothing holds
-  bool floating_base() const { return !free_links.empty(); }
+  std::vector<std::string> free_links;                        // links that nothing holds
+  bool floating_base() const { return !free_links.empty(); }  // whether it has free links
 };
 
 /// The names of every model, declaration order. Errors of the world (loops, double welds, …) go to `diagnostics`; its

@@ -1,0 +1,84 @@
+// Queries of contact sets: order, identity, independence of earlier queries, filters, refused poses.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "contact_sets.hpp"
+
+namespace deft::collision {
+namespace contact_set_queries_test {
+
+using namespace contact_sets;
+
+TEST(ContactSet, IsOrderedAndKeepsItsIds) {
+  Scene scene({cube(0.06), cube(0.06), cube(0.06), ground()});
+  for (int k = 1; k <= 3; ++k) scene.X[k].translation() = Vector3d(0.002 * k, 0.001 * k, 0.06 * k - 0.03);
+  const auto first = scene.find(0.01);
+  EXPECT_TRUE(std::is_sorted(first.begin(), first.end(),
+                             [](const ContactPair& p, const ContactPair& q) { return p.id < q.id; }));
+  for (const auto& c : first) EXPECT_LT(c.geometry_a, c.geometry_b);
+  for (int k = 1; k <= 3; ++k) scene.X[k].translation() += Vector3d(1e-4 * k, 2e-5, 1e-5);
+  const auto second = scene.find(0.01);
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].id, second[i].id);
+}
+
+TEST(ContactSet, DoesNotDependOnWhatWasAskedBefore) {
+  Scene fresh({cube(0.06), cube(0.06), multibody::CylinderSpec{0.03, 0.05}}),
+      used({cube(0.06), cube(0.06), multibody::CylinderSpec{0.03, 0.05}});
+  Random random(17);
+  for (int i = 0; i < 100; ++i) {
+    for (int k = 1; k <= 3; ++k) {
+      used.X[k].linear() = random_rotation(random);
+      used.X[k].translation() = 0.05 * random_direction(random);
+    }
+    const auto contacts = used.find(0.01);
+    fresh.workspace = fresh.world.make_workspace();
+    fresh.X = used.X;
+    const auto& again = fresh.find(0.01);
+    ASSERT_EQ(contacts.size(), again.size());
+    for (std::size_t c = 0; c < contacts.size(); ++c) {
+      EXPECT_EQ(contacts[c].id, again[c].id);
+      EXPECT_EQ(contacts[c].gap, again[c].gap);
+      EXPECT_EQ(contacts[c].nhat_BA_W, again[c].nhat_BA_W);
+    }
+  }
+}
+
+TEST(ContactSet, ObeysTheFilter) {
+  std::vector<unsigned char> allowed(9, 1);
+  allowed[1] = allowed[3] = 0;  // geometries 0 and 1 may not touch
+  Scene scene({cube(0.06), cube(0.06), ground()}, allowed);
+  scene.X[1].translation() = Vector3d(0, 0, 0.03);
+  scene.X[2].translation() = Vector3d(0.01, 0, 0.03);
+  const auto& contacts = scene.find(0.01);
+  EXPECT_EQ(contacts.size(), 8u);
+  for (const auto& c : contacts) EXPECT_EQ(c.geometry_b, 2);
+  EXPECT_LT(scene.world.signed_distance(0, 1, scene.X).gap, 0.0);
+}
+
+TEST(ContactSet, OfAHalfSpaceDeclaredFirstPointsTheSameWay) {
+  Scene scene({ground(), cube(0.06)});
+  scene.X[2].translation() = Vector3d(0, 0, 0.031);
+  const auto& contacts = scene.find(0.01);
+  ASSERT_EQ(contacts.size(), 4u);
+  for (const auto& c : contacts) {
+    EXPECT_EQ(c.geometry_a, 0);
+    EXPECT_TRUE(c.nhat_BA_W.isApprox(-Vector3d::UnitZ()));  // from the cube to the ground
+    EXPECT_NEAR(c.p_WA.z(), 0.0, 1e-15);
+    EXPECT_NEAR(c.p_WB.z(), 1e-3, 1e-15);
+  }
+}
+
+TEST(ContactSet, RejectsPosesThatAreNotFiniteOrMissing) {
+  Scene scene({cube(0.06), ground()});
+  scene.X[1].translation().x() = NAN;
+  EXPECT_THROW(scene.find(0.01), std::invalid_argument);
+  scene.X.pop_back();
+  EXPECT_THROW(scene.find(0.01), std::invalid_argument);
+}
+
+}  // namespace contact_set_queries_test
+}  // namespace deft::collision
