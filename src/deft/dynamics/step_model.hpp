@@ -20,39 +20,41 @@ namespace deft::dynamics {
 struct State {
   Eigen::VectorXd q;    // configuration, size nq
   Eigen::VectorXd v{};  // velocity, size nv ([ω_W, v_W] of free bodies, joint rates); empty: at rest
-  double t = 0;         // [s], tells which external wrenches act
+  double t = 0;         // [s], on which the external wrenches of the step depend
 };
 
 /// One step, at its end.
 struct StepResult {
-  solvers::Status status = solvers::Status::kNumericalFailure;
-  Eigen::VectorXd q_next;                      // q ⊕ δ
-  Eigen::VectorXd v_next;                      // δ/h, size nv; empty for models of first order
-  Eigen::VectorXd delta;                       // [rad, m], size nv
+  solvers::Status status = solvers::Status::kNumericalFailure;  // only usable statuses move anything
+  Eigen::VectorXd q_next;                                       // q ⊕ δ, size nq; q of a failed step
+  Eigen::VectorXd v_next;                      // v⁺, size nv; empty for models of first order; v of a failed step
+  Eigen::VectorXd delta;                       // δ [rad, m], size nv; 0 of a failed step
   contact::ContactProblem problem;             // the contacts at the start of the step, with Q and b
   solvers::contact::ContactProgram program;    // what was solved
   solvers::contact::ContactSolution solution;  // forces, linearised gaps, multipliers
-  solvers::contact::Certificate certificate;
-  /// Coulomb's law: what is added to the gap of each contact so that sliding does not open it, μ‖J_tδ‖ [m]; the gaps of
-  /// `program` contain it, those of `solution` do not. Empty for the associated law.
+  solvers::contact::Certificate certificate;   // residuals that confirmed `status`, recomputed from the raw problem
+  /// Coulomb's law: the De Saxcé correction, which is added to the gap of each contact so that sliding does not open
+  /// it, μ‖J_tδ‖ (pyramids: μ max_j d_jᵀJ_tδ) [m]; the gaps of `program` contain it, those of `solution` do not. Empty
+  /// for the associated law.
   std::vector<double> shift;
   /// Models of exact Coulomb friction: the complementarity problem that was solved; without unknowns for all others.
   solvers::lcp::ComplementarityProgram complementarity;
-  /// What was found out about other motions that satisfy the same laws (`step.uniqueness: check`).
+  /// Whether other motions satisfy the same laws, as far as it was examined (`step.uniqueness: check`).
   solvers::lcp::Uniqueness uniqueness = solvers::lcp::Uniqueness::kUnknown;
-  Eigen::VectorXd second_delta;       // another one, size nv; empty if none is known
+  Eigen::VectorXd second_delta;       // another such motion [rad, m], size nv; empty if none is known
   double balance = 0, bound = 0;      // model limit-surface: LimitSurfaceBalance
   std::vector<PatchContact> patches;  // model equivalent-contact-point: its contacts, at the end of the step; `balance`
                                       // is the error of the source's second proposition
-  /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
-  std::vector<int> offending_contacts, offending_limits;
-  bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
-  int iterations = 0;
-  double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
-  double solve_us = 0, step_us = 0;
+  // Models of exact Coulomb friction: what leaves no solution, or several.
+  std::vector<int> offending_contacts, offending_limits;  // indices of contacts of `problem`; of limited velocities
+  bool forces_least_norm = false;                         // the multipliers are the only ones, or those of least norm
+  int iterations = 0;                                     // of the solver, all its solves together
+  double energy = 0;                 // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
+  double solve_us = 0, step_us = 0;  // time of the solver, and of the step without its certificate [µs]
 };
 
-/// Takes out what belongs to models of exact Coulomb friction.
+/// Empties what only models of exact Coulomb friction fill: the complementarity problem, other motions and offending
+/// contacts. For results that pass from one model to another.
 void clear_complementarity(StepResult& result);
 
 /// A discrete-time contact model: (q, v, u) → (q⁺, v⁺). Every model obeys the same conditions (no penetration beyond
@@ -71,14 +73,14 @@ class StepModel {
   virtual bool second_order() const { return false; }
   /// Poses and contacts at the start of the last step, which derivatives may use again; null if the model keeps none.
   virtual scene::SceneState* start_state() { return nullptr; }
-  /// Forgets warm starts.
+  /// Forgets warm starts: the next step does not depend on earlier ones.
   virtual void reset() = 0;
-  /// Weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa, infinity: exact.
+  /// κ, weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa; infinity: exact.
   virtual double kappa() const = 0;
   /// Sets it; warm starts stay. @throws std::invalid_argument unless κ > 0.
   virtual void set_kappa(double kappa) = 0;
-  virtual double h() const = 0;
-  virtual const scene::Scene& scene() const = 0;
+  virtual double h() const = 0;                   // length of a step [s], > 0
+  virtual const scene::Scene& scene() const = 0;  // must outlive the model
 };
 
 /// One step by continuation: solved at each κ of `kappas` [1/J] in turn, each solve warm-started from the one before,

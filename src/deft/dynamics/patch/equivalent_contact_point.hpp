@@ -32,9 +32,11 @@ class EquivalentContactPoint final : public StepModel {
   /// without commands B and its like have no columns. The wrenches of the scene act on as they did.
   /// @returns what makes it one-sided or undetermined, one line each; empty: it is the derivative. Not determined: NaN.
   std::vector<std::string> derivative(const State& start, StepDerivative& out);
+  /// Bodies, shapes and pairs that the scene was made into.
   const PatchWorld& world() const { return stepper_.world(); }
   /// The problem of the last step.
   PatchProblem problem() const { return make_patch_problem(world(), states_, impulses_); }
+  /// The stepper of the bodies, with the problem and solution of the last step.
   PatchStepper& stepper() { return stepper_; }
 
  private:
@@ -51,8 +53,8 @@ class EquivalentContactPoint final : public StepModel {
 /// point, a line or a surface.
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
 
-/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts
-/// with the bodies' size), sticks otherwise.
+/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (turns are
+/// multiplied by PatchWorld::length), sticks otherwise.
 ContactState contact_state(const PatchWorld& world, const PatchContact& contact);
 
 }  // namespace deft::dynamics
