@@ -57,13 +57,13 @@ TEST(ForceResponse, IsTheInverseOfTheEnergyWhereThereIsOne) {
     }
     VectorXd x = random.vector(8);
     const VectorXd yielded = mobility * x;
-    response.yield(x);
+    response.apply_mobility(x);
     EXPECT_LT((x - yielded).norm(), 1e-12 * (1 + yielded.norm()));
     EXPECT_LT((response.drift + mobility * problem.b).norm(), 1e-12 * (1 + response.drift.norm()));
-    response.hold(7, 0.25);
+    response.prescribe(7, 0.25);
     EXPECT_EQ(response.drift(7), 0.25);
     x.setOnes(8);
-    response.yield(x);
+    response.apply_mobility(x);
     EXPECT_EQ(x(7), 0);
   }
 }
@@ -153,7 +153,7 @@ TEST(CoulombRows, AreTheLawForAnyForces) {
     const solvers::contact::ContactProgram program = contacts(random, k % 2 == 0 ? 4 : 6, k % 3 == 0);
     ForceResponse response;
     ASSERT_TRUE(response.from_energy(problem));
-    response.hold(7, 0.3);
+    response.prescribe(7, 0.3);
     CoulombRows rows;
     solvers::lcp::ComplementarityProgram lcp;
     rows.build(program, response, true, lcp);

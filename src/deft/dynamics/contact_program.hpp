@@ -1,5 +1,5 @@
 #pragma once
-// The contact program of a step from the waist and the scene's settings.
+// The contact program of a step from its ContactProblem and the scene's settings.
 
 #include "deft/contact/contact_problem.hpp"
 #include "deft/scene/scene.hpp"

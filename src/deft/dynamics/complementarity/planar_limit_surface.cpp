@@ -24,7 +24,7 @@ constexpr int kUndamped = 12;             // of them, before linearisations go h
 constexpr double kSettledMotion = 1e-10;  // of a step's motion: linearised where it ends
 constexpr double kSecond = 1e-6;          // of the motion: solutions that differ by more are different motions
 constexpr double kAccurate = 1e-11;       // scaled residual above which the motion is improved
-constexpr double kEnough = 5e-9;          // scaled residual that the judge lets pass
+constexpr double kEnough = 5e-9;          // scaled residual that is certified in any case
 constexpr double kSofter[] = {1.5, 3,   10,  30,  100,
                               300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
 constexpr double kSearchWork = 5e7;  // multiplications of one step's search for a second motion: some 20 ms
@@ -139,9 +139,9 @@ void PlanarLimitSurface::make_problem(Part least, contact::ContactProblem& probl
     if (block.support >= 0) {
       Q = supports_[block.support].Q();
     } else {
-      const double yields = block.command >= 0 ? admittance_(block.command) : 0.0;
-      Q(0, 0) = yields > 0 ? 1 / yields : 1;  // perfect control holds the joint, whatever stands here
-      if (yields > 0) problem.b(block.first_v) = -drift_(block.command) / yields;
+      const double admittance = block.command >= 0 ? admittance_(block.command) : 0.0;
+      Q(0, 0) = admittance > 0 ? 1 / admittance : 1;  // under perfect control the value does not matter
+      if (admittance > 0) problem.b(block.first_v) = -drift_(block.command) / admittance;
     }
   }
 }
@@ -155,14 +155,15 @@ void PlanarLimitSurface::solve_included(StepResult& result) {
   solve_us_ += result.solve_us;
 }
 
-/// Squeezed by robots that hardly yield, contacts carry forces of 1/c: in A JᵀΛ they leave the motion few digits. It
-/// gets them back from the contacts' modes; where even these were not found, from those of robots that yield more.
+/// Between stiff robots contacts carry forces of the order 1/c, and cancellation in A JᵀΛ leaves the motion few digits.
+/// The modes of the contacts restore them; where even these were not found, the modes of robots with larger admittance
+/// do.
 void PlanarLimitSurface::improve(StepResult& result) {
   if (result.status == solvers::Status::kInfeasible) return;
   if (solvers::usable(result.status) && !(result.certificate.max_scaled() > kAccurate)) return;
   if (take_modes(result.solution, result)) return;
   if (solvers::usable(result.status)) return;
-  // What the solver could not do to its own tolerance may still be good enough for the judge.
+  // A solution that misses the solver's own tolerance may still be accurate enough to be certified.
   const double tolerance = std::exchange(solve_.settings().tolerance, kEnough);
   make_problem(kIncluded, searched_.problem);
   certifying_us_ += solve_.solve(nullptr, searched_);
@@ -386,7 +387,7 @@ void PlanarLimitSurface::report(StepResult& result) {
   result.balance = result.bound = 0;
   if (solvers::usable(result.status)) {
     LimitSurfaceBalance balance = balance_of(*scene_, result, supports_, drift_, admittance_);
-    // Where robots hardly yield, forces that are small beside what they could be have few digits too.
+    // With stiff robots, forces that are small beside the possible ones have few digits too.
     const solvers::Status status = result.status;
     if (balance.balance > kBalanced && scene_->spec().step.gain > 0 && take_modes(result.solution, result)) {
       balance = balance_of(*scene_, result, supports_, drift_, admittance_);

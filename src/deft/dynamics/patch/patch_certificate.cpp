@@ -15,7 +15,7 @@ using Eigen::Vector3d;
 
 constexpr double kNoLoad = 1e-14;  // of a body's impulses: rounding, from which no point follows
 
-/// What is no number is the worst.
+/// Raises `worst` to `value`; NaN counts as infinite.
 void worsen(double& worst, double value) {
   worst = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(worst, value);
 }
@@ -33,7 +33,7 @@ RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geome
 }
 
 /// How far `direction` + sign Σ l ∇f is from 0 and the point from where l says it is.
-void judge_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W,
+void check_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W,
                const Vector3d& direction, std::span<const double> l, double length, PatchCertificate& c) {
   const Vector3d x = X_WG.inverse() * point_W;
   Vector3d rest = direction;
@@ -95,7 +95,7 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
     const Vector3d a1 = contact.point_W + 0.5 * contact.gap * contact.n_W,
                    a2 = contact.point_W - 0.5 * contact.gap * contact.n_W;
     const RigidTransform X_A = geometry_pose(world, A, end), X_B = geometry_pose(world, B, end);
-    judge_set(A, X_A, a1, contact.n_W, contact.l_a, world.length, c);
+    check_set(A, X_A, a1, contact.n_W, contact.l_a, world.length, c);
     if (pair.plane) {
       Vector3d axis = world.ellipsoid_axis;
       const Vector3d n = X_B.linear() * B.set.planes[0].normal;
@@ -104,7 +104,7 @@ PatchCertificate PatchCertifier::certify(const PatchWorld& world, std::span<cons
       const Vector3d lowest = X_A * A.set.support(-(X_A.linear().transpose() * contact.n_W));
       worsen(c.penetration_m, B.set.planes[0].offset - contact.n_W.dot(lowest - X_B.translation()));
     } else {
-      judge_set(B, X_B, a2, -contact.n_W, contact.l_b, world.length, c);
+      check_set(B, X_B, a2, -contact.n_W, contact.l_b, world.length, c);
     }
     worsen(c.penetration_m, -contact.gap);
     worsen(c.geometry, {std::abs(contact.n_W.norm() - 1), std::abs(contact.t_W.dot(contact.n_W)),

@@ -173,7 +173,7 @@ void PatchProblemSolver::solve(PatchAnswer& answer) {
     return;
   }
   for (std::size_t k = 0; k < problem_.pairs.size(); ++k) report(k, answer.end, answer);
-  judge(answer);
+  certify(answer);
   answer.status = solvers::contact::confirmed(answer.status, answer.certificate,
                                               std::max(solvers::contact::kCertified, settings().tolerance));
 }
@@ -216,7 +216,7 @@ void PatchProblemSolver::report(std::size_t pair, std::span<const PatchState> en
   answer.contacts.push_back(out);
 }
 
-void PatchProblemSolver::judge(PatchAnswer& answer) const {
+void PatchProblemSolver::certify(PatchAnswer& answer) const {
   // From the problem's own data: m (v⁺ − v) − m g h − p_app = Σ p over the pairs.
   answer.balance_Ns = answer.complementarity_Js = 0;
   answer.penetration_m = std::max(0.0, step_.certificate.penetration_m);

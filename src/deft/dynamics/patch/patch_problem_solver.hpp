@@ -20,14 +20,16 @@ class PatchProblemSolver {
   ~PatchProblemSolver();
   PatchProblemSolver(PatchProblemSolver&&) noexcept;
 
-  /// @param answer  its status is Solved only if the certificate confirms it to max(1e-8, tolerance of the settings).
+  /// Solves the problem. @param answer  its status is Solved only if the certificate confirms it to max(1e-8, tolerance
+  /// of the settings).
   void solve(PatchAnswer& answer);
+  /// Settings of the solver; every attempt sets max_newton, fallbacks and seed itself.
   solvers::mcp::McpSettings& settings() { return stepper_->solver().settings(); }
 
  private:
   RigidTransform pose(int body, std::span<const PatchState> states) const;
   void report(std::size_t pair, std::span<const PatchState> end, PatchAnswer& answer) const;
-  void judge(PatchAnswer& answer) const;
+  void certify(PatchAnswer& answer) const;
 
   PatchProblem problem_;
   std::unique_ptr<collision::CollisionWorld> collision_;  // the stepper's world points to it
