@@ -72,6 +72,7 @@ class PatchSystem final : public solvers::mcp::McpFunction {
     Eigen::Vector3d omega, v;
   };
   struct SetTerms;
+  struct ContactTerms;
   /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into
   /// columns of their own.
   struct PoseColumns {
@@ -85,8 +86,19 @@ class PatchSystem final : public solvers::mcp::McpFunction {
   Eigen::Vector3d centre(int body, const Eigen::Vector3d& origin) const {
     return (start_[body].p_WC - origin) + world_->h * frames_[body].v;
   }
-  void add_contact(const Layout& at, std::span<const double> z, std::span<double> F,
+  /// Appends the unknowns of a pair.
+  void add_unknowns(int pair);
+  /// Scales of unknowns and rows, and which unknowns are free.
+  void set_scales();
+  /// Adds the rows of a contact to F, and their derivatives to J unless that is null; as do the next functions.
+  void add_contact(const Layout& c, std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) const;
+  ContactTerms contact_terms(const Layout& c, std::span<const double> z) const;
+  void add_geometry(const Layout& c, const ContactTerms& contact, std::span<const double> z, std::span<double> F,
+                    solvers::mcp::McpJacobian* J) const;
+  void add_impulse(const Layout& c, const ContactTerms& contact, int body, double sign, std::span<double> F,
                    solvers::mcp::McpJacobian* J) const;
+  void add_friction(const Layout& c, const ContactTerms& contact, double sigma, std::span<double> F,
+                    solvers::mcp::McpJacobian* J) const;
   void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& origin,
                const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
                solvers::mcp::McpJacobian* J, const SetTerms& terms) const;
