@@ -50,6 +50,15 @@ class PatchCertifier {
     const PatchContact* contact = nullptr;
     double side = 1;  // +1: A of its contact
   };
+  /// What the contacts must give a body, and whether its free spin keeps the rule of the model.
+  static void start_balance(const PatchWorld& world, const PatchBody& body, const PatchState& start,
+                            const PatchImpulse& impulse, const PatchState& end, Balance& at, PatchCertificate& c);
+  /// Adds the impulses of a contact to the balances; complementarity and friction.
+  void check_forces(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end,
+                    PatchCertificate& c);
+  /// The second proposition for a body with one loaded contact. @param unit  of its impulses [N s].
+  static void check_proposition(const PatchWorld& world, const Balance& at, double unit, PatchCertificate& c);
+
   std::vector<Balance> balances_;
 };
 
