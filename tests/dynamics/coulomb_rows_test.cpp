@@ -30,7 +30,7 @@ class Numbers {
   std::mt19937_64 rng_;
 };
 
-/// Velocities 0–2 a block, 3 a spring, 4–6 free, 7 held by a spring and then by hand.
+/// Velocities 0–2 a block, 3 a spring, 4–6 free, 7 a spring and then prescribed.
 contact::ContactProblem energy(Numbers& random) {
   contact::ContactProblem problem;
   problem.nv = 8;
@@ -99,7 +99,7 @@ solvers::contact::ContactProgram contacts(Numbers& random, int rays, bool plane)
   program.upper = VectorXd::Constant(8, INFINITY);
   program.lower(3) = -0.2, program.upper(3) = 0.4;
   program.upper(5) = 0.1;
-  program.lower(7) = -1;  // held: no row
+  program.lower(7) = -1;  // prescribed: no row
   return program;
 }
 

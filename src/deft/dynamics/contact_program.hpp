@@ -7,7 +7,7 @@
 
 namespace deft::dynamics {
 
-/// Copies Q, b, J, masses and the contacts' laws; κ = ∞, no linear rows, bounds are left alone. Pyramids have
+/// Copies Q, b, J, masses and the contacts' laws; κ = ∞, no linear rows; bounds stay as they are. Pyramids have
 /// `step.rays` rays, 2 in a plane of motion. No allocation once `program` has grown.
 void make_contact_program(const scene::Scene& scene, const contact::ContactProblem& problem,
                           solvers::contact::ContactProgram& program);

@@ -120,7 +120,7 @@ struct Trajectory {
   std::vector<std::size_t> contact_offset{0};            // [T+1]: contacts of step k are [offset[k], offset[k+1])
   std::vector<ContactRecord> contacts;                   // of all steps, step after step
   std::vector<StepRecord> steps;                         // [T]
-  bool tells_contact_kinds = false;  // model equivalent-contact-point: contacts have a kind, tangent_W, slip, ellipsoid
+  bool has_contact_kinds = false;  // model equivalent-contact-point: contacts have a kind, tangent_W, slip, ellipsoid
   bool looks_for_second_motions = false;          // whether second_delta and second_X_WB are recorded
   std::vector<std::vector<double>> second_delta;  // [T][nv]: another motion of the same step, NaN where none is known
   std::vector<std::vector<std::array<double, 7>>> second_X_WB;  // [T][bodies], or empty: poses after it; no bodies

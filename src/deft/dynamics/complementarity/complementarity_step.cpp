@@ -22,6 +22,8 @@ using solvers::lcp::ComplementaritySolution;
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space, a tenth of the certifier's
 constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is
                                                                 // rounding
+constexpr double kMovesApart = 1e-6;  // of the difference of two motions: contacts that move apart by less move alike
+constexpr double kInProof = 1e-9;     // of the largest multiplier of a proof: rows with smaller ones are no part of it
 
 /// Entry v of Qδ + b − Jᵀf: the reaction that keeps the prescribed velocity v.
 double reaction(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
@@ -266,14 +268,15 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
       // Loaded in one of them, and not moving alike.
       const double f = rows_.force(i, found.z)[0], g = rows_.force(i, found.second_z)[0];
       const double slide = slide_of(result.program, i, other).distance;
-      const bool differs = std::abs(row_times(result.program.J, i, 0, other)) > 1e-6 * moved || slide > 1e-6 * moved;
+      const bool differs =
+          std::abs(row_times(result.program.J, i, 0, other)) > kMovesApart * moved || slide > kMovesApart * moved;
       if (std::max(f, g) > 0 && differs) contacts.push_back(i);
     }
   } else if (result.status == Status::kInfeasible) {
     for (const solvers::lcp::RefutedModes& part : found.proof) {
       const double largest = part.y.lpNorm<Eigen::Infinity>();
       for (int row = 0; row < static_cast<int>(part.y.size()); ++row)
-        if (std::abs(part.y(row)) > 1e-9 * largest) add(row);
+        if (std::abs(part.y(row)) > kInProof * largest) add(row);
     }
   } else {
     // No proof: the rows that a motion without contact forces would break.

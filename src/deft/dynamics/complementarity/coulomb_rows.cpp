@@ -14,7 +14,7 @@ constexpr double kNoFriction = 1e-12;  // below it a contact is one row
 constexpr double kNoLever = 1e-14;     // of the largest entry of a row: below it an entry is rounding of points a few
                                        // metres from the origin
 
-/// Whether contact forces or free velocities can move it: limits of others say nothing.
+/// Whether contact forces can move a velocity, or it is free; limits of other velocities have no effect.
 bool has_mobility(const ForceResponse& response, int velocity) {
   if (std::binary_search(response.free.begin(), response.free.end(), velocity)) return true;
   const int k = block_at(response.factor, velocity);

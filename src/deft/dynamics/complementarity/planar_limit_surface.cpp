@@ -226,8 +226,8 @@ void PlanarLimitSurface::solve_contacts(const Eigen::VectorXd& q, StepResult& re
   }
 }
 
-/// Polygons that turned penetrate a little, and where φ < 0 nothing promises a solution (theorem 1 needs φ ≥ 0): then
-/// what is deep already is not pushed out in this step, only not deeper. @returns whether there was anything to leave.
+/// Polygons that turned penetrate a little, and where φ < 0 a solution need not exist (theorem 1 needs φ ≥ 0): then
+/// existing penetration is not reduced in this step, only kept from growing. @returns whether there was any.
 bool PlanarLimitSurface::leave_penetration() {
   if (leaves_penetration_) return false;
   bool any = false;
@@ -252,8 +252,8 @@ bool PlanarLimitSurface::include_broken(const Eigen::VectorXd& delta) {
   return grown;
 }
 
-/// Includes far contacts that δ penetrates on its way: linearised gaps say who may, the way itself who does. @returns
-/// whether there are any.
+/// Includes far contacts that δ penetrates on its way: linearised gaps select the candidates, true gaps at samples of
+/// the way decide. @returns whether there are any.
 bool PlanarLimitSurface::include_on_way(const Eigen::VectorXd& q, const Eigen::VectorXd& delta) {
   suspects_.clear();
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
@@ -344,8 +344,8 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
   }
 }
 
-/// Searches the problem of all near contacts. Solutions of it that are not this one count as much as those that its
-/// solver finds itself.
+/// Searches the problem of all near contacts for another motion: its solution may be one, or what its solver finds
+/// beside that.
 void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
   search_->lend_state().q = solve_.state().q;  // joint limits

@@ -26,7 +26,7 @@ Eigen::VectorXd joint_damping(const scene::Scene& scene);
 /// starts.
 class ConvexSolve {
  public:
-  /// @throws InputError where friction_law: coulomb meets a setting that it does not go with.
+  /// @throws InputError for settings that friction_law: coulomb excludes: finite kappa, compliance.
   explicit ConvexSolve(const scene::Scene& scene);
 
   /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and

@@ -40,7 +40,7 @@ class StepDirections {
   /// A joint whose spring may saturate.
   struct Saturation {
     int velocity = 0;  // index of δ_a
-    int variable = 0;  // index of y = δ_a + p, by which the spring is stretched (effort_limits.hpp)
+    int variable = 0;  // index of y = δ_a + p, at which the elastic part of the spring ends (effort_limits.hpp)
     int command = 0;   // index of u
   };
   const std::vector<Saturation>& saturations() const { return saturations_; }  // of the program of the last update

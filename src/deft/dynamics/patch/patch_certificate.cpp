@@ -32,7 +32,7 @@ RigidTransform geometry_pose(const PatchWorld& world, const PatchGeometry& geome
   return make_transform(R, p) * geometry.X_BG;
 }
 
-/// How far `direction` + sign Σ l ∇f is from 0 and the point from where l says it is.
+/// Residuals of one set at the point: direction + Σ l ∇f = 0 (world), f ≤ 0, l ≥ 0, l f = 0.
 void check_set(const PatchGeometry& geometry, const RigidTransform& X_WG, const Vector3d& point_W,
                const Vector3d& direction, std::span<const double> l, double length, PatchCertificate& c) {
   const Vector3d x = X_WG.inverse() * point_W;

@@ -101,7 +101,7 @@ PatchStarts::PatchStarts(const PatchWorld& world) : world_(&world), memory_(worl
 }
 
 void PatchStarts::forget() {
-  for (Memory& m : memory_) m.known = false;
+  for (Memory& m : memory_) m.loaded = false;
 }
 
 void PatchStarts::place(std::span<const PatchState> start, std::span<const double> nu,
@@ -141,32 +141,32 @@ double PatchStarts::distance(int index, std::span<const RigidTransform> X_WB, Ve
   return found.gap;
 }
 
-void PatchStarts::make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion,
+void PatchStarts::make(const InitialGuess& guess, PatchSystem& system, std::span<const double> free_motion,
                        std::vector<double>& z) {
   z.assign(system.size(), 0.0);
   std::copy(free_motion.begin(), free_motion.end(), z.begin());
   const int contacts = static_cast<int>(system.contacts().size());
-  if (recipe.from == InitialGuess::From::kSweeps) {
+  if (guess.from == InitialGuess::From::kSweeps) {
     sweep(system, free_motion, z);
   } else {
     place(system.start(), free_motion, X_WB_);
-    bool all_known = true;
+    bool all_loaded = true;
     for (int k = 0; k < contacts; ++k) {
       const int pair = system.contacts()[k].pair;
-      if (recipe.from == InitialGuess::From::kLast && knows(pair)) continue;
-      all_known = false;
-      impact(recipe, system, k, free_motion, z);
+      if (guess.from == InitialGuess::From::kLast && was_loaded(pair)) continue;
+      all_loaded = false;
+      impact(guess, system, k, free_motion, z);
     }
     for (int k = 0; k < contacts; ++k)
-      if (recipe.from == InitialGuess::From::kLast && knows(system.contacts()[k].pair)) recall(system, k, z);
-    if (recipe.from == InitialGuess::From::kLast && all_known) {
+      if (guess.from == InitialGuess::From::kLast && was_loaded(system.contacts()[k].pair)) recall(system, k, z);
+    if (guess.from == InitialGuess::From::kLast && all_loaded) {
       for (std::size_t i = 0; i < system.start().size(); ++i) {
         put(z, static_cast<int>(6 * i), system.start()[i].omega_W);
         put(z, static_cast<int>(6 * i) + 3, system.start()[i].v_WC);
       }
     }
   }
-  if (recipe.at_rest) std::fill_n(z.begin(), free_motion.size(), 0.0);
+  if (guess.at_rest) std::fill_n(z.begin(), free_motion.size(), 0.0);
 }
 
 void PatchStarts::recall(PatchSystem& system, int contact, std::vector<double>& z) const {
@@ -205,17 +205,17 @@ void PatchStarts::touch(PatchSystem& system, int contact, const Vector3d& n, con
   if (c.l_b >= 0) B.set.normal_cone(X_BG.inverse() * point, X_BG.linear().transpose() * n, reach, &at(z, c.l_b));
 }
 
-void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int contact,
+void PatchStarts::impact(const InitialGuess& guess, PatchSystem& system, int contact,
                          std::span<const double> free_motion, std::vector<double>& z) {
   const PatchSystem::Layout& c = system.contacts()[contact];
   const PatchPair& pair = pair_of(system, contact);
   const PatchGeometry& A = world_->geometries[pair.a];
   Vector3d n, point;
   const double gap = distance(c.pair, X_WB_, n, point);
-  if (recipe.blur > 0 && pair.plane)
-    point = blurred_lowest(A, X_WB_[A.body] * world_->collision->pose_in_body(pair.a), n, recipe.blur, point);
+  if (guess.blur > 0 && pair.plane)
+    point = blurred_lowest(A, X_WB_[A.body] * world_->collision->pose_in_body(pair.a), n, guess.blur, point);
   if (c.n >= 0) system.choose_axis(contact, n);
-  touch(system, contact, n, point, gap, recipe.blur, X_WB_, z);
+  touch(system, contact, n, point, gap, guess.blur, X_WB_, z);
 
   // From the centres of mass of A and B at the end of the free motion.
   std::array<Vector3d, 2> arms{Vector3d::Zero(), Vector3d::Zero()};
@@ -235,7 +235,7 @@ void PatchStarts::impact(const InitialGuess& recipe, PatchSystem& system, int co
     const auto& e = pair.ellipsoid;
     const Vector3d w = scaled_slip(pair, n, t, o, relative_motion(c, arms, free_motion));
     const double stops = w.norm() / (p * pair.mu * n.dot(K * n));  // share of the ellipsoid that would stop it
-    const bool slides = stops > 1 && !recipe.stick;
+    const bool slides = stops > 1 && !guess.stick;
     Vector3d b = Vector3d::Zero();
     if (w.norm() > 0) b = -w / w.norm() * (slides ? 1.0 : std::min(kMostSticking, stops));
     put(z, c.b, b);
@@ -407,7 +407,7 @@ void PatchStarts::remember(const PatchSystem& system, std::span<const double> z)
     const PatchPair& pair = world_->pairs[c.pair];
     const int carrier = c.body_a >= 0 ? c.body_a : c.body_b;
     m.p = z[c.p];
-    m.known = m.p > 0;
+    m.loaded = m.p > 0;
     m.rho = three(z, c.a) - world_->h * three(z, 6 * carrier + 3);
     if (c.n >= 0) {
       m.n = three(z, c.n);

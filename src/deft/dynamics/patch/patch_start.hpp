@@ -29,12 +29,12 @@ class PatchStarts {
   explicit PatchStarts(const PatchWorld& world);  // must outlive this object
 
   /// A guess z for `system`, whose start and pairs are set. @param free_motion  ν_f, 6 per body.
-  void make(const InitialGuess& recipe, PatchSystem& system, std::span<const double> free_motion,
+  void make(const InitialGuess& guess, PatchSystem& system, std::span<const double> free_motion,
             std::vector<double>& z);
   /// Keeps the loaded contacts of the solution z as the guess of the next step.
   void remember(const PatchSystem& system, std::span<const double> z);
-  void forget();                                              // the contacts of the last step
-  bool knows(int pair) const { return memory_[pair].known; }  // the pair carried load in the last step
+  void forget();                                                    // the contacts of the last step
+  bool was_loaded(int pair) const { return memory_[pair].loaded; }  // the pair carried load in the last step
 
   /// Poses X_WB of all bodies of the scene after a step from `start` with velocities ν (6 per PatchBody).
   void place(std::span<const PatchState> start, std::span<const double> nu, std::vector<RigidTransform>& X_WB) const;
@@ -45,7 +45,7 @@ class PatchStarts {
  private:
   /// A contact as the next guess takes it.
   struct Memory {
-    bool known = false;
+    bool loaded = false;
     Eigen::Vector3d rho, n, b;  // a − c of its carrier, A unless that is fixed
     double ell = 0, p = 0, sigma = 0;
     std::vector<double> l;  // of A, then of B
@@ -73,7 +73,7 @@ class PatchStarts {
   void touch(PatchSystem& system, int contact, const Eigen::Vector3d& n, const Eigen::Vector3d& point, double gap,
              double reach, std::span<const RigidTransform> X_WB, std::vector<double>& z) const;
   /// kImpact: the impulse that stops the approach of one contact, with friction, added to the velocities.
-  void impact(const InitialGuess& recipe, PatchSystem& system, int contact, std::span<const double> free_motion,
+  void impact(const InitialGuess& guess, PatchSystem& system, int contact, std::span<const double> free_motion,
               std::vector<double>& z);
   /// kSweeps: impulses at points by projected Gauss–Seidel, then their sum as one contact per pair.
   void sweep(PatchSystem& system, std::span<const double> free_motion, std::vector<double>& z);

@@ -39,11 +39,11 @@ class PatchStepper {
 
  private:
   void move_freely(std::span<const PatchState> start, std::span<const PatchImpulse> impulses);
-  /// Adds the pairs that penetrate under the motion z_ to pairs_; unless `lean`, at the beginning also those that
-  /// carried load before or are about to touch. @returns whether there were any.
-  bool choose_pairs(bool lean);
-  /// Tries the initial guesses, the first few or (patient) all with the fallbacks.
-  bool solve(std::span<const PatchState> start, bool patient, PatchResult& result);
+  /// Adds the pairs that penetrate under the motion z_ to pairs_; unless `only_penetrating`, at the beginning also
+  /// those that carried load before or are about to touch. @returns whether there were any.
+  bool choose_pairs(bool only_penetrating);
+  /// Tries the initial guesses, the first few or (`with_fallbacks`) all, then with the solver's fallbacks.
+  bool solve(std::span<const PatchState> start, bool with_fallbacks, PatchResult& result);
 
   std::unique_ptr<PatchWorld> world_;  // starts_ points to it
   PatchStarts starts_;

@@ -13,6 +13,10 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using solvers::mcp::McpJacobian;
 
+// Least scales of residuals: of velocity, as shares of the free motion's and of the bodies' size per step; of length,
+// as a share of the bodies' size.
+constexpr double kSpeedShare = 1e-4, kWayShare = 1e-6, kLengthShare = 1e-4;
+
 Vector3d vector_at(std::span<const double> z, int i) { return {z[i], z[to_size(i) + 1], z[to_size(i) + 2]}; }
 double at(std::span<const double> z, int i) { return z[i]; }
 void add_vector(std::span<double> F, int i, const Vector3d& v) {
@@ -67,8 +71,8 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
     speed = std::max(
         {speed, vector_at(free_motion_, 6 * i).norm() * world.length, vector_at(free_motion_, 6 * i + 3).norm()});
   }
-  v_scale_ = std::max({world.gravity_W.norm() * world.h, 1e-4 * speed, 1e-6 * world.length / world.h});
-  length_scale_ = std::max(v_scale_ * world.h, 1e-4 * world.length);
+  v_scale_ = std::max({world.gravity_W.norm() * world.h, kSpeedShare * speed, kWayShare * world.length / world.h});
+  length_scale_ = std::max(v_scale_ * world.h, kLengthShare * world.length);
 
   size_ = 6 * bodies;
   contacts_.clear();

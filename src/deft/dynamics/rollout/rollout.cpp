@@ -72,7 +72,7 @@ State initial_state(const StepModel& model) {
 Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
   Trajectory trajectory = named_trajectory(scene);
-  trajectory.tells_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
+  trajectory.has_contact_kinds = scene.spec().step.model == scene::ModelKind::kEquivalentContactPoint;
   trajectory.looks_for_second_motions =
       scene.spec().step.uniqueness_check && is_complementarity_model(scene.spec().step.model);
   trajectory.t.push_back(start.t);
