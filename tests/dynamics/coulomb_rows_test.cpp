@@ -30,7 +30,7 @@ class Numbers {
   std::mt19937_64 rng_;
 };
 
-/// Velocities 0–2 a block, 3 a spring, 4–6 free, 7 held by a spring and then by hand.
+/// Velocities 0–2 a block, 3 a spring, 4–6 free, 7 a spring and then prescribed.
 contact::ContactProblem energy(Numbers& random) {
   contact::ContactProblem problem;
   problem.nv = 8;
@@ -57,13 +57,13 @@ TEST(ForceResponse, IsTheInverseOfTheEnergyWhereThereIsOne) {
     }
     VectorXd x = random.vector(8);
     const VectorXd yielded = mobility * x;
-    response.yield(x);
+    response.apply_mobility(x);
     EXPECT_LT((x - yielded).norm(), 1e-12 * (1 + yielded.norm()));
     EXPECT_LT((response.drift + mobility * problem.b).norm(), 1e-12 * (1 + response.drift.norm()));
-    response.hold(7, 0.25);
+    response.prescribe(7, 0.25);
     EXPECT_EQ(response.drift(7), 0.25);
     x.setOnes(8);
-    response.yield(x);
+    response.apply_mobility(x);
     EXPECT_EQ(x(7), 0);
   }
 }
@@ -99,7 +99,7 @@ solvers::contact::ContactProgram contacts(Numbers& random, int rays, bool plane)
   program.upper = VectorXd::Constant(8, INFINITY);
   program.lower(3) = -0.2, program.upper(3) = 0.4;
   program.upper(5) = 0.1;
-  program.lower(7) = -1;  // held: no row
+  program.lower(7) = -1;  // prescribed: no row
   return program;
 }
 
@@ -153,7 +153,7 @@ TEST(CoulombRows, AreTheLawForAnyForces) {
     const solvers::contact::ContactProgram program = contacts(random, k % 2 == 0 ? 4 : 6, k % 3 == 0);
     ForceResponse response;
     ASSERT_TRUE(response.from_energy(problem));
-    response.hold(7, 0.3);
+    response.prescribe(7, 0.3);
     CoulombRows rows;
     solvers::lcp::ComplementarityProgram lcp;
     rows.build(program, response, true, lcp);

@@ -100,12 +100,12 @@ TEST(EffortLimits, ASaturatedJointOfSecondOrderAcceleratesByForceOverMass) {
   const StepResult result = step(spec, 1.0, &start);
   const double v = (1 * 0.1 / 0.01 + kLimit) / (1 / 0.01 + 3);
   EXPECT_NEAR(result.v_next[0], v, 1e-9);
-  const double stretch = 1 - 0.01 * v;
-  EXPECT_NEAR(result.energy, 0.5 * v * v + kLimit * (stretch - 0.5 * kLimit / kStiffness), 1e-9);
+  const double deflection = 1 - 0.01 * v;
+  EXPECT_NEAR(result.energy, 0.5 * v * v + kLimit * (deflection - 0.5 * kLimit / kStiffness), 1e-9);
 }
 
 TEST(EffortLimits, SmoothedSpringsSaturateSmoothly) {
-  // The barrier of both sides: stretch e = f/K + (2f/κ)/(τ̄² − f²). Free motion: f = 0, δ = u. Held by damping: f = D
+  // The barrier of both sides: deflection e = f/K + (2f/κ)/(τ̄² − f²). Free motion: f = 0, δ = u. Held by damping: f = D
   // δ/h.
   scene::SceneSpec spec = test::scene_spec({cart("finger", 1, 0)}, {{"finger", kStiffness}});
   spec.step.effort_limits = true;

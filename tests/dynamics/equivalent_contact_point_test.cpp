@@ -206,15 +206,15 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
   ASSERT_LE(step.certificate.max_scaled(), 1e-10);
   const std::vector<PatchImpulse> none(1);
   PatchCertifier certifier;
-  const auto judge = [&](const std::vector<PatchState>& end, const std::vector<PatchContact>& contacts) {
+  const auto residual = [&](const std::vector<PatchState>& end, const std::vector<PatchContact>& contacts) {
     const PatchCertificate c = certifier.certify(stepper.world(), start, none, end, contacts);
     return std::max(c.max_scaled(), c.penetration_m);
   };
-  ASSERT_LE(judge(step.end, step.contacts), 1e-10);
+  ASSERT_LE(residual(step.end, step.contacts), 1e-10);
   const auto spoiled = [&](auto change) {
     std::vector<PatchContact> contacts = step.contacts;
     change(contacts[0]);
-    return judge(step.end, contacts);
+    return residual(step.end, contacts);
   };
   EXPECT_GE(spoiled([](PatchContact& c) { c.p_n *= 1.001; }), 1e-4);
   EXPECT_GE(spoiled([](PatchContact& c) { c.p_f *= 1.001; }), 1e-5);
@@ -235,13 +235,13 @@ TEST(EquivalentContactPoint, TheCertificateSeesEveryMistake) {
     EXPECT_EQ(spoiled(change), std::numeric_limits<double>::infinity());
   std::vector<PatchState> end = step.end;
   end[0].v_WC.x() += 1e-3;
-  EXPECT_GE(judge(end, step.contacts), 1e-4);
+  EXPECT_GE(residual(end, step.contacts), 1e-4);
   end = step.end;
   end[0].p_WC.z() -= 1e-3;
-  EXPECT_GE(judge(end, step.contacts), 1e-4);
+  EXPECT_GE(residual(end, step.contacts), 1e-4);
   end = step.end;
   end[0].omega_W.y() = nan;
-  EXPECT_EQ(judge(end, step.contacts), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(residual(end, step.contacts), std::numeric_limits<double>::infinity());
   std::vector<PatchImpulse> pushed(1);
   pushed[0].linear_W.x() = 1e-3;
   EXPECT_GE(certifier.certify(stepper.world(), start, pushed, step.end, step.contacts).newton_euler, 1e-4);

@@ -114,7 +114,7 @@ TEST(PlanarLimitSurface, SqueezedFingersYieldAsTheirAdmittanceSays) {
     const StepResult result = step_once(squeeze(c), {1, 0, -1, 0, 0, 1, 0, -1});
     expect_solved(result);
     EXPECT_NE(result.complementarity()->uniqueness, solvers::lcp::Uniqueness::kNotUnique) << c;
-    if (c >= 1e-6) {  // the search knows as many digits
+    if (c >= 1e-6) {  // the search is as accurate
       EXPECT_EQ(result.complementarity()->uniqueness, solvers::lcp::Uniqueness::kUnique) << c;
     }
     EXPECT_LT(result.delta.norm(), 1e-9);
@@ -180,7 +180,7 @@ TEST(PlanarLimitSurface, GrazingFingersAllowSeveralMotionsUnlessTheyYield) {
   }
 }
 
-TEST(PlanarLimitSurface, ArmsYieldInTheirJoints) {
+TEST(PlanarLimitSurface, ArmsDeflectInTheirJoints) {
   // A link of 1 m on a hinge with a round tip touches a disc that is held at its centre line.
   multibody::ModelSpec arm =
       body("arm", multibody::JointKind::kAxes, {turn("theta", Vector3d::UnitZ())}, SphereSpec{0.1}, 1, 0.01, 0);

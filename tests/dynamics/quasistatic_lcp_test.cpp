@@ -182,7 +182,7 @@ TEST(PerfectTracking, AFingerPushesABoxByWhatItIsTold) {
     q = result.q_next;
   }
   EXPECT_NEAR(q(4), 0.03, 1e-9);
-  EXPECT_NEAR(q(7), 0.03, 1e-12) << "the finger is where it was told to be";
+  EXPECT_NEAR(q(7), 0.03, 1e-12) << "the finger is where it was commanded";
   double pushed = 0;
   for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
     const contact::Contact& c = result.problem.contacts[i];
@@ -247,10 +247,10 @@ TEST(PerfectTracking, PlatesThatTouchAndLiftMayTakeTheDiscAlongOrNot) {
   // Impedance: springs say that nothing is squeezed.
   spec.step.model = ModelKind::kImpedance;
   const scene::Scene springs = test::build(spec);
-  const StepResult held = one_step(springs, Eigen::Vector4d(0, 0.002, 0, 0.002));
-  EXPECT_EQ(held.status, Status::kSolved);
-  EXPECT_EQ(held.complementarity()->uniqueness, Uniqueness::kUnique);
-  EXPECT_NEAR(held.delta(5), 0, 1e-9);
+  const StepResult blocked = one_step(springs, Eigen::Vector4d(0, 0.002, 0, 0.002));
+  EXPECT_EQ(blocked.status, Status::kSolved);
+  EXPECT_EQ(blocked.complementarity()->uniqueness, Uniqueness::kUnique);
+  EXPECT_NEAR(blocked.delta(5), 0, 1e-9);
 }
 
 TEST(QuasistaticLcp, WhatNothingCarriesHasNoMotion) {
@@ -478,7 +478,7 @@ TEST(QuasistaticLcp, RolloutsEndAtTheFirstStepWithoutSolutionAndSayWhy) {
   const RolloutEnd end = rollout(*model, start, {.steps = 10, .on_step = {}, .commands = commands}, motion);
   EXPECT_FALSE(end.completed);
   EXPECT_EQ(end.status, Status::kInfeasible);
-  EXPECT_EQ(motion.num_steps(), 3) << "2, 4 mm, and 6 mm into 5 mm of room";
+  EXPECT_EQ(motion.num_steps(), 3) << "2, 4 mm, and 6 mm into 5 mm of free space";
   EXPECT_NE(end.reason.find("contacts: "), std::string::npos) << end.reason;
   EXPECT_TRUE(motion.looks_for_second_motions);
   ASSERT_EQ(motion.second_delta.size(), 3u);

@@ -34,7 +34,7 @@ TEST(ExactStepDerivative, OfABrickThatSlidesOnFourCornersFollowsDifferences) {
       const auto nonsmooth_points = bench.differentiator.nonsmooth_points();
       EXPECT_FALSE(bench.differentiator.is_nonsmooth()) << (nonsmooth_points.empty() ? "" : nonsmooth_points[0]);
       EXPECT_GT(bench.result.delta.segment<2>(5).norm(), 0.01) << "it slides";
-      // Four corners carry in ways that the motion does not tell: compare motions only.
+      // The motion does not determine how four corners share the load: compare motions only.
       const auto by_q = bench.errors(Bench::By::kQ), by_u = bench.errors(Bench::By::kU);
       ASSERT_TRUE(by_q && by_u);
       const std::string what = fmt::format("cone {} dynamics {}", static_cast<int>(cone), static_cast<int>(dynamics));

@@ -44,8 +44,9 @@ TEST(StepDerivative, FollowsDifferencesForEveryPairOfShapes) {
             << what << fmt::format(": B {:.1e}, ∂f/∂u {:.1e}", by_u->motion, by_u->force);
         worst = std::max({worst, by_q->largest(), by_u->largest()});
       }
-      RecordProperty(all[i].name + "_" + all[j].name,
-                     fmt::format("{} steps, {} kinks, {} left, worst {:.1e}", checked, nonsmooth_points, left, worst));
+      RecordProperty(
+          all[i].name + "_" + all[j].name,
+          fmt::format("{} steps, {} nonsmooth points, {} left, worst {:.1e}", checked, nonsmooth_points, left, worst));
       EXPECT_GE(checked, 2) << all[i].name << " – " << all[j].name;
     }
   }

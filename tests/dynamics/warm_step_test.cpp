@@ -56,7 +56,7 @@ TEST(WarmStep, AllocatesNothingAndNeitherDoItsDerivatives) {
         for (const bool second_order : {false, true}) {
           Random random(5);
           scene::SceneSpec spec = arm_and_body(box({0.12, 0.1, 0.08}), ellipsoid({0.04, 0.06, 0.08}), -1e-3, random);
-          // A brick on the ground, with more contacts than its forces can be told from.
+          // A brick on the ground, with more contacts than its motion determines forces of.
           spec.world.models.push_back(
               test::free_body("brick", multibody::BoxSpec{{0.2, 0.2, 0.1}}, 1, 0.01, 0.7, test::at(0, 0, -0.951)));
           spec.world.models.push_back(test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), -1}, 0.7));

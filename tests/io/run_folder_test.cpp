@@ -84,7 +84,7 @@ void add_step(Trajectory& motion) {
     contact.torque_W = {7 * s, 8 * s, 9 * s};
     contact.mu = 0.5 + s;
     contact.state = static_cast<dynamics::ContactState>(c % 3);
-    if (motion.tells_contact_kinds) {
+    if (motion.has_contact_kinds) {
       contact.kind = static_cast<dynamics::ContactKind>((k + c) % 4);
       contact.tangent_W = {s, -s, 0.5};
       contact.slip = {1e-3 * s, -2e-3 * s, 3 * s};
@@ -175,7 +175,7 @@ void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.u, b.u);
   EXPECT_EQ(a.X_WB, b.X_WB);
   EXPECT_EQ(a.contact_offset, b.contact_offset);
-  EXPECT_EQ(a.tells_contact_kinds, b.tells_contact_kinds);
+  EXPECT_EQ(a.has_contact_kinds, b.has_contact_kinds);
   EXPECT_EQ(a.looks_for_second_motions, b.looks_for_second_motions);
   EXPECT_EQ(a.second_X_WB, b.second_X_WB);
   EXPECT_EQ(a.support_bodies, b.support_bodies);
@@ -294,7 +294,7 @@ TEST_F(RunFolder, GivesBackSupportsAndOtherMotions) {
 TEST_F(RunFolder, GivesBackPointsLinesAndSurfaces) {
   for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
     Trajectory motion = start_of(7, 2, 3);
-    motion.tells_contact_kinds = true;
+    motion.has_contact_kinds = true;
     ASSERT_NO_FATAL_FAILURE(expect_given_back(path(), motion, whole_copy_bytes));
   }
 }

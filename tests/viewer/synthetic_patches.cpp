@@ -38,7 +38,7 @@ ContactRecord patch(int body, ContactKind kind, const Vec3& point_W, bool slides
 }  // namespace
 
 void add_patches(dynamics::Trajectory& run) {
-  run.tells_contact_kinds = true;
+  run.has_contact_kinds = true;
   run.contacts.clear();
   run.contact_offset = {0};
   for (std::size_t k = 0; k < run.t.size(); ++k) {

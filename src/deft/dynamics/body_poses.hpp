@@ -10,14 +10,14 @@
 
 namespace deft::dynamics {
 
-/// What a record takes from its scene before anything is known of a motion: names, words of statuses, and per command
-/// the coordinate that it is a target of (-1 for forces; none for velocities).
+/// A trajectory without states, with what does not depend on the motion: names, words of statuses, and per command the
+/// coordinate that it is a target of (−1 for forces; none for velocities).
 Trajectory named_trajectory(const scene::Scene& scene);
 
-/// Poses as records hold them: [qw, qx, qy, qz, x, y, z] of each body.
+/// Poses as records hold them: [qw, qx, qy, qz, x, y, z] of each body in the world [m].
 std::vector<std::array<double, 7>> body_poses(std::span<const RigidTransform> X_WB);
 
-/// Poses at q ⊕ δ. @param state  scratch; it is updated to that configuration.
+/// Poses of all bodies at q ⊕ δ, as body_poses gives them. @param state  scratch; it is updated to that configuration.
 std::vector<std::array<double, 7>> poses_after(const scene::Scene& scene, const Eigen::VectorXd& q,
                                                const Eigen::VectorXd& delta, scene::SceneState& state);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The contact program of a step from the waist and the scene's settings.
+// The contact program of a step from its ContactProblem and the scene's settings.
 
 #include "deft/contact/contact_problem.hpp"
 #include "deft/scene/scene.hpp"
@@ -7,7 +7,7 @@
 
 namespace deft::dynamics {
 
-/// Copies Q, b, J, masses and the contacts' laws; κ = ∞, no linear rows, bounds are left alone. Pyramids have
+/// Copies Q, b, J, masses and the contacts' laws; κ = ∞, no linear rows; bounds stay as they are. Pyramids have
 /// `step.rays` rays, 2 in a plane of motion. No allocation once `program` has grown.
 void make_contact_program(const scene::Scene& scene, const contact::ContactProblem& problem,
                           solvers::contact::ContactProgram& program);

@@ -8,9 +8,9 @@
 
 namespace deft::dynamics {
 
-/// Appends the contacts of a step, at its end, as a run keeps them (models of contact points; not the patches of
-/// equivalent-contact-point).
-/// @param X_start, X_end  poses of the bodies where the step starts and ends.   No allocation once `out` has grown.
+/// Appends the contacts of a step, at its end, as a run stores them (models of contact points; not the patches of
+/// equivalent-contact-point). No allocation once `out` has grown.
+/// @param X_start, X_end  poses of the bodies (X_WB, 0 = world) where the step starts and ends.
 void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
                      std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out);
 

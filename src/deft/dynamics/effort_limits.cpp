@@ -43,8 +43,8 @@ double diagonal(const BlockDiagonal& matrix, int index) {
 
 }  // namespace
 
-double spring_energy(double stiffness, double effort_limit, double stretch) {
-  const double size = std::abs(stretch), knee = effort_limit / stiffness;
+double spring_energy(double stiffness, double effort_limit, double deflection) {
+  const double size = std::abs(deflection), knee = effort_limit / stiffness;
   return size <= knee ? 0.5 * stiffness * size * size : effort_limit * (size - 0.5 * knee);
 }
 

@@ -11,28 +11,33 @@
 
 namespace deft::dynamics {
 
-/// What terms may look at: the start of a step, updated kinematics, the mass matrix there.
+/// The data of all terms: the start of a step, updated kinematics, the mass matrix there.
 struct StepStart {
-  const scene::Scene& scene;
-  scene::SceneState& state;  // at q
-  const Eigen::VectorXd& v;  // size nv; empty for models of first order
-  const Eigen::VectorXd& u;  // joint targets, size nu
-  double t = 0, h = 0;       // [s]
-  const BlockDiagonal& M;    // mass matrix at q by kinematic trees [kg, kg m, kg m²]
+  const scene::Scene& scene;  // of the step
+  scene::SceneState& state;   // at q
+  const Eigen::VectorXd& v;   // size nv; empty for models of first order
+  const Eigen::VectorXd& u;   // joint targets, size nu
+  double t = 0, h = 0;        // time at the start and length of the step [s]
+  const BlockDiagonal& M;     // mass matrix at q by kinematic trees [kg, kg m, kg m²]
+  /// Configuration at the start, size nq.
   const Eigen::VectorXd& q() const { return state.q; }
 };
 
 /// The blocks of Q: consecutive ranges of velocities, ascending, and where each velocity is in them.
 class EnergyLayout {
  public:
-  struct Range { int start = 0, size = 0; };
-  EnergyLayout() = default;
+  /// Velocities [start, start + size).
+  struct Range {
+    int start = 0, size = 0;  // first velocity; how many
+  };
+  EnergyLayout() = default;  // without velocities
+  /// @param blocks  ascending, disjoint ranges of [0, nv).
   EnergyLayout(std::vector<Range> blocks, int nv);
   /// Q = 0 in these blocks, b = 0, no masses. No allocation once grown.
   void clear(contact::ContactProblem& problem) const;
-  int num_blocks() const { return static_cast<int>(blocks_.size()); }
-  const Range& block(int k) const { return blocks_[k]; }
-  int block_of(int velocity) const { return block_of_[velocity]; }
+  int num_blocks() const { return static_cast<int>(blocks_.size()); }  // blocks of Q
+  const Range& block(int k) const { return blocks_[k]; }               // velocities of block k
+  int block_of(int velocity) const { return block_of_[velocity]; }     // index of its block, −1: in none
   /// Adds to one diagonal entry. @pre a block holds `velocity`.
   void add_diagonal(contact::ContactProblem& problem, int velocity, double value) const;
 
@@ -71,14 +76,14 @@ void add_object_inertia(const StepStart& start, std::span<const double> factors,
 void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const EnergyLayout& layout,
                   contact::ContactProblem& problem);
 
-/// What surrounds the objects, ½δᵀ(γM_u/h)δ:  Q += γ M_u/h  of those whose γ (`Object::damping`) is above 0, frozen
-/// ones apart: the force −γ M_u v⁺ at the end of the step. @pre the layout is that of the mass matrix.
+/// Damping of the objects by their surroundings, ½δᵀ(γM_u/h)δ:  Q += γ M_u/h  of those whose γ (`Object::damping`) is
+/// above 0, frozen ones apart: the force −γ M_u v⁺ at the end of the step. @pre the layout is that of the mass matrix.
 void add_object_damping(const StepStart& start, contact::ContactProblem& problem);
 
 /// Scratch of the sums of terms below.
 struct TermScratch {
-  Eigen::VectorXd forces;
-  std::vector<double> jacobian, factors;
+  Eigen::VectorXd forces;                 // generalised forces, size nv
+  std::vector<double> jacobian, factors;  // of a wrench's body, 6 rows; of the objects' masses
 };
 
 /// What a quasistatic model consists of: springs and damping of the robots, gravity and wrenches; the objects have no

@@ -12,8 +12,9 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr std::size_t kMemory = 6;
-constexpr double kLost = 10;  // times the least error, where the extrapolation starts again with a half step
+constexpr std::size_t kMemory = 6;  // differences of iterates that the extrapolation uses
+constexpr double kLost = 10;  // error over the least error so far above which the extrapolation restarts with a half
+                              // step
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #pragma once
-// The gap that sliding opens in the convex models, and the fixed point that takes it away (Coulomb's law).
+// The gap that sliding opens in the convex models, which is also the De Saxcé correction that makes Coulomb's law of
+// the convex one, and the fixed-point iteration for these corrections.
 
 #include <Eigen/Core>
 #include <vector>
@@ -8,14 +9,19 @@
 
 namespace deft::dynamics {
 
-/// How far the motion δ slides contact i, s = J_tδ (a patch: times its ellipsoid, with its spin) [m], and the gap that
-/// the convex model opens for it: μ‖s‖ (cones), μ max_j d_jᵀs (pyramids), 0 without friction.
-struct Slide { double distance = 0, gap = 0; };
+/// Sliding of a contact by s = J_tδ (a patch: times its ellipsoid, with its spin).
+struct Slide {
+  double distance = 0;  // ‖s‖ [m]
+  double gap = 0;  // that the convex model opens for it [m]: μ‖s‖ (cones), μ max_j d_jᵀs (pyramids), 0 without friction
+};
+/// Sliding of contact i of `program` by the motion `delta` (size nv).
 Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta);
 
-/// Iterates of shifts x = g(x) ≥ 0 by Anderson's extrapolation over the last few (D. Anderson, J. ACM 12 (1965)).
+/// Fixed-point iteration for x = g(x) ≥ 0 by Anderson's extrapolation over the last few iterates (D. Anderson, J. ACM
+/// 12 (1965)); starts afresh with a damped step where the error has grown.
 class AndersonIteration {
  public:
+  /// Forgets all iterates: a new problem.
   void start();
   /// The next x after g(x) was found at x; both of one size throughout.
   Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& g);

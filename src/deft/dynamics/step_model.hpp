@@ -19,7 +19,7 @@ struct PatchProblem;
 struct State {
   Eigen::VectorXd q;    // configuration, size nq
   Eigen::VectorXd v{};  // velocity, size nv ([ω_W, v_W] of free bodies, joint rates); empty: at rest
-  double t = 0;         // [s], tells which external wrenches act
+  double t = 0;         // [s], on which the external wrenches of the step depend
 };
 
 /// What is known of a derivative where it is not one.
@@ -53,14 +53,14 @@ class StepModel {
   virtual bool second_order() const { return false; }
   /// Poses and contacts at the start of the last step, which derivatives may use again; null if the model keeps none.
   virtual scene::SceneState* start_state() { return nullptr; }
-  /// Forgets warm starts.
+  /// Forgets warm starts: the next step does not depend on earlier ones.
   virtual void reset() = 0;
-  /// Weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa, infinity: exact.
+  /// κ, weight of the smoothing barrier [1/J] of the steps to come; at first step.kappa; infinity: exact.
   virtual double kappa() const = 0;
   /// Sets it; warm starts stay. @throws std::invalid_argument unless κ > 0.
   virtual void set_kappa(double kappa) = 0;
-  virtual double h() const = 0;
-  virtual const scene::Scene& scene() const = 0;
+  virtual double h() const = 0;                   // length of a step [s], > 0
+  virtual const scene::Scene& scene() const = 0;  // must outlive the model
 
   /// Jacobians of `result`, the step from `start` under u, which must be usable. Along world tangents (bodies: [θ, v]).
   /// @throws InputError for models and settings that have no derivative; std::invalid_argument for a failed step.

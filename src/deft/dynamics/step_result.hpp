@@ -31,24 +31,25 @@ struct PatchDetail {
 
 /// One step, at its end.
 struct StepResult {
-  solvers::Status status = solvers::Status::kNumericalFailure;
-  Eigen::VectorXd q_next;  // q ⊕ δ
-  Eigen::VectorXd v_next;  // δ/h, size nv; empty for models of first order
-  Eigen::VectorXd delta;   // [rad, m], size nv
+  solvers::Status status = solvers::Status::kNumericalFailure;  // only usable statuses move anything
+  Eigen::VectorXd q_next;                                       // q ⊕ δ, size nq; q of a failed step
+  Eigen::VectorXd v_next;  // v⁺, size nv; empty for models of first order; v of a failed step
+  Eigen::VectorXd delta;   // δ [rad, m], size nv; 0 of a failed step
   // Contact points: all models but equivalent-contact-point, whose contacts are in the detail.
   contact::ContactProblem problem;             // the contacts at the start of the step, with Q and b
-  solvers::contact::ContactProgram program;    // what was solved, or what the motion of the detail's program solves
+  solvers::contact::ContactProgram program;    // what was solved
   solvers::contact::ContactSolution solution;  // forces, linearised gaps, multipliers
-  solvers::contact::Certificate certificate;
-  /// Coulomb's law: De Saxcé's correction, what is added to the gap of each contact so that sliding does not open it,
-  /// μ‖J_tδ‖ [m]; the gaps of `program` contain it, those of `solution` do not. Empty for the associated law.
+  solvers::contact::Certificate certificate;   // residuals that confirmed `status`, recomputed from the raw problem
+  /// Coulomb's law: the De Saxcé correction, which is added to the gap of each contact so that sliding does not open
+  /// it, μ‖J_tδ‖ (pyramids: μ max_j d_jᵀJ_tδ) [m]; the gaps of `program` contain it, those of `solution` do not. Empty
+  /// for the associated law.
   std::vector<double> shift;
-  /// Contacts (of `problem`) and velocities (of joint limits) that leave no solution, or several.
-  std::vector<int> offending_contacts, offending_limits;
-  bool forces_least_norm = false;  // the multipliers are the only ones, or those of least norm
-  int iterations = 0;
-  double energy = 0;  // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
-  double solve_us = 0, step_us = 0;
+  // Models of exact Coulomb friction: what leaves no solution, or several.
+  std::vector<int> offending_contacts, offending_limits;  // indices of contacts of `problem`; of limited velocities
+  bool forces_least_norm = false;                         // the multipliers are the only ones, or those of least norm
+  int iterations = 0;                                     // of the solver, all its solves together
+  double energy = 0;                 // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
+  double solve_us = 0, step_us = 0;  // time of the solver, and of the step without its certificate [µs]
   /// What only this kind of model knows; monostate: convex models.
   std::variant<std::monostate, ComplementarityDetail, PatchDetail> detail;
 

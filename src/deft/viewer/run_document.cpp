@@ -188,7 +188,7 @@ void add_contacts(json& blocks, const Trajectory& run, std::span<const std::size
 
 /// What the model of the equivalent contact point says of the contacts.
 void add_patches(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
-  if (!run.tells_contact_kinds) return;
+  if (!run.has_contact_kinds) return;
   Bytes kind;
   Reals tangent_W, slip, ellipsoid;
   for (const std::size_t k : frames) {

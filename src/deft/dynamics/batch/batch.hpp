@@ -3,7 +3,7 @@
 //
 // The work is cut into chunks of fixed length. A chunk begins without memory of any other item, its items follow in
 // order and start warm from each other; threads take whole chunks. So the result is the same bit for bit for any number
-// of threads, and for a batch that was cut short as far as it went.
+// of threads, and the finished items of a batch that was stopped are those of the full one.
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -27,20 +27,20 @@ struct BatchInput {
   Eigen::MatrixXd q;    // nq × n
   Eigen::MatrixXd v{};  // nv × n; empty: at rest. Models of first order ignore it
   Eigen::MatrixXd u;    // nu × n
-  double t = 0;         // [s], tells which external wrenches act
+  double t = 0;         // [s], on which the external wrenches depend
 };
 
-/// Which Jacobians a batch takes.
+/// Which Jacobians a batch takes: none, those by u, or those by q, v and u.
 enum class BatchJacobians { kNone, kB, kAB };
 
 /// What a batch computes and with what means.
 struct BatchOptions {
-  BatchJacobians jacobians = BatchJacobians::kNone;
-  bool contacts = false;          // contacts and their forces too
-  double mu_gradient = 0;         // as in DerivativeOptions [J]
-  std::optional<double> kappa{};  // [1/J] instead of step.kappa
+  BatchJacobians jacobians = BatchJacobians::kNone;  // convex models only
+  bool contacts = false;                             // contacts and their forces too
+  double mu_gradient = 0;                            // as in DerivativeOptions [J]
+  std::optional<double> kappa{};                     // [1/J] instead of step.kappa
   /// ≥ 1, items that share warm starts; unlike `threads` a part of what is computed. 1: every item starts cold, which
-  /// is faster where neighbours in the list are none in the world.
+  /// is faster where states that follow each other in the list lie far apart.
   int chunk = 8;
   int threads = 0;         // ≥ 0, 0: one per core
   std::stop_token stop{};  // looked at before every item; finished items stay
@@ -66,7 +66,7 @@ struct BatchContact {
 /// One column, or entry, per item; NaN in the columns of what was not computed. Kept between runs of one size nothing
 /// is allocated but for contacts.
 struct BatchResult {
-  std::vector<ItemState> state;
+  std::vector<ItemState> state;         // how far the item came
   std::vector<solvers::Status> status;  // of the step; kNumericalFailure where none was taken
   Eigen::MatrixXd q_next;               // nq × n
   Eigen::MatrixXd delta;                // nv × n: q⁺ = q ⊕ δ [rad, m]
@@ -78,25 +78,26 @@ struct BatchResult {
   std::vector<std::uint8_t> nonsmooth;  // 1: the Jacobians are one-sided or taken at mu_gradient
   /// Contacts of item i are [contact_offset[i], contact_offset[i + 1]); empty if not asked for.
   std::vector<std::size_t> contact_offset;
-  std::vector<BatchContact> contacts;
-  std::vector<std::pair<int, std::string>> errors;  // by item, ascending
+  std::vector<BatchContact> contacts;               // of all items, item after item
+  std::vector<std::pair<int, std::string>> errors;  // item and reason, ascending by item
   int done = 0;                                     // items that are not kNotDone
 
-  int size() const { return static_cast<int>(state.size()); }
-  bool completed() const { return done == size(); }
-  /// A Jacobian of one item, nv × nv or nv × nu, without a copy. @param all  A, B, A_v, … of this result, not empty.
+  int size() const { return static_cast<int>(state.size()); }  // number of items
+  bool completed() const { return done == size(); }            // not stopped before the last item
+  /// A Jacobian of one item, nv × nv or nv × nu, without a copy. Valid until the result is changed.
+  /// @param all  A, B, A_v, … of this result, not empty.
   Eigen::Map<const Eigen::MatrixXd> of(const Eigen::MatrixXd& all, int item) const {
     return {all.col(item).data(), delta.rows(), all.rows() / std::max<Eigen::Index>(1, delta.rows())};
   }
-  Eigen::Map<const Eigen::MatrixXd> A_of(int item) const { return of(A, item); }
-  Eigen::Map<const Eigen::MatrixXd> B_of(int item) const { return of(B, item); }
+  Eigen::Map<const Eigen::MatrixXd> A_of(int item) const { return of(A, item); }  // ∂q⁺/∂q, nv × nv
+  Eigen::Map<const Eigen::MatrixXd> B_of(int item) const { return of(B, item); }  // ∂q⁺/∂u, nv × nu
 };
 
-/// Runs batches of steps of one scene. Keeps a step model and a differentiator per thread, so that a second run finds
-/// its scratch. One caller at a time.
+/// Runs batches of steps of one scene. Keeps a step model and a differentiator per thread, whose scratch later runs use
+/// again. One caller at a time.
 class Batch {
  public:
-  /// @throws InputError as make_step_model. @param scene  must outlive this object.
+  /// @param scene  must outlive this object. @throws InputError as make_step_model.
   explicit Batch(const scene::Scene& scene);
   ~Batch();
   Batch(Batch&&) noexcept;
@@ -113,7 +114,7 @@ class Batch {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-/// How many threads `threads` asks for: itself, or one per core for 0.
+/// The number of threads that the option `threads` means: itself if positive, one per core for 0.
 int thread_count(int threads);
 
 }  // namespace deft::dynamics

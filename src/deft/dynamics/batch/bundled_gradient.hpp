@@ -14,20 +14,21 @@
 
 namespace deft::dynamics {
 
-enum class BundleOrder { kFirst, kZero };  ///< What is averaged: Jacobians, or fitted motions.
+/// What a bundle averages: the samples' Jacobians (first order), or their motions by a fit (zero order).
+enum class BundleOrder { kFirst, kZero };
 
 /// How a bundle is sampled. Sample i depends on (seed, i) only.
 struct BundleOptions {
-  BundleOrder order = BundleOrder::kFirst;
-  Eigen::VectorXd sigma_u;    // [rad, m] > 0, size nu, or 1 for all
-  Eigen::VectorXd sigma_q{};  // [rad, m] > 0 along world tangents, size nv, 1, or empty: no noise on q, no Â
-  int samples = 100;          // ≥ 1
-  bool antithetic = false;    // samples 2i and 2i + 1 are w and −w; a pair counts if both are valid
-  std::uint64_t seed = 0;
+  BundleOrder order = BundleOrder::kFirst;  // zero order also counts jumps of the step
+  Eigen::VectorXd sigma_u;                  // [rad, m] > 0, size nu, or 1 for all
+  Eigen::VectorXd sigma_q{};      // [rad, m] > 0 along world tangents, size nv, 1, or empty: no noise on q, no Â
+  int samples = 100;              // ≥ 1
+  bool antithetic = false;        // samples 2i and 2i + 1 are w and −w; a pair counts if both are valid
+  std::uint64_t seed = 0;         // of the random numbers
   std::optional<double> kappa{};  // [1/J] instead of step.kappa
   double mu_gradient = 0;         // as in DerivativeOptions [J]
   int threads = 0;                // 0: one per core; the result does not depend on it
-  std::stop_token stop{};
+  std::stop_token stop{};         // as in BatchOptions
   std::function<void(int, int)> on_progress{};  // as in BatchOptions
 };
 
@@ -38,16 +39,16 @@ enum class BundleOutcome { kDone, kFailed, kTooFew, kStopped };
 /// A bundled gradient with standard errors of its entries: of the mean, or of the fit (robust against noise that
 /// depends on w).
 struct BundleResult {
-  BundleOutcome outcome = BundleOutcome::kFailed;
+  BundleOutcome outcome = BundleOutcome::kFailed;               // whether there is a gradient
   solvers::Status status = solvers::Status::kNumericalFailure;  // of the step without noise
   Eigen::VectorXd q_next;                                       // q⁺(q, u)
   Eigen::MatrixXd B, B_standard_error;                          // nv × nu
   Eigen::MatrixXd A, A_standard_error;                          // nv × nv, with sigma_q only
   Eigen::VectorXd mean, mean_standard_error;                    // E[y], size nv [rad, m]
-  int used = 0;                                                 // samples that count
+  int used = 0;                                                 // number of valid samples
   std::array<int, solvers::kNumStatuses> invalid{};             // samples by the status with which they failed
   int errors = 0;                                               // samples that could not be computed
-  std::string first_error;                                      // why
+  std::string first_error;                                      // the reason of the first of them
 };
 
 /// The bundled gradient at `start` under u. @param batch  of the scene; runs all samples.

@@ -19,11 +19,13 @@ namespace {
 using solvers::Status;
 using solvers::lcp::ComplementaritySolution;
 
-constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space; the judge takes ten times more
+constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space, a tenth of the certifier's
 constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is
                                                                 // rounding
+constexpr double kMovesApart = 1e-6;  // of the difference of two motions: contacts that move apart by less move alike
+constexpr double kInProof = 1e-9;     // of the largest multiplier of a proof: rows with smaller ones are no part of it
 
-/// `f` added to Qδ + b − Jᵀf with the sign of a reaction: what else holds velocity v.
+/// Entry v of Qδ + b − Jᵀf: the reaction that keeps the prescribed velocity v.
 double reaction(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
                 int v) {
   double sum = program.b(v);
@@ -100,44 +102,44 @@ void ComplementaritySolve::find_contacts(const Eigen::VectorXd& q, StepResult& r
   assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
 }
 
-void ComplementaritySolve::make_program(const Eigen::VectorXd* held, StepResult& result) const {
+void ComplementaritySolve::make_program(const Eigen::VectorXd* prescribed, StepResult& result) const {
   solvers::contact::ContactProgram& program = result.program;
   make_contact_program(*scene_, result.problem, program);
   program.model = solvers::contact::FrictionModel::kPyramid;  // in a plane cones are pyramids
   set_joint_limits(*scene_, state_.q, program);
-  if (held == nullptr) return;
+  if (prescribed == nullptr) return;
   if (program.lower.size() == 0) {
     program.lower.setConstant(program.nv, -kInfinity);
     program.upper.setConstant(program.nv, kInfinity);
   }
   for (const scene::Robot& robot : scene_->robots()) {
-    program.lower.segment(robot.first_v, robot.nu) = held->segment(robot.first_u, robot.nu);
-    program.upper.segment(robot.first_v, robot.nu) = held->segment(robot.first_u, robot.nu);
+    program.lower.segment(robot.first_v, robot.nu) = prescribed->segment(robot.first_u, robot.nu);
+    program.upper.segment(robot.first_v, robot.nu) = prescribed->segment(robot.first_u, robot.nu);
   }
 }
 
-double ComplementaritySolve::solve(const Eigen::VectorXd* held, StepResult& result) {
+double ComplementaritySolve::solve(const Eigen::VectorXd* prescribed, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
-  double judging_us = 0;
-  if (find_point(held, result)) {
-    // What solves the rows may be too rough for the contacts, which measure work by that of the step: once more, from
-    // nothing and as accurately as the solver can.
-    judging_us = judge(result);
-    if (refines_ || solvers::usable(result.status)) return judging_us;
+  double certifying_us = 0;
+  if (find_point(prescribed, result)) {
+    // A solution of the rows may be too inaccurate for the certificate of contacts, which is relative to the energy of
+    // the step: it is solved once more, cold and to the tightest tolerance.
+    certifying_us = evaluate(result);
+    if (refines_ || solvers::usable(result.status)) return certifying_us;
     solver_.forget();
     const double tolerance =
         std::exchange(solver_.settings().tolerance, solvers::lcp::ComplementaritySettings{}.tolerance);
-    find_point(held, result);
+    find_point(prescribed, result);
     solver_.settings().tolerance = tolerance;
   }
-  return judging_us + judge(result);
+  return certifying_us + evaluate(result);
 }
 
-bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& result) {
+bool ComplementaritySolve::find_point(const Eigen::VectorXd* prescribed, StepResult& result) {
   static const solvers::lcp::ComplementarityResult kNothing{
       .status = Status::kSolved, .solution = {.uniqueness = solvers::lcp::Uniqueness::kUnique}};
-  make_program(held, result);
+  make_program(prescribed, result);
   found_ = &kNothing;
   if (!response_.from_energy(result.problem)) {
     result.detail_of<ComplementarityDetail>() = {};
@@ -147,14 +149,15 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& r
     return false;
   }
   for (const scene::Robot& robot : scene_->robots())
-    for (int i = 0; held != nullptr && i < robot.nu; ++i) response_.hold(robot.first_v + i, (*held)(robot.first_u + i));
+    for (int i = 0; prescribed != nullptr && i < robot.nu; ++i)
+      response_.prescribe(robot.first_v + i, (*prescribed)(robot.first_u + i));
   solvers::lcp::ComplementarityProgram& program = result.detail_of<ComplementarityDetail>().program;
   const Stopwatch watch;
   rows_.build(result.program, response_, solver_.settings().check_uniqueness, program);
   if (rows_.size() > 0) found_ = &solver_.solve(program);
   result.solve_us += watch.microseconds();
   result.status = found_->status;
-  // A point that the judge takes is a solution, if not as good a one as the solver aims at.
+  // A point that is certified is a solution, even if it misses the solver's own tolerance.
   const bool stands = !refines_ && found_->solution.z.size() == rows_.size() &&
                       found_->certificate.max_scaled() <= solvers::contact::kCertified;
   if (stands && result.status != Status::kInfeasible && !solvers::usable(result.status))
@@ -163,7 +166,7 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* held, StepResult& r
   return solvers::usable(result.status);
 }
 
-double ComplementaritySolve::judge(StepResult& result) {
+double ComplementaritySolve::evaluate(StepResult& result) {
   ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
   detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
   detail.alternative_delta.resize(0);
@@ -201,7 +204,7 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
     solution.gap[i] = result.problem.contacts[i].gap + row_times(result.program.J, contact, 0, result.delta);
     if (!solved) continue;
     solution.force[i] = rows_.force(contact, found.z);
-    // From here on the program is one of rigid contacts whose gaps are raised by what they yield.
+    // From here on the program is one of rigid contacts whose gaps are raised by the deflection of compliant ones.
     result.program.contacts[i].gap += result.program.contacts[i].compliance * solution.force[i][0];
     result.program.contacts[i].compliance = 0;
     rows_.append_pyramid(contact, found.z, solution.ray_multipliers);
@@ -221,7 +224,7 @@ void ComplementaritySolve::choose_forces(StepResult& result) {
   if (!solvers::usable(result.status)) return;
   result.solution.forces_unique = force_uniqueness_.forces_unique(result.program, result.solution, certifier_);
   result.forces_least_norm = result.solution.forces_unique;
-  if (scene_->settings().step.compliance > 0) return;  // the gaps tell the forces
+  if (scene_->settings().step.compliance > 0) return;  // compliant contacts: the gaps determine the forces
   if (!result.forces_least_norm && scene_->settings().step.forces == scene::Forces::kLeastNorm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
@@ -250,7 +253,7 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
     detail.uniqueness = found.uniqueness;
     result.status = Status::kSolved;
     if (found.uniqueness != solvers::lcp::Uniqueness::kNotUnique) return;
-    // The second solution must stand before the judge too.
+    // The second solution must be certified too.
     const ComplementaritySolution second{.z = found.second_z, .w = found.second_w};
     if (!(solvers::lcp::certify(detail.program, second).max_scaled() <= solvers::contact::kCertified)) {
       detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
@@ -270,14 +273,15 @@ void ComplementaritySolve::find_offenders(const ComplementaritySolution& found, 
       // Loaded in one of them, and not moving alike.
       const double f = rows_.force(i, found.z)[0], g = rows_.force(i, found.second_z)[0];
       const double slide = slide_of(result.program, i, other).distance;
-      const bool differs = std::abs(row_times(result.program.J, i, 0, other)) > 1e-6 * moved || slide > 1e-6 * moved;
+      const bool differs =
+          std::abs(row_times(result.program.J, i, 0, other)) > kMovesApart * moved || slide > kMovesApart * moved;
       if (std::max(f, g) > 0 && differs) contacts.push_back(i);
     }
   } else if (result.status == Status::kInfeasible) {
     for (const solvers::lcp::RefutedModes& part : found.proof) {
       const double largest = part.y.lpNorm<Eigen::Infinity>();
       for (int row = 0; row < static_cast<int>(part.y.size()); ++row)
-        if (std::abs(part.y(row)) > 1e-9 * largest) add(row);
+        if (std::abs(part.y(row)) > kInProof * largest) add(row);
     }
   } else {
     // No proof: the rows that a motion without contact forces would break.

@@ -13,11 +13,12 @@
 
 namespace deft::dynamics {
 
-/// Whether κ of a model without smoothing may be set: to infinity only. @throws std::invalid_argument otherwise.
+/// Checks a κ for a model without smoothing. @throws std::invalid_argument unless it is infinite.
 void require_exact(const scene::Scene& scene, double kappa);
 
-/// Which settings a model of exact Coulomb friction does not have. @throws InputError that names the setting, its value
-/// and the valid ones: step.kappa finite, step.compliance, step.effort_limits, step.cone: cone in space, patches.
+/// Refuses settings that models of exact Coulomb friction do not have: step.kappa finite, step.compliance (but for
+/// stewart-trinkle), step.effort_limits, step.cone: cone in space, patches.
+/// @throws InputError that names the setting, its value and the valid ones.
 void require_coulomb_settings(const scene::Scene& scene);
 
 /// Contacts, problem, solution, certificate. One object per thread: it keeps scratch and the last basis for warm
@@ -33,28 +34,28 @@ class ComplementaritySolve {
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
 
   /// Solves the step whose energy is in result.problem; fills everything of `result` but q_next, v_next, energy and
-  /// step_us. With `held`, the robots' joints move by it whatever forces say. The certificate is the larger of two:
-  /// that of the complementarity problem, and that of the contact problem (before anything was eliminated) at this
-  /// motion, whose pyramids are raised by what sliding opens (StepResult::shift), so that it says the same law. Status
+  /// step_us. With `prescribed`, the robots' joints move by it whatever the forces. The certificate is the larger of
+  /// two: that of the complementarity problem, and that of the contact problem (before anything was eliminated) at this
+  /// motion, with De Saxcé corrections of its pyramids (StepResult::shift), so that both state the same law. Status
   /// NotUnique with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step
-  /// that fails moves nothing. @param held  displacements of the robots' joints, size nu; null: springs.
+  /// that fails moves nothing. @param prescribed  displacements of the robots' joints, size nu; null: springs.
   /// @returns the time that certifying took [µs], which is no part of a step.
-  double solve(const Eigen::VectorXd* held, StepResult& result);
+  double solve(const Eigen::VectorXd* prescribed, StepResult& result);
 
-  void forget();
-  scene::SceneState& state() { return state_; }
-  /// The same for others, who may use its scratch: the next step makes it again.
+  void forget();                                 // warm starts, kinematics and contacts
+  scene::SceneState& state() { return state_; }  // kinematics and contacts where the step starts
+  /// The same for callers that may change it: the next step computes it again.
   scene::SceneState& lend_state() {
     has_contacts_ = false;
     return state_;
   }
 
  private:
-  void make_program(const Eigen::VectorXd* held, StepResult& result) const;
-  /// Solves the rows. @returns whether there is a point.
-  bool find_point(const Eigen::VectorXd* held, StepResult& result);
-  /// What the point means for the contacts, and whether it stands. @returns the time of that [µs].
-  double judge(StepResult& result);
+  void make_program(const Eigen::VectorXd* prescribed, StepResult& result) const;
+  /// Solves the complementarity problem. @returns whether it found a point.
+  bool find_point(const Eigen::VectorXd* prescribed, StepResult& result);
+  /// Motion and forces of the point, and its certificate. @returns the time of certifying [µs].
+  double evaluate(StepResult& result);
   void unpack(const solvers::lcp::ComplementaritySolution& found, StepResult& result);
   void choose_forces(StepResult& result);
   void certify(const solvers::lcp::ComplementarityCertificate& problem, StepResult& result);
@@ -66,7 +67,7 @@ class ComplementaritySolve {
   bool has_contacts_ = false;
   ForceResponse response_;
   CoulombRows rows_;
-  bool refines_;  // the model works on with what the solver finds: it must be accurate
+  bool refines_;  // the model refines what the solver finds, which must therefore be accurate
   solvers::lcp::ComplementaritySolver solver_;
   const solvers::lcp::ComplementarityResult* found_ = nullptr;  // by find_point
   solvers::contact::LeastNorm least_norm_;
@@ -74,8 +75,8 @@ class ComplementaritySolve {
   ForceUniqueness force_uniqueness_;
 };
 
-/// One line that says which contacts and limits leave a step without a solution, or with several, and how far apart
-/// these are; empty where nothing is known.
+/// One line that names the contacts and limits that leave a step without a solution, or with several, and by how much
+/// these differ; empty where nothing is known.
 std::string explain(const scene::Scene& scene, const StepResult& result);
 
 }  // namespace deft::dynamics

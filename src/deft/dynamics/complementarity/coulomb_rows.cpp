@@ -14,8 +14,8 @@ constexpr double kNoFriction = 1e-12;  // below it a contact is one row
 constexpr double kNoLever = 1e-14;     // of the largest entry of a row: below it an entry is rounding of points a few
                                        // metres from the origin
 
-/// Whether contact forces or free velocities can move it: limits of others say nothing.
-bool yields(const ForceResponse& response, int velocity) {
+/// Whether contact forces can move a velocity, or it is free; limits of other velocities have no effect.
+bool has_mobility(const ForceResponse& response, int velocity) {
   if (std::binary_search(response.free.begin(), response.free.end(), velocity)) return true;
   const int k = block_at(response.factor, velocity);
   return k >= 0 && !response.factor.block(k).row(velocity - response.factor.start(k)).isZero(0);
@@ -61,7 +61,7 @@ void CoulombRows::lay_out(const solvers::contact::ContactProgram& program, const
   }
   for (int v = 0; v < program.lower.size(); ++v) {
     if (!std::isfinite(program.lower(v)) && !std::isfinite(program.upper(v))) continue;
-    if (!yields(response, v)) continue;
+    if (!has_mobility(response, v)) continue;
     for (const double sign : {1.0, -1.0}) {
       if (!std::isfinite(sign > 0 ? program.lower(v) : program.upper(v))) continue;
       limits_.push_back({v, sign});
@@ -164,7 +164,7 @@ void CoulombRows::motion(const ForceResponse& response, const Eigen::VectorXd& z
     const double force = z(z_of_[r]);
     if (force != 0) push_ += force * R_.row(r).transpose();
   }
-  response.yield(push_);
+  response.apply_mobility(push_);
   delta = response.drift + push_;
   for (int k = 0; k < num_free_; ++k) delta(response.free[k]) = z(k);
 }

@@ -23,24 +23,24 @@ namespace deft::dynamics {
 /// allocation of its own once grown. One object per thread.
 class CoulombRows {
  public:
-  /// @param program  contacts (gaps, friction, ids), rows J, rays, bounds lower ≤ δ ≤ upper (those of velocities that
-  /// do not yield are not looked at). @param with_motion  fill `motion`: the rows of δ that are not given.
+  /// @param program  contacts (gaps, friction, ids), rows J, rays, bounds lower ≤ δ ≤ upper (those of velocities
+  /// without mobility are ignored). @param with_motion  fill `motion`: the rows of δ that forces can change.
   void build(const solvers::contact::ContactProgram& program, const ForceResponse& response, bool with_motion,
              solvers::lcp::ComplementarityProgram& out);
 
-  int size() const { return size_; }
-  /// The contact whose row i is, −1 for others; the velocity whose limit row i is, −1 for others.
-  int contact_of(int i) const { return contact_of_[i]; }
-  int limit_of(int i) const { return limit_of_[i]; }
+  int size() const { return size_; }                      // number of unknowns z
+  int contact_of(int i) const { return contact_of_[i]; }  // the contact that row i belongs to, −1: none
+  int limit_of(int i) const { return limit_of_[i]; }      // the velocity whose limit row i is, −1: none
 
   /// δ of a solution z, size nv.
   void motion(const ForceResponse& response, const Eigen::VectorXd& z, Eigen::VectorXd& delta);
   /// (f_n, f_t1, f_t2, 0) of a contact [N].
   std::array<double, 4> force(int contact, const Eigen::VectorXd& z) const;
-  /// Multipliers β_j ≥ 0 of the same force in a pyramid, f_n = Σβ'_j, f_t = μ Σβ'_j d_j, appended to `multipliers`:
-  /// what the cone has left is spread evenly.
+  /// Multipliers β'_j ≥ 0 of the same force in a pyramid, f_n = Σβ'_j, f_t = μ Σβ'_j d_j, appended to `multipliers`:
+  /// the part of f_n that friction does not use is spread evenly.
   void append_pyramid(int contact, const Eigen::VectorXd& z, std::vector<double>& multipliers) const;
-  /// Of the limits: positive pushes up from `lower`, negative down from `upper`. @param multipliers  size nv, added to.
+  /// Adds the forces of joint limits [N, N·m] to `multipliers` (size nv): positive pushes up from `lower`, negative
+  /// down from `upper`.
   void add_limits(const Eigen::VectorXd& z, Eigen::VectorXd& multipliers) const;
 
  private:
@@ -54,8 +54,8 @@ class CoulombRows {
     int velocity = 0;
     double sign = 1;  // +1: lower limit
   };
-  /// Part of the tangential force that is within the cone of z: all of it but for rounding, whose work over a gap of
-  /// metres is more than that of a step that hardly moves. What rows miss is the business of their own certificate.
+  /// Share of the tangential force that is within the cone of z: 1 but for rounding, whose work over a gap of metres is
+  /// more than that of a step that hardly moves. Larger errors show in the certificate of the rows.
   static double share_within(const ContactRows& rows, const Eigen::VectorXd& z);
   void lay_out(const solvers::contact::ContactProgram& program, const ForceResponse& response);
   void fill_directions(const solvers::contact::ContactProgram& program, const ForceResponse& response);

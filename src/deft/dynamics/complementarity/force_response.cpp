@@ -50,11 +50,11 @@ bool ForceResponse::from_energy(const contact::ContactProblem& problem) {
     drift.segment(Q.start(k), Q.size(k)) = -problem.b.segment(Q.start(k), Q.size(k));
   }
   free_until(problem.nv);
-  yield(drift);
+  apply_mobility(drift);
   return true;
 }
 
-void ForceResponse::hold(int velocity, double delta) {
+void ForceResponse::prescribe(int velocity, double delta) {
   std::erase(free, velocity);
   if (const int k = block_at(factor, velocity); k >= 0) {
     assert(factor.size(k) == 1);
@@ -63,7 +63,7 @@ void ForceResponse::hold(int velocity, double delta) {
   drift(velocity) = delta;
 }
 
-void ForceResponse::yield(Eigen::VectorXd& x) const {
+void ForceResponse::apply_mobility(Eigen::VectorXd& x) const {
   int next = 0;
   const auto clear_until = [&](int end) {
     for (; next < end; ++next) x(next) = 0;

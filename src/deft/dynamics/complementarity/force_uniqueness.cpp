@@ -42,7 +42,7 @@ bool ForceUniqueness::add(const solvers::contact::ContactProgram& program, int c
   const std::array<double, 3> weights{n, t1, t2};
   row_.setZero();
   for (std::size_t c = 0; c < cols.size(); ++c) {
-    if (held_[cols[c]]) continue;
+    if (prescribed_[cols[c]]) continue;
     double value = 0;
     for (Eigen::Index r = 0; r < J.rows(); ++r) value += weights[r] * J(r, static_cast<Eigen::Index>(c));
     row_(cols[c]) = value * scales_.bounds[cols[c]];
@@ -56,8 +56,8 @@ bool ForceUniqueness::forces_unique(const solvers::contact::ContactProgram& prog
   certifier.row_scales(program, scales_);
   const double root = std::sqrt(scales_.E0_J);
   const bool bounded = program.lower.size() > 0;
-  held_.assign(program.nv, 0);
-  for (int v = 0; bounded && v < program.nv; ++v) held_[v] = program.lower(v) == program.upper(v);
+  prescribed_.assign(program.nv, 0);
+  for (int v = 0; bounded && v < program.nv; ++v) prescribed_[v] = program.lower(v) == program.upper(v);
   row_.resize(program.nv);
   basis_.clear();
   for (int i = 0; i < program.J.size(); ++i) {
@@ -93,7 +93,7 @@ bool ForceUniqueness::forces_unique(const solvers::contact::ContactProgram& prog
   }
   for (int v = 0; v < static_cast<int>(solution.bound_multipliers.size()); ++v) {
     const auto at = to_size(v);
-    if (held_[at]) continue;
+    if (prescribed_[at]) continue;
     const double nearest = std::min(solution.delta(v) - program.lower(v), program.upper(v) - solution.delta(v));
     if (nearest > kClosed * scales_.bounds[at] * root) continue;
     row_.setZero();

@@ -14,9 +14,9 @@ namespace deft::dynamics {
 class ForceUniqueness {
  public:
   /// True if the rows that may carry force at the motion of `solution` are linearly independent on the velocities that
-  /// are not held (bounds with lower = upper): n, t₁, t₂ of closed contacts that stick, n + μ d_j of those that slide
-  /// (the rays d_j that the sliding is against most), bounds that are reached. False means that the test does not show
-  /// it.
+  /// are not prescribed (prescribed: bounds with lower = upper): n, t₁, t₂ of closed contacts that stick, n + μ d_j of
+  /// those that slide (the rays d_j that the sliding is against most), bounds that are reached. False means that the
+  /// test does not show it.
   bool forces_unique(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
                      solvers::contact::Certifier& certifier);
 
@@ -26,9 +26,9 @@ class ForceUniqueness {
   bool add_row();
 
   solvers::contact::RowScales scales_;
-  std::vector<char> held_;     // per velocity
-  Eigen::VectorXd row_;        // in the scaled velocities
-  std::vector<double> basis_;  // orthonormal rows, one after the other
+  std::vector<char> prescribed_;  // per velocity
+  Eigen::VectorXd row_;           // in the scaled velocities
+  std::vector<double> basis_;     // orthonormal rows, one after the other
 };
 
 }  // namespace deft::dynamics

@@ -34,8 +34,8 @@ LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& resu
     add(gap * f[0]);
     pushed_out += std::max(0.0, -gap) * f[0];
   }
-  // Joint limits are rows ±1 with the distance to the limit as their gap. Held joints (lower = upper) are the robots'
-  // own.
+  // Joint limits are rows ±1 with the distance to the limit as their gap. Prescribed joints (lower = upper) are the
+  // robots' own.
   for (Eigen::Index v = 0; v < solution.bound_multipliers.size(); ++v) {
     const double f = solution.bound_multipliers(v);
     if (f == 0 || program.lower(v) == program.upper(v)) continue;
@@ -62,8 +62,8 @@ LimitSurfaceBalance balance_of(const scene::Scene& scene, const StepResult& resu
   const double nothing = kNoEnergy * slippery * drift.squaredNorm();
   LimitSurfaceBalance balance;
   if (size > 0) balance.balance = std::abs(sum) / std::max(size, nothing);
-  const double room = std::max(std::sqrt(F_m2) * drift.norm() + pushed_out, nothing);
-  if (F_m2 > 0 && softest > 0) balance.bound = room > 0 ? softest * F_m2 / room : kInfinity;
+  const double available = std::max(std::sqrt(F_m2) * drift.norm() + pushed_out, nothing);
+  if (F_m2 > 0 && softest > 0) balance.bound = available > 0 ? softest * F_m2 / available : kInfinity;
   return balance;
 }
 

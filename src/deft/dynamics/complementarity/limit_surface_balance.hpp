@@ -15,8 +15,8 @@ struct LimitSurfaceBalance {
   /// moves an object as commanded, so that forces of rounding do not count): what supports, robots and contacts
   /// dissipate is what the robots' commands put in. 0 where nothing touches.
   double balance = 0;
-  /// c λ_min(B)‖F_m‖² over h‖F_m‖‖u‖ + Σ max(0, −φ)Λ_N, at most 1: robots yield no more than they are told to move, or
-  /// are pushed out of bodies that they start in. 0 where nothing touches, or c = 0.
+  /// c λ_min(B)‖F_m‖² over h‖F_m‖‖u‖ + Σ max(0, −φ)Λ_N, at most 1: robots deviate from their commands by no more than
+  /// the commanded motion, unless they start inside bodies and are pushed out. 0 where nothing touches, or c = 0.
   double bound = 0;
 };
 

@@ -39,7 +39,7 @@ RowVectorXd dense_row(const solvers::contact::ContactProgram& program, int i, In
   return dense;
 }
 
-/// Rows N of what is held at zero, and G of the forces that hold it: Qδ + b = Gᵀλ, Nδ + offset = 0.
+/// Active rows N (Nδ + offset = 0), and the directions G of their forces λ: Qδ + b = Gᵀλ.
 struct Modes {
   std::vector<Loaded> loaded;
   std::vector<int> limits;
@@ -128,7 +128,7 @@ void write_back(const Modes& modes, solvers::contact::ContactSolution& solution)
 /// Newton steps in δ and the multipliers. @returns whether the numbers stayed finite.
 bool solve_modes(const solvers::contact::ContactProgram& program, Modes& modes, VectorXd& delta) {
   const Index nv = program.nv, rows = modes.lambda.size();
-  // In units in which motions and forces are of one size.
+  // Scaled so that motions and forces are of one size.
   const double motion = std::max(delta.lpNorm<Eigen::Infinity>(), modes.offset.lpNorm<Eigen::Infinity>());
   const double force = modes.lambda.lpNorm<Eigen::Infinity>();
   const double unit = motion > 0 && force > 0 ? force / motion : 1.0;
@@ -172,7 +172,7 @@ bool correct_modes(const contact::ContactProblem& problem, const solvers::contac
     } else if (f[0] < -tiny || gap > kWrongSide_m) {  // pulls, or cannot touch together with the others
       mode = Mode::kOpen;
     } else if (gap < -kWrongSide_m) {
-      right = false;  // presses into a body: another one must give way
+      right = false;  // penetrates: another contact's mode is wrong
     } else if (rough && mode == Mode::kStick && std::abs(f[1]) > program.contacts[at].mu * f[0] + tiny) {
       mode = f[1] > 0 ? Mode::kSlideForth : Mode::kSlideBack;
     } else if (mode != Mode::kStick && f[1] * slip > 0 && std::abs(slip) > kWrongSide_m) {
@@ -183,18 +183,18 @@ bool correct_modes(const contact::ContactProblem& problem, const solvers::contac
   return right;
 }
 
-/// Gaps, shifts and multipliers of the pyramids that belong to motion and forces.
+/// Gaps, De Saxcé corrections and multipliers of the pyramids that belong to motion and forces.
 void fill_program(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
-                  solvers::contact::ContactSolution& solution, std::vector<double>& shift) {
-  shift.assign(program.J.size(), 0.0);
+                  solvers::contact::ContactSolution& solution, std::vector<double>& corrections) {
+  corrections.assign(program.J.size(), 0.0);
   solution.ray_multipliers.clear();
   for (int i = 0; i < program.J.size(); ++i) {
     const auto at = to_size(i);
     solvers::contact::ContactLaw& law = program.contacts[at];
     const auto& f = solution.force[at];
     solution.gap[at] = problem.contacts[at].gap + dense_row(program, i, 0).dot(solution.delta);
-    shift[at] = slide_of(program, i, solution.delta).gap;
-    law.gap = problem.contacts[at].gap + shift[at];
+    corrections[at] = slide_of(program, i, solution.delta).gap;
+    law.gap = problem.contacts[at].gap + corrections[at];
     if (law.frictionless || program.J.rows(i) == 1) {
       solution.ray_multipliers.push_back(f[0]);
       continue;
@@ -208,7 +208,7 @@ void fill_program(const contact::ContactProblem& problem, solvers::contact::Cont
 }  // namespace
 
 bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
-                  solvers::contact::ContactSolution& solution, std::vector<double>& shift) {
+                  solvers::contact::ContactSolution& solution, std::vector<double>& corrections) {
   if (solution.delta.size() != program.nv || !solution.delta.allFinite()) return false;
   const VectorXd limits_before = solution.bound_multipliers;
   std::vector<Mode> of = guess_modes(program, solution);
@@ -219,7 +219,7 @@ bool polish_modes(const contact::ContactProblem& problem, solvers::contact::Cont
     for (const int v : modes.limits)
       if (limits_before(v) * solution.bound_multipliers(v) < 0) return false;
     if (!correct_modes(problem, program, solution, kOutside * modes.lambda.lpNorm<Eigen::Infinity>(), of)) continue;
-    fill_program(problem, program, solution, shift);
+    fill_program(problem, program, solution, corrections);
     return true;
   }
   return false;

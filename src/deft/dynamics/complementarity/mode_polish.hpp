@@ -12,13 +12,13 @@ namespace deft::dynamics {
 /// the result contradicts them),
 ///   Qδ + b = Jᵀf + limits,   φ + nδ = 0 of loaded contacts,   tδ = 0 of those that stick,   f_t = ±μ f_n of those that
 ///   slide,
-/// by Newton steps in δ and f together, of least norm where forces are not unique. A solver that eliminates δ knows it
-/// to the digits of Q⁻¹Jᵀf only, few where large forces cancel.
-/// @param problem  the gaps φ.  @param program  its Q, b, J and bounds; gaps are renewed with the new `shift`
-/// (StepResult::shift).
+/// by Newton steps in δ and f together, of least norm where forces are not unique. A solver that eliminates δ finds it
+/// to the accuracy of Q⁻¹Jᵀf only, which is poor where large forces cancel.
+/// @param problem  the gaps φ.  @param program  its Q, b, J and bounds; its gaps become φ plus the new
+/// `corrections`.  @param corrections  the De Saxcé corrections [m] (StepResult::shift).
 /// @returns whether the result obeys the law: no force pulls or leaves its cone, no open contact closes, sliding is
 /// against its friction. Otherwise `solution` is of no use. Allocates.
 bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,
-                  solvers::contact::ContactSolution& solution, std::vector<double>& shift);
+                  solvers::contact::ContactSolution& solution, std::vector<double>& corrections);
 
 }  // namespace deft::dynamics

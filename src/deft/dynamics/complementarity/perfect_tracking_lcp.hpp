@@ -4,8 +4,8 @@
 //
 //   J_uᵀf + λ_u + τ_u = 0,   0 ≤ f_n ⟂ φ + J_nδ ≥ 0,   0 ≤ β ⟂ Γe + (J_tᵀD̂)ᵀδ ≥ 0,   0 ≤ Γ ⟂ μf_n − eᵀβ ≥ 0,
 //
-// λ_u the forces of the objects' joint limits. Ill-posed by nature: a command may leave no room (Infeasible) or several
-// motions (NotUnique, with step.uniqueness: check).
+// λ_u the forces of the objects' joint limits. Ill-posed by nature: a command may leave no motion (Infeasible) or
+// several (NotUnique, with step.uniqueness: check).
 
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/energy_terms.hpp"

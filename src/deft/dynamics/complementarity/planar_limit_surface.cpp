@@ -24,7 +24,7 @@ constexpr int kUndamped = 12;             // of them, before linearisations go h
 constexpr double kSettledMotion = 1e-10;  // of a step's motion: linearised where it ends
 constexpr double kSecond = 1e-6;          // of the motion: solutions that differ by more are different motions
 constexpr double kAccurate = 1e-11;       // scaled residual above which the motion is improved
-constexpr double kEnough = 5e-9;          // scaled residual that the judge lets pass
+constexpr double kEnough = 5e-9;          // scaled residual that is certified in any case
 constexpr double kSofter[] = {1.5, 3,   10,  30,  100,
                               300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
 constexpr double kSearchWork = 5e7;  // multiplications of one step's search for a second motion: some 20 ms
@@ -140,9 +140,9 @@ void PlanarLimitSurface::make_problem(Part least, contact::ContactProblem& probl
     if (block.support >= 0) {
       Q = supports_[block.support].Q();
     } else {
-      const double yields = block.command >= 0 ? admittance_(block.command) : 0.0;
-      Q(0, 0) = yields > 0 ? 1 / yields : 1;  // perfect control holds the joint, whatever stands here
-      if (yields > 0) problem.b(block.first_v) = -drift_(block.command) / yields;
+      const double admittance = block.command >= 0 ? admittance_(block.command) : 0.0;
+      Q(0, 0) = admittance > 0 ? 1 / admittance : 1;  // under perfect control the value does not matter
+      if (admittance > 0) problem.b(block.first_v) = -drift_(block.command) / admittance;
     }
   }
 }
@@ -156,14 +156,15 @@ void PlanarLimitSurface::solve_included(StepResult& result) {
   solve_us_ += result.solve_us;
 }
 
-/// Squeezed by robots that hardly yield, contacts carry forces of 1/c: in A JᵀΛ they leave the motion few digits. It
-/// gets them back from the contacts' modes; where even these were not found, from those of robots that yield more.
+/// Between stiff robots contacts carry forces of the order 1/c, and cancellation in A JᵀΛ leaves the motion few digits.
+/// The modes of the contacts restore them; where even these were not found, the modes of robots with larger admittance
+/// do.
 void PlanarLimitSurface::improve(StepResult& result) {
   if (result.status == solvers::Status::kInfeasible) return;
   if (solvers::usable(result.status) && !(result.certificate.max_scaled() > kAccurate)) return;
   if (take_modes(result.solution, result)) return;
   if (solvers::usable(result.status)) return;
-  // What the solver could not do to its own tolerance may still be good enough for the judge.
+  // A solution that misses the solver's own tolerance may still be accurate enough to be certified.
   const double tolerance = std::exchange(solve_.settings().tolerance, kEnough);
   make_problem(kIncluded, searched_.problem);
   certifying_us_ += solve_.solve(nullptr, searched_);
@@ -226,8 +227,8 @@ void PlanarLimitSurface::solve_contacts(const Eigen::VectorXd& q, StepResult& re
   }
 }
 
-/// Polygons that turned penetrate a little, and where φ < 0 nothing promises a solution (theorem 1 needs φ ≥ 0): then
-/// what is deep already is not pushed out in this step, only not deeper. @returns whether there was anything to leave.
+/// Polygons that turned penetrate a little, and where φ < 0 a solution need not exist (theorem 1 needs φ ≥ 0): then
+/// existing penetration is not reduced in this step, only kept from growing. @returns whether there was any.
 bool PlanarLimitSurface::leave_penetration() {
   if (leaves_penetration_) return false;
   bool any = false;
@@ -252,8 +253,8 @@ bool PlanarLimitSurface::include_broken(const Eigen::VectorXd& delta) {
   return grown;
 }
 
-/// Includes far contacts that δ penetrates on its way: linearised gaps say who may, the way itself who does. @returns
-/// whether there are any.
+/// Includes far contacts that δ penetrates on its way: linearised gaps select the candidates, true gaps at samples of
+/// the way decide. @returns whether there are any.
 bool PlanarLimitSurface::include_on_way(const Eigen::VectorXd& q, const Eigen::VectorXd& delta) {
   suspects_.clear();
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
@@ -344,8 +345,8 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
   }
 }
 
-/// Searches the problem of all near contacts. Solutions of it that are not this one count as much as those that its
-/// solver finds itself.
+/// Searches the problem of all near contacts for another motion: its solution may be one, or what its solver finds
+/// beside that.
 void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
   search_->lend_state().q = solve_.state().q;  // joint limits
@@ -390,7 +391,7 @@ void PlanarLimitSurface::report(StepResult& result) {
   detail.balance = detail.bound = 0;
   if (solvers::usable(result.status)) {
     LimitSurfaceBalance balance = balance_of(*scene_, result, supports_, drift_, admittance_);
-    // Where robots hardly yield, forces that are small beside what they could be have few digits too.
+    // With stiff robots, forces that are small beside the possible ones have few digits too.
     const solvers::Status status = result.status;
     if (balance.balance > kBalanced && scene_->settings().step.gain > 0 && take_modes(result.solution, result)) {
       balance = balance_of(*scene_, result, supports_, drift_, admittance_);

@@ -42,7 +42,7 @@ SupportRecorder::SupportRecorder(const scene::Scene& scene) : scene_(&scene) {
   for (const int v : scene.actuated()) robot_v_[v] = 1;
 }
 
-/// JᵀΛ of contacts and joint limits. Held joints (lower = upper) are the robots' own.
+/// JᵀΛ of contacts and joint limits. Prescribed joints (lower = upper) are the robots' own.
 void SupportRecorder::sum_forces(const StepResult& result) {
   F_.setZero(scene_->nv());
   double largest = 0;
@@ -60,14 +60,14 @@ void SupportRecorder::sum_forces(const StepResult& result) {
 bool SupportRecorder::is_jammed(const SupportFriction& support, const StepResult& result) const {
   const auto of_object = [&](int v) { return v >= support.first_v() && v < support.first_v() + support.nv(); };
   const auto of_robot = [&](int v) { return robot_v_[v] != 0; };
-  double asked = 0, moved = 0;
+  double commanded = 0, moved = 0;
   for (int i = 0; i < result.problem.J.size(); ++i) {
     const auto cols = result.problem.J.cols(i);
     if (result.solution.force[i][0] <= loaded_ || std::none_of(cols.begin(), cols.end(), of_object)) continue;
     moved = std::max(moved, point_motion(result.problem, i, result.delta, of_object));
-    asked = std::max(asked, point_motion(result.problem, i, asked_, of_robot));
+    commanded = std::max(commanded, point_motion(result.problem, i, commanded_, of_robot));
   }
-  return asked > kNoMotion && moved <= kJammed * asked;
+  return commanded > kNoMotion && moved <= kJammed * commanded;
 }
 
 void SupportRecorder::record(const scene::SceneState& start, const Eigen::VectorXd& u, double h,
@@ -75,12 +75,12 @@ void SupportRecorder::record(const scene::SceneState& start, const Eigen::Vector
   if (supports_.empty()) return;
   const bool solved = solvers::usable(result.status);
   if (solved) sum_forces(result);
-  asked_.setZero(scene_->nv());
-  for (int i = 0; i < scene_->nu(); ++i) asked_(scene_->actuated()[i]) = h * u(i);
+  commanded_.setZero(scene_->nv());
+  for (int i = 0; i < scene_->nu(); ++i) commanded_(scene_->actuated()[i]) = h * u(i);
   for (SupportFriction& support : supports_) {
     SupportRecord& record = records.emplace_back();
     const bool moves = solved && result.delta.segment(support.first_v(), support.nv()).lpNorm<Eigen::Infinity>() >
-                                     kStill * asked_.norm() + kNoMotion;
+                                     kStill * commanded_.norm() + kNoMotion;
     Eigen::Vector3d V = Eigen::Vector3d::Zero();
     support.place(start);
     if (moves) V = support.twist(result.delta);

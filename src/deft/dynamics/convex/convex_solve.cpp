@@ -12,9 +12,9 @@
 namespace deft::dynamics {
 namespace {
 
-constexpr int kMostShifts = 100;          // solves of Coulomb's fixed point
-constexpr double kShiftAccuracy = 1e-11;  // of the largest gap that sliding would open
-constexpr double kShiftFloor_m = 1e-15;
+constexpr int kMostSolves = 100;               // solves of Coulomb's fixed point
+constexpr double kCorrectionAccuracy = 1e-11;  // of the largest gap that sliding would open
+constexpr double kCorrectionFloor_m = 1e-15;
 
 void check_vector(const char* what, const Eigen::VectorXd& v, int expected) {
   if (v.size() != expected)
@@ -124,13 +124,13 @@ void ConvexSolve::make_program(StepResult& result) const {
   set_joint_limits(*scene_, state_.q, result.program);
 }
 
-// Where any forces do, corners of flat patches carry those of the points between them.
-void ConvexSolve::find_implied(const StepResult& result) {
+// Under `forces: any` the corners of flat patches carry the forces of the redundant contacts between them.
+void ConvexSolve::find_redundant(const StepResult& result) {
   const scene::StepSettings& settings = scene_->settings().step;
   const bool applies =
       settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0;
-  if (applies) redundant_.find(result.problem.contacts, is_implied_);
-  solver_settings_.redundant = applies ? std::span<const char>(is_implied_) : std::span<const char>();
+  if (applies) redundant_.find(result.problem.contacts, is_redundant_);
+  solver_settings_.redundant = applies ? std::span<const char>(is_redundant_) : std::span<const char>();
 }
 
 void ConvexSolve::solve_program(StepResult& result) {
@@ -167,35 +167,36 @@ void ConvexSolve::solve_once(const Eigen::VectorXd& u, StepResult& result) {
   }
 }
 
-// The gaps of the program become those of the problem plus `shift`.
-void ConvexSolve::set_shift(const Eigen::VectorXd& shift, StepResult& result) const {
-  result.shift.assign(shift.data(), shift.data() + shift.size());
+// The gaps of the program become those of the problem plus the De Saxcé corrections.
+void ConvexSolve::set_corrections(const Eigen::VectorXd& corrections, StepResult& result) const {
+  result.shift.assign(corrections.data(), corrections.data() + corrections.size());
   for (std::size_t i = 0; i < result.shift.size(); ++i)
     result.program.contacts[i].gap = result.problem.contacts[i].gap + result.shift[i];
 }
 
-// x ← the gaps that the solution for the shifts x would open, until they agree. @returns whether they do.
+// Fixed point of the De Saxcé corrections: x ← the gaps that the solution under the corrections x opens by sliding,
+// until both agree. @returns whether they do.
 bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
   const auto n = static_cast<Eigen::Index>(result.problem.contacts.size());
   Eigen::VectorXd x = Eigen::VectorXd::Zero(n), opened(n);
   iteration_.start();
-  for (int k = 0; k < kMostShifts; ++k) {
+  for (int k = 0; k < kMostSolves; ++k) {
     result.shift.assign(x.data(), x.data() + n);
     solve_once(u, result);
-    // Where bodies jam without room to separate, the elastic motion tells how they would slide.
+    // Where bodies jam and cannot separate, the motion of compliant contacts shows how they would slide.
     const bool jammed = result.status == solvers::Status::kInfeasible;
     if (!jammed && !solvers::usable(result.status)) return true;
     for (Eigen::Index i = 0; i < n; ++i)
       opened[i] = slide_of(result.program, static_cast<int>(i), result.solution.delta).gap;
     const double error = n > 0 ? (opened - x).lpNorm<Eigen::Infinity>() : 0.0;
-    if (!jammed && error <= kShiftAccuracy * opened.lpNorm<Eigen::Infinity>() + kShiftFloor_m) {
-      set_shift(opened, result);  // what is certified is the law at this motion
+    if (!jammed && error <= kCorrectionAccuracy * opened.lpNorm<Eigen::Infinity>() + kCorrectionFloor_m) {
+      set_corrections(opened, result);  // what is certified is the law at this motion
       return true;
     }
-    if (k + 1 < kMostShifts) x = iteration_.next(x, opened);
+    if (k + 1 < kMostSolves) x = iteration_.next(x, opened);
   }
   if (result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
-  set_shift(opened, result);
+  set_corrections(opened, result);
   return false;
 }
 
@@ -218,7 +219,7 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.offending_contacts.clear();
   result.offending_limits.clear();
   result.detail = std::monostate{};
-  find_implied(result);
+  find_redundant(result);
   bool agreed = true;
   if (coulomb()) {
     agreed = solve_coulomb(u, result);

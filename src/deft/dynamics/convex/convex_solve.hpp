@@ -1,6 +1,6 @@
 #pragma once
 // What all convex step models share: contacts of a configuration, the program of an energy over them, its solution and
-// the certificate that judges it.
+// its certificate.
 
 #include <memory>
 
@@ -29,18 +29,18 @@ Eigen::VectorXd joint_damping(const scene::Scene& scene);
 /// starts.
 class ConvexSolve {
  public:
-  /// @throws InputError where friction_law: coulomb meets a setting that it does not go with.
+  /// @throws InputError for settings that friction_law: coulomb excludes: finite kappa, compliance.
   explicit ConvexSolve(const scene::Scene& scene);
 
   /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and
   /// b.
   void find_contacts(const Eigen::VectorXd& q, StepResult& result);
-  /// Solves ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs if the scene asks for them; fills
+  /// Minimises ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs under `step.effort_limits`; fills
   /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
-  /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are those of the last
-  /// motion plus what sliding would open, until both agree (G. De Saxcé, Z.-Q. Feng, Math. Comput. Modelling 28
-  /// (1998)); the certificate is then that of Coulomb's law, and IterationLimit says that no solution was found. With
-  /// `forces: least_norm` the multipliers are those of least norm.
+  /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are raised by the De
+  /// Saxcé corrections, the gaps that its own solution opens by sliding, found as a fixed point (G. De Saxcé, Z.-Q.
+  /// Feng, Math. Comput. Modelling 28 (1998)); the certificate is then that of Coulomb's law, and IterationLimit means
+  /// that no solution was found. With `forces: least_norm` the multipliers are those of least norm.
   /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
   double solve(const Eigen::VectorXd& u, StepResult& result);
 
@@ -48,27 +48,27 @@ class ConvexSolve {
   DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                                  const DerivativeOptions& options, StepDerivative& out);
 
-  void forget();
-  double kappa() const { return kappa_; }
+  void forget();                           // warm starts, kinematics and contacts
+  double kappa() const { return kappa_; }  // weight of the barrier [1/J], infinity: exact
   /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
   void set_kappa(double kappa);
-  scene::SceneState& state() { return state_; }
-  /// The same for others, who may use its scratch: the next step makes it again.
+  scene::SceneState& state() { return state_; }  // kinematics and contacts where the step starts
+  /// The same for callers that may change it: the next step computes it again.
   scene::SceneState& lend_state() {
     has_contacts_ = false;
     return state_;
   }
 
  private:
-  void find_implied(const StepResult& result);
+  void find_redundant(const StepResult& result);
   void make_program(StepResult& result) const;
   bool coulomb() const { return scene_->settings().step.friction_law == scene::FrictionLaw::kCoulomb; }
   void solve_program(StepResult& result);
   void solve_once(const Eigen::VectorXd& u, StepResult& result);
   bool solve_coulomb(const Eigen::VectorXd& u, StepResult& result);
-  void set_shift(const Eigen::VectorXd& shift, StepResult& result) const;
+  void set_corrections(const Eigen::VectorXd& corrections, StepResult& result) const;
   void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
-  /// The forces of least norm, where the scene asks for them.
+  /// The forces of least norm, under `forces: least_norm`.
   void choose_forces(StepResult& result);
   void certify(StepResult& result);
 
@@ -76,7 +76,7 @@ class ConvexSolve {
   double kappa_;
   contact::Assembler assembler_;
   contact::RedundantContacts redundant_;
-  std::vector<char> is_implied_;  // per contact of the step, for solver_settings_
+  std::vector<char> is_redundant_;  // per contact of the step, for solver_settings_
   EffortLimits effort_limits_;
   scene::SceneState state_;
   bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q

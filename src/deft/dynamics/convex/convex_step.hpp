@@ -34,7 +34,7 @@ class ConvexStep final : public StepModel {
   }
 
  private:
-  /// Q and b of the waist at the start for the command u.
+  /// Q and b of the energy at `start` for the command u.
   void fill_energy(const State& start, const Eigen::VectorXd& u, contact::ContactProblem& problem);
   /// What M_u/h² is multiplied with: the rule of `unactuated_mass_scale`, and γh.
   double mass_factor(const scene::Object& object) const;

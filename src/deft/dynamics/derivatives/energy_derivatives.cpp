@@ -218,7 +218,7 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
     for (const scene::Object& object : scene.objects())
       rate.segment(object.first_v, object.nv) -= 1 / at.h * damping_force(at, object, M);
   } else {
-    // A stated γ: γM/h, whatever the rule.
+    // With a stated γ the inertia is γM/h, with or without the mass rule.
     for (const scene::Object& object : scene.objects())
       rate.segment(object.first_v, object.nv) = (object.damping ? -1.0
                                                  : cancels      ? 0.0

@@ -7,31 +7,33 @@ namespace deft::dynamics {
 
 /// Where the derivatives are taken.
 struct EnergyPoint {
-  const scene::Scene& scene;
-  scene::SceneState& state;      // updated at q
+  const scene::Scene& scene;     // of the step
+  scene::SceneState& state;      // updated at q, the start of the step
   const StepResult& result;      // for Q and b
-  const Eigen::VectorXd& u;      // joint targets, size nu
-  const Eigen::VectorXd& delta;  // δ, size nv
-  double h, t;                   // [s]
+  const Eigen::VectorXd& u;      // commands (joint targets), size nu
+  const Eigen::VectorXd& delta;  // δ, size nv [rad, m]
+  double h, t;                   // step length and time at the start [s]
   const Eigen::VectorXd& v;      // size nv in models of second order, otherwise empty
+  /// Whether velocities are part of the state.
   bool second_order() const { return v.size() > 0; }
 };
 
-/// What a step of first order multiplies an object's M_u/h² with: γh if a γ is stated, and by the rule of
-/// `unactuated_mass_scale` M_u ← M_u · min(K_a)/(γ² s · max diag M_u), γ = 1/h if none is stated.
+/// The factor by which a step of first order multiplies an object's M_u/h²: γh if `step.object_damping` states γ, and
+/// by the rule of `unactuated_mass_scale: s` M_u ← M_u · min(K_a)/(γ² s · max diag M_u), γ = 1/h if none is stated.
 struct MassRule {
-  bool applies = false;
-  int largest = -1;  // velocity index of the largest diagonal entry
-  int softest = -1;  // command of the smallest stiffness
-  double factor = 1;
+  bool applies = false;  // whether `factor` contains the scale s; otherwise the next two are −1
+  int largest = -1;      // velocity index of the largest diagonal entry
+  int softest = -1;      // command of the smallest stiffness
+  double factor = 1;     // of M_u/h² [-]
 };
+/// The mass rule of one object. @param M  mass matrix at q, nv × nv.  @param h  step length [s].
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);
 
 /// Jacobians of the energy's gradient. Keeps scratch: no allocation when `out` has the right size. One object per
 /// thread.
 class EnergyDifferentiator {
  public:
-  explicit EnergyDifferentiator(const scene::Scene& scene);
+  explicit EnergyDifferentiator(const scene::Scene& scene);  // must outlive this object
   /// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
   void configuration(const EnergyPoint& at, Eigen::MatrixXd& out);
   /// ∂(Qδ + b)/∂v of models of second order, nv × nv: −M/h and what the velocity-dependent forces do.
@@ -51,11 +53,12 @@ class EnergyDifferentiator {
 
 /// −∂(Qδ + b)/∂u along the actuated velocities: the stiffnesses, 1 for joints driven by forces, size nu.
 Eigen::VectorXd command_stiffness(const scene::Scene& scene);
-/// ∂(Qδ + b)/∂h.
+/// ∂(Qδ + b)/∂h, size nv.
 Eigen::VectorXd energy_step_length_rate(const EnergyPoint& at);
-/// ∂(Qδ + b)/∂m of an object whose inertia grows with its mass.
+/// ∂(Qδ + b)/∂m of object `object`, whose inertia grows in proportion to its mass, size nv.
 Eigen::VectorXd energy_mass_rate(const EnergyPoint& at, int object);
-/// ∂(Qδ + b)/∂K of the joint of one command, whose spring does not saturate.
+/// ∂(Qδ + b)/∂K of the joint of command `command`, as if its spring did not saturate, size nv.
+/// @throws std::invalid_argument for a joint that is driven by forces.
 Eigen::VectorXd energy_stiffness_rate(const EnergyPoint& at, int command);
 
 }  // namespace deft::dynamics

@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be
                                          // the model
 
-/// What derivatives do not know yet. @throws InputError at the scene.
+/// Refuses models and settings whose derivatives are not available. @throws InputError at the scene.
 void check_available(const scene::Scene& scene, const StepResult& result) {
   if (is_complementarity_model(scene.settings().step.model)) refuse_derivatives(scene);
   if (scene.settings().step.friction_law == scene::FrictionLaw::kCoulomb)
@@ -116,7 +116,7 @@ void StepDifferentiator::take_solution() {
   sensitivity_.factor(program(), solution(), result_->certificate.E0_J, residual);
   delta_ = solution().delta.head(scene_->nv());
   has_nonsmooth_geometry_ = false;
-  // Along u alone nothing has to stand anywhere.
+  // Derivatives along u alone need no geometry.
   const EnergyPoint at = options_.configuration
                              ? energy_point(true)
                              : EnergyPoint{*scene_, own_state_, *result_, u_, delta_, 0, 0, start_.v};
@@ -126,7 +126,7 @@ void StepDifferentiator::take_solution() {
     has_nonsmooth_geometry_ |= is_nonsmooth_geometry(i) || is_nonsmooth_frame(i);
 }
 
-/// Kinks of the geometry count where a force depends on them.
+/// Nonsmooth points of the geometry count where a force depends on them.
 bool StepDifferentiator::is_nonsmooth_geometry(int contact) const {
   return solution().force[contact][0] != 0 &&
          directions_->contacts().nonsmooth_points[contact] != collision::NonsmoothPoint::kNone;

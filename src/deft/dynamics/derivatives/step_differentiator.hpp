@@ -1,6 +1,6 @@
 #pragma once
-// Derivatives of a convex step: Jacobians, products with them and with their transposes that never form them, and
-// parameters.
+// Derivatives of a convex step: Jacobians, products with them and with their transposes without forming them, and
+// derivatives by parameters.
 //
 // All along world tangents (bodies: [θ, v]), at q and at q⁺:   A = ∂q⁺/∂q = T + Γ ∂δ/∂q,   B = ∂q⁺/∂u = Γ ∂δ/∂u, and
 // for models of second order the same by v and of v⁺ = δ/h.
@@ -24,32 +24,35 @@ std::vector<int> rotation_blocks(const multibody::Model& model);
 
 /// A number of the scene that a derivative can be taken for.
 struct Parameter {
+  /// Which number; `index` and `second` say whose.
   enum class Kind {
     kStepLength,  // h [s]
     kKappa,       // κ [1/J]
     kFriction,    // μ of the pair of geometries (index, second)
     kMass,        // of object `index` [kg], its inertia in proportion
     kStiffness,   // of command `index` [N/m, N·m/rad]
-    kOffset       // of geometry `index` over its body: second = 0, 1, 2 turn [rad] about the world's axes through the
-                  // geometry's
+    kOffset       // place of geometry `index` on its body: second = 0, 1, 2 turn it [rad] about the world's axes
+                  // through the body's origin, second = 3, 4, 5 move it [m] along them
   };
-  Kind kind = Kind::kStepLength;
-  int index = 0, second = 0;
+  Kind kind = Kind::kStepLength;  // which number
+  int index = 0, second = 0;      // as `kind` says
 };
 
 /// The derivative of a step at (q, u), or (q, v, u). One object per thread: it keeps scratch, so that a warm
 /// `linearize` with products or Jacobians does not allocate while sizes repeat. Convex models.
 class StepDifferentiator {
  public:
-  explicit StepDifferentiator(const scene::Scene& scene);
+  explicit StepDifferentiator(const scene::Scene& scene);  // must outlive this object
   ~StepDifferentiator();
   StepDifferentiator(StepDifferentiator&&) noexcept;
   StepDifferentiator& operator=(StepDifferentiator&&) noexcept;
 
-  /// Takes the derivative of `result`, the step from q under u. The result must be converged to what the derivative is
-  /// to be good for; it is not copied: it must stay as it is until the last product.
-  /// @throws std::invalid_argument if the step failed or the sizes are wrong, InputError for what has no derivative
-  /// yet: an ellipsoid with e_t ≠ e_o in a plane of motion.
+  /// Takes the derivative of `result`, the step from q under u. An error ε of the step's δ is an error of the
+  /// derivative of about ε/λ_min of the program's Hessian. The result is not copied: it must stay as it is until the
+  /// last product.
+  /// @throws std::invalid_argument if the step failed, the sizes are wrong or mu_gradient is negative or not finite;
+  /// InputError for what has no derivative yet: models of exact Coulomb friction, step.friction_law: coulomb, an
+  /// ellipsoid with e_t ≠ e_o in a plane of motion.
   void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
   /// The same for a step from rest at time 0.
@@ -57,8 +60,8 @@ class StepDifferentiator {
                  const DerivativeOptions& options = {}) {
     linearize(State{.q = q}, u, result, options);
   }
-  /// The same with the model that has just made the step: its kinematics and contacts serve again. It must not step
-  /// until the last product.
+  /// The same with the model that has just made the step, whose kinematics and contacts are used again. It must not
+  /// step until the last product. @throws std::invalid_argument also if the model is of another scene.
   void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
 
@@ -68,25 +71,31 @@ class StepDifferentiator {
   /// order of the list (first_row: of each of them); dforce_W_* stay empty.
   /// @throws std::invalid_argument for a contact that the step does not have.
   void jacobians(std::span<const int> contacts, StepDerivative& out);
-  /// A dq + B du, size nv, and what the contact forces do (contact frame), if asked.
+  /// A dq + B du, size nv, and the change of the contact forces (contact frame, stacked), unless `dforce` is null.
+  /// Empty dq or du count as 0. @throws std::invalid_argument for a dq without `options.configuration`.
   void forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd& dq_next,
                Eigen::VectorXd* dforce = nullptr);
+  /// The same, returned; allocates.
   Eigen::VectorXd forward(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, Eigen::VectorXd* dforce = nullptr) {
     Eigen::VectorXd dq_next;
     forward(dq, du, dq_next, dforce);
     return dq_next;
   }
-  /// Aᵀw and Bᵀw; with weights on the forces too, if not empty.
+  /// q_bar = Aᵀw and u_bar = Bᵀw. Weights w_force on the stacked contact forces, if not empty, add (∂f/∂q)ᵀw_force and
+  /// (∂f/∂u)ᵀw_force. Without `options.configuration` q_bar stays empty.
   void backward(const Eigen::VectorXd& w, const Eigen::VectorXd& w_force, Eigen::VectorXd& q_bar,
                 Eigen::VectorXd& u_bar);
-  /// ∂q⁺ and ∂force (contact frame) by parameters, one column each. kOffset needs `options.configuration` without
-  /// `motion_only`. Allocates.
+  /// ∂q⁺ (nv rows) and ∂force (contact frame, stacked) by parameters, one column each. Allocates.
+  /// @throws std::invalid_argument for kOffset without `options.configuration` or with `motion_only`, for kKappa with
+  /// compliance or saturating springs, and for kStiffness of a joint that is driven by forces.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points`
   /// says why, one line each.
   bool is_nonsmooth() const { return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_; }
-  bool is_smoothed() const { return is_smoothed_; }
+  bool is_smoothed() const { return is_smoothed_; }  // the derivative is that of the step smoothed at mu_gradient
+  /// The reasons, one line each: nonsmooth points of the geometry and ties of pyramids' tangents at loaded contacts,
+  /// failed strict complementarity, a motion that is not unique.
   std::vector<std::string> nonsmooth_points() const;
 
  private:
@@ -108,8 +117,8 @@ class StepDifferentiator {
     solvers::contact::ProgramChange change;
     solvers::contact::SolutionChange moved;
   };
-  /// Solves along a change. @returns false where redundant contacts part, so that now the step is smoothed and the
-  /// change must be made again.
+  /// Solves along a change. @returns false if it turned out that the step has no derivative along it and the step is
+  /// smoothed now, so that the change must be made again.
   bool solve_change(Rates& rates, std::span<const char> wanted = {});
   /// The Jacobians of the motion from units_, with Γ in units_.moved.
   void motion_jacobians(StepDerivative& out);

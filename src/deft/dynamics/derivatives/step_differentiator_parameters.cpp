@@ -12,7 +12,7 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-/// Motion of one shape of a contact at its witness point: a turn about the body's origin, or a shift.
+/// Motion of one shape of a contact at its witness point: a rotation about the body's origin, or a translation.
 Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::Contact& contact, int side, int axis) {
   Eigen::Matrix<double, 12, 1> zeta = Eigen::Matrix<double, 12, 1>::Zero();
   zeta(6 * side + axis) = 1;

@@ -14,7 +14,7 @@ namespace deft::dynamics {
 /// and the sizes repeat. One object per thread.
 class StepDirections {
  public:
-  explicit StepDirections(const scene::Scene& scene);
+  explicit StepDirections(const scene::Scene& scene);  // must outlive this object
 
   /// Takes the derivatives at a solution of the step. @param configuration  false: only along u, which needs no
   /// geometry; `at` may then be anywhere.
@@ -22,22 +22,28 @@ class StepDirections {
               const solvers::contact::ContactSolution& solution, bool configuration,
               contact::DerivativeParts parts = contact::DerivativeParts::kAll);
 
-  /// A change of nothing, `columns` wide.
+  /// Sets a change of zero with `columns` columns.
   void clear(Eigen::Index columns, solvers::contact::ProgramChange& change) const;
   /// One column per entry of q (if asked for), then v (second order), then u.
   void along_units(solvers::contact::ProgramChange& change) const;
-  /// One column. Empty vectors stand still.
+  /// One column, along dq (size nv, if q was asked for) and du (size nu). Empty vectors count as 0.
   void along(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, solvers::contact::ProgramChange& change) const;
-  /// Adds to q_bar (if q was asked for) and sets u_bar to what weights on a change are worth on dq and du.
+  /// The transpose of `along`: adds to q_bar (if q was asked for) the weights on dq, and sets u_bar to the weights on
+  /// du, that `weights` on the change amount to.
   void transposed(const solvers::contact::ProgramChange& weights, Eigen::VectorXd& q_bar, Eigen::VectorXd& u_bar) const;
 
-  bool has_q() const { return has_q_; }
-  bool has_v() const { return has_v_; }
+  bool has_q() const { return has_q_; }  // the last update took derivatives by q
+  bool has_v() const { return has_v_; }  // and by v
+  /// Derivatives of rows and forces by q, of the last update that took them.
   const contact::ContactProblemDerivative& contacts() const { return contacts_; }
-  int first_row(int contact) const { return first_row_[contact]; }
-  /// A joint whose spring may saturate: the variable to which it is stretched (effort_limits.hpp).
-  struct Saturation { int velocity = 0, variable = 0, command = 0; };
-  const std::vector<Saturation>& saturations() const { return saturations_; }
+  int first_row(int contact) const { return first_row_[contact]; }  // of a contact among the stacked rows
+  /// A joint whose spring may saturate.
+  struct Saturation {
+    int velocity = 0;  // index of δ_a
+    int variable = 0;  // index of y = δ_a + p, at which the elastic part of the spring ends (effort_limits.hpp)
+    int command = 0;   // index of u
+  };
+  const std::vector<Saturation>& saturations() const { return saturations_; }  // of the program of the last update
 
  private:
   void list_saturations(const solvers::contact::ContactProgram& program);

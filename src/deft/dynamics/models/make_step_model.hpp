@@ -7,8 +7,8 @@
 
 namespace deft::dynamics {
 
-/// The step model named by the scene's settings. @throws InputError when h is missing or the scene has what the model
-/// does not know.
+/// The step model that `step.model` of the scene names. @param scene  must outlive the model.
+/// @throws InputError when step.h is missing or the scene has what the model does not have.
 std::unique_ptr<StepModel> make_step_model(const scene::Scene& scene);
 
 }  // namespace deft::dynamics

@@ -34,7 +34,9 @@ class EquivalentContactPoint final : public StepModel {
   void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
                        std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) const override;
   void visit_problem(const StepResult& result, ProblemVisitor& visitor) const override;
+  /// Bodies, shapes and pairs that the scene was made into.
   const PatchWorld& world() const { return stepper_.world(); }
+  /// The stepper of the bodies, with the problem and solution of the last step.
   PatchStepper& stepper() { return stepper_; }
 
  private:
@@ -51,8 +53,8 @@ class EquivalentContactPoint final : public StepModel {
 /// point, a line or a surface.
 ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> end, const PatchContact& contact);
 
-/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (a turn counts
-/// with the bodies' size), sticks otherwise.
+/// Open without load; slides if its bodies slide or turn on each other by more than 1e-7 m over the step (turns are
+/// multiplied by PatchWorld::length), sticks otherwise.
 ContactState contact_state(const PatchWorld& world, const PatchContact& contact);
 
 }  // namespace deft::dynamics

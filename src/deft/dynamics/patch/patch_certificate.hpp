@@ -1,5 +1,5 @@
 #pragma once
-// The judge of a step of the equivalent-contact-point model: residuals of the source's equations from states and
+// The certifier of a step of the equivalent-contact-point model: residuals of the source's equations from states and
 // contacts alone.
 
 #include <span>
@@ -22,16 +22,18 @@ struct PatchCertificate {
   /// The second proposition of the source: forces from (24), point and torsion from (27) recomputed from the motion and
   /// compared, for bodies with one loaded contact. Impulses scaled as above, the point [m] by the bodies' size.
   double proposition = 0;
-  double max_scaled() const;
+  double max_scaled() const;  // the largest of them, without the penetration
 };
 
-/// The same in the words of all models: the balance, geometry, friction and proposition are stationarity, the
-/// penetration over `length` [m] is primal.
+/// The same as a certificate of contact programs: the largest of balance, geometry, friction and proposition is the
+/// stationarity, the penetration over `length` [m] the primal residual.
 solvers::contact::Certificate as_certificate(const PatchCertificate& patch, double length);
 
-/// Keeps scratch; one object per thread.
+/// Certifies steps by other formulas than the solver's. Keeps scratch; one object per thread.
 class PatchCertifier {
  public:
+  /// Residuals of the step from `start` to `end` (one state per PatchBody) with its contacts; infinite where numbers
+  /// are not finite.
   /// @param impulses  per body, gravity not included.
   PatchCertificate certify(const PatchWorld& world, std::span<const PatchState> start,
                            std::span<const PatchImpulse> impulses, std::span<const PatchState> end,
@@ -48,6 +50,15 @@ class PatchCertifier {
     const PatchContact* contact = nullptr;
     double side = 1;  // +1: A of its contact
   };
+  /// What the contacts must give a body, and whether its free spin keeps the rule of the model.
+  static void start_balance(const PatchWorld& world, const PatchBody& body, const PatchState& start,
+                            const PatchImpulse& impulse, const PatchState& end, Balance& at, PatchCertificate& c);
+  /// Adds the impulses of a contact to the balances; complementarity and friction.
+  void check_forces(const PatchWorld& world, const PatchContact& contact, std::span<const PatchState> end,
+                    PatchCertificate& c);
+  /// The second proposition for a body with one loaded contact. @param unit  of its impulses [N s].
+  static void check_proposition(const PatchWorld& world, const Balance& at, double unit, PatchCertificate& c);
+
   std::vector<Balance> balances_;
 };
 

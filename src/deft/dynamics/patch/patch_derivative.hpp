@@ -15,11 +15,11 @@ struct PatchDerivative {
   Eigen::MatrixXd B;                     // ∂(end)/∂(impulses), 12 n × 6 n
   Eigen::MatrixXd dp_start, dp_impulse;  // of (p_n, p_t, p_o, p_r) of each contact of the step, 4 per contact [N s, N m
                                          // s]; NaN where contacts share a load in many ways
-  bool nonsmooth = false;  // a pair has neither force nor gap to speak of, or stick and slip meet: one-sided
-  bool exists = false;     // false: the motion has no derivative
+  bool nonsmooth = false;                // one-sided: a pair has neither force nor gap, or is about to slide
+  bool exists = false;                   // false: the motion has no derivative
 };
 
-/// Of the last step of `stepper`, which must have been usable.
+/// The derivative of the last step of `stepper`, which must have been usable.
 PatchDerivative differentiate(PatchStepper& stepper);
 
 }  // namespace deft::dynamics

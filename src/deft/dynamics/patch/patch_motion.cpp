@@ -11,9 +11,11 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kExplicit = 1e-2;  // gain of energy over the energy of rotation, per step
-constexpr int kParts = 8;
-constexpr double kNoAxis = 1e-6;  // sine of the angle between axis and normal below which another axis is taken
+constexpr double kExplicit = 1e-2;    // gain of energy over the energy of rotation, per step
+constexpr int kParts = 8;             // lengths of the step by which the implicit spin is followed
+constexpr int kSpinIterations = 50;   // of Newton's method, for each
+constexpr double kSpinError = 1e-15;  // of the spin: steps of Newton's method below it end it
+constexpr double kNoAxis = 1e-6;      // sine of the angle between axis and normal below which another axis is taken
 
 }  // namespace
 
@@ -37,12 +39,12 @@ Spin free_spin(const Matrix3d& I_W, const Vector3d& omega_W, double h) {
   spin.omega = omega_W;
   for (int part = 1; part <= kParts; ++part) {
     const double length = h * part / kParts;
-    for (int k = 0; k < 50; ++k) {
+    for (int k = 0; k < kSpinIterations; ++k) {
       const Matrix3d back = turn(spin.omega, length).transpose();
       const Vector3d rest = I_W * spin.omega - back * L;
       const Vector3d step = (I_W - back * skew(L) * turn_jacobian(spin.omega, length)).partialPivLu().solve(rest);
       spin.omega -= step;
-      if (!(step.norm() > 1e-15 * spin.omega.norm())) break;
+      if (!(step.norm() > kSpinError * spin.omega.norm())) break;
     }
   }
   return spin;

@@ -64,6 +64,21 @@ PatchShape shape_of(const collision::ConvexSet& set) {
   return out;
 }
 
+/// Appends the shapes of body i to what a collision world is built from.
+void describe_shapes(std::size_t i, const PatchProblemBody& body,
+                     std::vector<collision::GeometryDescription>& descriptions) {
+  for (std::size_t k = 0; k < body.shapes.size(); ++k) {
+    const PatchShape& shape = body.shapes[k];
+    collision::GeometryDescription description{.name = fmt::format("{} of body {}", k, i),
+                                               .body = static_cast<int>(i) + 1,
+                                               .X_BG = shape.X_CG,
+                                               .shape = shape.shape,
+                                               .where = shape.where};
+    if (!shape.vertices.empty()) description.shape = multibody::MeshSpec{collision::inline_points(shape.vertices)};
+    descriptions.push_back(std::move(description));
+  }
+}
+
 }  // namespace
 
 PatchProblemSolver::~PatchProblemSolver() = default;
@@ -77,57 +92,59 @@ PatchProblemSolver::PatchProblemSolver(const PatchProblem& problem) : problem_(p
   world.links.resize(problem.bodies.size() + 1);  // 0: the world
   std::vector<collision::GeometryDescription> descriptions;
   for (std::size_t i = 0; i < problem.bodies.size(); ++i) {
-    const PatchProblemBody& body = problem.bodies[i];
-    PatchLink& link = world.links[i + 1];
-    moving_.push_back(-1);
-    if (body.mass > 0) {
-      link.moving = moving_.back() = static_cast<int>(world.bodies.size());
-      world.bodies.push_back({.body = static_cast<int>(i) + 1, .mass = body.mass, .I_BCm_B = body.I_BCm_B});
-      start_.push_back(body.start);
-      impulses_.push_back(body.impulse);
-    } else {
-      link.X = pose_of(body.start);
-    }
+    add_body(i, world);
     first_geometry_.push_back(static_cast<int>(descriptions.size()));
-    for (std::size_t k = 0; k < body.shapes.size(); ++k) {
-      const PatchShape& shape = body.shapes[k];
-      collision::GeometryDescription description{.name = fmt::format("{} of body {}", k, i),
-                                                 .body = static_cast<int>(i) + 1,
-                                                 .X_BG = shape.X_CG,
-                                                 .shape = shape.shape,
-                                                 .where = shape.where};
-      if (!shape.vertices.empty()) description.shape = multibody::MeshSpec{collision::inline_points(shape.vertices)};
-      descriptions.push_back(std::move(description));
-    }
+    describe_shapes(i, problem.bodies[i], descriptions);
   }
-
   const std::size_t n = descriptions.size();
-  std::vector<unsigned char> allowed(n * n, 0);
-  for (const PatchProblemPair& pair : problem.pairs) {
-    const int bodies = static_cast<int>(problem.bodies.size());
-    const auto known = [&](int body, int shape) {
-      return body >= 0 && body < bodies && shape >= 0 && shape < static_cast<int>(problem.bodies[body].shapes.size());
-    };
-    if (!known(pair.a, pair.shape_a) || !known(pair.b, pair.shape_b))
-      throw std::invalid_argument("PatchProblemSolver: a pair has a body or a shape that is not there");
-    int a = first_geometry_[pair.a] + pair.shape_a, b = first_geometry_[pair.b] + pair.shape_b;
-    swapped_.push_back(moving_[pair.a] < 0);
-    if (pair.a == pair.b || (swapped_.back() && moving_[pair.b] < 0))
-      throw std::invalid_argument("PatchProblemSolver: nothing moves in a pair");
-    allowed[to_size(a) * n + to_size(b)] = allowed[to_size(b) * n + to_size(a)] = 1;
-    if (swapped_.back()) std::swap(a, b);
-    world.pairs.push_back({.a = a, .b = b, .mu = pair.mu, .ellipsoid = pair.ellipsoid});
-  }
+  std::vector<unsigned char> allowed(n * n, 0);  // geometry × geometry: may touch
+  for (const PatchProblemPair& pair : problem.pairs) add_pair(pair, n, allowed, world);
   Diagnostics diagnostics;
   collision_ = std::make_unique<collision::CollisionWorld>(
       collision::CollisionWorld::build(std::move(descriptions), std::move(allowed), diagnostics));
   world.collision = collision_.get();
+  add_geometries(world);
+  for (PatchPair& pair : world.pairs) pair.plane = !world.geometries[pair.b].set.bounded;
+  stepper_ = std::make_unique<PatchStepper>(std::move(world));
+}
 
+void PatchProblemSolver::add_body(std::size_t i, PatchWorld& world) {
+  const PatchProblemBody& body = problem_.bodies[i];
+  PatchLink& link = world.links[i + 1];
+  moving_.push_back(-1);
+  if (!(body.mass > 0)) {
+    link.X = pose_of(body.start);
+    return;
+  }
+  link.moving = moving_.back() = static_cast<int>(world.bodies.size());
+  world.bodies.push_back({.body = static_cast<int>(i) + 1, .mass = body.mass, .I_BCm_B = body.I_BCm_B});
+  start_.push_back(body.start);
+  impulses_.push_back(body.impulse);
+}
+
+void PatchProblemSolver::add_pair(const PatchProblemPair& pair, std::size_t geometries,
+                                  std::vector<unsigned char>& allowed, PatchWorld& world) {
+  const int bodies = static_cast<int>(problem_.bodies.size());
+  const auto known = [&](int body, int shape) {
+    return body >= 0 && body < bodies && shape >= 0 && shape < static_cast<int>(problem_.bodies[body].shapes.size());
+  };
+  if (!known(pair.a, pair.shape_a) || !known(pair.b, pair.shape_b))
+    throw std::invalid_argument("PatchProblemSolver: a pair has a body or a shape that is not there");
+  int a = first_geometry_[pair.a] + pair.shape_a, b = first_geometry_[pair.b] + pair.shape_b;
+  swapped_.push_back(moving_[pair.a] < 0);
+  if (pair.a == pair.b || (swapped_.back() && moving_[pair.b] < 0))
+    throw std::invalid_argument("PatchProblemSolver: nothing moves in a pair");
+  allowed[to_size(a) * geometries + to_size(b)] = allowed[to_size(b) * geometries + to_size(a)] = 1;
+  if (swapped_.back()) std::swap(a, b);
+  world.pairs.push_back({.a = a, .b = b, .mu = pair.mu, .ellipsoid = pair.ellipsoid});
+}
+
+void PatchProblemSolver::add_geometries(PatchWorld& world) const {
   world.length = 0;
-  for (std::size_t i = 0; i < problem.bodies.size(); ++i) {
-    for (std::size_t k = 0; k < problem.bodies[i].shapes.size(); ++k) {
-      const PatchShape& shape = problem.bodies[i].shapes[k];
-      const std::optional<collision::ConvexSet> set = collision_->convex_set(static_cast<int>(world.geometries.size()));
+  for (std::size_t i = 0; i < problem_.bodies.size(); ++i) {
+    for (const PatchShape& shape : problem_.bodies[i].shapes) {
+      const int geometry = static_cast<int>(world.geometries.size());
+      const std::optional<collision::ConvexSet> set = collision_->convex_set(geometry);
       if (!set)
         throw InputError(shape.where,
                          "is no intersection of smooth convex inequalities; valid: box, cylinder, sphere of radius > "
@@ -138,15 +155,12 @@ PatchProblemSolver::PatchProblemSolver(const PatchProblem& problem) : problem_(p
                                   .X_BG = world.links[i + 1].X * shape.X_CG,
                                   .set = *set,
                                   .name = {}});
-      const int geometry = static_cast<int>(world.geometries.size()) - 1;
       const bool touches = std::any_of(world.pairs.begin(), world.pairs.end(),
                                        [&](const PatchPair& pair) { return pair.a == geometry || pair.b == geometry; });
       if (moving_[i] >= 0 && touches) world.length = std::max(world.length, set->radius);
     }
   }
   if (!(world.length > 0)) world.length = 1;
-  for (PatchPair& pair : world.pairs) pair.plane = !world.geometries[pair.b].set.bounded;
-  stepper_ = std::make_unique<PatchStepper>(std::move(world));
 }
 
 void PatchProblemSolver::solve(PatchAnswer& answer) {
@@ -174,7 +188,7 @@ void PatchProblemSolver::solve(PatchAnswer& answer) {
     return;
   }
   for (std::size_t k = 0; k < problem_.pairs.size(); ++k) report(k, answer.end, answer);
-  judge(answer);
+  certify(answer);
   answer.status = solvers::contact::confirmed(answer.status, answer.certificate,
                                               std::max(solvers::contact::kCertified, settings().tolerance));
 }
@@ -217,7 +231,7 @@ void PatchProblemSolver::report(std::size_t pair, std::span<const PatchState> en
   answer.contacts.push_back(out);
 }
 
-void PatchProblemSolver::judge(PatchAnswer& answer) const {
+void PatchProblemSolver::certify(PatchAnswer& answer) const {
   // From the problem's own data: m (v⁺ − v) − m g h − p_app = Σ p over the pairs.
   answer.balance_Ns = answer.complementarity_Js = 0;
   answer.penetration_m = std::max(0.0, step_.certificate.penetration_m);

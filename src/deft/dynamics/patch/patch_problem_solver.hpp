@@ -20,14 +20,24 @@ class PatchProblemSolver {
   ~PatchProblemSolver();
   PatchProblemSolver(PatchProblemSolver&&) noexcept;
 
-  /// @param answer  its status is Solved only if the certificate confirms it to max(1e-8, tolerance of the settings).
+  /// Solves the problem. @param answer  its status is Solved only if the certificate confirms it to max(1e-8, tolerance
+  /// of the settings).
   void solve(PatchAnswer& answer);
+  /// Settings of the solver; every attempt sets max_newton, fallbacks and seed itself.
   solvers::mcp::McpSettings& settings() { return stepper_->solver().settings(); }
 
  private:
-  RigidTransform pose(int body, std::span<const PatchState> states) const;
+  /// Body i as a PatchBody, or fixed.
+  void add_body(std::size_t i, PatchWorld& world);
+  /// A pair as a PatchPair whose A moves, allowed to touch. @param geometries  how many the bodies have.
+  void add_pair(const PatchProblemPair& pair, std::size_t geometries, std::vector<unsigned char>& allowed,
+                PatchWorld& world);
+  /// The sets of all shapes, and the bodies' size.
+  void add_geometries(PatchWorld& world) const;
+  /// Appends the end of a pair to the answer.
   void report(std::size_t pair, std::span<const PatchState> end, PatchAnswer& answer) const;
-  void judge(PatchAnswer& answer) const;
+  /// Residuals of the answer, scaled and unscaled.
+  void certify(PatchAnswer& answer) const;
 
   PatchProblem problem_;
   std::unique_ptr<collision::CollisionWorld> collision_;  // the stepper's world points to it

@@ -51,16 +51,8 @@ PatchBody make_body(const Eigen::MatrixXd& M, const multibody::ModelInfo& model,
   return body;
 }
 
-}  // namespace
-
-PatchWorld make_patch_world(const scene::Scene& scene) {
-  check_settings(scene);
-  PatchWorld world;
-  world.h = required_step_length(scene);
-  world.gravity_W = scene.spec().gravity_W;
-  world.ellipsoid_axis = scene.spec().friction.ellipsoid_axis.normalized();
-  world.collision = &scene.collision_world();
-
+/// Fills the free bodies, and where every body of the scene is on them or in the world.
+void add_bodies(const scene::Scene& scene, PatchWorld& world) {
   scene::SceneState state = scene.make_state();
   scene.update(scene.initial_configuration(), state);
   const std::span<const RigidTransform> X_WB = state.X_WB();
@@ -70,27 +62,34 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
   for (std::size_t b = 0; b < X_WB.size(); ++b) world.links[b].X = X_WB[b];
   for (const multibody::ModelInfo& model : scene.model().models()) {
     if (model.nv == 0) continue;
-    const RigidTransform base = X_WB[model.bodies.front()];
+    const RigidTransform& base = X_WB[model.bodies.front()];
     for (const int b : model.bodies) world.links[b] = {static_cast<int>(world.bodies.size()), base.inverse() * X_WB[b]};
     world.bodies.push_back(make_body(M, model, base));
   }
+}
 
+/// Whether geometry i may touch another one, and one of the two moves.
+bool may_touch_any(const PatchWorld& world, int i) {
   const std::span<const collision::GeometryInfo> geometries = world.collision->geometries();
-  const int n = static_cast<int>(geometries.size());
+  const bool moves = world.links[geometries[i].body].moving >= 0;
+  for (int j = 0; j < static_cast<int>(geometries.size()); ++j)
+    if (j != i && world.collision->may_touch(i, j) && (moves || world.links[geometries[j].body].moving >= 0))
+      return true;
+  return false;
+}
+
+/// Fills the geometries, with the sets of those that may touch, and the bodies' size.
+void add_geometries(const scene::Scene& scene, PatchWorld& world) {
+  const std::span<const collision::GeometryInfo> geometries = world.collision->geometries();
   world.length = 0;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < static_cast<int>(geometries.size()); ++i) {
     const PatchLink& link = world.links[geometries[i].body];
     PatchGeometry geometry{.moving = link.moving,
                            .body = geometries[i].body,
                            .X_BG = link.X * world.collision->pose_in_body(i),
                            .set = {},
                            .name = geometries[i].name};
-    bool touches = false;
-    for (int j = 0; j < n; ++j) {
-      const int other = world.links[geometries[j].body].moving;
-      touches = touches || (j != i && world.collision->may_touch(i, j) && (link.moving >= 0 || other >= 0));
-    }
-    if (touches) {
+    if (may_touch_any(world, i)) {
       const std::optional<collision::ConvexSet> set = world.collision->convex_set(i);
       if (!set)
         refuse(scene, fmt::format("needs shapes that are intersections of convex inequalities; geometry '{}' is a {} "
@@ -104,6 +103,11 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
     world.geometries.push_back(std::move(geometry));
   }
   if (!(world.length > 0)) world.length = 1;
+}
+
+/// Fills the pairs that may touch and of which one moves, that one as A.
+void add_pairs(const scene::Scene& scene, PatchWorld& world) {
+  const int n = static_cast<int>(world.geometries.size());
   for (int i = 0; i < n; ++i) {
     for (int j = i + 1; j < n; ++j) {
       if (!world.collision->may_touch(i, j)) continue;
@@ -118,6 +122,20 @@ PatchWorld make_patch_world(const scene::Scene& scene) {
                              .ellipsoid = friction.ellipsoid});
     }
   }
+}
+
+}  // namespace
+
+PatchWorld make_patch_world(const scene::Scene& scene) {
+  check_settings(scene);
+  PatchWorld world;
+  world.h = required_step_length(scene);
+  world.gravity_W = scene.spec().gravity_W;
+  world.ellipsoid_axis = scene.spec().friction.ellipsoid_axis.normalized();
+  world.collision = &scene.collision_world();
+  add_bodies(scene, world);
+  add_geometries(scene, world);
+  add_pairs(scene, world);
   return world;
 }
 

@@ -14,10 +14,12 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kTouching_m = 1e-10;  // a pair that was left out and comes nearer than −this becomes part of the
-                                       // problem
-constexpr std::size_t kHastyStarts = 4;
-constexpr double kRunaway_rad = 100;  // turned in one step
+constexpr double kTouching_m = 1e-10;     // a pair that was left out and comes nearer than −this becomes part of the
+                                          // problem
+constexpr std::size_t kFirstGuesses = 4;  // that are tried before the problem is reduced to the pairs that penetrate
+constexpr int kNewtonNear = 30, kNewtonFar = 40, kNewtonFallback = 100;  // most iterations: from the first two guesses,
+                                                                         // the others, and before the fallbacks
+constexpr double kRunaway_rad = 100;                                     // turned in one step: the pose has no meaning
 
 /// Three entries of a vector.
 template <typename Index>
@@ -41,7 +43,7 @@ void PatchStepper::move_freely(std::span<const PatchState> start, std::span<cons
   }
 }
 
-bool PatchStepper::choose_pairs(bool lean) {
+bool PatchStepper::choose_pairs(bool only_penetrating) {
   starts_.place(start_, std::span<const double>(z_).first(free_.size()), X_WB_);
   const std::size_t before = pairs_.size();
   const int count = static_cast<int>(world_->pairs.size());
@@ -51,25 +53,25 @@ bool PatchStepper::choose_pairs(bool lean) {
     if (!std::binary_search(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(before), i))
       distances_[i] = starts_.distance(i, X_WB_, n, point);
   }
-  const auto add_below = [&](double least, bool known) {
+  const auto add_below = [&](double least, bool or_loaded) {
     for (int i = 0; i < count; ++i) {
       if (std::find(pairs_.begin(), pairs_.end(), i) == pairs_.end() &&
-          (distances_[i] < least || (known && starts_.knows(i))))
+          (distances_[i] < least || (or_loaded && starts_.was_loaded(i))))
         pairs_.push_back(i);
     }
   };
   add_below(before == 0 ? 0.0 : -kTouching_m, false);
-  if (!lean && before == 0 && !pairs_.empty()) add_below(system_.velocity_scale() * world_->h, true);
+  if (!only_penetrating && before == 0 && !pairs_.empty()) add_below(system_.velocity_scale() * world_->h, true);
   std::sort(pairs_.begin(), pairs_.end());
   return pairs_.size() > before;
 }
 
-bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchResult& result) {
+bool PatchStepper::solve(std::span<const PatchState> start, bool with_fallbacks, PatchResult& result) {
   system_.set(*world_, start, free_, pairs_);
-  const bool warm = std::any_of(pairs_.begin(), pairs_.end(), [this](int i) { return starts_.knows(i); });
+  const bool warm = std::any_of(pairs_.begin(), pairs_.end(), [this](int i) { return starts_.was_loaded(i); });
   const double L = world_->length;
   using From = InitialGuess::From;
-  const std::array<InitialGuess, 9> recipes{InitialGuess{.from = From::kLast},
+  const std::array<InitialGuess, 9> guesses{InitialGuess{.from = From::kLast},
                                             {.from = From::kImpact},
                                             {.from = From::kSweeps},
                                             {.from = From::kImpact, .stick = true},
@@ -78,14 +80,14 @@ bool PatchStepper::solve(std::span<const PatchState> start, bool patient, PatchR
                                             {.from = From::kImpact, .blur = 0.1 * L},
                                             {.from = From::kImpact, .blur = 0.3 * L},
                                             {.from = From::kImpact, .at_rest = true}};
-  // First Newton's method alone from each, then with its fallbacks from all but the last step's.
+  // First Newton's method alone from each guess, then with its fallbacks from all but the last step's.
   const std::size_t first = warm ? 0 : 1;
-  const std::size_t starts = patient ? 2 * recipes.size() - 1 : kHastyStarts;
-  for (std::size_t k = first; k < starts; ++k) {
-    const bool fallbacks = k >= recipes.size();
-    const std::size_t recipe = fallbacks ? k - recipes.size() + 1 : k;
-    starts_.make(recipes[recipe], system_, free_, guess_);
-    solver_.settings().max_newton = fallbacks ? 100 : recipe < 2 ? 30 : 40;
+  const std::size_t attempts = with_fallbacks ? 2 * guesses.size() - 1 : kFirstGuesses;
+  for (std::size_t k = first; k < attempts; ++k) {
+    const bool fallbacks = k >= guesses.size();
+    const std::size_t guess = fallbacks ? k - guesses.size() + 1 : k;
+    starts_.make(guesses[guess], system_, free_, guess_);
+    solver_.settings().max_newton = fallbacks ? kNewtonFallback : guess < 2 ? kNewtonNear : kNewtonFar;
     solver_.settings().fallbacks = fallbacks;
     solver_.settings().seed = k;
     ++result.attempts;
@@ -117,17 +119,17 @@ void PatchStepper::step(std::span<const PatchState> start, std::span<const Patch
   result.method = "free";
   // Pairs that the free motion makes penetrate, that carried load before, or that are about to touch; where that fails,
   // the first alone. Then what the solution makes penetrate.
-  for (const bool lean : {false, true}) {
+  for (const bool only_penetrating : {false, true}) {
     result.status = solvers::Status::kSolved;
     pairs_.clear();
     z_ = free_;
     system_.set(*world_, start, free_, pairs_);
-    while (choose_pairs(lean) && solve(start, lean, result)) {
+    while (choose_pairs(only_penetrating) && solve(start, only_penetrating, result)) {
     }
     if (solvers::usable(result.status)) break;
   }
 
-  // A body that turns by many rounds in a step has no meaningful pose.
+  // A body that makes many turns in a step has no meaningful pose.
   for (std::size_t i = 0; i < start.size(); ++i)
     if (!(world_->h * three_of(z_, 6 * i).norm() < kRunaway_rad)) result.status = solvers::Status::kNumericalFailure;
 

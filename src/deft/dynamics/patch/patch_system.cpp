@@ -13,6 +13,10 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using solvers::mcp::McpJacobian;
 
+// Least scales of residuals: of velocity, as shares of the free motion's and of the bodies' size per step; of length,
+// as a share of the bodies' size.
+constexpr double kSpeedShare = 1e-4, kWayShare = 1e-6, kLengthShare = 1e-4;
+
 Vector3d vector_at(std::span<const double> z, int i) { return {z[i], z[to_size(i) + 1], z[to_size(i) + 2]}; }
 double at(std::span<const double> z, int i) { return z[i]; }
 void add_vector(std::span<double> F, int i, const Vector3d& v) {
@@ -39,6 +43,19 @@ struct PatchSystem::SetTerms {
   double distance = 0;                 // value of ℓ
 };
 
+/// A contact at one z: its point, frame and impulse p (u, torsion n), and their derivatives by n (0 on planes).
+struct PatchSystem::ContactTerms {
+  const std::array<double, 3>& e;                          // friction ellipsoid
+  double mu = 0;                                           // friction coefficient
+  Vector3d a, n, t, o;                                     // point and frame
+  Vector3d b = Vector3d::Zero();                           // friction, as a point of the unit ball
+  double p = 0;                                            // p_n
+  Matrix3d dt = Matrix3d::Zero(), d_o = Matrix3d::Zero();  // ∂t/∂n, ∂o/∂n
+  Vector3d u = Vector3d::Zero();                           // n + μ(e_t b_t t + e_o b_o o), the impulse on A per p
+  Matrix3d du = Matrix3d::Zero();                          // ∂u/∂n
+  double torsion = 0;                                      // μ e_r b_r
+};
+
 void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion,
                       std::span<const int> pairs) {
   world_ = &world;
@@ -54,44 +71,50 @@ void PatchSystem::set(const PatchWorld& world, std::span<const PatchState> start
     speed = std::max(
         {speed, vector_at(free_motion_, 6 * i).norm() * world.length, vector_at(free_motion_, 6 * i + 3).norm()});
   }
-  v_scale_ = std::max({world.gravity_W.norm() * world.h, 1e-4 * speed, 1e-6 * world.length / world.h});
-  length_scale_ = std::max(v_scale_ * world.h, 1e-4 * world.length);
+  v_scale_ = std::max({world.gravity_W.norm() * world.h, kSpeedShare * speed, kWayShare * world.length / world.h});
+  length_scale_ = std::max(v_scale_ * world.h, kLengthShare * world.length);
 
   size_ = 6 * bodies;
   contacts_.clear();
-  for (const int index : pairs) {
-    const PatchPair& pair = world.pairs[index];
-    const PatchGeometry &A = world.geometries[pair.a], &B = world.geometries[pair.b];
-    Layout c;
-    c.pair = index;
-    c.body_a = A.moving;
-    c.body_b = B.moving;
-    c.axis = world.ellipsoid_axis;
-    c.origin = start_[c.body_a >= 0 ? c.body_a : c.body_b].p_WC;
-    const auto take = [this](int n) { return std::exchange(size_, size_ + n); };
-    c.a = take(3);
-    if (pair.plane) {
-      c.n_W = B.X_BG.linear() * B.set.planes[0].normal;
-      c.t_W = patch_tangent(c.n_W, c.axis);
-      c.o_W = c.n_W.cross(c.t_W);
-    } else {
-      c.n = take(3);
-      c.ell = take(1);
-    }
-    c.l_a = take(A.set.count());
-    if (!pair.plane) c.l_b = take(B.set.count());
-    c.p = take(1);
-    if (pair.mu > 0) {
-      c.b = take(3);
-      c.sigma = take(1);
-    }
-    contacts_.push_back(c);
-  }
+  for (const int pair : pairs) add_unknowns(pair);
+  set_scales();
+}
 
+void PatchSystem::add_unknowns(int index) {
+  const PatchPair& pair = world_->pairs[index];
+  const PatchGeometry &A = world_->geometries[pair.a], &B = world_->geometries[pair.b];
+  Layout c;
+  c.pair = index;
+  c.body_a = A.moving;
+  c.body_b = B.moving;
+  c.axis = world_->ellipsoid_axis;
+  c.origin = start_[c.body_a >= 0 ? c.body_a : c.body_b].p_WC;
+  const auto take = [this](int n) { return std::exchange(size_, size_ + n); };
+  c.a = take(3);
+  if (pair.plane) {
+    c.n_W = B.X_BG.linear() * B.set.planes[0].normal;
+    c.t_W = patch_tangent(c.n_W, c.axis);
+    c.o_W = c.n_W.cross(c.t_W);
+  } else {
+    c.n = take(3);
+    c.ell = take(1);
+  }
+  c.l_a = take(A.set.count());
+  if (!pair.plane) c.l_b = take(B.set.count());
+  c.p = take(1);
+  if (pair.mu > 0) {
+    c.b = take(3);
+    c.sigma = take(1);
+  }
+  contacts_.push_back(c);
+}
+
+void PatchSystem::set_scales() {
+  const PatchWorld& world = *world_;
   free_.assign(size_, 1);
   variable_scale_.assign(size_, 1.0);
   row_scale_.assign(size_, 1.0);
-  for (int i = 0; i < bodies; ++i) {
+  for (int i = 0; i < static_cast<int>(world.bodies.size()); ++i) {
     const double p = world.bodies[i].mass * v_scale_;
     for (int k = 0; k < 3; ++k) {
       variable_scale_[6 * i + k] = v_scale_ / world.length;
@@ -204,89 +227,105 @@ void PatchSystem::add_set(const PatchGeometry& geometry, int row_gradient, doubl
 }
 
 void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::span<double> F, McpJacobian* J) const {
+  const ContactTerms contact = contact_terms(c, z);
+  add_geometry(c, contact, z, F, J);
+  add_impulse(c, contact, c.body_a, 1.0, F, J);
+  add_impulse(c, contact, c.body_b, -1.0, F, J);
+  if (c.b >= 0) add_friction(c, contact, at(z, c.sigma), F, J);
+}
+
+PatchSystem::ContactTerms PatchSystem::contact_terms(const Layout& c, std::span<const double> z) const {
+  const PatchPair& pair = world_->pairs[c.pair];
+  const auto& e = pair.ellipsoid;
+  const double mu = pair.mu;
+  ContactTerms out{.e = e, .mu = mu, .a = vector_at(z, c.a), .n = c.n_W, .t = c.t_W, .o = c.o_W, .p = at(z, c.p)};
+  if (!pair.plane) out.n = vector_at(z, c.n);
+  if (c.b >= 0) {
+    out.b = vector_at(z, c.b);
+    if (!pair.plane) {
+      const Vector3d& n = out.n;
+      const Vector3d along = c.axis - c.axis.dot(n) * n;
+      out.t = along.normalized();
+      out.o = n.cross(out.t);
+      out.dt = -(Matrix3d::Identity() - out.t * out.t.transpose()) / along.norm() *
+               (n * c.axis.transpose() + c.axis.dot(n) * Matrix3d::Identity());
+      out.d_o = -skew(out.t) + skew(n) * out.dt;
+    }
+  }
+  out.u = out.n + mu * (e[0] * out.b(0) * out.t + e[1] * out.b(1) * out.o);
+  out.du = Matrix3d::Identity() + mu * (e[0] * out.b(0) * out.dt + e[1] * out.b(1) * out.d_o);
+  out.torsion = mu * e[2] * out.b(2);
+  return out;
+}
+
+/// Rows of a (the normal cone of A), of n and ℓ (that of B, the length of n), of the multipliers, and the gap.
+void PatchSystem::add_geometry(const Layout& c, const ContactTerms& contact, std::span<const double> z,
+                               std::span<double> F, McpJacobian* J) const {
   const PatchPair& pair = world_->pairs[c.pair];
   const PatchGeometry &A = world_->geometries[pair.a], &B = world_->geometries[pair.b];
-  const Vector3d a = vector_at(z, c.a);
-  const double p = at(z, c.p);
-
-  // Geometry.
-  Vector3d n = c.n_W;
-  if (!pair.plane) n = vector_at(z, c.n);
+  const Vector3d &a = contact.a, &n = contact.n;
   add_vector(F, c.a, n);
   add_set(A, c.a, 1.0, c.l_a, c.origin, a, z, F, J, {.body = c.body_a, .a = c.a});
   if (pair.plane) {
     // A moving plane does not exist: B is fixed.
     F[c.p] += n.dot(a) + (n.dot(c.origin - B.X_BG.translation()) - B.set.planes[0].offset);
     if (J != nullptr) add_row(*J, c.p, c.a, n);
-  } else {
-    const double ell = at(z, c.ell);
-    add_vector(F, c.n, n);
-    add_set(B, c.n, -1.0, c.l_b, c.origin, a - ell * n, z, F, J,
-            {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
-    F[c.ell] += 0.5 * (n.squaredNorm() - 1);
-    F[c.p] += ell;
-    if (J != nullptr) {
-      add(*J, c.a, c.n, Matrix3d::Identity());
-      add(*J, c.n, c.n, Matrix3d::Identity());
-      add_row(*J, c.ell, c.n, n);
-      J->add(c.p, c.ell, 1.0);
-    }
+    return;
   }
+  const double ell = at(z, c.ell);
+  add_vector(F, c.n, n);
+  add_set(B, c.n, -1.0, c.l_b, c.origin, a - ell * n, z, F, J,
+          {.body = c.body_b, .a = c.a, .n = c.n, .ell = c.ell, .normal = n, .distance = ell});
+  F[c.ell] += 0.5 * (n.squaredNorm() - 1);
+  F[c.p] += ell;
+  if (J == nullptr) return;
+  add(*J, c.a, c.n, Matrix3d::Identity());
+  add(*J, c.n, c.n, Matrix3d::Identity());
+  add_row(*J, c.ell, c.n, n);
+  J->add(c.p, c.ell, 1.0);
+}
 
-  // The impulse on A: p u, and p w n about the point.
-  Vector3d t = c.t_W, o = c.o_W, b = Vector3d::Zero();
-  Matrix3d dt = Matrix3d::Zero(), d_o = Matrix3d::Zero();  // by n
-  const double mu = pair.mu;
-  const auto& e = pair.ellipsoid;
+/// The impulse on a body, sign (p u, and ρ × p u + p w n about its centre), in the balance of its velocities.
+void PatchSystem::add_impulse(const Layout& c, const ContactTerms& contact, int body, double sign, std::span<double> F,
+                              McpJacobian* J) const {
+  if (body < 0) return;
+  const auto& e = contact.e;
+  const double mu = contact.mu, p = contact.p, torsion = contact.torsion;
+  const Vector3d &n = contact.n, &t = contact.t, &o = contact.o, &u = contact.u;
+  const Vector3d rho = contact.a - centre(body, c.origin);
+  const int w = 6 * body, v = w + 3;
+  add_vector(F, w, -sign * p * (rho.cross(u) + torsion * n));
+  add_vector(F, v, -sign * p * u);
+  if (J == nullptr) return;
+  const Matrix3d R = skew(rho), U = skew(u);
+  add_column(*J, w, c.p, -sign * (rho.cross(u) + torsion * n));
+  add_column(*J, v, c.p, -sign * u);
+  add(*J, w, c.a, sign * p * U);
+  const PoseColumns pose = pose_columns(body);
+  add(*J, w, pose.centre, -sign * p * pose.h * U);
+  if (c.n >= 0) {
+    add(*J, w, c.n, -sign * p * (R * contact.du + torsion * Matrix3d::Identity()));
+    add(*J, v, c.n, -sign * p * contact.du);
+  }
   if (c.b >= 0) {
-    b = vector_at(z, c.b);
-    if (!pair.plane) {
-      const Vector3d along = c.axis - c.axis.dot(n) * n;
-      t = along.normalized();
-      o = n.cross(t);
-      dt = -(Matrix3d::Identity() - t * t.transpose()) / along.norm() *
-           (n * c.axis.transpose() + c.axis.dot(n) * Matrix3d::Identity());
-      d_o = -skew(t) + skew(n) * dt;
-    }
+    add_column(*J, w, c.b, -sign * p * mu * e[0] * rho.cross(t));
+    add_column(*J, w, c.b + 1, -sign * p * mu * e[1] * rho.cross(o));
+    add_column(*J, w, c.b + 2, -sign * p * mu * e[2] * n);
+    add_column(*J, v, c.b, -sign * p * mu * e[0] * t);
+    add_column(*J, v, c.b + 1, -sign * p * mu * e[1] * o);
   }
-  const Vector3d u = n + mu * (e[0] * b(0) * t + e[1] * b(1) * o);
-  const Matrix3d du = Matrix3d::Identity() + mu * (e[0] * b(0) * dt + e[1] * b(1) * d_o);
-  const double torsion = mu * e[2] * b(2);
-  const auto push = [&](int body, double sign) {
-    if (body < 0) return;
-    const Vector3d rho = a - centre(body, c.origin);
-    const int w = 6 * body, v = w + 3;
-    add_vector(F, w, -sign * p * (rho.cross(u) + torsion * n));
-    add_vector(F, v, -sign * p * u);
-    if (J == nullptr) return;
-    const Matrix3d R = skew(rho), U = skew(u);
-    add_column(*J, w, c.p, -sign * (rho.cross(u) + torsion * n));
-    add_column(*J, v, c.p, -sign * u);
-    add(*J, w, c.a, sign * p * U);
-    const PoseColumns pose = pose_columns(body);
-    add(*J, w, pose.centre, -sign * p * pose.h * U);
-    if (c.n >= 0) {
-      add(*J, w, c.n, -sign * p * (R * du + torsion * Matrix3d::Identity()));
-      add(*J, v, c.n, -sign * p * du);
-    }
-    if (c.b >= 0) {
-      add_column(*J, w, c.b, -sign * p * mu * e[0] * rho.cross(t));
-      add_column(*J, w, c.b + 1, -sign * p * mu * e[1] * rho.cross(o));
-      add_column(*J, w, c.b + 2, -sign * p * mu * e[2] * n);
-      add_column(*J, v, c.b, -sign * p * mu * e[0] * t);
-      add_column(*J, v, c.b + 1, -sign * p * mu * e[1] * o);
-    }
-  };
-  push(c.body_a, 1.0);
-  push(c.body_b, -1.0);
-  if (c.b < 0) return;
+}
 
-  // Slip against friction.
-  Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();
+/// Rows of b and σ: E Wᵀν⁺ + σ b = 0, 1 − |b|² ≥ 0.
+void PatchSystem::add_friction(const Layout& c, const ContactTerms& contact, double sigma, std::span<double> F,
+                               McpJacobian* J) const {
+  const auto& e = contact.e;
+  const Vector3d &n = contact.n, &t = contact.t, &o = contact.o, &b = contact.b;
+  Vector3d V = Vector3d::Zero(), spin = Vector3d::Zero();  // of A against B at the point
   const auto slide = [&](int body, double sign) {
     if (body < 0) return;
     const Frame& f = frames_[body];
-    const Vector3d rho = a - centre(body, c.origin);
+    const Vector3d rho = contact.a - centre(body, c.origin);
     V += sign * (f.v + f.omega.cross(rho));
     spin += sign * f.omega;
     if (J == nullptr) return;
@@ -304,13 +343,12 @@ void PatchSystem::add_contact(const Layout& c, std::span<const double> z, std::s
   };
   slide(c.body_a, 1.0);
   slide(c.body_b, -1.0);
-  const double sigma = at(z, c.sigma);
   add_vector(F, c.b, Vector3d(e[0] * t.dot(V), e[1] * o.dot(V), e[2] * n.dot(spin)) + sigma * b);
   F[c.sigma] += 1 - b.squaredNorm();
   if (J == nullptr) return;
   if (c.n >= 0) {
-    add_row(*J, c.b, c.n, e[0] * (dt.transpose() * V));
-    add_row(*J, c.b + 1, c.n, e[1] * (d_o.transpose() * V));
+    add_row(*J, c.b, c.n, e[0] * (contact.dt.transpose() * V));
+    add_row(*J, c.b + 1, c.n, e[1] * (contact.d_o.transpose() * V));
     add_row(*J, c.b + 2, c.n, e[2] * spin);
   }
   add(*J, c.b, c.b, sigma * Matrix3d::Identity());

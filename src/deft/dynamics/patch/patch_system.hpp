@@ -23,39 +23,46 @@ namespace deft::dynamics {
 /// Everything of contacts is taken at the end of the step.
 class PatchSystem final : public solvers::mcp::McpFunction {
  public:
-  /// Where a contact's unknowns stand; −1: it has none of these.
+  /// A contact of the problem: indices of its unknowns in z (−1: it has none of these), and its frame.
   struct Layout {
-    int pair = -1, a = -1, n = -1, ell = -1, l_a = -1, l_b = -1, p = -1, b = -1, sigma = -1;
-    int body_a = -1, body_b = -1;   // PatchBody, −1: fixed
-    Eigen::Vector3d n_W, t_W, o_W;  // plane: the frame
-    Eigen::Vector3d axis;           // pair: what t is projected from
-    Eigen::Vector3d origin;  // a counts from here, the centre of A (of B where A is fixed) at the start: far from the
-                             // world's origin nothing is lost
+    int pair = -1;                   // index in PatchWorld::pairs
+    int a = -1, n = -1, ell = -1;    // the point, the normal (3 each), the distance ℓ
+    int l_a = -1, l_b = -1;          // multipliers of A's and B's inequalities
+    int p = -1, b = -1, sigma = -1;  // p_n; b (3); σ
+    int body_a = -1, body_b = -1;    // PatchBody, −1: fixed
+    Eigen::Vector3d n_W, t_W, o_W;   // plane: the contact frame
+    Eigen::Vector3d axis;            // pair: t is its projection across n
+    Eigen::Vector3d origin;  // from which a is measured, the centre of A (of B where A is fixed) at the start [m]: so a
+                             // keeps its digits far from the world's origin
   };
 
-  /// @param free_motion  ν_f per body (ω, v): the motion without contacts.
+  /// Takes the step from `start` with contacts of `pairs` (indices in PatchWorld::pairs).
+  /// @param world  must outlive the use of this object.  @param free_motion  ν_f per body (ω, v) [rad/s, m/s]: the
+  /// motion without contacts.
   void set(const PatchWorld& world, std::span<const PatchState> start, std::span<const double> free_motion,
            std::span<const int> pairs);
-  std::span<const Layout> contacts() const { return contacts_; }
-  /// Chooses what the tangent of a pair is projected from, once its normal is about known.
+  std::span<const Layout> contacts() const { return contacts_; }  // in the order of the pairs
+  /// Chooses the axis whose projection is the tangent of a pair, for a normal near n_W.
   void choose_axis(int contact, const Eigen::Vector3d& n_W);
-  /// Velocity and length that count as one in scaled residuals.
-  double velocity_scale() const { return v_scale_; }
-  double length_scale() const { return length_scale_; }
+  // Velocity [m/s] and length [m] that count as one in scaled residuals.
+  double velocity_scale() const { return v_scale_; }     // the weight's over a step, at least 1e-4 of the free motion's
+  double length_scale() const { return length_scale_; }  // its way over a step, at least 1e-4 of the bodies' size
 
-  int size() const override { return size_; }
-  std::span<const char> is_free() const override { return free_; }
-  std::span<const double> variable_scale() const override { return variable_scale_; }
-  std::span<const double> row_scale() const override { return row_scale_; }
+  int size() const override { return size_; }                                          // unknowns
+  std::span<const char> is_free() const override { return free_; }                     // 1: an equation
+  std::span<const double> variable_scale() const override { return variable_scale_; }  // per unknown
+  std::span<const double> row_scale() const override { return row_scale_; }            // per row
+  /// F(z), and ∂F/∂z if J is not null. @returns true: F is defined everywhere.
   bool evaluate(std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) override;
 
   /// ∂F/∂(start) at fixed z, 18 columns per body: θ, c (pose, world tangents), ω, v, angular and linear impulse.
   void start_derivative(std::span<const double> z, Eigen::MatrixXd& dF);
 
+  /// Inertia of a body about its centre of mass at the start, world axes [kg m²].
   const Eigen::Matrix3d& inertia_W(int body) const { return frames_[body].I_W; }
-  const PatchWorld& world() const { return *world_; }
-  std::span<const PatchState> start() const { return start_; }
-  /// The contact's result at z.
+  const PatchWorld& world() const { return *world_; }           // given to `set`
+  std::span<const PatchState> start() const { return start_; }  // states at the start, one per body
+  /// The contact's point, frame, impulses and slip at z.
   void unpack(int contact, std::span<const double> z, PatchContact& out) const;
 
  private:
@@ -65,6 +72,7 @@ class PatchSystem final : public solvers::mcp::McpFunction {
     Eigen::Vector3d omega, v;
   };
   struct SetTerms;
+  struct ContactTerms;
   /// Where derivatives by the pose at the end of a step go: through δθ = T δω, δc = h δv into the columns of ν, or into
   /// columns of their own.
   struct PoseColumns {
@@ -78,8 +86,19 @@ class PatchSystem final : public solvers::mcp::McpFunction {
   Eigen::Vector3d centre(int body, const Eigen::Vector3d& origin) const {
     return (start_[body].p_WC - origin) + world_->h * frames_[body].v;
   }
-  void add_contact(const Layout& at, std::span<const double> z, std::span<double> F,
+  /// Appends the unknowns of a pair.
+  void add_unknowns(int pair);
+  /// Scales of unknowns and rows, and which unknowns are free.
+  void set_scales();
+  /// Adds the rows of a contact to F, and their derivatives to J unless that is null; as do the next functions.
+  void add_contact(const Layout& c, std::span<const double> z, std::span<double> F, solvers::mcp::McpJacobian* J) const;
+  ContactTerms contact_terms(const Layout& c, std::span<const double> z) const;
+  void add_geometry(const Layout& c, const ContactTerms& contact, std::span<const double> z, std::span<double> F,
+                    solvers::mcp::McpJacobian* J) const;
+  void add_impulse(const Layout& c, const ContactTerms& contact, int body, double sign, std::span<double> F,
                    solvers::mcp::McpJacobian* J) const;
+  void add_friction(const Layout& c, const ContactTerms& contact, double sigma, std::span<double> F,
+                    solvers::mcp::McpJacobian* J) const;
   void add_set(const PatchGeometry& geometry, int row_gradient, double sign, int first_l, const Eigen::Vector3d& origin,
                const Eigen::Vector3d& point, std::span<const double> z, std::span<double> F,
                solvers::mcp::McpJacobian* J, const SetTerms& terms) const;

@@ -52,7 +52,7 @@ State initial_state(const StepModel& model) {
 Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
   Trajectory trajectory = named_trajectory(scene);
-  trajectory.tells_contact_kinds = scene.settings().step.model == scene::ModelKind::kEquivalentContactPoint;
+  trajectory.has_contact_kinds = scene.settings().step.model == scene::ModelKind::kEquivalentContactPoint;
   trajectory.looks_for_second_motions =
       scene.settings().step.uniqueness_check && is_complementarity_model(scene.settings().step.model);
   trajectory.t.push_back(start.t);

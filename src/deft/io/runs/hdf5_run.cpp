@@ -240,7 +240,7 @@ RunFile::RunFile(const std::string& path, const RunHeader& header, const Traject
   create_columns(file, kContactNumbers, run.contact_numbers);
   create_columns(file, kContactIndices, run.contact_indices);
   create_columns(file, kContactStates, run.contact_states);
-  if (start.tells_contact_kinds) {
+  if (start.has_contact_kinds) {
     hdf5::write_attribute(file, "contact_kinds", kKindWords);
     create_columns(file, kPatchNumbers, run.patch_numbers);
     create_columns(file, kPatchKinds, run.patch_kinds);
@@ -324,7 +324,7 @@ Run read_run_file(const std::string& path) {
   motion.status_words = hdf5::read_texts(file, "status_words");
   const std::vector<std::int32_t> u_index_q = hdf5::read_numbers(file, "u_index_q");
   motion.u_index_q.assign(u_index_q.begin(), u_index_q.end());
-  motion.tells_contact_kinds = !hdf5::read_texts(file, "contact_kinds").empty();
+  motion.has_contact_kinds = !hdf5::read_texts(file, "contact_kinds").empty();
   const std::vector<std::int32_t> support_bodies = hdf5::read_numbers(file, "support_bodies");
   motion.support_bodies.assign(support_bodies.begin(), support_bodies.end());
 
@@ -372,7 +372,7 @@ Run read_run_file(const std::string& path) {
   read_columns(file, kContactNumbers, motion.contacts);
   read_columns(file, kContactIndices, motion.contacts);
   read_columns(file, kContactStates, motion.contacts);
-  if (motion.tells_contact_kinds) {
+  if (motion.has_contact_kinds) {
     read_columns(file, kPatchNumbers, motion.contacts);
     read_columns(file, kPatchKinds, motion.contacts);
   }
