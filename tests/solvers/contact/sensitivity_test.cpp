@@ -8,6 +8,7 @@
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
+#include "support/contact_programs.hpp"
 #include "support/differences.hpp"
 #include "support/random_problems.hpp"
 
@@ -88,6 +89,39 @@ TEST(Sensitivity, OfRandomProgramsFollowsDifferences) {
   }
   EXPECT_GE(checked, 35);
   EXPECT_LE(nonsmooth_points, 10);
+}
+
+TEST(Sensitivity, OfASingleRowHasItsBarrierWeight) {
+  // qδ + b = f with the barrier f (δ + φ) = w/κ: df = −c (dδ + dφ) and q dδ = df with c = κf²/w.
+  constexpr double kQ = 2, kB = 3, kGap = 0.1, kKappa = 10;
+  struct Case {
+    FrictionModel model;
+    bool frictionless;
+    double weight;
+  };
+  for (const Case& given : {Case{FrictionModel::kPyramid, true, 1}, Case{FrictionModel::kPyramid, false, 6},
+                            Case{FrictionModel::kCone, true, 1}, Case{FrictionModel::kCone, false, 2}}) {
+    ContactProgram program = testing::diagonal_program({kQ}, {kB});
+    testing::add_contact(program, MatrixXd::Ones(1, 1), {.gap = kGap, .mu = 0.5, .frictionless = given.frictionless});
+    program.model = given.model;
+    program.rays = 6;
+    program.kappa = kKappa;
+    ContactSolution solution;
+    Status status;
+    solve(program, solution, status);
+    ASSERT_EQ(status, Status::kSolved) << given.weight;
+    const double force = kQ * solution.delta(0) + kB;
+    ASSERT_NEAR(force * (solution.delta(0) + kGap), given.weight / kKappa, 1e-12);
+    Sensitivity sensitivity;
+    sensitivity.factor(program, solution, certify(program, solution).E0_J);
+    const ProgramChange change{
+        .gradient = MatrixXd::Zero(1, 1), .rows = MatrixXd::Ones(1, 1), .lower = {}, .upper = {}};
+    SolutionChange computed;
+    sensitivity.solve(program, change, computed);
+    const double c = kKappa * force * force / given.weight;
+    EXPECT_NEAR(computed.delta(0, 0), -c / (kQ + c), 1e-10) << given.weight;
+    EXPECT_NEAR(computed.force(0, 0), -kQ * c / (kQ + c), 1e-10) << given.weight;
+  }
 }
 
 TEST(Sensitivity, RefusesASolutionOfAnotherProgram) {

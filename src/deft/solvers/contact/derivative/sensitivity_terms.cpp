@@ -327,7 +327,9 @@ int count_rays(const ContactProgram& program, int i) {
 bool has_cone_law(const ContactProgram& program, int i) { return is_cone(program, i) && !has_one_ray(program, i); }
 
 double ray_weight(const ContactProgram& program, int i) {
-  return is_cone(program, i) && !program.contacts[i].frictionless ? 2.0 : 1.0;
+  if (program.contacts[i].frictionless) return 1;
+  if (is_cone(program, i)) return 2;
+  return program.J.rows(i) == 1 ? program.rays : 1;
 }
 
 Vector4d SensitivityTerms::ray(const ContactProgram& program, int i, int j) const {

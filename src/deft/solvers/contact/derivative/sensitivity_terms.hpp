@@ -46,8 +46,8 @@ struct RedundantRow {
 int count_rays(const ContactProgram& program, int i);
 /// Whether contact i obeys the law of a cone; otherwise that of rays, which a cone without tangential rows does too.
 bool has_cone_law(const ContactProgram& program, int i);
-/// Barrier weight of each ray of contact i: a cone of one row has the cone's weight 2 unless it is declared
-/// frictionless.
+/// Barrier weight w of each ray of contact i, slack · β = w/κ. A contact of one row that is not declared frictionless
+/// has the weight of its whole friction constraint: 2 for a cone, `rays` for a pyramid. All other rays have 1.
 double ray_weight(const ContactProgram& program, int i);
 
 /// The terms of all rows at a solution.
