@@ -18,6 +18,14 @@ constexpr double kExact = 1e-15;  // scaled length of the last step below which 
 constexpr double kIndependent = 1e-9;
 
 bool has_barriers(const ContactProgram& program) { return std::isfinite(program.kappa); }
+/// Either list of bounds may be empty: then that side is unbounded.
+bool has_bounds(const ContactProgram& program) { return program.lower.size() > 0 || program.upper.size() > 0; }
+double lower_bound(const ContactProgram& program, int v) {
+  return program.lower.size() > 0 ? program.lower(v) : -std::numeric_limits<double>::infinity();
+}
+double upper_bound(const ContactProgram& program, int v) {
+  return program.upper.size() > 0 ? program.upper(v) : std::numeric_limits<double>::infinity();
+}
 
 /// diag(1, μe): from raw rows to those of the standard cone.
 std::array<double, 4> scaling(const ContactProgram& program, int contact) {
@@ -42,10 +50,9 @@ void Refinement::start(const ContactProgram& program, const ContactSolution& sol
   for (std::size_t i = 0; i < force_.size(); ++i) std::copy_n(solution.force[i].begin(), 4, force_[i].begin());
   bound_.assign(program.nv, 0);
   gradient_.resize(program.nv);
-  const bool has_bounds = program.lower.size() > 0;
   change_.gradient.setZero(program.nv, 1);
-  change_.lower.setZero(has_bounds ? program.nv : 0, 1);
-  change_.upper.setZero(has_bounds ? program.nv : 0, 1);
+  change_.lower.setZero(has_bounds(program) ? program.nv : 0, 1);
+  change_.upper.setZero(has_bounds(program) ? program.nv : 0, 1);
 }
 
 void Refinement::measure_rows(const ContactProgram& program) {
@@ -115,10 +122,10 @@ bool Refinement::apply_cone(const ContactProgram& program, int contact) {
 }
 
 bool Refinement::apply_bounds(const ContactProgram& program) {
-  if (program.lower.size() == 0) return true;
+  if (!has_bounds(program)) return true;
   if (has_barriers(program) && !program.hard) {
     for (int v = 0; v < program.nv; ++v) {
-      const Real below = delta_[v] - Real(program.lower(v)), above = Real(program.upper(v)) - delta_[v];
+      const Real below = delta_[v] - Real(lower_bound(program, v)), above = Real(upper_bound(program, v)) - delta_[v];
       if (!(below > 0 && above > 0)) return false;
       bound_[v] = (1 / below - 1 / above) / program.kappa;
     }
@@ -127,9 +134,9 @@ bool Refinement::apply_bounds(const ContactProgram& program) {
   for (const RowTerm& bound : terms_.bounds) {
     const int v = bound.index;
     if (bound.holds_upper)
-      change_.upper(v) = double(Real(program.upper(v)) - delta_[v]);
+      change_.upper(v) = double(Real(upper_bound(program, v)) - delta_[v]);
     else
-      change_.lower(v) = double(Real(program.lower(v)) - delta_[v]);
+      change_.lower(v) = double(Real(lower_bound(program, v)) - delta_[v]);
   }
   return true;
 }
@@ -220,7 +227,7 @@ void Refinement::store(const ContactProgram& program) {
       slack += count_rays(program, i);
     }
   }
-  if (program.lower.size() == 0) return;
+  if (!has_bounds(program)) return;
   if (!has_barriers(program) || program.hard) {
     for (const RowTerm& bound : terms_.bounds) bound_[bound.index] = bound.is_held ? gradient_[bound.index] : 0;
   }
