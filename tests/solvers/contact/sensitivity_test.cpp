@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
@@ -121,6 +122,32 @@ TEST(Sensitivity, OfASingleRowHasItsBarrierWeight) {
     const double c = kKappa * force * force / given.weight;
     EXPECT_NEAR(computed.delta(0, 0), -c / (kQ + c), 1e-10) << given.weight;
     EXPECT_NEAR(computed.force(0, 0), -kQ * c / (kQ + c), 1e-10) << given.weight;
+  }
+}
+
+TEST(Sensitivity, PassesOverRowsWithoutColumns) {
+  // An equality 0 = 0, and with κ a linear row 0 ≥ −1, say nothing about δ = −b/q.
+  for (const double kappa : {1e3, std::numeric_limits<double>::infinity()}) {
+    ContactProgram program = testing::diagonal_program({2, 4}, {3, 5});
+    program.kappa = kappa;
+    program.equality.rows.append(1, {});
+    program.equality.rhs.push_back(0);
+    program.linear.rows.append(1, {});
+    program.linear.rhs.push_back(-1);
+    ContactSolution solution;
+    solution.delta = Eigen::Vector2d(-1.5, -1.25);
+    solution.equality_multipliers = VectorXd::Zero(1);
+    solution.linear_multipliers = VectorXd::Constant(1, 1 / kappa);
+    Sensitivity sensitivity;
+    sensitivity.factor(program, solution, 1.0);
+    const ProgramChange change{
+        .gradient = MatrixXd::Identity(2, 2), .rows = MatrixXd::Zero(0, 2), .lower = {}, .upper = {}};
+    SolutionChange computed;
+    sensitivity.solve(program, change, computed);
+    EXPECT_FALSE(sensitivity.is_nonsmooth());
+    EXPECT_TRUE(sensitivity.is_unique());
+    const Eigen::Matrix2d expected = Eigen::Vector2d(-0.5, -0.25).asDiagonal();
+    EXPECT_LT((computed.delta - expected).norm(), 1e-15);
   }
 }
 

@@ -169,16 +169,18 @@ class Sensitivity::Islands {
       term.first_held = hold(island, term.num_active);
       if (term.stiff) island.num_yielding += term.num_active;
     }
-    const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::* list, const auto& first_col) {
+    const auto place = [&](std::vector<RowTerm>& rows, std::vector<int> Island::* list, const auto& cols) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        Island& island = islands_[island_of_[first_col(rows[i].index)]];
+        const std::span<const int> moved = cols(rows[i].index);
+        if (moved.empty()) continue;  // a row without columns says nothing about any velocity
+        Island& island = islands_[island_of_[moved.front()]];
         (island.*list).push_back(static_cast<int>(i));
         if (rows[i].is_held) rows[i].held = hold(island, 1);
       }
     };
-    place(terms_.bounds, &Island::bounds, [](int v) { return v; });
-    place(terms_.linear, &Island::linear, [&](int i) { return program.linear.rows.cols(i).front(); });
-    place(terms_.equality, &Island::equality, [&](int i) { return program.equality.rows.cols(i).front(); });
+    place(terms_.bounds, &Island::bounds, [](const int& v) { return std::span(&v, 1); });
+    place(terms_.linear, &Island::linear, [&](int i) { return program.linear.rows.cols(i); });
+    place(terms_.equality, &Island::equality, [&](int i) { return program.equality.rows.cols(i); });
   }
 
   void fill(const ContactProgram& program, Island& island) {
