@@ -7,6 +7,7 @@
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/contact/derivative/refinement.hpp"
 #include "deft/solvers/contact/derivative/sensitivity.hpp"
 #include "support/contact_programs.hpp"
 
@@ -148,6 +149,45 @@ TEST(Refinement, KeepsTheMultipliersOfRaysAndBounds) {
     for (std::size_t j = 0; j < solution.slack.size(); ++j)
       EXPECT_NEAR(solution.slack[j] * solution.ray_multipliers[j], std::isfinite(kappa) ? 1 / kappa : 0.0, 1e-14);
   }
+}
+
+TEST(Refinement, HandlesBoundsOnOneSideOnly) {
+  constexpr double kBound = 0.05;
+  for (const double kappa : {1e3, std::numeric_limits<double>::infinity()}) {
+    for (const bool is_upper : {false, true}) {
+      // δ + b = m where m (δ + bound) = 1/κ from below, δ + b = −m where m (bound − δ) = 1/κ from above; mirror images.
+      const double sign = is_upper ? -1 : 1;
+      ContactProgram program = testing::diagonal_program({1, 1}, {sign, 3 * sign});
+      (is_upper ? program.upper : program.lower) = Eigen::Vector2d::Constant(-sign * kBound);
+      program.kappa = kappa;
+      ContactSolution solution;
+      ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-9}, solution).status, Status::kSolved);
+      EXPECT_TRUE(Refinement().refine(program, solution)) << kappa << is_upper;
+      for (int v = 0; v < 2; ++v) {
+        // s² + (|b| − bound) s = 1/κ for the slack s.
+        const double linear = std::abs(program.b(v)) - kBound;
+        const double slack = (2 / kappa) / (linear + std::sqrt(linear * linear + 4 / kappa));
+        EXPECT_NEAR(sign * solution.delta(v), slack - kBound, 1e-15) << kappa << is_upper;
+        EXPECT_NEAR(sign * solution.bound_multipliers(v), linear + slack, 1e-14) << kappa << is_upper;
+      }
+    }
+  }
+}
+
+TEST(Refinement, KnowsTheBarrierWeightOfASingleRowOfAPyramid) {
+  // 2δ + 3 = f with f s = w/κ, s = δ + φ, w the number of rays: 2s² + (3 − 2φ)s = w/κ.
+  constexpr double kGap = 0.1, kKappa = 10;
+  ContactProgram program = testing::diagonal_program({2}, {3});
+  testing::add_contact(program, Eigen::MatrixXd::Ones(1, 1), {.gap = kGap, .mu = 0.5});
+  program.rays = 6;
+  program.kappa = kKappa;
+  ContactSolution solution;
+  ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-9}, solution).status, Status::kSolved);
+  EXPECT_TRUE(Refinement().refine(program, solution));
+  const double target = program.rays / kKappa, linear = 3 - 2 * kGap;
+  const double slack = 2 * target / (linear + std::sqrt(linear * linear + 8 * target));
+  EXPECT_NEAR(solution.delta(0), slack - kGap, 1e-15);
+  EXPECT_NEAR(solution.ray_multipliers.at(0), target / slack, 1e-14);
 }
 
 TEST(Sensitivity, OfASharpBarrierIsNotDrownedByItsStiffness) {

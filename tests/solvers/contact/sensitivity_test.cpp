@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
+#include "support/contact_programs.hpp"
 #include "support/differences.hpp"
 #include "support/random_problems.hpp"
 
@@ -88,6 +90,65 @@ TEST(Sensitivity, OfRandomProgramsFollowsDifferences) {
   }
   EXPECT_GE(checked, 35);
   EXPECT_LE(nonsmooth_points, 10);
+}
+
+TEST(Sensitivity, OfASingleRowHasItsBarrierWeight) {
+  // qδ + b = f with the barrier f (δ + φ) = w/κ: df = −c (dδ + dφ) and q dδ = df with c = κf²/w.
+  constexpr double kQ = 2, kB = 3, kGap = 0.1, kKappa = 10;
+  struct Case {
+    FrictionModel model;
+    bool frictionless;
+    double weight;
+  };
+  for (const Case& given : {Case{FrictionModel::kPyramid, true, 1}, Case{FrictionModel::kPyramid, false, 6},
+                            Case{FrictionModel::kCone, true, 1}, Case{FrictionModel::kCone, false, 2}}) {
+    ContactProgram program = testing::diagonal_program({kQ}, {kB});
+    testing::add_contact(program, MatrixXd::Ones(1, 1), {.gap = kGap, .mu = 0.5, .frictionless = given.frictionless});
+    program.model = given.model;
+    program.rays = 6;
+    program.kappa = kKappa;
+    ContactSolution solution;
+    Status status;
+    solve(program, solution, status);
+    ASSERT_EQ(status, Status::kSolved) << given.weight;
+    const double force = kQ * solution.delta(0) + kB;
+    ASSERT_NEAR(force * (solution.delta(0) + kGap), given.weight / kKappa, 1e-12);
+    Sensitivity sensitivity;
+    sensitivity.factor(program, solution, certify(program, solution).E0_J);
+    const ProgramChange change{
+        .gradient = MatrixXd::Zero(1, 1), .rows = MatrixXd::Ones(1, 1), .lower = {}, .upper = {}};
+    SolutionChange computed;
+    sensitivity.solve(program, change, computed);
+    const double c = kKappa * force * force / given.weight;
+    EXPECT_NEAR(computed.delta(0, 0), -c / (kQ + c), 1e-10) << given.weight;
+    EXPECT_NEAR(computed.force(0, 0), -kQ * c / (kQ + c), 1e-10) << given.weight;
+  }
+}
+
+TEST(Sensitivity, PassesOverRowsWithoutColumns) {
+  // An equality 0 = 0, and with κ a linear row 0 ≥ −1, say nothing about δ = −b/q.
+  for (const double kappa : {1e3, std::numeric_limits<double>::infinity()}) {
+    ContactProgram program = testing::diagonal_program({2, 4}, {3, 5});
+    program.kappa = kappa;
+    program.equality.rows.append(1, {});
+    program.equality.rhs.push_back(0);
+    program.linear.rows.append(1, {});
+    program.linear.rhs.push_back(-1);
+    ContactSolution solution;
+    solution.delta = Eigen::Vector2d(-1.5, -1.25);
+    solution.equality_multipliers = VectorXd::Zero(1);
+    solution.linear_multipliers = VectorXd::Constant(1, 1 / kappa);
+    Sensitivity sensitivity;
+    sensitivity.factor(program, solution, 1.0);
+    const ProgramChange change{
+        .gradient = MatrixXd::Identity(2, 2), .rows = MatrixXd::Zero(0, 2), .lower = {}, .upper = {}};
+    SolutionChange computed;
+    sensitivity.solve(program, change, computed);
+    EXPECT_FALSE(sensitivity.is_nonsmooth());
+    EXPECT_TRUE(sensitivity.is_unique());
+    const Eigen::Matrix2d expected = Eigen::Vector2d(-0.5, -0.25).asDiagonal();
+    EXPECT_LT((computed.delta - expected).norm(), 1e-15);
+  }
 }
 
 TEST(Sensitivity, RefusesASolutionOfAnotherProgram) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSingular = 1e-12;  // pivots of the scaled H below it are zero
 constexpr double kDependent = 1e-5;  // length of a unit row outside the span of others below which it is redundant
-constexpr double kRounding = 1e-14;  // the same for a row that gives way: it has a part of its own
+constexpr double kRounding = 1e-14;  // the same for a compliant row, which has a variable of its own
 constexpr double kAgree = 1e-7;      // redundant rows whose rates differ by less agree
 
 double dot(int n, const double* a, const double* b) {
@@ -36,7 +36,7 @@ std::size_t area(int rows, int cols) { return to_size(rows) * cols; }
 
 }  // namespace
 
-void ActiveSystem::reset(int n, int m, int yielding) {
+void ActiveSystem::reset(int n, int m, int num_compliant) {
   n_ = n;
   m_ = m;
   rank_ = 0;
@@ -44,14 +44,14 @@ void ActiveSystem::reset(int n, int m, int yielding) {
   H_.assign(area(n, n), 0.0);
   G_.assign(area(m, n), 0.0);
   penalty_.assign(m, 0.0);
-  yields_.assign(m, 0);
-  next_yielding_ = n - yielding;
+  is_compliant_.assign(m, 0);
+  next_compliant_ = n - num_compliant;
 }
 
-void ActiveSystem::yield(int k) {
-  yields_[k] = 1;
-  H(next_yielding_)[next_yielding_] = 1;
-  G(k)[next_yielding_++] = 1;
+void ActiveSystem::make_compliant(int k) {
+  is_compliant_[k] = 1;
+  H(next_compliant_)[next_compliant_] = 1;
+  G(k)[next_compliant_++] = 1;
 }
 
 bool ActiveSystem::factor() {
@@ -105,7 +105,7 @@ void ActiveSystem::orthogonalise() {
     for (int k = 0; k < m_; ++k) {
       if (is_pivot_[k] != 0) continue;
       const double squared = dot(n_, N_.data() + area(k, n_), N_.data() + area(k, n_));
-      const double least = yields_[k] != 0 ? kRounding : kDependent;
+      const double least = is_compliant_[k] != 0 ? kRounding : kDependent;
       if (squared > longest && squared > least * least) pivot = k, longest = squared;
     }
     if (pivot < 0) return;
@@ -161,13 +161,13 @@ bool ActiveSystem::solve(int k, int ld, double* p, double* r) {
   }
   scale_rows(scale_, ld, p);
   kernels.substitute_many(n_, U_.data(), 1, ld_, false, p, ld, k);
-  const bool agrees = m_ == 0 || hold(k, ld, p, r);
+  const bool agrees = m_ == 0 || satisfy_active_rows(k, ld, p, r);
   kernels.substitute_many(n_, U_.data(), ld_, 1, true, p, ld, k);
   scale_rows(scale_, ld, p);
   return agrees;
 }
 
-bool ActiveSystem::hold(int k, int ld, double* xi, double* r) {
+bool ActiveSystem::satisfy_active_rows(int k, int ld, double* xi, double* r) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
   scale_rows(row_scale_, ld, r);
   a_.assign(area(rank_, ld), 0.0);
@@ -207,7 +207,7 @@ double ActiveSystem::free_multiplier(int k) const {
 }
 
 double ActiveSystem::free_share(const double* row, const double* metric) {
-  // The combination of held rows nearest in H⁻¹, with multipliers as short as possible.
+  // The combination of active rows nearest in H⁻¹, with the shortest multipliers.
   work_.resize(to_size(n_) + rank_ + m_);
   double *x = work_.data(), *c = x + n_, *y = c + rank_;
   for (int i = 0; i < n_; ++i) x[i] = scale_[i] * row[i];

@@ -9,15 +9,23 @@ namespace deft::solvers::contact {
 namespace {
 
 constexpr int kMostSteps = 8;
-constexpr double kGain = 0.25;        // a step longer than this part of the last one is rounding
-constexpr double kConverged = 1e-18;  // scaled length of a step that changes no digit
-constexpr double kSettled = 1e-9;     // scaled length of the last step above which the rows were not the right ones
+constexpr double kGain = 0.25;               // a step longer than this part of the last one is rounding
+constexpr double kConverged = 1e-18;         // scaled length of a step that changes no digit
+constexpr double kSettled = 1e-9;            // scaled length of the last step above which the active rows were wrong
 constexpr double kResidualRounding = 1e-12;  // scaled residual that the rounding of a solution may leave
 constexpr double kNoise = 16;     // how much larger the residual of the better solution may be where both are rounding
 constexpr double kExact = 1e-15;  // scaled length of the last step below which the solution has the digits of a double
-constexpr double kIndependent = 1e-9;
+constexpr double kIndependent = 1e-9;  // relative eigenvalue below which rays of a contact depend on each other
 
 bool has_barriers(const ContactProgram& program) { return std::isfinite(program.kappa); }
+/// Either list of bounds may be empty: then that side is unbounded.
+bool has_bounds(const ContactProgram& program) { return program.lower.size() > 0 || program.upper.size() > 0; }
+double lower_bound(const ContactProgram& program, int v) {
+  return program.lower.size() > 0 ? program.lower(v) : -std::numeric_limits<double>::infinity();
+}
+double upper_bound(const ContactProgram& program, int v) {
+  return program.upper.size() > 0 ? program.upper(v) : std::numeric_limits<double>::infinity();
+}
 
 /// diag(1, μe): from raw rows to those of the standard cone.
 std::array<double, 4> scaling(const ContactProgram& program, int contact) {
@@ -42,10 +50,9 @@ void Refinement::start(const ContactProgram& program, const ContactSolution& sol
   for (std::size_t i = 0; i < force_.size(); ++i) std::copy_n(solution.force[i].begin(), 4, force_[i].begin());
   bound_.assign(program.nv, 0);
   gradient_.resize(program.nv);
-  const bool has_bounds = program.lower.size() > 0;
   change_.gradient.setZero(program.nv, 1);
-  change_.lower.setZero(has_bounds ? program.nv : 0, 1);
-  change_.upper.setZero(has_bounds ? program.nv : 0, 1);
+  change_.lower.setZero(has_bounds(program) ? program.nv : 0, 1);
+  change_.upper.setZero(has_bounds(program) ? program.nv : 0, 1);
 }
 
 void Refinement::measure_rows(const ContactProgram& program) {
@@ -115,10 +122,10 @@ bool Refinement::apply_cone(const ContactProgram& program, int contact) {
 }
 
 bool Refinement::apply_bounds(const ContactProgram& program) {
-  if (program.lower.size() == 0) return true;
+  if (!has_bounds(program)) return true;
   if (has_barriers(program) && !program.hard) {
     for (int v = 0; v < program.nv; ++v) {
-      const Real below = delta_[v] - Real(program.lower(v)), above = Real(program.upper(v)) - delta_[v];
+      const Real below = delta_[v] - Real(lower_bound(program, v)), above = Real(upper_bound(program, v)) - delta_[v];
       if (!(below > 0 && above > 0)) return false;
       bound_[v] = (1 / below - 1 / above) / program.kappa;
     }
@@ -126,15 +133,14 @@ bool Refinement::apply_bounds(const ContactProgram& program) {
   }
   for (const RowTerm& bound : terms_.bounds) {
     const int v = bound.index;
-    if (bound.holds_upper)
-      change_.upper(v) = double(Real(program.upper(v)) - delta_[v]);
+    if (bound.at_upper)
+      change_.upper(v) = double(Real(upper_bound(program, v)) - delta_[v]);
     else
-      change_.lower(v) = double(Real(program.lower(v)) - delta_[v]);
+      change_.lower(v) = double(Real(lower_bound(program, v)) - delta_[v]);
   }
   return true;
 }
 
-/// Qδ + b − Σ Jᵀf − m, m without what holds a bound: there the gradient is m.
 void Refinement::measure_gradient(const ContactProgram& program) {
   for (int v = 0; v < program.nv; ++v) gradient_[v] = Real(program.b(v)) - bound_[v];
   for (int k = 0; k < program.Q.num_blocks(); ++k) {
@@ -177,8 +183,8 @@ double Refinement::step(const ContactProgram& program, double energy_J) {
   return std::sqrt(squared / energy_J);
 }
 
-/// The multipliers of rays that make up the force: the smallest change of those they had (barriers: relative to them).
-void Refinement::store_rays(const ContactProgram& program, int contact, const char* held, double* beta, double* slack) {
+void Refinement::store_rays(const ContactProgram& program, int contact, const char* active, double* beta,
+                            double* slack) {
   const int rays = count_rays(program, contact);
   const auto weight = [&](double b) { return has_barriers(program) ? b * b : b > 0 ? 1.0 : 0.0; };
   Eigen::Vector4d missing;
@@ -189,7 +195,7 @@ void Refinement::store_rays(const ContactProgram& program, int contact, const ch
     Real value = 0;
     for (int r = 0; r < 4; ++r) value += e(r) * s_[contact][r];
     slack[j] = double(value);
-    if (!has_barriers(program) && !held[j]) beta[j] = 0;
+    if (!has_barriers(program) && !active[j]) beta[j] = 0;
     missing -= beta[j] * e;
     squares += weight(beta[j]) * e * e.transpose();
   }
@@ -205,7 +211,7 @@ void Refinement::store_rays(const ContactProgram& program, int contact, const ch
 
 void Refinement::store(const ContactProgram& program) {
   double *beta = trial_.ray_multipliers.data(), *slack = trial_.slack.data();
-  const char* held = terms_.ray_held.data();
+  const char* active = terms_.ray_active.data();
   for (int i = 0; i < program.J.size(); ++i) {
     for (int r = 0; r < 4; ++r) trial_.force[i][r] = double(force_[i][r]);
     trial_.gap[i] = double(s_[i][0]);
@@ -214,15 +220,15 @@ void Refinement::store(const ContactProgram& program) {
       const int rows = program.contacts[i].frictionless ? 1 : program.J.rows(i);
       for (int r = 0; r < rows; ++r) *slack++ = double(D[r] * s_[i][r]);
     } else {
-      store_rays(program, i, held, beta, slack);
-      held += count_rays(program, i);
+      store_rays(program, i, active, beta, slack);
+      active += count_rays(program, i);
       beta += count_rays(program, i);
       slack += count_rays(program, i);
     }
   }
-  if (program.lower.size() == 0) return;
+  if (!has_bounds(program)) return;
   if (!has_barriers(program) || program.hard) {
-    for (const RowTerm& bound : terms_.bounds) bound_[bound.index] = bound.is_held ? gradient_[bound.index] : 0;
+    for (const RowTerm& bound : terms_.bounds) bound_[bound.index] = bound.is_active ? gradient_[bound.index] : 0;
   }
   for (int v = 0; v < program.nv; ++v) trial_.bound_multipliers(v) = double(bound_[v]);
 }

@@ -10,6 +10,7 @@ namespace deft::solvers::contact {
 namespace {
 
 using Eigen::Matrix4d;
+using Eigen::Vector3d;
 using Eigen::Vector4d;
 
 constexpr double kFaint = 1e-7;  // scaled slack and multiplier both below it: strict complementarity fails
@@ -18,14 +19,14 @@ constexpr double kFaint = 1e-7;  // scaled slack and multiplier both below it: s
 constexpr double kStiff = 1e6;
 constexpr double kParallel = 1e-14;  // length of what a ray adds to the span of those before it, relative
 
-enum class Activity { kOpen, kHeld, kWeak };
+enum class Activity { kOpen, kActive, kWeak };
 
 bool has_one_ray(const ContactProgram& program, int i) {
   return program.contacts[i].frictionless || program.J.rows(i) == 1;
 }
 
-/// Adds the part of e that is orthogonal to the held rows, as a row of length one.
-void hold(const Vector4d& e, ContactTerm& term) {
+/// Adds the part of e that is orthogonal to the active rows, as a row of length one.
+void add_active_row(const Vector4d& e, ContactTerm& term) {
   Vector4d rest = e;
   for (int pass = 0; pass < 2; ++pass) {
     for (int r = 0; r < term.num_active; ++r) rest -= term.E.row(r).dot(rest) * term.E.row(r).transpose();
@@ -49,13 +50,13 @@ void add_to_root(Vector4d e, Matrix4d& E) {
 }
 
 /// dy = −C (dz₀ + R dy).
-Matrix4d compliant(const Matrix4d& C, double R) {
+Matrix4d with_compliance(const Matrix4d& C, double R) {
   if (R == 0) return C;
   const Matrix4d system = Matrix4d::Identity() + R * C;
   return system.ldlt().solve(C);
 }
 
-/// Judges the rows of one program.
+/// Classifies the rows of one program as active, weakly active or inactive, and computes their terms.
 class Classifier {
  public:
   Classifier(const ContactProgram& program, const ContactSolution& solution, double energy_J, double residual,
@@ -78,14 +79,14 @@ class Classifier {
     }
     const double* beta = x_.ray_multipliers.data();
     t_.contacts.resize(p_.contacts.size());
-    t_.ray_held.clear();
+    t_.ray_active.clear();
     for (int i = 0; i < static_cast<int>(p_.contacts.size()); ++i) {
       add_contact(i, beta);
       if (!is_cone(p_, i)) beta += count_rays(p_, i);
     }
     for (int v = 0; v < p_.nv; ++v) add_bound(v);
     for (int i = 0; i < p_.linear.rows.size(); ++i) add_linear(i);
-    for (int i = 0; i < p_.equality.rows.size(); ++i) t_.equality.push_back({.index = i, .is_held = true});
+    for (int i = 0; i < p_.equality.rows.size(); ++i) t_.equality.push_back({.index = i, .is_active = true});
   }
 
  private:
@@ -122,7 +123,7 @@ class Classifier {
     if (!(width > 0)) return Activity::kOpen;  // nothing moves this row
     const double s = slack / (width * root_), m = multiplier * width / root_;
     if (std::max(s, m) < faint_) return Activity::kWeak;
-    return m > s ? Activity::kHeld : Activity::kOpen;
+    return m > s ? Activity::kActive : Activity::kOpen;
   }
 
   void add_contact(int i, const double* beta) {
@@ -151,20 +152,20 @@ class Classifier {
     for (int j = 0; j < count_rays(p_, i); ++j) {
       const Vector4d e = t_.ray(p_, i, j);
       const double b = has_beta ? beta[j] : x_.force[i][0];
-      if (has_beta && smoothed_) t_.ray_held.push_back(false);
+      if (has_beta && smoothed_) t_.ray_active.push_back(false);
       if (smoothed_) {
         const double c = p_.kappa * b * b / ray_weight(p_, i);
         resist(std::sqrt(c / (1 + c * R)) * e);
         continue;
       }
       const Activity found = activity(e.dot(s) + R * b, b, width(W, e));
-      if (has_beta) t_.ray_held.push_back(found == Activity::kHeld);
+      if (has_beta) t_.ray_active.push_back(found == Activity::kActive);
       switch (found) {
-        case Activity::kHeld:
+        case Activity::kActive:
           if (R > 0)
             term.C += e * e.transpose() / R;
           else
-            hold(e, term);
+            add_active_row(e, term);
           break;
         case Activity::kWeak:
           t_.redundant.push_back({i, e});
@@ -197,65 +198,92 @@ class Classifier {
     }
   }
 
-  /// In scaled rows z = D s + R y, y = D⁻¹ f, D = diag(1, μe): both in the second-order cone.
+  /// A contact in scaled rows, in which its cone is the standard one: z = D s + R y and y = D⁻¹ f, D = diag(1, μe).
+  struct ScaledContact {
+    Vector4d D = Vector4d::Unit(0), z, y = Vector4d::Zero();
+    double compliance = 0;  // R
+    int rows = 0;
+  };
+
   void add_cone(int i, const Vector4d& s, ContactTerm& term) {
     const ContactLaw& law = p_.contacts[i];
-    const int rows = p_.J.rows(i);
-    Vector4d D = Vector4d::Unit(0), y;
-    for (int k = 1; k < rows; ++k) D(k) = law.mu * law.ellipsoid[k - 1];
-    for (int k = 0; k < 4; ++k) y(k) = D(k) > 0 ? x_.force[i][k] / D(k) : 0.0;
-    const double R = law.compliance;
-    const Matrix4d scaling = D.asDiagonal();
-    const Vector4d z = D.cwiseProduct(s) + R * y;
-    if (smoothed_) {
-      // y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y) with eigenvalues y₊² along (1, ŷ), y₋² along (1, −ŷ) and y₊y₋ across,
-      // y± = y_n ± ‖y_t‖. Near the border of the cone that difference is rounding; it is 2/κ over z_n + ‖z_t‖.
-      const double tail = y.tail<3>().norm(), plus = y(0) + tail;
-      const double minus = (2 / p_.kappa) / (z(0) + z.tail<3>().norm());
-      const Eigen::Vector3d along = tail > 0 ? Eigen::Vector3d(y.tail<3>() / tail) : Eigen::Vector3d::UnitX();
-      const Eigen::Vector3d across = along.unitOrthogonal();
-      resisting_.clear();
-      const auto add = [&](double eigenvalue, double normal, const Eigen::Vector3d& tangent) {
-        const double c = 0.5 * p_.kappa * eigenvalue;
-        const Vector4d axis(normal, tangent(0), tangent(1), tangent(2));
-        resist(std::sqrt(c / (1 + c * R)) * D.cwiseProduct(axis.normalized()));
-      };
-      add(plus * plus, 1, along);
-      add(minus * minus, 1, -along);
-      add(plus * minus, 0, across);
-      add(plus * minus, 0, along.cross(across));
-      add_barriers(metric_of(i), term);
-      return;
-    }
+    ScaledContact scaled;
+    scaled.rows = p_.J.rows(i);
+    scaled.compliance = law.compliance;
+    for (int k = 1; k < scaled.rows; ++k) scaled.D(k) = law.mu * law.ellipsoid[k - 1];
+    for (int k = 0; k < 4; ++k) scaled.y(k) = scaled.D(k) > 0 ? x_.force[i][k] / scaled.D(k) : 0.0;
+    scaled.z = scaled.D.cwiseProduct(s) + scaled.compliance * scaled.y;
+    if (smoothed_)
+      add_smoothed_cone(i, scaled, term);
+    else
+      add_exact_cone(i, scaled, term);
+  }
+
+  /// y = (2/κ) z⁻¹, so −dy/dz = (κ/2) P(y) with eigenvalues y₊² along (1, ŷ), y₋² along (1, −ŷ) and y₊y₋ across, y± =
+  /// y_n ± ‖y_t‖. Near the border of the cone that difference is rounding; it is 2/κ over z_n + ‖z_t‖.
+  void add_smoothed_cone(int i, const ScaledContact& scaled, ContactTerm& term) {
+    const Vector4d &z = scaled.z, &y = scaled.y;
+    const double tail = y.tail<3>().norm(), plus = y(0) + tail;
+    const double minus = (2 / p_.kappa) / (z(0) + z.tail<3>().norm());
+    const Vector3d along = tail > 0 ? Vector3d(y.tail<3>() / tail) : Vector3d::UnitX();
+    const Vector3d across = along.unitOrthogonal();
+    resisting_.clear();
+    const auto add = [&](double eigenvalue, double normal, const Vector3d& tangent) {
+      const double c = 0.5 * p_.kappa * eigenvalue;
+      const Vector4d axis(normal, tangent(0), tangent(1), tangent(2));
+      resist(std::sqrt(c / (1 + c * scaled.compliance)) * scaled.D.cwiseProduct(axis.normalized()));
+    };
+    add(plus * plus, 1, along);
+    add(minus * minus, 1, -along);
+    add(plus * minus, 0, across);
+    add(plus * minus, 0, along.cross(across));
+    add_barriers(metric_of(i), term);
+  }
+
+  /// Open, sticking or sliding, or weakly active.
+  void add_exact_cone(int i, const ScaledContact& scaled, ContactTerm& term) {
+    const Vector4d &z = scaled.z, &y = scaled.y;
     const double z_t = z.tail<3>().norm(), y_t = y.tail<3>().norm();
     const double w = std::sqrt(metric_of(i)(0, 0));
     const Activity touching = activity(z(0) - z_t, y(0) + y_t, w), sticking = activity(z(0) + z_t, y(0) - y_t, w);
     if (touching == Activity::kOpen) return;
-    if (touching == Activity::kWeak) return add_weak_cone(i, rows, sticking);
-    if (sticking == Activity::kHeld) {
-      if (R > 0) term.C = scaling * scaling / R;
-      for (int k = 0; R == 0 && k < rows; ++k) {
-        if (D(k) > 0) hold(Vector4d::Unit(k), term);
-      }
+    if (touching == Activity::kWeak) return add_weak_cone(i, scaled.rows, sticking);
+    if (sticking == Activity::kActive) return add_sticking_cone(scaled, term);
+    if (sticking == Activity::kWeak || z_t == 0) t_.nonsmooth = true;
+    add_sliding_cone(scaled, z_t, term);
+  }
+
+  /// The normal row and all rows with friction are active, or have the stiffness D²/R.
+  void add_sticking_cone(const ScaledContact& scaled, ContactTerm& term) {
+    const Matrix4d D = scaled.D.asDiagonal();
+    if (scaled.compliance > 0) {
+      term.C = D * D / scaled.compliance;
       return;
     }
-    if (sticking == Activity::kWeak || z_t == 0) t_.nonsmooth = true;
-    // Sliding: one row a = (1, −ŝ) is held, and turning it costs y_n/‖z_t‖ across ŝ.
+    for (int k = 0; k < scaled.rows; ++k) {
+      if (scaled.D(k) > 0) add_active_row(Vector4d::Unit(k), term);
+    }
+  }
+
+  /// One row a = (1, −ŝ) is active, and turning it costs y_n/‖z_t‖ across ŝ.
+  void add_sliding_cone(const ScaledContact& scaled, double z_t, ContactTerm& term) {
+    const double R = scaled.compliance;
+    const Matrix4d D = scaled.D.asDiagonal();
     Vector4d a = Vector4d::Unit(0);
     Matrix4d N = Matrix4d::Zero();
     if (z_t > 0) {
-      const Eigen::Vector3d along = z.tail<3>() / z_t;
+      const Vector3d along = scaled.z.tail<3>() / z_t;
       a.tail<3>() = -along;
-      N.bottomRightCorner<3, 3>() = y(0) / z_t * (Eigen::Matrix3d::Identity() - along * along.transpose());
+      N.bottomRightCorner<3, 3>() = scaled.y(0) / z_t * (Eigen::Matrix3d::Identity() - along * along.transpose());
     }
     term.slides = R == 0;
-    term.bends = R == 0 && rows > 2;
-    term.C = scaling * compliant(N, R) * scaling;
-    const Vector4d row = D.cwiseProduct(a);
+    term.bends = R == 0 && scaled.rows > 2;
+    term.C = D * with_compliance(N, R) * D;
+    const Vector4d row = scaled.D.cwiseProduct(a);
     if (R > 0)
       term.C += row * row.transpose() / (R * a.squaredNorm());
     else
-      hold(row, term);
+      add_active_row(row, term);
   }
 
   /// No force and no slack along the normal: redundant by others if the contact does not slide, a nonsmooth point
@@ -280,11 +308,11 @@ class Classifier {
       bound.lower_stiffness = std::isfinite(low) ? p_.kappa * low_beta * low_beta : 0.0;
       bound.upper_stiffness = std::isfinite(up) ? p_.kappa * up_beta * up_beta : 0.0;
     } else {
-      bound.holds_upper = s_up < s_low;
-      const Activity found = activity(std::min(s_low, s_up), bound.holds_upper ? -m : m, 1 / std::sqrt(t_.metric[v]));
+      bound.at_upper = s_up < s_low;
+      const Activity found = activity(std::min(s_low, s_up), bound.at_upper ? -m : m, 1 / std::sqrt(t_.metric[v]));
       if (found == Activity::kWeak && low != up) t_.nonsmooth = true;
-      if (found != Activity::kHeld && low != up) return;
-      bound.is_held = true;
+      if (found != Activity::kActive && low != up) return;
+      bound.is_active = true;
     }
     t_.bounds.push_back(bound);
   }
@@ -304,8 +332,8 @@ class Classifier {
         squared += values(static_cast<Eigen::Index>(k)) * values(static_cast<Eigen::Index>(k)) / t_.metric[cols[k]];
       const Activity found = activity(slack, m, std::sqrt(squared));
       if (found == Activity::kWeak) t_.nonsmooth = true;
-      if (found != Activity::kHeld) return;
-      row.is_held = true;
+      if (found != Activity::kActive) return;
+      row.is_active = true;
     }
     t_.linear.push_back(row);
   }
@@ -327,7 +355,9 @@ int count_rays(const ContactProgram& program, int i) {
 bool has_cone_law(const ContactProgram& program, int i) { return is_cone(program, i) && !has_one_ray(program, i); }
 
 double ray_weight(const ContactProgram& program, int i) {
-  return is_cone(program, i) && !program.contacts[i].frictionless ? 2.0 : 1.0;
+  if (program.contacts[i].frictionless) return 1;
+  if (is_cone(program, i)) return 2;
+  return program.J.rows(i) == 1 ? program.rays : 1;
 }
 
 Vector4d SensitivityTerms::ray(const ContactProgram& program, int i, int j) const {
