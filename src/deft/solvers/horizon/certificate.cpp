@@ -11,12 +11,12 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kFar = 1e6;      // u beyond so many of its sizes counts as none
-constexpr double kTiny = 1e-300;  // sizes are at least this, against division by zero
+constexpr double kFar = 1e6;           // u beyond so many of its sizes counts as none
+constexpr double kLeastSize = 1e-300;  // sizes are at least this, against division by zero
 
 double ratio(double error, double size) {
   if (!std::isfinite(error)) return kInfinity;
-  return error == 0 ? 0 : error / std::max(size, kTiny);
+  return error == 0 ? 0 : error / std::max(size, kLeastSize);
 }
 
 template <class Vector>
@@ -180,7 +180,8 @@ double HorizonCertifier::adjoint_size(const HorizonStage& s, const HorizonStage&
 
 void HorizonCertifier::add_row_errors(const Row& row, double multiplier, double size, HorizonCertificate& result) {
   const double excess = row.value - row.d;
-  const double force = std::max(size, kTiny) / std::max(row.norm, kTiny);  // the multiplier that would be of this size
+  const double force = std::max(size, kLeastSize) / std::max(row.norm, kLeastSize);  // the multiplier that would be of
+                                                                                     // this size
   if (!(row.rho < kInfinity)) {
     result.violation = std::max(result.violation, ratio(std::max(0.0, excess), row.size));
     const double product = multiplier * std::max(0.0, -excess);
