@@ -10,7 +10,7 @@ namespace deft::solvers::mcp {
 /// ∂f/∂y of n rows: dense and padded for the kernels up to kLargestDense rows, a list of entries above.
 class McpMatrix {
  public:
-  static constexpr int kLargestDense = 150;  // rows; above, sparse factors are faster
+  static constexpr int kLargestDense = 150;  // rows; larger matrices are sparse
 
   /// For n rows and columns; the entries are undefined until `start`. Allocates when n grows or becomes sparse.
   void resize(int n);
