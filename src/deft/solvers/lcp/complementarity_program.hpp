@@ -35,7 +35,7 @@ std::string_view to_string(Uniqueness uniqueness);
 std::string_view sentence(Status status, Uniqueness uniqueness);
 
 /// One part of a proof that no solution exists: the modes in which z_i = 0 for i in `z_zero` and w_i = 0 for i in
-/// `w_zero` (all free rows too) are refuted by multipliers y ∈ Rⁿ of the rows of w (y_i ≥ 0 where w_i ≥ 0 is asked,
+/// `w_zero` (all free rows too) are refuted by multipliers y ∈ Rⁿ of the rows of w (y_i ≥ 0 where w_i ≥ 0 is required,
 /// free where w_i = 0 is): Mᵀy ≤ 0 on every z_i ≥ 0 that is not fixed at zero, = 0 on free ones, and qᵀy < 0. For then
 /// yᵀw = (Mᵀy)ᵀz + qᵀy < 0 ≤ yᵀw.
 struct RefutedModes {

@@ -41,7 +41,7 @@ struct ComplementarityResult {
 /// thread.
 class ComplementaritySolver {
  public:
-  /// With no basis to remember: the first solve is a cold one.
+  /// The first solve is a cold one.
   explicit ComplementaritySolver(ComplementaritySettings settings = {});
   ~ComplementaritySolver();
   ComplementaritySolver(ComplementaritySolver&&) noexcept;
