@@ -1,5 +1,5 @@
 #pragma once
-// Random programs over a horizon, and the same program written down once more in the inputs alone.
+// Random programs over a horizon, and the same programs in the inputs alone.
 
 #include <gtest/gtest.h>
 
@@ -59,8 +59,24 @@ inline HorizonQp random_program(std::uint64_t seed, int steps, int nx, int nu, i
 struct Dense {
   MatrixXd H, G;
   VectorXd f, d, rho, v, multiplier;
+
+  /// The row gᵀv ≤ bound with its price and multiplier, unless it has no bound.
+  void add_row(const VectorXd& g, double bound, double price, double l) {
+    if (bound == kInfinity) {
+      EXPECT_EQ(l, 0);
+      return;
+    }
+    const auto k = d.size();
+    G.conservativeResize(k + 1, g.size());
+    G.row(k) = g.transpose();
+    for (VectorXd* column : {&d, &rho, &multiplier}) column->conservativeResize(k + 1);
+    d(k) = bound;
+    rho(k) = price;
+    multiplier(k) = l;
+  }
 };
 
+/// Eliminates the states by the dynamics. `v` and `multiplier` are those of `solution`.
 inline Dense condense(const HorizonQp& qp, const HorizonSolution& solution) {
   const int steps = static_cast<int>(qp.stages.size()) - 1, nx = static_cast<int>(qp.x_start.size()),
             nu = static_cast<int>(qp.u_before.size()), n = steps * nu;
@@ -69,19 +85,6 @@ inline Dense condense(const HorizonQp& qp, const HorizonSolution& solution) {
     MatrixXd S = MatrixXd::Zero(nu, n);
     if (t >= 0) S.middleCols(t * nu, nu).setIdentity();
     return S;
-  };
-  const auto add_row = [&](const VectorXd& g, double d, double rho, double multiplier) {
-    if (d == kInfinity) {
-      EXPECT_EQ(multiplier, 0);
-      return;
-    }
-    const auto k = dense.d.size();
-    dense.G.conservativeResize(k + 1, n);
-    dense.G.row(k) = g.transpose();
-    for (VectorXd* column : {&dense.d, &dense.rho, &dense.multiplier}) column->conservativeResize(k + 1);
-    dense.d(k) = d;
-    dense.rho(k) = rho;
-    dense.multiplier(k) = multiplier;
   };
   MatrixXd F = MatrixXd::Zero(nx, n);  // x_t = F v + g
   VectorXd g = qp.x_start;
@@ -101,7 +104,7 @@ inline Dense condense(const HorizonQp& qp, const HorizonSolution& solution) {
         constant += s.P.row(i).dot(u0);
       }
       if (t < steps) row += (s.U.row(i) * S).transpose();
-      add_row(row, s.d(i) - constant, s.rho(i), l(offset + i));
+      dense.add_row(row, s.d(i) - constant, s.rho(i), l(offset + i));
     }
     if (t == steps) break;
     const MatrixXd change = S - before;
@@ -112,11 +115,11 @@ inline Dense condense(const HorizonQp& qp, const HorizonSolution& solution) {
     if (s.S.size() > 0) dense.H += S.transpose() * s.S.asDiagonal() * S;
     if (s.s.size() > 0) dense.f += S.transpose() * s.s;
     for (int i = 0; i < nu; ++i) {
-      add_row(S.row(i).transpose(), s.upper(i), kInfinity, l(i));
-      add_row(-S.row(i).transpose(), -s.lower(i), kInfinity, l(nu + i));
+      dense.add_row(S.row(i).transpose(), s.upper(i), kInfinity, l(i));
+      dense.add_row(-S.row(i).transpose(), -s.lower(i), kInfinity, l(nu + i));
       if (s.change.size() == 0) continue;
-      add_row(change.row(i).transpose(), s.change(i) + u0(i), kInfinity, l(2 * nu + i));
-      add_row(-change.row(i).transpose(), s.change(i) - u0(i), kInfinity, l(3 * nu + i));
+      dense.add_row(change.row(i).transpose(), s.change(i) + u0(i), kInfinity, l(2 * nu + i));
+      dense.add_row(-change.row(i).transpose(), s.change(i) - u0(i), kInfinity, l(3 * nu + i));
     }
     F = s.A * F + s.B * S;
     g = s.A * g + s.c;

@@ -1,4 +1,4 @@
-// The program over the horizon against dense optimality conditions, written down once more from the raw problem.
+// The program over the horizon against dense optimality conditions, derived again from the raw problem.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(HorizonQp, FulfilsTheDenseOptimalityConditions) {
       violated += slack(i) < -1e-3;
     }
   }
-  // The test would prove nothing of bounds that never bind.
+  // The test would prove nothing about bounds that are never active.
   EXPECT_GT(binding, 500);
   EXPECT_GT(violated, 20);
 }

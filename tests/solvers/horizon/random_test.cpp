@@ -1,4 +1,4 @@
-// Programs over a horizon of many kinds, against all sets of binding rows and against dense optimality conditions.
+// Programs over a horizon of many kinds, against all sets of active rows and against dense optimality conditions.
 
 #include <gtest/gtest.h>
 
@@ -14,30 +14,30 @@
 namespace deft::solvers::horizon {
 namespace random_test {
 
-/// The one minimum of a dense program: every row off, held or given up, all combinations.
+/// The one minimum of a dense program: every row inactive, active or relaxed, all combinations.
 VectorXd enumerate(const Dense& p) {
   const Eigen::Index n = p.H.rows(), m = p.d.size();
-  const double unit = p.H.cwiseAbs().maxCoeff();  // the system below has entries around 1: its rank is judged by them
+  const double unit = p.H.cwiseAbs().maxCoeff();  // the system below has entries around 1: its rank is measured by them
   std::vector<int> state(m, 0);
   double least = kInfinity;
   VectorXd best;
   for (bool more = true; more;) {
     VectorXd f = p.f;
-    std::vector<Eigen::Index> held;
+    std::vector<Eigen::Index> active;
     for (Eigen::Index i = 0; i < m; ++i) {
-      if (state[i] == 1) held.push_back(i);
+      if (state[i] == 1) active.push_back(i);
       if (state[i] == 2) f += p.rho(i) * p.G.row(i).transpose();
     }
-    const auto k = static_cast<Eigen::Index>(held.size());
+    const auto k = static_cast<Eigen::Index>(active.size());
     if (k <= n) {
       MatrixXd K = MatrixXd::Zero(n + k, n + k);
       VectorXd right(n + k);
       K.topLeftCorner(n, n) = p.H / unit;
       right.head(n) = -f;
       for (Eigen::Index a = 0; a < k; ++a) {
-        K.row(n + a).head(n) = p.G.row(held[a]);
-        K.col(n + a).head(n) = p.G.row(held[a]).transpose();
-        right(n + a) = unit * p.d(held[a]);
+        K.row(n + a).head(n) = p.G.row(active[a]);
+        K.col(n + a).head(n) = p.G.row(active[a]).transpose();
+        right(n + a) = unit * p.d(active[a]);
       }
       const VectorXd v = K.fullPivLu().solve(right).head(n) / unit;
       const VectorXd excess = p.G * v - p.d, terms = p.G.cwiseAbs() * v.cwiseAbs() + p.d.cwiseAbs();
@@ -221,7 +221,7 @@ TEST(HorizonQpKinds, LongUnstableHorizonsAreSolved) {
   }
 }
 
-TEST(HorizonQpKinds, OneRecursionIsEnoughWhereNothingBinds) {
+TEST(HorizonQpKinds, OneRecursionIsEnoughWhereNoRowIsActive) {
   for (int seed = 0; seed < 20; ++seed) {
     HorizonQp qp = make(kKinds[seed % 2], static_cast<std::uint64_t>(seed), 10, 6, 3, 0);
     for (HorizonStage& s : qp.stages) {

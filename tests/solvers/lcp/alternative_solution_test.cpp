@@ -19,13 +19,13 @@ using deft::testing::ModesTruth;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-std::vector<double> natural(const ScaledComplementarity& scaled, const VectorXd& z) {
+std::vector<double> to_scaled(const ScaledComplementarity& scaled, const VectorXd& z) {
   std::vector<double> out(z.size());
   for (std::size_t j = 0; j < out.size(); ++j) out[j] = z[static_cast<Eigen::Index>(j)] / scaled.col[j];
   return out;
 }
 
-// Two problems that know nothing of each other.
+// Two independent problems.
 ComplementarityProgram beside(const ComplementarityProgram& a, const ComplementarityProgram& b) {
   const Eigen::Index n = a.q.size(), m = b.q.size();
   ComplementarityProgram out;
@@ -50,8 +50,8 @@ TEST(AlternativeSolution, SolutionsObeyTheEnergyBoundAndItsTangents) {
     ASSERT_TRUE(energy.assign(scaled)) << i;
     const ComplementarityResult result = ComplementaritySolver({.check_uniqueness = true}).solve(p);
     if (!usable(result.status)) continue;
-    std::vector<std::vector<double>> solutions{natural(scaled, result.solution.z)};
-    if (result.solution.second_z.size() > 0) solutions.push_back(natural(scaled, result.solution.second_z));
+    std::vector<std::vector<double>> solutions{to_scaled(scaled, result.solution.z)};
+    if (result.solution.second_z.size() > 0) solutions.push_back(to_scaled(scaled, result.solution.second_z));
     for (const auto& z : solutions) {
       double size = 1;  // rounding grows with forces
       for (const double entry : z) size += entry * entry;
@@ -79,7 +79,7 @@ TEST(AlternativeSolution, TheBorderOfTheBoundLiesBetween) {
   scaled.assign(p);
   EnergyBound energy;
   ASSERT_TRUE(energy.assign(scaled));
-  const std::vector<double> inside = natural(scaled, ComplementaritySolver().solve(p).solution.z);
+  const std::vector<double> inside = to_scaled(scaled, ComplementaritySolver().solve(p).solution.z);
   int outside_points = 0;
   for (int k = 0; k < 50; ++k) {
     std::vector<double> outside(inside.size()), y;
@@ -125,7 +125,7 @@ TEST(AlternativeSolution, NothingCommandedMeansNothingMovesWithoutASearch) {
   }
 }
 
-TEST(AlternativeSolution, IslandsAreJudgedOneByOne) {
+TEST(AlternativeSolution, IslandsAreExaminedOneByOne) {
   int unique = 0, several = 0;
   for (int i = 0; i < 60; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(300 + i));
@@ -143,8 +143,8 @@ TEST(AlternativeSolution, IslandsAreJudgedOneByOne) {
   EXPECT_GE(several, 10);
 }
 
-// Contact problems of up to three contacts, rigid and yielding, whose motions alone count, against all modes.
-TEST(AlternativeSolution, VerdictsOnContactAgreeWithAllModes) {
+// Contact problems of up to three contacts, rigid and compliant, whose motions alone count, against all modes.
+TEST(AlternativeSolution, AnswersOnContactAgreeWithAllModes) {
   int several = 0, one = 0;
   for (int i = 0; i < 150; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(4000 + i));

@@ -112,7 +112,7 @@ ComplementarityProgram in_other_units(const ComplementarityProgram& p, Complemen
   return out;
 }
 
-TEST(ComplementarityCollection, UnitsChangeNeitherVerdictNorSolution) {
+TEST(ComplementarityCollection, UnitsChangeNeitherStatusNorSolution) {
   for (int i = 0; i < 200; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(900 + i));
     const ComplementarityProgram p =

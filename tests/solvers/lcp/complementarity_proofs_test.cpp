@@ -1,4 +1,4 @@
-// No solution, several solutions, one solution: each held against all modes, or against mechanics.
+// No solution, several solutions, one solution: each compared with all modes, or with mechanics.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::string words(const ComplementarityResult& result) {
 
 class SmallProblems : public ::testing::TestWithParam<int> {};
 
-TEST_P(SmallProblems, VerdictsAgreeWithAllModes) {
+TEST_P(SmallProblems, AnswersAgreeWithAllModes) {
   int infeasible = 0, several = 0, one = 0;
   for (int i = 0; i < 150; ++i) {
     ComplementarityProblems random(static_cast<std::uint64_t>(10'000 * GetParam() + i));
@@ -54,19 +54,19 @@ TEST_P(SmallProblems, VerdictsAgreeWithAllModes) {
   }
   EXPECT_GE(several, 20);
   EXPECT_GE(infeasible, GetParam() == 2 ? 0 : 20);  // contact with one body is hardly ever jammed
-  EXPECT_GE(one, GetParam() == 4 ? 0 : 10);         // an object without stiffness is hardly ever held
+  EXPECT_GE(one, GetParam() == 4 ? 0 : 10);         // an object without stiffness rarely has one motion
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SmallProblems, ::testing::Range(0, 5));
 
-TEST(ComplementarityVerdicts, WithoutBeingAskedUniquenessIsUnknown) {
+TEST(ComplementarityProofs, WithoutBeingAskedUniquenessIsUnknown) {
   ComplementarityProblems random(3);
   const ComplementarityResult result = ComplementaritySolver().solve(random.limit_surface({.max_size = 8}));
   EXPECT_EQ(words(result), "Solved unknown");
   EXPECT_EQ(result.solution.second_z.size(), 0);
 }
 
-// A disk between two fingers that do not give way and close by `squeeze` each; friction μ. Unknowns: δ free, then per
+// A disk between two rigid fingers that close by `squeeze` each; friction μ. Unknowns: δ free, then per
 // finger f_n, β±, λ.
 ComplementarityProgram squeezed_disk(double squeeze, double mu) {
   MatrixXd M = MatrixXd::Zero(11, 11);
@@ -89,7 +89,7 @@ ComplementarityProgram squeezed_disk(double squeeze, double mu) {
   return {M, q, {0, 1, 2}, P};
 }
 
-TEST(ComplementarityVerdicts, AJammedDiskIsInfeasibleByOneProof) {
+TEST(ComplementarityProofs, AJammedDiskIsInfeasibleByOneProof) {
   for (const double squeeze : {1e-8, 1e-4, 1.0}) {
     const ComplementarityProgram p = squeezed_disk(squeeze, 0.5);
     const ComplementarityResult result = ComplementaritySolver().solve(p);
@@ -102,14 +102,14 @@ TEST(ComplementarityVerdicts, AJammedDiskIsInfeasibleByOneProof) {
   EXPECT_EQ(ComplementaritySolver().solve(squeezed_disk(0, 0.5)).status, Status::kSolved);
 }
 
-TEST(ComplementarityVerdicts, ADiskThatFingersOnlyGrazeMayStayOrMove) {
+TEST(ComplementarityProofs, ADiskThatFingersOnlyGrazeMayStayOrMove) {
   const ComplementarityResult result =
       ComplementaritySolver({.check_uniqueness = true}).solve(squeezed_disk(-1e-3, 0.5));
   ASSERT_EQ(words(result), "NotUnique not_unique");
   EXPECT_GT((result.solution.z - result.solution.second_z).head<3>().norm(), 1e-5);
 }
 
-TEST(ComplementarityVerdicts, AProofWithAWrongNumberIsRefused) {
+TEST(ComplementarityProofs, AProofWithAWrongNumberIsRefused) {
   const ComplementarityProgram p = squeezed_disk(0.1, 0.5);
   const ComplementaritySolution good = ComplementaritySolver().solve(p).solution;
   EXPECT_LE(certify(p, good).infeasible, 1e-12);
@@ -124,7 +124,7 @@ TEST(ComplementarityVerdicts, AProofWithAWrongNumberIsRefused) {
   EXPECT_EQ(certify(p, spoilt).infeasible, std::numeric_limits<double>::infinity());
 }
 
-TEST(ComplementarityVerdicts, EveryLeafOfAProofIsNeeded) {
+TEST(ComplementarityProofs, EveryLeafOfAProofIsNeeded) {
   int examined = 0;
   for (int i = 0; i < 200 && examined < 20; ++i) {
     ComplementarityProblems random(70 + i);
@@ -143,7 +143,7 @@ TEST(ComplementarityVerdicts, EveryLeafOfAProofIsNeeded) {
   EXPECT_EQ(examined, 20);
 }
 
-TEST(ComplementarityVerdicts, AnExhaustedBudgetSaysNothing) {
+TEST(ComplementarityProofs, AnExhaustedBudgetSaysNothing) {
   int undecided = 0, unique = 0;
   for (int i = 0; i < 40; ++i) {
     ComplementarityProblems random(70 + i);

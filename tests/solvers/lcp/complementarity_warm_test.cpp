@@ -89,7 +89,7 @@ TEST(ComplementaritySolver, WarmSolvesOfOneSizeDoNotAllocate) {
   if (!kCountsAllocations) GTEST_SKIP();
   deft::testing::ComplementarityProblems random(4);
   ComplementarityProgram p = random.planar_stewart_trinkle(6);
-  ComplementarityProgram held{Eigen::MatrixXd::Identity(24, 24), -Eigen::VectorXd::Ones(24), {0, 5}, {}};
+  ComplementarityProgram with_free{Eigen::MatrixXd::Identity(24, 24), -Eigen::VectorXd::Ones(24), {0, 5}, {}};
   ComplementaritySolver solver;
   const auto solve_all = [&] {
     bool solved = true;
@@ -97,8 +97,8 @@ TEST(ComplementaritySolver, WarmSolvesOfOneSizeDoNotAllocate) {
       p.q *= 0.99;
       solved = solved && solver.solve(p).status == Status::kSolved;  // last basis
       solver.forget();
-      solved = solved && solver.solve(p).status == Status::kSolved;     // Lemke's method
-      solved = solved && solver.solve(held).status == Status::kSolved;  // with free variables
+      solved = solved && solver.solve(p).status == Status::kSolved;          // Lemke's method
+      solved = solved && solver.solve(with_free).status == Status::kSolved;  // with free variables
     }
     return solved;
   };

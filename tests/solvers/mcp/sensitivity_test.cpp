@@ -70,13 +70,13 @@ TEST(McpSensitivity, AgreesWithSolvingAgain) {
   }
 }
 
-TEST(McpSensitivity, TellsAKinkAndASingularSystem) {
-  LambdaMcp kinked = linear_mcp(MatrixXd::Identity(2, 2), Eigen::Vector2d(0, -1));  // z_0 = F_0 = 0
+TEST(McpSensitivity, ReportsANonsmoothPointAndASingularSystem) {
+  LambdaMcp degenerate = linear_mcp(MatrixXd::Identity(2, 2), Eigen::Vector2d(0, -1));  // z_0 = F_0 = 0
   const std::vector<double> z{0, 1};
   MatrixXd dz;
   bool nonsmooth = false;
   McpSolver solver;
-  ASSERT_TRUE(solver.sensitivity(kinked, z, MatrixXd::Identity(2, 2), dz, &nonsmooth));
+  ASSERT_TRUE(solver.sensitivity(degenerate, z, MatrixXd::Identity(2, 2), dz, &nonsmooth));
   EXPECT_TRUE(nonsmooth);
   EXPECT_EQ(dz, (MatrixXd(2, 2) << 0, 0, 0, -1).finished());
   LambdaMcp redundant =

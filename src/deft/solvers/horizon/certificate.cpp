@@ -11,11 +11,12 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kFar = 1e6;  // u beyond so many of its sizes counts as none
+constexpr double kFar = 1e6;           // u beyond so many of its sizes counts as none
+constexpr double kLeastSize = 1e-300;  // sizes are at least this, against division by zero
 
 double ratio(double error, double size) {
   if (!std::isfinite(error)) return kInfinity;
-  return error == 0 ? 0 : error / std::max(size, 1e-300);
+  return error == 0 ? 0 : error / std::max(size, kLeastSize);
 }
 
 template <class Vector>
@@ -53,11 +54,11 @@ void HorizonCertifier::for_each_row(const HorizonQp& qp, const HorizonSolution& 
     const Index first = t < T ? 4 * nu : 0;
     for (Index i = 0; i < nu && t < T; ++i) {
       const double u = solution.u[t](i), size = u_size_(i);
-      if (s.upper(i) < kInfinity) visit(t, i, u, s.upper(i), kInfinity, size, 1.0);
-      if (s.lower(i) > -kInfinity) visit(t, nu + i, -u, -s.lower(i), kInfinity, size, 1.0);
+      if (s.upper(i) < kInfinity) visit(Row{t, i, u, s.upper(i), kInfinity, size, 1.0});
+      if (s.lower(i) > -kInfinity) visit(Row{t, nu + i, -u, -s.lower(i), kInfinity, size, 1.0});
       if (s.change.size() == 0 || !(s.change(i) < kInfinity)) continue;
-      visit(t, 2 * nu + i, u - before(i), s.change(i), kInfinity, size, 1.0);
-      visit(t, 3 * nu + i, before(i) - u, s.change(i), kInfinity, size, 1.0);
+      visit(Row{t, 2 * nu + i, u - before(i), s.change(i), kInfinity, size, 1.0});
+      visit(Row{t, 3 * nu + i, before(i) - u, s.change(i), kInfinity, size, 1.0});
     }
     for (Index r = 0; r < s.d.size(); ++r) {
       if (!(s.d(r) < kInfinity)) continue;
@@ -71,7 +72,7 @@ void HorizonCertifier::for_each_row(const HorizonQp& qp, const HorizonSolution& 
       for (Index j = 0; j < s.P.cols(); ++j) add(s.P(r, j), before(j), u_size_(j));
       if (t < T)
         for (Index j = 0; j < s.U.cols(); ++j) add(s.U(r, j), solution.u[t](j), u_size_(j));
-      visit(t, first + r, value, s.d(r), s.rho(r), size, norm);
+      visit(Row{t, first + r, value, s.d(r), s.rho(r), size, norm});
     }
   }
 }
@@ -92,11 +93,32 @@ void HorizonCertifier::add_rows(const HorizonQp& qp, std::size_t t, const Vector
 HorizonCertificate HorizonCertifier::certify(const HorizonQp& qp, const HorizonSolution& solution) {
   HorizonCertificate result;
   measure_sizes(qp, solution);
+  result.dynamics = dynamics_error(qp, solution);
+  const Gradient gradient = reduced_gradient(qp, solution);
+  result.gradient = ratio(gradient.error, gradient.size);
+  for_each_row(qp, solution, [&](const Row& row) {
+    add_row_errors(row, solution.multiplier[row.stage](row.place), gradient.size, result);
+  });
+  return result;
+}
+
+double HorizonCertifier::dynamics_error(const HorizonQp& qp, const HorizonSolution& solution) {
+  const double x_size = peak(x_size_);
+  double error = ratio(peak(solution.x[0] - qp.x_start), x_size);
+  for (std::size_t t = 0; t + 1 < qp.stages.size(); ++t) {
+    const HorizonStage& s = qp.stages[t];
+    term_ = s.c - solution.x[t + 1];
+    term_.noalias() += s.A * solution.x[t];
+    term_.noalias() += s.B * solution.u[t];
+    error = std::max(error, ratio(peak(term_), x_size + peak(s.c)));
+  }
+  return error;
+}
+
+HorizonCertifier::Gradient HorizonCertifier::reduced_gradient(const HorizonQp& qp, const HorizonSolution& solution) {
   const Index nx = qp.x_start.size(), nu = qp.u_before.size();
   const std::size_t T = qp.stages.size() - 1;
-  const double x_size = peak(x_size_);
-  result.dynamics = ratio(peak(solution.x[0] - qp.x_start), x_size);
-  double size = 0, error = 0;  // of the gradient
+  Gradient out;
   vx_.setZero(nx);
   vp_.setZero(nu);
   for (std::size_t t = T + 1; t-- > 0;) {
@@ -106,42 +128,17 @@ HorizonCertificate HorizonCertifier::certify(const HorizonQp& qp, const HorizonS
     gp_.setZero(nu);
     gu_.setZero(nu);
     if (t < T) {
-      // Next state and, for the adjoint, what comes from it.
-      term_ = s.c - solution.x[t + 1];
-      term_.noalias() += s.A * solution.x[t];
-      term_.noalias() += s.B * solution.u[t];
-      result.dynamics = std::max(result.dynamics, ratio(peak(term_), x_size + peak(s.c)));
-      const VectorXd& before = t == 0 ? qp.u_before : solution.u[t - 1];
-      if (s.S.size() > 0) gu_ += s.S.cwiseProduct(solution.u[t]);
-      size = std::max(size, peak(gu_));
-      if (s.s.size() > 0) {
-        gu_ += s.s;
-        size = std::max(size, peak(s.s));
-      }
-      if (s.R.size() > 0) {
-        gu_ += s.R.cwiseProduct(solution.u[t] - before);
-        gp_ -= s.R.cwiseProduct(solution.u[t] - before);
-        size = std::max(size, peak(gp_));
-      }
+      out.size = std::max(out.size, add_input_cost(s, solution.u[t], t == 0 ? qp.u_before : solution.u[t - 1]));
       ru_.noalias() = s.B.transpose() * vx_;
-      size = std::max({size, peak(ru_), peak(vp_)});
-      // The adjoint is itself a sum that may cancel: its terms count too.
-      const HorizonStage& next = qp.stages[t + 1];
-      term_.noalias() = next.Q * solution.x[t + 1];
-      term_ = term_.cwiseAbs() + next.q.cwiseAbs();
-      for (Index i = 0; i < nu; ++i) {
-        double sum = 0;
-        for (Index j = 0; j < nx; ++j) sum += std::abs(s.B(j, i)) * term_(j);
-        size = std::max(size, sum);
-      }
+      out.size = std::max(out.size, adjoint_size(s, qp.stages[t + 1], solution.x[t + 1]));
       ru_ += gu_ + vp_;
     }
     gu_.setZero(nu);
     add_rows(qp, t, solution.multiplier[t]);
     if (t < T) {
-      size = std::max(size, peak(gu_));
+      out.size = std::max(out.size, peak(gu_));
       ru_ += gu_;
-      error = std::max(error, ratio(peak(ru_), 1));
+      out.error = std::max(out.error, ratio(peak(ru_), 1));
       vx_old_ = vx_;
       vx_ = gx_;
       vx_.noalias() += s.A.transpose() * vx_old_;
@@ -150,22 +147,52 @@ HorizonCertificate HorizonCertifier::certify(const HorizonQp& qp, const HorizonS
     }
     vp_ = gp_;
   }
-  result.gradient = ratio(error, size);
-  const auto judge = [&](std::size_t t, Index place, double value, double d, double rho, double row, double norm) {
-    const double l = solution.multiplier[t](place), excess = value - d;
-    const double force = std::max(size, 1e-300) / std::max(norm, 1e-300);
-    if (!(rho < kInfinity)) {
-      result.violation = std::max(result.violation, ratio(std::max(0.0, excess), row));
-      result.complementarity = std::max(result.complementarity, ratio(l * std::max(0.0, -excess), row * force));
-      result.multiplier = std::max(result.multiplier, ratio(std::max(0.0, -l), force));
-    } else {
-      const double product = excess < 0 ? l * -excess : (rho - l) * excess;
-      result.complementarity = std::max(result.complementarity, ratio(std::abs(product), row * std::max(force, rho)));
-      result.multiplier = std::max(result.multiplier, ratio(std::max({0.0, -l, l - rho}), std::max(force, rho)));
-    }
-  };
-  for_each_row(qp, solution, judge);
-  return result;
+  return out;
+}
+
+double HorizonCertifier::add_input_cost(const HorizonStage& s, const VectorXd& u, const VectorXd& before) {
+  if (s.S.size() > 0) gu_ += s.S.cwiseProduct(u);
+  double size = peak(gu_);
+  if (s.s.size() > 0) {
+    gu_ += s.s;
+    size = std::max(size, peak(s.s));
+  }
+  if (s.R.size() > 0) {
+    gu_ += s.R.cwiseProduct(u - before);
+    gp_ -= s.R.cwiseProduct(u - before);
+    size = std::max(size, peak(gp_));
+  }
+  return size;
+}
+
+double HorizonCertifier::adjoint_size(const HorizonStage& s, const HorizonStage& next, const VectorXd& x_next) {
+  double size = std::max(peak(ru_), peak(vp_));
+  // The adjoint is itself a sum that may cancel: its terms count too.
+  term_.noalias() = next.Q * x_next;
+  term_ = term_.cwiseAbs() + next.q.cwiseAbs();
+  for (Index i = 0; i < s.B.cols(); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < s.B.rows(); ++j) sum += std::abs(s.B(j, i)) * term_(j);
+    size = std::max(size, sum);
+  }
+  return size;
+}
+
+void HorizonCertifier::add_row_errors(const Row& row, double multiplier, double size, HorizonCertificate& result) {
+  const double excess = row.value - row.d;
+  const double force = std::max(size, kLeastSize) / std::max(row.norm, kLeastSize);  // the multiplier that would be of
+                                                                                     // this size
+  if (!(row.rho < kInfinity)) {
+    result.violation = std::max(result.violation, ratio(std::max(0.0, excess), row.size));
+    const double product = multiplier * std::max(0.0, -excess);
+    result.complementarity = std::max(result.complementarity, ratio(product, row.size * force));
+    result.multiplier = std::max(result.multiplier, ratio(std::max(0.0, -multiplier), force));
+    return;
+  }
+  const double product = excess < 0 ? multiplier * -excess : (row.rho - multiplier) * excess;
+  const double price = std::max(force, row.rho);
+  result.complementarity = std::max(result.complementarity, ratio(std::abs(product), row.size * price));
+  result.multiplier = std::max(result.multiplier, ratio(std::max({0.0, -multiplier, multiplier - row.rho}), price));
 }
 
 double HorizonCertifier::farkas(const HorizonQp& qp, const HorizonSolution& solution, double tolerance) {
@@ -174,12 +201,12 @@ double HorizonCertifier::farkas(const HorizonQp& qp, const HorizonSolution& solu
   const std::size_t T = qp.stages.size() - 1;
   double gap = 0, allowed = 0;
   bool valid = true;
-  for_each_row(qp, solution, [&](std::size_t t, Index place, double value, double d, double rho, double size, double) {
-    const double y = solution.ray[t](place);
-    if (!(y >= 0) || (rho < kInfinity && y != 0)) valid = false;
+  for_each_row(qp, solution, [&](const Row& row) {
+    const double y = solution.ray[row.stage](row.place);
+    if (!(y >= 0) || (row.rho < kInfinity && y != 0)) valid = false;
     if (y == 0) return;
-    gap += y * (value - d);
-    allowed += tolerance * y * size;
+    gap += y * (row.value - row.d);
+    allowed += tolerance * y * row.size;
   });
   if (!valid || !(gap > 0)) return kInfinity;
   vx_.setZero(nx);

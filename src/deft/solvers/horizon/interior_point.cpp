@@ -12,10 +12,10 @@ namespace {
 using Eigen::ArrayXd;
 using Eigen::Index;
 
-constexpr double kShy = 0.995;         // share of the way to the boundary
+constexpr double kToBoundary = 0.995;  // share of the way to the boundary
 constexpr int kPatience = 4;           // steps without progress: a cycle
 constexpr double kProgress = 0.7;      // of the least complementarity
-constexpr double kAlone = 100;         // times feasibility: complementarity alone is left
+constexpr double kAlone = 100;         // complementarity over the other residuals: it alone is left
 constexpr double kCentred = 0.2;       // of the complementarity: a step out of a cycle aims at that or less
 constexpr double kRegularized = 1e-7;  // ε of the least violation, in stiffnesses
 
@@ -139,9 +139,9 @@ void HorizonInteriorPoint::direction(HorizonIterate& at) {
   ds_ = m1_ / l_ - s_ - s_ / l_ * dl_;
 }
 
-/// The longest step, up to 1 / 0.995, that leaves everything positive.
+/// The longest step, up to 1 / kToBoundary, that leaves everything positive.
 double HorizonInteriorPoint::longest_step() const {
-  double step = 1 / kShy;
+  double step = 1 / kToBoundary;
   for (Index i = 0; i < count_; ++i) {
     if (s_(i) + step * ds_(i) < 0) step = -s_(i) / ds_(i);
     if (l_(i) + step * dl_(i) < 0) step = -l_(i) / dl_(i);
@@ -161,8 +161,8 @@ double HorizonInteriorPoint::product_after(double step) const {
          static_cast<double>(count_ + soft);
 }
 
-/// Whether several steps have left complementarity alone to be reached, but no nearer: Mehrotra's steps may come back
-/// to where they began. Once found it stays.
+/// Whether complementarity alone has been left for several steps and has not become smaller: Mehrotra's steps may
+/// return to where they began. Once noticed it stays.
 bool HorizonInteriorPoint::notice_cycle() {
   if (without_progress_ >= kPatience) return true;
   if (complementarity_ > kAlone * std::max(gradient_, violation_)) ++without_progress_;
@@ -176,7 +176,7 @@ bool HorizonInteriorPoint::notice_cycle() {
 double HorizonInteriorPoint::step(HorizonIterate& at) {
   const Index soft = count_ - hard_;
   factor(at);
-  // Predictor: straight to τ = 0; it tells how far to aim.
+  // Predictor: straight to τ = 0; the product that it leaves decides what to aim at.
   const double tau = mean_product();
   m1_.setZero(count_);
   m2_.setZero(soft);
@@ -194,7 +194,7 @@ double HorizonInteriorPoint::step(HorizonIterate& at) {
     m2_ = aim + dl_.tail(soft) * de_;
   }
   direction(at);
-  const double length = std::min(1.0, kShy * longest_step());
+  const double length = std::min(1.0, kToBoundary * longest_step());
   for (std::size_t k = 0; k < at.z.size(); ++k) at.z[k] += length * dz_[k];
   s_ += length * ds_;
   l_ += length * dl_;

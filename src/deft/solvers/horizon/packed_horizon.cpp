@@ -38,32 +38,10 @@ void PackedHorizon::assign(const HorizonQp& qp) {
     const HorizonStage& from = qp.stages[t];
     Stage& to = stages_[t];
     const bool last = t + 1 == count;
-    const bool changes = !last && (from.R.size() > 0 || from.change.size() > 0);
-    const bool before = changes || from.P.size() > 0;
-    to.nu = last ? 0 : nu;
-    to.nx = nx;
-    to.np = before ? nu : 0;
-    to.n = to.nu + nx + to.np;
-    to.ld = kernels::padded(to.n);
     to.at = size_;
+    pack_stage(from, last, nu, to);
     size_ += to.ld;
     widest = std::max(widest, to.ld);
-    const std::size_t area = to_size(nx) * to_size(to.ld);
-    to.Q.assign(area, 0.0);
-    for (int i = 0; i < nx; ++i)
-      for (int j = 0; j < nx; ++j) to.Q[i * to.ld + to.nu + j] = from.Q(j, i);
-    copy(from.q, nx, to.q);
-    if (!last) {
-      copy(from.S, nu, to.S);
-      copy(from.s, nu, to.s);
-      copy(from.R, nu, to.R);
-      copy(from.c, nx, to.c);
-      to.M.assign(area, 0.0);
-      for (int j = 0; j < nu; ++j)
-        for (int i = 0; i < nx; ++i) to.M[i * to.ld + j] = from.B(i, j);
-      for (int j = 0; j < nx; ++j)
-        for (int i = 0; i < nx; ++i) to.M[i * to.ld + nu + j] = from.A(i, j);
-    }
     to.form = forms_;
     to.general = to.form + to.nu + (last ? 0 : to.np);
     forms_ = to.form_end = to.general + static_cast<int>(from.d.size());
@@ -79,6 +57,32 @@ void PackedHorizon::assign(const HorizonQp& qp) {
   add_inequalities(qp, false);
   hard_ = this->count();
   add_inequalities(qp, true);
+}
+
+void PackedHorizon::pack_stage(const HorizonStage& from, bool last, int nu, Stage& to) {
+  const int nx = static_cast<int>(from.q.size());
+  const bool changes = !last && (from.R.size() > 0 || from.change.size() > 0);
+  const bool before = changes || from.P.size() > 0;
+  to.nu = last ? 0 : nu;
+  to.nx = nx;
+  to.np = before ? nu : 0;
+  to.n = to.nu + nx + to.np;
+  to.ld = kernels::padded(to.n);
+  const std::size_t area = to_size(nx) * to_size(to.ld);
+  to.Q.assign(area, 0.0);
+  for (int i = 0; i < nx; ++i)
+    for (int j = 0; j < nx; ++j) to.Q[i * to.ld + to.nu + j] = from.Q(j, i);
+  copy(from.q, nx, to.q);
+  if (last) return;
+  copy(from.S, nu, to.S);
+  copy(from.s, nu, to.s);
+  copy(from.R, nu, to.R);
+  copy(from.c, nx, to.c);
+  to.M.assign(area, 0.0);
+  for (int j = 0; j < nu; ++j)
+    for (int i = 0; i < nx; ++i) to.M[i * to.ld + j] = from.B(i, j);
+  for (int j = 0; j < nx; ++j)
+    for (int i = 0; i < nx; ++i) to.M[i * to.ld + nu + j] = from.A(i, j);
 }
 
 void PackedHorizon::pack_general(const HorizonStage& from, Stage& to) {
@@ -131,8 +135,8 @@ void PackedHorizon::scale_rows(const HorizonQp& qp) {
         const int j = index_[k];
         const double square = value_[k] * value_[k];
         if (j >= s.nu && j < s.nu + s.nx) {
-          const double reach = t == 0 ? 0 : qp.stages[to_size(t) - 1].B.row(j - s.nu).squaredNorm();
-          by_states += square * (reach > 0 || t == 0 ? reach : 1);
+          const double gain = t == 0 ? 0 : qp.stages[to_size(t) - 1].B.row(j - s.nu).squaredNorm();
+          by_states += square * (gain > 0 || t == 0 ? gain : 1);
         } else if (j < s.nu || t > 0) {
           by_inputs += square;
         }

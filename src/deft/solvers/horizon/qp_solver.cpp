@@ -15,10 +15,20 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr int kNewton = 8;        // factorisations until the interior point takes over
-constexpr double kPolish = 1e-6;  // complementarity from which Newton's method may know the rows that bind
+constexpr int kNewton = 8;            // factorisations until the interior point takes over
+constexpr double kPolish = 1e-6;      // complementarity from which Newton's method is tried from the interior point
+constexpr double kNextPolish = 1e-2;  // factor of it after every trial
+constexpr int kPolishNewton = 3;      // factorisations of a trial
+constexpr double kRelaxed = 1e-3;     // a soft row begins a trial as relaxed if its multiplier is this near to ρ,
+                                      // relatively
+constexpr double kMargin = 0.1;       // of the tolerance: residual at which the interior point ends
+constexpr double kLostStep = 1e-12;   // length of a step below which an iteration ends
+constexpr int kRayPeriod = 4;         // steps of the interior point between trials of its multipliers as a ray
+constexpr double kRayEntry = 1e-9;    // of a ray's largest entry: below it counts as 0
+constexpr int kViolationRounds = 3;   // of the search for the least violation, each from the last one's inputs
+constexpr double kViolationResidual = 1e-12;  // at which a round ends
 
-/// The shape of a solution of `qp`; what has it is left alone.
+/// Gives a list `count` entries; one that has them is left alone.
 void fit(std::vector<VectorXd>& list, std::size_t count) {
   if (list.size() != count) list.resize(count);
 }
@@ -52,7 +62,7 @@ struct HorizonQpSolver::Work {
     const std::size_t T = qp.stages.size() - 1;
     const int later = options.start == HorizonStart::kShifted ? 1 : 0;
     for (int i = 0; i < at.program.count(); ++i) {
-      // A stage beyond the last one is like the last one that is like it.
+      // Beyond the end of the horizon the last stage with inputs stands for the next one.
       const auto t = to_size(at.program.stage_of(i));
       const std::size_t from = t < T ? std::min(t + to_size(later), T - 1) : T;
       if (from >= start.multiplier.size() || at.program.place_of(i) >= start.multiplier[from].size()) continue;
@@ -90,8 +100,8 @@ struct HorizonQpSolver::Work {
     }
     spread(qp, at.l, out.multiplier);
     for (const auto& row : at.program.constants()) {
-      const bool given_up = row.excess > 0 && row.rho < kInfinity;
-      if (given_up) out.multiplier[row.stage](row.place) = row.rho;
+      const bool relaxed = row.excess > 0 && row.rho < kInfinity;
+      if (relaxed) out.multiplier[row.stage](row.place) = row.rho;
     }
     out.iterations = at.iterations;
     out.factorizations = at.factorizations;
@@ -121,7 +131,8 @@ struct HorizonQpSolver::Work {
     return false;
   }
 
-  /// The interior point; once it knows which rows bind Newton's method ends it. @returns whether it reached a verdict.
+  /// The interior point; once it separates active rows from inactive ones Newton's method ends it. @returns whether the
+  /// program was solved or proven infeasible.
   bool iterate(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
     roll_out(qp);
     interior.begin(at);
@@ -132,16 +143,12 @@ struct HorizonQpSolver::Work {
         out.status = HorizonStatus::kBreakdown;
         return false;
       }
-      const bool done = error <= 0.1 * options.tolerance;
+      const bool done = error <= kMargin * options.tolerance;
       if (done || std::max(interior.complementarity(), interior.violation()) <= next_polish) {
-        next_polish *= 1e-2;
+        next_polish *= kNextPolish;
         z_saved = at.z;
-        for (int i = 0; i < at.program.count(); ++i) {
-          const auto j = to_size(i);
-          const double l = interior.multiplier()(i), rho = at.program.rho()[j];
-          at.l[j] = !interior.binds(i) ? 0 : l > (1 - 1e-3) * rho ? rho : l;
-        }
-        if (newton.run(at, options.tolerance, 3) && accept(qp, options, out)) return true;
+        take_active_set();
+        if (newton.run(at, options.tolerance, kPolishNewton) && accept(qp, options, out)) return true;
         std::swap(at.z, z_saved);
         if (done) {
           at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
@@ -149,13 +156,23 @@ struct HorizonQpSolver::Work {
         }
       }
       const double length = interior.step(at);
-      if (length < 1e-12) break;
-      const bool stuck = k % 4 == 3 && interior.violation() > options.tolerance;
-      if (stuck && infeasible(qp, options, out)) return true;
+      if (length < kLostStep) break;
+      const bool may_be_infeasible = k % kRayPeriod == kRayPeriod - 1 && interior.violation() > options.tolerance;
+      if (may_be_infeasible && infeasible(qp, options, out)) return true;
     }
     at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
     accept(qp, options, out);
     return out.status == HorizonStatus::kSolved;
+  }
+
+  /// The multipliers for Newton's method from those of the interior point: 0 where a row is inactive, ρ where it is
+  /// relaxed.
+  void take_active_set() {
+    for (int i = 0; i < at.program.count(); ++i) {
+      const auto j = to_size(i);
+      const double l = interior.multiplier()(i), rho = at.program.rho()[j];
+      at.l[j] = !interior.is_active(i) ? 0 : l > (1 - kRelaxed) * rho ? rho : l;
+    }
   }
 
   /// Whether the multipliers of the hard rows prove a contradiction.
@@ -166,7 +183,7 @@ struct HorizonQpSolver::Work {
     y.assign(at.l.size(), 0.0);
     for (Index i = 0; i < hard; ++i) {
       const double l = interior.multiplier()(i) / peak;
-      y[i] = l > 1e-9 ? l : 0;
+      y[i] = l > kRayEntry ? l : 0;
     }
     write(qp, out);
     spread(qp, y, out.ray);
@@ -188,12 +205,12 @@ struct HorizonQpSolver::Work {
     if (at.program.hard() == 0) return false;
     roll_out(qp);
     const HorizonStatus status = out.status;
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < kViolationRounds; ++round) {
       interior.begin_violation(at);
       for (int k = 0; k < options.iterations; ++k) {
         const double error = interior.measure(at);
         if (!std::isfinite(error)) return false;
-        if (error <= 1e-12 || interior.step(at) < 1e-12) break;
+        if (error <= kViolationResidual || interior.step(at) < kLostStep) break;
       }
       if (infeasible(qp, options, out)) return true;
     }

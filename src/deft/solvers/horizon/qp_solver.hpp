@@ -1,7 +1,7 @@
 #pragma once
-// Solves quadratic programs over a horizon (horizon_program.hpp) by Newton steps on the rows that bind and, where these
-// do not settle, a primal–dual interior point. Both take Riccati recursions for their linear systems: O(T) per
-// iteration. README.md tells the method.
+// Solves quadratic programs over a horizon (horizon_program.hpp) by Newton's method on the active rows and, where that
+// does not converge, a primal–dual interior point. Both use Riccati recursions for their linear systems: O(T) per
+// iteration. README.md describes the methods.
 
 #include <memory>
 
@@ -9,14 +9,16 @@
 
 namespace deft::solvers::horizon {
 
-/// Solves programs one after the other and keeps its scratch between them: no allocation when sizes repeat.
+/// Solves programs one after the other and keeps its scratch between them: no allocation when sizes repeat. One object
+/// per thread.
 class HorizonQpSolver {
  public:
+  /// With empty scratch.
   HorizonQpSolver();
   ~HorizonQpSolver();
 
-  /// Solves `qp`; `solution` may hold the start. The solution is unique in u. @throws std::invalid_argument naming the
-  /// stage and what is wrong with it: sizes, crossed bounds, weights that are not positive, infinite numbers.
+  /// Solves `qp` into `solution`, which may hold the start (`HorizonQpOptions::start`). The solution is unique in u.
+  /// @throws std::invalid_argument as `check`: sizes, crossed bounds, weights that are not positive, infinite numbers.
   void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution);
 
  private:

@@ -8,21 +8,25 @@
 
 namespace deft::solvers::horizon {
 
-/// What is minimised: the program's cost, or another one in the inputs alone.
-enum class HorizonCost { kProgram, kInputs };
+/// What is minimised.
+enum class HorizonCost {
+  kProgram,  // the program's cost
+  kInputs,   // ½ε|u|² with one curvature ε, for the search for the least violation
+};
 
 /// Minimises Σ ½ζᵀH ζ + gᵀζ over ζ = (u, x, p) with x⁺ = M ζ, p⁺ = u and x_0 = 0, p_0 = 0, by the recursion
 ///   V_t(x, p) = min_u ½ζᵀH_t ζ + g_tᵀζ + V_{t+1}(M ζ, u),
-/// H_t the cost and Σ weight · form formᵀ.  Each stage is H = [U₁₁ U₁₂]ᵀ[U₁₁ U₁₂] + V, the first nu steps of a Cholesky
+/// H_t the cost and Σ weight · form formᵀ. Each stage is H = [U₁₁ U₁₂]ᵀ[U₁₁ U₁₂] + V, the first nu steps of a Cholesky
 /// factorisation.
 class HorizonRiccati {
  public:
-  /// The matrices of the recursion, which do not depend on g. `inputs` is the curvature of HorizonCost::kInputs.
-  /// No allocation when sizes repeat.
+  /// The matrices of the recursion, which do not depend on g. `form_weight` has program.forms() entries ≥ 0; `inputs`
+  /// is the curvature ε of HorizonCost::kInputs. No allocation when sizes repeat.
   void factor(PackedHorizon& program, const std::vector<double>& form_weight, HorizonCost cost, double inputs);
-  /// The minimiser for gradient `g`, a stage vector; with `affine` along x⁺ = M ζ + c from the given x_0 and u_{−1}.
+  /// z ← the minimiser for gradient `g`, both stage vectors; with `affine` along x⁺ = M ζ + c from the given x_0 and
+  /// u_{−1}. @pre `factor` for the same program.
   void solve(const PackedHorizon& program, const std::vector<double>& g, bool affine, std::vector<double>& z);
-  /// u = … + K x of stage t: nu × nx.
+  /// The gains of stage t < T as factored last: u_t answers a change of x_t by K times it. K becomes nu × nx.
   void feedback(const PackedHorizon& program, int t, Eigen::MatrixXd& K);
 
  private:

@@ -10,30 +10,31 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr double kApart = 1e-7;      // natural sizes by which another motion differs
-constexpr double kTiny = 1e-8;       // natural sizes
-constexpr double kReleased = 1e-13;  // of the terms of an energy: none is released
+constexpr double kApart = 1e-7;      // by which another motion differs, scaled
+constexpr double kTiny = 1e-8;       // smaller members of pairs may be slack of cuts, scaled
+constexpr double kReleased = 1e-13;  // of the terms of an energy: less is rounding
 constexpr std::uint64_t kMixtureSeed = 0x1e3e;
 
 }  // namespace
 
 Uniqueness AlternativeSolution::look(const ComplementarityProgram& program, const ScaledComplementarity& scaled,
-                                     const Eigen::VectorXd& z, const Judge& judge, const ModeSearch::Limits& limits) {
+                                     const Eigen::VectorXd& z, const IsSolution& is_solution,
+                                     const ModeSearch::Limits& limits) {
   nodes_ = 0;
   find_islands(scaled);
   ModeSearch::Limits left = limits;
-  Uniqueness verdict = Uniqueness::kUnique;
+  Uniqueness outcome = Uniqueness::kUnique;
   for (const std::vector<int>& island : islands_) {
     extract(program, scaled, z, island);
     if (motion_.isZero(0) || only_one()) continue;
-    const Uniqueness own = search(z, island, judge, left);
+    const Uniqueness own = search(z, island, is_solution, left);
     nodes_ += search_.nodes();
     left.nodes -= search_.nodes();
     left.work -= search_.work();
     if (own == Uniqueness::kNotUnique) return own;
-    if (own == Uniqueness::kUnknown) verdict = own;
+    if (own == Uniqueness::kUnknown) outcome = own;
   }
-  return verdict;
+  return outcome;
 }
 
 void AlternativeSolution::find_islands(const ScaledComplementarity& scaled) {
@@ -100,13 +101,13 @@ bool AlternativeSolution::only_one() {
     size += std::abs(cut.slope[j] * z_[j]);
   }
   if (energy_.dissipation(z_) > kReleased * size) return false;
-  // Sliding and load are apart in z: then the tangent itself bounds how far others move.
+  // No contact slides under load in z: then the tangent itself bounds how far others move.
   table_.start(part_, cut.slope, kMixtureSeed);
   if (table_.restore() != ModeTable::End::kFeasible || table_.climb(1) != ModeTable::Top::kBest) return false;
   return table_.motion() <= own + kReleased * (1 + size) && energy_.decides(motion_);
 }
 
-// One mixture of the motions, so that another motion has almost surely another value.
+// One random combination of the motions, so that another motion has almost surely another value.
 void AlternativeSolution::choose_mixture() {
   mixture_.assign(z_.size(), 0.0);
   for (Eigen::Index k = 0; k < motion_.rows(); ++k) {
@@ -115,8 +116,8 @@ void AlternativeSolution::choose_mixture() {
   }
 }
 
-Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vector<int>& island, const Judge& judge,
-                                       ModeSearch::Limits limits) {
+Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vector<int>& island,
+                                       const IsSolution& is_solution, ModeSearch::Limits limits) {
   choose_mixture();
   double value = 0, size = 1;
   for (std::size_t j = 0; j < z_.size(); ++j) {
@@ -130,7 +131,7 @@ Uniqueness AlternativeSolution::search(const Eigen::VectorXd& z, const std::vect
     if (!(std::abs(other - value) > apart)) return false;
     candidate_ = z;
     for (std::size_t j = 0; j < z_.size(); ++j) candidate_[island[j]] = basis_.z()[j] * part_.col[j];
-    return judge(candidate_);
+    return is_solution(candidate_);
   };
   const ModeSearch::Accept accept = [&](const ModeTable& table) {
     table.basis(rows_, cols_);

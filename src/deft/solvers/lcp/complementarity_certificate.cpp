@@ -16,17 +16,16 @@ using Eigen::VectorXd;
 
 constexpr double kNegligibleEntry = 1e-9;  // entries below this of their row's and column's largest say nothing about
                                            // units
-constexpr double kZeroEntry = 1e-14;  // entries below this, in natural units, are rounding of zero: what they add is
-                                      // excused
-constexpr double kCeiling = 1e4;      // natural units: larger terms do not excuse larger residuals
-constexpr int kSweeps = 2;            // of the search for natural units
+constexpr double kZeroEntry = 1e-14;       // scaled entries below this are rounding of zero: what they add is excused
+constexpr double kCeiling = 1e4;           // larger scaled terms do not excuse larger residuals
+constexpr int kSweeps = 2;                 // of the search for units
 constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
 
 /// 0/0 is no residual.
 double ratio(double value, double scale) { return value == 0 ? 0 : value / scale; }
 
-/// Whether the parts cover all modes: z_i = 0 or w_i = 0 for every pair. Splits at a pair that as many parts as
-/// possible fix.
+/// Whether the parts of a proof cover all modes: z_i = 0 or w_i = 0 for every pair. Splits at a pair that as many parts
+/// as possible fix.
 class Cover {
  public:
   Cover(const std::vector<RefutedModes>& proof, Eigen::Index n) : count_(to_size(n)) {
@@ -64,7 +63,7 @@ class Cover {
     decided[split] = 1;
     bool both = true;
     for (const signed char side : {1, 2}) {
-      std::vector<int> rest;  // parts that hold (also) on this side
+      std::vector<int> rest;  // parts that are valid (also) on this side
       for (const int k : parts) {
         if ((fixed_[k][split] & ~side) == 0) rest.push_back(k);
       }
@@ -87,14 +86,14 @@ double ComplementarityCertificate::max_scaled() const {
   return numbers ? worst : kInfinity;
 }
 
-// Natural units: ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column
+// Units ρ and ζ such that |M_ij| ζ_j/ρ_i lies around one (largest and smallest entry of every row and column
 // have the product one, found by sweeps).
 void ComplementarityCertifier::measure(const ComplementarityProgram& program) {
   const Eigen::Index n = program.q.size();
   free_.assign(n, 0);
   for (const int i : program.free) free_[i] = 1;
   if (n == 0) return;
-  // First so that the largest entry of each row and column is one: then what is rounding can be told.
+  // First so that the largest entry of each row and column is one: then small entries are known to be rounding.
   high_entry_ = program.M.cwiseAbs();
   row_ = high_entry_.col(0);
   for (Eigen::Index j = 1; j < n; ++j) row_ = row_.cwiseMax(high_entry_.col(j));
@@ -211,7 +210,7 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
       out.stationarity_abs = std::max(out.stationarity_abs, std::abs(w));
       continue;
     }
-    // z_i is as large as what it adds to the row that feels it most.
+    // z_i counts as what it adds to the row on which it has the largest effect.
     double felt = 0;
     if (z[i] != 0 && all_sized) felt = std::abs(z[i]) * (program.M.col(i).cwiseAbs().cwiseQuotient(scale_)).maxCoeff();
     for (Eigen::Index k = 0; k < n && z[i] != 0 && !all_sized; ++k)
@@ -225,7 +224,7 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
   }
 }
 
-// In natural units yᵀw = (Mᵀy)ᵀz + qᵀy: wrong signs ε of y and Mᵀy leave solutions of size −qᵀy/ε and more.
+// Scaled, yᵀw = (Mᵀy)ᵀz + qᵀy: wrong signs ε of y and Mᵀy leave solutions of size −qᵀy/ε and more.
 double ComplementarityCertifier::check_proof(const ComplementarityProgram& program,
                                              const std::vector<RefutedModes>& proof) {
   const Eigen::Index n = program.q.size();

@@ -1,5 +1,5 @@
 #pragma once
-// The judge of complementarity problems, with its scratch kept. Shares no code with the solver.
+// The certifier of complementarity problems, with its scratch kept. Shares no code with the solver.
 
 #include <vector>
 
@@ -10,12 +10,14 @@ namespace deft::solvers::lcp {
 /// `certify` for many problems of one size: allocates only when they grow.
 class ComplementarityCertifier {
  public:
-  /// Residuals of the point and the error of the proof, if there is one. @throws std::invalid_argument on wrong sizes.
+  /// Residuals of the point and the error of the proof, if there is one. @throws std::invalid_argument for wrong sizes
+  /// of z, w and the proof. @pre `check` accepts the program.
   ComplementarityCertificate certify(const ComplementarityProgram& program, const ComplementaritySolution& solution);
   /// Residuals of a point z alone, w being Mz + q as computed. @pre z has the size of q.
   ComplementarityCertificate certify_point(const ComplementarityProgram& program, const Eigen::VectorXd& z);
-  /// The same for several points of one program: its natural units first, then each point.
+  /// For several points of one program: finds its units ρ and ζ, which `certify_measured` uses.
   void measure(const ComplementarityProgram& program);
+  /// As certify_point, without finding the units again. @pre `measure` of the same program was the last one.
   ComplementarityCertificate certify_measured(const ComplementarityProgram& program, const Eigen::VectorXd& z);
 
  private:
@@ -25,7 +27,7 @@ class ComplementarityCertifier {
   double check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
 
   std::vector<char> free_;
-  Eigen::VectorXd row_, col_;                  // ρ and ζ: natural units of rows of w and of entries of z
+  Eigen::VectorXd row_, col_;                  // ρ and ζ: units of rows of w and of entries of z
   Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
   Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
   Eigen::MatrixXd high_entry_, low_entry_;     // |M|; where that says nothing about units, zero and infinity

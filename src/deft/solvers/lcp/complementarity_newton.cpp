@@ -9,12 +9,14 @@
 namespace deft::solvers::lcp {
 namespace {
 
-constexpr double kDone = 1e-12, kNear = 1e-8;  // |Φ|∞
-constexpr int kStill = 6;                      // steps without progress near the end
-constexpr double kArmijo = 1e-4;
-constexpr double kDescent = 1e-8;  // cosine below which a Newton step is refused
-constexpr int kHalvings = 25;
-constexpr double kSingularJacobian = 1e-14;
+constexpr double kDone = 1e-12, kNear = 1e-8;  // |Φ|∞ at which it ends, at once or after kStill steps without progress
+constexpr int kStill = 6;
+constexpr double kArmijo = 1e-4;             // of the predicted descent: what a step must reach
+constexpr double kDescent = 1e-8;            // cosine below which a Newton step is refused
+constexpr int kHalvings = 25;                // of a step
+constexpr double kSingularJacobian = 1e-14;  // smaller pivots: no Newton step
+constexpr double kLargestDamping = 1e-2;     // weight of a Levenberg–Marquardt step, at most
+constexpr double kLeastPivot = 1e-300;       // of its matrix, which is positive definite
 
 }  // namespace
 
@@ -131,12 +133,12 @@ bool ComplementarityNewton::damped_step(const ScaledComplementarity& problem) {
       for (int j = 0; j < problem.n; ++j) to[j] += factor * trial_[j];
     }
   }
-  const double damping = std::min(1e-2, std::sqrt(norm));
+  const double damping = std::min(kLargestDamping, std::sqrt(norm));
   for (int i = 0; i < problem.n; ++i) {
     lu_.row(i)[i] += damping;
     step_[i] = -gradient_[i];
   }
-  if (!lu_.factor(1e-300)) return false;
+  if (!lu_.factor(kLeastPivot)) return false;
   lu_.solve(step_.data());
   double norm_step = 0;
   for (std::size_t i = 0; i < to_size(problem.n); ++i) norm_step += step_[i] * step_[i];

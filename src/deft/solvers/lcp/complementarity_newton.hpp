@@ -19,12 +19,13 @@ namespace deft::solvers::lcp {
 /// level sets.
 class ComplementarityNewton {
  public:
-  /// From z (n entries, natural units), which holds the last point afterwards. @returns whether |Φ|∞ fell below 1e-12,
-  /// or below 1e-8 and stayed there.
+  /// From z (n entries, scaled), which holds the last point afterwards. Ends after `max_iterations`, and when `clock`
+  /// (may be null) exceeds `time_s` seconds. @returns whether |Φ|∞ fell below 1e-12, or below 1e-8 and stayed there.
+  /// Allocates when n grows.
   bool solve(const ScaledComplementarity& problem, std::span<double> z, int max_iterations, const Stopwatch* clock,
              double time_s);
-  int iterations() const { return iterations_; }
-  /// 1 where z_i > w_i at the end, and for free indices.
+  int iterations() const { return iterations_; }  // of the last call
+  /// 1 where z_i > w_i at the end, and for free indices; n entries.
   const std::vector<char>& basic() const { return basic_; }
 
  private:

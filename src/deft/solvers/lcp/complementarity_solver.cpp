@@ -24,22 +24,23 @@ using Method = ComplementaritySettings::Method;
 
 constexpr int kExchangeRounds = 2;  // of whole blocks, after a warm start
 constexpr int kWarmPivots = 20;     // more from the last basis than this and n/4: a cold start is as good
-constexpr double kNearly = 1e-8;    // natural sizes by which members of pairs may be negative for the judge to be asked
+constexpr double kNearly = 1e-8;    // scaled: members of pairs that are more negative are not passed to the certifier
 constexpr int kOtherCovers = 6;     // random covering vectors after e
 constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
 constexpr int kRenew = 20;  // pivots between dictionaries computed again, where rounding has spoiled the first run
-constexpr std::array<double, 3> kShifts{1e-11, 1e-9, 1e-7};  // of the diagonal, in natural units
-constexpr std::array<double, 8> kSmallShifts{1e-12, 1e-13, 1e-13, 1e-14, 1e-14,
-                                             1e-14, 1e-14, 1e-14};  // in extended precision, around the last point
-constexpr double kHopeless = 1e11;  // natural sizes: points that the shift alone keeps finite
-constexpr int kEarlyModes = 300;    // nodes of a first search, before what takes long
-constexpr double kUsualSize = 50;   // larger problems may search fewer nodes: one costs at least n²
+constexpr std::array<double, 3> kRegularisations{1e-11, 1e-9, 1e-7};  // added to the diagonal, scaled
+constexpr std::array<double, 8> kProximalWeights{
+    1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point, scaled
+constexpr double kHopeless = 1e11;        // scaled size: points beyond are kept finite by the proximal weight alone
+constexpr double kStrongerProximal = 10;  // factor of the least weight after a ray
+constexpr int kEarlyModes = 300;          // nodes of a first search, before the slower methods
+constexpr double kUsualSize = 50;         // larger problems may search fewer nodes: one costs at least n²
 constexpr int kNewtonStarts = 3;
 constexpr int kNewtonIterations = 100;
 constexpr std::uint64_t kSeed = 0x1e3c;
 constexpr double kSearchShare = 0.25;  // of the work, at least, for the search over modes
 constexpr double kExtended = 100;      // a multiplication in extended precision, in others
-constexpr double kProven = 1e-8;       // error of a proof that counts
+constexpr double kProven = 1e-8;       // error up to which a proof is accepted
 
 int pivot_limit(int n) { return 30 * n + 200; }
 
@@ -55,13 +56,13 @@ class ComplementaritySolver::Impl {
   ComplementaritySettings settings;
 
  private:
-  bool nothing_presses() const;
+  bool zero_is_solution() const;
   bool find();
   bool start_warm();
   bool pivot_warm();
   void make_pure();
   bool pivot(const LemkeProblem& problem, std::span<const double> cover, int renew);
-  bool pivot_shifted();
+  bool pivot_regularised();
   bool pivot_extended();
   bool pivot_with_other_covers();
   bool iterate_newton();
@@ -84,13 +85,13 @@ class ComplementaritySolver::Impl {
   std::unique_ptr<BasicLemke<linear::Extended>> extended_;
   ComplementaryBasis basis_;
   ComplementarityNewton newton_;
-  ComplementarityCertifier judge_;
+  ComplementarityCertifier certifier_;
   ModeSearch search_;
-  AlternativeSolution second_;
+  AlternativeSolution alternative_;
   ComplementarityResult result_;
   std::vector<char> basic_, start_, remembered_, remembered_free_;
   std::vector<int> rows_, cols_;
-  std::vector<double> cover_, shifted_, point_, lifted_, moved_q_, remembered_z_;
+  std::vector<double> cover_, regularised_M_, point_, lifted_, moved_q_, remembered_z_;
   Eigen::VectorXd candidate_;
   double best_ = 0;  // residual of the point in the result
   double work_ = 0;  // multiplications of this solve
@@ -116,8 +117,8 @@ const ComplementarityResult& ComplementaritySolver::Impl::solve(const Complement
   ray_ = limited_ = timed_out_ = pure_made_ = measured_ = false;
   work_ = 0;
   best_ = std::numeric_limits<double>::infinity();
-  const bool still = nothing_presses();
-  if (still) {
+  const bool zero_solves = zero_is_solution();
+  if (zero_solves) {
     result_.status = Status::kSolved;
   } else if (exhausted()) {
     result_.status = timed_out_ ? Status::kTimeLimit : Status::kIterationLimit;
@@ -128,14 +129,14 @@ const ComplementarityResult& ComplementaritySolver::Impl::solve(const Complement
   if (!(best_ < std::numeric_limits<double>::infinity()) && result_.status != Status::kInfeasible)  // z is still zero
     residual_of(result_.solution.z, result_.certificate);
   if (result_.status == Status::kSolved && settings.check_uniqueness) {
-    if (still) scaled_.assign(program);
+    if (zero_solves) scaled_.assign(program);
     look_for_others();
   }
   return result_;
 }
 
 // Whether z = 0 is a solution.
-bool ComplementaritySolver::Impl::nothing_presses() const {
+bool ComplementaritySolver::Impl::zero_is_solution() const {
   std::size_t next = 0;
   for (Eigen::Index i = 0; i < program_->q.size(); ++i) {
     const bool is_free = next < program_->free.size() && program_->free[next] == i;
@@ -147,7 +148,7 @@ bool ComplementaritySolver::Impl::nothing_presses() const {
 
 bool ComplementaritySolver::Impl::find() {
   if (start_warm()) return true;
-  if (!remembered_.empty()) {  // from here on nothing depends on the problems before
+  if (!remembered_.empty()) {  // from here on nothing depends on earlier problems
     scaled_.assign(*program_);
     pure_made_ = false;
     work_ = 0;
@@ -156,8 +157,8 @@ bool ComplementaritySolver::Impl::find() {
   if (settings.method == Method::kNewton) return iterate_newton();
   make_pure();
   if (pivot(pure_.problem(), cover_, 0)) return true;
-  if (ray_ && refute(1)) return true;  // what a single linear program refutes needs no more trying
-  if (pivot_shifted() || refute(std::min(settings.max_modes, kEarlyModes))) return true;
+  if (ray_ && refute(1)) return true;  // a single linear program may refute all modes
+  if (pivot_regularised() || refute(std::min(settings.max_modes, kEarlyModes))) return true;
   return pivot_extended() || pivot_with_other_covers() || (settings.method == Method::kAuto && iterate_newton());
 }
 
@@ -190,7 +191,7 @@ bool ComplementaritySolver::Impl::start_warm() {
   return false;
 }
 
-// A few pivots lead from one basis to the next. No theorem promises that they do not end on a ray.
+// Mostly a few pivots lead from the last basis to the next one; they may also end on a ray.
 bool ComplementaritySolver::Impl::pivot_warm() {
   make_pure();
   pure_.mark_pure(remembered_, remembered_z_, start_);
@@ -216,23 +217,23 @@ bool ComplementaritySolver::Impl::pivot_with_other_covers() {
   return false;
 }
 
-// Rounding of M may take away what lets Lemke's method succeed (copositivity). A shift of the diagonal beyond rounding
-// gives it back, and mostly leads to a basis of the problem itself.
-bool ComplementaritySolver::Impl::pivot_shifted() {
+// Rounding of M may destroy its copositivity, on which Lemke's theorem rests. M + εI with ε beyond rounding restores
+// it, and mostly leads to a basis of the problem itself.
+bool ComplementaritySolver::Impl::pivot_regularised() {
   LemkeProblem problem = pure_.problem();
   if (pivot(problem, cover_, kRenew)) return true;
   const std::size_t entries = to_size(problem.n) * to_size(problem.ld);
-  for (const double shift : kShifts) {
+  for (const double epsilon : kRegularisations) {
     if (exhausted()) return false;
-    shifted_.assign(problem.M, problem.M + entries);
-    for (int i = 0; i < problem.n; ++i) shifted_[to_size(i) * to_size(problem.ld + 1)] += shift;
-    if (pivot({problem.n, problem.ld, shifted_.data(), problem.q}, cover_, kRenew)) return true;
+    regularised_M_.assign(problem.M, problem.M + entries);
+    for (int i = 0; i < problem.n; ++i) regularised_M_[to_size(i) * to_size(problem.ld + 1)] += epsilon;
+    if (pivot({problem.n, problem.ld, regularised_M_.data(), problem.q}, cover_, kRenew)) return true;
   }
   return false;
 }
 
-// In extended precision a shift as small as rounding of M suffices. Around its point z_k the next one solves Mz + q +
-// ε(z − z_k): what is left is ε times the last step.
+// In extended precision an ε as small as rounding of M suffices. Proximal points: around its point z_k the next one
+// solves Mz + q + ε(z − z_k), whose error as a solution is ε times the last step.
 bool ComplementaritySolver::Impl::pivot_extended() {
   const LemkeProblem problem = pure_.problem();
   const auto n = to_size(problem.n);
@@ -242,26 +243,26 @@ bool ComplementaritySolver::Impl::pivot_extended() {
                                               .pivot = 1e-16,
                                               .clock = &clock_,
                                               .time_s = settings.time_limit_s};
-  shifted_.assign(problem.M, problem.M + n * to_size(problem.ld));
+  regularised_M_.assign(problem.M, problem.M + n * to_size(problem.ld));
   moved_q_.assign(problem.q, problem.q + n);
   point_.assign(n, 0.0);
-  double least = 0;  // smaller shifts have led to a ray
-  for (const double wanted : kSmallShifts) {
+  double least = 0;  // smaller weights have led to a ray
+  for (const double wanted : kProximalWeights) {
     if (exhausted()) return false;
-    const double shift = std::max(wanted, least);
+    const double epsilon = std::max(wanted, least);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t diagonal = i * to_size(problem.ld + 1);
-      shifted_[diagonal] = problem.M[diagonal] + shift;
-      moved_q_[i] = problem.q[i] - shift * point_[i];
+      regularised_M_[diagonal] = problem.M[diagonal] + epsilon;
+      moved_q_[i] = problem.q[i] - epsilon * point_[i];
     }
     limits.work = work_left() / kExtended;
     const LemkeEnd end =
-        extended_->solve({problem.n, problem.ld, shifted_.data(), moved_q_.data()}, cover_, {}, limits);
+        extended_->solve({problem.n, problem.ld, regularised_M_.data(), moved_q_.data()}, cover_, {}, limits);
     result_.iterations += extended_->pivots();
     work_ += kExtended * extended_->work();
     if (end != LemkeEnd::kSolved) {
-      if (shift == kSmallShifts.front()) return false;
-      least = 10 * shift;
+      if (epsilon == kProximalWeights.front()) return false;
+      least = kStrongerProximal * epsilon;
       continue;
     }
     extended_->point(point_);
@@ -275,7 +276,7 @@ bool ComplementaritySolver::Impl::pivot_extended() {
   return false;
 }
 
-// Lemke's method; where the judge refuses its basis, once more from there.
+// Lemke's method; where the certifier refuses its basis, again from there with finer ties.
 bool ComplementaritySolver::Impl::pivot(const LemkeProblem& problem, std::span<const double> cover, int renew) {
   Lemke::Limits limits{.pivots = pivot_limit(problem.n), .renew = renew};
   if (std::isfinite(settings.time_limit_s)) {
@@ -330,13 +331,13 @@ void ComplementaritySolver::Impl::take_candidate() {
 }
 
 double ComplementaritySolver::Impl::residual_of(const Eigen::VectorXd& z, ComplementarityCertificate& certificate) {
-  if (!measured_) judge_.measure(*program_);
+  if (!measured_) certifier_.measure(*program_);
   measured_ = true;
-  certificate = judge_.certify_measured(*program_, z);
+  certificate = certifier_.certify_measured(*program_, z);
   return certificate.max_scaled();
 }
 
-// The judge decides, in the program's own units.
+// The certifier decides, in the program's own units.
 bool ComplementaritySolver::Impl::accept(const char* method) {
   take_candidate();
   ComplementarityCertificate certificate;
@@ -358,7 +359,7 @@ bool ComplementaritySolver::Impl::accept(const char* method) {
 }
 
 bool ComplementaritySolver::Impl::accept_modes(const ModeTable& table) {
-  if (settings.method != Method::kAuto) return true;  // the search may only refute: enough that there is a point
+  if (settings.method != Method::kAuto) return true;  // the search may only refute, so that any point ends it
   basic_.resize(scaled_.n);
   for (int i = 0; i < scaled_.n; ++i) basic_[i] = scaled_.free[i] || table.value(i) > table.value(scaled_.n + i);
   if (basis_.solve(scaled_, basic_) && accept("modes")) return true;
@@ -379,14 +380,14 @@ ModeSearch::Limits ComplementaritySolver::Impl::search_limits(int nodes) const {
 
 // The search over modes: a solution, or the proof that there is none. @returns whether it was decided.
 bool ComplementaritySolver::Impl::refute(int nodes) {
-  const ModeSearch::Accept judge = [this](const ModeTable& table) { return accept_modes(table); };
-  const bool found = search_.find_any(scaled_, judge, search_limits(nodes));
+  const ModeSearch::Accept accept_point = [this](const ModeTable& table) { return accept_modes(table); };
+  const bool found = search_.find_any(scaled_, accept_point, search_limits(nodes));
   result_.modes += search_.nodes();
   work_ += search_.work();
   if (found) return result_.status == Status::kSolved;
   if (!search_.complete()) return false;
   result_.solution.proof = search_.proof();
-  result_.certificate = judge_.certify(*program_, result_.solution);
+  result_.certificate = certifier_.certify(*program_, result_.solution);
   measured_ = true;
   if (!(result_.certificate.infeasible <= kProven)) {
     result_.solution.proof.clear();
@@ -398,18 +399,18 @@ bool ComplementaritySolver::Impl::refute(int nodes) {
 }
 
 void ComplementaritySolver::Impl::look_for_others() {
-  const AlternativeSolution::Judge judge = [this](const Eigen::VectorXd& z) {
+  const AlternativeSolution::IsSolution is_solution = [this](const Eigen::VectorXd& z) {
     ComplementarityCertificate certificate;
     return residual_of(z, certificate) <= settings.tolerance;
   };
   work_ = 0;
   result_.solution.uniqueness =
-      second_.look(*program_, scaled_, result_.solution.z, judge, search_limits(settings.max_modes));
-  result_.modes += second_.nodes();
+      alternative_.look(*program_, scaled_, result_.solution.z, is_solution, search_limits(settings.max_modes));
+  result_.modes += alternative_.nodes();
   if (result_.solution.uniqueness != Uniqueness::kNotUnique) return;
   result_.status = Status::kNotUnique;
-  result_.solution.second_z = second_.second();
-  result_.solution.second_w = program_->q + program_->M * second_.second();
+  result_.solution.second_z = alternative_.second();
+  result_.solution.second_w = program_->q + program_->M * alternative_.second();
 }
 
 bool ComplementaritySolver::Impl::exhausted() {

@@ -10,16 +10,19 @@ namespace deft::solvers::lcp {
 
 /// How ComplementaritySolver works.
 struct ComplementaritySettings {
-  double tolerance = 1e-10;       // on the largest scaled residual
+  double tolerance = 1e-10;       // on the largest scaled residual, > 0
   bool check_uniqueness = false;  // look for a second motion after the first
-  /// kLemke: pivoting alone; kNewton: the semismooth Newton method alone; kAuto: all, one after the other, and the
-  /// search over modes. Each proves infeasibility by the search.
-  enum class Method { kAuto, kLemke, kNewton } method = Method::kAuto;
-  int max_modes = 100000;  // nodes of the search over modes, for verdicts; of a problem larger than 50 a share (50/n)²
-                           // of them
-  double max_work = 1.5e10;  // multiplications of a solve (seconds), and of a look for a second motion; then what is
-                             // known counts
-  double time_limit_s = std::numeric_limits<double>::infinity();
+  /// Which methods look for a point. Each choice proves infeasibility by the search over modes.
+  enum class Method {
+    kAuto,    // all, one after the other, and the search over modes
+    kLemke,   // pivoting alone
+    kNewton,  // the semismooth Newton method alone
+  };
+  Method method = Method::kAuto;  // the other two are for comparisons
+  int max_modes = 100000;    // nodes of the search over modes, ≥ 0; of a problem larger than 50 a share (50/n)² of them
+  double max_work = 1.5e10;  // multiplications (some seconds) of a solve, and again of the search for a second motion;
+                             // when they are spent the result is what is known
+  double time_limit_s = std::numeric_limits<double>::infinity();  // of a solve, by the clock; results then depend on it
 };
 
 /// What one solve found.
@@ -27,17 +30,18 @@ struct ComplementarityResult {
   Status status = Status::kNumericalFailure;  // Solved, NotUnique, Infeasible, RayTermination, IterationLimit,
                                               // TimeLimit or NumericalFailure
   ComplementaritySolution solution;           // the best point where none was accepted
-  ComplementarityCertificate certificate;
-  int iterations = 0;            // pivots and Newton steps
-  int modes = 0;                 // nodes of the search over modes
-  bool warm = false;             // the last basis, or one near it, was the answer
-  const char* method = "lemke";  // that found the point: lemke, newton or modes
+  ComplementarityCertificate certificate;     // of the point, and of the proof if there is one
+  int iterations = 0;                         // pivots and Newton steps
+  int modes = 0;                              // nodes of the search over modes
+  bool warm = false;                          // the last basis, or one near it, was the answer
+  const char* method = "lemke";               // that found the point or the proof: lemke, newton or modes
 };
 
 /// Solves problems one after the other; remembers the last complementary basis (used when sizes agree). One object per
 /// thread.
 class ComplementaritySolver {
  public:
+  /// The first solve is a cold one.
   explicit ComplementaritySolver(ComplementaritySettings settings = {});
   ~ComplementaritySolver();
   ComplementaritySolver(ComplementaritySolver&&) noexcept;

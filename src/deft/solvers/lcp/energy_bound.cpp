@@ -12,11 +12,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kNoDiagonal = 1e-13;  // natural units: diagonal entries that are none
-constexpr double kCancelled = 1e-13;   // of two entries that cancel
-constexpr double kLeft = 1e-14;        // of the diagonal: pivots that are rounding
-constexpr double kRelaxed = 1e-9;      // of the energies of a cut
-constexpr double kUndecided = 1e-9;    // of a row: what Sz does not decide
+constexpr double kNoDiagonal = 1e-13;  // smaller diagonal entries count as zero, scaled
+constexpr double kCancelled = 1e-13;   // of two entries: their sum is rounding
+constexpr double kLeft = 1e-14;        // of the diagonal: smaller pivots are rounding
+constexpr double kRelaxed = 1e-9;      // of the energies of a cut, which is relaxed by as much
+constexpr double kUndecided = 1e-9;    // of a row: a larger rest is not decided by Sz
 
 Eigen::Map<const VectorXd> view(std::span<const double> z, Index n) { return {z.data(), n}; }
 
@@ -90,7 +90,7 @@ void EnergyBound::tangent(std::span<const double> y, Cut& cut) const {
   cut.constant = cut.constant / unit + kRelaxed;
 }
 
-// E along the way is a parabola, E(inside) ≤ 0 < E(outside).
+// E along the segment is a parabola, E(inside) ≤ 0 < E(outside).
 void EnergyBound::border(std::span<const double> inside, std::span<const double> outside,
                          std::vector<double>& y) const {
   const auto a = view(inside, q_.size()), b = view(outside, q_.size());

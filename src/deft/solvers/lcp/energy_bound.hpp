@@ -10,10 +10,10 @@
 
 namespace deft::solvers::lcp {
 
-/// A linear inequality slopeᵀz + constant ≥ 0, in natural units.
+/// A linear inequality slopeᵀz + constant ≥ 0 that all solutions obey, scaled.
 struct Cut {
-  std::vector<double> slope;
-  double constant = 0;
+  std::vector<double> slope;  // n, largest entry one, unless it is zero
+  double constant = 0;        // in units of the slope
 };
 
 /// Complementarity makes zᵀ(Mz + q) = 0, summed with weights that give every pair one unit (energy, where M is that of
@@ -22,7 +22,7 @@ struct Cut {
 ///
 ///   E(z) = zᵀSz + qᵀz ≤ 0
 ///
-/// is a convex inequality that every solution obeys: forces do not drive bodies harder than what drives the problem.
+/// is a convex inequality that every solution obeys: forces add no energy to what drives the problem.
 /// Its tangents are cuts for a search over modes, which has linear programs only. And two solutions z, z' have
 ///
 ///   (z − z')ᵀS(z − z') = −zᵀw' − z'ᵀw − (z − z')ᵀN(z − z') ≤ 2 z'ᵀNz − z'ᵀNz' :
@@ -30,9 +30,10 @@ struct Cut {
 /// where nothing with friction carries load in one of them (Nz' = 0), Sz = Sz' in all.
 class EnergyBound {
  public:
-  /// @returns whether the problem has this structure. Allocates.
+  /// Takes S, N and the weights from a problem. @returns whether it has this structure; nothing else may be called if
+  /// not. Allocates.
   bool assign(const ScaledComplementarity& problem);
-  /// E(z).
+  /// E(z) of a scaled point [n]; so are all points below.
   double value(std::span<const double> z) const;
   /// The tangent at y, E(y) + ∇E(y)ᵀ(z − y) ≤ 0, a little relaxed against rounding.
   void tangent(std::span<const double> y, Cut& cut) const;
@@ -42,7 +43,7 @@ class EnergyBound {
   bool is_frictionless(std::span<const double> z) const;
   /// zᵀNz.
   double dissipation(std::span<const double> z) const;
-  /// Whether rows (one per motion, natural units) vanish wherever Sz does.
+  /// Whether rows (one per motion, [m × n], scaled) vanish wherever Sz does: then Sz decides the motions.
   bool decides(const Eigen::MatrixXd& rows) const;
 
  private:

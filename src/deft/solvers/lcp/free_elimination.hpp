@@ -1,5 +1,5 @@
 #pragma once
-// A mixed problem made pure: free variables are eliminated with free rows, what cannot be is split. Internal to
+// A mixed problem made pure: free variables are eliminated with free rows, the remaining ones are split. Internal to
 // solvers.
 
 #include <vector>
@@ -11,9 +11,9 @@
 namespace deft::solvers::lcp {
 
 /// With the free rows solved for free variables, as many as the free block has independent ones (the largest pivot
-/// first), the others' problem is that of the Schur complement. Where free rows remain with a zero block, F(z) = 0,
-/// their variables become z = z⁺ − z⁻ with 0 ≤ z⁺ ⟂ F ≥ 0 and 0 ≤ z⁻ ⟂ −F ≥ 0. Problems without free variables pass as
-/// they are.
+/// first), the problem of the others is that of the Schur complement. Where free rows remain with a zero block, F(z) =
+/// 0, their variables become z = z⁺ − z⁻ with 0 ≤ z⁺ ⟂ F ≥ 0 and 0 ≤ z⁻ ⟂ −F ≥ 0. Problems without free variables pass
+/// as they are.
 class FreeElimination {
  public:
   /// Allocates when sizes grow.
@@ -22,12 +22,12 @@ class FreeElimination {
   LemkeProblem problem() const { return pure_; }
   /// How many free variables were split.
   int num_split() const { return num_split_; }
-  /// The choice in terms of the pure problem in terms of the mixed one; the mark of a free variable says that it may
-  /// differ from zero.
+  /// A choice of basic variables of the pure problem as one of the mixed problem, n entries; 1 at a free variable means
+  /// that it may differ from zero.
   void mark_basic(const std::vector<char>& pure, std::vector<char>& mixed) const;
-  /// The other way round. @param z  of the mixed problem: its signs say which half of a split variable is meant.
+  /// The reverse. @param z  of the mixed problem, scaled: its signs decide which half of a split variable is basic.
   void mark_pure(const std::vector<char>& mixed, const std::vector<double>& z, std::vector<char>& pure) const;
-  /// The point of the mixed problem that belongs to one of the pure problem.
+  /// The point of the mixed problem that belongs to one of the pure problem, scaled.
   void lift(const std::vector<double>& pure, std::vector<double>& mixed) const;
 
  private:

@@ -11,7 +11,7 @@ constexpr double kStart = 1e-10;           // smaller pivots on the way to a sta
 constexpr double kFast = 0.01;             // of the fastest of the rows that block: slower ones are poor pivots
 constexpr double kEqual = 1e-9;            // entries of the lexicographic comparison closer than this are equal
 constexpr double kSingularPivots = 1e-13;  // entries of the largest pivots of a basis below: it is none
-constexpr int kClockPivots = 32;           // between two looks at the clock
+constexpr int kClockPivots = 32;           // between two readings of the clock
 
 }  // namespace
 
@@ -122,8 +122,8 @@ bool BasicLemke<Scalar>::renew() {
   return table_.take_basis(wanted_, kSingularPivots) >= 0;
 }
 
-// The row that needs most of z₀, the last of several: then all others stay lexicographically positive. −1: none needs
-// any.
+// The row that needs the largest z₀, the last of several: then all others stay lexicographically positive. −1: none
+// needs any.
 template <class Scalar>
 int BasicLemke<Scalar>::first_row() const {
   const int column = table_.col_of(artificial());
@@ -139,6 +139,7 @@ int BasicLemke<Scalar>::first_row() const {
   return worst;
 }
 
+// The ratio test of column s: the row that limits its variable first, ties decided as the class says. −1: none does.
 template <class Scalar>
 int BasicLemke<Scalar>::blocking_row(int s, const Limits& limits) {
   const Scalar* column = table_.column(s);
@@ -148,13 +149,13 @@ int BasicLemke<Scalar>::blocking_row(int s, const Limits& limits) {
     largest = std::max(largest, linear::magnitude(column[r]));
   }
   const Scalar least = -limits.pivot * largest;
-  Scalar reach = std::numeric_limits<double>::infinity();
+  Scalar step = std::numeric_limits<double>::infinity();
   for (int r = 0; r < n_; ++r) {
-    if (column[r] < least) reach = std::min(reach, (std::max(table_.value(r), Scalar(0)) + limits.tie) / -column[r]);
+    if (column[r] < least) step = std::min(step, (std::max(table_.value(r), Scalar(0)) + limits.tie) / -column[r]);
   }
   tied_.clear();
   for (int r = 0; r < n_; ++r) {
-    if (column[r] < least && table_.value(r) <= reach * -column[r]) tied_.push_back(r);
+    if (column[r] < least && table_.value(r) <= step * -column[r]) tied_.push_back(r);
   }
   if (tied_.size() <= 1) return tied_.empty() ? -1 : tied_[0];
   const int wanted = table_.row_of(artificial());

@@ -14,13 +14,18 @@
 namespace deft::solvers::lcp {
 
 /// How a run of Lemke's method ended.
-enum class LemkeEnd { kSolved, kRay, kPivotLimit, kTimeLimit };
+enum class LemkeEnd {
+  kSolved,      // z₀ has left the basis
+  kRay,         // no row blocks, or the basis to start from is singular: nothing is known
+  kPivotLimit,  // the limit of pivots or of multiplications
+  kTimeLimit,   // the clock
+};
 
-/// A pure problem in natural units: entries of M around one, −1 ≤ min q. Row-major, rows `ld` apart.
+/// A pure problem, scaled: entries of M around one, −1 ≤ min q. The owner of the arrays must outlive it.
 struct LemkeProblem {
-  int n = 0, ld = 0;
-  const double* M = nullptr;
-  const double* q = nullptr;
+  int n = 0, ld = 0;          // pairs; entries between rows of M
+  const double* M = nullptr;  // n × ld, row-major
+  const double* q = nullptr;  // n
 };
 
 /// Follows the path of Mz + q + d z₀ from large z₀ to z₀ = 0; the dictionary has n rows and n + 2 columns. Where
@@ -31,27 +36,27 @@ class BasicLemke {
  public:
   /// When to stop without an answer.
   struct Limits {
-    int pivots = 1 << 30;
+    int pivots = 1 << 30;  // exchanges after those of the start
     int renew = 0;  // pivots after which the dictionary is computed again from the problem, against rounding; 0: never
     double tie = 1e-9;     // values closer than this block at once
     double pivot = 1e-10;  // smaller entries of a column (of its largest, at least of one) are rounding
     double work = std::numeric_limits<double>::infinity();  // multiplications; kPivotLimit beyond them
-    const Stopwatch* clock = nullptr;
-    double time_s = 0;  // counts if there is a clock
+    const Stopwatch* clock = nullptr;                       // no time limit without one
+    double time_s = 0;                                      // seconds on it
   };
 
-  /// @param cover  d > 0, size n. @param start  1: z_i is basic at the start (size n), empty: none is. Allocates when
-  /// sizes grow.
+  /// Solves `problem`. @param cover  d > 0, size n; with a start, e in the dictionary of that basis takes its place.
+  /// @param start  1: z_i is basic at the start (size n), empty: none is. Allocates when sizes grow.
   /// @pre M restricted to `start` is regular; kRay is returned if it is not.
   LemkeEnd solve(const LemkeProblem& problem, std::span<const double> cover, std::span<const char> start,
                  const Limits& limits);
 
-  /// 1 where z_i was basic at the end.
+  /// 1 where z_i was basic at the end, n entries; after kSolved only.
   const std::vector<char>& basic() const { return basic_; }
-  int pivots() const { return pivots_; }
+  int pivots() const { return pivots_; }  // exchanges of the last run
   /// Multiplications of the last run, in round numbers.
   double work() const { return work_; }
-  /// z at the end, from the dictionary.
+  /// z [n] at the end, from the dictionary.
   void point(std::vector<double>& z) const;
 
  private:
@@ -81,6 +86,7 @@ class BasicLemke {
   std::vector<char> basic_;
 };
 
+/// In double precision.
 using Lemke = BasicLemke<double>;
 
 }  // namespace deft::solvers::lcp

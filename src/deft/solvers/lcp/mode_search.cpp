@@ -14,8 +14,8 @@ constexpr double kNeeded = 1e-11;   // wrong signs of multipliers, of what they 
 constexpr int kDecidingRounds = 3;  // over all pairs, at the root
 constexpr int kCutsPerNode = 4;
 constexpr int kMostCuts = 16;                   // of one search: each makes every pivot dearer
-constexpr double kAlongRays[] = {1, 1e2, 1e4};  // natural sizes, where nothing bounds the motion
-constexpr double kOutside = 1e-7;               // energies and cuts that count as broken
+constexpr double kAlongRays[] = {1, 1e2, 1e4};  // scaled lengths, where nothing bounds the motion
+constexpr double kOutside = 1e-7;               // energies and cuts that count as violated
 constexpr std::uint64_t kModeSeed = 0x30de;
 
 }  // namespace
@@ -25,7 +25,7 @@ bool ModeSearch::find_any(const ScaledComplementarity& problem, const Accept& ac
   known_ = {};
   start(problem, accept, limits);
   Fixings used;
-  return explore(0, used) == Verdict::kFound;
+  return explore(0, used) == Outcome::kFound;
 }
 
 bool ModeSearch::find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept,
@@ -41,7 +41,7 @@ bool ModeSearch::find_other(const ScaledComplementarity& problem, const Known& k
   }
   if (!decide_pairs()) return false;
   Fixings used;
-  return explore(0, used) == Verdict::kFound;
+  return explore(0, used) == Outcome::kFound;
 }
 
 void ModeSearch::start(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits) {
@@ -63,7 +63,7 @@ bool ModeSearch::exhausted() const {
          (limits_.clock && limits_.clock->seconds() > limits_.time_s);
 }
 
-// Cuts that a node's point only just obeys may leave it neither feasible nor refuted: it does without them.
+// Cuts that a node's point only just obeys may leave it neither feasible nor refuted: they are then ignored.
 ModeTable::End ModeSearch::restore(ModeTable& table) {
   const int before = table.pivots();
   ModeTable::End end = table.restore();
@@ -82,7 +82,7 @@ ModeTable::Top ModeSearch::climb(ModeTable& table, double sign) {
   return top;
 }
 
-// At the root: pairs of which one choice is refuted have the other one for good. @returns whether anything is left to
+// At the root: pairs of which one choice is refuted keep the other one. @returns whether anything is left to
 // search.
 bool ModeSearch::decide_pairs() {
   ModeTable& root = tables_[0];
@@ -122,7 +122,8 @@ bool ModeSearch::decide(int pair, bool& any) {
   return true;
 }
 
-// Where the point of a table breaks the energy bound, a tangent that cuts it off. @returns whether there is a new one.
+// Where the point of a table violates the energy bound, a tangent that cuts it off. @returns whether there is a new
+// one.
 bool ModeSearch::cut_off(const ModeTable& table) {
   if (!known_.energy || cuts_.size() >= to_size(kMostCuts)) return false;
   double excess = 0;
@@ -142,10 +143,10 @@ bool ModeSearch::cut_off(const ModeTable& table) {
 }
 
 // `used` are the fixings that closed the node needed: its leaves hold wherever those do.
-ModeSearch::Verdict ModeSearch::explore(std::size_t depth, Fixings& used) {
+ModeSearch::Outcome ModeSearch::explore(std::size_t depth, Fixings& used) {
   if (exhausted()) {
     complete_ = false;
-    return Verdict::kStopped;
+    return Outcome::kStopped;
   }
   ++nodes_;
   ModeTable& table = tables_[depth];
@@ -153,7 +154,7 @@ ModeSearch::Verdict ModeSearch::explore(std::size_t depth, Fixings& used) {
   const ModeTable::End end = restore(table);
   if (end == ModeTable::End::kInfeasible) {
     add_leaf(table, used);
-    return Verdict::kClosed;
+    return Outcome::kClosed;
   }
   used = path_;
   int pair = -1;
@@ -163,22 +164,24 @@ ModeSearch::Verdict ModeSearch::explore(std::size_t depth, Fixings& used) {
     if (choose_pair(table, -std::numeric_limits<double>::infinity(), pair, z_first))
       return branch(depth, pair, z_first, used);
     complete_ = false;
-    return Verdict::kClosed;
+    return Outcome::kClosed;
   }
-  const Verdict verdict = motion_.empty() ? settle(table, pair, z_first) : look_both_ways(depth, pair, z_first, used);
-  return pair < 0 ? verdict : branch(depth, pair, z_first, used);
+  const Outcome outcome = motion_.empty() ? settle(table, pair, z_first) : bound_motion(depth, pair, z_first, used);
+  return pair < 0 ? outcome : branch(depth, pair, z_first, used);
 }
 
 // A point of the node: the answer, or the pair to decide next.
-ModeSearch::Verdict ModeSearch::settle(const ModeTable& table, int& pair, bool& z_first) {
-  if (choose_pair(table, kPositive, pair, z_first)) return Verdict::kClosed;
-  if ((*accept_)(table)) return Verdict::kFound;
-  // Complementary, but not to the judge: by rounding. Deciding more pairs makes it clearer.
+ModeSearch::Outcome ModeSearch::settle(const ModeTable& table, int& pair, bool& z_first) {
+  if (choose_pair(table, kPositive, pair, z_first)) return Outcome::kClosed;
+  if ((*accept_)(table)) return Outcome::kFound;
+  // Complementary, but refused by the certifier: rounding. Deciding more pairs makes it clearer.
   if (!choose_pair(table, -1, pair, z_first)) complete_ = false;
-  return Verdict::kClosed;
+  return Outcome::kClosed;
 }
 
-ModeSearch::Verdict ModeSearch::look_both_ways(std::size_t depth, int& pair, bool& z_first, Fixings& used) {
+// The largest and the smallest motion of a node: closed if both stay near the known one. Otherwise the extreme point is
+// cut off by a new tangent, or settled.
+ModeSearch::Outcome ModeSearch::bound_motion(std::size_t depth, int& pair, bool& z_first, Fixings& used) {
   for (int cuts = 0;; ++cuts) {
     bool cut = false;
     for (const double sign : {1.0, -1.0}) {
@@ -191,11 +194,11 @@ ModeSearch::Verdict ModeSearch::look_both_ways(std::size_t depth, int& pair, boo
       }
       if (top == ModeTable::Top::kStalled && sign * (scratch_.motion() - known_.value) <= known_.apart) {
         if (!choose_pair(scratch_, -1, pair, z_first)) complete_ = false;
-        return Verdict::kClosed;
+        return Outcome::kClosed;
       }
       return settle(scratch_, pair, z_first);
     }
-    if (!cut) return Verdict::kClosed;
+    if (!cut) return Outcome::kClosed;
     tables_[depth].add_cuts(cuts_);
     const ModeTable::End end = restore(tables_[depth]);
     if (end == ModeTable::End::kFeasible) continue;
@@ -203,11 +206,11 @@ ModeSearch::Verdict ModeSearch::look_both_ways(std::size_t depth, int& pair, boo
       add_leaf(tables_[depth], used);
     else if (!choose_pair(tables_[depth], -std::numeric_limits<double>::infinity(), pair, z_first))
       complete_ = false;
-    return Verdict::kClosed;
+    return Outcome::kClosed;
   }
 }
 
-ModeSearch::Verdict ModeSearch::branch(std::size_t depth, int pair, bool z_first, Fixings& used) {
+ModeSearch::Outcome ModeSearch::branch(std::size_t depth, int pair, bool z_first, Fixings& used) {
   const auto place = to_size(pair);
   if (tables_.size() < depth + 2) tables_.emplace_back();
   const std::size_t first_leaf = leaves_.size();
@@ -217,21 +220,21 @@ ModeSearch::Verdict ModeSearch::branch(std::size_t depth, int pair, bool z_first
     tables_[depth + 1] = tables_[depth];
     tables_[depth + 1].fix(z ? pair : problem_->n + pair);
     path_[place] = z ? kZ : kW;
-    const Verdict verdict = explore(depth + 1, own);
+    const Outcome outcome = explore(depth + 1, own);
     path_[place] = 0;
-    if (verdict != Verdict::kClosed) return verdict;
+    if (outcome != Outcome::kClosed) return outcome;
     if (own[place] == 0) {  // refuted without this fixing: the other side too
       leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(first_leaf),
                     leaves_.begin() + static_cast<std::ptrdiff_t>(own_leaf));
       for (std::size_t k = first_leaf; k < leaves_.size(); ++k) leaves_[k].fixed[place] = 0;
       used = own;
-      return Verdict::kClosed;
+      return Outcome::kClosed;
     }
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], own[i]);
   }
   all[place] = 0;
   used = all;
-  return Verdict::kClosed;
+  return Outcome::kClosed;
 }
 
 void ModeSearch::add_leaf(const ModeTable& table, Fixings& used) {

@@ -20,38 +20,40 @@ class ModeSearch {
  public:
   /// When to stop.
   struct Limits {
-    int nodes = 100000;
+    int nodes = 100000;                                     // of the tree, the trials at the root included
     double work = std::numeric_limits<double>::infinity();  // multiplications
-    const Stopwatch* clock = nullptr;
-    double time_s = 0;  // counts if there is a clock
+    const Stopwatch* clock = nullptr;                       // no time limit without one
+    double time_s = 0;                                      // seconds on it
   };
-  /// Asks whether the point of a table, complementary up to rounding, is what is looked for.
+  /// Whether the point of a table, complementary up to rounding, is what is looked for.
   using Accept = std::function<bool(const ModeTable&)>;
 
-  /// Looks for any solution. @returns whether one was accepted.
+  /// Looks for any solution. @returns whether one was accepted. @pre the problem outlives the call of `proof`.
+  /// Allocates.
   bool find_any(const ScaledComplementarity& problem, const Accept& accept, const Limits& limits);
-  /// Another solution than a known one: which, and by how much another motion differs.
+  /// The known solution, and by how much another motion differs from its motion.
   struct Known {
-    std::span<const double> z;            // the known solution
-    std::span<const double> motion;       // coefficients of one mixture of the motions
-    double value = 0, apart = 0;          // motionᵀz of the known one, and what differs from it by more is another
+    std::span<const double> z;            // the known solution, n, scaled
+    std::span<const double> motion;       // coefficients of one combination of the motions, n
+    double value = 0, apart = 0;          // motionᵀz of the known one; what differs from it by more is another motion
     const EnergyBound* energy = nullptr;  // if the problem has one
   };
   /// Looks for a solution with |motionᵀz − value| > apart: nodes whose largest and smallest motion stay within are
   /// closed. Pairs of which only one choice is possible at all are decided first; tangents of the energy bound are
-  /// added where a node's extremes break it.
+  /// added where a node's extremes violate it. @returns whether one was accepted. Allocates.
   bool find_other(const ScaledComplementarity& problem, const Known& known, const Accept& accept, const Limits& limits);
 
-  /// Whether all modes were settled (without the answer yes).
+  /// After a search that accepted nothing: whether all modes were closed, so that there is no such solution.
   bool complete() const { return complete_; }
-  int nodes() const { return nodes_; }
+  int nodes() const { return nodes_; }  // of the last run
   /// Multiplications of the last run, in round numbers.
   double work() const { return work_; }
   /// After find_any that was complete: the leaves, in the program's own units.
   std::vector<RefutedModes> proof() const;
 
  private:
-  enum class Verdict { kFound, kClosed, kStopped };
+  /// Of a node and all below it: a point was accepted, there is none, a limit was met.
+  enum class Outcome { kFound, kClosed, kStopped };
   using Fixings = std::vector<char>;  // per pair: 0, kZ or kW
   struct Leaf {
     Fixings fixed;
@@ -65,12 +67,12 @@ class ModeSearch {
   bool decide_pairs();
   bool decide(int pair, bool& any);
   bool cut_off(const ModeTable& table);
-  Verdict explore(std::size_t depth, Fixings& used);
-  Verdict branch(std::size_t depth, int pair, bool z_first, Fixings& used);
+  Outcome explore(std::size_t depth, Fixings& used);
+  Outcome branch(std::size_t depth, int pair, bool z_first, Fixings& used);
   void add_leaf(const ModeTable& table, Fixings& used);
   bool choose_pair(const ModeTable& table, double least, int& pair, bool& z_first) const;
-  Verdict settle(const ModeTable& table, int& pair, bool& z_first);
-  Verdict look_both_ways(std::size_t depth, int& pair, bool& z_first, Fixings& used);
+  Outcome settle(const ModeTable& table, int& pair, bool& z_first);
+  Outcome bound_motion(std::size_t depth, int& pair, bool& z_first, Fixings& used);
 
   const ScaledComplementarity* problem_ = nullptr;
   const Accept* accept_ = nullptr;

@@ -17,7 +17,7 @@ constexpr double kSlope = 1e-13;    // reduced costs below are rounding
 constexpr double kProof = 1e-10;    // error of multipliers, of what they gain, above which the dictionary is computed
                                     // again
 constexpr double kSingularTable = 1e-13;
-constexpr int kFresh = 80;  // pivots after which it is anyway
+constexpr int kFresh = 80;  // pivots after which it is computed again in any case
 
 int table_pivot_limit(int n) { return 20 * n + 100; }
 
@@ -114,8 +114,8 @@ int ModeTable::violated_row(double& sign) const {
   return row;
 }
 
-// The variable that may move the row's one towards zero and keeps the cost's signs; of several the largest entry. −1:
-// none.
+// The variable that can move the row's variable towards zero and keeps the cost's signs; of several the one with the
+// largest entry. −1: none.
 int ModeTable::dual_column(int row, double sign) const {
   const double* entries = table_.row(row);
   const double* costs = table_.row(problem_->n);
@@ -206,55 +206,77 @@ bool ModeTable::read_multipliers(int row, double sign) {
 ModeTable::Top ModeTable::climb(double sign) {
   ray_.clear();
   const int n = problem_->n, limit = pivots_ + table_pivot_limit(n);
-  int flat = 0;  // steps that led nowhere: then the first column and the first row are taken, which cannot cycle
+  int degenerate = 0;  // steps of length zero in a row
   while (pivots_ < limit) {
-    const double* slopes = table_.row(n + 1);
-    int column = -1;
-    double steepest = kSlope, direction = 1;
-    for (int s = 0; s < n; ++s) {
-      const Kind k = kind(table_.col_variable(s));
-      if (k == Kind::kZero) continue;
-      const double slope = k == Kind::kFree ? std::abs(slopes[s]) : sign * slopes[s];
-      const bool first = flat > n && column >= 0 && table_.col_variable(s) > table_.col_variable(column);
-      if (slope <= (flat > n ? kSlope : steepest) || first) continue;
-      steepest = slope;
-      direction = k == Kind::kFree ? std::copysign(1.0, sign * slopes[s]) : 1;
-      column = s;
-    }
+    const bool bland = degenerate > n;
+    double direction = 1;
+    const int column = ascending_column(sign, bland, direction);
     if (column < 0) return Top::kBest;
-
-    const double* speed = table_.column(column);
-    const auto room = [&](int r) {  // how far the variable may move until row r blocks
-      if (is_cost(r)) return std::numeric_limits<double>::infinity();
-      const Kind k = kind(table_.row_variable(r));
-      const double rate = direction * speed[r];
-      if (k == Kind::kFree || std::abs(rate) <= kPivot || (k == Kind::kNonnegative && rate > 0))
-        return std::numeric_limits<double>::infinity();
-      return k == Kind::kZero ? 0.0 : std::max(table_.value(r), 0.0) / -rate;
-    };
-    double reach = std::numeric_limits<double>::infinity();
-    for (int r = 0; r < table_.rows(); ++r) reach = std::min(reach, room(r));
-    if (reach == std::numeric_limits<double>::infinity()) {
-      ray_.assign(kind_.size(), 0.0);
-      ray_[table_.col_variable(column)] = direction;
-      for (int r = 0; r < table_.rows(); ++r) {
-        if (!is_cost(r)) ray_[table_.row_variable(r)] = direction * speed[r];
-      }
+    double step = 0;
+    const int row = blocking_row(column, direction, bland, step);
+    if (row < 0) {
+      take_ray(column, direction);
       return Top::kUnbounded;
     }
-    int row = -1;
-    for (int r = 0; r < table_.rows(); ++r) {
-      if (room(r) > reach + kSlack) continue;
-      const bool better = row < 0 || (flat > n ? table_.row_variable(r) < table_.row_variable(row)
-                                               : std::abs(speed[r]) > std::abs(speed[row]));
-      if (better) row = r;
-    }
-    flat = reach > kSlack ? 0 : flat + 1;
+    degenerate = step > kSlack ? 0 : degenerate + 1;
     table_.pivot(row, column);
     ++pivots_;
     ++since_refresh_;
   }
   return Top::kStalled;
+}
+
+// The nonbasic variable along which sign times the motion grows fastest, and whether it is increased or decreased; by
+// Bland's rule the first one. −1: none.
+int ModeTable::ascending_column(double sign, bool bland, double& direction) const {
+  const double* slopes = table_.row(problem_->n + 1);
+  int column = -1;
+  double steepest = kSlope;
+  for (int s = 0; s < problem_->n; ++s) {
+    const Kind k = kind(table_.col_variable(s));
+    if (k == Kind::kZero) continue;
+    const double slope = k == Kind::kFree ? std::abs(slopes[s]) : sign * slopes[s];
+    const bool later = bland && column >= 0 && table_.col_variable(s) > table_.col_variable(column);
+    if (slope <= (bland ? kSlope : steepest) || later) continue;
+    steepest = slope;
+    direction = k == Kind::kFree ? std::copysign(1.0, sign * slopes[s]) : 1;
+    column = s;
+  }
+  return column;
+}
+
+// The row that limits a column's variable first, and how far it may move; of several the one with the largest entry, by
+// Bland's rule the first one. −1: none does.
+int ModeTable::blocking_row(int column, double direction, bool bland, double& step) {
+  const double* speed = table_.column(column);
+  const auto ratio = [&](int r) {  // how far the variable may move until row r blocks
+    if (is_cost(r)) return std::numeric_limits<double>::infinity();
+    const Kind k = kind(table_.row_variable(r));
+    const double rate = direction * speed[r];
+    if (k == Kind::kFree || std::abs(rate) <= kPivot || (k == Kind::kNonnegative && rate > 0))
+      return std::numeric_limits<double>::infinity();
+    return k == Kind::kZero ? 0.0 : std::max(table_.value(r), 0.0) / -rate;
+  };
+  step = std::numeric_limits<double>::infinity();
+  for (int r = 0; r < table_.rows(); ++r) step = std::min(step, ratio(r));
+  int row = -1;
+  if (step == std::numeric_limits<double>::infinity()) return row;
+  for (int r = 0; r < table_.rows(); ++r) {
+    if (ratio(r) > step + kSlack) continue;
+    const bool better = row < 0 || (bland ? table_.row_variable(r) < table_.row_variable(row)
+                                          : std::abs(speed[r]) > std::abs(speed[row]));
+    if (better) row = r;
+  }
+  return row;
+}
+
+void ModeTable::take_ray(int column, double direction) {
+  const double* speed = table_.column(column);
+  ray_.assign(kind_.size(), 0.0);
+  ray_[table_.col_variable(column)] = direction;
+  for (int r = 0; r < table_.rows(); ++r) {
+    if (!is_cost(r)) ray_[table_.row_variable(r)] = direction * speed[r];
+  }
 }
 
 double ModeTable::value(int variable) const {

@@ -13,7 +13,7 @@ namespace deft::solvers::lcp {
 namespace {
 
 constexpr double kNoise = 1e-9;  // entries below this of the largest of their row are rounding, for the choice of units
-constexpr double kZero = 1e-14;  // entries below this, in natural units, are rounding of zero and left out
+constexpr double kZero = 1e-14;  // scaled entries below this are rounding of zero and left out
 constexpr double kAlike = 4;     // times larger or smaller: largest entries that are about as large as before
 constexpr int kPasses = 2;       // more change little
 constexpr int kLargestExponent = 900;  // factors stay far from overflow
@@ -30,7 +30,7 @@ double balancing(double a, double b) {
   return power_of_two(std::clamp(exponent, -kLargestExponent, kLargestExponent));
 }
 
-// Lanes of their own, so that the compiler need not keep an order.
+// Separate results per lane, so that the compiler may vectorise.
 constexpr int kOwn = 8;
 
 double largest(const double* values, int count) {
@@ -190,7 +190,7 @@ void ScaledComplementarity::equilibrate() {
   col.assign(size, 1.0);
   high_.resize(ld);
   low_.resize(ld);
-  // The first pass makes the largest entry of each row and column one: then what is rounding can be told.
+  // The first pass makes the largest entry of each row and column one: then small entries are known to be rounding.
   for (int pass = 0; pass <= kPasses; ++pass) {
     for (int i = 0; i < n; ++i) {
       double* values = M_row(i);

@@ -1,5 +1,5 @@
 #pragma once
-// A complementarity problem in natural units, row-major and padded for the kernels. Internal to solvers.
+// A complementarity problem in scaled units, row-major and padded for the kernels. Internal to solvers.
 
 #include <vector>
 
@@ -12,17 +12,19 @@ namespace deft::solvers::lcp {
 /// problem (rows and columns that entries connect: forces and motions of a quasistatic problem are two): it makes what
 /// drives the part one, the largest −q_i (|q_i| of free rows), or where nothing does the largest |q_i|.
 struct ScaledComplementarity {
-  int n = 0, ld = 0;             // ld: n padded to whole lanes
+  int n = 0, ld = 0;             // pairs and free variables; n padded to whole lanes
   std::vector<double> M;         // n × ld, padding zero
   std::vector<double> q;         // n
   std::vector<double> row, col;  // ρ, ζ
   std::vector<char> free;        // 1: w_i = 0 and z_i of any sign
-  int num_free = 0;
+  int num_free = 0;              // number of ones in `free`
 
   /// Takes over a checked program. Allocates when it grows. @param like_last  with the factors of the last program of
   /// this size, if the largest entries of all rows and columns are about as large as they were: for sequences.
   void assign(const ComplementarityProgram& program, bool like_last = false);
+  /// Row i of M̂, ld entries.
   double* M_row(int i) { return M.data() + static_cast<std::ptrdiff_t>(i) * ld; }
+  /// The same.
   const double* M_row(int i) const { return M.data() + static_cast<std::ptrdiff_t>(i) * ld; }
 
  private:
@@ -32,6 +34,7 @@ struct ScaledComplementarity {
   void find_peaks();
   void normalise_parts();
   void collect_part(int first);
+
   std::vector<double> high_, low_;             // extremes of columns
   std::vector<double> plain_row_, plain_col_;  // factors before the parts have theirs
   std::vector<double> peaks_, last_peaks_;     // largest entries of rows, then of columns

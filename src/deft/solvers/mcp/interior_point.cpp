@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kBoundary = 0.99;  // share of the way to the boundary
 constexpr int kHalvings = 20;
-constexpr double kCentring = 0.1;  // κ over the mean of y_i s_i after a long step
-constexpr double kBehind = 10;     // equations that lag this much behind hold κ
-constexpr double kShortStep = 0.3, kLost = 1e-5;
-constexpr double kDamping = 1e-6;  // of damped steps, at least κ
+constexpr double kCentring = 0.1;                 // κ over the mean of y_i s_i after a long step
+constexpr double kBehind = 10;                    // κ stays while the residual of the equations exceeds so many √κ
+constexpr double kShortStep = 0.3, kLost = 1e-5;  // lengths: of a step after which κ falls less, of one that ends it
+constexpr double kDamping = 1e-6;                 // of damped steps, at least κ
 
 }  // namespace
 

@@ -8,9 +8,9 @@
 namespace deft::solvers::mcp {
 namespace {
 
-constexpr double kProximal[] = {0, 1e-4, 1e-2, 1, 10, 100};
+constexpr double kProximal[] = {0, 1e-4, 1e-2, 1, 10, 100};  // weights, tried in turn
 constexpr int kSearchHalvings = 8;
-constexpr double kWork = 2e8;  // multiplications of one linear problem: what pivoting needs, not its verdicts
+constexpr double kWork = 2e8;  // multiplications of one linear problem: enough for pivoting, not for proofs
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool McpJosephyNewton::advance(const McpBudget& budget) {
   return false;
 }
 
-// Where y_i < 0 the linear problem starts from there all the same: only its solution must not be negative.
+// The problem linearised at y, which may have negative entries: only its solution must not.
 bool McpJosephyNewton::linearised(double proximal, const McpBudget& budget) {
   program_.M = Eigen::MatrixXd::Zero(n_, n_);
   if (now_.J.dense()) {

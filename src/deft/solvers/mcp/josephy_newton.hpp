@@ -13,15 +13,16 @@
 namespace deft::solvers::mcp {
 
 /// y⁺ solves the problem linearised at y: w = f + J (y⁺ − y) + ε(y⁺ − y), w_i = 0 (free), 0 ≤ y⁺_i ⟂ w_i ≥ 0, ε = 0 or,
-/// where that has no solution or leads nowhere, a proximal weight. The way there is cut until ½|Φ|² falls below the
-/// largest of the last five values.
+/// where that has no solution or no descent, a proximal weight. The step to y⁺ is shortened until ½|Φ|² falls below the
+/// largest of the last five values. Allocates.
 class McpJosephyNewton {
  public:
   static constexpr int kLargest = 400;  // unknowns: the linear problems are dense
-  /// From `start` (scaled). @returns whether the residual fell below `target`.
+  /// From `start` (scaled, size of the problem). @returns whether the residual fell to `target`; false at once for more
+  /// than kLargest unknowns.
   bool solve(ScaledMcp& problem, const double* start, double target, const McpBudget& budget);
-  const std::vector<double>& y() const { return now_.y; }
-  int iterations() const { return iterations_; }
+  const std::vector<double>& y() const { return now_.y; }  // the last point, scaled, padded with zeros
+  int iterations() const { return iterations_; }           // linear problems of the last call
 
  private:
   bool advance(const McpBudget& budget);

@@ -10,8 +10,8 @@
 
 namespace deft::solvers::mcp {
 
-/// Solves (diag(a) + diag(b) J) x = r and its least-squares form. Keeps factors and scratch; dense systems of repeated
-/// size do not allocate.
+/// Solves (diag(a) + diag(b) J) x = r, J n × n, and its least-squares form. Keeps factors and scratch; dense systems of
+/// repeated size do not allocate.
 class McpLinear {
  public:
   /// Factors the matrix; where b_i = 0 (then a_i ≠ 0) unknown i is eliminated. @returns false if it is singular: a
@@ -20,7 +20,7 @@ class McpLinear {
   /// x ← solution for x = r, n entries. After `factor` with the same J, a, b. @returns whether it is finite.
   bool solve(const McpMatrix& J, const double* a, const double* b, double* x);
   /// x ← −(AᵀA + μ)⁻¹ g with A = diag(a) + diag(b) J and μ = `damping`, not below what rounding of AᵀA hides.
-  /// @returns whether it is finite.
+  /// Independent of `factor`. @returns whether x was found and is finite.
   bool damped(const McpMatrix& J, const double* a, const double* b, double damping, const double* g, double* x);
 
  private:

@@ -1,4 +1,4 @@
-// The judge of nonlinear complementarity problems: shares no code with the methods.
+// The certifier of nonlinear complementarity problems: shares no code with the methods.
 
 #include <fmt/format.h>
 

@@ -17,17 +17,17 @@
 namespace deft::solvers::mcp {
 namespace {
 
-constexpr int kRefusals = 4;       // points of a method that are no solutions once pairs are moved to their zeros
+constexpr int kRefusals = 4;       // points of a method that are no solutions once pairs are moved to zero
 constexpr double kTighter = 1e-2;  // factor of the target after each
-constexpr int kPatience = 15;      // iterations without halving ½|Φ|² before others try
+constexpr int kPatience = 15;      // iterations without halving ½|Φ|² before the fallbacks
 constexpr double kDisplaced[] = {0.1, 0.3, 1, 0.1, 1, 10};  // of restarts
 constexpr int kNearRestarts = 3, kFarRestarts = 6;          // restarts before, and with those after the other methods
-constexpr int kAfterRestart = 30;
-constexpr double kLifts[] = {0.1, 1};                     // distance from zero at which the path begins
-constexpr double kRelaxed[] = {1e-3, 1e-6, 1e-9, 1e-12};  // κ at which the plain method is tried
-constexpr int kPathIterations = 60, kAfterPath = 15;
-constexpr int kLinearProblems = 60;
-constexpr double kDetermined = 1e-10;  // pivot below which derivatives count as not unique
+constexpr int kAfterRestart = 30;                           // iterations of the plain method from a restart
+constexpr double kLifts[] = {0.1, 1};                       // distance from zero at which the path begins
+constexpr double kRelaxed[] = {1e-3, 1e-6, 1e-9, 1e-12};    // κ at which the plain method is tried
+constexpr int kPathIterations = 60, kAfterPath = 15;        // of the interior point, of the plain method after it
+constexpr int kLinearProblems = 60;                         // of Josephy and Newton's method
+constexpr double kDetermined = 1e-10;                       // pivot below which derivatives count as not unique
 
 }  // namespace
 
@@ -44,8 +44,8 @@ class McpSolver::Impl {
     if (settings.fallbacks &&
         (restarts(0, kNearRestarts) || interior_point() || josephy_newton() || restarts(kNearRestarts, kFarRestarts)))
       return result_;
-    const Status given_up = plain == End::kIterations ? Status::kIterationLimit : Status::kNumericalFailure;
-    result_.status = out_of_time() ? Status::kTimeLimit : given_up;
+    const Status failure = plain == End::kIterations ? Status::kIterationLimit : Status::kNumericalFailure;
+    result_.status = out_of_time() ? Status::kTimeLimit : failure;
     return result_;
   }
 
@@ -130,8 +130,8 @@ class McpSolver::Impl {
     return McpSemismooth::End::kStalled;
   }
 
-  // The plain method from the start, displaced at random: by ± kDisplaced natural units, or as much of itself. Where it
-  // failed it was held by a narrow valley of |Φ|, which most other starts avoid.
+  // The plain method from the start, displaced at random: by ± kDisplaced scaled units, or as much of itself. Where it
+  // failed it was mostly in a narrow valley of |Φ|, which most other starts avoid.
   bool restarts(int first, int end) {
     for (int k = first; k < end && !out_of_time(); ++k) {
       again_ = start_;
@@ -178,8 +178,8 @@ class McpSolver::Impl {
     return settings.time_limit_s < std::numeric_limits<double>::infinity() && clock_.seconds() > settings.time_limit_s;
   }
 
-  // Judges y, where f was found, with complementary entries at zero where y_i ≤ f_i; if that is no solution, with
-  // negative ones at zero. Keeps what is the best so far. @returns whether a solution was found.
+  // Certifies y, where f was found, with complementary entries at zero where y_i ≤ f_i; if that is no solution, with
+  // negative ones at zero. Keeps the best point so far. @returns whether a solution was found.
   bool propose(const std::vector<double>& y, const std::vector<double>& f, const char* method) {
     if (f.empty() && problem_.size() > 0) return false;
     return propose(y, f, true, method) || propose(y, f, false, method);

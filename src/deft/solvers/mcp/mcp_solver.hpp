@@ -16,26 +16,30 @@
 
 namespace deft::solvers::mcp {
 
-/// Solves problems one after the other; keeps scratch. One object per thread. A solve by plain Newton of repeated size
-/// does not allocate (dense problems).
+/// Solves problems one after the other; keeps scratch. One object per thread. A solve by the plain method of repeated
+/// size does not allocate (dense problems).
 class McpSolver {
  public:
+  /// Settings are checked by `solve`.
   explicit McpSolver(McpSettings settings = {});
   ~McpSolver();
   McpSolver(McpSolver&&) noexcept;
   McpSolver& operator=(McpSolver&&) noexcept;
 
-  /// From `start` (size entries; complementary ones may be negative, and are moved to 0).
-  /// @throws std::invalid_argument for wrong sizes, scales that are not positive, NaN in `start`.
+  /// From `start` (size entries in the problem's units; complementary ones may be negative, and are moved to 0). The
+  /// result is valid until the next call. @throws std::invalid_argument for wrong sizes, scales that are not positive,
+  /// entries of `start` that are not finite, and settings out of range.
   const McpResult& solve(McpFunction& function, std::span<const double> start);
+  /// May be changed between solves.
   McpSettings& settings();
 
   /// Implicit derivatives at a solution: with ∂F/∂p as columns of `dF` (size × parameters) writes ∂z/∂p into `dz`.
-  /// Pairs with z_i > F_i (scaled) keep F_i = 0, the others z_i = 0. @returns false if that system is singular. `kink`
-  /// (may be null) tells whether a pair has both z_i and F_i below `biactive` (scaled): the derivative is then
-  /// one-sided. With `determined` a singular system is solved, too, if it has solutions: entries of z with determined =
-  /// 0 (a contact point of bodies apart, one of two redundant multipliers) have one of many derivatives, all others
-  /// their own.
+  /// Pairs with z_i > F_i (scaled) keep F_i = 0, the others z_i = 0. `nonsmooth` (may be null) is set where a pair has
+  /// both z_i and F_i below `biactive` (scaled): the derivative is then one-sided. With `determined` (size entries) a
+  /// singular system is solved, too, if it has solutions: entries of z with determined = 0 (a contact point of bodies
+  /// apart, one of two redundant multipliers) have one of many derivatives, all others their own.
+  /// @returns false if F is not defined at z, or if the system is singular and has no solution or none is wanted.
+  /// @throws std::invalid_argument for wrong sizes of z and dF.
   bool sensitivity(McpFunction& function, std::span<const double> z, const Eigen::MatrixXd& dF, Eigen::MatrixXd& dz,
                    bool* nonsmooth = nullptr, double biactive = 1e-8, std::vector<char>* determined = nullptr);
 

@@ -14,10 +14,10 @@ constexpr int kNewtonHalvings = 10, kDampedHalvings = 30;
 constexpr double kHeavy = 1e-2;  // largest weight of damped steps
 constexpr int kPolish = 3;
 constexpr double kExact = 1e-15;  // residual that no step improves
-constexpr double kShort = 1e-4;   // of max(1, |y|): a polishing step that is longer leaves for another solution
+constexpr double kShort = 1e-4;   // of max(1, |y|): a longer polishing step may lead to another solution
 constexpr double kNear = 1e-7;    // residual below which kStill iterations without halving it end the search
 constexpr int kStill = 8;
-constexpr int kCircling = 10;  // iterations without a lower |Φ|, after which it must fall below the last ones
+constexpr int kCycling = 10;  // iterations without a lower |Φ|, after which it must fall below the last ones
 
 }  // namespace
 
@@ -52,7 +52,7 @@ McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start,
     if (waiting >= budget.patience) return End::kStalled;
     since = now_.merit < lowest ? 0 : since + 1;
     lowest = std::min(lowest, now_.merit);
-    if (since >= kCircling) {
+    if (since >= kCycling) {
       merits_.fill(*std::min_element(merits_.begin(), merits_.end()));
       since = 0;
     }
@@ -148,8 +148,8 @@ bool McpSemismooth::search(int halvings, double slope) {
   return false;
 }
 
-// More steps while they improve: rounding is all that shall remain. Only short ones: where solutions are not isolated
-// the motion must not leave for another one.
+// More steps while they improve, so that only rounding remains. Only short ones: where solutions are not isolated the
+// iterate must not move to another one.
 void McpSemismooth::polish() {
   for (int round = 0; round < kPolish && now_.residual > kExact; ++round) {
     active_rows();

@@ -15,10 +15,11 @@ namespace deft::solvers::mcp {
 
 /// When a method has to stop.
 struct McpBudget {
-  int iterations = 60;
-  int patience = 1000000;  // iterations without halving ½|Φ|², after which others may do better
-  double time_limit_s = std::numeric_limits<double>::infinity();
-  const Stopwatch* clock = nullptr;
+  int iterations = 60;     // of this method
+  int patience = 1000000;  // iterations without halving ½|Φ|², after which other methods may do better
+  double time_limit_s = std::numeric_limits<double>::infinity();  // on the clock
+  const Stopwatch* clock = nullptr;                               // no time limit without one
+  /// Whether the clock is beyond the limit.
   bool out_of_time() const {
     return time_limit_s < std::numeric_limits<double>::infinity() && clock && clock->seconds() > time_limit_s;
   }
@@ -30,14 +31,22 @@ struct McpBudget {
 /// not isolated. The last two are shortened until ½|Φ|² falls below the largest of the last five values.
 class McpSemismooth {
  public:
-  enum class End { kSolved, kStalled, kIterations, kTime };
-  /// From `start` (scaled; complementary entries ≥ 0). Ends at a residual below `target`, polished.
+  /// Why a solve ended.
+  enum class End {
+    kSolved,      // the residual is at most the target
+    kStalled,     // no step descends, progress is too slow, or f is not defined at the start
+    kIterations,  // the budget of iterations is spent
+    kTime,        // the time is over
+  };
+  /// From `start` (scaled, size of the problem; complementary entries ≥ 0). Ends at a residual of at most `target`,
+  /// polished.
   End solve(ScaledMcp& problem, const double* start, double target, const McpBudget& budget);
-  /// The point with the least residual, and f there (empty if it is not defined).
+  /// The point with the least residual, scaled, padded with zeros.
   const std::vector<double>& y() const { return best_; }
+  /// f there; empty if it is not defined at the start.
   const std::vector<double>& f() const { return best_f_; }
-  double residual() const { return best_residual_; }
-  int iterations() const { return iterations_; }
+  double residual() const { return best_residual_; }  // there, infinite if f is not defined at the start
+  int iterations() const { return iterations_; }      // of the last call, polishing steps included
 
  private:
   bool advance();
