@@ -40,6 +40,7 @@ class ModelReader {
   ModelSpec read(const XMLElement& model);
 
  protected:
+  /// Red, green, blue and opacity, each 0 … 1.
   using Rgba = std::array<double, 4>;
 
   // What a format adds, in the order in which it is asked for.
@@ -50,11 +51,13 @@ class ModelReader {
   virtual void read_header(const XMLElement& model, ModelSpec& spec) = 0;
   /// X_ML of a link whose name and place are read.
   virtual RigidTransform link_pose(const XMLElement& element, const LinkSpec& link) = 0;
+  /// Mass, centre of mass and moments of an `<inertial>`, in the link frame.
   virtual InertialSpec inertial(const XMLElement& element) = 0;
   /// X_LG of a collision or visual.
   virtual RigidTransform geometry_pose(const XMLElement& element, const LinkSpec& link) = 0;
-  /// The coefficients of <drake:proximity_properties>, and what else the format has.
+  /// The coefficients of `<drake:proximity_properties>`, and what else the format has.
   virtual void friction(const XMLElement& collision, GeometrySpec& geometry);
+  /// Nothing where the visual has no colour.
   virtual std::optional<Rgba> colour(const XMLElement& visual) = 0;
   /// Whether a link that was read is one of the model's.
   virtual bool is_kept(const XMLElement& /*element*/, const LinkSpec& /*link*/) { return true; }
@@ -62,6 +65,7 @@ class ModelReader {
   virtual void connect(const XMLElement& element, JointSpec& joint) = 0;
   /// Kind and axes of a joint.
   virtual void set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) = 0;
+  /// The model's frames, after its links and joints.
   virtual void read_frames(const XMLElement& /*model*/, ModelSpec& /*spec*/) {}
 
   // Where the numbers of an element stand.
@@ -72,6 +76,7 @@ class ModelReader {
   virtual double length(const XMLElement& shape, const char* name, bool zero_allowed) = 0;
   /// Three lengths of a shape [m].
   virtual Eigen::Vector3d lengths(const XMLElement& shape, const char* name) = 0;
+  /// Nothing after an error, or where the file of a visual is not found.
   virtual std::optional<MeshSpec> mesh(const XMLElement& element, bool is_collision) = 0;
   /// A shape that this format alone has; nothing if `type` is none.
   virtual std::optional<ShapeSpec> own_shape(const XMLElement& element, const std::string& type) = 0;
@@ -81,11 +86,14 @@ class ModelReader {
 
   // Errors of joints.
 
+  /// The joint type is not supported.
   void refuse_type(const XMLElement& element, const std::string& type, const JointSpec& joint);
+  /// The joint has no child element `tag`.
   void refuse_missing(const XMLElement& element, const char* tag, const JointSpec& joint);
+  /// An error if `axis`, read from `element`, is zero.
   void refuse_zero_axis(const XMLElement& element, const Eigen::Vector3d& axis, const std::string& joint);
 
-  XmlReader& xml_;
+  XmlReader& xml_;  // of the file
 
  private:
   LinkSpec link(const XMLElement& element);
