@@ -1,5 +1,6 @@
 #pragma once
-// Control of a linear complementarity system over a horizon, in plain numbers: system, program, point, verdict.
+// Control of a linear complementarity system over a horizon, in plain numbers: system, program, trajectory,
+// certificate.
 //
 //   min  Σ_{k<N} (x_k − x_d,k)ᵀQ(x_k − x_d,k) + u_kᵀR u_k  +  (x_N − x_d,N)ᵀQ_f(x_N − x_d,N)
 //   s.t. x_{k+1} = A x_k + B u_k + C γ_{k+1} + F,   x_0 given,

@@ -1,5 +1,5 @@
 #pragma once
-// From inputs to feasible trajectories: the system is simulated with given inputs, the modes that occur are held, and
+// From inputs to feasible trajectories: the system is simulated with given inputs, the modes that occur are fixed, and
 // the convex program that they leave is solved; pairs at the corner of both modes then change sides while that pays.
 // Internal to solvers.
 
