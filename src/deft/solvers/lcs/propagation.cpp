@@ -140,14 +140,14 @@ void LcsPropagation::propagate_own(Stage& stage, const Row& row) const {
   if (stage.hi[s] == 0 && stage.hi[gamma] == 0) return;
   const double factor = -row.terms[row.own].a;
   const Range others = range(stage, row, s, gamma);
-  double rest = others.least_open == 0 ? row.rhs - others.least : kInfinity,   // the upper end of rest
-      minus_rest = others.most_open == 0 ? others.most - row.rhs : kInfinity;  // and of −rest
-  const double multiplier = std::max(0.0, factor > 0 ? minus_rest / factor : rest / -factor);
-  if (rest >= stage.hi[s] && multiplier >= stage.hi[gamma]) return;
+  double rest_upper = others.least_open == 0 ? row.rhs - others.least : kInfinity,  // ends of rest
+      minus_rest_lower = others.most_open == 0 ? others.most - row.rhs : kInfinity;
+  const double multiplier = std::max(0.0, factor > 0 ? minus_rest_lower / factor : rest_upper / -factor);
+  if (rest_upper >= stage.hi[s] && multiplier >= stage.hi[gamma]) return;
   const double sum_error = error(stage, row);
-  rest += sum_error, minus_rest += sum_error;
-  reduce_upper(stage, s, upwards(std::max(0.0, rest)));
-  reduce_upper(stage, gamma, upwards(std::max(0.0, factor > 0 ? minus_rest / factor : rest / -factor)));
+  rest_upper += sum_error, minus_rest_lower += sum_error;
+  reduce_upper(stage, s, upwards(std::max(0.0, rest_upper)));
+  reduce_upper(stage, gamma, upwards(std::max(0.0, factor > 0 ? minus_rest_lower / factor : rest_upper / -factor)));
 }
 
 /// γ_i = 0, or one of the slacks that it lifts is zero.

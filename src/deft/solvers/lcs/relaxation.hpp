@@ -3,6 +3,7 @@
 // = 0 for pairs whose mode is fixed, and for open pairs with γ_i ≤ L, s_i ≤ S the hull of {γ_i s_i = 0}:  S γ_i + L s_i
 // ≤ L S.  Internal to solvers.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,11 @@ class LcsRelaxation {
     double lambda = 0, target = 0;
   };
 
+  struct Violation {
+    int row = -1, side = 0;  // row −1: none; side as Active
+    double target = 0;       // the bound that is violated
+  };
+
   bool is_cut(int row) const { return row >= rows_; }
   double value(int row) const;
   double lower(int row) const { return is_cut(row) ? -std::numeric_limits<double>::infinity() : lo_[row]; }
@@ -77,7 +83,10 @@ class LcsRelaxation {
   End climb(double cutoff);
   double distance_to_centre() const;
   End recentre(double cutoff, int round);
-  int most_violated(double& target, int& side) const;
+  Violation most_violated() const;
+  bool step_on_working_set();
+  double largest_residual() const;
+  std::optional<End> admit(const Violation& violation);
   bool step_along_null(int direction, double& length);
   double energy_of_step(int row);
   void add_to_rows(int row, double lambda);
