@@ -175,7 +175,7 @@ inline LcsMpcProgram random_lcs_program(std::uint64_t seed, int pairs) {
 /// What trying all modes finds.
 struct AllModes {
   double cost = std::numeric_limits<double>::infinity();  // infinity: no trajectory
-  int failures = 0;                                       // convex programs without a verdict
+  int failures = 0;                                       // convex programs without a status
   VectorXd best;                                          // (u_0, γ_1, u_1, …) of that cost; empty: none
 };
 

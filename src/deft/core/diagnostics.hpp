@@ -9,12 +9,10 @@
 
 namespace deft {
 
-/// A place in a user's file. Lines and columns count from 1; 0 means unknown. An empty file name means the command
-/// line.
+/// A place in a user's file. An empty file name means the command line.
 struct SourceLocation {
-  std::string file;
-  int line = 0;
-  int column = 0;
+  std::string file;          // path
+  int line = 0, column = 0;  // from 1; 0: unknown
 };
 
 /// Errors stop the reading once all are collected; warnings do not.
@@ -22,9 +20,9 @@ enum class Severity { kError, kWarning };
 
 /// One thing that is wrong or suspicious, and where.
 struct Diagnostic {
-  Severity severity = Severity::kError;
-  SourceLocation where;
-  std::string message;
+  Severity severity = Severity::kError;  // kError: the input is refused
+  SourceLocation where;                  // what it is about
+  std::string message;                   // without place and severity, which to_string adds
 };
 
 /// `file:line:column: error: message`, leaving out what is unknown.
@@ -33,14 +31,16 @@ std::string to_string(const Diagnostic& diagnostic);
 /// Collects the errors and warnings of one reading, in the order found.
 class Diagnostics {
  public:
+  /// Adds an error; reading may go on.
   void error(const SourceLocation& where, std::string message);
+  /// Adds a warning.
   void warning(const SourceLocation& where, std::string message);
   /// A warning given once per `key`, however often the cause occurs (one per unsupported tag, say).
   void warning_once(std::string_view key, const SourceLocation& where, std::string message);
 
-  bool has_errors() const { return errors_ > 0; }
-  int error_count() const { return errors_; }
-  std::span<const Diagnostic> all() const { return entries_; }
+  bool has_errors() const { return errors_ > 0; }               // whether any entry is an error
+  int error_count() const { return errors_; }                   // entries that are errors
+  std::span<const Diagnostic> all() const { return entries_; }  // in the order found; valid until the next is added
 
   /// @throws InputError with every entry if there is an error among them.
   void throw_if_errors() const;
@@ -54,15 +54,19 @@ class Diagnostics {
 /// Bad input: one message that lists every diagnostic. The command line turns it into exit code 2.
 class InputError : public std::runtime_error {
  public:
+  /// Keeps a copy of the diagnostics; what() has one line for each.
   explicit InputError(std::span<const Diagnostic> diagnostics);
+  /// A single error.
   InputError(const SourceLocation& where, std::string message);
+  /// The copies, warnings among them; they live as long as this object.
   std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
 
  private:
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// "; did you mean 'palm_link'?" for the candidate nearest to `name`, or "; valid: a, b, c" when none is near, or "".
+/// The end of a message about an unknown name: "; did you mean 'palm_link'?" for the candidate nearest to `name` by
+/// edit distance (case ignored), or "; valid: a, b, c" (the first twelve) when none is near, or "" without candidates.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace deft

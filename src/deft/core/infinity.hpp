@@ -4,6 +4,7 @@
 
 namespace deft {
 
+/// +∞: no bound, no limit.
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace deft

@@ -4,13 +4,13 @@
 
 namespace deft {
 
-/// Wall time since construction or the last `restart`, in seconds or microseconds.
+/// Wall time by the steady clock since construction or the last `restart`.
 class Stopwatch {
  public:
   Stopwatch() : start_(Clock::now()) {}
-  void restart() { start_ = Clock::now(); }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-  double microseconds() const { return 1e6 * seconds(); }
+  void restart() { start_ = Clock::now(); }                                                        // from zero again
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }  // elapsed [s]
+  double microseconds() const { return 1e6 * seconds(); }                                          // elapsed [µs]
 
  private:
   using Clock = std::chrono::steady_clock;

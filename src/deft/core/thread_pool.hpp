@@ -10,7 +10,8 @@
 
 namespace deft {
 
-/// The caller and some helpers, who share the items of each run.
+/// The thread that calls `run` and workers − 1 threads that live as long as the pool, which share the items of each
+/// run. `run` may be called from one thread at a time.
 class ThreadPool {
  public:
   /// @param workers  ≥ 1, the caller among them. @param work  called as work(worker, item), at once for different
@@ -20,7 +21,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Does the items 0 … count − 1, in any order, and returns when all are done. @throws what an item threw first.
+  /// Does the items 0 … count − 1, in any order, and returns when all are done.
+  /// @throws what an item threw first; the worker that threw takes no more items of this run, the others go on.
   void run(int count);
 
  private:

@@ -15,8 +15,8 @@ struct SymmetricEigen {
 };
 /// The same of a 3 × 3 matrix.
 struct SymmetricEigen3 {
-  Eigen::Vector3d values;
-  Eigen::Matrix3d vectors;
+  Eigen::Vector3d values;   // ascending
+  Eigen::Matrix3d vectors;  // orthonormal columns
 };
 
 /// Spectral decomposition of a symmetric matrix, of which the lower triangle is read.
@@ -32,15 +32,15 @@ Eigen::Vector3d symmetric_eigenvalues(const Eigen::Matrix3d& A);
 /// decomposition.
 class LeastSquares {
  public:
-  /// @param A  any shape.  @param threshold  pivots below this part of the largest count as zero; 0: rounding of
-  /// doubles.
+  /// Factors A [m × n] of any shape.  @param threshold  pivots below this part of the largest count as zero; 0:
+  /// rounding of doubles.
   explicit LeastSquares(const Eigen::MatrixXd& A, double threshold = 0);
   ~LeastSquares();
   LeastSquares(LeastSquares&&) noexcept;
   LeastSquares& operator=(LeastSquares&&) noexcept;
 
-  Eigen::VectorXd solve(const Eigen::VectorXd& b) const;
-  Eigen::MatrixXd solve(const Eigen::MatrixXd& B) const;
+  Eigen::VectorXd solve(const Eigen::VectorXd& b) const;  // x [n] for one right-hand side b [m]
+  Eigen::MatrixXd solve(const Eigen::MatrixXd& B) const;  // X [n × k], column by column, for B [m × k]
 
  private:
   struct Factor;

@@ -11,7 +11,7 @@
 
 namespace deft {
 
-/// The names of a formula's variables where nobody says others: t alone.
+/// The names of a formula's variables where none are given: t alone.
 inline constexpr std::array<std::string_view, 1> kTimeAlone{"t"};
 
 /// A number that depends on named variables: + − * / ^ (from the right, before the sign: −2^2 = −4), parentheses,
@@ -44,16 +44,16 @@ class Formula {
 };
 
 /// Something that is true or not: formulas compared by < <= > >= == !=, joined by && || ! (or `and`, `or`, `not`), from
-/// the loosest: ||,
-/// &&, !, comparisons, sums. ! applies to all of the comparison that follows: !a < b is !(a < b). Numbers are no
-/// conditions and conditions no numbers: a < b < c and !a are errors. Comparisons with what has no value (NaN) are
-/// false, != is true.
+/// the loosest: ||, &&, !, comparisons, sums. ! applies to all of the comparison that follows: !a < b is !(a < b).
+/// Numbers are no conditions and conditions no numbers: a < b < c and !a are errors. Comparisons with what has no value
+/// (NaN) are false, != is true.
 class Condition {
  public:
   /// @throws std::invalid_argument as Formula.
   explicit Condition(std::string_view text, std::span<const std::string_view> variables = kTimeAlone);
   /// No allocation.  @param values  one per variable, in the order of their names.
   bool operator()(std::span<const double> values) const;
+  /// Whether it names the variable of that index.
   bool depends_on(std::size_t variable) const { return formula_.depends_on(variable); }
 
  private:

@@ -11,7 +11,8 @@ namespace deft {
 /// Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-/// A uniform number in (0, 1), 52 bits. @param index  below 2³², the place in the item's sequence.
+/// A uniform number in (0, 1), 52 bits. @param seed  of all numbers of a run. @param item  what draws: a sample, a
+/// command. @param index  the place in the item's sequence.
 double random_uniform(std::uint64_t seed, std::uint64_t item, std::uint32_t index);
 
 /// A standard normal number (Box and Muller, from two uniform ones). Independent of random_uniform.

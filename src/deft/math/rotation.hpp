@@ -26,10 +26,11 @@ Eigen::Vector4d multiply_quat_wxyz(const Eigen::Vector4d& a, const Eigen::Vector
 /// Rotation matrix of a [w x y z] quaternion, which is normalised first. @throws std::invalid_argument if its norm is 0
 /// or not finite.
 Eigen::Matrix3d rotation_from_quat_wxyz(const Eigen::Vector4d& quat_wxyz);
-/// Unit quaternion [w x y z] with w ≥ 0.
+/// Unit quaternion [w x y z] of a rotation matrix, w ≥ 0 (Shepperd's method).
 Eigen::Vector4d quat_wxyz_from_rotation(const Eigen::Matrix3d& R);
 /// Roll–pitch–yaw [rad], extrinsic x-y-z as in URDF, SDFormat and Drake: R = Rz(yaw) Ry(pitch) Rx(roll).
 Eigen::Matrix3d rotation_from_rpy(const Eigen::Vector3d& rpy);
+/// The inverse of rotation_from_rpy, pitch in [−π/2, π/2]; where cos(pitch) is below 1e-12 (gimbal lock) roll is 0.
 Eigen::Vector3d rpy_from_rotation(const Eigen::Matrix3d& R);
 
 /// The pose with rotation R and translation p [m].

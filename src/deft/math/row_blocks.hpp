@@ -13,14 +13,18 @@ namespace deft {
 /// Values are row-major, rows × number of columns. Appending does not allocate once the arena has grown.
 class RowBlocks {
  public:
+  /// A view of one block's values, rows(i) × number of its columns.
   using Block = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+  /// The same, read only.
   using ConstBlock = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
+  /// Removes all blocks; the memory stays for the next ones.
   void clear() {
     entries_.clear();
     cols_.clear();
     values_.clear();
   }
+  /// Number of blocks.
   int size() const { return static_cast<int>(entries_.size()); }
 
   /// Appends a zero block with a copy of `cols`; the returned view is valid until the next append.
@@ -38,11 +42,15 @@ class RowBlocks {
     entries_.pop_back();
   }
 
+  /// Number of rows of block i.
   int rows(int i) const { return entries_[i].rows; }
+  /// The columns of the wide matrix that block i covers, ascending; valid until the next append.
   std::span<const int> cols(int i) const {
     return {cols_.data() + entries_[i].first_col, to_size(entries_[i].num_cols)};
   }
+  /// The values of block i, valid until the next append.
   Block block(int i) { return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols}; }
+  /// The same, read only.
   ConstBlock block(int i) const {
     return {values_.data() + entries_[i].first_value, entries_[i].rows, entries_[i].num_cols};
   }

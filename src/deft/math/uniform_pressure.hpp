@@ -75,14 +75,16 @@ class UniformPressure {
 /// the first while it makes progress and the second where not.
 class SupportIteration {
  public:
+  /// Starts from support.typical(). @param support  must outlive this object.
   explicit SupportIteration(const UniformPressure& support) : support_(&support), K_(support.typical()) {}
   /// The quadratic form for the next problem.
   const Eigen::Matrix3d& K() const { return K_; }
-  /// Takes the twist of that problem. @param rest  speeds below it (scaled as in direction_error) count as rest, where
-  /// K has no part.
-  /// @returns whether K was that of this very twist, to `tolerance` in direction; otherwise K is renewed.
+  /// Takes the twist of that problem. @param rest  speeds (UniformPressure::speed) up to it count as rest, where K has
+  /// no part [m/s].  @param tolerance  of UniformPressure::direction_error.
+  /// @returns whether the iteration has converged: the support rests, or K was that of this very twist to `tolerance`;
+  /// otherwise K is computed at V.
   bool update(const Eigen::Vector3d& V, double rest, double tolerance);
-  /// Begins again, from the K at hand.
+  /// Forgets how the iteration has converged so far; K and the twist it belongs to stay.
   void restart();
 
  private:

@@ -15,20 +15,20 @@ namespace deft::multibody {
 /// Links welded into one rigid body. Its frame G is the frame of the joint that carries it, on the child's side;
 /// of a free group the frame of its base link; of group 0 the world.
 struct RigidGroup {
-  std::vector<int> bodies;
-  int joint = -1;  // index into KinematicTree::joints, −1 for group 0
+  std::vector<int> bodies;  // indices into KinematicTree::bodies, ascending
+  int joint = -1;           // index into KinematicTree::joints, −1 for group 0
 };
 
 /// A movable joint, or the freedom of a base that nothing holds.
 struct TreeJoint {
-  JointKind kind = JointKind::kFree;  // kAxes, kBall or kFree
-  std::string name;                   // "hand/joint_1"; of a free base "ball" or "hand/link"
-  int model = -1;
-  int parent_group = 0, child_group = 0;
+  JointKind kind = JointKind::kFree;                         // kAxes, kBall or kFree
+  std::string name;                                          // "hand/joint_1"; of a free base "ball" or "hand/link"
+  int model = -1;                                            // index into KinematicTree::models
+  int parent_group = 0, child_group = 0;                     // indices into KinematicTree::groups
   RigidTransform X_GJ = RigidTransform::Identity();          // joint frame in the parent group's frame
   std::vector<JointAxisSpec> axes;                           // kAxes
   RigidTransform X_WB_default = RigidTransform::Identity();  // kFree: pose in the default configuration
-  SourceLocation where;
+  SourceLocation where;                                      // of the joint, or of the free base's link
 };
 
 /// Everything Model needs to know of the world, in deft's order.
@@ -43,7 +43,8 @@ struct KinematicTree {
   std::vector<InertialSpec> inertials;                         // of each body; zero where the file says nothing
 };
 
-/// Assembles the tree. Everything wrong with it goes to `diagnostics`; after an error the tree is incomplete.
+/// Checks names and values (spec_checks), assembles the tree and checks it (tree_checks). Everything wrong goes to
+/// `diagnostics`; after an error the tree is incomplete.
 KinematicTree build_tree(const MultibodySpec& spec, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody

@@ -1,5 +1,5 @@
 #pragma once
-// The kinematics and inertia of a world of models: the only door to Pinocchio.
+// The kinematics and inertia of a world of models: the only interface to Pinocchio.
 //
 // Configuration q: models in declaration order, a model's free base first, then its joints in file order; free body
 // [qw qx qy qz x y z], ball joint [qw qx qy qz]. Velocity and displacement δ: free body [ω_W, v_W] (v of the body
@@ -26,14 +26,14 @@ struct BodyInfo {
   int model = -1;      // index of the model, −1 = world
   int parent = -1;     // body that a joint or weld hangs it on; −1 for the world and for free bodies
   int weld_group = 0;  // bodies with equal group never move against each other; 0 = welded to the world
-  double mass = 0;
+  double mass = 0;     // [kg]
 };
 
 /// One entry of q.
 struct CoordinateInfo {
-  std::string name;  // "ball/qw", "hand/joint_1", "tip/x"
-  std::string unit;  // "rad", "m", "1"
-  double lower = -kInfinity, upper = kInfinity;
+  std::string name;                              // "ball/qw", "hand/joint_1", "tip/x"
+  std::string unit;                              // "rad", "m", "1"
+  double lower = -kInfinity, upper = kInfinity;  // joint limits, in that unit
 };
 
 /// One entry of a velocity or displacement.
@@ -42,32 +42,34 @@ struct VelocityInfo {
   std::string unit;                              // of a displacement: "rad" or "m"
   double lower = -kInfinity, upper = kInfinity;  // joint limits of 1-dof coordinates
   int q_index = -1;                              // the coordinate it displaces, −1 for rotations
-  double effort_limit = kInfinity;
-  double damping = 0;
+  double effort_limit = kInfinity;               // [N·m or N], of the joint's actuator
+  double damping = 0;                            // as the file states it [N·m s/rad or N s/m]
 };
 
 /// Consecutive velocity indices.
-struct VelocityRange { int start = 0, size = 0; };
+struct VelocityRange {
+  int start = 0, size = 0;  // start … start + size − 1
+};
 
 /// A model of the world: where its entries are in q and in velocities.
 struct ModelInfo {
-  std::string name;
-  int first_q = 0, nq = 0, first_v = 0, nv = 0;
-  std::vector<int> bodies;
+  std::string name;                              // as declared
+  int first_q = 0, nq = 0, first_v = 0, nv = 0;  // its entries are first_q … first_q + nq − 1 of q, likewise of v
+  std::vector<int> bodies;                       // indices into Model::bodies, links in file order
   std::vector<std::string> joint_names;  // of its movable joints, as in the file, file order (without the free base)
-  bool floating_base = false;
-  bool inline_body = false;
-  double mass = 0;
+  bool floating_base = false;            // whether a base of it moves freely
+  bool inline_body = false;              // ModelSpec::inline_body
+  double mass = 0;                       // of all its links [kg]
 };
 
 /// Quantities that move with q; one per thread. Filled by Model::update.
 class Kinematics {
  public:
-  Kinematics();
+  Kinematics();  // of no model: make_kinematics makes one that update accepts
   ~Kinematics();
   Kinematics(Kinematics&&) noexcept;
   Kinematics& operator=(Kinematics&&) noexcept;
-  std::vector<RigidTransform> X_WB;  // per body; X_WB[0] = identity
+  std::vector<RigidTransform> X_WB;  // poses of the bodies in the world, per body; X_WB[0] = identity
 
  private:
   friend class Model;
@@ -85,28 +87,30 @@ class Model {
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  int nq() const;
-  int nv() const;
-  std::span<const BodyInfo> bodies() const;  // [0] is the world
-  std::span<const ModelInfo> models() const;
+  int nq() const;                                       // entries of q
+  int nv() const;                                       // entries of velocities and displacements
+  std::span<const BodyInfo> bodies() const;             // [0] is the world
+  std::span<const ModelInfo> models() const;            // as declared
   std::span<const CoordinateInfo> coordinates() const;  // size nq
   std::span<const VelocityInfo> velocities() const;     // size nv
   /// Index of a body by "model/link", "model::link", an inline body's name or "world"; −1 if there is none.
   int find_body(const std::string& name) const;
   /// Body and fixed offset of a link or frame by scoped name ("model::frame", a world frame, "world").
   struct FrameOnBody {
-    int body = -1;
-    RigidTransform X_BF = RigidTransform::Identity();
+    int body = -1;                                     // index of the body
+    RigidTransform X_BF = RigidTransform::Identity();  // pose of the frame in it; identity for a link
   };
+  /// Nothing if there is no such link or frame.
   std::optional<FrameOnBody> find_frame(const std::string& scoped_name) const;
 
-  /// Zero for joints, identity (or the file's default pose) for free bodies.
+  /// Zero for axes, the identity for ball joints, the file's default pose for free bodies; size nq.
   Eigen::VectorXd default_configuration() const;
-  /// q ⊕ δ; quaternions come out with unit norm. No allocation when `q_next` has the right size.
+  /// q_next = q ⊕ δ; quaternions come out with unit norm. No allocation when `q_next` has the right size.
   void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, Eigen::VectorXd& q_next) const;
   /// δ with q0 ⊕ δ = q1, rotations by Log. @throws std::invalid_argument for a wrong size (as integrate and update do).
   Eigen::VectorXd difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const;
 
+  /// The memory that `update` fills, for one thread; its values are meaningless before.
   Kinematics make_kinematics() const;
   /// Body poses and joint Jacobians at q. No allocation. Quaternions are normalised first.
   /// @throws std::invalid_argument for a q of the wrong size, a quaternion without direction, a Kinematics of another
@@ -123,8 +127,7 @@ class Model {
   /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates as blocks on `inertia_ranges`
   /// [kg, kg m, kg m²]. No allocation once grown.
   void mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const;
-  /// The same, nv × nv: at the q of the last update. Joint-space mass matrix in deft's velocity coordinates, nv × nv
-  /// [kg, kg m, kg m²]. No allocation when `M` has the right size.
+  /// The same as one matrix, nv × nv. No allocation when `M` has the right size.
   void mass_matrix(Kinematics& kinematics, Eigen::MatrixXd& M) const;
   /// At the q of the last update. Generalized force of gravity, size nv [N, N·m]. No allocation when `tau` has the
   /// right size.

@@ -270,13 +270,13 @@ TEST(LcsBounds, HoldEveryTrajectory) {
       if (!inside) continue;
       ++trajectories;
       ASSERT_FALSE(bounds.infeasible);
-      const auto held = [](const MatrixXd& value, const MatrixXd& lower, const MatrixXd& upper) {
+      const auto within = [](const MatrixXd& value, const MatrixXd& lower, const MatrixXd& upper) {
         return ((value - lower).array() >= -1e-9).all() && ((upper - value).array() >= -1e-9).all();
       };
-      EXPECT_TRUE(held(t.x, bounds.x_lower, bounds.x_upper));
-      EXPECT_TRUE(held(t.u, bounds.u_lower, bounds.u_upper));
-      EXPECT_TRUE(held(t.gamma, bounds.gamma_lower, bounds.gamma_upper));
-      EXPECT_TRUE(held(slack, bounds.slack_lower, bounds.slack_upper));
+      EXPECT_TRUE(within(t.x, bounds.x_lower, bounds.x_upper));
+      EXPECT_TRUE(within(t.u, bounds.u_lower, bounds.u_upper));
+      EXPECT_TRUE(within(t.gamma, bounds.gamma_lower, bounds.gamma_upper));
+      EXPECT_TRUE(within(slack, bounds.slack_lower, bounds.slack_upper));
     }
   }
   EXPECT_GT(trajectories, 500);

@@ -45,8 +45,8 @@ TEST(BranchAndBound, FindsThePublishedOptimaAndProvesThem) {
   }
 }
 
-// One step with the inputs held tells what the model does.
-TEST(BranchAndBound, HeldInputsMakeItASimulation) {
+// One step with fixed inputs shows what the model does.
+TEST(BranchAndBound, FixedInputsMakeItASimulation) {
   struct Step {
     Vector4d x;
     Eigen::Vector2d u;

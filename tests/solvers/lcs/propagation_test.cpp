@@ -77,16 +77,16 @@ TEST(LcsPropagation, NodesHoldTheTrajectoriesThatHaveTheirModes) {
         std::vector<PairMode> before = modes;
         ASSERT_TRUE(propagation.run(intervals, modes, 8, scratch)) << seed;
         ++nodes;
-        const auto held = [&](int place, double value) {
+        const auto within = [&](int place, double value) {
           EXPECT_GE(value, intervals.lo[place] - 1e-8) << seed;
           EXPECT_LE(value, intervals.hi[place] + 1e-8) << seed;
         };
         for (int k = 0; k < p.N; ++k) {
-          for (int i = 0; i < x.rows(); ++i) held(propagation.x(k + 1, i), x(i, k + 1));
-          for (int j = 0; j < u.rows(); ++j) held(propagation.u(k, j), u(j, k));
+          for (int i = 0; i < x.rows(); ++i) within(propagation.x(k + 1, i), x(i, k + 1));
+          for (int j = 0; j < u.rows(); ++j) within(propagation.u(k, j), u(j, k));
           for (int i = 0; i < ng; ++i) {
-            held(propagation.gamma(k, i), gamma(i, k));
-            held(propagation.slack(k, i), slack(i, k));
+            within(propagation.gamma(k, i), gamma(i, k));
+            within(propagation.slack(k, i), slack(i, k));
             redundant += modes[k * ng + i] != before[k * ng + i];
           }
         }

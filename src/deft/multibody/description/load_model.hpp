@@ -1,5 +1,5 @@
 #pragma once
-// Model files → ModelSpec. Everything a file says that deft does not use is warned of once per tag.
+// Model files → ModelSpec. Every tag of a file that is not used is warned of once.
 
 #include <optional>
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace deft::multibody {
 
-/// Reads one robot from a URDF file. Problems go to `diagnostics`. @returns nothing after an error.
+/// Reads one robot from a URDF file (the elements in README.md). Errors and warnings go to `diagnostics`, all mistakes
+/// of the file in one reading. @param packages  finds the mesh files. @returns nothing after an error.
 std::optional<ModelSpec> load_urdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
-/// Reads the one <model> of an SDFormat file (the subset of README.md).
+/// Reads the one `<model>` of an SDFormat file, likewise.
 std::optional<ModelSpec> load_sdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
 /// Chooses by extension: .urdf, .sdf (and .xml by its root element). @returns nothing after an error.
 std::optional<ModelSpec> load_model(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);

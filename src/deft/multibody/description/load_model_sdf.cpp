@@ -6,14 +6,27 @@
 #include <numbers>
 
 #include "deft/multibody/description/load_model.hpp"
+#include "deft/multibody/description/model_reader.hpp"
 #include "deft/multibody/description/sdf_frames.hpp"
-#include "deft/multibody/description/xml_reader.hpp"
 
 namespace deft::multibody {
 namespace {
 
-constexpr const char* kSdfGeometries = "box, sphere, cylinder, capsule, ellipsoid, plane, mesh";
-constexpr const char* kSdfJointTypes = "revolute, continuous, prismatic, universal, ball, fixed";
+const ModelFormat& sdf_format() {
+  static const ModelFormat format{
+      .name = "an SDFormat",
+      .root = "sdf",
+      .model = {"pose", "link", "joint", "frame", "static", "model", "include"},
+      .link = {"pose", "inertial", "collision", "visual"},
+      .collision = {"pose", "geometry", "surface", "drake:proximity_properties"},
+      .visual = {"pose", "geometry", "material"},
+      .joint = {"pose", "parent", "child", "axis", "axis2"},
+      .geometries = "box, sphere, cylinder, capsule, ellipsoid, plane, mesh",
+      .joint_types = "revolute, continuous, prismatic, universal, ball, fixed",
+  };
+  return format;
+}
+
 /// SDFormat writes "no limit" as ±1e16.
 constexpr double kNoLimit = 1e16;
 
@@ -23,58 +36,65 @@ struct SdfPose {
   RigidTransform X = RigidTransform::Identity();
 };
 
-class SdfReader {
+/// Numbers stand in the text of elements; every <pose> may be relative to another frame.
+class SdfReader final : public ModelReader {
  public:
   SdfReader(XmlReader& xml, Diagnostics& diagnostics, double version)
-      : xml_(xml), frames_(diagnostics), version_(version) {}
-  ModelSpec read(const XMLElement& model);
+      : ModelReader(sdf_format(), xml), frames_(diagnostics), version_(version) {}
 
  private:
+  void begin(const XMLElement& model) override;
+  void read_header(const XMLElement& model, ModelSpec& spec) override;
+  RigidTransform link_pose(const XMLElement& element, const LinkSpec& link) override {
+    return frames_.pose(attribute_or(element, "name", ""), link.where);
+  }
+  InertialSpec inertial(const XMLElement& element) override;
+  RigidTransform geometry_pose(const XMLElement& element, const LinkSpec& link) override;
+  void friction(const XMLElement& collision, GeometrySpec& geometry) override;
+  std::optional<Rgba> colour(const XMLElement& visual) override;
+  void connect(const XMLElement& element, JointSpec& joint) override;
+  void set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) override;
+  void read_frames(const XMLElement& model, ModelSpec& spec) override;
+
+  double value_of(const XMLElement& element) override { return xml_.number(element); }
+  double length(const XMLElement& shape, const char* tag, bool zero_allowed) override;
+  Eigen::Vector3d lengths(const XMLElement& shape, const char* tag) override;
+  std::optional<MeshSpec> mesh(const XMLElement& element, bool is_collision) override;
+  std::optional<ShapeSpec> own_shape(const XMLElement& element, const std::string& type) override;
+
   SdfPose pose(const XMLElement& owner);
   void list_frames(const XMLElement& model);
   void place_model(const XMLElement& model, ModelSpec& spec);
-
-  LinkSpec link(const XMLElement& element);
-  InertialSpec inertial(const XMLElement& element);
-  std::optional<GeometrySpec> geometry(const XMLElement& element, const LinkSpec& link, bool is_collision);
-  std::optional<ShapeSpec> shape(const XMLElement& geometry, bool is_collision);
-  void friction(const XMLElement& collision, GeometrySpec& geometry);
-  std::optional<double> coefficient(const XMLElement& owner, const char* tag);
-  std::optional<std::array<double, 4>> colour(const XMLElement& visual);
-
   FrameSpec frame(const XMLElement& element);
-  JointSpec joint(const XMLElement& element);
   JointAxisSpec axis(const XMLElement& joint_element, const char* tag, const std::string& joint, bool has_limits);
   void axis_limits(const XMLElement& limit, bool has_limits, JointAxisSpec& axis);
 
   double number(const XMLElement& owner, const char* tag, double fallback);
-  double size(const XMLElement& owner, const char* tag, bool zero_allowed = false);
+  Eigen::Vector3d vector(const XMLElement& owner, const char* tag, const Eigen::Vector3d& fallback);
 
-  XmlReader& xml_;
   SdfFrames frames_;
   double version_;
 };
 
-/// Calls `action` for every child of that name.
-template <typename Action>
-void for_each(const XMLElement& owner, const char* tag, Action action) {
-  for (const XMLElement* child = owner.FirstChildElement(tag); child != nullptr; child = child->NextSiblingElement(tag))
-    action(*child);
-}
-
-std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback) {
-  const char* value = element.Attribute(name);
-  return value == nullptr ? fallback : value;
-}
+// ---------------------------------------------------------------------------------------------------------- numbers
 
 double SdfReader::number(const XMLElement& owner, const char* tag, double fallback) {
   const XMLElement* element = xml_.only_child(owner, tag);
   return element == nullptr ? fallback : xml_.number(*element);
 }
 
-/// A length of a shape, 1 as in SDFormat if not given.
-double SdfReader::size(const XMLElement& owner, const char* tag, bool zero_allowed) {
-  return xml_.positive(owner, tag, number(owner, tag, 1.0), zero_allowed);
+Eigen::Vector3d SdfReader::vector(const XMLElement& owner, const char* tag, const Eigen::Vector3d& fallback) {
+  const XMLElement* element = xml_.only_child(owner, tag);
+  return element == nullptr ? fallback : xml_.vector(*element);
+}
+
+/// 1 as in SDFormat if not given.
+double SdfReader::length(const XMLElement& shape, const char* tag, bool zero_allowed) {
+  return xml_.positive(shape, tag, number(shape, tag, 1.0), zero_allowed);
+}
+
+Eigen::Vector3d SdfReader::lengths(const XMLElement& shape, const char* tag) {
+  return vector(shape, tag, Eigen::Vector3d::Ones());
 }
 
 // ----------------------------------------------------------------------------------------------------------- frames
@@ -172,58 +192,29 @@ InertialSpec SdfReader::inertial(const XMLElement& element) {
   return inertial;
 }
 
-std::optional<ShapeSpec> SdfReader::shape(const XMLElement& geometry, bool is_collision) {
-  const XMLElement* element = geometry.FirstChildElement();
-  if (element == nullptr) {
-    xml_.error(geometry, fmt::format("<geometry> is empty; valid: {}", kSdfGeometries));
-    return std::nullopt;
-  }
-  const XMLElement& e = *element;
-  const std::string type = e.Name();
-  const auto vector_child = [&](const char* tag, const Eigen::Vector3d& fallback) -> Eigen::Vector3d {
-    const XMLElement* child = xml_.only_child(e, tag);
-    return child == nullptr ? fallback : xml_.vector(*child);
-  };
-  if (type == "sphere") return SphereSpec{size(e, "radius", true)};
-  if (type == "cylinder") return CylinderSpec{size(e, "radius"), size(e, "length")};
-  if (type == "capsule" || type == "drake:capsule") return CapsuleSpec{size(e, "radius"), size(e, "length")};
-  if (type == "box" || type == "ellipsoid") {
-    const Eigen::Vector3d sizes = vector_child(type == "box" ? "size" : "radii", Eigen::Vector3d::Ones());
-    xml_.positive(e, "every size", sizes.minCoeff());
-    if (type == "box") return BoxSpec{sizes};
-    return EllipsoidSpec{sizes};
-  }
-  if (type == "drake:ellipsoid") return EllipsoidSpec{{size(e, "drake:a"), size(e, "drake:b"), size(e, "drake:c")}};
-  if (type == "plane") {
-    const Eigen::Vector3d normal = vector_child("normal", Eigen::Vector3d::UnitZ());
-    if (normal.isZero(0)) xml_.error(e, "the normal of <plane> is zero");
-    return HalfSpaceSpec{normal.normalized(), 0.0};
-  }
-  if (type == "mesh") {
-    xml_.warn_of_others(e, {"uri", "scale", "drake:declare_convex"});
-    const XMLElement* uri = xml_.only_child(e, "uri");
-    if (uri != nullptr)
-      return xml_.mesh(*uri, xml_.text(*uri), vector_child("scale", Eigen::Vector3d::Ones()), is_collision);
-    xml_.error(e, "<mesh> needs a <uri>");
-    return std::nullopt;
-  }
-  xml_.unsupported_geometry(e, kSdfGeometries, is_collision);
-  return std::nullopt;
+std::optional<ShapeSpec> SdfReader::own_shape(const XMLElement& element, const std::string& type) {
+  if (type == "drake:ellipsoid")
+    return EllipsoidSpec{
+        {length(element, "drake:a", false), length(element, "drake:b", false), length(element, "drake:c", false)}};
+  if (type != "plane") return std::nullopt;
+  const Eigen::Vector3d normal = vector(element, "normal", Eigen::Vector3d::UnitZ());
+  if (normal.isZero(0)) xml_.error(element, "the normal of <plane> is zero");
+  return HalfSpaceSpec{normal.normalized(), 0.0};
 }
 
-std::optional<double> SdfReader::coefficient(const XMLElement& owner, const char* tag) {
-  const XMLElement* element = xml_.only_child(owner, tag);
-  if (element == nullptr) return std::nullopt;
-  return xml_.positive(*element, "a friction coefficient", xml_.number(*element), true);
+std::optional<MeshSpec> SdfReader::mesh(const XMLElement& element, bool is_collision) {
+  xml_.warn_of_others(element, {"uri", "scale", "drake:declare_convex"});
+  const XMLElement* uri = xml_.only_child(element, "uri");
+  if (uri == nullptr) {
+    xml_.error(element, "<mesh> needs a <uri>");
+    return std::nullopt;
+  }
+  return xml_.mesh(*uri, xml_.text(*uri), vector(element, "scale", Eigen::Vector3d::Ones()), is_collision);
 }
 
 /// <drake:proximity_properties> and <surface><friction><ode><mu>.
 void SdfReader::friction(const XMLElement& collision, GeometrySpec& geometry) {
-  if (const XMLElement* properties = xml_.only_child(collision, "drake:proximity_properties")) {
-    xml_.warn_of_others(*properties, {"drake:mu_static", "drake:mu_dynamic"});
-    geometry.mu_static = coefficient(*properties, "drake:mu_static");
-    geometry.mu_dynamic = coefficient(*properties, "drake:mu_dynamic");
-  }
+  ModelReader::friction(collision, geometry);
   const XMLElement* surface = xml_.only_child(collision, "surface");
   if (surface == nullptr) return;
   xml_.warn_of_others(*surface, {"friction"});
@@ -236,57 +227,19 @@ void SdfReader::friction(const XMLElement& collision, GeometrySpec& geometry) {
   geometry.mu = coefficient(*ode, "mu");
 }
 
-std::optional<std::array<double, 4>> SdfReader::colour(const XMLElement& visual) {
+std::optional<ModelReader::Rgba> SdfReader::colour(const XMLElement& visual) {
   const XMLElement* material = xml_.only_child(visual, "material");
   if (material == nullptr) return std::nullopt;
   xml_.warn_of_others(*material, {"diffuse"});
   const XMLElement* diffuse = xml_.only_child(*material, "diffuse");
   if (diffuse == nullptr) return std::nullopt;
-  const auto v = xml_.numbers(*diffuse, xml_.text(*diffuse), 4);
-  return std::array{v[0], v[1], v[2], v[3]};
+  return xml_.rgba(*diffuse, xml_.text(*diffuse));
 }
 
-std::optional<GeometrySpec> SdfReader::geometry(const XMLElement& element, const LinkSpec& link, bool is_collision) {
-  if (is_collision)
-    xml_.warn_of_others(element, {"pose", "geometry", "surface", "drake:proximity_properties"});
-  else
-    xml_.warn_of_others(element, {"pose", "geometry", "material"});
-  const XMLElement* geometry = xml_.only_child(element, "geometry");
-  if (geometry == nullptr) {
-    xml_.error(element, fmt::format("<{}> needs a <geometry>", element.Name()));
-    return std::nullopt;
-  }
-  const auto read = shape(*geometry, is_collision);
-  if (!read) return std::nullopt;
-  GeometrySpec spec{.name = attribute_or(element, "name", ""), .shape = *read, .where = xml_.where(element)};
+RigidTransform SdfReader::geometry_pose(const XMLElement& element, const LinkSpec& link) {
   const SdfPose given = pose(element);
-  spec.X_LG =
-      given.relative_to.empty() ? given.X : link.X_ML.inverse() * frames_.pose(given.relative_to, spec.where) * given.X;
-  if (is_collision)
-    friction(element, spec);
-  else
-    spec.rgba = colour(element);
-  return spec;
-}
-
-LinkSpec SdfReader::link(const XMLElement& element) {
-  xml_.warn_of_others(element, {"pose", "inertial", "collision", "visual"});
-  LinkSpec link{.name = xml_.required_attribute(element, "name"), .where = xml_.where(element)};
-  link.X_ML = frames_.pose(attribute_or(element, "name", ""), link.where);
-  if (const XMLElement* child = xml_.only_child(element, "inertial")) link.inertial = inertial(*child);
-  for (const bool is_collision : {true, false}) {
-    const char* tag = is_collision ? "collision" : "visual";
-    auto& list = is_collision ? link.collisions : link.visuals;
-    int index = 0;
-    for_each(element, tag, [&](const XMLElement& child) {
-      auto spec = geometry(child, link, is_collision);
-      const int own_index = index++;
-      if (!spec) return;
-      if (spec->name.empty()) spec->name = fmt::format("{}_{}", tag, own_index);
-      list.push_back(std::move(*spec));
-    });
-  }
-  return link;
+  if (given.relative_to.empty()) return given.X;
+  return link.X_ML.inverse() * frames_.pose(given.relative_to, xml_.where(element)) * given.X;
 }
 
 // ----------------------------------------------------------------------------------------------------------- joints
@@ -319,7 +272,7 @@ JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, 
   std::string expressed_in = in_model_frame ? "__model__" : "";
   if (const XMLElement* xyz = xml_.only_child(*element, "xyz")) {
     axis.axis_J = xml_.vector(*xyz);
-    if (axis.axis_J.isZero(0)) xml_.error(*xyz, fmt::format("joint '{}': the axis is zero", joint));
+    refuse_zero_axis(*xyz, axis.axis_J, joint);
     expressed_in = attribute_or(*xyz, "expressed_in", expressed_in);
   }
   if (!expressed_in.empty()) {
@@ -338,15 +291,13 @@ JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, 
   return axis;
 }
 
-JointSpec SdfReader::joint(const XMLElement& element) {
-  xml_.warn_of_others(element, {"pose", "parent", "child", "axis", "axis2"});
-  JointSpec joint{.name = xml_.required_attribute(element, "name"), .where = xml_.where(element)};
+/// Parent and child may be frames: what counts is the link they sit on.
+void SdfReader::connect(const XMLElement& element, JointSpec& joint) {
   const RigidTransform X_MJ = frames_.pose(attribute_or(element, "name", ""), joint.where);
-  // Parent and child may be frames: what counts is the link they sit on.
   const auto linked = [&](const char* tag, RigidTransform& X_LJ) -> std::string {
     const XMLElement* named = xml_.only_child(element, tag);
     if (named == nullptr || xml_.text(*named).empty()) {
-      xml_.error(element, fmt::format("joint '{}' needs a <{}>", joint.name, tag));
+      refuse_missing(element, tag, joint);
       return "";
     }
     const std::string link = frames_.link(xml_.text(*named), xml_.where(*named));
@@ -356,7 +307,9 @@ JointSpec SdfReader::joint(const XMLElement& element) {
   };
   joint.parent = linked("parent", joint.X_PJ);
   joint.child = linked("child", joint.X_CJ);
-  const std::string type = xml_.required_attribute(element, "type");
+}
+
+void SdfReader::set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) {
   if (type == "revolute" || type == "continuous" || type == "prismatic") {
     joint.kind = JointKind::kAxes;
     joint.axes = {axis(element, "axis", joint.name, type != "continuous")};
@@ -369,31 +322,29 @@ JointSpec SdfReader::joint(const XMLElement& element) {
   } else if (type == "ball") {
     joint.kind = JointKind::kBall;
   } else if (type != "fixed") {
-    xml_.error(element,
-               fmt::format("joint '{}': type '{}' is not supported; valid: {}", joint.name, type, kSdfJointTypes));
+    refuse_type(element, type, joint);
   }
-  return joint;
 }
 
 // ------------------------------------------------------------------------------------------------------------ model
 
-ModelSpec SdfReader::read(const XMLElement& model) {
+void SdfReader::begin(const XMLElement& model) {
   for (const char* nested : {"model", "include"})
     for_each(model, nested, [&](const XMLElement& element) {
       xml_.error(element, fmt::format("<{}> inside <model> is not supported: its links would be missing", nested));
     });
-  xml_.warn_of_others(model, {"pose", "link", "joint", "frame", "static", "model", "include"});
+  ModelReader::begin(model);
   list_frames(model);
-  ModelSpec spec{.name = xml_.required_attribute(model, "name"),
-                 .base = attribute_or(model, "canonical_link", ""),
-                 .where = xml_.where(model)};
+}
+
+void SdfReader::read_header(const XMLElement& model, ModelSpec& spec) {
+  spec.base = attribute_or(model, "canonical_link", "");
   place_model(model, spec);
   if (const XMLElement* is_static = xml_.only_child(model, "static")) spec.is_static = xml_.boolean(*is_static);
-  for_each(model, "link", [&](const XMLElement& element) { spec.links.push_back(link(element)); });
-  for_each(model, "joint", [&](const XMLElement& element) { spec.joints.push_back(joint(element)); });
+}
+
+void SdfReader::read_frames(const XMLElement& model, ModelSpec& spec) {
   for_each(model, "frame", [&](const XMLElement& element) { spec.frames.push_back(frame(element)); });
-  if (spec.links.empty()) xml_.error(model, fmt::format("model '{}' has no link", spec.name));
-  return spec;
 }
 
 /// The <model> of the file, which may stand in <sdf> or in its only <world>.
@@ -420,19 +371,13 @@ const XMLElement* find_model(XmlReader& xml, const XMLElement& root) {
 }  // namespace
 
 std::optional<ModelSpec> load_sdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics) {
-  XmlReader xml(path, packages, diagnostics);
-  const XMLElement* root = xml.open();
-  if (root == nullptr) return std::nullopt;
-  if (std::string(root->Name()) != "sdf") {
-    xml.error(*root, fmt::format("an SDFormat file starts with <sdf>, not <{}>", root->Name()));
-    return std::nullopt;
-  }
-  const XMLElement* element = find_model(xml, *root);
-  if (element == nullptr) return std::nullopt;
-  const double version = xml.number_attribute(*root, "version").value_or(1.7);
-  ModelSpec model = SdfReader(xml, diagnostics, version).read(*element);
-  if (xml.has_errors()) return std::nullopt;
-  return model;
+  return read_model_file(path, packages, diagnostics, sdf_format(),
+                         [&](XmlReader& xml, const XMLElement& root) -> std::optional<ModelSpec> {
+                           const XMLElement* model = find_model(xml, root);
+                           if (model == nullptr) return std::nullopt;
+                           const double version = xml.number_attribute(root, "version").value_or(1.7);
+                           return SdfReader(xml, diagnostics, version).read(*model);
+                         });
 }
 
 }  // namespace deft::multibody

@@ -15,7 +15,7 @@
 
 namespace deft::multibody {
 
-/// <inertial>: mass, centre of mass and inertia of a link.
+/// `<inertial>`: mass, centre of mass and inertia of a link.
 struct InertialSpec {
   double mass = 0;                                    // [kg]
   Eigen::Vector3d p_LCom = Eigen::Vector3d::Zero();   // [m], link frame
@@ -24,23 +24,23 @@ struct InertialSpec {
 
 /// A collision or visual geometry of a link, at X_LG in the link frame.
 struct GeometrySpec {
-  std::string name;
-  RigidTransform X_LG = RigidTransform::Identity();
-  ShapeSpec shape;
-  std::optional<double> mu_static, mu_dynamic;  // drake:mu_static / drake:mu_dynamic
-  std::optional<double> mu;                     // one coefficient: deft `mu`, SDF surface/friction/ode/mu
-  std::optional<std::array<double, 4>> rgba;    // visuals
-  SourceLocation where;
+  std::string name;                                  // of the file, or collision_0, visual_1, …
+  RigidTransform X_LG = RigidTransform::Identity();  // pose in the link frame
+  ShapeSpec shape;                                   // in the geometry's frame
+  std::optional<double> mu_static, mu_dynamic;       // drake:mu_static / drake:mu_dynamic
+  std::optional<double> mu;                          // one coefficient: deft `mu`, SDF surface/friction/ode/mu
+  std::optional<std::array<double, 4>> rgba;         // of visuals: red, green, blue, opacity, each 0 … 1
+  SourceLocation where;                              // of its element
 };
 
 /// A link (a body) of a model.
 struct LinkSpec {
-  std::string name;
-  std::optional<InertialSpec> inertial;
-  std::vector<GeometrySpec> collisions, visuals;
+  std::string name;                                  // unique in its model
+  std::optional<InertialSpec> inertial;              // none: massless
+  std::vector<GeometrySpec> collisions, visuals;     // file order
   RigidTransform X_ML = RigidTransform::Identity();  // in the model frame with joints at zero; read for free and static
                                                      // links
-  SourceLocation where;
+  SourceLocation where;                              // of its element
 };
 
 /// One degree of freedom of a joint.
@@ -50,7 +50,7 @@ struct JointAxisSpec {
   Eigen::Vector3d axis_J = Eigen::Vector3d::UnitZ();  // any length > 0, in the joint frame on the parent's side
   double lower = -kInfinity, upper = kInfinity;       // [rad or m]
   double effort_limit = kInfinity;                    // [N·m or N]
-  double damping = 0;
+  double damping = 0;                                 // viscous [N·m s/rad or N s/m]
 };
 
 /// How a joint moves. kAxes: about and along its axes, one after the other (revolute, prismatic, planar, …).
@@ -58,50 +58,50 @@ enum class JointKind { kFixed, kAxes, kBall, kFree };
 
 /// A joint between two links:  X_PC = X_PJ · motion · X_CJ⁻¹.
 struct JointSpec {
-  std::string name;
-  JointKind kind = JointKind::kFixed;
+  std::string name;                                  // unique in its model
+  JointKind kind = JointKind::kFixed;                // how the child moves against the parent
   std::string parent = "world", child;               // link names of the same model, or "world"
   RigidTransform X_PJ = RigidTransform::Identity();  // joint frame in the parent link; in the model frame if parent =
                                                      // "world"
   RigidTransform X_CJ = RigidTransform::Identity();  // joint frame in the child link
-  std::vector<JointAxisSpec> axes;
-  SourceLocation where;
+  std::vector<JointAxisSpec> axes;                   // of kAxes, from the parent outwards
+  SourceLocation where;                              // of its element
 };
 
 /// A named frame at a fixed pose X_AF in what it is attached to.
 struct FrameSpec {
-  std::string name;
+  std::string name;         // unique in its model, or in the world
   std::string attached_to;  // link or frame of the same model (in MultibodySpec: scoped name or "world")
-  RigidTransform X_AF = RigidTransform::Identity();
-  SourceLocation where;
+  RigidTransform X_AF = RigidTransform::Identity();  // pose in that link or frame
+  SourceLocation where;                              // of its element or directive
 };
 
-/// One URDF, one SDFormat <model>, or one inline body. A root link that no joint or weld holds is free.
+/// One URDF, one SDFormat `<model>`, or one inline body. A root link that no joint or weld holds is free.
 struct ModelSpec {
-  std::string name;
-  std::vector<LinkSpec> links;    // file order; links[0] is the base unless `base` names another
-  std::vector<JointSpec> joints;  // file order
-  std::vector<FrameSpec> frames;
+  std::string name;                                      // unique in the world
+  std::vector<LinkSpec> links;                           // file order; links[0] is the base unless `base` names another
+  std::vector<JointSpec> joints;                         // file order
+  std::vector<FrameSpec> frames;                         // attached to its links or to each other
   std::string base;                                      // canonical link; empty = the first
-  RigidTransform X_WModel = RigidTransform::Identity();  // <model><pose>: model frame in the world (joints to the
+  RigidTransform X_WModel = RigidTransform::Identity();  // `<model><pose>`: model frame in the world (joints to the
                                                          // world, free and static links)
-  bool is_static = false;
-  bool inline_body = false;  // its body is printed "ball" rather than "ball/link"
-  SourceLocation where;
+  bool is_static = false;                                // all of it is welded to the world
+  bool inline_body = false;                              // its body is printed "ball" rather than "ball/link"
+  SourceLocation where;                                  // of its element or directive
 };
 
 /// Welds `child` (model::link or model::frame) to `parent` ("world", model::link, or a frame) at X_PC.
 struct WeldSpec {
-  std::string parent, child;
-  RigidTransform X_PC = RigidTransform::Identity();
-  SourceLocation where;
+  std::string parent, child;                         // scoped names
+  RigidTransform X_PC = RigidTransform::Identity();  // pose of the child's frame in the parent's
+  SourceLocation where;                              // of the directive
 };
 
 /// The world as directives assemble it.
 struct MultibodySpec {
   std::vector<ModelSpec> models;  // declaration order
-  std::vector<WeldSpec> welds;
-  std::vector<FrameSpec> frames;  // add_frame
+  std::vector<WeldSpec> welds;    // declaration order
+  std::vector<FrameSpec> frames;  // of the world, not of a model: add_frame
 };
 
 }  // namespace deft::multibody

@@ -66,17 +66,17 @@ std::optional<std::string_view> without_prefix(std::string_view text, std::strin
   return text.substr(prefix.size());
 }
 
-fs::path folder_of(const std::string& speaking_file) {
+fs::path folder_of(const std::string& referring_file) {
   std::error_code ignored;
-  const fs::path file = speaking_file.empty() ? fs::current_path() / "." : fs::path(speaking_file);
+  const fs::path file = referring_file.empty() ? fs::current_path() / "." : fs::path(referring_file);
   return fs::absolute(file, ignored).parent_path();
 }
 
 }  // namespace
 
-PackageMap::Result PackageMap::resolve(const std::string& uri, const std::string& speaking_file) const {
+PackageMap::Result PackageMap::resolve(const std::string& uri, const std::string& referring_file) const {
   Search search;
-  const fs::path here = folder_of(speaking_file);
+  const fs::path here = folder_of(referring_file);
   std::optional<std::string_view> in_package = without_prefix(uri, "package://");
   if (!in_package) in_package = without_prefix(uri, "model://");
   if (!in_package) {

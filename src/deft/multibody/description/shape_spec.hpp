@@ -30,8 +30,8 @@ struct EllipsoidSpec {
 };
 /// A half-space, solid where normal·x ≤ offset.
 struct HalfSpaceSpec {
-  Eigen::Vector3d normal;
-  double offset = 0;  // [m]
+  Eigen::Vector3d normal;  // unit, outward
+  double offset = 0;       // [m]
 };
 /// A convex polygon in xy, extruded by ±height/2 along z.
 struct PrismSpec {
@@ -40,8 +40,8 @@ struct PrismSpec {
 };
 /// A mesh in a file (STL, OBJ, DAE).
 struct MeshSpec {
-  std::string path;  // resolved
-  Eigen::Vector3d scale{1, 1, 1};
+  std::string path;                // resolved
+  Eigen::Vector3d scale{1, 1, 1};  // of the file's coordinates, along x, y, z; the result is in metres
 };
 
 /// Any of them.

@@ -60,7 +60,7 @@ const XMLElement* XmlReader::open() {
   return document_.RootElement();
 }
 
-void XmlReader::warn_of_others(const XMLElement& element, std::initializer_list<const char*> read) {
+void XmlReader::warn_of_others(const XMLElement& element, const std::vector<const char*>& read) {
   for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
     const std::string_view name = child->Name();
     if (std::find(read.begin(), read.end(), name) != read.end()) continue;
@@ -126,6 +126,11 @@ std::optional<Eigen::Vector3d> XmlReader::vector_attribute(const XMLElement& ele
   const char* value = element.Attribute(name);
   if (value == nullptr) return std::nullopt;
   return to_vector(numbers(element, value, 3));
+}
+
+std::array<double, 4> XmlReader::rgba(const XMLElement& element, const std::string& text) {
+  const auto v = numbers(element, text, 4);
+  return {v[0], v[1], v[2], v[3]};
 }
 
 double XmlReader::positive(const XMLElement& element, const char* what, double value, bool zero_allowed) {

@@ -18,7 +18,9 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-constexpr double kFixed = 1e-12;  // an interval as narrow as this, relative, needs no linear program
+constexpr double kFixed = 1e-12;          // an interval as narrow as this, relative, needs no linear program
+constexpr double kSumRounding = 1e-12;    // of the terms of a sum: its error
+constexpr double kEntryRounding = 1e-13;  // of the largest entry: rounding of products
 
 /// The intervals of a program, as the propagation and the linear programs find them.
 class Intervals {
@@ -95,13 +97,13 @@ class Window {
       if (!narrow(program, intervals, intervals.layout().x(last_ + 1, i), next_row(last_, i))) return false;
     }
     for (int i = 0; i < ng_; ++i) {
-      const int force = gamma_column(last_) + i, room = slack_row(last_, i),
-                force_place = intervals.layout().gamma(last_, i), room_place = intervals.layout().slack(last_, i);
-      if (!narrow(program, intervals, room_place, room) || !narrow(program, intervals, force_place, force))
+      const int gamma = gamma_column(last_) + i, slack = slack_row(last_, i),
+                gamma_place = intervals.layout().gamma(last_, i), slack_place = intervals.layout().slack(last_, i);
+      if (!narrow(program, intervals, slack_place, slack) || !narrow(program, intervals, gamma_place, gamma))
         return false;
       // One of the two is zero where the other one is positive.
-      part(program, intervals, force_place, force, room, 0);
-      part(program, intervals, room_place, room, force, 0);
+      part(program, intervals, gamma_place, gamma, slack, 0);
+      part(program, intervals, slack_place, slack, gamma, 0);
     }
     return true;
   }
@@ -118,18 +120,18 @@ class Window {
     const double low = intervals.lower(place), high = intervals.upper(place);
     if (high - low <= kFixed * std::max(std::abs(low), std::abs(high))) return true;
     const Index size = unknowns_ + rows_;
-    const double shift = shift_of(column);
+    const double offset = offset_of(column);
     VectorXd c = VectorXd::Zero(size);
     for (const double sign : {1.0, -1.0}) {
       c[column] = sign;
       const double bound = program.upper_bound(c);
       if (program.empty()) return false;
       if (!std::isfinite(bound)) continue;
-      const double error = 1e-12 * (std::abs(bound) + std::abs(shift));
+      const double error = kSumRounding * (std::abs(bound) + std::abs(offset));
       if (sign > 0)
-        intervals.reduce_upper(place, bound + shift, error);
+        intervals.reduce_upper(place, bound + offset, error);
       else
-        intervals.raise_lower(place, -bound + shift, error);
+        intervals.raise_lower(place, -bound + offset, error);
       if (intervals.empty()) return false;
     }
     return true;
@@ -141,29 +143,45 @@ class Window {
     if (intervals.upper(place) <= 0) return;
     VectorXd c = VectorXd::Zero(unknowns_ + rows_);
     c[column] = 1;
-    const double shift = shift_of(column), bound = program.upper_bound_below(c, other, cap - shift_of(other));
+    const double offset = offset_of(column), bound = program.upper_bound_below(c, other, cap - offset_of(other));
     if (bound == kInfinity) return;
-    const double error = 1e-12 * (std::abs(bound) + std::abs(shift));
+    const double error = kSumRounding * (std::abs(bound) + std::abs(offset));
     if (bound == -kInfinity)
       intervals.reduce_upper(place, 0, 0);
     else
-      intervals.reduce_upper(place, std::max(0.0, bound + shift), error);
+      intervals.reduce_upper(place, std::max(0.0, bound + offset), error);
   }
-  double shift_of(int column) const { return column >= unknowns_ ? shift_[column - unknowns_] : 0.0; }
+  double offset_of(int column) const { return column >= unknowns_ ? offset_[column - unknowns_] : 0.0; }
 
-  BoxLinearProgram build() {
-    const int steps = last_ - first_ + 1;
-    Affine x{MatrixXd::Zero(nx_, unknowns_), VectorXd::Zero(nx_)};
-    x.factors.leftCols(nx_).setIdentity();
+  /// The data of a BoxLinearProgram while it grows: w = R z in a box, and the hulls that will be its last rows.
+  struct Table {
+    MatrixXd R;
+    VectorXd lower, upper;
     std::vector<RowVectorXd> hulls;
     std::vector<double> hull_limits;
-    MatrixXd R(steps * (nx_ + ng_), unknowns_);
-    shift_.resize(R.rows());
-    VectorXd lower(unknowns_ + R.rows()), upper(unknowns_ + R.rows());
-    const auto box = [&](Index at, int place, double shift) {
-      lower[at] = intervals_.lower(place) - shift;
-      upper[at] = intervals_.upper(place) - shift;
-    };
+
+    /// The interval of an entry of (z, w) whose constant part `offset` the program leaves out.
+    void set_box(Index at, const Intervals& intervals, int place, double offset) {
+      lower[at] = intervals.lower(place) - offset;
+      upper[at] = intervals.upper(place) - offset;
+    }
+  };
+
+  BoxLinearProgram build() {
+    const int rows = (last_ - first_ + 1) * (nx_ + ng_);
+    Table table{MatrixXd(rows, unknowns_), VectorXd(unknowns_ + rows), VectorXd(unknowns_ + rows), {}, {}};
+    offset_.resize(rows);
+    add_steps(table);
+    add_hulls(table);
+    drop_rounding(table);
+    return {std::move(table.R), std::move(table.lower), std::move(table.upper)};
+  }
+
+  /// x_{k+1} and s_{k+1} of every step as affine functions of z, with their intervals.
+  void add_steps(Table& table) {
+    Affine x{MatrixXd::Zero(nx_, unknowns_), VectorXd::Zero(nx_)};
+    x.factors.leftCols(nx_).setIdentity();
+    const auto box = [&](Index at, int place, double offset) { table.set_box(at, intervals_, place, offset); };
     for (int i = 0; i < nx_; ++i) box(i, intervals_.layout().x(first_, i), 0);
     for (int k = first_; k <= last_; ++k) {
       Affine next{s_.A * x.factors, s_.A * x.constant + s_.F};
@@ -173,50 +191,58 @@ class Window {
       slack.factors.middleCols(input_column(k), nu_) += s_.H;
       slack.factors.middleCols(gamma_column(k), ng_) += s_.E;
       const int top = next_row(k, 0) - unknowns_;
-      R.middleRows(top, nx_) = next.factors;
-      R.middleRows(top + nx_, ng_) = slack.factors;
-      shift_.segment(top, nx_) = next.constant;
-      shift_.segment(top + nx_, ng_) = slack.constant;
+      table.R.middleRows(top, nx_) = next.factors;
+      table.R.middleRows(top + nx_, ng_) = slack.factors;
+      offset_.segment(top, nx_) = next.constant;
+      offset_.segment(top + nx_, ng_) = slack.constant;
       for (int i = 0; i < nu_; ++i) box(input_column(k) + i, intervals_.layout().u(k, i), 0);
       for (int i = 0; i < nx_; ++i) box(next_row(k, i), intervals_.layout().x(k + 1, i), next.constant[i]);
       for (int i = 0; i < ng_; ++i) {
         box(gamma_column(k) + i, intervals_.layout().gamma(k, i), 0);
         box(slack_row(k, i), intervals_.layout().slack(k, i), slack.constant[i]);
-        const double force = intervals_.upper(intervals_.layout().gamma(k, i)),
-                     room = intervals_.upper(intervals_.layout().slack(k, i));
-        if (!(force > 0 && room > 0 && std::isfinite(force) && std::isfinite(room))) continue;
-        RowVectorXd hull = slack.factors.row(i) * (force / (force + room));
-        hull[gamma_column(k) + i] += room / (force + room);
-        hulls.push_back(hull);
-        hull_limits.push_back(force * (room / (force + room)) - slack.constant[i] * (force / (force + room)));
+        // With γ ≤ L, s ≤ S: S γ + L s ≤ L S, divided by L + S.
+        const double L = intervals_.upper(intervals_.layout().gamma(k, i)),
+                     S = intervals_.upper(intervals_.layout().slack(k, i));
+        if (!(L > 0 && S > 0 && std::isfinite(L) && std::isfinite(S))) continue;
+        RowVectorXd hull = slack.factors.row(i) * (L / (L + S));
+        hull[gamma_column(k) + i] += S / (L + S);
+        table.hulls.push_back(hull);
+        table.hull_limits.push_back(L * (S / (L + S)) - slack.constant[i] * (L / (L + S)));
       }
       x = std::move(next);
     }
-    const Index plain = R.rows(), extra = static_cast<Index>(hulls.size());
+  }
+
+  /// Appends the hulls to the rows.
+  void add_hulls(Table& table) {
+    const Index plain = table.R.rows(), extra = static_cast<Index>(table.hulls.size());
     rows_ = plain + extra;
-    R.conservativeResize(rows_, Eigen::NoChange);
-    lower.conservativeResize(unknowns_ + rows_);
-    upper.conservativeResize(unknowns_ + rows_);
+    table.R.conservativeResize(rows_, Eigen::NoChange);
+    table.lower.conservativeResize(unknowns_ + rows_);
+    table.upper.conservativeResize(unknowns_ + rows_);
     for (Index j = 0; j < extra; ++j) {
-      R.row(plain + j) = hulls[j];
-      lower[unknowns_ + plain + j] = -kInfinity;
-      const double limit = hull_limits[j];
-      upper[unknowns_ + plain + j] = limit + 1e-12 * std::abs(limit);
+      table.R.row(plain + j) = table.hulls[j];
+      table.lower[unknowns_ + plain + j] = -kInfinity;
+      const double limit = table.hull_limits[j];
+      table.upper[unknowns_ + plain + j] = limit + kSumRounding * std::abs(limit);
     }
-    // Products of the dynamics leave rounding where entries cancel; on a force without bound it would count.
+  }
+
+  /// Products of the dynamics leave rounding where entries cancel; on a multiplier without bound it would count.
+  void drop_rounding(Table& table) const {
+    MatrixXd& R = table.R;
     const double scale = R.size() > 0 ? R.cwiseAbs().maxCoeff() : 0.0;
     for (Index j = 0; j < unknowns_; ++j) {
-      if (std::isfinite(lower[j]) && std::isfinite(upper[j])) continue;
-      R.col(j) = (R.col(j).array().abs() > 1e-13 * scale).select(R.col(j), 0.0).eval();
+      if (std::isfinite(table.lower[j]) && std::isfinite(table.upper[j])) continue;
+      R.col(j) = (R.col(j).array().abs() > kEntryRounding * scale).select(R.col(j), 0.0).eval();
     }
-    return {std::move(R), std::move(lower), std::move(upper)};
   }
 
   const LinearComplementaritySystem& s_;
   const Intervals& intervals_;
   int first_, last_, nx_, nu_, ng_, unknowns_;
   Index rows_ = 0;
-  VectorXd shift_;
+  VectorXd offset_;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
-// Intervals that hold every trajectory of a control problem: what big-M forms, hull cuts and hopeless branches are made
-// of.
+// Intervals that contain every trajectory of a control problem: for big-M forms, hull cuts and the pruning of branches.
 
 #include <Eigen/Core>
 #include <vector>
@@ -15,7 +14,7 @@ struct LcsBoundSettings {
   int sweeps = 2;          // of linear programs through all steps; 0: propagation alone, some microseconds per step
   int window = 2;          // steps that one linear program sees, ≥ 1
   int max_entries = 5000;  // of the table of a linear program: windows shrink to one step, then there are none
-  /// Use that multipliers which move nothing may be lowered, and all be taken at a vertex (README.md). The bounds then
+  /// Use that multipliers which move no state may be lowered, and all be taken at a vertex (README.md). The bounds then
   /// hold for one set of multipliers at least of each x, u and modes that are possible, not for all.
   bool lower_idle = true;
 };
@@ -30,7 +29,7 @@ struct LcsBounds {
   std::vector<bool> idle;                    // pairs whose multiplier may be lowered, as LcsBoundSettings says
 };
 
-/// Pairs whose multiplier moves nothing and may be lowered until a slack that it raises, or itself, is zero: column i
+/// Pairs whose multiplier moves no state and may be lowered until a slack that it raises, or itself, is zero: column i
 /// of C is zero, E_ii = 0, E_ji ≥ 0 for all j.
 std::vector<bool> idle_multipliers(const LinearComplementaritySystem& system);
 

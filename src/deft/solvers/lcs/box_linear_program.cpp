@@ -68,35 +68,35 @@ bool BoxLinearProgram::step(const VectorXd& slope, bool bland, bool repairing, O
   outcome = repairing ? Outcome::kInfeasible : Outcome::kOptimal;
   if (col < 0) return false;
 
-  // How far, and what stops it: a bound of its own, or a variable of the basis that reaches one.
+  // The ratio test: the step ends at a bound of the entering variable, or where a variable of the basis meets one.
   const Index entering = outside_[col];
   const double sign = slope[col] > 0 ? 1 : -1;
-  double far = upper_[entering] - lower_[entering], stop = 0, strength = 0;
+  double length = upper_[entering] - lower_[entering], stop = 0, strength = 0;
   Index row = -1;
   for (Index i = 0; i < m; ++i) {
     const Index v = basic_[i];
     const double rate = sign * table_(i, col);
     if (std::abs(rate) < kPivot) continue;
-    const double room = kSimplexFeasible * std::max(1.0, std::abs(value_[v]));
-    const bool below = value_[v]<lower_[v] - room, above = value_[v]> upper_[v] + room;
+    const double tolerance = kSimplexFeasible * std::max(1.0, std::abs(value_[v]));
+    const bool below = value_[v]<lower_[v] - tolerance, above = value_[v]> upper_[v] + tolerance;
     if ((below && rate < 0) || (above && rate > 0)) continue;
     const double bound = below ? lower_[v] : above ? upper_[v] : rate > 0 ? upper_[v] : lower_[v];
     if (!std::isfinite(bound)) continue;
-    const double reach = std::max(0.0, (bound - value_[v]) / rate);
-    if (reach < far || (reach == far && std::abs(rate) > strength)) {
-      far = reach;
+    const double ratio = std::max(0.0, (bound - value_[v]) / rate);
+    if (ratio < length || (ratio == length && std::abs(rate) > strength)) {
+      length = ratio;
       stop = bound;
       row = i;
       strength = std::abs(rate);
     }
   }
   outcome = Outcome::kUnbounded;
-  if (!std::isfinite(far)) return false;
+  if (!std::isfinite(length)) return false;
   if (row < 0) {
     value_[entering] = sign > 0 ? upper_[entering] : lower_[entering];
     return true;
   }
-  value_[entering] += sign * far;
+  value_[entering] += sign * length;
   value_[basic_[row]] = stop;
   pivot(row, col);
   return true;
@@ -114,8 +114,8 @@ BoxLinearProgram::Outcome BoxLinearProgram::iterate(const VectorXd& c) {
     for (Index i = 0; i < m; ++i) {
       const Index v = basic_[i];
       value_[v] = inside[i];
-      const double room = kSimplexFeasible * std::max(1.0, std::abs(inside[i]));
-      inside_slope[i] = inside[i] < lower_[v] - room ? 1 : inside[i] > upper_[v] + room ? -1 : 0;
+      const double tolerance = kSimplexFeasible * std::max(1.0, std::abs(inside[i]));
+      inside_slope[i] = inside[i] < lower_[v] - tolerance ? 1 : inside[i] > upper_[v] + tolerance ? -1 : 0;
       repairing = repairing || inside_slope[i] != 0;
     }
     slope_ = VectorXd::Zero(n);
@@ -173,9 +173,9 @@ double BoxLinearProgram::upper_bound(const VectorXd& c) {
       // What is violated inside the basis stands in the slope with its sign.
       const Index v = basic_[i];
       if (v < R_.cols()) continue;
-      const double room = kSimplexFeasible * std::max(1.0, std::abs(value_[v]));
-      if (value_[v] < lower_[v] - room) reduced[v - R_.cols()] -= 1;
-      if (value_[v] > upper_[v] + room) reduced[v - R_.cols()] += 1;
+      const double tolerance = kSimplexFeasible * std::max(1.0, std::abs(value_[v]));
+      if (value_[v] < lower_[v] - tolerance) reduced[v - R_.cols()] -= 1;
+      if (value_[v] > upper_[v] + tolerance) reduced[v - R_.cols()] += 1;
     }
     const double proof = certified(zero, reduced, terms);
     empty_ = proof < -kEmptyProof * std::max(terms, 1e-300);

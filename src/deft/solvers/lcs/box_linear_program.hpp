@@ -1,5 +1,5 @@
 #pragma once
-// Small dense linear programs whose only use is a bound that holds whatever rounding did.
+// Small dense linear programs whose only use is a bound that rounding cannot make wrong.
 
 #include <Eigen/Core>
 #include <vector>

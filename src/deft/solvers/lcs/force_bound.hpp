@@ -20,9 +20,9 @@ namespace deft::solvers::lcs {
 /// once per U.
 class LcsForceBound {
  public:
-  static constexpr int kMostRows = 8;  // of a system
+  static constexpr int kMostRows = 8;  // of a system B
 
-  /// A system of the second kind.
+  /// A system B γ_S = v of the second argument.
   struct Basis {
     std::vector<int> columns, rows;  // numbers in U and in Vertices::rows
     std::vector<double> inverse;     // row after row
@@ -30,27 +30,29 @@ class LcsForceBound {
   };
   /// What is known of the vertices of one U.
   struct Vertices {
-    bool known = false;     // not if there are too many systems
-    std::vector<int> rows;  // dynamics from 0, slacks from nx, that say something of γ_U
-    std::vector<Basis> bases;
+    bool known = false;        // not if there are too many systems
+    std::vector<int> rows;     // dynamics from 0, slacks from nx, that say something of γ_U
+    std::vector<Basis> bases;  // all regular ones
   };
-  /// One thread's memory, and the values of its last question.
+  /// One thread's memory: arguments and results of the last call, and what was computed once per U.
   struct Scratch {
-    std::vector<int> pairs;                    // U, ascending
-    std::vector<double> missing, low, high;    // see energy, vertices
-    std::vector<double> bounds, trial;         // the answer: upper bounds of γ_U
-    std::map<std::vector<int>, double> least;  // eigenvalues, by U
-    std::map<std::vector<int>, Vertices> known;
+    std::vector<int> pairs;                      // U, ascending
+    std::vector<double> low, high;               // ends of v, one per row of Vertices::rows
+    std::vector<double> bounds, trial;           // result: upper bounds of γ_U; those of one basis
+    std::map<std::vector<int>, double> least;    // eigenvalues, by U
+    std::map<std::vector<int>, Vertices> known;  // by U
   };
 
+  /// Keeps M and the rows of C and E. @pre the sizes of `system` fit (check of its program).
   explicit LcsForceBound(const LinearComplementaritySystem& system);
 
   /// The least eigenvalue for scratch.pairs, rounded down; 0 if it is not positive beyond rounding.
   double least_eigenvalue(Scratch& scratch) const;
-  /// The systems for scratch.pairs. The reference holds as long as the scratch.
+  /// The systems for scratch.pairs; all B are inverted at the first call for a U. The reference is valid as long as the
+  /// scratch.
   const Vertices& vertices(Scratch& scratch) const;
-  /// Bounds at the vertices. @pre scratch.low and scratch.high hold the ends of v for each row, finite, rounded
-  /// outwards.
+  /// Writes upper bounds of γ_U at the vertices into scratch.bounds. @pre vertices.known; scratch.low and scratch.high
+  /// hold the ends of v for each row, finite, rounded outwards.
   void bound(const Vertices& vertices, Scratch& scratch) const;
 
  private:

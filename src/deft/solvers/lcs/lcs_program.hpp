@@ -1,5 +1,6 @@
 #pragma once
-// Control of a linear complementarity system over a horizon, in plain numbers: system, program, point, verdict.
+// Control of a linear complementarity system over a horizon, in plain numbers: system, program, trajectory,
+// certificate.
 //
 //   min  Σ_{k<N} (x_k − x_d,k)ᵀQ(x_k − x_d,k) + u_kᵀR u_k  +  (x_N − x_d,N)ᵀQ_f(x_N − x_d,N)
 //   s.t. x_{k+1} = A x_k + B u_k + C γ_{k+1} + F,   x_0 given,
@@ -19,19 +20,19 @@ struct LinearComplementaritySystem {
   Eigen::MatrixXd E, H;     // nγ × nγ, nγ × nu
   Eigen::VectorXd alpha;    // nγ
 
-  int nx() const { return static_cast<int>(A.rows()); }
-  int nu() const { return static_cast<int>(B.cols()); }
-  int pairs() const { return static_cast<int>(C.cols()); }
+  int nx() const { return static_cast<int>(A.rows()); }     // states
+  int nu() const { return static_cast<int>(B.cols()); }     // inputs
+  int pairs() const { return static_cast<int>(C.cols()); }  // nγ
 };
 
 /// The program of this file's head. The cost is that of the head, the term of x_0 included.
 struct LcsMpcProgram {
-  LinearComplementaritySystem system;
-  int N = 1;                     // ≥ 1
-  Eigen::MatrixXd Q, R, Qf;      // symmetric, positive semidefinite
-  Eigen::VectorXd x0;            // nx
-  Eigen::MatrixXd x_goal;        // nx × (N+1): x_d,k
-  Eigen::VectorXd x_min, x_max;  // nx, or empty; ±infinity: none
+  LinearComplementaritySystem system;  // the same at all steps
+  int N = 1;                           // steps of the horizon, ≥ 1
+  Eigen::MatrixXd Q, R, Qf;            // nx × nx, nu × nu, nx × nx; symmetric, positive semidefinite
+  Eigen::VectorXd x0;                  // nx
+  Eigen::MatrixXd x_goal;              // nx × (N+1): x_d,k
+  Eigen::VectorXd x_min, x_max;        // nx, or empty; ±infinity: none
   /// Where finite, bounds of this state are soft: a violation e > 0 costs x_price·e, linear, per step. Size nx, or
   /// empty: all hard.
   Eigen::VectorXd x_price;
@@ -49,19 +50,19 @@ struct LcsTrajectory {
 struct LcsCertificate {
   double dynamics = 0;         // |x_{k+1} − …|, largest, and |x_0 − x0|
   double primal = 0;           // violation of γ ≥ 0, s ≥ 0 and of hard bounds, largest
-  double complementarity = 0;  // min(γ_i, s_i), largest
+  double complementarity = 0;  // min(γ_i, s_i), largest over pairs and steps
   double cost = 0;             // of the trajectory, soft bounds included
 
   /// The largest of the residuals; infinity if the trajectory is not finite.
   double max() const;
 };
 
-/// @throws std::invalid_argument naming the field: sizes that do not fit, entries that are not finite, weights that are
-/// not symmetric or have a negative eigenvalue (the program would not be convex for fixed modes, and its cost may have
-/// no lower bound), N < 1, a price < 0.
+/// Checks a program. @throws std::invalid_argument naming the field: sizes that do not fit, entries that are not
+/// finite, weights that are not symmetric or have a negative eigenvalue (the program would not be convex for fixed
+/// modes, and its cost may have no lower bound), N < 1, a price < 0.
 void check(const LcsMpcProgram& program);
 
-/// @throws std::invalid_argument on wrong sizes.
+/// Recomputes the residuals and the cost of a trajectory. @throws std::invalid_argument on wrong sizes.
 LcsCertificate certify(const LcsMpcProgram& program, const LcsTrajectory& point);
 
 }  // namespace deft::solvers::lcs

@@ -10,7 +10,7 @@ namespace deft::solvers::lcs {
 namespace {
 
 constexpr double kLighter = 0.01;              // weight of the proximal term where it is too large a part of the value
-constexpr double kWeights[] = {1, 0.01, 100};  // what is tried where rounding errors leave no verdict
+constexpr double kWeights[] = {1, 0.01, 100};  // what is tried where rounding errors leave no status
 
 }  // namespace
 

@@ -13,11 +13,13 @@ namespace deft::solvers::lcs {
 /// step, starts from the last incumbent. One object per thread.
 class LcsMpcSolver {
  public:
+  /// @param settings  may be changed later, see `settings`.
   explicit LcsMpcSolver(BranchAndBoundSettings settings = {});
   ~LcsMpcSolver();
   LcsMpcSolver(LcsMpcSolver&&) noexcept;
   LcsMpcSolver& operator=(LcsMpcSolver&&) noexcept;
 
+  /// Finds the trajectory of least cost and proves it, unless a limit of the settings ends the search.
   /// @throws std::invalid_argument as check(program). The result is valid until the next call.
   const LcsMpcResult& solve(const LcsMpcProgram& program);
   /// Inputs (nu × N) to try first: the system is simulated with them and the modes that occur are optimised. Used by
@@ -25,6 +27,7 @@ class LcsMpcSolver {
   void suggest(Eigen::MatrixXd u);
   /// Forgets the last solution: the next solve does not start from it.
   void forget();
+  /// Those of the next solves.
   BranchAndBoundSettings& settings();
 
  private:

@@ -110,8 +110,8 @@ double LcsPropagation::error(const Stage& stage, const Row& row) const {
 /// Each entry of the row against what the others leave.
 void LcsPropagation::propagate(Stage& stage, const Row& row) const {
   const Range sums = range(stage, row, -1, -1);
-  double slop = -1;  // found when it is needed
-  const auto error_of_sums = [&] { return slop < 0 ? slop = error(stage, row) : slop; };
+  double known_error = -1;  // computed when it is needed
+  const auto error_of_sums = [&] { return known_error < 0 ? known_error = error(stage, row) : known_error; };
   const double limit = kEmpty * std::max(1.0, std::abs(row.rhs));
   if ((sums.least_open == 0 && sums.least > row.rhs + limit && sums.least - error_of_sums() > row.rhs + limit) ||
       (sums.most_open == 0 && sums.most < row.rhs - limit && sums.most + error_of_sums() < row.rhs - limit)) {
@@ -140,14 +140,14 @@ void LcsPropagation::propagate_own(Stage& stage, const Row& row) const {
   if (stage.hi[s] == 0 && stage.hi[gamma] == 0) return;
   const double factor = -row.terms[row.own].a;
   const Range others = range(stage, row, s, gamma);
-  double room = others.least_open == 0 ? row.rhs - others.least : kInfinity,
-         want = others.most_open == 0 ? others.most - row.rhs : kInfinity;
-  const double force = std::max(0.0, factor > 0 ? want / factor : room / -factor);
-  if (room >= stage.hi[s] && force >= stage.hi[gamma]) return;
-  const double slop = error(stage, row);
-  room += slop, want += slop;
-  reduce_upper(stage, s, upwards(std::max(0.0, room)));
-  reduce_upper(stage, gamma, upwards(std::max(0.0, factor > 0 ? want / factor : room / -factor)));
+  double rest_upper = others.least_open == 0 ? row.rhs - others.least : kInfinity,  // ends of rest
+      minus_rest_lower = others.most_open == 0 ? others.most - row.rhs : kInfinity;
+  const double multiplier = std::max(0.0, factor > 0 ? minus_rest_lower / factor : rest_upper / -factor);
+  if (rest_upper >= stage.hi[s] && multiplier >= stage.hi[gamma]) return;
+  const double sum_error = error(stage, row);
+  rest_upper += sum_error, minus_rest_lower += sum_error;
+  reduce_upper(stage, s, upwards(std::max(0.0, rest_upper)));
+  reduce_upper(stage, gamma, upwards(std::max(0.0, factor > 0 ? minus_rest_lower / factor : rest_upper / -factor)));
 }
 
 /// γ_i = 0, or one of the slacks that it lifts is zero.
@@ -285,7 +285,7 @@ bool LcsPropagation::run(LcsIntervals& intervals, std::vector<PairMode>& modes, 
       lower_idle(stage, moved);
       bound_by_energy(stage, scratch);
       settle_modes(stage, modes.data() + k * ng_);
-      if (!stage.moved) {  // the dear rules when the others are done
+      if (!stage.moved) {  // the expensive rules once the others find nothing more
         if (without_loss_) bound_by_vertices(stage, false, scratch);
         if (without_loss_ && left.new_modes) bound_by_vertices(stage, true, scratch);
         left.new_modes = false;

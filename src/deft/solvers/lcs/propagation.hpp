@@ -14,17 +14,17 @@ namespace deft::solvers::lcs {
 /// What the rows of a stage have not seen yet.
 struct LcsPending {
   std::uint64_t moved = ~std::uint64_t{0};  // entries, the i-th of the stage as bit i mod 64
-  bool new_modes = true;
+  bool new_modes = true;                    // whether a γ was fixed to zero since the vertices were used; at first, yes
 };
 
 /// Lower and upper ends, stage after stage: x_k, u_k, γ_{k+1}, s_{k+1}, and x_N at the end.
 struct LcsIntervals {
-  std::vector<double> lo, hi;
+  std::vector<double> lo, hi;       // lower and upper ends, places as LcsPropagation::x, u, gamma, slack
   std::vector<LcsPending> pending;  // of each stage
 };
 
 /// The rules, made once per program (README.md): interval arithmetic on the dynamics, on the slacks, on the slacks with
-/// the dynamics put in, and on the combinations of the dynamics that know no γ; complementarity; and bounds of
+/// the dynamics put in, and on the combinations of the dynamics without γ; complementarity; and bounds of
 /// multipliers that no row bounds. Ends are rounded outwards by 1e-9 of themselves and 1e-12 of the terms they come
 /// from. Safe to use from many threads, each with its own scratch.
 class LcsPropagation {
@@ -32,27 +32,28 @@ class LcsPropagation {
   /// Scratch of one thread.
   using Scratch = LcsForceBound::Scratch;
 
-  /// @param without_loss  use bounds that hold for one set of multipliers at least of each x, u and modes that are
-  /// possible, not for all.
+  /// @param program  must outlive this object.  @param without_loss  use bounds that hold for one set of multipliers at
+  /// least of each x, u and modes that are possible, not for all.
   explicit LcsPropagation(const LcsMpcProgram& program, bool without_loss = true);
 
-  int x(int k, int i) const { return k * stride_ + i; }
-  int u(int k, int j) const { return k * stride_ + nx_ + j; }
-  int gamma(int k, int i) const { return k * stride_ + nx_ + nu_ + i; }
-  int slack(int k, int i) const { return k * stride_ + nx_ + nu_ + ng_ + i; }
+  int x(int k, int i) const { return k * stride_ + i; }                        // place of (x_k)_i, 0 ≤ k ≤ N
+  int u(int k, int j) const { return k * stride_ + nx_ + j; }                  // of (u_k)_j, k < N
+  int gamma(int k, int i) const { return k * stride_ + nx_ + nu_ + i; }        // of (γ_{k+1})_i
+  int slack(int k, int i) const { return k * stride_ + nx_ + nu_ + ng_ + i; }  // of (s_{k+1})_i
 
   /// Whether γ_i may be lowered without loss.
   bool is_idle(int i) const { return is_idle_[i]; }
 
-  /// What the program itself says. States with soft bounds are free.
+  /// The bounds of the program itself: x0, and its bounds of x, u and γ; s ≥ 0. States with soft bounds are free.
   LcsIntervals start() const;
   /// Tightens, passing forwards and backwards over the stages that are pending and those whose modes are new, until
-  /// nothing moves by 1e-3 of its interval; fixes the modes of open pairs that have one possible side left. @returns
-  /// false where some interval is empty: no trajectory has these modes.
+  /// nothing moves by 1e-3 of its interval or `rounds` passes are done; fixes the modes of open pairs that have one
+  /// possible side left. @returns false where some interval is empty: no trajectory has these modes.
   bool run(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const;
   /// Runs, and once more with the bounds of multipliers that what was found allows: for a root.
   bool run_twice(LcsIntervals& intervals, std::vector<PairMode>& modes, int rounds, Scratch& scratch) const;
-  /// Narrows one entry to [lower, upper], ends that were computed with `error`. @returns false where it becomes empty.
+  /// Narrows the entry at `place` to [lower, upper] (infinite ends: none), rounded outwards by `error`, the error with
+  /// which they were computed. @returns false where it becomes empty.
   bool narrow(LcsIntervals& intervals, int place, double lower, double upper, double error) const;
 
  private:

@@ -9,19 +9,13 @@
 namespace deft::solvers::lcs {
 namespace {
 
-constexpr double kFeasible = 1e-9;          // violation of a row that is none, of 1 + |bound|
-constexpr double kDependent = 1e-6;         // violation of a dependent row that is rounding
-constexpr double kBalanced = 1e-10;         // of rows in the working set
 constexpr double kEffectsRounding = 1e-13;  // of the effects of multipliers, summed without their signs
-constexpr double kSign = 1e-9;              // of the step: a multiplier that falls slower does not block
-constexpr double kImpossible = 1e12;  // times the dual: rows that can only hold together at such a cost contradict each
-                                      // other
-constexpr int kBalancings = 4;
-constexpr double kLoose = 1e-3;     // of the dual: a bound that is lower by more is looked for with other centres
-constexpr double kCentred = 1e-11;  // of the largest variable: the centre stands still
-constexpr int kExtrapolate = 4;     // every fourth centre
-constexpr double kFurthest = 1e6;
-constexpr int kCentres = 6, kExactCentres = 200;
+constexpr double kLoose = 1e-3;      // of the dual: a bound that is lower by more is looked for with other centres
+constexpr double kCentred = 1e-11;   // of the largest variable: the centre stands still
+constexpr int kExtrapolate = 4;      // every fourth centre
+constexpr double kLeastRatio = 0.1;  // of successive moves of the centre, for an extrapolation
+constexpr double kFurthest = 1e6;    // moves that an extrapolation may add
+constexpr int kCentres = 6, kExactCentres = 200;  // at most: to improve a bound, to remove the proximal term
 
 }  // namespace
 
@@ -105,8 +99,6 @@ double LcsRelaxation::value(int row) const {
   return cut.gamma * point_.y[gamma_row(pair)] + cut.slack * point_.y[slack_row(pair)];
 }
 
-double LcsRelaxation::tolerance(double bound) const { return kFeasible * (1 + std::abs(bound)); }
-
 double LcsRelaxation::diagonal(int row) const {
   if (!is_cut(row)) return stages_->diagonal(row);
   const int pair = row - rows_;
@@ -137,29 +129,6 @@ void LcsRelaxation::products(int row, double* w) {
   const Cut& cut = cuts_[pair];
   read(stages_->column(gamma_row(pair), scratch_), cut.gamma, true);
   read(stages_->column(slack_row(pair), scratch_), cut.slack, false);
-}
-
-bool LcsRelaxation::append(int row, double target, int side, double lambda) {
-  if (factor_.full()) return false;
-  products(row, w_.data());
-  if (!factor_.independent(w_.data(), 0, diagonal(row))) return false;
-  join(row, target, side, lambda);
-  return true;
-}
-
-void LcsRelaxation::join(int row, double target, int side, double lambda) {
-  factor_.append(0);
-  place_[row] = static_cast<int>(active_.size());
-  active_.push_back({row, side, lambda, target});
-  residual_.push_back(0);
-}
-
-void LcsRelaxation::remove(std::size_t k) {
-  factor_.remove(static_cast<int>(k));
-  place_[active_[k].row] = -1;
-  active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(k));
-  residual_.erase(residual_.begin() + static_cast<std::ptrdiff_t>(k));
-  for (std::size_t j = k; j < active_.size(); ++j) place_[active_[j].row] = static_cast<int>(j);
 }
 
 void LcsRelaxation::start(std::span<const LcsMultiplier> working) {
@@ -252,137 +221,6 @@ double LcsRelaxation::safe_bound(double cutoff) const {
   return bound;
 }
 
-int LcsRelaxation::most_violated(double& target, int& side) const {
-  int worst = -1;
-  double most = 0;
-  for (int row = 0; row < rows_; ++row) {
-    const double y = point_.y[row], lo = lo_[row], hi = hi_[row];
-    double by;
-    if (y < lo - kFeasible)
-      by = lo - y;
-    else if (y > hi + kFeasible)
-      by = y - hi;
-    else
-      continue;
-    if (place_[row] >= 0 || skipped_[row] || by <= tolerance(y < lo ? lo : hi)) continue;
-    const double weighed = by * by / stages_->diagonal(row);
-    if (weighed > most) most = weighed, worst = row, target = y < lo ? lo : hi, side = lo == hi ? 0 : (y < lo ? -1 : 1);
-  }
-  for (int pair = 0; pair < N_ * ng_; ++pair) {
-    const Cut& cut = cuts_[pair];
-    if (cut.most == 0) continue;
-    const double by = cut.gamma * point_.y[gamma_row(pair)] + cut.slack * point_.y[slack_row(pair)] - cut.most;
-    if (by <= tolerance(cut.most) || place_[rows_ + pair] >= 0 || skipped_[rows_ + pair]) continue;
-    const double weighed = by * by / diagonal(rows_ + pair);
-    if (weighed > most) most = weighed, worst = rows_ + pair, target = cut.most, side = 1;
-  }
-  return worst;
-}
-
-/// The multiplier of the row looked at last, which hardly differs from combinations of the working set, grows by
-/// `length` in the direction of its violation, others move along, until one of them becomes zero and its row leaves.
-/// @returns false where none does.
-bool LcsRelaxation::step_along_null(int direction, double& length) {
-  length = kInfinity;
-  std::size_t blocking = active_.size();
-  double largest = 1;
-  for (std::size_t j = 0; j < active_.size(); ++j) largest = std::max(largest, std::abs(step_[j]));
-  for (std::size_t j = 0; j < active_.size(); ++j) {
-    if (active_[j].side == 0) continue;
-    const double falls = -active_[j].side * step_[j] * direction;
-    if (falls <= kSign * largest) continue;
-    const double t = active_[j].side * active_[j].lambda / falls;
-    if (t < length) length = t, blocking = j;
-  }
-  if (blocking == active_.size()) return false;
-  for (std::size_t j = 0; j < active_.size(); ++j) active_[j].lambda += length * direction * step_[j];
-  remove(blocking);
-  return true;
-}
-
-/// λᵀWλ of the direction (step_, 1 on `row`).
-double LcsRelaxation::energy_of_step(int row) {
-  std::fill(lambda_.begin(), lambda_.end(), 0.0);
-  for (std::size_t j = 0; j < active_.size(); ++j) add_to_rows(active_[j].row, step_[j]);
-  add_to_rows(row, 1.0);
-  return stages_->energy(lambda_.data(), scratch_);
-}
-
-LcsRelaxation::End LcsRelaxation::climb(double cutoff) {
-  std::fill(skipped_.begin(), skipped_.end(), 0);
-  const long most = iterations_ + 200 + 20L * rows_;
-  evaluate();
-  for (int balancing = 0; iterations_ < most;) {
-    ++iterations_;
-    const std::size_t n = active_.size();
-    std::copy(residual_.begin(), residual_.end(), step_.begin());
-    if (n > 0) factor_.solve_for(step_.data());
-    // How far multipliers may move towards the maximum on the working set.
-    double t = 1;
-    std::size_t blocking = n;
-    for (std::size_t j = 0; j < n; ++j) {
-      const Active& row = active_[j];
-      if (row.side == 0) continue;
-      const double after = row.side * (row.lambda + step_[j]);
-      if (after >= 0) continue;
-      const double limit = row.side * row.lambda / (row.side * row.lambda - after);
-      if (limit < t || blocking == n) t = std::min(t, limit), blocking = j;
-    }
-    for (std::size_t j = 0; j < n; ++j) active_[j].lambda += t * step_[j];
-    if (blocking < n) {
-      for (double& r : residual_) r *= 1 - t;
-      remove(blocking);
-      balancing = 0;
-      continue;
-    }
-    evaluate();
-    if (!std::isfinite(dual_)) return End::kFailed;
-    if (dual_ >= cutoff && (bound_ = safe_bound(cutoff)) >= cutoff) return End::kAbove;
-    double target = 0;
-    int side = 0;
-    const int row = most_violated(target, side);
-    if (row < 0) {
-      double largest = 0;
-      for (const double r : residual_) largest = std::max(largest, std::abs(r));
-      if (largest > kBalanced && balancing < kBalancings) {  // once more, from the true residuals
-        ++balancing;
-        continue;
-      }
-      return End::kOptimal;
-    }
-    balancing = 0;
-    const double by = value(row) - target;
-    if (append(row, target, side, 0)) {
-      residual_.back() = by;
-      continue;
-    }
-    if (std::abs(by) <= kDependent * (1 + std::abs(target))) {
-      skipped_[row] = 1;
-      continue;
-    }
-    // Nearly dependent on the working set. What this direction costs, without rounding, says whether it is so.
-    factor_.null_direction(step_.data());
-    const double rest = energy_of_step(row), gain = 0.5 * by * by / rest;
-    if (gain < kImpossible * (1 + std::abs(dual_)) && !factor_.full()) {
-      factor_.set_rest(rest);
-      join(row, target, side, 0);
-      residual_.back() = by;
-      continue;
-    }
-    double length = 0;
-    const int direction = by > 0 ? 1 : -1;
-    if (!step_along_null(direction, length)) {
-      if (gain < kImpossible * (1 + std::abs(dual_)))
-        return End::kFailed;  // rounding: as many rows as variables contradict nothing
-      bound_ = kInfinity;
-      return End::kInfeasible;
-    }
-    if (!append(row, target, side, direction * length)) return End::kFailed;
-    residual_.back() = by;
-  }
-  return End::kFailed;
-}
-
 double LcsRelaxation::distance_to_centre() const {
   double most = 0;
   for (std::size_t i = 0; i < point_.z.size(); ++i)
@@ -403,7 +241,7 @@ LcsRelaxation::End LcsRelaxation::recentre(double cutoff, int round) {
     along += move_[i] * last_move_[i];
   }
   const double ratio = now > 0 ? along / now : 0.0;
-  const double further = round % kExtrapolate == kExtrapolate - 1 && ratio > 0.1 && ratio < 1
+  const double further = round % kExtrapolate == kExtrapolate - 1 && ratio > kLeastRatio && ratio < 1
                              ? std::min(ratio / (1 - ratio), kFurthest)
                              : 0.0;
   centre_ = point_.z;
@@ -454,45 +292,5 @@ std::vector<LcsMultiplier> LcsRelaxation::working() const {
 }
 
 double LcsRelaxation::multiplier(int row) const { return place_[row] < 0 ? 0.0 : active_[place_[row]].lambda; }
-
-double LcsRelaxation::gain(int row, double target, int pivots) {
-  double left = std::abs(value(row) - target), won = 0;  // violation that is left, growth of the dual so far
-  if (left <= kFeasible) return 0;
-  const int direction = value(row) > target ? 1 : -1;
-  products(row, w_.data());
-  const double whole = diagonal(row);
-  trial_ = active_;
-  bool copied = false;
-  linear::DelassusFactor* factor = &factor_;
-  for (int pivot = 0;; ++pivot) {
-    const std::size_t n = trial_.size();
-    const bool independent = factor->independent(w_.data(), 0, whole);
-    factor->null_direction(step_.data());
-    const double rest = factor->rest();
-    double t = independent ? left / rest : kInfinity;
-    std::size_t blocking = n;
-    for (std::size_t j = 0; j < n; ++j) {
-      if (trial_[j].side == 0) continue;
-      const double falls = -trial_[j].side * step_[j] * direction;
-      if (falls <= kSign) continue;
-      const double limit = trial_[j].side * trial_[j].lambda / falls;
-      if (limit < t) t = limit, blocking = j;
-    }
-    if (t == kInfinity) return left <= kDependent ? won : kInfinity;
-    won += t * left - (independent ? 0.5 * rest * t * t : 0.0);
-    if (blocking == n || pivot == pivots) return won;
-    if (independent) left -= t * rest;
-    for (std::size_t j = 0; j < n; ++j) trial_[j].lambda += t * direction * step_[j];
-    if (!copied) {
-      trial_factor_.copy(factor_);
-      factor = &trial_factor_;
-      copied = true;
-    }
-    factor->remove(static_cast<int>(blocking));
-    trial_.erase(trial_.begin() + static_cast<std::ptrdiff_t>(blocking));
-    std::copy(w_.begin() + static_cast<std::ptrdiff_t>(blocking) + 1, w_.begin() + static_cast<std::ptrdiff_t>(n),
-              w_.begin() + static_cast<std::ptrdiff_t>(blocking));
-  }
-}
 
 }  // namespace deft::solvers::lcs

@@ -3,6 +3,7 @@
 // = 0 for pairs whose mode is fixed, and for open pairs with γ_i ≤ L, s_i ≤ S the hull of {γ_i s_i = 0}:  S γ_i + L s_i
 // ≤ L S.  Internal to solvers.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace deft::solvers::lcs {
 
 /// A row of the working set and its multiplier: ≥ 0 at its upper bound, ≤ 0 at its lower one.
 struct LcsMultiplier {
-  int row = 0;
-  double lambda = 0;
+  int row = 0;        // of LcsStages; from num_rows() on, the hull of pair row − num_rows()
+  double lambda = 0;  // cost per unit of the row
 };
 
 /// The dual active-set method on the rows' answers to multipliers (LcsStages::column). Starts from any multipliers of
@@ -23,16 +24,21 @@ struct LcsMultiplier {
 /// thread.
 class LcsRelaxation {
  public:
+  /// How a solve ended: at the optimum, with a bound at the cutoff or above, with a proof that the node has no point,
+  /// or without a status because of rounding.
   enum class End { kOptimal, kAbove, kInfeasible, kFailed };
 
+  /// @param stages, layout  must outlive this object.
   LcsRelaxation(const LcsStages& stages, const LcsPropagation& layout);
 
-  /// The bounds of a node. @param cuts  whether open pairs get their hulls.
+  /// Takes the bounds of a node: those of the program, the modes, and L and S of `intervals`. @param cuts  whether open
+  /// pairs get their hulls.
   void set(const LcsMpcProgram& program, const LcsIntervals& intervals, const std::vector<PairMode>& modes, bool cuts);
   /// The working set to start from; rows without the bound that a sign asks for, and dependent ones, are left out.
   void start(std::span<const LcsMultiplier> working);
 
-  /// @param cutoff  the search ends with kAbove as soon as bound() reaches it.
+  /// Minimises the relaxation's cost with a small proximal term, from the working set at hand.
+  /// @param cutoff  the solve ends with kAbove as soon as bound() reaches it.
   /// @param exact  move the centre of the proximal term until the term does not matter any more; otherwise it stays at
   /// zero.
   End solve(double cutoff, bool exact = false);
@@ -40,15 +46,16 @@ class LcsRelaxation {
   double bound() const { return bound_; }
   /// The minimiser for the last multipliers.
   const LcsStagePoint& point() const { return point_; }
+  /// The working set of the last solve: where a child may start.
   std::vector<LcsMultiplier> working() const;
-  /// How much the dual grows when `row` is held at `target`, as far as `pivots` rows of the working set that leave on
-  /// the way, and none that would join, tell. @pre solve ended with kOptimal.
+  /// An estimate of how much the dual grows when `row` is fixed at `target`: follows it until `pivots` rows of the
+  /// working set have left, and without those that would join. @pre solve ended with kOptimal.
   double gain(int row, double target, int pivots);
 
-  int gamma_row(int pair) const { return pair / ng_ * per_ + pair % ng_; }
-  int slack_row(int pair) const { return gamma_row(pair) + ng_; }
-  double multiplier(int row) const;
-  long iterations() const { return iterations_; }
+  int gamma_row(int pair) const { return pair / ng_ * per_ + pair % ng_; }  // row of γ_i; pair: k·nγ + i
+  int slack_row(int pair) const { return gamma_row(pair) + ng_; }           // row of s_i
+  double multiplier(int row) const;                                         // of a row; 0 outside the working set
+  long iterations() const { return iterations_; }                           // changes of the working set so far
 
  private:
   struct Cut {
@@ -57,6 +64,11 @@ class LcsRelaxation {
   struct Active {
     int row = 0, side = 0;  // side: 1 upper, −1 lower, 0 both
     double lambda = 0, target = 0;
+  };
+
+  struct Violation {
+    int row = -1, side = 0;  // row −1: none; side as Active
+    double target = 0;       // the bound that is violated
   };
 
   bool is_cut(int row) const { return row >= rows_; }
@@ -77,7 +89,10 @@ class LcsRelaxation {
   End climb(double cutoff);
   double distance_to_centre() const;
   End recentre(double cutoff, int round);
-  int most_violated(double& target, int& side) const;
+  Violation most_violated() const;
+  bool step_on_working_set();
+  double largest_residual() const;
+  std::optional<End> admit(const Violation& violation);
   bool step_along_null(int direction, double& length);
   double energy_of_step(int row);
   void add_to_rows(int row, double lambda);

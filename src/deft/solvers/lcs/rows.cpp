@@ -5,9 +5,9 @@
 namespace deft::solvers::lcs {
 namespace {
 
-void add_terms(const Eigen::MatrixXd& matrix, int row, LcsQuantity of, int shift, std::vector<LcsTerm>& terms) {
+void add_terms(const Eigen::MatrixXd& matrix, int row, LcsQuantity of, int first, std::vector<LcsTerm>& terms) {
   for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
-    if (matrix(row, j) != 0) terms.push_back({of, shift + static_cast<int>(j), matrix(row, j)});
+    if (matrix(row, j) != 0) terms.push_back({of, first + static_cast<int>(j), matrix(row, j)});
   }
 }
 

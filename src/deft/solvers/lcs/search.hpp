@@ -1,12 +1,11 @@
 #pragma once
-// The search tree over the modes of complementarity pairs. Internal to solvers; branch_and_bound.hpp is the public
-// door.
+// Branch and bound over the modes of complementarity pairs. Internal to solvers; LcsMpcSolver is the public interface.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "deft/core/stopwatch.hpp"
-#include "deft/solvers/lcs/rounding.hpp"
+#include "deft/solvers/lcs/dive.hpp"
 
 namespace deft::solvers::lcs {
 
@@ -14,53 +13,40 @@ namespace deft::solvers::lcs {
 /// incumbent of the start of its round only, so that the tree does not depend on the number of threads.
 class LcsSearch {
  public:
+  /// @param program, stages  must outlive this object; stages.fits(program).
   /// @param any_weight  search even if the proximal term is heavy.
   LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings,
             bool any_weight);
-  ~LcsSearch();
 
-  /// @param suggestions  inputs to round first.
+  /// Searches until all leaves are closed or a limit of the settings ends it; may be called once.
+  /// @param suggestions  inputs [nu × N] to round first.
+  /// @param result  a new one, but for counts of earlier searches.
   /// @returns false, with nothing found, where the proximal term of `stages` is no small part of the root's value.
   bool run(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
 
  private:
-  struct Node {
-    std::vector<int> path;  // decisions: 2·pair, plus one for s = 0
-    std::vector<LcsMultiplier> working;
-    double bound = 0;
-    std::int64_t number = 0;
-  };
-  struct Dive;
-  class Worker;
-
-  void begin(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
+  void open_root(const std::vector<Eigen::MatrixXd>& suggestions, LcsMpcResult& result);
+  std::optional<Status> limit_passed(const LcsMpcResult& result) const;
+  void choose_dives(const LcsMpcResult& result, std::vector<LcsDive>& dives);
+  void merge(LcsDive& dive, LcsMpcResult& result);
   void take(std::optional<LcsCandidate>& candidate, LcsMpcResult& result);
-  void merge(Dive& dive, LcsMpcResult& result);
-  void push(Node node);
-  Node pop();
+  void push(LcsNode node);
+  LcsNode pop();
+  double find_least_cost() const;
   double find_ceiling() const;
-  double cutoff(double cost) const;
+  double largest_deviation(int place, double from) const;
+  double largest_payment(int k, int i) const;
   void find_bound(LcsMpcResult& result) const;
   bool report(LcsMpcResult& result) const;
   void finish(LcsMpcResult& result) const;
 
-  const LcsMpcProgram* program_;
-  const LcsStages* stages_;
-  BranchAndBoundSettings settings_;
-  LcsPropagation propagation_;
-  LcsPropagation::Scratch scratch_;
-  LcsIntervals root_intervals_;
-  std::vector<PairMode> root_modes_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Node> open_;  // a heap, least bound first
-  std::int64_t numbers_ = 0;
-  bool any_weight_;
+  LcsSearchTask task_;
+  std::vector<std::unique_ptr<LcsDiver>> divers_;  // one per thread
+  std::vector<LcsNode> open_;                      // a heap, least bound first
+  std::int64_t nodes_numbered_ = 0, dives_started_ = 0;
   bool heavy_ = false;     // the proximal term
   bool unproven_ = false;  // a node without open pairs could not be solved
-  double unproven_bound_ = 0;
-  double least_cost_ = 0;
-  double ceiling_ = std::numeric_limits<double>::infinity();
-  Stopwatch clock_;
+  double unproven_bound_ = kInfinity;
 };
 
 }  // namespace deft::solvers::lcs

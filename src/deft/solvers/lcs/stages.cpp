@@ -14,12 +14,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kProximal = 1e-4;  // ε of a multiplier, times the curvature that its effect has in the cost
-constexpr double kSpread = 1e3;     // largest ratio of two of these curvatures
-constexpr double kUndone = 1e-4;    // weight of what inputs pay to undo a multiplier, beside what its effect costs
-constexpr double kFree = 1e-3;      // of the largest weight: an input without weight counts as this when it undoes a
-                                    // multiplier
-constexpr double kReached = 1e-2;   // of the direction that inputs reach best: others hardly count as reached
+constexpr double kProximal = 1e-4;   // ε of a multiplier, times the curvature that its effect has in the cost
+constexpr double kSpread = 1e3;      // largest ratio of two of these curvatures
+constexpr double kUndone = 1e-4;     // weight of what inputs pay to undo a multiplier, beside what its effect costs
+constexpr double kFree = 1e-3;       // of the largest weight: an input without weight counts as this when it undoes a
+                                     // multiplier
+constexpr double kReachable = 1e-2;  // of the direction that inputs move most: others hardly count as reachable
 constexpr double kNoCurvature = 1e-12;  // of the largest: rounding
 constexpr double kWeightless = 1e-9;    // of the largest eigenvalue of R: inputs below have no weight of their own
 
@@ -112,12 +112,12 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_wei
   if (nu > 0) {
     MatrixXd weight = R;
     weight.diagonal().array() += kFree * input_weight;
-    const SymmetricEigen reach = symmetric_eigen(MatrixXd(system_.B * ldlt_solve(weight, system_.B.transpose())));
+    const SymmetricEigen gramian = symmetric_eigen(MatrixXd(system_.B * ldlt_solve(weight, system_.B.transpose())));
     for (int i = 0; i < nx; ++i) {
-      const double length = reach.values(i);
-      if (length <= kReached * reach.values(nx - 1)) continue;
+      const double length = gramian.values(i);
+      if (length <= kReachable * gramian.values(nx - 1)) continue;
       for (int j = nu; j < nu + ng; ++j) {
-        const double along = reach.vectors.col(i).dot(G_.col(j));
+        const double along = gramian.vectors.col(i).dot(G_.col(j));
         curvature(j) = std::max(curvature(j), kUndone * along * along / length);
       }
     }
@@ -130,9 +130,9 @@ void LcsStages::choose_epsilon(const LcsMpcProgram& program, double proximal_wei
   for (int i = 0; i < ng; ++i) {
     if (curvature(nu + i) > 0) continue;
     for (int j = 0; j < ng; ++j) {
-      const double reach = system_.D.row(j).dot(inverse * system_.D.row(j).transpose());
-      if (system_.E(j, i) != 0 && reach > 0)
-        curvature(nu + i) = std::max(curvature(nu + i), system_.E(j, i) * system_.E(j, i) / reach);
+      const double response = system_.D.row(j).dot(inverse * system_.D.row(j).transpose());
+      if (system_.E(j, i) != 0 && response > 0)
+        curvature(nu + i) = std::max(curvature(nu + i), system_.E(j, i) * system_.E(j, i) / response);
     }
   }
   epsilon_.resize(rows_.nz());

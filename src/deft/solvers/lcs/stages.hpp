@@ -1,5 +1,5 @@
 #pragma once
-// Minimises the cost of an LcsMpcProgram plus multiples of its rows, without any constraint but the dynamics: a
+// Minimises the cost of an LcsMpcProgram plus multiples of its rows, subject to the dynamics alone: a
 // linear–quadratic regulator whose inputs are all of z_k = (u_k, γ_{k+1}, e_{k+1}). Its Riccati recursion depends on
 // the system, the weights and N only, so it is made once; every minimisation afterwards costs one sweep backward and
 // one forward, linear in N. Internal to solvers.
@@ -31,15 +31,21 @@ struct LcsStagePoint {
 class LcsStages {
  public:
   /// Scratch of one thread.
-  struct Scratch { std::vector<double> state_gradient, variable_gradient, offset, p, pv; };
+  struct Scratch {
+    std::vector<double> state_gradient;     // (N+1)·nx: linear terms of the states
+    std::vector<double> variable_gradient;  // N·nz: linear terms of z
+    std::vector<double> offset;             // N·nz: z_k at x_k = 0
+    std::vector<double> p, pv;              // nx: linear term p of the cost to go; p + P F
+  };
 
-  /// Factors. @pre check(program) passed. @param weight  of the proximal term, times its usual one.
+  /// Chooses ε, factors the regulator and takes the program's data. @pre check(program) passed. @param weight  of the
+  /// proximal term, times its usual one.
   explicit LcsStages(const LcsMpcProgram& program, double weight = 1);
 
-  const LcsRows& rows() const { return rows_; }
-  int N() const { return N_; }
-  int num_rows() const { return N_ * rows_.per_stage(); }
-  int num_variables() const { return N_ * rows_.nz(); }
+  const LcsRows& rows() const { return rows_; }            // of each stage
+  int N() const { return N_; }                             // stages
+  int num_rows() const { return N_ * rows_.per_stage(); }  // of all stages
+  int num_variables() const { return N_ * rows_.nz(); }    // entries of all z_k
   /// ε of z_k entry i, the same at all stages.
   double epsilon(int i) const { return epsilon_[i]; }
 
