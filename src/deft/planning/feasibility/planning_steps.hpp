@@ -12,17 +12,17 @@
 
 namespace deft::planning {
 
-/// The scene with another spec; what building it warned of is not said again.
+/// The scene with a changed spec; warnings of building it are not repeated. @throws InputError as Scene::build.
 scene::Scene changed_scene(const scene::Scene& scene, const std::function<void(scene::SceneSpec&)>& change);
-/// The scene with what planners change: exact steps, any forces.
+/// The scene as planners take it: κ = ∞ (exact steps), any forces that balance (step.forces).
 scene::Scene planning_scene(const scene::Scene& scene);
 
 /// A point of a motion under commands.
 struct Instant {
-  Eigen::VectorXd q, u;                // configuration, and last command
-  std::vector<Eigen::VectorXd> finer;  // the configurations of the same commands with finer steps, settings.refine
+  Eigen::VectorXd q, u;                // configuration, size nq, and last command, size nu
+  std::vector<Eigen::VectorXd> finer;  // configurations of the same commands under each shorter step, settings.refine
 };
-/// The point from which everything starts: nothing has happened yet, whatever the step.
+/// The point from which everything starts: the same configuration for all step lengths.
 Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
 
 /// A motion: a point, and the commands that led there.
@@ -38,10 +38,11 @@ struct Motion : Instant {
 
 /// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to);
-/// The furthest over all step lengths.
+/// The largest over all step lengths [m].
 double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to);
 
-/// Steps and linearisations of one thread. The exact step is the one of the judge: the same model, the same settings.
+/// Steps and linearisations of one thread. The exact step is that of the check of plans: the same model, the same
+/// settings.
 class PlanningSteps {
  public:
   /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
@@ -50,7 +51,9 @@ class PlanningSteps {
   /// of a search has no time.
   explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr);
 
+  /// The scene that was given.
   const scene::Scene& scene() const { return *scene_; }
+  /// Length of the exact step [s].
   double h() const { return exact_->h(); }
   /// q⁺ of the exact step. @returns false if the step failed; q_next is then q.
   bool step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
@@ -63,9 +66,9 @@ class PlanningSteps {
   bool rest(Motion& motion);
   /// Whether joints have damping, so that they follow their targets late.
   bool follows_late() const { return lateness_.size() > 0; }
-  /// No step is taken any more: the deadline is due.
+  /// Whether the deadline is due, so that no step is taken any more.
   bool is_over() const { return deadline_ != nullptr && deadline_->due(); }
-  /// Whether motions are to hold for finer steps too.
+  /// Whether motions must hold under shorter steps too (settings.refine).
   bool refines() const { return !finer_.empty(); }
   /// The last exact step.
   const dynamics::StepResult& result() const { return result_; }

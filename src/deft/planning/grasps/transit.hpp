@@ -12,6 +12,7 @@ namespace deft::planning {
 /// Plans and simulates transits. One per thread.
 class Transit {
  public:
+  /// @param hand, steps, proximity  of one scene; must outlive this object.
   Transit(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
 
   /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
