@@ -110,7 +110,7 @@ class Run {
     return at_end && has_settled() && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
   }
 
-  /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,
+  /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,
   /// low-pass filtered. So neither delay nor filter lags behind a motion that goes as planned.
   void observe() {
     const bool told = sensor_.measure(plant_.state().q, measured_);

@@ -47,7 +47,7 @@ struct StepRecord {
   double solve_us = 0, step_us = 0;
   double energy = 0;              // ½δᵀQδ + bᵀδ; second order: kinetic + potential [J]
   double gap_min_linearised = 0;  // min over contacts of φ + J_n δ [m]
-  double gap_min = 0;             // min true gap over all pairs at the end of the step [m]
+  double gap_min = 0;  // min true gap at the end of the step over pairs within step.contact_margin; infinity: none [m]
   bool motion_unique = true, forces_unique = true;
   bool forces_least_norm = true;  // the recorded forces are the only ones, or those of least norm
   double balance = 0, bound = 0;  // model limit-surface: error of its energy identity; share of the bound on forces
