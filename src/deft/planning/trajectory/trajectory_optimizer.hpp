@@ -102,6 +102,7 @@ class TrajectoryOptimizer {
                             std::span<const Eigen::VectorXd> u_first = {});
 
  private:
+  struct Task;
   struct Work;
   std::unique_ptr<Work> work_;
 };
