@@ -7,7 +7,7 @@
 namespace deft::planning {
 namespace {
 
-constexpr double kScales[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
+constexpr double kShares[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
 constexpr double kSharper = 5;                  // κ grows by it without progress
 constexpr int kSharpenings = 2;                 // how often
 constexpr double kSpreadWeight = 12;            // w: one command cannot bring together what has come apart
@@ -104,6 +104,20 @@ bool GreedyRollout::holds(Motion& motion) {
   return false;
 }
 
+double GreedyRollout::try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const double share : kShares) {
+    if (!move(motion, motion.u + share * du_)) continue;
+    const double after = distance(next_, q_target);
+    if (after < best) {
+      best = after;
+      chosen_ = next_;
+    }
+    if (after <= (1 - settings_->progress) * now) break;
+  }
+  return best;
+}
+
 RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion) {
   RolloutReport report;
   // A transit may have done it already.
@@ -117,26 +131,14 @@ RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion
   int sharpenings = 0;
   for (int k = 0; k < settings_->rollout_steps; ++k) {
     if (!choose_command(motion, q_target, kappa)) break;
-
-    // The exact step decides how far.
-    double best = std::numeric_limits<double>::infinity();
-    Motion chosen;
-    for (const double scale : kScales) {
-      if (!move(motion, motion.u + scale * du_)) continue;
-      const double after = distance(next_, q_target);
-      if (after < best) {
-        best = after;
-        chosen = next_;
-      }
-      if (after <= (1 - settings_->progress) * now) break;
-    }
+    const double best = try_shares(motion, q_target, now);
     if (!(best <= (1 - settings_->progress_min) * now)) {
       if (sharpenings++ == kSharpenings) break;
       kappa *= kSharper;
       continue;
     }
-    static_cast<Instant&>(motion) = chosen;
-    motion.commands.insert(motion.commands.end(), chosen.commands.begin(), chosen.commands.end());
+    static_cast<Instant&>(motion) = chosen_;
+    motion.commands.insert(motion.commands.end(), chosen_.commands.begin(), chosen_.commands.end());
     now = best;
     if (now < nearest_distance) {
       nearest = motion;

@@ -41,6 +41,9 @@ class GreedyRollout {
   /// The command of the law above into du_. @returns false if the smoothed step failed.
   bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
 
+  /// Of the exact steps with shares of du_ the first that comes nearer by settings.progress, or else the best, into
+  /// chosen_. @param now  the distance before it [m]. @returns its distance [m]; infinity if all of them failed.
+  double try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now);
   /// One command into next_, and rest if motions must hold under shorter steps. @returns false if a step failed.
   bool move(const Motion& motion, const Eigen::VectorXd& u);
 
@@ -51,7 +54,7 @@ class GreedyRollout {
   CommandBounds bounds_;
   Eigen::MatrixXd B_, B_rows_;
   Eigen::VectorXd c_, e_, e_rows_, du_;
-  Motion next_;
+  Motion next_, chosen_;
 };
 
 }  // namespace deft::planning
