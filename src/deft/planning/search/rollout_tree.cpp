@@ -406,18 +406,18 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   Batch batch(size);
   std::vector<char> regrasps(size);
+  const auto number_of = [this](int k) { return static_cast<std::uint64_t>(tried_ + k); };
   ThreadPool pool(threads, [&](int worker, int k) {
     const auto at = to_size(k);
-    const RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
-    batch.growths[at] = workers_[worker]->grow(nodes_[batch.parents[at]], regrasps[at], draw);
+    batch.growths[at] =
+        workers_[worker]->grow(nodes_[batch.parents[at]], regrasps[at], growth_draw(seed_, number_of(k)));
   });
   const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k) {
-      const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
-      batch.parents[k] = parent;
-      Node& node = nodes_[parent];
+      batch.parents[k] = choose(limits, number_of(k));
+      Node& node = nodes_[batch.parents[k]];
       regrasps[k] = node.tries != node.goes_on;
-      // A try counts at once.
+      // A try counts at once, so that the next choices of the batch see it.
       ++node.tries;
     }
   };

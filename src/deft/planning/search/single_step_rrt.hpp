@@ -45,6 +45,11 @@ class SingleStepRrt final : public SearchTree {
   struct Task;
   struct Growth;
   Task draw_task(std::uint64_t item);
+  /// The node from which a task grows: the one nearest to its target. Targets beyond settings.metric_limit are replaced
+  /// by other random poses. @returns −1 if none is near enough, or the deadline is due.
+  int nearest_node(Task& task) const;
+  /// A step towards the task's target, or a regrasp, from its node. Random numbers of a regrasp are those of `item`.
+  void grow(Task& task, std::uint64_t item, Worker& worker, Growth& growth) const;
   void append(const Task& task, Growth& growth, double time_s);
   void grasp_at_start();
   void drop_rejected();
