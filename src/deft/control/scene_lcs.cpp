@@ -22,7 +22,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kNoFriction = 1e-12;  // as in coulomb_rows: below it a contact is one pair
-constexpr double kTouch = 1e-9;        // share and metres added to what is within reach: rounding
+constexpr double kTouch = 1e-9;        // share and metres added to the way in which a pair can close: rounding
 
 const scene::Scene& checked(const scene::Scene& scene) {
   if (scene.spec().step.model != scene::ModelKind::kStewartTrinkle)
@@ -87,10 +87,11 @@ struct SceneLinearizer::Impl {
   MatrixXd G_q, G_v;
   std::vector<Row> rows;
 
-  void find_rows(const VectorXd& q, const Reach& reach);
-  void add_contact(int i, const Reach& reach);
-  void add_limits(const Reach& reach);
-  bool reaches(const VectorXd& row, double offset, const Reach& reach) const;
+  void find_rows(const VectorXd& q, const PairSelection& selection);
+  void add_contact(int i, const PairSelection& selection);
+  void add_limits(const PairSelection& selection);
+  /// Whether a pair at this distance closes within the horizon at the speeds that the bounds allow.
+  bool can_close(const VectorXd& row, double offset, const PairSelection& selection) const;
   void assemble_energy(const dynamics::State& at, const VectorXd& v, const VectorXd& u);
   LinearVelocity linearize_velocity(const dynamics::State& at, const VectorXd& v, const VectorXd& u);
   void write_pairs(const MatrixXd& W, const VectorXd& p, SceneLcs& out) const;
@@ -134,15 +135,15 @@ LinearVelocity SceneLinearizer::Impl::linearize_velocity(const dynamics::State& 
   return velocity;
 }
 
-bool SceneLinearizer::Impl::reaches(const VectorXd& row, double offset, const Reach& reach) const {
+bool SceneLinearizer::Impl::can_close(const VectorXd& row, double offset, const PairSelection& selection) const {
   double way = 0;
   for (Eigen::Index c = 0; c < row.size(); ++c)
-    if (row(c) != 0) way += std::abs(row(c)) * (reach.speed.size() > 0 ? reach.speed(c) : kInfinity);
-  way *= reach.time;
+    if (row(c) != 0) way += std::abs(row(c)) * (selection.speed.size() > 0 ? selection.speed(c) : kInfinity);
+  way *= selection.time;
   return !(offset > way * (1 + kTouch) + kTouch);  // 0 · ∞ is not a number: stays
 }
 
-void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
+void SceneLinearizer::Impl::add_contact(int i, const PairSelection& selection) {
   const contact::Contact& contact = result.problem.contacts[i];
   const auto cols = result.problem.J.cols(i);
   const auto J = result.problem.J.block(i);
@@ -152,7 +153,7 @@ void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
     return row;
   };
   const VectorXd normal = spread(0);
-  if (!reaches(normal, contact.gap, reach)) return;
+  if (!can_close(normal, contact.gap, selection)) return;
   const HorizonPair pair{.kind = HorizonPair::Kind::kNormal, .a = contact.body_a, .b = contact.body_b};
   rows.push_back({pair, normal, contact.gap});
   if (contact.frictionless || contact.mu < kNoFriction || J.rows() < 2) return;
@@ -169,26 +170,26 @@ void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
   rows.back().pair.kind = HorizonPair::Kind::kSlip;
 }
 
-void SceneLinearizer::Impl::add_limits(const Reach& reach) {
+void SceneLinearizer::Impl::add_limits(const PairSelection& selection) {
   for (int v = 0; v < program.lower.size(); ++v) {
     for (const int sign : {1, -1}) {
       const double limit = sign > 0 ? program.lower(v) : program.upper(v);
       if (!std::isfinite(limit)) continue;
       const VectorXd row = sign * VectorXd::Unit(scene->nv(), v);
-      if (reaches(row, -sign * limit, reach))
+      if (can_close(row, -sign * limit, selection))
         rows.push_back({{.kind = HorizonPair::Kind::kLimit, .a = v, .b = -1, .index = sign}, row, -sign * limit});
     }
   }
 }
 
-void SceneLinearizer::Impl::find_rows(const VectorXd& q, const Reach& reach) {
+void SceneLinearizer::Impl::find_rows(const VectorXd& q, const PairSelection& selection) {
   rows.clear();
-  scene->find_contacts(reach.contact_margin, state);
+  scene->find_contacts(selection.contact_margin, state);
   assembler.assemble(state, {.midpoint_forces = scene->spec().step.midpoint_forces}, result.problem);
   dynamics::make_contact_program(*scene, result.problem, program);
   dynamics::set_joint_limits(*scene, q, program);
-  for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, reach);
-  add_limits(reach);
+  for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, selection);
+  add_limits(selection);
 }
 
 SceneLinearizer::SceneLinearizer(const scene::Scene& scene) : impl_(std::make_unique<Impl>(scene)) {}
@@ -197,7 +198,8 @@ SceneLinearizer::SceneLinearizer(SceneLinearizer&&) noexcept = default;
 SceneLinearizer& SceneLinearizer::operator=(SceneLinearizer&&) noexcept = default;
 double SceneLinearizer::h() const { return impl_->model.h(); }
 
-void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, const Reach& reach, SceneLcs& out) {
+void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, const PairSelection& selection,
+                                SceneLcs& out) {
   Impl& s = *impl_;
   const scene::Scene& scene = *s.scene;
   const int nv = scene.nv();
@@ -205,7 +207,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
   dynamics::check_start(scene, at, u);
   const VectorXd v = at.v.size() > 0 ? at.v : VectorXd::Zero(nv);
   s.assemble_energy(at, v, u);
-  s.find_rows(at.q, reach);
+  s.find_rows(at.q, selection);
   const LinearVelocity velocity = s.linearize_velocity(at, v, u);
 
   // x⁺ = (p + h v⁺, v⁺) = A x + B u + C γ⁺ + F.
@@ -226,7 +228,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
   s.write_pairs(velocity.W, p, out);
 }
 
-/// What is found in `rows` as pairs of the system: C, and the slacks D₀x + D x⁺ + E γ⁺ + H u + α.
+/// The selected pairs in the system: C, and the slacks D₀x + D x⁺ + E γ⁺ + H u + α.
 void SceneLinearizer::Impl::write_pairs(const MatrixXd& W, const VectorXd& p, SceneLcs& out) const {
   const int nv = scene->nv();
   const double h = model.h();
