@@ -47,8 +47,9 @@ struct PlannerResult {
 /// on success. A step that fails ends the simulation there, without success.
 /// @param planning_scene  of planning_scene(). @param q  size nq. @param u_start  as PlannerOptions::u_start.
 /// @throws InputError as PlanningSteps, std::invalid_argument for a u_start of another size.
-Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
-           std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments, const Eigen::VectorXd& u_start = {});
+Plan check_plan(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
+                std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments,
+                const Eigen::VectorXd& u_start = {});
 
 /// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that passes the check
 /// is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest plan is kept,

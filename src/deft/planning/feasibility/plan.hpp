@@ -22,7 +22,7 @@ struct Node {
   int parent = -1;                        // index of an earlier node; −1: the root has none
   NodeKind kind = NodeKind::kRoot;        // how it came from its parent
   Eigen::VectorXd q, u;                   // configuration, size nq, and the last command, size nu
-  std::vector<Eigen::VectorXd> finer;     // configurations under each of the shorter steps of settings.refine
+  std::vector<Eigen::VectorXd> q_halved;  // configurations under each of the shorter steps of settings.refine
   std::vector<Eigen::VectorXd> commands;  // from the parent, one per step
   double distance = 0;                    // to the goal, as it measures [m]
   double cost_s = 0;                      // from the root: duration, and settings.regrasp_cost_s per regrasp
@@ -43,7 +43,7 @@ struct Segment {
 };
 
 /// The step-halving check: a plan under steps of h / substeps, its commands going linearly from one to the next.
-struct FinerRun {
+struct StepHalvingCheck {
   int substeps = 1;                // n of settings.refine
   std::vector<Eigen::VectorXd> q;  // at the ends of the plan's steps, commands.size() + 1
   GoalError error;                 // at the end
@@ -57,16 +57,16 @@ struct Plan {
   std::vector<Segment> segments;          // all its steps in order
   GoalError error;                        // at the end of the simulation
   bool success = false;                   // the goal is met at the end and for settings.hold_steps before it
-  std::vector<FinerRun> finer;            // one per number of settings.refine
-  Eigen::VectorXd u_start;                // joint targets before the first command, size nu
-  int regrasps = 0;                       // transits
-  double cost_s = 0;                      // duration, and settings.regrasp_cost_s per regrasp
-  double h = 0;                           // [s], the step that it was checked with
+  std::vector<StepHalvingCheck> step_halving;  // one per number of settings.refine
+  Eigen::VectorXd u_start;                     // joint targets before the first command, size nu
+  int regrasps = 0;                            // transits
+  double cost_s = 0;                           // duration, and settings.regrasp_cost_s per regrasp
+  double h = 0;                                // [s], the step that it was checked with
 
   /// Whether it succeeds at h and under all shorter steps.
   bool holds() const {
     bool all = success;
-    for (const FinerRun& run : finer) all = all && run.success;
+    for (const StepHalvingCheck& check : step_halving) all = all && check.success;
     return all;
   }
 };

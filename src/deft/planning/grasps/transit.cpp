@@ -62,7 +62,7 @@ bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& move
 bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   for (int k = 0; k < kReleaseSteps; ++k) {
-    // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
+    // From where the joints are, not from where their targets are: that unloads the springs. They may be loaded
     // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
     const std::optional<Eigen::VectorXd> step = opening(motion.q, moves);
     Eigen::VectorXd target = joint_positions(scene, motion.q);

@@ -31,11 +31,11 @@ GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& 
 
 bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
   const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(motion.finer.size()) + 1;
+  const auto count = static_cast<Eigen::Index>(motion.q_halved.size()) + 1;
   e_rows_.resize(count * rows);
   B_rows_.resize(count * rows, motion.u.size());
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.finer[i - 1];
+    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.q_halved[i - 1];
     if (!steps_->linearize(q, motion.u, kappa, c_, B_)) return false;
     goal_->residual(c_, q_target, e_);
     e_rows_.segment(i * rows, rows) = e_;
@@ -53,13 +53,13 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
 
 double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_target) const {
   const double first = goal_->distance(at.q, q_target);
-  if (at.finer.empty()) return first;
+  if (at.q_halved.empty()) return first;
   const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(at.finer.size()) + 1;
+  const auto count = static_cast<Eigen::Index>(at.q_halved.size()) + 1;
   Eigen::MatrixXd stacked(count * rows, 1);
   Eigen::VectorXd e;
   for (Eigen::Index i = 0; i < count; ++i) {
-    goal_->residual(i == 0 ? at.q : at.finer[i - 1], q_target, e);
+    goal_->residual(i == 0 ? at.q : at.q_halved[i - 1], q_target, e);
     stacked.middleRows(i * rows, rows) = e;
   }
   stress_spread(rows, count, stacked);
@@ -68,13 +68,13 @@ double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_targe
 
 bool GreedyRollout::reached(const Instant& at) const {
   return goal_->reached(at.q) &&
-         std::all_of(at.finer.begin(), at.finer.end(), [this](const auto& q) { return goal_->reached(q); });
+         std::all_of(at.q_halved.begin(), at.q_halved.end(), [this](const auto& q) { return goal_->reached(q); });
 }
 
 bool GreedyRollout::move(const Motion& motion, const Eigen::VectorXd& u) {
   if (!steps_->advance(motion, u, next_)) return false;
   next_.commands.assign(1, u);
-  return !steps_->refines() || steps_->rest(next_);
+  return !steps_->checks_step_halving() || steps_->rest(next_);
 }
 
 double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_target) {

@@ -121,9 +121,9 @@ struct RolloutTree::Worker : WorkerContext {
 
   /// How near the first step after a grasp comes to the target, the fingers being there already [m].
   double first_step(const Motion& motion, const Grasp& grasp, const Eigen::VectorXd& q_target) {
-    Motion there{{motion.q, grasp.joints, motion.finer}, {}};
+    Motion there{{motion.q, grasp.joints, motion.q_halved}, {}};
     set_joint_positions(steps.scene(), grasp.joints, there.q);
-    for (Eigen::VectorXd& q : there.finer) set_joint_positions(steps.scene(), grasp.joints, q);
+    for (Eigen::VectorXd& q : there.q_halved) set_joint_positions(steps.scene(), grasp.joints, q);
     return rollout.first_step(there, q_target);
   }
 
@@ -181,7 +181,7 @@ struct RolloutTree::Worker : WorkerContext {
   Growth retrace(const Node& node, const Plan& plan, const Leg& leg, RandomStream draw) {
     steps.reset();
     Growth growth;
-    Motion motion{{node.q, node.u, node.finer}, {}};
+    Motion motion{{node.q, node.u, node.q_halved}, {}};
     if (leg.transit != nullptr) {
       const Grasp grasp = grasp_after(*leg.transit, plan);
       growth.regrasped = true;
@@ -212,7 +212,7 @@ struct RolloutTree::Worker : WorkerContext {
     const scene::PlanSettings& settings = steps.scene().spec().plan;
     steps.reset();
     Growth growth;
-    Motion motion{{node.q, node.u, node.finer}, {}};
+    Motion motion{{node.q, node.u, node.q_halved}, {}};
     const bool to_goal = draw.chance(settings.goal_bias);
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
@@ -242,7 +242,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Inst
   Node node;
   node.q = root.q;
   node.u = root.u;
-  node.finer = root.finer;
+  node.q_halved = root.q_halved;
   node.distance = goal.distance(root.q);
   node.goes_on = 0;
   add(std::move(node));
@@ -295,7 +295,7 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
     node.q = std::move(motion.q);
     node.u = std::move(motion.u);
     node.commands = std::move(motion.commands);
-    node.finer = std::move(motion.finer);
+    node.q_halved = std::move(motion.q_halved);
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
     node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransit);
     node.time_s = time_s;
@@ -392,8 +392,8 @@ void RolloutTree::correct(const Plan& plan) {
     if (segment.node < 0 || last >= plan.q.size()) continue;
     Node& node = nodes_[segment.node];
     node.q = plan.q[last];
-    for (std::size_t i = 0; i < plan.finer.size(); ++i) node.finer[i] = plan.finer[i].q[last];
-    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.finer}, goal_->q());
+    for (std::size_t i = 0; i < plan.step_halving.size(); ++i) node.q_halved[i] = plan.step_halving[i].q[last];
+    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.q_halved}, goal_->q());
     node.holds_goal = node.rejected = false;
     if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
   }
