@@ -95,8 +95,8 @@ void run(const Arguments& arguments, const std::string& file) {
       continue;
     }
     ++successes;
-    for (std::size_t i = 0; i < result.plan.finer.size(); ++i) {
-      const planning::FinerRun& run = result.plan.finer[i];
+    for (std::size_t i = 0; i < result.plan.step_halving.size(); ++i) {
+      const planning::StepHalvingCheck& run = result.plan.step_halving[i];
       hold[i] += run.success;
       if (arguments.verbose)
         fmt::print("            at h/{} {} error {:.2g} m {:.2g} rad\n", run.substeps, run.success ? "ok  " : "FAIL",

@@ -74,7 +74,7 @@ Json error_of(const planning::GoalError& error) {
 Json summarise(const planning::PlannerResult& result, const std::vector<std::string>& files) {
   const planning::Plan& plan = result.plan;
   Json finer = Json::array();
-  for (const planning::FinerRun& run : plan.finer)
+  for (const planning::StepHalvingCheck& run : plan.step_halving)
     finer.push_back({{"h", plan.h / run.substeps}, {"success", run.success}, {"goal_error", error_of(run.error)}});
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transit;

@@ -1,4 +1,4 @@
-// The published contact samplers: their grasps touch, are free of collision, and are as varied as they should be.
+// The contact samplers of the baseline: their grasps touch, are free of collision, and are as varied as they should be.
 
 #include "deft/planning/grasps/baseline_sampler.hpp"
 

@@ -103,14 +103,15 @@ TEST_P(CutShort, LeavesTheSameTreeWhenTimeIsUp) {
   test::expect_equal(tree->nodes(), whole->nodes());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Searches, CutShort,
-    testing::Values(Search{"rollout", "planar_pushing", {}}, Search{"refined", "planar_pushing", {"plan.refine=[2]"}},
-                    Search{"under_gravity", "allegro_ball", {}},
-                    Search{"single_step",
-                           "planar_pushing",
-                           {"plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true"}}),
-    [](const auto& param) { return std::string(param.param.name); });
+INSTANTIATE_TEST_SUITE_P(Searches, CutShort,
+                         testing::Values(Search{"rollout", "planar_pushing", {}},
+                                         Search{"step_halving", "planar_pushing", {"plan.refine=[2]"}},
+                                         Search{"under_gravity", "allegro_ball", {}},
+                                         Search{
+                                             "single_step",
+                                             "planar_pushing",
+                                             {"plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true"}}),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace deadline_test
 }  // namespace deft::planning

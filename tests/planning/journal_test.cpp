@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
              "planar_pushing",
              {kOutOfReach, "plan.search=single-step", "plan.goal_bias=0.3", "plan.goal_once=true", "plan.nodes=600"}},
         Case{"improved", "planar_pushing", {"plan.improve_s=1000", "plan.time_limit_s=1000", "plan.nodes=700"}, true},
-        Case{"refined", "planar_pushing", {"plan.refine=[2, 5]", "plan.nodes=100", "goals.down.box.z=0.2"}, true},
-        Case{"refined_and_improved",
+        Case{"step_halving", "planar_pushing", {"plan.refine=[2, 5]", "plan.nodes=100", "goals.down.box.z=0.2"}, true},
+        Case{"step_halving_and_improvement",
              "planar_pushing",
              {"plan.refine=[2, 5]", "plan.improve_s=1000", "plan.nodes=150", "goals.down.box.z=0.4"},
              true}),
@@ -147,7 +147,7 @@ TEST(Continued, GoesOnAfterAStopWithinABatch) {
   MemoryJournal uncut;
   const PlannerResult whole = plan(uncut, kEndless);
   const int all = asked;
-  // In the first search and in the refinement.
+  // In the first search and in that with step halving.
   for (const double share : {0.01, 0.1, 0.5, 0.97}) {
     MemoryJournal first;
     EXPECT_EQ(plan(first, static_cast<int>(share * all)).end, SearchEnd::kStopped) << share;

@@ -122,13 +122,13 @@ TEST(Plans, BeginWithTheCommandInForce) {
   EXPECT_EQ(plan.u_start, u);
   ASSERT_FALSE(plan.segments.front().transit);
   EXPECT_LE((plan.commands.front() - u).norm(), 0.05 + 1e-9);
-  // The judge repeats it from there.
+  // The check repeats it from there.
   const Goal goal(scene, scene.spec().goals.front(), false);
-  EXPECT_EQ(judge(planning_scene(scene), goal, q, plan.commands, plan.segments, u).q.back(), plan.q.back());
+  EXPECT_EQ(check_plan(planning_scene(scene), goal, q, plan.commands, plan.segments, u).q.back(), plan.q.back());
   EXPECT_THROW(make_plan(scene, scene.spec().goals.front(), {.u_start = VectorXd::Zero(1)}), std::invalid_argument);
 }
 
-TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
+TEST(CheckPlan, WantsTheGoalHeldAndNotPassedThrough) {
   // A ball that starts at its goal in mid-air is not there to stay.
   const scene::Scene scene =
       planning_scene(test::load_planning("allegro_ball", {"configurations.start.ball.position=[-0.081, 0.001, 0.3]",
@@ -137,8 +137,8 @@ TEST(Judge, WantsTheGoalHeldAndNotPassedThrough) {
   const Goal goal(scene, scene.spec().goals.front(), false);
   const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
   EXPECT_TRUE(goal.reached(q));
-  EXPECT_FALSE(judge(scene, goal, q, {}, {}).success);
-  EXPECT_FALSE(judge(scene, goal, q, {u, u, u, u}, {{0, 4, false}}).success);
+  EXPECT_FALSE(check_plan(scene, goal, q, {}, {}).success);
+  EXPECT_FALSE(check_plan(scene, goal, q, {u, u, u, u}, {{0, 4, false}}).success);
 }
 
 /// A tree that has just found the goal of the pushing scene.
@@ -160,15 +160,15 @@ TEST_F(TreeAtItsGoal, GrowsNothingFromItOnceItWasRejected) {
   for (const Node& node : tree.nodes()) EXPECT_NE(node.parent, rejected);
 }
 
-TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
-  // A judge that saw the object stay at the start all the way.
+TEST_F(TreeAtItsGoal, IsCorrectedByTheSimulationOfThePlan) {
+  // A simulation in which the object stayed at the start all the way.
   const int node = tree.goal_node();
-  Plan judged;
-  judged.segments = {{0, 3, false, node}};
-  judged.commands.assign(3, joint_positions(scene, q));
-  judged.q.assign(4, q);
+  Plan checked;
+  checked.segments = {{0, 3, false, node}};
+  checked.commands.assign(3, joint_positions(scene, q));
+  checked.q.assign(4, q);
   tree.reject_goal();
-  tree.correct(judged);
+  tree.correct(checked);
   const Node& corrected = tree.nodes()[node];
   EXPECT_EQ(corrected.q, q);
   EXPECT_DOUBLE_EQ(corrected.distance, goal.distance(q));
@@ -177,25 +177,25 @@ TEST_F(TreeAtItsGoal, IsCorrectedByWhatTheJudgeSaw) {
   EXPECT_NE(tree.best_node(), node);
   // What grows there first goes on with what the fingers hold.
   EXPECT_EQ(corrected.goes_on, corrected.tries);
-  // What the judge did not come to stays.
-  judged.segments = {{0, 9, false, 1}};
+  // What the simulation did not come to stays.
+  checked.segments = {{0, 9, false, 1}};
   const VectorXd before = tree.nodes()[1].q;
-  tree.correct(judged);
+  tree.correct(checked);
   EXPECT_EQ(tree.nodes()[1].q, before);
 }
 
-TEST_F(TreeAtItsGoal, GoesOnFromWhereTheJudgeSawIt) {
-  // A judge that saw nothing move during the last roll-out.
+TEST_F(TreeAtItsGoal, GoesOnFromWhereTheSimulationFoundIt) {
+  // A simulation in which nothing moved during the last roll-out.
   const int node = tree.goal_node();
   const Node end = tree.nodes()[node];
   const VectorXd begin = tree.nodes()[end.parent].q;
-  Plan judged;
-  judged.segments = {{0, 1, false, node}};
-  judged.commands = {end.u};
-  judged.q = {begin, begin};
-  ASSERT_FALSE(goal.reached(judged.q.back()));
+  Plan checked;
+  checked.segments = {{0, 1, false, node}};
+  checked.commands = {end.u};
+  checked.q = {begin, begin};
+  ASSERT_FALSE(goal.reached(checked.q.back()));
   tree.reject_goal();
-  tree.correct(judged);
+  tree.correct(checked);
   for (int k = 0; k < 100 && tree.nodes()[node].tries == end.tries; ++k)
     tree.search({.nodes = 4, .threads = 1, .past_goal = true});
   EXPECT_TRUE(std::any_of(tree.nodes().begin() + node, tree.nodes().end(),
@@ -300,8 +300,8 @@ TEST(Planner, ImprovesItsFirstPlan) {
                       b = make_plan(more, more.spec().goals.front(), {.seed = 4});
   ASSERT_TRUE(a.plan.success && b.plan.success);
   EXPECT_LT(b.plan.cost_s, a.plan.cost_s);
-  EXPECT_EQ(judge(planning_scene(more), Goal(more, more.spec().goals.front(), true), more.initial_configuration(),
-                  b.plan.commands, b.plan.segments)
+  EXPECT_EQ(check_plan(planning_scene(more), Goal(more, more.spec().goals.front(), true), more.initial_configuration(),
+                       b.plan.commands, b.plan.segments)
                 .success,
             true);
 }

@@ -27,8 +27,8 @@ inline scene::Scene load_planning(const std::string& name, const std::vector<std
   return load_without_hurry(name, {}, settings);
 }
 
-/// The same with the published search of scenes/planning/single_step/NAME.yaml.
-inline scene::Scene load_published(const std::string& name, const std::vector<std::string>& settings = {}) {
+/// The same with the baseline search of scenes/planning/single_step/NAME.yaml.
+inline scene::Scene load_baseline(const std::string& name, const std::vector<std::string>& settings = {}) {
   return load_without_hurry(name, {"single_step/" + name + ".yaml"}, settings);
 }
 

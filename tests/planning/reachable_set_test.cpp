@@ -165,8 +165,8 @@ TEST(ReachableSets, CoverAllFramesAndTheNodesOfThePlanFirst) {
 
 TEST(ReachableSets, AreThoseAboutTheJointsInTheSingleStepSearch) {
   const scene::Scene loaded = test::load_planning("planar_pushing", {"plan.nodes=40"});
-  const scene::Scene scene = planning_scene(loaded), published = planning_scene(test::load_published("planar_pushing"));
-  ReachableSetFinder about_command(scene), about_joints(published);
+  const scene::Scene scene = planning_scene(loaded), baseline = planning_scene(test::load_baseline("planar_pushing"));
+  ReachableSetFinder about_command(scene), about_joints(baseline);
   const Node node = touching_node(loaded, about_command);
   const VectorXd moved = node.u + VectorXd::Constant(node.u.size(), 0.05);
   std::vector<ReachableSet> sets, others;

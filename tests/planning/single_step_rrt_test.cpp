@@ -31,10 +31,10 @@ struct Tree {
       : Tree(test::load_planning(name, settings), seed) {}
 };
 
-/// The same of the published search.
+/// The same of the baseline search.
 struct PublishedTree : Tree {
   PublishedTree(const std::string& name, const std::vector<std::string>& settings, std::uint64_t seed)
-      : Tree(test::load_published(name, settings), seed) {}
+      : Tree(test::load_baseline(name, settings), seed) {}
 };
 
 class SingleSteps : public testing::TestWithParam<const char*> {};
@@ -144,9 +144,9 @@ TEST(SingleStepRrt, NeedsEveryOneOfItsPublishedIdeas) {
       }
       return sum / 3;
     };
-    const double published = nearest({});
+    const double baseline = nearest({});
     for (const char* without : {"plan.metric=global", "plan.grasp_share=0", "plan.kappa=.inf"})
-      EXPECT_GT(nearest({without}), 3 * published) << name << " " << without;
+      EXPECT_GT(nearest({without}), 3 * baseline) << name << " " << without;
   }
 }
 

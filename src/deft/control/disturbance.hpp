@@ -1,6 +1,5 @@
 #pragma once
-// What goes wrong: how the world differs from the one that was planned in, and what sensors and actuators do to
-// signals.
+// Disturbances: how the world differs from the one that was planned in, and what sensors and actuators do to signals.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -11,28 +10,29 @@
 
 namespace deft::control {
 
-/// One drawing of it.
+/// One random draw of the disturbances.
 struct Disturbance {
-  scene::DisturbanceSpec spec;
-  double friction_scale = 1, mass_scale = 1, size_scale = 1;
-  std::uint64_t seed = 0;
+  scene::DisturbanceSpec spec;                                // what it was drawn from
+  double friction_scale = 1, mass_scale = 1, size_scale = 1;  // > 0, factors
+  std::uint64_t seed = 0;  // of what is drawn later: directions of offsets, noise, missing poses
 };
-/// Scales uniform in 1 ± share; a function of (spec, seed).
+/// Draws the factors, uniform in 1 ± share; a function of (spec, seed).
 Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t seed);
 
-/// The scene as it turns out to be: friction of all pairs, masses with inertias of objects, shapes of objects (with
-/// their places on the body) times the scales.
+/// The disturbed scene: friction of all pairs, masses with inertias of objects, shapes of objects (with their places on
+/// the body) times the factors.
 scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance);
 /// The start of a disturbed run. Every object that is not frozen is moved by offset_m in a direction drawn from those
 /// it can move in, across gravity where gravity acts on it. Moved or scaled objects may stand inside fingers or
 /// supports, which a world of second order would answer with a kick: the exact quasidynamic step then holds the joints'
-/// targets at q until nothing moves, at most kSettlingSteps steps of h, so that fingers give way as far as their
-/// springs do.
-/// @param scene  the disturbed world.  @returns nothing if such a step fails, as where what has grown does not fit.
+/// targets at q until nothing moves, at most kSettlingSteps steps of h, so that fingers are pushed back against their
+/// springs.
+/// @param scene  the disturbed world. @param q  size nq. @returns size nq; nothing if such a step fails, as where an
+/// enlarged object does not fit.
 std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q,
                                                const Disturbance& disturbance);
-/// Only the first part of it.
+/// q with every object moved by offset_m, as disturbed_start begins; no step is taken.
 Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Disturbance& disturbance);
-inline constexpr int kSettlingSteps = 50;
+inline constexpr int kSettlingSteps = 50;  // most steps of disturbed_start
 
 }  // namespace deft::control

@@ -105,8 +105,9 @@ VectorXd MixedIntegerMpc::Impl::no_effort(const dynamics::State& measured) const
 
 void MixedIntegerMpc::Impl::build(const dynamics::State& measured, const VectorXd& u) {
   const double h = linearizer.h();
-  const Reach reach{.speed = speed, .time = N() * h, .contact_margin = scene->settings().control->contact_margin};
-  linearizer.linearize(measured, u, reach, lcs);
+  const PairSelection selection{
+      .speed = speed, .time = N() * h, .contact_margin = scene->settings().control->contact_margin};
+  linearizer.linearize(measured, u, selection, lcs);
   solvers::lcs::LcsMpcProgram& program = result.program;
   program.system = lcs.system;
   program.N = N();

@@ -22,7 +22,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kNoFriction = 1e-12;  // as in coulomb_rows: below it a contact is one pair
-constexpr double kTouch = 1e-9;        // share and metres added to what is within reach: rounding
+constexpr double kTouch = 1e-9;        // share and metres added to the way in which a pair can close: rounding
 
 const scene::Scene& checked(const scene::Scene& scene) {
   if (scene.settings().step.model != scene::ModelKind::kStewartTrinkle)
@@ -40,6 +40,22 @@ struct Row {
   VectorXd row;       // size nv; empty for slips
   double offset = 0;  // gap, or distance to the limit, at q̄
 };
+
+/// The velocity at the end of a step in which pairs push with γ⁺:
+///   v⁺ = drift + V_q(p − p̄) + V_v(v − v̄) + V_u(u − ū) + W Rᵀγ⁺.
+struct LinearVelocity {
+  VectorXd drift;             // nv
+  MatrixXd V_q, V_v, V_u, W;  // nv × nv, nv × nv, nv × nu, nv × nv
+};
+
+MatrixXd dense(const BlockDiagonal& blocks, int size) {
+  MatrixXd matrix = MatrixXd::Zero(size, size);
+  for (int k = 0; k < blocks.num_blocks(); ++k) {
+    const int start = blocks.start(k), length = blocks.size(k);
+    matrix.block(start, start, length, length) = blocks.block(k);
+  }
+  return matrix;
+}
 
 }  // namespace
 
@@ -71,21 +87,63 @@ struct SceneLinearizer::Impl {
   MatrixXd G_q, G_v;
   std::vector<Row> rows;
 
-  void find_rows(const VectorXd& q, const Reach& reach);
-  void add_contact(int i, const Reach& reach);
-  void add_limits(const Reach& reach);
-  bool reaches(const VectorXd& row, double offset, const Reach& reach) const;
+  void find_rows(const VectorXd& q, const PairSelection& selection);
+  void add_contact(int i, const PairSelection& selection);
+  void add_limits(const PairSelection& selection);
+  /// Whether a pair at this distance closes within the horizon at the speeds that the bounds allow.
+  bool can_close(const VectorXd& row, double offset, const PairSelection& selection) const;
+  void assemble_energy(const dynamics::State& at, const VectorXd& v, const VectorXd& u);
+  LinearVelocity linearize_velocity(const dynamics::State& at, const VectorXd& v, const VectorXd& u);
+  void write_pairs(const MatrixXd& W, const VectorXd& p, SceneLcs& out) const;
 };
 
-bool SceneLinearizer::Impl::reaches(const VectorXd& row, double offset, const Reach& reach) const {
+/// The energy ½δᵀQδ + bᵀδ of the step without contacts, at its start.
+void SceneLinearizer::Impl::assemble_energy(const dynamics::State& at, const VectorXd& v, const VectorXd& u) {
+  scene->update(at.q, state);
+  scene->model().mass_matrix(state.kinematics, M);
+  result.problem.nv = scene->nv();
+  add_second_order_terms({*scene, state, v, u, at.t, model.h(), M}, damping, layout, scratch, result.problem);
+}
+
+/// The minimum of that energy, δ = −Q⁻¹b, and how it moves: Q dδ = −∂(Qδ + b).
+LinearVelocity SceneLinearizer::Impl::linearize_velocity(const dynamics::State& at, const VectorXd& v,
+                                                         const VectorXd& u) {
+  const int nv = scene->nv(), nu = scene->nu();
+  const double h = model.h();
+  const Eigen::LLT<MatrixXd> factor(dense(result.problem.Q, nv));
+  if (factor.info() != Eigen::Success)
+    throw std::runtime_error("control: the inertia of the scene is not positive definite");
+  const VectorXd delta = -factor.solve(result.problem.b);
+  result.delta = delta;
+  const dynamics::EnergyPoint point{*scene, state, result, u, delta, h, at.t, v};
+  differentiator.configuration(point, G_q);
+  differentiator.velocity(point, G_v);
+  const VectorXd drives = dynamics::command_stiffness(*scene);
+  MatrixXd G_u = MatrixXd::Zero(nv, nu);
+  for (int i = 0; i < nu; ++i) G_u(scene->actuated()[i], i) = -drives(i);
+  LinearVelocity velocity{.drift = delta / h,
+                          .V_q = -factor.solve(G_q) / h,
+                          .V_v = -factor.solve(G_v) / h,
+                          .V_u = -factor.solve(G_u) / h,
+                          .W = factor.solve(MatrixXd::Identity(nv, nv)) / (h * h)};
+  for (const scene::Object& object : scene->objects()) {
+    if (!object.frozen) continue;  // v⁺ = 0
+    for (MatrixXd* block : {&velocity.V_q, &velocity.V_v, &velocity.W})
+      block->middleRows(object.first_v, object.nv).setZero();
+    velocity.drift.segment(object.first_v, object.nv).setZero();
+  }
+  return velocity;
+}
+
+bool SceneLinearizer::Impl::can_close(const VectorXd& row, double offset, const PairSelection& selection) const {
   double way = 0;
   for (Eigen::Index c = 0; c < row.size(); ++c)
-    if (row(c) != 0) way += std::abs(row(c)) * (reach.speed.size() > 0 ? reach.speed(c) : kInfinity);
-  way *= reach.time;
+    if (row(c) != 0) way += std::abs(row(c)) * (selection.speed.size() > 0 ? selection.speed(c) : kInfinity);
+  way *= selection.time;
   return !(offset > way * (1 + kTouch) + kTouch);  // 0 · ∞ is not a number: stays
 }
 
-void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
+void SceneLinearizer::Impl::add_contact(int i, const PairSelection& selection) {
   const contact::Contact& contact = result.problem.contacts[i];
   const auto cols = result.problem.J.cols(i);
   const auto J = result.problem.J.block(i);
@@ -95,7 +153,7 @@ void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
     return row;
   };
   const VectorXd normal = spread(0);
-  if (!reaches(normal, contact.gap, reach)) return;
+  if (!can_close(normal, contact.gap, selection)) return;
   const HorizonPair pair{.kind = HorizonPair::Kind::kNormal, .a = contact.body_a, .b = contact.body_b};
   rows.push_back({pair, normal, contact.gap});
   if (contact.frictionless || contact.mu < kNoFriction || J.rows() < 2) return;
@@ -112,26 +170,26 @@ void SceneLinearizer::Impl::add_contact(int i, const Reach& reach) {
   rows.back().pair.kind = HorizonPair::Kind::kSlip;
 }
 
-void SceneLinearizer::Impl::add_limits(const Reach& reach) {
+void SceneLinearizer::Impl::add_limits(const PairSelection& selection) {
   for (int v = 0; v < program.lower.size(); ++v) {
     for (const int sign : {1, -1}) {
       const double limit = sign > 0 ? program.lower(v) : program.upper(v);
       if (!std::isfinite(limit)) continue;
       const VectorXd row = sign * VectorXd::Unit(scene->nv(), v);
-      if (reaches(row, -sign * limit, reach))
+      if (can_close(row, -sign * limit, selection))
         rows.push_back({{.kind = HorizonPair::Kind::kLimit, .a = v, .b = -1, .index = sign}, row, -sign * limit});
     }
   }
 }
 
-void SceneLinearizer::Impl::find_rows(const VectorXd& q, const Reach& reach) {
+void SceneLinearizer::Impl::find_rows(const VectorXd& q, const PairSelection& selection) {
   rows.clear();
-  scene->find_contacts(reach.contact_margin, state);
+  scene->find_contacts(selection.contact_margin, state);
   assembler.assemble(state, {.midpoint_forces = scene->settings().step.midpoint_forces}, result.problem);
   dynamics::make_contact_program(*scene, result.problem, program);
   dynamics::set_joint_limits(*scene, q, program);
-  for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, reach);
-  add_limits(reach);
+  for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, selection);
+  add_limits(selection);
 }
 
 SceneLinearizer::SceneLinearizer(const scene::Scene& scene) : impl_(std::make_unique<Impl>(scene)) {}
@@ -140,73 +198,52 @@ SceneLinearizer::SceneLinearizer(SceneLinearizer&&) noexcept = default;
 SceneLinearizer& SceneLinearizer::operator=(SceneLinearizer&&) noexcept = default;
 double SceneLinearizer::h() const { return impl_->model.h(); }
 
-void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, const Reach& reach, SceneLcs& out) {
+void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, const PairSelection& selection,
+                                SceneLcs& out) {
   Impl& s = *impl_;
   const scene::Scene& scene = *s.scene;
-  const int nv = scene.nv(), nu = scene.nu();
+  const int nv = scene.nv();
   const double h = s.model.h();
   dynamics::check_start(scene, at, u);
   const VectorXd v = at.v.size() > 0 ? at.v : VectorXd::Zero(nv);
+  s.assemble_energy(at, v, u);
+  s.find_rows(at.q, selection);
+  const LinearVelocity velocity = s.linearize_velocity(at, v, u);
 
-  // The energy ½δᵀQδ + bᵀδ of the step, its minimum without contacts, and how that moves: Q dδ = −∂(Qδ + b).
-  scene.update(at.q, s.state);
-  scene.model().mass_matrix(s.state.kinematics, s.M);
-  s.result.problem.nv = nv;
-  add_second_order_terms({scene, s.state, v, u, at.t, h, s.M}, s.damping, s.layout, s.scratch, s.result.problem);
-  s.find_rows(at.q, reach);
-  MatrixXd Q = MatrixXd::Zero(nv, nv);
-  for (int k = 0; k < s.result.problem.Q.num_blocks(); ++k) {
-    const int start = s.result.problem.Q.start(k), size = s.result.problem.Q.size(k);
-    Q.block(start, start, size, size) = s.result.problem.Q.block(k);
-  }
-  const Eigen::LLT<MatrixXd> factor(Q);
-  if (factor.info() != Eigen::Success)
-    throw std::runtime_error("control: the inertia of the scene is not positive definite");
-  const VectorXd delta = -factor.solve(s.result.problem.b);
-  s.result.delta = delta;
-  const dynamics::EnergyPoint point{scene, s.state, s.result, u, delta, h, at.t, v};
-  s.differentiator.configuration(point, s.G_q);
-  s.differentiator.velocity(point, s.G_v);
-  const VectorXd drives = dynamics::command_stiffness(scene);
-  MatrixXd G_u = MatrixXd::Zero(nv, nu);
-  for (int i = 0; i < nu; ++i) G_u(scene.actuated()[i], i) = -drives(i);
-  MatrixXd V_q = -factor.solve(s.G_q) / h, V_v = -factor.solve(s.G_v) / h;
-  const MatrixXd V_u = -factor.solve(G_u) / h;
-  VectorXd drift = delta / h;
-  MatrixXd W = factor.solve(MatrixXd::Identity(nv, nv)) / (h * h);
-  for (const scene::Object& object : scene.objects()) {
-    if (!object.frozen) continue;  // v⁺ = 0
-    for (MatrixXd* block : {&V_q, &V_v, &W}) block->middleRows(object.first_v, object.nv).setZero();
-    drift.segment(object.first_v, object.nv).setZero();
-  }
-
-  // v⁺ = drift + V_q(p − p̄) + V_v(v − v̄) + V_u(u − ū) + W Rᵀγ⁺, p⁺ = p + h v⁺.
+  // x⁺ = (p + h v⁺, v⁺) = A x + B u + C γ⁺ + F.
   solvers::lcs::LinearComplementaritySystem& lcs = out.system;
-  const auto n = static_cast<Eigen::Index>(s.rows.size());
   out.x = state(at.q, at.q, v);
   const VectorXd p = out.x.head(nv);
   lcs.A.setZero(2 * nv, 2 * nv);
-  lcs.A.bottomLeftCorner(nv, nv) = V_q;
-  lcs.A.bottomRightCorner(nv, nv) = V_v;
+  lcs.A.bottomLeftCorner(nv, nv) = velocity.V_q;
+  lcs.A.bottomRightCorner(nv, nv) = velocity.V_v;
   lcs.A.topRows(nv) = h * lcs.A.bottomRows(nv);
   lcs.A.topLeftCorner(nv, nv).diagonal().array() += 1;
-  lcs.B.resize(2 * nv, nu);
-  lcs.B.bottomRows(nv) = V_u;
-  lcs.B.topRows(nv) = h * V_u;
+  lcs.B.resize(2 * nv, scene.nu());
+  lcs.B.bottomRows(nv) = velocity.V_u;
+  lcs.B.topRows(nv) = h * velocity.V_u;
   lcs.F.resize(2 * nv);
-  lcs.F.tail(nv) = drift - V_q * p - V_v * v - V_u * u;
+  lcs.F.tail(nv) = velocity.drift - velocity.V_q * p - velocity.V_v * v - velocity.V_u * u;
   lcs.F.head(nv) = h * lcs.F.tail(nv);
+  s.write_pairs(velocity.W, p, out);
+}
 
+/// The selected pairs in the system: C, and the slacks D₀x + D x⁺ + E γ⁺ + H u + α.
+void SceneLinearizer::Impl::write_pairs(const MatrixXd& W, const VectorXd& p, SceneLcs& out) const {
+  const int nv = scene->nv();
+  const double h = model.h();
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  solvers::lcs::LinearComplementaritySystem& lcs = out.system;
   lcs.C.setZero(2 * nv, n);
   lcs.D0.setZero(n, 2 * nv);
   lcs.D.setZero(n, 2 * nv);
   lcs.E.setZero(n, n);
-  lcs.H.setZero(n, nu);
+  lcs.H.setZero(n, scene->nu());
   lcs.alpha.setZero(n);
   out.pairs.clear();
   Eigen::Index normal = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Row& row = s.rows[i];
+    const Row& row = rows[i];
     out.pairs.push_back(row.pair);
     if (row.row.size() > 0) {
       lcs.C.col(i).tail(nv) = W * row.row;
@@ -215,7 +252,7 @@ void SceneLinearizer::linearize(const dynamics::State& at, const VectorXd& u, co
     switch (row.pair.kind) {
       case HorizonPair::Kind::kNormal:
         normal = i;
-        lcs.E(i, i) = scene.settings().step.compliance / h;
+        lcs.E(i, i) = scene->settings().step.compliance / h;
         [[fallthrough]];
       case HorizonPair::Kind::kLimit:
         lcs.D.row(i).head(nv) = row.row;

@@ -28,7 +28,7 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   ++period_;
   const Eigen::VectorXd& then = past_[to_size(period_) % past_.size()];  // the oldest
   const scene::DisturbanceSpec& spec = disturbance_.spec;
-  const bool told = random_uniform(disturbance_.seed, kDropout, static_cast<std::uint32_t>(now)) >= spec.dropout;
+  const bool is_measured = random_uniform(disturbance_.seed, kDropout, static_cast<std::uint32_t>(now)) >= spec.dropout;
   std::uint32_t index = 0;
   for (const scene::Object& object : scene_->objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
@@ -40,7 +40,7 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   }
   scene_->model().integrate(then, noise_, measured);
   for (const int i : scene_->command_coordinates()) measured(i) = q(i);
-  if (told) return true;
+  if (is_measured) return true;
   for (const scene::Object& object : scene_->objects())
     if (!object.frozen)
       measured.segment(object.first_q, object.nq).setConstant(std::numeric_limits<double>::quiet_NaN());

@@ -1,5 +1,5 @@
 #pragma once
-// What sensors tell and actuators do, period by period. No allocation after construction.
+// Disturbed sensors and actuators, period by period. No allocation after construction.
 
 #include <Eigen/Core>
 #include <vector>
@@ -9,16 +9,17 @@
 
 namespace deft::control {
 
-/// Poses of objects as they are told: late, with noise, sometimes not at all. Joints of robots are told at once and
-/// exactly, and so is where frozen objects stand.
+/// Poses of objects as they are measured: late, with noise, sometimes not at all. Joints of robots are measured at once
+/// and exactly, poses of frozen objects without noise or gaps.
 class Sensor {
  public:
-  /// @param period  [s] between calls.
+  /// @param scene  must outlive this object. @param period  [s] > 0, between calls.
   Sensor(const scene::Scene& scene, const Disturbance& disturbance, double period);
   /// How many periods late poses are.
   int delay() const { return delay_; }
-  /// The measurement of this period. @param q  true. @param measured  joints of now, objects of `delay` periods ago (of
-  /// the first period before that). @returns false if there is no pose this time; objects of `measured` are NaN then.
+  /// The measurement of this period. @param q  true, size nq. @param measured  joints of now, objects of `delay`
+  /// periods ago (of the first period before that). @returns false if there is no pose this time; objects of `measured`
+  /// are NaN then.
   bool measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured);
 
  private:
@@ -32,8 +33,10 @@ class Sensor {
 /// Commands as they arrive at the springs: some periods late, with play.
 class Actuator {
  public:
+  /// @param u  the command in force before the first period, size nu [rad, m].
   Actuator(const scene::Scene& scene, const Disturbance& disturbance, const Eigen::VectorXd& u);
-  /// Takes the command of this period. @returns what arrives.
+  /// Takes the command of this period, size nu. @returns the joint targets that arrive at the springs, valid until the
+  /// next call.
   const Eigen::VectorXd& act(const Eigen::VectorXd& u);
 
  private:

@@ -22,9 +22,9 @@ namespace {
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kSame = 1e-6;    // of a period: times that differ by less are one, for they are sums
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
-constexpr double kLost = 20;     // times as far off as would ask for a new plan, and there is none: the command is held
-constexpr double kPatience = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
-                                 // plan's duration
+constexpr double kLost = 20;  // times as far off as would ask for a new plan, and there is none: the command is held
+constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
+                                   // plan's duration
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -55,7 +55,7 @@ class Run {
       mpc_->follow(*path_);
     }
     plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
-    patience_s_ = kPatience * path_->duration() + settings_.settle;
+    time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
   }
 
   TrackEnd operator()() {
@@ -97,7 +97,7 @@ class Run {
            error.rotation_rad > factor * settings_.replan_rotation;
   }
   bool may_replan() const {
-    return mpc_ && settings_.replan && options_.replan && !gave_up_ && plans_ < settings_.replans;
+    return mpc_ && settings_.replan && options_.replan && !replanning_failed_ && plans_ < settings_.replans;
   }
 
   /// Whether the end has been held for `settle`, to half a period: times are sums.
@@ -105,18 +105,18 @@ class Run {
 
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
-    if (holding_s_ < 0 && (clock_s_ > patience_s_ || unseen_s_ > patience_s_)) return true;
+    if (holding_s_ < 0 && (clock_s_ > time_limit_s_ || unseen_s_ > time_limit_s_)) return true;
     const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
     return at_end && has_settled() && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
   }
 
-  /// What is told of the objects, and what is thought of them: the deviation from the reference, which changes slowly,
+  /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,
   /// low-pass filtered. So neither delay nor filter lags behind a motion that goes as planned.
   void observe() {
-    const bool told = sensor_.measure(plant_.state().q, measured_);
-    blind_s_ = told ? 0 : blind_s_ + settings_.period;
+    const bool is_measured = sensor_.measure(plant_.state().q, measured_);
+    blind_s_ = is_measured ? 0 : blind_s_ + settings_.period;
     path_->configuration(knot_, reference_);
-    if (told) {
+    if (is_measured) {
       path_->configuration(knots_[oldest()], then_);
       innovation_ = scene_.model().difference(settings_.delay_compensation ? then_ : reference_, measured_);
       const double gain = first_ ? 1 : settings_.period / (settings_.period + settings_.filter_time);
@@ -152,7 +152,7 @@ class Run {
         holding_s_ = 0;
         return replan();
       }
-      if (gave_up_ || off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
+      if (replanning_failed_ || off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
     }
     const double period_share = advance_of_clock();
     const double time_to_next =
@@ -176,8 +176,8 @@ class Run {
     settled_s_ = 0;
     std::optional<TrackedPlan> plan = options_.replan(estimate_, u_, static_cast<std::uint64_t>(plans_ + 1));
     if (!plan) {
-      gave_up_ = ++refused_ >= kRefusals;
-      if (!gave_up_) holding_s_ = 0;
+      replanning_failed_ = ++refused_ >= kRefusals;
+      if (!replanning_failed_) holding_s_ = 0;
       return TrackWord::kReplanning;
     }
     refused_ = 0;
@@ -187,7 +187,7 @@ class Run {
     path_ = std::make_unique<ReferencePath>(scene_, std::move(*plan), settings_.speed);
     mpc_->follow(*path_);
     knot_ = clock_s_ = 0;
-    patience_s_ = kPatience * path_->duration() + settings_.settle;
+    time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
     std::fill(knots_.begin(), knots_.end(), 0.0);
     path_->configuration(0, reference_);
     deviation_ = scene_.model().difference(reference_, estimate_);
@@ -203,7 +203,8 @@ class Run {
   void tick(TrackWord word) {
     ++ticks_;
     if (word == TrackWord::kReplanning || word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
-      if (word == TrackWord::kOffPlan) settled_s_ += settings_.period;  // the time of what is given up runs out
+      if (word == TrackWord::kOffPlan)
+        settled_s_ += settings_.period;  // an abandoned plan settles too: the run must end
       if (word == TrackWord::kBlind) unseen_s_ += settings_.period;
       return;
     }
@@ -277,10 +278,10 @@ class Run {
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
   ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
-  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, unseen_s_ = 0, patience_s_ = 0;
+  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, unseen_s_ = 0, time_limit_s_ = 0;
   long ticks_ = 0;
   int plans_ = 0, refused_ = 0;
-  bool first_ = true, gave_up_ = false;
+  bool first_ = true, replanning_failed_ = false;
   TrackEnd end_;
 };
 

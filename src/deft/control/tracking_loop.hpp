@@ -24,24 +24,26 @@ enum class TrackWord {
   kSettling,    // behind the plan's end: the last command, or the program's
   kOffPlan      // objects are too far off and there is no (further) plan: the command is held
 };
-inline constexpr int kNumTrackWords = 7;
+inline constexpr int kNumTrackWords = 7;  // of TrackWord
+/// "OpenLoop", "Tracking", … as in run files.
 std::string_view to_string(TrackWord word);
 
-/// What commands: the plan as it is, or TrackingMpc along it.
+/// Where commands come from: the plan as it is, or TrackingMpc along it.
 enum class Controller { kOpenLoop, kMpc };
+/// "open-loop" or "mpc", the words of --controller.
 std::string_view to_string(Controller controller);
 
 /// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
-  Controller controller = Controller::kMpc;
-  Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
+  Controller controller = Controller::kMpc;  // where commands come from
+  Disturbance disturbance{};                 // of signals; that of the world is in the plant's scene
   /// A plan from a configuration, with the command in force there, to where the first plan ends; none: there is none.
   /// Asked only if settings.replan.
   std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)>
       replan{};
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
-  bool record_contacts = true;
+  bool record_contacts = true;  // whether the motion keeps the plant's contacts
 };
 
 /// Why a tracked run ended.
@@ -51,19 +53,20 @@ enum class TrackStatus {
   kPlantFailed,  // the plant's simulation failed
   kInterrupted
 };
+/// "Completed", "StartFailed", …
 std::string_view to_string(TrackStatus status);
 
 /// What a tracked run came to.
 struct TrackEnd {
-  TrackStatus status = TrackStatus::kCompleted;
-  plant::PlantStatus plant = plant::PlantStatus::kOk;
+  TrackStatus status = TrackStatus::kCompleted;        // why it ended
+  plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
   bool success = false;        // completed, final within the settings' tolerances
-  int replans = 0;
+  int replans = 0;             // new plans that were followed
   int holds = 0, blind = 0, off_plan = 0;  // periods
 };
 
-/// The names and the start of a tracked run; no periods yet. @param q_start  true, of the plant.
+/// The names and the start of a tracked run; no periods yet. @param q_start  true, of the plant, size nq.
 dynamics::Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path,
                                     const Eigen::VectorXd& q_start);
 

@@ -28,7 +28,7 @@ namespace {
 constexpr double kFaster = 2;   // the controller may move joint targets faster than the re-timed plan by this factor
 constexpr double kPrice = 1e4;  // of a soft limit that is exceeded, per rad or m, or share of the force limit
 constexpr double kObserver_s = 0.5;  // [s], in which, at the end of the path, the price of a deviation that lasts
-                                     // fades, and bias is learnt
+                                     // fades, and bias is estimated
 constexpr double kMostBias = 0.05;   // [rad, m], of that offset: more is not play but something in the way
 constexpr Index kWatched = 8;        // contacts of a step whose forces are watched, those with the largest
 
@@ -196,10 +196,10 @@ struct TrackingMpc::Impl {
 
   double observer_gain() const { return settings.period / (settings.period + kObserver_s); }
 
-  /// Joints do not go where commands say if there is play, sag or lag. What the model has to be told, u + bias, is
-  /// learnt from where they are: a command that is kept should not move them in the model either.
+  /// Joints do not go where commands say if there is play, sag or lag. What the model takes as the command, u + bias,
+  /// is estimated from where they are: a command that is kept should not move them in the model either.
   /// @returns false if the step failed.
-  bool learn_bias(const VectorXd& q, const VectorXd& u_now) {
+  bool estimate_bias(const VectorXd& q, const VectorXd& u_now) {
     u_unchanged = u_now + bias;
     if (!advance(*unchanged, q, u_unchanged, q_unchanged)) return false;
     for (Index i = 0; i < bias.size(); ++i)
@@ -326,9 +326,9 @@ struct TrackingMpc::Impl {
                    wish_high = u_path[k](i) + settings.command_offset;
       double first = std::max(low, wish_low), second = std::min(high, wish_high);
       if (first > second) first = second = wish_low > high ? high : low;
-      constexpr double kRoom = 1e-9;  // [rad, m]; the program needs lower < upper
-      stage.lower(i) = first - u_desired[k](i) - kRoom;
-      stage.upper(i) = second - u_desired[k](i) + kRoom;
+      constexpr double kWidening = 1e-9;  // [rad, m]; the program needs lower < upper
+      stage.lower(i) = first - u_desired[k](i) - kWidening;
+      stage.upper(i) = second - u_desired[k](i) + kWidening;
     }
   }
 
@@ -349,7 +349,7 @@ struct TrackingMpc::Impl {
   std::vector<VectorXd> q_nominal, q_desired, u_nominal, v;
   std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised
                                                      // about
-  bool at_end = false;                               // of the path: u_end takes the place of u_path, and bias is learnt
+  bool at_end = false;  // of the path: u_end takes the place of u_path, and bias is estimated
   VectorXd u_end, u_end_step, bias, u_unchanged, q_unchanged;
   std::unique_ptr<dynamics::StepModel> unchanged;  // of the step under the command in force
   VectorXd v_next, error, offset;
@@ -396,7 +396,7 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   m.out.status = TrackingStatus::kModelFailed;
   m.out.program_iterations = 0;
   m.aim(knot, u_now);
-  if (!m.along_ok || (m.at_end && !m.learn_bias(q, u_now)) || !m.predict_motion(q, knot)) {
+  if (!m.along_ok || (m.at_end && !m.estimate_bias(q, u_now)) || !m.predict_motion(q, knot)) {
     for (VectorXd& v : m.v) v.setZero();
     return m.out;
   }

@@ -20,10 +20,10 @@ enum class TrackingStatus {
 
 /// What one period found.
 struct TrackingResult {
-  TrackingStatus status = TrackingStatus::kModelFailed;
-  Eigen::VectorXd u;  // joint targets one step of the plan ahead: due at `knot` + 1; size nu
-  int program_iterations = 0;
-  int contacts = 0;  // in reach, in the first step
+  TrackingStatus status = TrackingStatus::kModelFailed;  // how it ended
+  Eigen::VectorXd u;           // joint targets one step of the plan ahead: due at `knot` + 1; size nu
+  int program_iterations = 0;  // of the program's solver; 0 if it did not run
+  int contacts = 0;            // of the smoothed step that is the first of the horizon
 };
 
 /// Whether the controller can predict with the scene's steps. @throws InputError naming what is missing: commands that
@@ -33,7 +33,7 @@ void check_trackable(const scene::Scene& scene);
 /// One controller per thread; the periods of a run in their order.
 class TrackingMpc {
  public:
-  /// @param scene  a copy with exact steps is made; must outlive this object.
+  /// @param scene  is copied, with exact steps.
   /// @throws InputError as check_trackable, StepDifferentiator and make_step_model.
   TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings);
   ~TrackingMpc();
@@ -41,16 +41,17 @@ class TrackingMpc {
   /// Follows `path` from now on, which must stay where it is; forgets what was before.
   void follow(const ReferencePath& path);
   /// One period:
-  ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖u_k − u^d_k‖²_R   s.t.  the linearised steps, limits of commands, of
-  ///   their change, of efforts and contact forces;  q^d_k, u^d_k at knot + k, knot + k + 1. At the end of the path u^d
-  ///   follows the
-  /// command in force and the model's commands are offset by what is learnt from where joints are (README.md): both are
-  /// kept from period to period.
-  /// @param q  estimate of the configuration.  @param u_now  the command in force.  @param time_to_next  [s] > 0, how
-  /// long until knot + 1: what joint targets may change in it is speed × time.  The result is valid until the next
-  /// call. No allocation once sizes repeat.  @throws std::invalid_argument for wrong sizes or NaN.
+  ///   min Σ_{k≤N} ‖q^d_k ⊖ q_k‖²_Q + Σ_{k<N} ‖v_k‖²_S + ‖v_k − v_{k−1}‖²_R,   v_k = u_k − u^d_k,
+  ///   s.t.  the linearised steps, limits of commands, of their change, of efforts and contact forces,
+  /// q^d_k at knot + k, u^d_k at knot + k + 1. At the end of the path u^d follows the command in force, and the model's
+  /// commands get an offset that is estimated from where joints are (README.md): both are kept from period to period.
+  /// @param q  estimate of the configuration, size nq. @param u_now  the command in force, size nu. @param time_to_next
+  /// [s] > 0, how long until knot + 1: what joint targets may change in it is twice speed × time. @returns what was
+  /// found, valid until the next call. No allocation once sizes repeat. @throws std::invalid_argument for wrong sizes
+  /// or NaN, and without a path.
   const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now,
                                 double time_to_next);
+  /// N, the steps of the horizon, each of the plan's length.
   int horizon() const;
 
  private:

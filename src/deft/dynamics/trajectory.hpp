@@ -44,10 +44,10 @@ struct StepRecord {
   double residual = 0;  // max of the scaled residuals of the certificate
   double residual_stationarity = 0, residual_primal = 0, residual_complementarity = 0;  // each of them, scaled
   int iterations = 0;                                                                   // of the solver
-  double solve_us = 0, step_us = 0;                 // time of the solver, and of the step without its certificate [µs]
-  double energy = 0;                                // ½δᵀQδ + bᵀδ; second order: kinetic + potential [J]
-  double gap_min_linearised = 0;                    // min over contacts of φ + J_n δ [m]
-  double gap_min = 0;                               // min true gap over all pairs at the end of the step [m]
+  double solve_us = 0, step_us = 0;  // time of the solver, and of the step without its certificate [µs]
+  double energy = 0;                 // ½δᵀQδ + bᵀδ; second order: kinetic + potential [J]
+  double gap_min_linearised = 0;     // min over contacts of φ + J_n δ [m]
+  double gap_min = 0;  // min true gap at the end of the step over pairs within step.contact_margin; infinity: none [m]
   bool motion_unique = true, forces_unique = true;  // false: not unique, or not known to be
   bool forces_least_norm = true;                    // the recorded forces are the only ones, or those of least norm
   double balance = 0, bound = 0;  // model limit-surface: error of its energy identity; share of the bound on forces

@@ -46,7 +46,7 @@ Route route_to(const std::vector<Node>& nodes, int node) {
   return route;
 }
 
-scene::Scene without_refinement(const scene::Scene& scene) {
+scene::Scene without_step_halving(const scene::Scene& scene) {
   return scene.with([](scene::SceneSettings& settings) { settings.plan.refine.clear(); });
 }
 
@@ -73,8 +73,8 @@ std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed
 class Run {
  public:
   Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
-      : scene_(without_refinement(planning_scene(scene))),
-        refined_scene_(with_care(planning_scene(scene))),
+      : scene_(without_step_halving(planning_scene(scene))),
+        halved_scene_(with_care(planning_scene(scene))),
         settings_(scene.settings().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
@@ -84,7 +84,7 @@ class Run {
   PlannerResult operator()() {
     find_first();
     if (result_.plan.success) improve(scene_);
-    if (result_.plan.success && !settings_.refine.empty()) refine();
+    if (result_.plan.success && !settings_.refine.empty()) pass_step_halving();
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -120,7 +120,7 @@ class Run {
       result_.end = tree->search(bounds);
       Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
       result_.plan =
-          judge(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
+          check_plan(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
       tree->reject_goal();
@@ -135,13 +135,13 @@ class Run {
   /// Looks for cheaper plans: trees from the start or the end of one of the plan's roll-outs, with the steps of
   /// `scene`.
   void improve(const scene::Scene& scene) {
-    const bool refined = !scene.settings().plan.refine.empty();
-    const int before = refined ? refinement_begins_ : 0;
+    const bool halves = !scene.settings().plan.refine.empty();
+    const int before = halves ? halving_begins_ : 0;
     const double until_s = std::min(settings_.time_limit_s, watch_.seconds() + settings_.improve_s);
     for (std::uint64_t k = 1; result_.tried - before < settings_.nodes && !watch_.is_up(until_s); ++k) {
       if (is_stopped()) return;
       if (options_.on_plan && k == 1) options_.on_plan(result_.plan, result_.nodes);
-      const std::uint64_t number = refined ? kRefinedTrees + k : k;
+      const std::uint64_t number = halves ? kHalvedTrees + k : k;
       RandomStream draw(options_.seed, ~number);
       const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
@@ -168,44 +168,47 @@ class Run {
     return ends[at - until.begin()];
   }
 
-  /// A tree from the plan's step `from`, grown. One with finer steps begins with the rest of the plan itself.
+  /// A tree from the plan's step `from`, grown. With step halving it begins with the rest of the plan itself.
   std::unique_ptr<SearchTree> replan(const scene::Scene& scene, int from, std::uint64_t seed, SearchLimits bounds) {
     const Instant root = instant_of_plan(from);
     std::unique_ptr<SearchTree> tree;
-    if (root.finer.empty()) {
+    if (root.q_halved.empty()) {
       tree = make_search_tree(scene, goal_, root.q, root.u, seed);
     } else {
-      auto refined = std::make_unique<RolloutTree>(scene, goal_, root, seed);
+      auto halved = std::make_unique<RolloutTree>(scene, goal_, root, seed);
       const double until_s = watch_.seconds() + bounds.time_limit_s;
-      refined->retrace(result_.plan, from, bounds);
+      halved->retrace(result_.plan, from, bounds);
       bounds.time_limit_s = until_s - watch_.seconds();
-      tree = std::move(refined);
+      tree = std::move(halved);
     }
     bounds.nodes = std::min(bounds.nodes - tree->tried(), improve_nodes(scene));
     tree->search(bounds);
     return tree;
   }
 
-  /// The plan itself if it holds with finer steps, or else another, searched for with all steps at once.
-  void refine() {
-    refinement_begins_ = result_.tried;
-    result_.plan.finer =
-        judge(refined_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start).finer;
-    if (!result_.plan.holds()) find_refined();
-    if (result_.plan.holds()) improve(refined_scene_);
+  /// Keeps the plan if it passes the step-halving check, or else finds another with all step lengths at once; improves
+  /// what passes.
+  void pass_step_halving() {
+    halving_begins_ = result_.tried;
+    result_.plan.step_halving =
+        check_plan(halved_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start)
+            .step_halving;
+    if (!result_.plan.holds()) search_with_step_halving();
+    if (result_.plan.holds()) improve(halved_scene_);
   }
 
-  void find_refined() {
-    RolloutTree tree(refined_scene_, goal_, q_start_, start_command(), options_.seed);
+  /// Searches with all step lengths at once until a plan passes; without one the plan stays as it was.
+  void search_with_step_halving() {
+    RolloutTree tree(halved_scene_, goal_, q_start_, start_command(), options_.seed);
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
-      bounds.regrasp_weight = refined_scene_.settings().plan.regrasp_weight;
+      bounds.regrasp_weight = halved_scene_.settings().plan.regrasp_weight;
       bounds.tries = kTries;
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
-      Plan plan = judge(refined_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments),
-                        options_.u_start);
+      Plan plan = check_plan(halved_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments),
+                             options_.u_start);
       if (!plan.holds()) {
         tree.reject_goal();
         tree.correct(plan);
@@ -222,18 +225,18 @@ class Run {
   /// A stop waits until all of the journal was repeated.
   bool is_stopped() const { return !watch_.repeats() && options_.stop && options_.stop(); }
 
-  /// Roll-outs of a tree of the improvement: a refined one costs as many steps.
+  /// Roll-outs of a tree of the improvement: with step halving each costs as many steps more.
   static int improve_nodes(const scene::Scene& scene) {
-    const std::vector<int>& finer = scene.settings().plan.refine;
-    return finer.empty() ? kImproveNodes : kRefinedNodes / std::accumulate(finer.begin(), finer.end(), 1);
+    const std::vector<int>& substeps = scene.settings().plan.refine;
+    return substeps.empty() ? kImproveNodes : kHalvedNodes / std::accumulate(substeps.begin(), substeps.end(), 1);
   }
 
-  /// After the plan's step `step`, with all the steps that it was judged with.
+  /// After the plan's step `step`, with all the step lengths that it was checked with.
   Instant instant_of_plan(int step) const {
     const Plan& plan = result_.plan;
     const auto at = to_size(step);
     Instant instant{plan.q[at], step == 0 ? plan.u_start : plan.commands[at - 1], {}};
-    for (const FinerRun& run : plan.finer) instant.finer.push_back(run.q[at]);
+    for (const StepHalvingCheck& run : plan.step_halving) instant.q_halved.push_back(run.q[at]);
     return instant;
   }
 
@@ -257,7 +260,7 @@ class Run {
     const std::size_t kept = segments.size();
     for (const Segment& segment : tail.segments)
       segments.push_back({segment.first + from, segment.last + from, segment.transit, segment.node});
-    Plan plan = judge(scene, goal_, q_start_, std::move(commands), std::move(segments), options_.u_start);
+    Plan plan = check_plan(scene, goal_, q_start_, std::move(commands), std::move(segments), options_.u_start);
     if (!plan.holds() || plan.cost_s >= old.cost_s) return;
     graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
     result_.plan = std::move(plan);
@@ -281,32 +284,32 @@ class Run {
     }
   }
 
-  static constexpr int kImproveNodes = 80, kRefinedNodes = 200;
-  static constexpr std::uint64_t kRefinedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
+  static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
+  static constexpr std::uint64_t kHalvedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
 
-  scene::Scene scene_, refined_scene_;  // the first without settings.refine
+  scene::Scene scene_, halved_scene_;  // the first without settings.refine
   scene::PlanSettings settings_;
   Goal goal_;
   const PlannerOptions& options_;
   Eigen::VectorXd q_start_;
   RunClock watch_;
   PlannerResult result_;
-  int refinement_begins_ = 0;  // roll-outs before it
+  int halving_begins_ = 0;  // roll-outs before it
 };
 
 }  // namespace
 
-Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, std::vector<Eigen::VectorXd> commands,
-           std::vector<Segment> segments, const Eigen::VectorXd& u_start) {
+Plan check_plan(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
+                std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments, const Eigen::VectorXd& u_start) {
   PlanningSteps steps(scene);
   Plan plan;
   plan.h = steps.h();
   plan.u_start = command_at_start(scene, q, u_start);
   Instant at = start_instant(scene, q, plan.u_start), next;
-  for (const int substeps : scene.settings().plan.refine) plan.finer.push_back({.substeps = substeps});
+  for (const int substeps : scene.settings().plan.refine) plan.step_halving.push_back({.substeps = substeps});
   const auto record = [&plan, &at] {
     plan.q.push_back(at.q);
-    for (std::size_t i = 0; i < at.finer.size(); ++i) plan.finer[i].q.push_back(at.finer[i]);
+    for (std::size_t i = 0; i < at.q_halved.size(); ++i) plan.step_halving[i].q.push_back(at.q_halved[i]);
   };
   record();
   bool usable = true;
@@ -329,7 +332,7 @@ Plan judge(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q
   };
   plan.error = goal.error(plan.q.back());
   plan.success = holds(plan.q);
-  for (FinerRun& run : plan.finer) {
+  for (StepHalvingCheck& run : plan.step_halving) {
     run.error = goal.error(run.q.back());
     run.success = holds(run.q);
   }

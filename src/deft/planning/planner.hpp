@@ -1,5 +1,5 @@
 #pragma once
-// From a scene and a goal to a judged plan: search, judge, improve.
+// From a scene and a goal to a checked plan: search, check by exact simulation, improve.
 
 #include <functional>
 #include <vector>
@@ -12,9 +12,10 @@ namespace deft::planning {
 
 /// What one run of the planner may use.
 struct PlannerOptions {
-  std::uint64_t seed = 0;
-  int threads = 0;  // 0: one per core
-  /// The joint targets that are in force at the start, size nu; empty: where the joints are, springs without force.
+  std::uint64_t seed = 0;  // of all random numbers of the run
+  int threads = 0;         // 0: one per core
+  /// The joint targets that are in force at the start, size nu [rad, m]; empty: where the joints are, springs without
+  /// force.
   Eigen::VectorXd u_start{};
   /// Whether to end; asked before every step, by all threads. What was found so far is the result.
   std::function<bool()> stop{};
@@ -29,27 +30,31 @@ struct PlannerOptions {
   Journal* journal = nullptr;
 };
 
-/// A run of the planner. Without success the plan leads to the nearest node.
+/// What a run of the planner found.
 struct PlannerResult {
-  Plan plan;
+  Plan plan;                // the cheapest that passed the check; without success the way to the nearest node
   std::vector<Node> nodes;  // of the tree that found the first plan, or of the only one; then the ends of cheaper plans
-  SearchEnd end = SearchEnd::kNodes;
-  double time_s = 0;
-  double first_solution_s = -1;  // negative: none
-  int tried = 0;                 // roll-outs, in all trees
-  long solves = 0;               // steps taken, exact and smoothed, without the judge's
+  SearchEnd end = SearchEnd::kNodes;  // of the search for the first plan, or of the one that the step-halving check
+                                      // asked for
+  double time_s = 0;                  // wall time of the run [s], that of the runs that it continues included
+  double first_solution_s = -1;       // [s] of it, when the first plan passed the check; negative: none
+  int tried = 0;                      // roll-outs, in all trees
+  long solves = 0;                    // steps taken, exact and smoothed, without those of the checks
 };
 
-/// Simulates the commands exactly from q: the only judge of success, which is the goal met at the end and for the
-/// settings.hold_steps before it.
-/// @param u_start  as PlannerOptions::u_start.
-Plan judge(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
-           std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments, const Eigen::VectorXd& u_start = {});
+/// Simulates the commands exactly from q and checks whether the goal is met at the end and for the settings.hold_steps
+/// before it; with settings.refine also under each of the shorter steps (the step-halving check). Nothing else decides
+/// on success. A step that fails ends the simulation there, without success.
+/// @param planning_scene  of planning_scene(). @param q  size nq. @param u_start  as PlannerOptions::u_start.
+/// @throws InputError as PlanningSteps, std::invalid_argument for a u_start of another size.
+Plan check_plan(const scene::Scene& planning_scene, const Goal& goal, const Eigen::VectorXd& q,
+                std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments,
+                const Eigen::VectorXd& u_start = {});
 
-/// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that holds
-/// in the judge's simulation is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest
-/// is kept.  cost = duration + settings.regrasp_cost_s · regrasps. With settings.refine a plan that holds with all
-/// steps is made of it, and improved likewise, for as long again; each of the two may take settings.nodes roll-outs.
+/// Plans from the scene's start to the goal by the tree that `plan.search` names. The first plan that passes the check
+/// is improved for settings.improve_s: new trees from the ends of its roll-outs, the cheapest plan is kept,
+/// cost = duration + settings.regrasp_cost_s · regrasps. With settings.refine a plan that passes the step-halving check
+/// is made of it, and improved likewise, for as long again; each of the two may take settings.nodes roll-outs.
 /// @throws InputError for goals and scenes that cannot be planned for, std::invalid_argument for a u_start of another
 /// size.
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options);

@@ -17,22 +17,26 @@ using nlohmann::json;
 /// Numbers of one type, collected in order, then written as a block.
 template <typename T>
 struct Column {
-  std::vector<T> values;
+  std::vector<T> values;  // so far
+  /// Appends one number, rounded to T.
   void add(double x) { values.push_back(static_cast<T>(x)); }
+  /// Appends all numbers of a range.
   template <typename Range>
   void add_all(const Range& range) {
     for (const double x : range) add(x);
   }
+  /// The values as a block {"type", "shape", "data"} of the document, row-major. @param shape  whose product is the
+  /// number of values.
   json block(std::vector<std::size_t> shape) const {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
     const char* type = std::is_floating_point_v<T> ? "f4" : sizeof(T) == 4 ? "u4" : sizeof(T) == 2 ? "u2" : "u1";
     return {{"type", type}, {"shape", std::move(shape)}, {"data", to_base64({bytes, values.size() * sizeof(T)})}};
   }
 };
-using Reals = Column<float>;
-using Indices = Column<std::uint32_t>;
-using Shorts = Column<std::uint16_t>;
-using Bytes = Column<std::uint8_t>;
+using Reals = Column<float>;            // "f4"
+using Indices = Column<std::uint32_t>;  // "u4"
+using Shorts = Column<std::uint16_t>;   // "u2"
+using Bytes = Column<std::uint8_t>;     // "u1"
 
 /// `count` frames of [0, total), evenly, the first and the last among them.
 inline std::vector<std::size_t> even_frames(std::size_t total, std::size_t count) {

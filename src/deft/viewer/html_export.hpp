@@ -11,18 +11,17 @@ namespace deft::viewer {
 
 /// A second run at the same bodies, drawn beside the first on its clock.
 struct Beside {
-  std::string title, title_here;  // of the second run, and of the first where both are named
-  const dynamics::Trajectory* trajectory = nullptr;
+  std::string title, title_here;                     // of the second run, and of the first where both are named
+  const dynamics::Trajectory* trajectory = nullptr;  // the second run; must outlive the call
 };
 
-/// What is drawn besides the motion. `scene_json` is viewer::visual_json (bodies, shapes, colours, robots, settings,
-/// plane, h, kappa).
+/// What a page shows.
 struct PageContent {
-  std::string title;
-  std::string scene_json;
-  const dynamics::Trajectory* trajectory = nullptr;
-  std::optional<SearchTree> tree;  // of a planner's run
-  std::optional<Beside> beside{};
+  std::string title;                                 // of the page
+  std::string scene_json;                            // viewer::visual_json of the scene
+  const dynamics::Trajectory* trajectory = nullptr;  // the motion; must outlive the call
+  std::optional<SearchTree> tree;                    // of a planner's run
+  std::optional<Beside> beside{};                    // a second run
   std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly, then late nodes; the page says so
 };
 

@@ -110,9 +110,9 @@ void TreeFile::add_plan(const planning::Plan& plan) {
   impl_->segments.append(segments);
   hdf5::write_attribute(impl_->plan.get(), "h", fmt::format("{}", plan.h));
   hdf5::write_attribute(impl_->plan.get(), "success", std::vector<std::int32_t>{plan.success});
-  if (plan.finer.empty()) return;
+  if (plan.step_halving.empty()) return;
   std::vector<std::int32_t> finer, finer_success;
-  for (const planning::FinerRun& run : plan.finer) {
+  for (const planning::StepHalvingCheck& run : plan.step_halving) {
     finer.push_back(run.substeps);
     finer_success.push_back(run.success);
   }

@@ -17,8 +17,10 @@ namespace deft::planning {
 /// Appends values to `bytes`.
 class Packer {
  public:
-  std::string bytes;
+  std::string bytes;  // what was packed so far
 
+  /// Appends numbers as they are, matrices as two 32-bit sizes and their entries by columns, lists as a 32-bit length
+  /// and their vectors.
   template <typename... Values>
   void operator()(const Values&... values) {
     (put(values), ...);
@@ -43,16 +45,19 @@ class Packer {
   void append(const void* from, std::size_t size) { bytes.append(static_cast<const char*>(from), size); }
 };
 
-/// Takes the values back in the same order. @throws std::runtime_error where the bytes do not hold them.
+/// Reads packed values in the order in which they were packed. @throws std::runtime_error where the bytes end early or
+/// are of values of another kind.
 class Unpacker {
  public:
+  /// @param bytes  of a Packer; must outlive this object.
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
 
+  /// Reads the next values, of the types that were packed; resizes matrices and lists.
   template <typename... Values>
   void operator()(Values&... values) {
     (get(values), ...);
   }
-  /// Nothing is left.
+  /// Whether nothing is left.
   bool done() const { return bytes_.empty(); }
 
  private:

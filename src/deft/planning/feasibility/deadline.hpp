@@ -24,6 +24,7 @@ class Deadline {
     clock_ = nullptr;
     due_ = false;
   }
+  /// Whether threads have to come back. Safe to call from many threads, if `stop` is.
   bool due() const {
     if (due_.load(std::memory_order_relaxed)) return true;
     if (clock_ == nullptr) return false;
@@ -31,7 +32,7 @@ class Deadline {
     due_ = true;
     return true;
   }
-  /// Whether somebody was told that it is due.
+  /// Whether due() was true for any thread since it was set.
   bool was_due() const { return due_; }
 
  private:

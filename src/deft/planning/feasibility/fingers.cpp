@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace deft::planning {
 namespace {
@@ -35,6 +36,76 @@ std::vector<int> command_of_velocity(const scene::Scene& scene) {
   return command;
 }
 
+/// The commands that move each geometry, ascending; none for geometries of objects and of the world.
+std::vector<std::vector<int>> commands_of_geometries(const scene::Scene& scene) {
+  const auto geometries = scene.collision_world().geometries();
+  const std::vector<int> command = command_of_velocity(scene);
+  std::vector<std::vector<int>> movers(geometries.size());
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    for (const int v : scene.model().columns(geometries[g].body)) {
+      if (command[v] >= 0) movers[g].push_back(command[v]);
+    }
+  }
+  return movers;
+}
+
+/// The fingers: sets of commands that move a geometry and are in no larger one.
+std::vector<Finger> find_fingers(const scene::Scene& scene) {
+  const std::vector<std::vector<int>> movers = commands_of_geometries(scene);
+  const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::includes(a.begin(), a.end(), b.begin(), b.end());
+  };
+  std::vector<Finger> fingers;
+  for (const std::vector<int>& chain : movers) {
+    const bool is_finger = !chain.empty() && std::none_of(movers.begin(), movers.end(), [&](const auto& other) {
+      return other != chain && contains(other, chain);
+    });
+    const bool is_known =
+        std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
+    if (is_finger && !is_known) fingers.push_back({chain, {}});
+  }
+  for (Finger& finger : fingers) {
+    for (std::size_t g = 0; g < movers.size(); ++g) {
+      if (!movers[g].empty() && contains(finger.commands, movers[g])) finger.geometries.push_back(static_cast<int>(g));
+    }
+    // The more joints move it, the nearer to the tip; of one link the last in the file first.
+    std::stable_sort(finger.geometries.begin(), finger.geometries.end(), [&](int a, int b) {
+      return movers[a].size() != movers[b].size() ? movers[a].size() > movers[b].size() : a > b;
+    });
+  }
+  return fingers;
+}
+
+/// Geometries that can be touched, and the share of their area up to each of them.
+struct Surfaces {
+  std::vector<int> geometries;
+  std::vector<double> share;  // ascending to 1
+};
+
+/// The surfaces of the objects that the goal names.
+Surfaces find_surfaces(const scene::Scene& scene, const Goal& goal) {
+  std::vector<char> is_goal(scene.nv(), 0);
+  for (const int row : goal.rows()) is_goal[row] = 1;
+  const auto geometries = scene.collision_world().geometries();
+  Surfaces found;
+  double area = 0;
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    if (geometries[g].body <= 0) continue;
+    const auto columns = scene.model().columns(geometries[g].body);
+    const bool is_object = std::any_of(columns.begin(), columns.end(), [&](int v) { return is_goal[v] != 0; });
+    const double its = scene.collision_world().surface_area(static_cast<int>(g));
+    if (!is_object || !std::isfinite(its)) continue;
+    area += its;
+    found.geometries.push_back(static_cast<int>(g));
+    found.share.push_back(area);
+  }
+  // Points have no area: each as likely as the others.
+  for (std::size_t i = 0; i < found.share.size(); ++i)
+    found.share[i] = area > 0 ? found.share[i] / area : double(i + 1) / double(found.share.size());
+  return found;
+}
+
 /// @throws InputError for the first joint that does not stand within its limits, up to rounding, at the scene's start.
 void require_within_limits(const scene::Scene& scene, const Hand& hand) {
   constexpr double kRounding = 1e-9;
@@ -58,62 +129,16 @@ void require_within_limits(const scene::Scene& scene, const Hand& hand) {
 }  // namespace
 
 Hand::Hand(const scene::Scene& scene, const Goal& goal) {
-  const auto geometries = scene.collision_world().geometries();
-  const std::vector<int> command = command_of_velocity(scene);
-
-  // The joints of robots that move each geometry; a set that is in no larger one is a finger.
-  std::vector<std::vector<int>> movers(geometries.size());
-  for (std::size_t g = 0; g < geometries.size(); ++g) {
-    if (geometries[g].body <= 0) continue;
-    for (const int v : scene.model().columns(geometries[g].body)) {
-      if (command[v] >= 0) movers[g].push_back(command[v]);
-    }
-  }
-  const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
-    return std::includes(a.begin(), a.end(), b.begin(), b.end());
-  };
-  for (const std::vector<int>& chain : movers) {
-    const bool is_finger = !chain.empty() && std::none_of(movers.begin(), movers.end(), [&](const auto& other) {
-      return other != chain && contains(other, chain);
-    });
-    const bool is_known =
-        std::any_of(fingers.begin(), fingers.end(), [&](const Finger& f) { return f.commands == chain; });
-    if (is_finger && !is_known) fingers.push_back({chain, {}});
-  }
-  for (Finger& finger : fingers) {
-    for (std::size_t g = 0; g < geometries.size(); ++g) {
-      if (!movers[g].empty() && contains(finger.commands, movers[g])) finger.geometries.push_back(static_cast<int>(g));
-    }
-    // The more joints move it, the nearer to the tip; of one link the last in the file first.
-    std::stable_sort(finger.geometries.begin(), finger.geometries.end(), [&](int a, int b) {
-      return movers[a].size() != movers[b].size() ? movers[a].size() > movers[b].size() : a > b;
-    });
-  }
-
+  fingers = find_fingers(scene);
   if (fingers.empty())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a robot whose joints move a collision geometry");
-
-  // The surfaces of the objects of the goal.
-  std::vector<char> is_goal(scene.nv(), 0);
-  for (const int row : goal.rows()) is_goal[row] = 1;
-  double area = 0;
-  for (std::size_t g = 0; g < geometries.size(); ++g) {
-    if (geometries[g].body <= 0) continue;
-    const auto columns = scene.model().columns(geometries[g].body);
-    const bool is_object = std::any_of(columns.begin(), columns.end(), [&](int v) { return is_goal[v] != 0; });
-    const double its = scene.collision_world().surface_area(static_cast<int>(g));
-    if (!is_object || !std::isfinite(its)) continue;
-    area += its;
-    surfaces.push_back(static_cast<int>(g));
-    share.push_back(area);
-  }
-  if (surfaces.empty())
+  Surfaces found = find_surfaces(scene, goal);
+  if (found.geometries.empty())
     throw InputError({scene.spec().file, 0, 0}, "no object of the goal has a collision geometry that can be touched");
-  // Points have no area: each as likely as the others.
-  for (std::size_t i = 0; i < share.size(); ++i)
-    share[i] = area > 0 ? share[i] / area : double(i + 1) / double(share.size());
+  surfaces = std::move(found.geometries);
+  share = std::move(found.share);
 
-  // What the joints may be told.
+  // The limits of joint targets are those of the joints.
   lower.resize(scene.nu());
   upper.resize(scene.nu());
   for (int u = 0; u < scene.nu(); ++u) {

@@ -20,32 +20,38 @@ namespace deft::planning {
 class Goal {
  public:
   /// @param wrap_angles  planar angles of bodies count modulo 2π.
-  /// @throws InputError if the goal names nothing or something that no object has, or has the tolerance of a joint that
-  /// it does not name.
+  /// @throws InputError if the goal names nothing, something that no object has or an object that cannot move, or has
+  /// the tolerance of a joint that it does not name.
   Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_angles);
 
-  /// A configuration at the goal (what is free: as at the start of the scene).
+  /// A configuration at the goal, size nq (what is free: as at the start of the scene).
   const Eigen::VectorXd& q() const { return q_; }
+  /// Number of entries of e.
   int size() const { return static_cast<int>(rows_.size()); }
-  /// Velocity index of each entry of e, and its weight.
+  /// Velocity index of each entry of e.
   const std::vector<int>& rows() const { return rows_; }
+  /// The diagonal of W, size size() [1, m/rad, or m per unit of a joint].
   const Eigen::VectorXd& weights() const { return weights_; }
   /// The rotation of a free body: its first entry in e, and where its quaternion begins in q.
-  struct FreeRotation { int entry = 0, quaternion = 0; };
+  struct FreeRotation { int entry = 0, quaternion = 0; };  // indices in e and in q
+  /// One per free body whose rotation the goal names.
   const std::vector<FreeRotation>& free_rotations() const { return free_rotations_; }
   /// Entries of e that are planar angles modulo 2π.
   const std::vector<int>& wrapped() const { return wrapped_; }
-  /// e from `q` to `q_target`, size size().
+  /// e = W (q_target ⊖ q) into `e`, size size() [m].
   void residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const;
   /// Takes full turns out of a displacement, size nv, where angles count modulo 2π.
   void shorten_way(Eigen::VectorXd& delta) const;
   /// ‖e‖ from `q` to the goal [m].
   double distance(const Eigen::VectorXd& q) const;
+  /// ‖e‖ from `q` to the pose of `q_target` [m].
   double distance(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target) const;
-  /// What e may be in each of its parts [m].
+  /// ‖e‖ of a part that is just within its tolerance [m]: the position tolerance, to which the weights scale the
+  /// others.
   double tolerance_m() const { return unit_m_; }
+  /// The largest errors of q over the bodies and joints that the goal names, without weights.
   GoalError error(const Eigen::VectorXd& q) const;
-  /// Every error within its tolerance.
+  /// Whether the error of every part of q is within its tolerance.
   bool reached(const Eigen::VectorXd& q) const;
 
  private:

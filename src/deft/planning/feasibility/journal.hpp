@@ -14,6 +14,7 @@ class Journal {
   virtual bool has_next() const = 0;
   /// The next of them, until it is dropped. @pre has_next().
   virtual std::string_view next() const = 0;
+  /// Goes on to the batch after next(), which becomes invalid. @pre has_next().
   virtual void drop_next() = 0;
   /// Takes a new batch; when it returns, a kill of the process cannot take it away. @pre !has_next().
   /// @throws std::runtime_error if it cannot be kept (disk full).

@@ -10,8 +10,8 @@ namespace deft::planning {
 
 /// How far a configuration is from a goal: the largest over the bodies and joints that the goal names.
 struct GoalError {
-  double position_m = 0, rotation_rad = 0;
-  double joint = 0;  // [rad or m]
+  double position_m = 0, rotation_rad = 0;  // of a body: distance, angle
+  double joint = 0;                         // [rad or m]
 };
 
 /// How a node came from its parent.
@@ -19,13 +19,13 @@ enum class NodeKind : std::uint8_t { kRoot = 0, kTransit = 1, kRollout = 2 };
 
 /// A node of the tree: a configuration and the commands that lead to it from its parent, step by step.
 struct Node {
-  int parent = -1;
-  NodeKind kind = NodeKind::kRoot;
-  Eigen::VectorXd q, u;                   // configuration, and the last command
-  std::vector<Eigen::VectorXd> finer;     // with finer steps, settings.refine
-  std::vector<Eigen::VectorXd> commands;  // from the parent
+  int parent = -1;                        // index of an earlier node; −1: the root has none
+  NodeKind kind = NodeKind::kRoot;        // how it came from its parent
+  Eigen::VectorXd q, u;                   // configuration, size nq, and the last command, size nu
+  std::vector<Eigen::VectorXd> q_halved;  // configurations under each of the shorter steps of settings.refine
+  std::vector<Eigen::VectorXd> commands;  // from the parent, one per step
   double distance = 0;                    // to the goal, as it measures [m]
-  double cost_s = 0;                      // from the root: duration, and the price of regrasps
+  double cost_s = 0;                      // from the root: duration, and settings.regrasp_cost_s per regrasp
   int regrasps = 0;                       // from the root
   double released = -1;                   // least distance seen once fingers had let go here; negative: none has [m]
   int tries = 0;                          // roll-outs begun here
@@ -38,35 +38,35 @@ struct Node {
 /// A piece of a plan under one set of contacts, or the transit between two.
 struct Segment {
   int first = 0, last = 0;  // steps [first, last)
-  bool transit = false;
-  int node = -1;  // of the tree, at the segment's end; −1: not in the tree
+  bool transit = false;     // fingers move without the objects
+  int node = -1;            // of the tree, at the segment's end; −1: not in the tree
 };
 
-/// A plan under steps of h / substeps, its commands going linearly from one to the next.
-struct FinerRun {
-  int substeps = 1;
+/// The step-halving check: a plan under steps of h / substeps, its commands going linearly from one to the next.
+struct StepHalvingCheck {
+  int substeps = 1;                // n of settings.refine
   std::vector<Eigen::VectorXd> q;  // at the ends of the plan's steps, commands.size() + 1
-  GoalError error;
-  bool success = false;
+  GoalError error;                 // at the end
+  bool success = false;            // the goal is met at the end and for settings.hold_steps before it
 };
 
-/// Commands from the start, judged by exact simulation.
+/// Commands from the start, checked by exact simulation.
 struct Plan {
-  std::vector<Eigen::VectorXd> commands;  // one per step of length h
-  std::vector<Eigen::VectorXd> q;         // the simulation's configurations, commands.size() + 1
-  std::vector<Segment> segments;
-  GoalError error;
-  bool success = false;
-  std::vector<FinerRun> finer;  // one per settings.refine
-  Eigen::VectorXd u_start;      // before the first command
-  int regrasps = 0;
-  double cost_s = 0;
-  double h = 0;  // [s], the step it was judged with
+  std::vector<Eigen::VectorXd> commands;  // one per step of length h, size nu [rad, m]
+  std::vector<Eigen::VectorXd> q;         // the simulation's configurations, commands.size() + 1 unless a step failed
+  std::vector<Segment> segments;          // all its steps in order
+  GoalError error;                        // at the end of the simulation
+  bool success = false;                   // the goal is met at the end and for settings.hold_steps before it
+  std::vector<StepHalvingCheck> step_halving;  // one per number of settings.refine
+  Eigen::VectorXd u_start;                     // joint targets before the first command, size nu
+  int regrasps = 0;                            // transits
+  double cost_s = 0;                           // duration, and settings.regrasp_cost_s per regrasp
+  double h = 0;                                // [s], the step that it was checked with
 
-  /// At h and with all finer steps.
+  /// Whether it succeeds at h and under all shorter steps.
   bool holds() const {
     bool all = success;
-    for (const FinerRun& run : finer) all = all && run.success;
+    for (const StepHalvingCheck& check : step_halving) all = all && check.success;
     return all;
   }
 };
@@ -74,13 +74,13 @@ struct Plan {
 /// Where the next command brings bodies, to first order, at frames of a plan and at nodes of a tree: ellipsoids
 /// (reachable_set.hpp).
 struct ReachableSets {
-  /// Of what a row is: a frame of the plan (0: its start, k: the end of its k-th step) or a node; the other is −1.
-  struct Place { int frame = -1, node = -1; };
-  static constexpr std::size_t kNumbers = 24;  // of a body at a place
-  double radius = 0;                           // ε, how long the command's change may be [rad, m]
-  double kappa = 0;                            // of the smoothed step [1/J]
-  std::vector<int> bodies;                     // of the scene
-  std::vector<Place> places;                   // none: there are no sets
+  /// Of what a row is: a frame of the plan (0: its start, k: the end of its k-th step) or a node.
+  struct Place { int frame = -1, node = -1; };  // one of them is −1
+  static constexpr std::size_t kNumbers = 24;   // of a body at a place
+  double radius = 0;                            // ε, how long the command's change may be [rad, m]
+  double kappa = 0;                             // of the smoothed step [1/J]
+  std::vector<int> bodies;                      // of the scene
+  std::vector<Place> places;                    // none: there are no sets
   /// [places × bodies × 8 × 3], world axes: the centre of mass [m], where it goes if the command stays [m], which is
   /// the centre of the ellipsoid of its positions, three semi-axes of that [m], longest first, and three of the
   /// ellipsoid of rotation vectors [rad].

@@ -54,12 +54,12 @@ double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, c
 
 double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to) {
   double furthest = object_motion(scene, from.q, to.q);
-  for (std::size_t i = 0; i < from.finer.size(); ++i)
-    furthest = std::max(furthest, object_motion(scene, from.finer[i], to.finer[i]));
+  for (std::size_t i = 0; i < from.q_halved.size(); ++i)
+    furthest = std::max(furthest, object_motion(scene, from.q_halved[i], to.q_halved[i]));
   return furthest;
 }
 
-PlanningSteps::Finer::Finer(const scene::Scene& base, int n)
+PlanningSteps::HalvedSteps::HalvedSteps(const scene::Scene& base, int n)
     : substeps(n), scene(with_h(base, *base.settings().step.h / n)), model(dynamics::make_step_model(scene)) {}
 
 PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline)
@@ -71,7 +71,8 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
       exact_(dynamics::make_step_model(scene)),
       smooth_(dynamics::make_step_model(resting_ ? *resting_ : scene)),
       differentiator_(resting_ ? *resting_ : scene) {
-  for (const int substeps : scene.settings().plan.refine) finer_.push_back(std::make_unique<Finer>(scene, substeps));
+  for (const int substeps : scene.settings().plan.refine)
+    halved_.push_back(std::make_unique<HalvedSteps>(scene, substeps));
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
   if (scene.settings().step.model != scene::ModelKind::kConvex)
@@ -104,18 +105,18 @@ bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eig
 
 bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Instant& to) {
   if (!step(from.q, u, to.q)) return false;
-  to.finer.resize(finer_.size());
-  for (std::size_t i = 0; i < finer_.size(); ++i) {
-    const int n = finer_[i]->substeps;
-    to.finer[i] = from.finer[i];
+  to.q_halved.resize(halved_.size());
+  for (std::size_t i = 0; i < halved_.size(); ++i) {
+    const int n = halved_[i]->substeps;
+    to.q_halved[i] = from.q_halved[i];
     for (int k = 1; k <= n; ++k) {
       const double share = static_cast<double>(k) / n;
       if (is_over()) return false;
       ++solves_;
-      finer_[i]->model->step(to.finer[i], k == n ? u : Eigen::VectorXd((1 - share) * from.u + share * u),
-                             finer_result_);
-      if (!solvers::usable(finer_result_.status)) return false;
-      to.finer[i] = finer_result_.q_next;
+      halved_[i]->model->step(to.q_halved[i], k == n ? u : Eigen::VectorXd((1 - share) * from.u + share * u),
+                              halved_result_);
+      if (!solvers::usable(halved_result_.status)) return false;
+      to.q_halved[i] = halved_result_.q_next;
     }
   }
   to.u = u;
@@ -123,9 +124,10 @@ bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Insta
 }
 
 bool PlanningSteps::rest(Motion& motion) {
-  constexpr double kRest_m = 1e-4;                    // motion of the objects per step below which they rest
-  constexpr double kArrived = 1e-4;                   // [rad, m], what joints with damping may have left to go
-  const int longest = refines() ? kLongestRest : 10;  // finer steps take longer, by the damper M/h
+  constexpr double kRest_m = 1e-4;   // motion of the objects per step below which they rest
+  constexpr double kArrived = 1e-4;  // [rad, m], what joints with damping may have left to go
+  const int longest = checks_step_halving() ? kLongestRest : 10;  // shorter steps take longer to rest, by the damper
+                                                                  // M/h
   Instant next;
   for (int k = 0; k < kLongestRest; ++k) {
     if (!advance(motion, motion.u, next)) return false;
@@ -146,7 +148,8 @@ double PlanningSteps::left_to_go(const Instant& from, const Instant& to) const {
     return way.cwiseAbs().cwiseProduct(lateness_).maxCoeff();
   };
   double longest = left(from.q, to.q);
-  for (std::size_t i = 0; i < from.finer.size(); ++i) longest = std::max(longest, left(from.finer[i], to.finer[i]));
+  for (std::size_t i = 0; i < from.q_halved.size(); ++i)
+    longest = std::max(longest, left(from.q_halved[i], to.q_halved[i]));
   return longest;
 }
 
@@ -176,7 +179,7 @@ bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u
 void PlanningSteps::reset() {
   exact_->reset();
   smooth_->reset();
-  for (const auto& finer : finer_) finer->model->reset();
+  for (const auto& halved : halved_) halved->model->reset();
 }
 
 }  // namespace deft::planning

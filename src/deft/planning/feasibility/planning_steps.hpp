@@ -11,15 +11,16 @@
 
 namespace deft::planning {
 
-/// The scene with what planners change: exact steps, any forces.
+/// The scene as planners take it: κ = ∞ (exact steps), any forces that balance (step.forces).
 scene::Scene planning_scene(const scene::Scene& scene);
 
 /// A point of a motion under commands.
 struct Instant {
-  Eigen::VectorXd q, u;                // configuration, and last command
-  std::vector<Eigen::VectorXd> finer;  // the configurations of the same commands with finer steps, settings.refine
+  Eigen::VectorXd q, u;                   // configuration, size nq, and last command, size nu
+  std::vector<Eigen::VectorXd> q_halved;  // configurations of the same commands under each shorter step,
+                                          // settings.refine
 };
-/// The point from which everything starts: nothing has happened yet, whatever the step.
+/// The point from which everything starts: the same configuration for all step lengths.
 Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
 
 /// A motion: a point, and the commands that led there.
@@ -29,16 +30,17 @@ struct Motion : Instant {
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
-    through(q, u, finer, commands);
+    through(q, u, q_halved, commands);
   }
 };
 
 /// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to);
-/// The furthest over all step lengths.
+/// The largest over all step lengths [m].
 double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to);
 
-/// Steps and linearisations of one thread. The exact step is the one of the judge: the same model, the same settings.
+/// Steps and linearisations of one thread. The exact step is that of the check of plans: the same model, the same
+/// settings.
 class PlanningSteps {
  public:
   /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
@@ -47,23 +49,25 @@ class PlanningSteps {
   /// of a search has no time.
   explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr);
 
+  /// The scene that was given.
   const scene::Scene& scene() const { return *scene_; }
+  /// Length of the exact step [s].
   double h() const { return exact_->h(); }
   /// q⁺ of the exact step. @returns false if the step failed; q_next is then q.
   bool step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
   /// One step of length h from the last command to `u`: exact, and with each n of settings.refine again in n exact
   /// steps of h/n, the command going linearly. @param to  must not be `from`. @returns false if a step failed.
   bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
-  /// Holds the last command until the objects rest, at most 10 steps of length h, or kLongestRest if it refines, and
-  /// joints with damping have arrived, at most kLongestRest. A joint has arrived where its balance ends to 1e-4: alone
-  /// it has D/(hK) of its last step left to go, since (K + D/h) δ = K (u − q). @returns false if a step failed.
+  /// Holds the last command until the objects rest, at most 10 steps of length h, or kLongestRest with step halving,
+  /// and joints with damping have arrived, at most kLongestRest. A joint has arrived where its balance ends to 1e-4:
+  /// alone it has D/(hK) of its last step left to go, since (K + D/h) δ = K (u − q). @returns false if a step failed.
   bool rest(Motion& motion);
   /// Whether joints have damping, so that they follow their targets late.
   bool follows_late() const { return lateness_.size() > 0; }
-  /// No step is taken any more: the deadline is due.
+  /// Whether the deadline is due, so that no step is taken any more.
   bool is_over() const { return deadline_ != nullptr && deadline_->due(); }
-  /// Whether motions are to hold for finer steps too.
-  bool refines() const { return !finer_.empty(); }
+  /// Whether motions must hold under shorter steps too (settings.refine).
+  bool checks_step_halving() const { return !halved_.empty(); }
   /// The last exact step.
   const dynamics::StepResult& result() const { return result_; }
   /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. With settings.refine motions rest between commands: the
@@ -85,8 +89,8 @@ class PlanningSteps {
   double left_to_go(const Instant& from, const Instant& to) const;
 
   /// Exact steps of h / substeps.
-  struct Finer {
-    Finer(const scene::Scene& base, int n);
+  struct HalvedSteps {
+    HalvedSteps(const scene::Scene& base, int n);
     int substeps;
     scene::Scene scene;
     std::unique_ptr<dynamics::StepModel> model;
@@ -95,11 +99,11 @@ class PlanningSteps {
   const scene::Scene* scene_;
   const Deadline* deadline_;
   Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
-  std::vector<std::unique_ptr<Finer>> finer_;
-  std::unique_ptr<scene::Scene> resting_;  // none without `finer_`
+  std::vector<std::unique_ptr<HalvedSteps>> halved_;
+  std::unique_ptr<scene::Scene> resting_;  // none without `halved_`
   std::unique_ptr<dynamics::StepModel> exact_, smooth_;
   dynamics::StepDifferentiator differentiator_;
-  dynamics::StepResult result_, smoothed_, finer_result_;
+  dynamics::StepResult result_, smoothed_, halved_result_;
   dynamics::StepDerivative derivative_;
   long solves_ = 0;
 };

@@ -13,11 +13,12 @@ namespace deft::planning {
 /// of time had been met before it, so that a run that repeats another one stops where that one did.
 class RunClock {
  public:
+  /// @param journal  of the run, must outlive this object; none: nothing is kept or repeated.
   explicit RunClock(Journal* journal = nullptr) : journal_(journal) {}
 
   /// Since the start of the first of the runs [s].
   double seconds() const { return before_s_ + watch_.seconds(); }
-  /// Batches of an earlier run are left: stops wait until there are none.
+  /// Whether batches of an earlier run are left: stops wait until there are none.
   bool repeats() const { return journal_ != nullptr && journal_->has_next(); }
   /// Whether a limit of time is met; while the run repeats another one, whether that one met it. To be asked at the
   /// same points in every run.

@@ -133,7 +133,7 @@ std::optional<Grasp> BaselineSampler::sample(const Eigen::VectorXd& q, RandomStr
         found = push(draw, joints);
         break;
       case scene::Sampler::kPlanarHand:
-        // An object that the tips do not reach is enveloped, as published.
+        // An object that the tips do not reach is enveloped, as in the baseline.
         found = (draw.chance(kPinchShare) && pinch(draw, joints)) || envelop(joints);
         break;
       case scene::Sampler::kBimanual:

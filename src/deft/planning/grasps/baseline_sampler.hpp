@@ -1,5 +1,5 @@
 #pragma once
-// The contact samplers that the published planner has for its systems.
+// The contact samplers of the baseline (Pang, Suh, Yang and Tedrake, IEEE T-RO 2023), one per kind of system.
 
 #include <optional>
 #include <vector>

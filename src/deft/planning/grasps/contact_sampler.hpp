@@ -10,9 +10,9 @@
 
 namespace deft::planning {
 
-/// A robot configuration that all but touches the objects.
+/// Joint positions at which links all but touch the objects.
 struct Grasp {
-  Eigen::VectorXd joints;   // size nu
+  Eigen::VectorXd joints;   // size nu [rad, m]
   std::vector<char> moves;  // per command: may move on the way to it
 };
 
@@ -20,6 +20,7 @@ struct Grasp {
 /// Gauss–Newton on the gaps (→ standoff) and, while it is far, on the distance of the touching points.
 class ContactSampler {
  public:
+  /// @param scene, hand  must outlive this object; the hand is of the scene.
   ContactSampler(const scene::Scene& scene, const Hand& hand);
 
   /// The fingers of the next regrasp: one with the share of the settings, otherwise all.

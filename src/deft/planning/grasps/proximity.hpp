@@ -14,20 +14,22 @@ namespace deft::planning {
 /// Gaps between what a set of commands moves and everything else, with their gradients. One per thread.
 class Proximity {
  public:
+  /// @param scene  must outlive this object.
   explicit Proximity(const scene::Scene& scene);
 
-  /// Poses at q.
+  /// Updates poses to q; later calls are about them.
   void place(const Eigen::VectorXd& q);
+  /// Poses at the placed q, and the pairs of the last search.
   const scene::SceneState& state() const { return state_; }
   /// The smallest gap below `margin` at the placed q among pairs of which one side, but not the other in the same way,
   /// is moved by a command of `moves` (per command); `margin` if there is none [m].
   double smallest_gap(const std::vector<char>& moves, double margin);
-  /// Rows  [∂gap; slide₁; slide₂]  per such pair nearer than `margin`, by commands; `gaps` beside them.
-  /// @returns the number of pairs.
+  /// Gradients of such pairs nearer than `margin` [m] by commands: ∂gap in `normal` [pairs × nu], two directions of
+  /// sliding in `slide` [2 pairs × nu]; `gaps` [m] beside them. @returns the number of pairs.
   int rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
            Eigen::VectorXd& gaps);
-  /// ∂gap of what `moves` against `surfaces` (geometries, none of which it moves), by commands: per link the nearest
-  /// pair within `margin`; `gaps` beside the rows. @returns the number of rows.
+  /// ∂gap of what `moves` against `surfaces` (geometries, none of which it moves) by commands, per link the nearest
+  /// pair within `margin` [m]: `normal` [rows × nu], `gaps` [m] beside it. @returns the number of rows.
   int touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
                  Eigen::MatrixXd& normal, Eigen::VectorXd& gaps);
   /// J: the velocity of the point of `body` at p_W per unit of each command, 3 × nu.

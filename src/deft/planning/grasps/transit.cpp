@@ -18,7 +18,8 @@ constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
 constexpr int kPressSteps = 3;          // the first closes, the others close what is left and load
 constexpr double kNear = 3;             // [standoff], gaps that pressing closes
 constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
-constexpr int kTreeNodes = 400;
+constexpr int kTreeNodes = 400;         // tried, of both trees
+constexpr double kAround = 1;           // [rad, m], how far beyond the ends and the start joints are drawn
 constexpr int kShortcuts = 20;
 constexpr int kMostSteps = 300;  // steps of a transit
 
@@ -61,7 +62,7 @@ bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& move
 bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   for (int k = 0; k < kReleaseSteps; ++k) {
-    // From where the joints are, not from where they were told to be: that unloads the springs. They may be loaded
+    // From where the joints are, not from where their targets are: that unloads the springs. They may be loaded
     // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
     const std::optional<Eigen::VectorXd> step = opening(motion.q, moves);
     Eigen::VectorXd target = joint_positions(scene, motion.q);
@@ -115,6 +116,28 @@ bool Transit::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd
   return true;
 }
 
+/// A tree of joint positions, joined by free edges.
+struct Transit::Tree {
+  explicit Tree(const Eigen::VectorXd& root) : points{root}, parents{-1} {}
+
+  int nearest(const Eigen::VectorXd& x) const {
+    int best = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if ((points[i] - x).squaredNorm() < (points[best] - x).squaredNorm()) best = static_cast<int>(i);
+    }
+    return best;
+  }
+  /// From a node to the root.
+  Path branch(int node) const {
+    Path path;
+    for (; node >= 0; node = parents[node]) path.push_back(points[node]);
+    return path;
+  }
+
+  Path points;
+  std::vector<int> parents;
+};
+
 std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
                                               RandomStream& draw) {
   // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
@@ -128,60 +151,56 @@ std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const
   }
   if (is_free(home) && is_free_between(from, home) && is_free_between(home, to)) return Path{from, home, to};
 
-  // Two trees that grow towards each other (RRT-Connect, Kuffner and LaValle 2000).
-  struct Tree {
-    Path points;
-    std::vector<int> parents;
-    int nearest(const Eigen::VectorXd& x) const {
-      int best = 0;
-      for (std::size_t i = 1; i < points.size(); ++i) {
-        if ((points[i] - x).squaredNorm() < (points[best] - x).squaredNorm()) best = static_cast<int>(i);
-      }
-      return best;
-    }
-  };
-  Tree trees[2] = {{{from}, {-1}}, {{to}, {-1}}};
-  // One edge towards x. @returns the new node, or −1.
-  const auto extend = [&](Tree& tree, const Eigen::VectorXd& x) {
-    const int near = tree.nearest(x);
-    const Eigen::VectorXd& at = tree.points[near];
-    const double length = (x - at).norm();
-    const Eigen::VectorXd next = length <= kTreeStep ? x : Eigen::VectorXd(at + (x - at) * (kTreeStep / length));
-    if (!is_free_between(at, next)) return -1;
-    tree.points.push_back(next);
-    tree.parents.push_back(near);
-    return static_cast<int>(tree.points.size()) - 1;
-  };
-  const auto branch = [](const Tree& tree, int node) {
-    Path path;
-    for (; node >= 0; node = tree.parents[node]) path.push_back(tree.points[node]);
-    return path;
-  };
+  return connect_by_trees(from, to, draw);
+}
+
+std::optional<Transit::Path> Transit::connect_by_trees(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
+                                                       RandomStream& draw) {
+  Tree trees[2] = {Tree(from), Tree(to)};
   for (int k = 0; k < kTreeNodes && !steps_->is_over(); ++k) {
     Tree &growing = trees[k % 2], &other = trees[1 - k % 2];
-    Eigen::VectorXd sample = from;
-    for (Eigen::Index u = 0; u < sample.size(); ++u) {
-      if (!moves_[u]) continue;
-      const double low = std::min({from(u), to(u), hand_->home(u)}) - 1,
-                   high = std::max({from(u), to(u), hand_->home(u)}) + 1;
-      sample(u) = draw.uniform(std::max(low, hand_->lower(u)), std::min(high, hand_->upper(u)));
-    }
-    const int added = extend(growing, sample);
+    const int added = extend(growing, draw_joints(from, to, draw));
     if (added < 0) continue;
-    const Eigen::VectorXd meeting = growing.points[added];
-    int reached = -1;
-    do {
-      reached = extend(other, meeting);
-    } while (reached >= 0 && other.points[reached] != meeting);
+    const int reached = extend_to(other, growing.points[added]);
     if (reached < 0) continue;
-    Path first = branch(trees[0], k % 2 == 0 ? added : reached),
-         second = branch(trees[1], k % 2 == 0 ? reached : added);
-    std::reverse(first.begin(), first.end());
-    first.insert(first.end(), second.begin() + 1, second.end());
-    shorten(first, draw);
-    return first;
+    Path path = trees[0].branch(k % 2 == 0 ? added : reached);
+    const Path end = trees[1].branch(k % 2 == 0 ? reached : added);
+    std::reverse(path.begin(), path.end());
+    path.insert(path.end(), end.begin() + 1, end.end());
+    shorten(path, draw);
+    return path;
   }
   return std::nullopt;
+}
+
+Eigen::VectorXd Transit::draw_joints(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw) const {
+  Eigen::VectorXd joints = from;
+  for (Eigen::Index u = 0; u < joints.size(); ++u) {
+    if (!moves_[u]) continue;
+    const double low = std::min({from(u), to(u), hand_->home(u)}) - kAround,
+                 high = std::max({from(u), to(u), hand_->home(u)}) + kAround;
+    joints(u) = draw.uniform(std::max(low, hand_->lower(u)), std::min(high, hand_->upper(u)));
+  }
+  return joints;
+}
+
+int Transit::extend(Tree& tree, const Eigen::VectorXd& x) {
+  const int near = tree.nearest(x);
+  const Eigen::VectorXd& at = tree.points[near];
+  const double length = (x - at).norm();
+  const Eigen::VectorXd next = length <= kTreeStep ? x : Eigen::VectorXd(at + (x - at) * (kTreeStep / length));
+  if (!is_free_between(at, next)) return -1;
+  tree.points.push_back(next);
+  tree.parents.push_back(near);
+  return static_cast<int>(tree.points.size()) - 1;
+}
+
+int Transit::extend_to(Tree& tree, const Eigen::VectorXd& x) {
+  int added = -1;
+  do {
+    added = extend(tree, x);
+  } while (added >= 0 && tree.points[added] != x);
+  return added;
 }
 
 void Transit::shorten(Path& path, RandomStream& draw) {

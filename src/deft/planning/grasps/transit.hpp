@@ -12,6 +12,7 @@ namespace deft::planning {
 /// Plans and simulates transits. One per thread.
 class Transit {
  public:
+  /// @param hand, steps, proximity  of one scene; must outlive this object.
   Transit(const Hand& hand, PlanningSteps& steps, Proximity& proximity);
 
   /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
@@ -38,7 +39,17 @@ class Transit {
   double gap_at(const Eigen::VectorXd& joints, double margin);
   bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }
   bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
+  /// A path free of collision: straight, by the joints of the scene's start, or by two trees.
   std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
+  struct Tree;
+  /// Two trees that grow towards each other (RRT-Connect; Kuffner and LaValle, ICRA 2000).
+  std::optional<Path> connect_by_trees(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
+  /// One edge towards x, if it is free. @returns the new node, or −1.
+  int extend(Tree& tree, const Eigen::VectorXd& x);
+  /// Edges towards x until it is met. @returns the node there; −1 if something is in the way.
+  int extend_to(Tree& tree, const Eigen::VectorXd& x);
+  /// Joints about those of both ends and of the scene's start.
+  Eigen::VectorXd draw_joints(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw) const;
   void shorten(Path& path, RandomStream& draw);
   /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object. Joints
   /// with damping are waited for there: they would cut the corners of the way.

@@ -7,7 +7,7 @@
 namespace deft::planning {
 namespace {
 
-constexpr double kScales[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
+constexpr double kShares[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
 constexpr double kSharper = 5;                  // κ grows by it without progress
 constexpr int kSharpenings = 2;                 // how often
 constexpr double kSpreadWeight = 12;            // w: one command cannot bring together what has come apart
@@ -31,11 +31,11 @@ GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& 
 
 bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
   const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(motion.finer.size()) + 1;
+  const auto count = static_cast<Eigen::Index>(motion.q_halved.size()) + 1;
   e_rows_.resize(count * rows);
   B_rows_.resize(count * rows, motion.u.size());
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.finer[i - 1];
+    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.q_halved[i - 1];
     if (!steps_->linearize(q, motion.u, kappa, c_, B_)) return false;
     goal_->residual(c_, q_target, e_);
     e_rows_.segment(i * rows, rows) = e_;
@@ -53,13 +53,13 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
 
 double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_target) const {
   const double first = goal_->distance(at.q, q_target);
-  if (at.finer.empty()) return first;
+  if (at.q_halved.empty()) return first;
   const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(at.finer.size()) + 1;
+  const auto count = static_cast<Eigen::Index>(at.q_halved.size()) + 1;
   Eigen::MatrixXd stacked(count * rows, 1);
   Eigen::VectorXd e;
   for (Eigen::Index i = 0; i < count; ++i) {
-    goal_->residual(i == 0 ? at.q : at.finer[i - 1], q_target, e);
+    goal_->residual(i == 0 ? at.q : at.q_halved[i - 1], q_target, e);
     stacked.middleRows(i * rows, rows) = e;
   }
   stress_spread(rows, count, stacked);
@@ -68,13 +68,13 @@ double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_targe
 
 bool GreedyRollout::reached(const Instant& at) const {
   return goal_->reached(at.q) &&
-         std::all_of(at.finer.begin(), at.finer.end(), [this](const auto& q) { return goal_->reached(q); });
+         std::all_of(at.q_halved.begin(), at.q_halved.end(), [this](const auto& q) { return goal_->reached(q); });
 }
 
 bool GreedyRollout::move(const Motion& motion, const Eigen::VectorXd& u) {
   if (!steps_->advance(motion, u, next_)) return false;
   next_.commands.assign(1, u);
-  return !steps_->refines() || steps_->rest(next_);
+  return !steps_->checks_step_halving() || steps_->rest(next_);
 }
 
 double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_target) {
@@ -104,6 +104,20 @@ bool GreedyRollout::holds(Motion& motion) {
   return false;
 }
 
+double GreedyRollout::try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const double share : kShares) {
+    if (!move(motion, motion.u + share * du_)) continue;
+    const double after = distance(next_, q_target);
+    if (after < best) {
+      best = after;
+      chosen_ = next_;
+    }
+    if (after <= (1 - settings_->progress) * now) break;
+  }
+  return best;
+}
+
 RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion) {
   RolloutReport report;
   // A transit may have done it already.
@@ -117,26 +131,14 @@ RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion
   int sharpenings = 0;
   for (int k = 0; k < settings_->rollout_steps; ++k) {
     if (!choose_command(motion, q_target, kappa)) break;
-
-    // The exact step decides how far.
-    double best = std::numeric_limits<double>::infinity();
-    Motion chosen;
-    for (const double scale : kScales) {
-      if (!move(motion, motion.u + scale * du_)) continue;
-      const double after = distance(next_, q_target);
-      if (after < best) {
-        best = after;
-        chosen = next_;
-      }
-      if (after <= (1 - settings_->progress) * now) break;
-    }
+    const double best = try_shares(motion, q_target, now);
     if (!(best <= (1 - settings_->progress_min) * now)) {
       if (sharpenings++ == kSharpenings) break;
       kappa *= kSharper;
       continue;
     }
-    static_cast<Instant&>(motion) = chosen;
-    motion.commands.insert(motion.commands.end(), chosen.commands.begin(), chosen.commands.end());
+    static_cast<Instant&>(motion) = chosen_;
+    motion.commands.insert(motion.commands.end(), chosen_.commands.begin(), chosen_.commands.end());
     now = best;
     if (now < nearest_distance) {
       nearest = motion;

@@ -10,12 +10,13 @@ namespace deft::planning {
 /// Where a roll-out ended.
 struct RolloutReport {
   bool holds_goal = false;  // and stays for settings.hold_steps more
-  bool moved = false;       // came nearer to its target at all
+  bool moved = false;       // came nearer to its target
 };
 
 /// The greedy roll-out. One per thread.
 class GreedyRollout {
  public:
+  /// @param goal, hand, steps  of one scene; must outlive this object.
   GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& steps);
 
   /// At each step, with B and c of the step smoothed at κ about the last command ū:
@@ -30,7 +31,7 @@ class GreedyRollout {
   double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
   /// ‖e‖ to a configuration [m]. With several step lengths ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is its square.
   double distance(const Instant& at, const Eigen::VectorXd& q_target) const;
-  /// The goal is met, whatever the step.
+  /// Whether the goal is met, under all step lengths.
   bool reached(const Instant& at) const;
   /// Adds the settings.hold_steps steps for which the goal must hold: under the last command, or else with the springs
   /// unloaded. @returns false, and the motion as it was, if it does not.
@@ -40,7 +41,10 @@ class GreedyRollout {
   /// The command of the law above into du_. @returns false if the smoothed step failed.
   bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
 
-  /// One command into next_, and rest if motions are to hold for finer steps. @returns false if a step failed.
+  /// Of the exact steps with shares of du_ the first that comes nearer by settings.progress, or else the best, into
+  /// chosen_. @param now  the distance before it [m]. @returns its distance [m]; infinity if all of them failed.
+  double try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now);
+  /// One command into next_, and rest if motions must hold under shorter steps. @returns false if a step failed.
   bool move(const Motion& motion, const Eigen::VectorXd& u);
 
   const Goal* goal_;
@@ -50,7 +54,7 @@ class GreedyRollout {
   CommandBounds bounds_;
   Eigen::MatrixXd B_, B_rows_;
   Eigen::VectorXd c_, e_, e_rows_, du_;
-  Motion next_;
+  Motion next_, chosen_;
 };
 
 }  // namespace deft::planning

@@ -10,7 +10,7 @@
 
 namespace deft::planning {
 
-/// The metric of the published contact planner, one per node, asymmetric:
+/// The metric of the baseline search (Pang, Suh, Yang and Tedrake), one per node, asymmetric:
 ///   local   d(q; node) = eᵀ (B_u B_uᵀ + γ I)⁻¹ e,  e = q ⊖ c on the velocities that the goal names [m, rad],
 /// c and B_u = ∂c/∂u the node's linearised step: the commands ‖δu‖ ≤ ε reach about d ≤ ε². Rotations by Log(R R_cᵀ).
 ///   global  d(q; node) = Σ w_i (q ⊖ q_node)_i², w of plan.metric_weights, or else the squares of the goal's weights
@@ -23,16 +23,17 @@ class ReachableMetric {
  public:
   /// A node and its distance.
   struct Nearest {
-    int node = -1;
-    double distance = std::numeric_limits<double>::infinity();
+    int node = -1;                                              // in the order of `add`; −1: there is none
+    double distance = std::numeric_limits<double>::infinity();  // d
   };
 
   /// @param gamma  γ > 0. @throws InputError if the goal names ball joints, or more than 48 coordinates, or if there
   /// are more or fewer weights than coordinates.
   ReachableMetric(const scene::Scene& scene, const Goal& goal, scene::PlanMetric metric, double gamma);
 
+  /// Nodes that were added, removed ones included.
   int size() const { return size_; }
-  /// A node at q, its linearised step c (size nq), and the goal's rows of B, goal.size() × nu.
+  /// Adds a node at q, with its linearised step c (size nq) and the goal's rows of B [goal.size() × nu].
   void add(const Eigen::VectorXd& q, const Eigen::VectorXd& c, const Eigen::MatrixXd& B);
   /// No query finds the node any more.
   void remove(int node);

@@ -16,7 +16,13 @@ namespace {
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
 constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are
-                               // given up
+                               // left out
+
+/// How a grasp is to hold the objects: `force_N` on each link, 0: it only touches.
+struct Pressure {
+  bool presses = false, pinches = false;
+  double force_N = 0;
+};
 
 /// A grasp of a plan and the roll-out after it.
 struct Leg {
@@ -99,37 +105,56 @@ struct RolloutTree::Worker : WorkerContext {
     return height > 0 ? height / std::max(height, goal->distance(q, q_target)) : 0;
   }
 
-  /// Lets go and takes hold somewhere else: pressing on what is found first, or by the candidate from which the target
-  /// is best in reach.
-  bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
-    const scene::PlanSettings& settings = steps.scene().settings().plan;
-    const std::vector<int> fingers = choose_fingers(draw);
+  /// Whether the next grasp presses: only on objects that have a weight, and the more often the more of the way leads
+  /// up.
+  Pressure draw_pressure(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, RandomStream& draw) {
     const double weight_N = ground->hand.weight_N;
-    const double lift = weight_N > 0 ? lift_share(motion.q, q_target) : 0;
-    const bool presses = weight_N > 0 && draw.chance(std::max(kPressShare, lift)),
-               pinches = presses && draw.chance(std::max(kPinchShare, lift));
-    const double force_N = presses ? weight_N * draw.uniform(kLeastPressure, kMostPressure) : 0;
-    if (!transit.release(ground->hand.commands_of(fingers), motion)) return false;
-    released = rollout.distance(motion, goal->q());
+    if (!(weight_N > 0)) return {};
+    const double lift = lift_share(q, q_target);
+    Pressure pressure;
+    pressure.presses = draw.chance(std::max(kPressShare, lift));
+    if (!pressure.presses) return {};
+    pressure.pinches = draw.chance(std::max(kPinchShare, lift));
+    pressure.force_N = weight_N * draw.uniform(kLeastPressure, kMostPressure);
+    return pressure;
+  }
+
+  /// How near the first step after a grasp comes to the target, the fingers being there already [m].
+  double first_step(const Motion& motion, const Grasp& grasp, const Eigen::VectorXd& q_target) {
+    Motion there{{motion.q, grasp.joints, motion.q_halved}, {}};
+    set_joint_positions(steps.scene(), grasp.joints, there.q);
+    for (Eigen::VectorXd& q : there.q_halved) set_joint_positions(steps.scene(), grasp.joints, q);
+    return rollout.first_step(there, q_target);
+  }
+
+  /// Of some sampled grasps the one whose first step comes nearest to the target; of those that press the first, for
+  /// a step without load does not show what they are worth.
+  std::optional<Grasp> choose_grasp(const Motion& motion, const std::vector<int>& fingers, const Pressure& pressure,
+                                    const Eigen::VectorXd& q_target, RandomStream& draw) {
+    const scene::PlanSettings& settings = steps.scene().spec().plan;
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
-    // What a grasp is worth once it presses, its first step without load does not tell.
-    const int candidates = presses ? 1 : settings.candidates;
+    const int candidates = pressure.presses ? 1 : settings.candidates;
     for (int k = 0; k < candidates && !steps.is_over(); ++k) {
-      std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pinches);
+      std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pressure.pinches);
       if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
-      double distance = 0;
-      if (candidates > 1) {
-        Motion there{{motion.q, grasp->joints, motion.finer}, {}};
-        set_joint_positions(steps.scene(), grasp->joints, there.q);
-        for (Eigen::VectorXd& q : there.finer) set_joint_positions(steps.scene(), grasp->joints, q);
-        distance = rollout.first_step(there, q_target);
-      }
+      const double distance = candidates > 1 ? first_step(motion, *grasp, q_target) : 0;
       if (best && distance >= nearest) continue;
       nearest = distance;
       best = std::move(grasp);
     }
-    return best && transit.reach(*best, draw, motion) && (!presses || transit.press(best->moves, force_N, motion));
+    return best;
+  }
+
+  /// Lets go and takes hold somewhere else.
+  bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
+    const std::vector<int> fingers = choose_fingers(draw);
+    const Pressure pressure = draw_pressure(motion.q, q_target, draw);
+    if (!transit.release(ground->hand.commands_of(fingers), motion)) return false;
+    released = rollout.distance(motion, goal->q());
+    const std::optional<Grasp> grasp = choose_grasp(motion, fingers, pressure, q_target, draw);
+    return grasp && transit.reach(*grasp, draw, motion) &&
+           (!pressure.presses || transit.press(grasp->moves, pressure.force_N, motion));
   }
 
   /// The goal that is reached, but not held by these fingers, may be held without them.
@@ -141,18 +166,24 @@ struct RolloutTree::Worker : WorkerContext {
     return holds;
   }
 
+  /// The grasp to which a transit of the plan leads.
+  Grasp grasp_after(const Segment& plan_transit, const Plan& plan) const {
+    const auto first = to_size(plan_transit.first), last = to_size(plan_transit.last);
+    const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
+    Grasp grasp{joint_positions(steps.scene(), plan.q[last]), std::vector<char>(before.size(), 0)};
+    for (std::size_t k = first; k < last; ++k) {
+      for (Eigen::Index u = 0; u < before.size(); ++u) grasp.moves[u] |= plan.commands[k](u) != before(u);
+    }
+    return grasp;
+  }
+
   /// The grasp of a leg, and a roll-out from there to where the objects were at its end, or to the goal if it is last.
   Growth retrace(const Node& node, const Plan& plan, const Leg& leg, RandomStream draw) {
     steps.reset();
     Growth growth;
-    Motion motion{{node.q, node.u, node.finer}, {}};
+    Motion motion{{node.q, node.u, node.q_halved}, {}};
     if (leg.transit != nullptr) {
-      const auto first = to_size(leg.transit->first), last = to_size(leg.transit->last);
-      const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
-      Grasp grasp{joint_positions(steps.scene(), plan.q[last]), std::vector<char>(before.size(), 0)};
-      for (std::size_t k = first; k < last; ++k) {
-        for (Eigen::Index u = 0; u < before.size(); ++u) grasp.moves[u] |= plan.commands[k](u) != before(u);
-      }
+      const Grasp grasp = grasp_after(*leg.transit, plan);
       growth.regrasped = true;
       if (!transit.release(grasp.moves, motion) || !transit.reach(grasp, draw, motion)) return growth;
       growth.transit = motion;
@@ -163,6 +194,7 @@ struct RolloutTree::Worker : WorkerContext {
     return growth;
   }
 
+  /// The roll-out of a growth, and what is left of the pose where it ends once all fingers have let go.
   void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
     const RolloutReport report = rollout.run(q_target, motion);
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
@@ -175,11 +207,12 @@ struct RolloutTree::Worker : WorkerContext {
     growth.rollout = std::move(motion);
   }
 
+  /// A regrasp at the node, unless it goes on with what is held, and a roll-out towards the goal or a random pose.
   Growth grow(const Node& node, bool regrasps, RandomStream draw) {
     const scene::PlanSettings& settings = steps.scene().settings().plan;
     steps.reset();
     Growth growth;
-    Motion motion{{node.q, node.u, node.finer}, {}};
+    Motion motion{{node.q, node.u, node.q_halved}, {}};
     const bool to_goal = draw.chance(settings.goal_bias);
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
@@ -209,7 +242,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Inst
   Node node;
   node.q = root.q;
   node.u = root.u;
-  node.finer = root.finer;
+  node.q_halved = root.q_halved;
   node.distance = goal.distance(root.q);
   node.goes_on = 0;
   add(std::move(node));
@@ -217,6 +250,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Inst
 
 RolloutTree::~RolloutTree() = default;
 
+/// The node to grow from: mostly the one of least distance, tries and regrasps counted; at times any.
 int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->settings().plan;
   RandomStream draw = choice_draw(seed_, item);
@@ -224,20 +258,23 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
   const bool limited = limits.cost_limit_s < SearchLimits{}.cost_limit_s && nodes_.front().distance > 0;
   const double pace_s = limited ? kPace * limits.cost_limit_s / nodes_.front().distance : 0;
-  double best_score = std::numeric_limits<double>::infinity();
-  int best = 0, seen = 0;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s + pace_s * node.distance >= limits.cost_limit_s)
-      continue;
+  const auto may_grow = [&](const Node& node) {
+    return node.kind != NodeKind::kTransit && !node.rejected &&
+           !(node.cost_s + pace_s * node.distance >= limits.cost_limit_s);
+  };
+  const auto score_of = [&](const Node& node) {
     // Under gravity a pose is worth what is left of it when fingers let go. A goal that is not held is no nearer than
     // its tolerance.
     const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
-    const double score =
-        greedy ? distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps
-               : 0;
+    return distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps;
+  };
+  double best_score = std::numeric_limits<double>::infinity();
+  int best = 0, seen = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!may_grow(nodes_[i])) continue;
     // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
     ++seen;
+    const double score = greedy ? score_of(nodes_[i]) : 0;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
       best_score = score;
       best = static_cast<int>(i);
@@ -258,7 +295,7 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
     node.q = std::move(motion.q);
     node.u = std::move(motion.u);
     node.commands = std::move(motion.commands);
-    node.finer = std::move(motion.finer);
+    node.q_halved = std::move(motion.q_halved);
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
     node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransit);
     node.time_s = time_s;
@@ -334,7 +371,7 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
     bounds.time_limit_s = until_s - bounds.clock->seconds();
     const SearchEnd end = grow_in_batches(bounds, bounds.nodes, parts);
     if (end == SearchEnd::kTime || end == SearchEnd::kStopped) return;
-    // From where all but the goal is done, or else without the next leg.
+    // The way goes on from the best of the new nodes, or else from here without the next leg.
     double least = std::numeric_limits<double>::infinity();
     ++next;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -355,8 +392,8 @@ void RolloutTree::correct(const Plan& plan) {
     if (segment.node < 0 || last >= plan.q.size()) continue;
     Node& node = nodes_[segment.node];
     node.q = plan.q[last];
-    for (std::size_t i = 0; i < plan.finer.size(); ++i) node.finer[i] = plan.finer[i].q[last];
-    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.finer}, goal_->q());
+    for (std::size_t i = 0; i < plan.step_halving.size(); ++i) node.q_halved[i] = plan.step_halving[i].q[last];
+    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.q_halved}, goal_->q());
     node.holds_goal = node.rejected = false;
     if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
   }
@@ -369,18 +406,18 @@ SearchEnd RolloutTree::search(const SearchLimits& limits) {
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   Batch batch(size);
   std::vector<char> regrasps(size);
+  const auto number_of = [this](int k) { return static_cast<std::uint64_t>(tried_ + k); };
   ThreadPool pool(threads, [&](int worker, int k) {
     const auto at = to_size(k);
-    const RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + k));
-    batch.growths[at] = workers_[worker]->grow(nodes_[batch.parents[at]], regrasps[at], draw);
+    batch.growths[at] =
+        workers_[worker]->grow(nodes_[batch.parents[at]], regrasps[at], growth_draw(seed_, number_of(k)));
   });
   const auto choose_batch = [&](int count) {
     for (int k = 0; k < count; ++k) {
-      const int parent = choose(limits, static_cast<std::uint64_t>(tried_ + k));
-      batch.parents[k] = parent;
-      Node& node = nodes_[parent];
+      batch.parents[k] = choose(limits, number_of(k));
+      Node& node = nodes_[batch.parents[k]];
       regrasps[k] = node.tries != node.goes_on;
-      // A try counts at once.
+      // A try counts at once, so that the next choices of the batch see it.
       ++node.tries;
     }
   };

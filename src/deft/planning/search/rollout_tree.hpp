@@ -9,13 +9,14 @@
 
 namespace deft::planning {
 
-/// The rollout tree.
+/// The tree of the search `rollout`. Its growths are independent; choices and additions happen in order.
 class RolloutTree final : public SearchTree {
  public:
-  /// @param scene  of planning_scene. @param q, u  the root's configuration and command.
+  /// @param scene  of planning_scene; must outlive this object, as `goal`. @param q, u  the root's configuration and
+  /// command. @throws InputError as Hand; `search` and `retrace` as PlanningSteps and BaselineSampler.
   RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, const Eigen::VectorXd& u,
               std::uint64_t seed);
-  /// @param root  an instant of the scene's step lengths.
+  /// The same from a point with a configuration for each of the scene's step lengths.
   RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed);
   ~RolloutTree() override;
 

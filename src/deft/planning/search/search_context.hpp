@@ -15,29 +15,32 @@
 
 namespace deft::planning {
 
-/// Random numbers of the `item`-th choice of a search, and those of the growth that follows from it.
+/// Random numbers of the `item`-th choice of a search.
 inline RandomStream choice_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item}; }
+/// Random numbers of the growth that follows from the `item`-th choice.
 inline RandomStream growth_draw(std::uint64_t seed, std::uint64_t item) { return {seed, 2 * item + 1}; }
 
 /// What the threads of a search share; immutable.
 struct SearchContext {
-  Hand hand;
-  ContactSampler sampler;
-  const Deadline* deadline;
+  Hand hand;                 // fingers, surfaces, limits
+  ContactSampler sampler;    // grasps from the scene alone
+  const Deadline* deadline;  // of the batch that is grown
+  /// @param scene  of planning_scene; must outlive this object, as `its_deadline`. @throws InputError as Hand.
   SearchContext(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
       : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline) {}
 };
 
 /// What each of its threads has for itself.
 struct WorkerContext {
-  PlanningSteps steps;
-  Proximity proximity;
-  Transit transit;
-  GreedyRollout rollout;
-  const SearchContext* ground;
-  const Goal* goal;
-  std::optional<BaselineSampler> published;  // if plan.sampler names one
+  PlanningSteps steps;                      // exact and smoothed
+  Proximity proximity;                      // gaps about the hand
+  Transit transit;                          // motions between grasps, by `steps` and `proximity`
+  GreedyRollout rollout;                    // by `steps`
+  const SearchContext* ground;              // what it shares with other threads
+  const Goal* goal;                         // of the search
+  std::optional<BaselineSampler> baseline;  // if plan.sampler names one
 
+  /// All arguments must outlive this object. @throws InputError as PlanningSteps and BaselineSampler.
   WorkerContext(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
       : steps(scene, its_ground.deadline),
         proximity(scene),
@@ -46,18 +49,18 @@ struct WorkerContext {
         ground(&its_ground),
         goal(&its_goal) {
     if (scene.settings().plan.sampler != scene::Sampler::kSurface)
-      published.emplace(scene, its_ground.hand, its_ground.deadline);
+      baseline.emplace(scene, its_ground.hand, its_ground.deadline);
   }
 
-  /// The fingers of the next regrasp; all of them if the sampler is a published one.
+  /// The fingers of the next regrasp; all of them with a sampler of the baseline.
   std::vector<int> choose_fingers(RandomStream& draw) const {
-    return published ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
+    return baseline ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
   }
   /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
   std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               bool pinches = false) {
-    return published ? published->sample(q, draw, proximity)
-                     : ground->sampler.sample(q, fingers, draw, proximity, pinches);
+    return baseline ? baseline->sample(q, draw, proximity)
+                    : ground->sampler.sample(q, fingers, draw, proximity, pinches);
   }
 };
 

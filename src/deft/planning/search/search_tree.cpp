@@ -22,6 +22,7 @@ int SearchTree::add(Node node) {
 }
 
 SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts) {
+  // Choose, grow in parallel (or repeat what the journal has), append: until the goal is held or a limit is met.
   RunClock own;
   RunClock& clock = limits.clock != nullptr ? *limits.clock : own;
   const double until_s = clock.seconds() + limits.time_limit_s;

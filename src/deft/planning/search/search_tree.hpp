@@ -27,6 +27,7 @@ struct SearchLimits {
   std::function<void(int tried, double distance)> on_progress{};  // after each batch: tried, nearest [m]
   RunClock* clock = nullptr;  // of the run, with its journal; none: time begins with the search
 
+  /// Whether `stop` asks to end.
   bool is_stopped() const { return stop && stop(); }
 };
 
@@ -46,21 +47,23 @@ class SearchTree {
   /// Steps taken by all threads, exact and smoothed, those behind batches of the journal included.
   long solves() const { return solves_before_ + solves_here(); }
 
+  /// All nodes, parents before children; [0] is the root.
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The node that holds the goal, −1 if there is none yet.
   int goal_node() const { return goal_node_; }
   /// Goes on without the goal's node, from which nothing grows any more: what led to it led elsewhere when simulated as
   /// a whole. The next node that holds the goal, if there is one, is the goal's.
   void reject_goal();
-  /// The nodes of a rejected plan where they are when the whole of it is simulated, which has the last word: they are
-  /// worth what they are there, and what grows from them starts there. Trees of single steps do without.
+  /// Moves the nodes of a rejected plan to where the simulation of the whole found them: their distances are those of
+  /// there, and what grows from them starts there. Trees of single steps do nothing.
   virtual void correct(const Plan& /*plan*/) {}
-  /// The nearest node.
+  /// The node nearest to the goal, rejected ones aside.
   int best_node() const { return best_node_; }
+  /// Roll-outs or steps tried so far.
   int tried() const { return tried_; }
 
  protected:
-  /// Appends and returns its index.
+  /// Appends a node. @returns its index.
   int add(Node node);
   /// The parts of a batch, each called once per batch or item.
   struct BatchParts {
@@ -80,13 +83,13 @@ class SearchTree {
   /// Steps taken by the threads of this tree.
   virtual long solves_here() const = 0;
 
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  // parents before children
   /// Finds the goal's node and the nearest one again, rejected ones aside.
   void look_again();
 
-  int goal_node_ = -1, best_node_ = 0;
-  int tried_ = 0;
-  Deadline deadline_;  // of the batch that is grown
+  int goal_node_ = -1, best_node_ = 0;  // −1: none yet; the nearest
+  int tried_ = 0;                       // growths of finished batches
+  Deadline deadline_;                   // of the batch that is grown
 
  private:
   std::optional<double> grow_batch(int count, const BatchParts& parts, RunClock& clock);

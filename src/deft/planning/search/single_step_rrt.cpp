@@ -195,64 +195,67 @@ void SingleStepRrt::append(const Task& task, Growth& growth, double time_s) {
   if (growth.holds_goal) mark_goal(added);
 }
 
+int SingleStepRrt::nearest_node(Task& task) const {
+  if (task.node >= 0) return task.node;
+  for (int drawn = 1;; ++drawn) {
+    const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
+    if (nearest.node >= 0 && nearest.distance <= scene_->spec().plan.metric_limit) return nearest.node;
+    if (drawn >= kMostTargets || deadline_.due()) return -1;
+    task.q_target = box_.draw(task.draw);
+  }
+}
+
+void SingleStepRrt::grow(Task& task, std::uint64_t item, Worker& worker, Growth& growth) const {
+  growth = Growth{};
+  growth.parent = nearest_node(task);
+  if (growth.parent < 0) return;
+  worker.steps.reset();
+  const auto parent = to_size(growth.parent);
+  growth.motion = Motion{{nodes_[parent].q, nodes_[parent].u, {}}, {}};
+  if (task.regrasps) {
+    RandomStream draw = growth_draw(seed_, item);
+    growth.ok = worker.regrasp(draw, growth.motion);
+  } else {
+    const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
+    const double* at = linearizations_.data() + parent * to_size(nq + rows * nu);
+    growth.ok = worker.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
+                              Eigen::Map<const Eigen::MatrixXd>(at + nq, rows, nu), growth);
+  }
+  growth.ok = growth.ok && worker.linearize(growth.motion.q, growth);
+}
+
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   const scene::PlanSettings& settings = scene_->settings().plan;
   const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
   drop_rejected();
-
   std::vector<Task> tasks(settings.batch);
   std::vector<Growth> growths(tasks.size());
-  const Eigen::Index nq = scene_->nq(), nu = scene_->nu(), rows = goal_->size();
+  const auto number_of = [this](int item) { return static_cast<std::uint64_t>(tried_ + item); };
   ThreadPool pool(threads, [&](int worker, int item) {
-    const auto k = to_size(item);
-    Worker& hand = *workers_[worker];
-    Task& task = tasks[k];
-    Growth& growth = growths[k] = Growth{};
-    growth.parent = task.node;
-    for (int drawn = 1; growth.parent < 0; ++drawn) {
-      const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
-      if (nearest.node >= 0 && nearest.distance <= settings.metric_limit)
-        growth.parent = nearest.node;
-      else if (drawn < kMostTargets && !deadline_.due())
-        task.q_target = box_.draw(task.draw);
-      else
-        return;
-    }
-    hand.steps.reset();
-    const auto parent = to_size(growth.parent);
-    const double* at = linearizations_.data() + parent * to_size(nq + rows * nu);
-    growth.motion = Motion{{nodes_[parent].q, nodes_[parent].u, {}}, {}};
-    if (task.regrasps) {
-      RandomStream draw = growth_draw(seed_, static_cast<std::uint64_t>(tried_ + item));
-      growth.ok = hand.regrasp(draw, growth.motion);
-    } else {
-      growth.ok = hand.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
-                              Eigen::Map<const Eigen::MatrixXd>(at + nq, rows, nu), growth);
-    }
-    growth.ok = growth.ok && hand.linearize(growth.motion.q, growth);
+    grow(tasks[to_size(item)], number_of(item), *workers_[worker], growths[to_size(item)]);
   });
 
-  const auto choose_batch = [&](int count) {
-    for (int k = 0; k < count; ++k) tasks[k] = draw_task(static_cast<std::uint64_t>(tried_ + k));
+  BatchParts parts;
+  parts.choose = [&](int count) {
+    for (int k = 0; k < count; ++k) tasks[k] = draw_task(number_of(k));
   };
-  const auto unchoose = [&](int count) {
+  parts.unchoose = [&](int count) {
     for (int k = 0; k < count; ++k) {
-      const Task& task = tasks[k];
-      if (task.first_asks) asked_[task.node] = 0;
+      if (tasks[k].first_asks) asked_[tasks[k].node] = 0;
     }
   };
-  const auto append_item = [&](int item, double time_s) {
+  parts.grow = [&](int count) { pool.run(count); };
+  parts.append = [&](int item, double time_s) {
     const auto k = to_size(item);
     if (growths[k].parent >= 0) append(tasks[k], growths[k], time_s);
   };
-  const auto pack = [&](int item, Packer& out) { growths[item].pass(out); };
-  const auto unpack = [&](int item, Unpacker& in) {
+  parts.pack = [&](int item, Packer& out) { growths[item].pass(out); };
+  parts.unpack = [&](int item, Unpacker& in) {
     const auto k = to_size(item);
     growths[k].pass(in);
     check_choice(growths[k].parent, tasks[k].node >= 0 ? tasks[k].node : growths[k].parent);
   };
-  return grow_in_batches(limits, settings.batch,
-                         {choose_batch, unchoose, [&](int count) { pool.run(count); }, append_item, pack, unpack});
+  return grow_in_batches(limits, settings.batch, parts);
 }
 
 long SingleStepRrt::solves_here() const {

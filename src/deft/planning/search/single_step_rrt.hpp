@@ -1,5 +1,5 @@
 #pragma once
-// The published contact planner: a tree whose edges are single steps (README.md).
+// The baseline search, after Pang, Suh, Yang and Tedrake: a tree whose edges are single steps (README.md).
 
 #include <memory>
 #include <vector>
@@ -17,16 +17,17 @@ namespace deft::planning {
 ///   if it is further than settings.metric_limit: another random pose;
 ///   with settings.grasp_share a regrasp at the node, otherwise one step with u = ū + δu,
 ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits.
-/// Steps are exact, or smoothed at κ as in the published code (settings.extend); what that reaches is not true.
+/// Steps are exact, or smoothed at κ as in the code beside the paper (settings.extend); what that reaches is not true.
 ///
 /// Deviations from Pang, Suh, Yang and Tedrake (IEEE T-RO 2023, algorithm 2): the least squares know the limits instead
 /// of being clipped to them; rotations are differences on SO(3); regrasps may be motions; a batch is chosen from the
 /// same tree; a node is at the goal by metres and radians.
 class SingleStepRrt final : public SearchTree {
  public:
-  /// @param scene  of planning_scene. @param q, u  the root's configuration and command.
+  /// @param scene  of planning_scene; must outlive this object, as `goal`. @param q, u  the root's configuration and
+  /// command.
   /// @throws InputError if the start has no smoothed step, or no contact if settings.start_grasp wants one, or as
-  /// PoseBox and ReachableMetric.
+  /// PlanningSteps, Hand, BaselineSampler, PoseBox and ReachableMetric.
   SingleStepRrt(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, const Eigen::VectorXd& u,
                 std::uint64_t seed);
   ~SingleStepRrt() override;
@@ -35,6 +36,7 @@ class SingleStepRrt final : public SearchTree {
 
   /// How far the nearest node is from a pose, by the metric.
   double distance(const Eigen::VectorXd& q_target) const { return metric_.nearest(q_target).distance; }
+  /// Where random poses are drawn from.
   const PoseBox& box() const { return box_; }
 
  private:
@@ -43,6 +45,11 @@ class SingleStepRrt final : public SearchTree {
   struct Task;
   struct Growth;
   Task draw_task(std::uint64_t item);
+  /// The node from which a task grows: the one nearest to its target. Targets beyond settings.metric_limit are replaced
+  /// by other random poses. @returns −1 if none is near enough, or the deadline is due.
+  int nearest_node(Task& task) const;
+  /// A step towards the task's target, or a regrasp, from its node. Random numbers of a regrasp are those of `item`.
+  void grow(Task& task, std::uint64_t item, Worker& worker, Growth& growth) const;
   void append(const Task& task, Growth& growth, double time_s);
   void grasp_at_start();
   void drop_rejected();

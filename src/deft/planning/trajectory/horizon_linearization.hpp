@@ -17,17 +17,17 @@ enum class GradientKind { kAnalytic, kBundledFirst, kBundledZero, kExact };
 
 /// How steps are linearised.
 struct LinearizationOptions {
-  GradientKind kind = GradientKind::kAnalytic;
-  double kappa = 300;  // [1/J], of kAnalytic
-  /// false: objects stay and joints are where they are told, A = I on objects and 0 on joints, rows of B of joints = I
-  /// (as the published examples); only what commands do to objects is taken from the step.
+  GradientKind kind = GradientKind::kAnalytic;  // where gradients come from
+  double kappa = 300;                           // [1/J] > 0, of kAnalytic
+  /// false: objects stay and joints are at their commands, A = I on objects and 0 on joints, rows of B of joints = I
+  /// (as the examples of Pang et al.); only what commands do to objects is taken from the step.
   bool use_A = true;
-  double sigma_u = 0.1;  // > 0, of bundles [rad, m]
-  double sigma_q = 0;    // of bundles; > 0 if use_A [rad, m]
-  int samples = 100;     // of bundles
-  std::uint64_t seed = 0;
-  bool forces = false;  // with the normal forces; not for bundles
-  int threads = 0;      // 0: one per core; the result does not depend on it
+  double sigma_u = 0.1;    // > 0, of bundles [rad, m]
+  double sigma_q = 0;      // of bundles; > 0 if use_A [rad, m]
+  int samples = 100;       // of bundles, ≥ 1
+  std::uint64_t seed = 0;  // of bundles: step t draws with seed + t
+  bool forces = false;     // with the normal forces; not for bundles
+  int threads = 0;         // 0: one per core; the result does not depend on it
 };
 
 /// One step, linearised.

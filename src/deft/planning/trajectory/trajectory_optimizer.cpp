@@ -49,6 +49,13 @@ std::string_view name(TrajectoryStatus status) {
   return "?";
 }
 
+/// A task as the loop needs it.
+struct TrajectoryOptimizer::Task {
+  const TrajectoryProblem& problem;
+  const TrajectoryOptions& options;
+  const TrajectoryProgram& program;
+};
+
 /// Models and scratch; one run at a time.
 struct TrajectoryOptimizer::Work {
   explicit Work(const scene::Scene& s) : scene(&s), model(dynamics::make_step_model(s)), linearizer(s) {
@@ -58,60 +65,113 @@ struct TrajectoryOptimizer::Work {
   }
 
   /// A roll-out of no steps so far.
-  void begin(const TrajectoryProblem& problem, const TrajectoryOptions& options, CommandedMotion& motion) {
+  void begin(const Task& task, CommandedMotion& motion) {
     model->reset();
-    model->set_kappa(options.rollout_kappa);
-    motion = CommandedMotion{.q = {problem.q_start}};
+    model->set_kappa(task.options.rollout_kappa);
+    motion = CommandedMotion{.q = {task.problem.q_start}};
   }
 
   /// Adds the command u, clamped, and the step under it. @returns false if it failed or if `motion` costs `limit` by
   /// now.
-  bool advance(const TrajectoryProblem& problem, const TrajectoryProgram& program, VectorXd u, double limit,
-               CommandedMotion& motion) {
+  bool advance(const Task& task, VectorXd u, double limit, CommandedMotion& motion) {
     const std::size_t t = motion.u.size();
-    program.clamp(motion.q[t], t == 0 ? problem.u_before : motion.u.back(), u);
+    task.program.clamp(motion.q[t], t == 0 ? task.problem.u_before : motion.u.back(), u);
     motion.u.push_back(std::move(u));
-    program.add_stage(t, motion);
+    task.program.add_stage(t, motion);
     if (!(motion.merit < limit)) return false;
     ++solves;
     model->step(motion.q[t], motion.u[t], result);
     if (!solvers::usable(result.status)) return false;
     motion.q.push_back(result.q_next);
-    if (program.limits_forces()) {
+    if (task.program.limits_forces()) {
       double largest = 0;
       for (const auto& force : result.solution.force) largest = std::max(largest, force[0]);
-      program.charge_force(largest, motion);
+      task.program.charge_force(largest, motion);
     }
     return true;
   }
 
   /// The first commands, within their limits.
-  bool roll_out(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
-                std::span<const VectorXd> u_first, CommandedMotion& motion) {
-    begin(problem, options, motion);
-    for (std::size_t t = 0; t < to_size(problem.steps); ++t) {
-      const VectorXd& u = u_first.empty() ? problem.u_before : u_first[t];
-      if (!advance(problem, program, u, std::numeric_limits<double>::infinity(), motion)) return false;
+  bool roll_out(const Task& task, std::span<const VectorXd> u_first, CommandedMotion& motion) {
+    begin(task, motion);
+    for (std::size_t t = 0; t < to_size(task.problem.steps); ++t) {
+      const VectorXd& u = u_first.empty() ? task.problem.u_before : u_first[t];
+      if (!advance(task, u, std::numeric_limits<double>::infinity(), motion)) return false;
     }
-    program.add_stage(motion.u.size(), motion);
+    task.program.add_stage(motion.u.size(), motion);
     return true;
   }
 
   /// The share α of the program's step, with its answer to what the states do differently:
   ///   u_t = ū_t + α(u*_t − ū_t) + K_t (q_t ⊖ q̄_t − α x*_t).
   /// @returns false if a step failed or if it is not better: then without its last steps.
-  bool follow(const TrajectoryProblem& problem, const TrajectoryOptions& options, const TrajectoryProgram& program,
-              const CommandedMotion& nominal, const solvers::horizon::HorizonSolution& solution, double share,
-              CommandedMotion& motion) {
-    begin(problem, options, motion);
+  bool follow(const Task& task, const CommandedMotion& nominal, double share, CommandedMotion& motion) {
+    begin(task, motion);
     for (std::size_t t = 0; t < nominal.u.size(); ++t) {
-      VectorXd u = nominal.u[t] + share * (solution.u[t] - nominal.u[t]);
+      VectorXd u = nominal.u[t] + share * (planned.u[t] - nominal.u[t]);
       if (t > 0)
-        u += solution.feedback[t] * (scene->model().difference(nominal.q[t], motion.q[t]) - share * solution.x[t]);
-      if (!advance(problem, program, std::move(u), nominal.merit, motion)) return false;
+        u += planned.feedback[t] * (scene->model().difference(nominal.q[t], motion.q[t]) - share * planned.x[t]);
+      if (!advance(task, std::move(u), nominal.merit, motion)) return false;
     }
-    program.add_stage(motion.u.size(), motion);
+    task.program.add_stage(motion.u.size(), motion);
     return motion.merit < nominal.merit;
+  }
+
+  /// Linearises the steps of `now` in iteration k, and solves the program about them for `planned`. @returns false if a
+  /// step failed.
+  bool plan(const Task& task, int k, const CommandedMotion& now) {
+    LinearizationOptions gradient = task.options.gradient;
+    gradient.kappa = kappa_of(task.options, k);
+    gradient.sigma_u /= std::pow(k + 1, task.options.sigma_decay);
+    gradient.sigma_q /= std::pow(k + 1, task.options.sigma_decay);
+    gradient.seed += static_cast<std::uint64_t>(k) * now.u.size();
+    gradient.forces = task.program.limits_forces();
+    gradient.threads = task.options.threads;
+    linearizer.run(now.q, now.u, gradient, steps);
+    for (const LinearStep& step : steps) {
+      if (!step.ok) return false;
+    }
+    task.program.expand(now, steps, qp);
+    solver.solve(qp, {}, planned);
+    return true;
+  }
+
+  /// Takes the first share of the program's step that costs less. @returns that share; 0: none does, `now` stays.
+  double search_line(const Task& task, CommandedMotion& now) {
+    for (const double share : kSteps) {
+      if (!follow(task, now, share, tried)) continue;
+      std::swap(now, tried);
+      return share;
+    }
+    return 0;
+  }
+
+  /// The loop: improves the first commands until nothing is gained. `now` is the best motion, `history` a row per
+  /// iteration.
+  TrajectoryStatus run(const Task& task, std::span<const VectorXd> u_first, CommandedMotion& now,
+                       std::vector<TrajectoryIteration>& history) {
+    const TrajectoryOptions& options = task.options;
+    const auto record = [&](TrajectoryIteration row) {
+      row.cost = now.cost;
+      row.violation = now.violation;
+      history.push_back(row);
+    };
+    if (!roll_out(task, u_first, now)) return TrajectoryStatus::kStepFailed;
+    record({.kappa = kappa_of(options, 0)});
+    for (int k = 0; k < options.iterations; ++k) {
+      if (now.merit <= options.cost_enough) return TrajectoryStatus::kEnough;
+      if (options.stop.stop_requested()) return TrajectoryStatus::kStopped;
+      if (!plan(task, k, now)) return TrajectoryStatus::kStepFailed;
+      const double before = now.merit;
+      const double share = search_line(task, now);
+      record({.kappa = kappa_of(options, k),
+              .step = share,
+              .program = planned.status,
+              .program_iterations = planned.iterations});
+      const bool is_last_kappa = options.kappa_first == options.kappa_last || k + 1 == options.iterations;
+      if (is_last_kappa && before - now.merit <= options.gain_min * before) return TrajectoryStatus::kConverged;
+    }
+    return TrajectoryStatus::kIterationLimit;
   }
 
   const scene::Scene* scene;
@@ -122,6 +182,7 @@ struct TrajectoryOptimizer::Work {
   solvers::horizon::HorizonQp qp;
   solvers::horizon::HorizonQpSolver solver;
   solvers::horizon::HorizonSolution planned;  // by the program
+  CommandedMotion tried;                      // by the line search
   long solves = 0;
 };
 
@@ -140,51 +201,8 @@ TrajectoryResult TrajectoryOptimizer::optimize(const TrajectoryProblem& problem,
   }
   const long solves_before = work_->solves + work_->linearizer.solves();
   TrajectoryResult out;
-  CommandedMotion now, tried;
-  const auto record = [&](TrajectoryIteration row) {
-    row.cost = now.cost;
-    row.violation = now.violation;
-    out.history.push_back(row);
-  };
-  const auto run = [&] {
-    if (!work_->roll_out(problem, options, program, u_first, now)) return TrajectoryStatus::kStepFailed;
-    record({.kappa = kappa_of(options, 0)});
-    for (int k = 0; k < options.iterations; ++k) {
-      if (now.merit <= options.cost_enough) return TrajectoryStatus::kEnough;
-      if (options.stop.stop_requested()) return TrajectoryStatus::kStopped;
-
-      // Linearise and solve.
-      LinearizationOptions gradient = options.gradient;
-      gradient.kappa = kappa_of(options, k);
-      gradient.sigma_u /= std::pow(k + 1, options.sigma_decay);
-      gradient.sigma_q /= std::pow(k + 1, options.sigma_decay);
-      gradient.seed += static_cast<std::uint64_t>(k) * now.u.size();
-      gradient.forces = program.limits_forces();
-      gradient.threads = options.threads;
-      work_->linearizer.run(now.q, now.u, gradient, work_->steps);
-      for (const LinearStep& step : work_->steps) {
-        if (!step.ok) return TrajectoryStatus::kStepFailed;
-      }
-      program.expand(now, work_->steps, work_->qp);
-      work_->solver.solve(work_->qp, {}, work_->planned);
-
-      // The true cost decides how far.
-      TrajectoryIteration row{
-          .kappa = gradient.kappa, .program = work_->planned.status, .program_iterations = work_->planned.iterations};
-      const double before = now.merit;
-      for (const double share : kSteps) {
-        if (!work_->follow(problem, options, program, now, work_->planned, share, tried)) continue;
-        std::swap(now, tried);
-        row.step = share;
-        break;
-      }
-      record(row);
-      const bool is_last_kappa = options.kappa_first == options.kappa_last || k + 1 == options.iterations;
-      if (is_last_kappa && before - now.merit <= options.gain_min * before) return TrajectoryStatus::kConverged;
-    }
-    return TrajectoryStatus::kIterationLimit;
-  };
-  out.status = run();
+  CommandedMotion now;
+  out.status = work_->run({problem, options, program}, u_first, now, out.history);
   out.u = std::move(now.u);
   out.q = std::move(now.q);
   out.cost = now.cost;

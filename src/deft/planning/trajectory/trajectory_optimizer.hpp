@@ -41,12 +41,12 @@ struct TrajectoryProblem {
   std::vector<Eigen::VectorXd> q_desired;      // T + 1 configurations, or one that is desired all the time
   Eigen::VectorXd state_weight, final_weight;  // diagonals of Q and Qd, size nv ≥ 0
   Eigen::VectorXd command_weight;              // diagonal of R, size nu > 0
-  TrajectoryLimits limits{};
+  TrajectoryLimits limits{};                   // none by default
 };
 
 /// How it is solved.
 struct TrajectoryOptions {
-  int iterations = 20;
+  int iterations = 20;                          // ≥ 0, at most
   double kappa_first = 100, kappa_last = 2000;  // [1/J], geometric in between
   LinearizationOptions gradient{};              // kappa, forces and threads are set by the optimizer
   double sigma_decay = 0.8;                     // bundles: sigma_u / i^decay in iteration i = 1, 2, …
@@ -54,7 +54,7 @@ struct TrajectoryOptions {
   double cost_enough = 0;                                          // ends when the cost is no higher
   double gain_min = 1e-6;  // at the last κ: ends when an iteration gains less than this share of the cost
   int threads = 0;         // 0: one per core; the result does not depend on it
-  std::stop_token stop{};
+  std::stop_token stop{};  // asked before every iteration
 };
 
 /// Why an optimisation ended. Whatever it was, the best commands are there.
@@ -65,41 +65,44 @@ enum class TrajectoryStatus {
   kStopped,         // by the stop token
   kStepFailed       // the roll-out of the first commands or a linearisation failed
 };
+/// "Converged", "Enough", …
 std::string_view name(TrajectoryStatus status);
 
 /// One iteration, in plain numbers.
 struct TrajectoryIteration {
   double cost = 0;       // of the trajectory that the iteration left, without the price of limits
   double violation = 0;  // of limits, largest [rad, m, share of the force limit]
-  double kappa = 0;
-  double step = 0;  // share of the program's step that was taken, 0: none was better
-  solvers::horizon::HorizonStatus program = solvers::horizon::HorizonStatus::kSolved;
-  int program_iterations = 0;
+  double kappa = 0;      // [1/J], of its linearisation
+  double step = 0;       // share of the program's step that was taken, 0: none was better
+  solvers::horizon::HorizonStatus program = solvers::horizon::HorizonStatus::kSolved;  // how its program ended
+  int program_iterations = 0;                                                          // of the program's solver
 };
 
 /// The best trajectory found.
 struct TrajectoryResult {
-  TrajectoryStatus status = TrajectoryStatus::kStepFailed;
-  std::vector<Eigen::VectorXd> u;  // T
-  std::vector<Eigen::VectorXd> q;  // T + 1, by the roll-out's steps
-  double cost = 0, violation = 0;
-  std::vector<TrajectoryIteration> history;  // [0]: the first commands
-  long solves = 0;                           // steps solved
+  TrajectoryStatus status = TrajectoryStatus::kStepFailed;  // why it ended
+  std::vector<Eigen::VectorXd> u;                           // T, size nu; fewer if the first roll-out failed
+  std::vector<Eigen::VectorXd> q;                           // T + 1, size nq, by the roll-out's steps
+  double cost = 0, violation = 0;                           // as in TrajectoryIteration
+  std::vector<TrajectoryIteration> history;                 // [0]: the first commands
+  long solves = 0;                                          // steps solved
 };
 
 /// Optimises trajectories of one scene; keeps models and scratch. One caller at a time.
 class TrajectoryOptimizer {
  public:
-  /// @param scene  of planning_scene; must outlive this object. @throws InputError as PlanningSteps.
+  /// @param scene  of planning_scene; must outlive this object. @throws InputError as make_step_model, and for models
+  /// of second order.
   explicit TrajectoryOptimizer(const scene::Scene& scene);
   ~TrajectoryOptimizer();
 
-  /// @param u_first  commands to begin with, T of them; empty: u_before is held.
-  /// @throws std::invalid_argument naming what has the wrong size or range.
+  /// Runs the loop of this file's head. @param u_first  commands to begin with, T of them; empty: u_before is held.
+  /// @throws std::invalid_argument naming what has the wrong size or range; InputError as StepDifferentiator.
   TrajectoryResult optimize(const TrajectoryProblem& problem, const TrajectoryOptions& options,
                             std::span<const Eigen::VectorXd> u_first = {});
 
  private:
+  struct Task;
   struct Work;
   std::unique_ptr<Work> work_;
 };

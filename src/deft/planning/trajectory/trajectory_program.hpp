@@ -10,19 +10,20 @@ namespace deft::planning {
 
 /// A trajectory: T commands and the T + 1 configurations they lead to.
 struct CommandedMotion {
-  std::vector<Eigen::VectorXd> u, q;
-  double cost = 0;
-  double violation = 0;  // of limits, largest
-  double merit = 0;      // cost + weight · Σ of what exceeds limits
+  std::vector<Eigen::VectorXd> u, q;  // sizes nu, nq
+  double cost = 0;                    // without the price of limits
+  double violation = 0;               // of limits, largest
+  double merit = 0;                   // cost + weight · Σ of what exceeds limits
 };
 
-/// Cost and limits of a problem in the tangent space: errors e = q^d ⊖ q, rotations by Log(R^d Rᵀ).
+/// Cost and limits of a problem in the tangent space: errors e = q^d ⊖ q [rad, m], rotations by Log(R^d Rᵀ).
 class TrajectoryProgram {
  public:
   /// @param problem  must outlive this object. @throws std::invalid_argument naming what has the wrong size or range.
   TrajectoryProgram(const scene::Scene& scene, const TrajectoryProblem& problem);
 
-  /// The command within its limits that is nearest to `u`, entry by entry: of u itself, of its change, of its offset.
+  /// Clamps the command, entry by entry, first to the limit of its offset from the joints of q, then to that of its
+  /// change from `u_before`, last to its own bounds, which so hold always.
   void clamp(const Eigen::VectorXd& q, const Eigen::VectorXd& u_before, Eigen::VectorXd& u) const;
   /// What the commands and configurations of `motion` cost, and by how much they exceed limits other than forces'.
   void evaluate(CommandedMotion& motion) const;
@@ -31,6 +32,7 @@ class TrajectoryProgram {
   void add_stage(std::size_t t, CommandedMotion& motion) const;
   /// Adds to `motion` by how much a normal force exceeds its limit.
   void charge_force(double normal_force, CommandedMotion& motion) const;
+  /// Whether there is a limit of normal forces.
   bool limits_forces() const { return problem_->limits.normal_force < kInfinity; }
   /// The program of second order about `motion`: x_t are displacements of its configurations, u_t commands.
   /// ‖e − J δ‖² with J = J_l(−e)⁻¹ on rotations, since Log(Exp(e) Exp(−δ)) ≈ e − J δ.

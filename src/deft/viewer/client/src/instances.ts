@@ -5,7 +5,7 @@ const matrix = new Matrix4();
 const quaternion = new Quaternion();
 const scale = new Vector3();
 
-/** Many copies of one shape that are laid out anew on every frame; grows as needed. */
+/** Many copies of one shape whose poses are set again on every frame; grows as needed. */
 export class Instances {
   private mesh: InstancedMesh;
   private count = 0;

@@ -1,4 +1,4 @@
-// Plans that hold with finer steps too.
+// Plans that pass the step-halving check: they hold under shorter steps too.
 
 #include <gtest/gtest.h>
 
@@ -12,20 +12,20 @@
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
-namespace refinement_test {
+namespace step_halving_test {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-const char* const kFiner = "plan.refine=[2, 5]";
+const char* const kStepHalving = "plan.refine=[2, 5]";
 
 TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
-  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kStepHalving}));
   PlanningSteps steps(scene);
-  ASSERT_TRUE(steps.refines());
+  ASSERT_TRUE(steps.checks_step_halving());
   const VectorXd q = scene.initial_configuration();
   const Instant start = start_instant(scene, q, joint_positions(scene, q));
-  ASSERT_EQ(start.finer.size(), 2u);
+  ASSERT_EQ(start.q_halved.size(), 2u);
   const VectorXd u = start.u + Vector2d(0.05, 0.3);  // into the box
   Instant end;
   ASSERT_TRUE(steps.advance(start, u, end));
@@ -36,13 +36,13 @@ TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
     const scene::Scene fine =
         planning_scene(test::load_planning("planar_pushing", {"step.h=" + std::to_string(0.1 / substeps)}));
     PlanningSteps alone(fine);
-    EXPECT_FALSE(alone.refines());
+    EXPECT_FALSE(alone.checks_step_halving());
     VectorXd at = q, next;
     for (int k = 1; k <= substeps; ++k) {
       ASSERT_TRUE(alone.step(at, start.u + (u - start.u) * k / substeps, next));
       at = next;
     }
-    const VectorXd& other = i == 0 ? end.q : end.finer[i - 1];
+    const VectorXd& other = i == 0 ? end.q : end.q_halved[i - 1];
     EXPECT_LT((other - at).norm(), 1e-9) << "h / " << substeps;
     EXPECT_GT((other - q).norm(), 0.01);
   }
@@ -50,7 +50,7 @@ TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
 
 /// Where the box is after one push, per step length.
 std::vector<VectorXd> after_a_push(bool rests) {
-  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kStepHalving}));
   PlanningSteps steps(scene);
   const VectorXd q = scene.initial_configuration();
   Motion motion{start_instant(scene, q, joint_positions(scene, q)), {}};
@@ -62,7 +62,7 @@ std::vector<VectorXd> after_a_push(bool rests) {
       EXPECT_TRUE(steps.rest(motion));
     }
   }
-  return {motion.q, motion.finer[0], motion.finer[1]};
+  return {motion.q, motion.q_halved[0], motion.q_halved[1]};
 }
 
 TEST(PlanningSteps, PushesThatEndAtRestEndAtTheSamePlaceWhateverTheStep) {
@@ -75,18 +75,18 @@ TEST(PlanningSteps, PushesThatEndAtRestEndAtTheSamePlaceWhateverTheStep) {
   }
 }
 
-TEST(Judge, JudgesFinerStepsToo) {
-  const scene::Scene scene = test::load_planning("planar_pushing", {kFiner}),
+TEST(CheckPlan, SimulatesWithShorterStepsToo) {
+  const scene::Scene scene = test::load_planning("planar_pushing", {kStepHalving}),
                      coarse = planning_scene(test::load_planning("planar_pushing"));
   const Goal goal(coarse, coarse.spec().goals.front(), true);
   const Plan found = make_plan(coarse, coarse.spec().goals.front(), {.seed = 4}).plan;
-  ASSERT_TRUE(found.success && found.finer.empty() && found.holds());
-  const Plan judged =
-      judge(planning_scene(scene), goal, coarse.initial_configuration(), found.commands, found.segments);
-  EXPECT_TRUE(judged.success);
-  EXPECT_FALSE(judged.holds());  // a plan found at h alone
-  ASSERT_EQ(judged.finer.size(), 2u);
-  for (const FinerRun& run : judged.finer) {
+  ASSERT_TRUE(found.success && found.step_halving.empty() && found.holds());
+  const Plan checked =
+      check_plan(planning_scene(scene), goal, coarse.initial_configuration(), found.commands, found.segments);
+  EXPECT_TRUE(checked.success);
+  EXPECT_FALSE(checked.holds());  // a plan found at h alone
+  ASSERT_EQ(checked.step_halving.size(), 2u);
+  for (const StepHalvingCheck& run : checked.step_halving) {
     EXPECT_EQ(run.q.size(), found.commands.size() + 1);
     EXPECT_FALSE(run.success);
     EXPECT_GT(run.error.position_m + run.error.rotation_rad, 0.01);
@@ -95,7 +95,7 @@ TEST(Judge, JudgesFinerStepsToo) {
 
 TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   const scene::Scene coarse = planning_scene(test::load_planning("planar_pushing")),
-                     scene = planning_scene(test::load_planning("planar_pushing", {kFiner}));
+                     scene = planning_scene(test::load_planning("planar_pushing", {kStepHalving}));
   const Goal goal(scene, scene.spec().goals.front(), true);
   const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
   const Plan plan = make_plan(coarse, coarse.spec().goals.front(), {.seed = 4}).plan;
@@ -107,13 +107,13 @@ TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   PlanningSteps steps(scene);
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     const Node& parent = nodes[nodes[i].parent];
-    Instant at{parent.q, parent.u, parent.finer}, next;
+    Instant at{parent.q, parent.u, parent.q_halved}, next;
     for (const VectorXd& command : nodes[i].commands) {
       ASSERT_TRUE(steps.advance(at, command, next));
       at = next;
     }
     EXPECT_LT((at.q - nodes[i].q).norm(), 1e-6);
-    for (std::size_t k = 0; k < 2; ++k) EXPECT_LT((at.finer[k] - nodes[i].finer[k]).norm(), 1e-6);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_LT((at.q_halved[k] - nodes[i].q_halved[k]).norm(), 1e-6);
   }
   // Every grasp is one of the plan's.
   int grasps = 0;
@@ -166,13 +166,13 @@ TEST(RolloutTree, LeavesOutNeedlessGraspsOfAPlanThatItRetraces) {
   EXPECT_GE(most, 1);
 }
 
-TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
-  const scene::Scene scene =
-      test::load_planning("planar_pushing", {kFiner, "plan.improve_s=1e6", "plan.nodes=300", "goals.down.box.z=0.3"});
+TEST(Planner, ImprovesPlansUnderEveryStepLength) {
+  const scene::Scene scene = test::load_planning(
+      "planar_pushing", {kStepHalving, "plan.improve_s=1e6", "plan.nodes=300", "goals.down.box.z=0.3"});
   std::vector<Plan> plans;
   PlannerOptions options{.seed = 2, .threads = 1};
   options.on_plan = [&](const Plan& plan, const auto&) {
-    if (!plan.finer.empty()) plans.push_back(plan);
+    if (!plan.step_halving.empty()) plans.push_back(plan);
   };
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), options);
   ASSERT_GE(plans.size(), 2u);
@@ -184,14 +184,15 @@ TEST(Planner, ImprovesRefinedPlansWithEveryStep) {
   }
   EXPECT_EQ(result.plan.commands, plans.back().commands);
   EXPECT_LE(result.plan.regrasps, plans.front().regrasps);
-  // Its judgement can be repeated, and its segments are nodes of the tree.
+  // Its check can be repeated, and its segments are nodes of the tree.
   const Goal goal(scene, scene.spec().goals.front(), true);
-  EXPECT_TRUE(judge(planning_scene(scene), goal, scene.initial_configuration(), result.plan.commands, {}).holds());
+  EXPECT_TRUE(check_plan(planning_scene(scene), goal, scene.initial_configuration(), result.plan.commands, {}).holds());
   for (const Segment& segment : result.plan.segments) {
     const Node& node = result.nodes.at(segment.node);
     EXPECT_LT((node.q - result.plan.q[segment.last]).norm(), 1e-6);
-    ASSERT_EQ(node.finer.size(), 2u);
-    for (std::size_t i = 0; i < 2; ++i) EXPECT_LT((node.finer[i] - result.plan.finer[i].q[segment.last]).norm(), 1e-6);
+    ASSERT_EQ(node.q_halved.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_LT((node.q_halved[i] - result.plan.step_halving[i].q[segment.last]).norm(), 1e-6);
   }
 }
 
@@ -199,17 +200,17 @@ struct NearGoal {
   const char* scene;
   std::vector<std::string> settings;
 };
-class Refined : public testing::TestWithParam<NearGoal> {};
+class StepHalving : public testing::TestWithParam<NearGoal> {};
 
-TEST_P(Refined, PlansHoldWithEveryStep) {
+TEST_P(StepHalving, PlansHoldUnderEveryStepLength) {
   std::vector<std::string> settings = GetParam().settings;
-  settings.emplace_back(kFiner);
+  settings.emplace_back(kStepHalving);
   const scene::Scene scene = test::load_planning(GetParam().scene, settings);
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 1});
   ASSERT_TRUE(result.plan.success && result.plan.holds());
-  ASSERT_EQ(result.plan.finer.size(), 2u);
+  ASSERT_EQ(result.plan.step_halving.size(), 2u);
   const scene::GoalSpec& asked = scene.spec().goals.front();
-  for (const FinerRun& run : result.plan.finer) {
+  for (const StepHalvingCheck& run : result.plan.step_halving) {
     EXPECT_LE(run.error.position_m, asked.tolerance_position_m);
     EXPECT_LE(run.error.rotation_rad, asked.tolerance_rotation_rad);
   }
@@ -228,11 +229,11 @@ TEST_P(Refined, PlansHoldWithEveryStep) {
               make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 2}).plan.commands);
 }
 
-INSTANTIATE_TEST_SUITE_P(Planning, Refined,
+INSTANTIATE_TEST_SUITE_P(Planning, StepHalving,
                          testing::Values(NearGoal{"planar_pushing",
                                                   {"goals.down.box.z=0.7", "goals.down.box.theta=-0.2"}},
                                          NearGoal{"planar_hand", {"goals.half_turn.ball.theta=0.4"}}),
                          [](const auto& param) { return std::string(param.param.scene); });
 
-}  // namespace refinement_test
+}  // namespace step_halving_test
 }  // namespace deft::planning
