@@ -13,14 +13,15 @@ namespace deft::cli {
 struct BundleArguments {
   std::string order;  // empty: no bundle
   double sigma = 0;   // of every command [rad, m]
-  int samples = 100;
+  int samples = 100;  // noisy steps, at least 1
 };
+/// Adds --bundle, --sigma and --samples to a command; the last two need --bundle, which needs --sigma.
 void add_bundle_options(CLI::App& command, BundleArguments& arguments);
 
 /// The bundled gradient and how it ended.
 struct BundleReport {
-  Json json;
-  int exit_code = 0;
+  Json json;            // as report_bundle says
+  int exit_code = 0;    // an ExitCode
   std::string trouble;  // a sentence where the exit code is not 0
 };
 /// {"order", "sigma", "samples", "used", "invalid": {status or "Error": count}, "seed", "B", "B_standard_error"}; the
@@ -28,7 +29,7 @@ struct BundleReport {
 BundleReport report_bundle(const scene::Scene& scene, const dynamics::State& start, const Eigen::VectorXd& u,
                            const BundleArguments& arguments, const SceneOptions& options, double mu_gradient);
 
-/// A list of rows.
+/// A matrix as a list of its rows.
 Json matrix(const Eigen::Ref<const Eigen::MatrixXd>& values);
 
 }  // namespace deft::cli

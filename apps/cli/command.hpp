@@ -12,20 +12,21 @@ namespace deft::cli {
 /// What the program ends with (conventions of the command line).
 enum ExitCode { kDone = 0, kNotReached = 1, kBadInput = 2, kNumericalFailure = 3, kInterrupted = 130 };
 
+/// A subcommand of `deft`: how it is parsed, and what it does.
 struct Command {
   CLI::App* app = nullptr;   // its part of the command line
   std::function<int()> run;  // after parsing; returns the exit code. InputError is bad input.
 };
 
-Command add_info(CLI::App& app);
-Command add_check(CLI::App& app);
-Command add_sim(CLI::App& app);
-Command add_plan(CLI::App& app);
-Command add_track(CLI::App& app);
-Command add_replay(CLI::App& app);
-Command add_linearize(CLI::App& app);
-Command add_solve(CLI::App& app);
-Command add_view(CLI::App& app);
-Command add_doctor(CLI::App& app);
+Command add_info(CLI::App& app);       // `deft info`: what a scene holds
+Command add_check(CLI::App& app);      // `deft check`: everything wrong or suspicious in scenes and model files
+Command add_sim(CLI::App& app);        // `deft sim`: the commands of a scene simulated into a run folder
+Command add_plan(CLI::App& app);       // `deft plan`: a plan to a goal of a scene
+Command add_track(CLI::App& app);      // `deft track`: a plan followed on a plant
+Command add_replay(CLI::App& app);     // `deft replay`: the commands of a run repeated on a plant
+Command add_linearize(CLI::App& app);  // `deft linearize`: one step and its derivatives
+Command add_solve(CLI::App& app);      // `deft solve`: problem files solved and certified
+Command add_view(CLI::App& app);       // `deft view`: the page of a run folder
+Command add_doctor(CLI::App& app);     // `deft doctor`: what is installed and loaded
 
 }  // namespace deft::cli

@@ -19,8 +19,10 @@ class ControlRun {
   ~ControlRun();
   /// What Trajectory needs before the first step: names and the horizon.
   void announce(dynamics::Trajectory& motion) const;
+  /// Plans from `state`, sets the command u of the period and appends a record to motion.horizons; the first period
+  /// without a plan, which gets the safe command, is logged as a warning.
   void operator()(const dynamics::State& state, Eigen::VectorXd& u, dynamics::Trajectory& motion);
-  /// The program of the last period.
+  /// The program of the last period; there must have been one. Valid until the next period.
   const solvers::lcs::LcsMpcProgram& program() const;
 
  private:

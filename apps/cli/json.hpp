@@ -13,15 +13,19 @@
 
 namespace deft::cli {
 
+/// JSON that keeps the order of its keys.
 using Json = nlohmann::ordered_json;
 
+/// A number, "inf" or "-inf"; null for not-a-number.
 inline Json number(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
 }
+/// The same; null for none.
 inline Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
+/// A list of `number` of every value.
 template <typename Range>
 Json numbers(const Range& values) {
   Json list = Json::array();
@@ -34,6 +38,7 @@ inline std::string text_of(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+/// One line on standard output.
 inline void print_json(const Json& value) { fmt::print("{}\n", text_of(value)); }
 
 }  // namespace deft::cli

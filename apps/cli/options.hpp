@@ -17,22 +17,24 @@ namespace deft::cli {
 
 /// --json --quiet -v --version: every command.
 struct OutputOptions {
-  bool json = false;
-  bool quiet = false;
-  int verbosity = 0;
+  bool json = false;   // one JSON object on standard output
+  bool quiet = false;  // neither progress nor warnings
+  int verbosity = 0;   // how often -v was given; two count as everything
 };
+/// Adds these options to a command.
 void add_output_options(CLI::App& command, OutputOptions& options);
 /// Sets the level of log lines on standard error: errors only, warnings, information (-v), everything (-vv).
 void apply(const OutputOptions& options);
 
 /// SCENE, --with --set --package-path --h --model --kappa --seed --threads: commands on one scene.
 struct SceneOptions {
-  std::string scene;
-  std::vector<std::string> overlays, settings, package_paths;
-  std::optional<std::string> h, model, kappa;
-  std::uint64_t seed = 0;
-  int threads = 0;
+  std::string scene;                                           // file; empty if it is optional and was left out
+  std::vector<std::string> overlays, settings, package_paths;  // in the order given
+  std::optional<std::string> h, model, kappa;                  // step.h [s], step.model, step.kappa [1/J], as written
+  std::uint64_t seed = 0;                                      // of everything random
+  int threads = 0;                                             // 0: one per core; results do not depend on it
 };
+/// Adds these options to a command.
 void add_scene_options(CLI::App& command, SceneOptions& options, bool scene_required);
 /// The same without SCENE, for commands whose scene comes with a run.
 void add_override_options(CLI::App& command, SceneOptions& options);

@@ -19,6 +19,7 @@ namespace deft::cli {
 /// run.h5 of a planner: follows a search and takes its plan.
 class PlanFolder {
  public:
+  /// @param scene  must outlive this object.  @param goal  name of the goal, recorded in /plan.
   PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal);
   ~PlanFolder();
   PlanFolder(const PlanFolder&) = delete;
@@ -28,9 +29,10 @@ class PlanFolder {
   void begin(std::uint64_t seed);
   /// The tree so far.
   void grow(const std::vector<planning::Node>& nodes);
-  /// The plan, simulated exactly once more to record contacts and forces, with the whole tree.
+  /// Writes the plan, simulated again with exact contact (kappa = inf) to record contacts and forces, and the whole
+  /// tree.
   void write(const planning::Plan& plan, const std::vector<planning::Node>& nodes) { write(plan, nodes, {}); }
-  /// The same for the plan that stays, with what the next command reaches along it and at the first nodes.
+  /// The same for the final plan, with the reachable sets (planning::reachable_sets) along it and at the first nodes.
   void finish(const planning::Plan& plan, const std::vector<planning::Node>& nodes, int threads);
 
  private:

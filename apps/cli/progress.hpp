@@ -9,13 +9,17 @@ namespace deft::cli {
 /// One line on standard error that is written again ten times a second; nothing unless that is a terminal.
 class Progress {
  public:
+  /// @param wanted  false: nothing is ever shown. Standard error must also be a terminal that can rewrite a line.
   explicit Progress(bool wanted);
+  /// Clears the line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Whether a new line would be shown now; asking costs nothing, so the text is only made when it is.
+  /// Whether a new line is due: at most one every 0.1 s. Callers make the text only then.
   bool due() const;
+  /// Replaces the line, whether due or not.
   void show(const std::string& line);
+  /// Wall time since the construction [s].
   double seconds() const { return total_.seconds(); }
 
  private:

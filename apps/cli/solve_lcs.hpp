@@ -10,10 +10,10 @@ namespace deft::cli {
 
 /// The options of deft solve that matter here.
 struct LcsOptions {
-  std::optional<double> gap, time_limit_s;
-  int threads = 1;
-  int repeat = 1;
-  bool progress = true;  // a line on a terminal while it runs
+  std::optional<double> gap, time_limit_s;  // relative gap of cost and bound; [s]; none: the solver's defaults
+  int threads = 1;                          // of the search
+  int repeat = 1;                           // solves, at least 1
+  bool progress = true;                     // a line on a terminal while it runs
 };
 
 /// Solves from scratch `repeat` times: the first answer with the median of the times. Ctrl-C ends it as a time limit

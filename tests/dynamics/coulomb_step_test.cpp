@@ -127,7 +127,7 @@ TEST(CoulombStep, AFingerDragsABlock) {
       model->step(state, Eigen::Vector2d(0.005 * k, -0.05), result);
       ASSERT_EQ(result.status, solvers::Status::kSolved) << k;
       EXPECT_LE(result.certificate.max_scaled(), 1e-9);
-      for (std::size_t i = 0; i < result.shift.size(); ++i) {
+      for (std::size_t i = 0; i < result.de_saxce.size(); ++i) {
         EXPECT_GE(result.solution.gap[i], -1e-10);
         EXPECT_NEAR(result.solution.gap[i] * result.solution.force[i][0], 0, 1e-9) << "step " << k;
       }

@@ -36,7 +36,7 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
   record.mu = contact.mu;
 
   const Slide slide = slide_of(result.program, i, result.delta);
-  record.boundary_gap = result.shift.empty() ? slide.gap : 0.0;
+  record.boundary_gap = result.de_saxce.empty() ? slide.gap : 0.0;
   if (f[0] <= kOpenForce * largest_force) {
     record.state = ContactState::kOpen;
   } else {

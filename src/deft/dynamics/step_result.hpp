@@ -43,7 +43,7 @@ struct StepResult {
   /// Coulomb's law: the De Saxcé correction, which is added to the gap of each contact so that sliding does not open
   /// it, μ‖J_tδ‖ (pyramids: μ max_j d_jᵀJ_tδ) [m]; the gaps of `program` contain it, those of `solution` do not. Empty
   /// for the associated law.
-  std::vector<double> shift;
+  std::vector<double> de_saxce;
   // Models of exact Coulomb friction: what leaves no solution, or several.
   std::vector<int> offending_contacts, offending_limits;  // indices of contacts of `problem`; of limited velocities
   bool forces_least_norm = false;                         // the multipliers are the only ones, or those of least norm

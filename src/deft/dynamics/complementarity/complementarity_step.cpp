@@ -193,7 +193,7 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
   solution.bound_multipliers.setZero(result.program.lower.size());
   solution.force.assign(n, {});
   solution.gap.resize(n);
-  result.shift.assign(n, 0.0);
+  result.de_saxce.assign(n, 0.0);
   if (solved)
     rows_.motion(response_, found.z, result.delta);
   else
@@ -208,8 +208,8 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
     result.program.contacts[i].gap += result.program.contacts[i].compliance * solution.force[i][0];
     result.program.contacts[i].compliance = 0;
     rows_.append_pyramid(contact, found.z, solution.ray_multipliers);
-    result.shift[i] = slide_of(result.program, contact, result.delta).gap;
-    result.program.contacts[i].gap += result.shift[i];
+    result.de_saxce[i] = slide_of(result.program, contact, result.delta).gap;
+    result.program.contacts[i].gap += result.de_saxce[i];
   }
   if (!solved || solution.bound_multipliers.size() == 0) return;
   rows_.add_limits(found.z, solution.bound_multipliers);

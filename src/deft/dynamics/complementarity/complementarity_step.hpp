@@ -36,7 +36,7 @@ class ComplementaritySolve {
   /// Solves the step whose energy is in result.problem; fills everything of `result` but q_next, v_next, energy and
   /// step_us. With `prescribed`, the robots' joints move by it whatever the forces. The certificate is the larger of
   /// two: that of the complementarity problem, and that of the contact problem (before anything was eliminated) at this
-  /// motion, with De Saxcé corrections of its pyramids (StepResult::shift), so that both state the same law. Status
+  /// motion, with De Saxcé corrections of its pyramids (StepResult::de_saxce), so that both state the same law. Status
   /// NotUnique with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step
   /// that fails moves nothing. @param prescribed  displacements of the robots' joints, size nu; null: springs.
   /// @returns the time that certifying took [µs], which is no part of a step.

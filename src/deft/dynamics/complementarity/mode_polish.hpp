@@ -15,7 +15,7 @@ namespace deft::dynamics {
 /// by Newton steps in δ and f together, of least norm where forces are not unique. A solver that eliminates δ finds it
 /// to the accuracy of Q⁻¹Jᵀf only, which is poor where large forces cancel.
 /// @param problem  the gaps φ.  @param program  its Q, b, J and bounds; its gaps become φ plus the new
-/// `corrections`.  @param corrections  the De Saxcé corrections [m] (StepResult::shift).
+/// `corrections`.  @param corrections  the De Saxcé corrections [m] (StepResult::de_saxce).
 /// @returns whether the result obeys the law: no force pulls or leaves its cone, no open contact closes, sliding is
 /// against its friction. Otherwise `solution` is of no use. Allocates.
 bool polish_modes(const contact::ContactProblem& problem, solvers::contact::ContactProgram& program,

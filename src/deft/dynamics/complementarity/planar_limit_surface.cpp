@@ -187,7 +187,7 @@ void PlanarLimitSurface::improve(StepResult& result) {
 bool PlanarLimitSurface::take_modes(const solvers::contact::ContactSolution& guess, StepResult& result) {
   improved_.solution = guess;
   improved_.program = result.program;
-  if (!polish_modes(result.problem, improved_.program, improved_.solution, improved_.shift)) return false;
+  if (!polish_modes(result.problem, improved_.program, improved_.solution, improved_.de_saxce)) return false;
   const solvers::contact::Certificate certificate = certifier_.certify(improved_.program, improved_.solution);
   const solvers::Status status = solvers::contact::confirmed(solvers::Status::kSolved, certificate);
   const bool better = !solvers::usable(result.status) ||
@@ -195,7 +195,7 @@ bool PlanarLimitSurface::take_modes(const solvers::contact::ContactSolution& gue
   if (!solvers::usable(status) || !better) return false;
   result.program.contacts = improved_.program.contacts;
   result.solution = improved_.solution;
-  result.shift = improved_.shift;
+  result.de_saxce = improved_.de_saxce;
   result.delta = result.solution.delta.head(scene_->nv());
   result.certificate = certificate;
   if (!solvers::usable(result.status)) {
@@ -338,7 +338,7 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
     law.mu = contact.mu;
     law.frictionless = contact.frictionless;
     law.id = contact.id;
-    result.shift.push_back(0);
+    result.de_saxce.push_back(0);
     result.solution.force.push_back({});
     result.solution.gap.push_back(law.gap + row_times(all_.J, k, 0, result.delta));
     result.solution.ray_multipliers.insert(result.solution.ray_multipliers.end(), contact.frictionless ? 1 : 2, 0.0);

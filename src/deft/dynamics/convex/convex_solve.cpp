@@ -120,7 +120,7 @@ void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
 void ConvexSolve::make_program(StepResult& result) const {
   make_contact_program(*scene_, result.problem, result.program);
   result.program.kappa = kappa_;
-  for (std::size_t i = 0; i < result.shift.size(); ++i) result.program.contacts[i].gap += result.shift[i];
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.program.contacts[i].gap += result.de_saxce[i];
   set_joint_limits(*scene_, state_.q, result.program);
 }
 
@@ -169,9 +169,9 @@ void ConvexSolve::solve_once(const Eigen::VectorXd& u, StepResult& result) {
 
 // The gaps of the program become those of the problem plus the De Saxcé corrections.
 void ConvexSolve::set_corrections(const Eigen::VectorXd& corrections, StepResult& result) const {
-  result.shift.assign(corrections.data(), corrections.data() + corrections.size());
-  for (std::size_t i = 0; i < result.shift.size(); ++i)
-    result.program.contacts[i].gap = result.problem.contacts[i].gap + result.shift[i];
+  result.de_saxce.assign(corrections.data(), corrections.data() + corrections.size());
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i)
+    result.program.contacts[i].gap = result.problem.contacts[i].gap + result.de_saxce[i];
 }
 
 // Fixed point of the De Saxcé corrections: x ← the gaps that the solution under the corrections x opens by sliding,
@@ -181,7 +181,7 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
   Eigen::VectorXd x = Eigen::VectorXd::Zero(n), opened(n);
   iteration_.start();
   for (int k = 0; k < kMostSolves; ++k) {
-    result.shift.assign(x.data(), x.data() + n);
+    result.de_saxce.assign(x.data(), x.data() + n);
     solve_once(u, result);
     // Where bodies jam and cannot separate, the motion of compliant contacts shows how they would slide.
     const bool jammed = result.status == solvers::Status::kInfeasible;
@@ -215,7 +215,7 @@ void ConvexSolve::certify(StepResult& result) {
 double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   result.iterations = 0;
   result.solve_us = 0;
-  result.shift.clear();
+  result.de_saxce.clear();
   result.offending_contacts.clear();
   result.offending_limits.clear();
   result.detail = std::monostate{};
@@ -231,7 +231,7 @@ double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
   certify(result);
   const double certifying_us = watch.microseconds();
   if (!agreed && result.status == solvers::Status::kNumericalFailure) result.status = solvers::Status::kIterationLimit;
-  for (std::size_t i = 0; i < result.shift.size(); ++i) result.solution.gap[i] -= result.shift[i];
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
   result.delta = result.solution.delta.head(scene_->nv());
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   return certifying_us;

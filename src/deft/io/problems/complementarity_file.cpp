@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
 
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/io/problems/problem_json.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
 
@@ -16,44 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using solvers::lcp::ComplementarityProgram;
 
-constexpr std::size_t kMaxSize = 4096;  // dense: the solver keeps some n² numbers several times
+constexpr std::size_t kMaxUnknowns = 4096;  // dense: the solver keeps some n² numbers several times
 constexpr int kMaxMotions = 1 << 16;
-
-Eigen::MatrixXd dense(const SparseMatrix& matrix) {
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(matrix.rows, matrix.cols);
-  for (const MatrixEntry& entry : matrix.entries) out(entry.row, entry.col) = entry.value;
-  return out;
-}
-
-double finite(double value, const char* what) {
-  if (!std::isfinite(value))
-    throw std::invalid_argument(
-        fmt::format("write_complementarity_problem: {} is {}, which a problem file cannot hold", what, value));
-  return value;
-}
-
-/// Its entries that are not zero.
-Json triplets(const Eigen::MatrixXd& matrix, const char* what) {
-  Json entries = Json::array();
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
-      if (matrix(i, j) != 0) entries.push_back({i, j, finite(matrix(i, j), what)});
-    }
-  }
-  return {{"rows", matrix.rows()}, {"cols", matrix.cols()}, {"triplets", entries}};
-}
-
-Json numbers(const Eigen::VectorXd& values) {
-  Json result = Json::array();
-  for (const double value : values) result.push_back(json_number(value));
-  return result;
-}
-
-Json residuals(double stationarity, double primal, double complementarity) {
-  return {{"stationarity", json_number(stationarity)},
-          {"primal", json_number(primal)},
-          {"complementarity", json_number(complementarity)}};
-}
 
 }  // namespace
 
@@ -61,10 +24,9 @@ ComplementarityProgram read_complementarity(const JsonField& root, bool mixed) {
   ComplementarityProgram program;
   const JsonField q = root.at("q");
   const std::size_t size = q.list_size();
-  if (size > kMaxSize) q.fail(fmt::format("has {} numbers, at most {} are possible", size, kMaxSize));
+  if (size > kMaxUnknowns) q.fail(fmt::format("has {} numbers, at most {} are possible", size, kMaxUnknowns));
   const int n = static_cast<int>(size);
-  const std::vector<double> values = q.numbers(size, "any");
-  program.q = Eigen::Map<const Eigen::VectorXd>(values.data(), n);
+  program.q = read_vector(q, n, "any");
   const JsonField M = root.at("M");
   const SparseMatrix given = read_matrix(M, n, n);
   if (given.rows != n) M.at("rows").fail(fmt::format("is {}, needs {} (the size of q)", given.rows, n));
@@ -87,12 +49,11 @@ void write_complementarity_problem(const std::string& path, const std::string& n
                                    const ComplementarityProgram& program) {
   check(program);
   const bool mixed = !program.free.empty();
-  Json file{
-      {"format", "deft-problem"}, {"version", 1}, {"kind", mixed ? "mcp" : "lcp"}, {"name", name}, {"source", source}};
-  file["M"] = triplets(program.M, "an entry of M");
-  file["q"] = numbers(program.q);
+  Json file = problem_head(mixed ? "mcp" : "lcp", name, source);
+  file["M"] = triplets_json(program.M);
+  file["q"] = numbers_json(program.q);
   if (mixed) file["free"] = program.free;
-  if (program.motion.size() > 0) file["motion"] = triplets(program.motion, "an entry of motion");
+  if (program.motion.size() > 0) file["motion"] = triplets_json(program.motion);
   write_text(path, to_text(file));
 }
 
@@ -101,23 +62,22 @@ std::string complementarity_result_json(const ComplementarityProblemFile& file, 
                                         const solvers::lcp::ComplementarityCertificate& certificate,
                                         const solvers::lcp::ComplementaritySolution& solution,
                                         std::string_view solver) {
-  Json result{{"name", file.name}, {"kind", file.kind}, {"status", std::string(solvers::to_string(status))}};
-  result["message"] = std::string(solvers::lcp::sentence(status, solution.uniqueness));
-  result["time_s"] = json_number(time_s);
-  result["iterations"] = iterations;
+  Json result = result_head(file.name, file.kind, status, solvers::lcp::sentence(status, solution.uniqueness), time_s,
+                            iterations);
   result["modes"] = modes;
   result["residuals"] = {
-      {"scaled", residuals(certificate.stationarity, certificate.primal, certificate.complementarity)},
-      {"absolute", residuals(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
-  Json answer{{"z", numbers(solution.z)}, {"w", numbers(solution.w)}};
+      {"scaled", residuals_json(certificate.stationarity, certificate.primal, certificate.complementarity)},
+      {"absolute",
+       residuals_json(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
+  Json answer{{"z", numbers_json(solution.z)}, {"w", numbers_json(solution.w)}};
   answer["uniqueness"] = std::string(solvers::lcp::to_string(solution.uniqueness));
   answer["second"] = nullptr;
   if (solution.second_z.size() > 0)
-    answer["second"] = {{"z", numbers(solution.second_z)}, {"w", numbers(solution.second_w)}};
+    answer["second"] = {{"z", numbers_json(solution.second_z)}, {"w", numbers_json(solution.second_w)}};
   if (!solution.proof.empty()) {
     Json proof = Json::array();
     for (const solvers::lcp::RefutedModes& part : solution.proof)
-      proof.push_back({{"z_zero", part.z_zero}, {"w_zero", part.w_zero}, {"y", numbers(part.y)}});
+      proof.push_back({{"z_zero", part.z_zero}, {"w_zero", part.w_zero}, {"y", numbers_json(part.y)}});
     answer["proof"] = std::move(proof);
     result["proof_error"] = json_number(certificate.infeasible);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxContacts = 1 << 20;
 constexpr double kRounding = 1e-9, kTolerated = 1e-2;  // asymmetry of W, of its largest entry
-constexpr double kNegative = 1e-6;  // diagonal entries below −this of the largest entry are no rounding
+constexpr double kNegativeDiagonal = 1e-6;  // diagonal entries below −this of the largest entry are no rounding
 
 }  // namespace
 
@@ -29,8 +29,8 @@ solvers::force_space::DelassusProgram read_delassus(const JsonField& root, std::
     if (program.mu[i] < 0) mu.element(i).fail(fmt::format("is {}, needs a number ≥ 0", program.mu[i]));
   }
   const std::size_t size = to_size(program.dim) * contacts;
-  const std::vector<double> q = root.at("q").numbers(size, "dim × contacts");
-  program.q = Eigen::Map<const Eigen::VectorXd>(q.data(), static_cast<Eigen::Index>(size));
+  const auto n = static_cast<Eigen::Index>(size);
+  program.q = read_vector(root.at("q"), n, "dim × contacts");
 
   const JsonField field = root.at("W");
   const SparseMatrix given = read_matrix(field, static_cast<int>(size), static_cast<int>(size));
@@ -43,7 +43,6 @@ solvers::force_space::DelassusProgram read_delassus(const JsonField& root, std::
     entries.emplace_back(entry.row, entry.col, 0.5 * entry.value);
     entries.emplace_back(entry.col, entry.row, 0.5 * entry.value);
   }
-  const auto n = static_cast<Eigen::Index>(size);
   program.W.resize(n, n);
   program.W.setFromTriplets(entries.begin(), entries.end());
   double asymmetry = 0;
@@ -57,7 +56,7 @@ solvers::force_space::DelassusProgram read_delassus(const JsonField& root, std::
     notes.push_back(
         fmt::format("field 'W': made symmetric; entries differed by up to {:.3g} from their mirror images", asymmetry));
   for (Eigen::Index k = 0; k < n; ++k) {
-    if (program.W.coeff(k, k) < -kNegative * largest)
+    if (program.W.coeff(k, k) < -kNegativeDiagonal * largest)
       field.fail(
           fmt::format("is not positive semidefinite: its diagonal entry {} is {:.3g}", k, program.W.coeff(k, k)));
   }

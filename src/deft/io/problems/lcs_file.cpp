@@ -8,6 +8,7 @@
 #include "deft/core/index.hpp"
 #include "deft/core/infinity.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/io/problems/problem_json.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
 #include "deft/math/dense.hpp"
@@ -21,27 +22,21 @@ using Eigen::VectorXd;
 using Json = nlohmann::ordered_json;
 using solvers::lcs::LcsMpcProgram;
 
-constexpr int kMaxSize = 4096;  // states, inputs, pairs: dense matrices
+constexpr int kMaxDimension = 4096;  // states, inputs, pairs: dense matrices
 constexpr int kMaxSteps = 100000;
-constexpr double kSymmetricRounding = 1e-9;   // relative to the largest entry: averaged silently
-constexpr double kSymmetricTolerated = 1e-6;  // averaged with a note
-constexpr double kNegative = 1e-12;           // relative: a negative eigenvalue that is rounding, as for the solver
+constexpr double kNegativeEigenvalue = 1e-12;  // of the largest entry: rounding, as for the solver
+
+/// The largest absolute value of an entry; 0 without entries.
+double largest_size(const MatrixXd& values) { return values.size() > 0 ? values.cwiseAbs().maxCoeff() : 0.0; }
 
 /// A matrix of `rows` rows; `meaning` says why. Negative `cols`: any number of columns.
 MatrixXd read_dense(const JsonField& field, int rows, const char* meaning, int cols = -1,
                     const char* cols_meaning = "") {
-  const int found = field.at("cols").integer(0, kMaxSize);
+  const int found = field.at("cols").integer(0, kMaxDimension);
   if (cols >= 0 && found != cols) field.at("cols").fail(fmt::format("is {}, needs {} ({})", found, cols, cols_meaning));
-  const SparseMatrix given = read_matrix(field, kMaxSize, found);
+  const SparseMatrix given = read_matrix(field, kMaxDimension, found);
   if (given.rows != rows) field.at("rows").fail(fmt::format("is {}, needs {} ({})", given.rows, rows, meaning));
-  MatrixXd out = MatrixXd::Zero(given.rows, given.cols);
-  for (const MatrixEntry& entry : given.entries) out(entry.row, entry.col) = entry.value;
-  return out;
-}
-
-VectorXd read_vector(const JsonField& field, Index size, const char* meaning) {
-  const std::vector<double> values = field.numbers(to_size(size), meaning);
-  return Eigen::Map<const VectorXd>(values.data(), size);
+  return dense(given);
 }
 
 /// Symmetric and positive semidefinite, both to rounding.
@@ -49,22 +44,12 @@ MatrixXd read_weight(const JsonField& root, const char* key, Index size, const c
                      std::vector<std::string>& notes) {
   const JsonField field = root.at(key);
   const int n = static_cast<int>(size);
-  MatrixXd weight = read_dense(field, n, meaning, n, meaning);
-  const double scale = n > 0 ? weight.cwiseAbs().maxCoeff() : 0.0;
-  if (scale == 0) return weight;
-  const double relative = (weight / scale - weight.transpose() / scale).cwiseAbs().maxCoeff();
-  if (!(relative <= kSymmetricTolerated)) {
-    field.fail(
-        fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} "
-                    "would be averaged)",
-                    relative, kSymmetricTolerated));
-  }
-  if (relative > kSymmetricRounding)
-    notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one",
-                                key, relative));
-  weight = (0.5 * weight + 0.5 * weight.transpose()).eval();
+  const MatrixXd given = read_dense(field, n, meaning, n, meaning);
+  const double scale = largest_size(given);
+  if (scale == 0) return given;
+  const MatrixXd weight = symmetrised(given, field, key, notes);
   const double least = symmetric_eigenvalues(MatrixXd(weight / scale)).minCoeff();
-  if (least < -kNegative) {
+  if (least < -kNegativeEigenvalue) {
     field.fail(
         fmt::format("has the negative eigenvalue {:.6g}: the cost is not convex and may have no lower bound; weights "
                     "must be positive "
@@ -124,7 +109,7 @@ VectorXd read_uppers(const JsonField& field, Index size, const char* meaning) {
 }
 
 void read_system(const JsonField& root, solvers::lcs::LinearComplementaritySystem& s) {
-  const int nx = root.at("A").at("rows").integer(1, kMaxSize);
+  const int nx = root.at("A").at("rows").integer(1, kMaxDimension);
   s.A = read_dense(root.at("A"), nx, "square", nx, "square");
   s.B = read_dense(root.at("B"), nx, "the states, rows of A");
   s.C = read_dense(root.at("C"), nx, "the states, rows of A");
@@ -139,43 +124,21 @@ void read_system(const JsonField& root, solvers::lcs::LinearComplementaritySyste
   s.F = F ? read_vector(*F, nx, "the states") : VectorXd::Zero(nx);
 }
 
-/// Its entries that are not zero.
-Json triplets(const MatrixXd& matrix) {
-  Json entries = Json::array();
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    for (Index j = 0; j < matrix.cols(); ++j) {
-      if (matrix(i, j) != 0) entries.push_back({i, j, matrix(i, j)});
-    }
-  }
-  return {{"rows", matrix.rows()}, {"cols", matrix.cols()}, {"triplets", entries}};
-}
-
-template <class Vector>
-Json numbers(const Vector& values) {
-  Json result = Json::array();
-  for (Index i = 0; i < values.size(); ++i) result.push_back(json_number(values(i)));
-  return result;
-}
-
 /// A list per column.
-Json columns(const MatrixXd& values) {
+Json columns_json(const MatrixXd& values) {
   Json result = Json::array();
-  for (Index k = 0; k < values.cols(); ++k) result.push_back(numbers(values.col(k)));
+  for (Index k = 0; k < values.cols(); ++k) result.push_back(numbers_json(values.col(k)));
   return result;
 }
 
 /// One column if all are the same.
-Json columns_or_one(const MatrixXd& values) {
-  return values == values.col(0).replicate(1, values.cols()) ? numbers(values.col(0)) : columns(values);
+Json columns_or_one_json(const MatrixXd& values) {
+  return values == values.col(0).replicate(1, values.cols()) ? numbers_json(values.col(0)) : columns_json(values);
 }
 
-Json residuals(const solvers::lcs::LcsCertificate& certificate, double scale) {
-  return {{"stationarity", json_number(certificate.dynamics / scale)},
-          {"primal", json_number(certificate.primal / scale)},
-          {"complementarity", json_number(certificate.complementarity / scale)}};
+Json scaled_residuals(const solvers::lcs::LcsCertificate& certificate, double scale) {
+  return residuals_json(certificate.dynamics / scale, certificate.primal / scale, certificate.complementarity / scale);
 }
-
-double largest(const MatrixXd& values) { return values.size() > 0 ? values.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
@@ -209,33 +172,33 @@ void write_lcs_problem(const std::string& path, const std::string& name, const s
                        const LcsMpcProgram& program) {
   check(program);
   const auto& s = program.system;
-  Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", "lcs_mpc"}, {"name", name}, {"source", source}};
-  file["A"] = triplets(s.A);
-  file["B"] = triplets(s.B);
-  file["C"] = triplets(s.C);
-  if (!s.F.isZero(0)) file["F"] = numbers(s.F);
-  if (!s.D0.isZero(0)) file["D0"] = triplets(s.D0);
-  file["D"] = triplets(s.D);
-  file["E"] = triplets(s.E);
-  if (!s.H.isZero(0)) file["H"] = triplets(s.H);
-  file["alpha"] = numbers(s.alpha);
+  Json file = problem_head("lcs_mpc", name, source);
+  file["A"] = triplets_json(s.A);
+  file["B"] = triplets_json(s.B);
+  file["C"] = triplets_json(s.C);
+  if (!s.F.isZero(0)) file["F"] = numbers_json(s.F);
+  if (!s.D0.isZero(0)) file["D0"] = triplets_json(s.D0);
+  file["D"] = triplets_json(s.D);
+  file["E"] = triplets_json(s.E);
+  if (!s.H.isZero(0)) file["H"] = triplets_json(s.H);
+  file["alpha"] = numbers_json(s.alpha);
   file["N"] = program.N;
-  file["Q"] = triplets(program.Q);
-  file["R"] = triplets(program.R);
-  file["Qf"] = triplets(program.Qf);
-  file["x0"] = numbers(program.x0);
-  file["x_goal"] = columns_or_one(program.x_goal);
-  if (program.x_min.size() > 0) file["x_min"] = numbers(program.x_min);
-  if (program.x_max.size() > 0) file["x_max"] = numbers(program.x_max);
-  if (program.x_price.size() > 0) file["x_price"] = numbers(program.x_price);
-  if (program.u_min.size() > 0) file["u_min"] = columns_or_one(program.u_min);
-  if (program.u_max.size() > 0) file["u_max"] = columns_or_one(program.u_max);
-  if (program.gamma_max.size() > 0) file["gamma_max"] = numbers(program.gamma_max);
+  file["Q"] = triplets_json(program.Q);
+  file["R"] = triplets_json(program.R);
+  file["Qf"] = triplets_json(program.Qf);
+  file["x0"] = numbers_json(program.x0);
+  file["x_goal"] = columns_or_one_json(program.x_goal);
+  if (program.x_min.size() > 0) file["x_min"] = numbers_json(program.x_min);
+  if (program.x_max.size() > 0) file["x_max"] = numbers_json(program.x_max);
+  if (program.x_price.size() > 0) file["x_price"] = numbers_json(program.x_price);
+  if (program.u_min.size() > 0) file["u_min"] = columns_or_one_json(program.u_min);
+  if (program.u_max.size() > 0) file["u_max"] = columns_or_one_json(program.u_max);
+  if (program.gamma_max.size() > 0) file["gamma_max"] = numbers_json(program.gamma_max);
   write_text(path, to_text(file));
 }
 
 double LcsAnswer::scale() const {
-  return has_incumbent ? std::max({1.0, largest(point.x), largest(point.u), largest(point.gamma)}) : 1.0;
+  return has_incumbent ? std::max({1.0, largest_size(point.x), largest_size(point.u), largest_size(point.gamma)}) : 1.0;
 }
 
 std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer) {
@@ -243,17 +206,15 @@ std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer)
   solvers::lcs::LcsCertificate certificate{
       .dynamics = kInfinity, .primal = kInfinity, .complementarity = kInfinity, .cost = kInfinity};
   if (any) certificate = answer.certificate;
-  Json out{{"name", file.name}, {"kind", "lcs_mpc"}, {"status", std::string(solvers::to_string(answer.status))}};
-  out["message"] = std::string(lcs_sentence(answer));
-  out["time_s"] = json_number(answer.time_s);
-  out["iterations"] = answer.iterations;
-  out["residuals"] = {{"scaled", residuals(certificate, answer.scale())}, {"absolute", residuals(certificate, 1)}};
+  Json out = result_head(file.name, "lcs_mpc", answer.status, lcs_sentence(answer), answer.time_s, answer.iterations);
+  out["residuals"] = {{"scaled", scaled_residuals(certificate, answer.scale())},
+                      {"absolute", scaled_residuals(certificate, 1)}};
   Json solution{{"cost", json_number(any ? answer.cost : kInfinity)},
                 {"bound", json_number(answer.bound)},
                 {"gap", json_number(answer.gap)}};
-  solution["x"] = any ? columns(answer.point.x) : Json(nullptr);
-  solution["u"] = any ? columns(answer.point.u) : Json(nullptr);
-  solution["gamma"] = any ? columns(answer.point.gamma) : Json(nullptr);
+  solution["x"] = any ? columns_json(answer.point.x) : Json(nullptr);
+  solution["u"] = any ? columns_json(answer.point.u) : Json(nullptr);
+  solution["gamma"] = any ? columns_json(answer.point.gamma) : Json(nullptr);
   solution["nodes"] = answer.nodes;
   out["solution"] = std::move(solution);
   out["solver"] = "bnb";

@@ -11,7 +11,9 @@
 #include <tuple>
 
 #include "deft/core/index.hpp"
+#include "deft/core/infinity.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/io/problems/problem_json.hpp"
 #include "deft/io/scene/scene_file_shapes.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
@@ -29,15 +31,9 @@ using Eigen::Vector3d;
 using Json = nlohmann::ordered_json;
 
 constexpr int kMaxBodies = 4096;
-constexpr double kSymmetricRounding = 1e-9;   // relative to the largest entry: averaged silently
-constexpr double kSymmetricTolerated = 1e-6;  // averaged with a note
-constexpr double kTriangle = 1e-9;            // relative: rounding of the principal moments of a flat body
-constexpr double kCentred = 1e-9;             // relative: how far a solid's centroid may be from the body's origin
-
-Vector3d vector(const JsonField& field, const char* meaning = "x, y, z") {
-  const std::vector<double> v = field.numbers(3, meaning);
-  return {v[0], v[1], v[2]};
-}
+constexpr double kDefinite = 1e-15;  // the smallest principal moment over the largest: less is not positive definite
+constexpr double kTriangle = 1e-9;   // relative: rounding of the principal moments of a flat body
+constexpr double kCentred = 1e-9;    // relative: how far a solid's centroid may be from the body's origin
 
 /// [angular; linear].
 std::pair<Vector3d, Vector3d> six(const JsonField& field) {
@@ -51,11 +47,10 @@ Matrix3d read_inertia_matrix(const JsonField& field) {
   if (!field.is_list()) {
     const SparseMatrix given = read_matrix(field, 3, 3);
     if (given.rows != 3) field.at("rows").integer(3, 3);
-    for (const MatrixEntry& entry : given.entries) I(entry.row, entry.col) = entry.value;
-    return I;
+    return dense(given);
   }
   if (field.list_size() == 3 && field.element(0).is_list()) {
-    for (std::size_t i = 0; i < 3; ++i) I.row(static_cast<Eigen::Index>(i)) = vector(field.element(i), "a row");
+    for (std::size_t i = 0; i < 3; ++i) I.row(static_cast<Eigen::Index>(i)) = read_vector(field.element(i), 3, "a row");
     return I;
   }
   const std::vector<double> v = field.numbers();
@@ -78,18 +73,9 @@ Matrix3d read_inertia(const JsonField& field, const std::string& name, std::vect
   const Matrix3d I = read_inertia_matrix(field);
   const double scale = I.cwiseAbs().maxCoeff();
   if (!(scale > 0)) field.fail("must be positive definite, found zero");
-  const double relative = (I / scale - I.transpose() / scale).cwiseAbs().maxCoeff();
-  if (!(relative <= kSymmetricTolerated))
-    field.fail(
-        fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} "
-                    "would be averaged)",
-                    relative, kSymmetricTolerated));
-  if (relative > kSymmetricRounding)
-    notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one",
-                                name, relative));
-  const Matrix3d symmetric = 0.5 * I + 0.5 * I.transpose();
+  const Matrix3d symmetric = symmetrised(I, field, name, notes);
   const Vector3d moments = scale * symmetric_eigenvalues(Matrix3d(symmetric / scale));
-  if (!(moments(0) > 1e-15 * moments(2)))
+  if (!(moments(0) > kDefinite * moments(2)))
     field.fail(fmt::format("must be positive definite; its principal moments are {:.6g}, {:.6g}, {:.6g}", moments(0),
                            moments(1), moments(2)));
   if (moments(0) + moments(1) < (1 - kTriangle) * moments(2)) {
@@ -131,6 +117,7 @@ Matrix3d solid_inertia_of(const JsonField& body, const std::vector<PatchShape>& 
   return I;
 }
 
+/// Of a fixed body: the velocity or impulse, if given, is zero.
 void check_at_rest(const JsonField& body, const char* key) {
   const auto field = body.find(key);
   if (!field) return;
@@ -195,7 +182,8 @@ PatchProblemPair read_pair(const JsonField& field, const PatchProblem& problem) 
   return out;
 }
 
-Json list(std::initializer_list<Eigen::Ref<const Eigen::VectorXd>> parts) {
+/// One list of all numbers.
+Json joined(std::initializer_list<Eigen::Ref<const Eigen::VectorXd>> parts) {
   Json out = Json::array();
   for (const auto& part : parts)
     for (const double x : part) out.push_back(json_number(x + 0.0));  // no −0
@@ -215,22 +203,23 @@ void require_finite(const PatchProblem& problem) {
     throw std::invalid_argument("write_patch_problem: a number is not finite, which a problem file cannot hold");
 }
 
-constexpr std::array<const char*, 4> kKinds{"none", "point", "line", "surface"};
-constexpr std::array<const char*, 3> kStates{"open", "stick", "slip"};
+constexpr std::array<const char*, 4> kContactKinds{"none", "point", "line", "surface"};
+constexpr std::array<const char*, 3> kContactStates{"open", "stick", "slip"};
 
+/// One contact point of the result; README.md.
 Json contact_json(const dynamics::PatchProblemContact& found) {
   const dynamics::PatchContact& c = found.contact;
   const Vector3d force = c.p_n * c.n_W + c.p_f(0) * c.t_W + c.p_f(1) * c.o_W, torque = c.p_f(2) * c.n_W;
-  Json out{{"point", list({c.point_W})},
-           {"normal", list({c.n_W})},
-           {"tangents", Json::array({list({c.t_W}), list({c.o_W})})}};
-  out["wrench"] = list({Eigen::Vector4d(c.p_n, c.p_f(0), c.p_f(1), c.p_f(2))});
-  out["impulse_W"] = list({force});
-  out["angular_impulse_W"] = list({torque});
-  out["kind"] = kKinds[to_size(found.kind)];
-  out["state"] = kStates[to_size(found.state)];
+  Json out{{"point", joined({c.point_W})},
+           {"normal", joined({c.n_W})},
+           {"tangents", Json::array({joined({c.t_W}), joined({c.o_W})})}};
+  out["wrench"] = joined({Eigen::Vector4d(c.p_n, c.p_f(0), c.p_f(1), c.p_f(2))});
+  out["impulse_W"] = joined({force});
+  out["angular_impulse_W"] = joined({torque});
+  out["kind"] = kContactKinds[to_size(found.kind)];
+  out["state"] = kContactStates[to_size(found.state)];
   out["gap"] = json_number(c.gap);
-  out["slip"] = list({c.slip});
+  out["slip"] = joined({c.slip});
   return out;
 }
 
@@ -241,9 +230,9 @@ PatchProblem read_patch_problem(const JsonField& root, std::vector<std::string>&
   const JsonField h = root.at("h");
   out.h = h.number();
   if (!(out.h > 0)) h.fail(fmt::format("must be positive, found {}", out.h));
-  out.gravity_W = vector(root.at("gravity"));
+  out.gravity_W = read_vector(root.at("gravity"), 3, kCoordinates);
   if (const auto axis = root.find("ellipsoid_axis")) {
-    out.ellipsoid_axis = vector(*axis);
+    out.ellipsoid_axis = read_vector(*axis, 3, kCoordinates);
     const double length = out.ellipsoid_axis.stableNorm();
     if (!(length > 0)) axis->fail("must not be zero");
     out.ellipsoid_axis /= length;
@@ -270,10 +259,10 @@ PatchProblem read_patch_problem(const JsonField& root, std::vector<std::string>&
 void write_patch_problem(const std::string& path, const std::string& name, const std::string& source,
                          const PatchProblem& problem) {
   require_finite(problem);
-  Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", "ecp"}, {"name", name}, {"source", source}};
+  Json file = problem_head("ecp", name, source);
   file["h"] = problem.h;
-  file["gravity"] = list({problem.gravity_W});
-  if (problem.ellipsoid_axis != Vector3d::UnitX()) file["ellipsoid_axis"] = list({problem.ellipsoid_axis});
+  file["gravity"] = joined({problem.gravity_W});
+  if (problem.ellipsoid_axis != Vector3d::UnitX()) file["ellipsoid_axis"] = joined({problem.ellipsoid_axis});
   file["bodies"] = Json::array();
   for (const PatchProblemBody& body : problem.bodies) {
     Json one{{"shape", patch_shapes_json(body.shapes)}};
@@ -281,9 +270,9 @@ void write_patch_problem(const std::string& path, const std::string& name, const
     one["mass"] = moves ? Json(body.mass) : Json(nullptr);
     const Matrix3d& I = body.I_BCm_B;
     one["inertia"] = moves ? Json{I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)} : Json(nullptr);
-    one["q"] = list({body.start.quat_wxyz, body.start.p_WC});
-    one["nu"] = list({body.start.omega_W, body.start.v_WC});
-    one["p_app"] = list({body.impulse.angular_W, body.impulse.linear_W});
+    one["q"] = joined({body.start.quat_wxyz, body.start.p_WC});
+    one["nu"] = joined({body.start.omega_W, body.start.v_WC});
+    one["p_app"] = joined({body.impulse.angular_W, body.impulse.linear_W});
     file["bodies"].push_back(std::move(one));
   }
   file["pairs"] = Json::array();
@@ -306,17 +295,10 @@ std::string_view patch_sentence(solvers::Status status) {
 
 std::string patch_result_json(const PatchProblemFile& file, const dynamics::PatchAnswer& answer, double time_s) {
   const bool usable = solvers::usable(answer.status);
-  Json out{{"name", file.name},
-           {"kind", "ecp"},
-           {"status", std::string(solvers::to_string(answer.status))},
-           {"message", std::string(patch_sentence(answer.status))}};
-  out["time_s"] = json_number(time_s);
-  out["iterations"] = answer.iterations;
+  Json out = result_head(file.name, "ecp", answer.status, patch_sentence(answer.status), time_s, answer.iterations);
   const auto residuals = [&](double stationarity, double primal, double complementarity) {
-    return usable ? Json{{"stationarity", json_number(stationarity)},
-                         {"primal", json_number(primal)},
-                         {"complementarity", json_number(complementarity)}}
-                  : Json{{"stationarity", "inf"}, {"primal", "inf"}, {"complementarity", "inf"}};
+    return usable ? residuals_json(stationarity, primal, complementarity)
+                  : residuals_json(kInfinity, kInfinity, kInfinity);
   };
   const solvers::contact::Certificate& c = answer.certificate;
   out["residuals"] = {{"scaled", residuals(c.stationarity, c.primal, c.complementarity)},
@@ -325,8 +307,8 @@ std::string patch_result_json(const PatchProblemFile& file, const dynamics::Patc
   if (usable) {
     for (const char* key : {"nu", "q", "pairs"}) solution[key] = Json::array();
     for (const dynamics::PatchState& s : answer.end) {
-      solution["nu"].push_back(list({s.omega_W, s.v_WC}));
-      solution["q"].push_back(list({s.quat_wxyz, s.p_WC}));
+      solution["nu"].push_back(joined({s.omega_W, s.v_WC}));
+      solution["q"].push_back(joined({s.quat_wxyz, s.p_WC}));
     }
     for (const dynamics::PatchProblemContact& contact : answer.contacts)
       solution["pairs"].push_back(contact_json(contact));

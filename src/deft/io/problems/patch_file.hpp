@@ -10,6 +10,8 @@
 
 namespace deft::io {
 
+inline constexpr const char* kCoordinates = "x, y, z";  // why a list has three numbers, for messages
+
 /// The step of a file whose head is checked; an inertia that is symmetric to 1e-6 is averaged with a note. What only
 /// building the shapes can tell (a hull without volume, a polygon that is not convex) is left to the solver, with the
 /// shape's place. @throws InputError naming the field, the value and the valid choices.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "deft/io/problems/patch_file.hpp"
+#include "deft/io/text/json_matrix.hpp"
 
 namespace deft::io {
 namespace {
@@ -27,25 +28,22 @@ double positive(const JsonField& field) {
   return value;
 }
 
-Vector3d vector(const JsonField& field) {
-  const std::vector<double> v = field.numbers(3, "x, y, z");
-  return {v[0], v[1], v[2]};
-}
-
 Vector3d positive_vector(const JsonField& field) {
-  const Vector3d v = vector(field);
+  const Vector3d v = read_vector(field, 3, kCoordinates);
   for (std::size_t k = 0; k < 3; ++k) positive(field.element(k));
   return v;
 }
 
+/// Solid where normal·x ≤ offset, the normal made unit.
 multibody::HalfSpaceSpec half_space(const JsonField& field) {
-  const Vector3d normal = vector(field.at("normal"));
+  const Vector3d normal = read_vector(field.at("normal"), 3, kCoordinates);
   const auto offset = field.find("offset");
   const double length = normal.stableNorm();
   if (!(length > 0)) field.at("normal").fail("must not be zero");
   return {normal / length, (offset ? offset->number() : 0.0) / length};
 }
 
+/// Corners come out counter-clockwise.
 multibody::PrismSpec prism(const JsonField& field) {
   const JsonField list = field.at("vertices");
   multibody::PrismSpec out{{}, positive(field.at("height"))};
@@ -67,12 +65,13 @@ multibody::PrismSpec prism(const JsonField& field) {
 std::vector<Vector3d> polytope(const JsonField& field) {
   const JsonField list = field.at("vertices");
   std::vector<Vector3d> out;
-  for (std::size_t i = 0; i < list.list_size(); ++i) out.push_back(vector(list.element(i)));
+  for (std::size_t i = 0; i < list.list_size(); ++i) out.emplace_back(read_vector(list.element(i), 3, kCoordinates));
   if (out.size() < 4) list.fail(fmt::format("has {} points, needs at least 4", out.size()));
   return out;
 }
 
-PatchShape read_shape(const JsonField& field) {
+/// One shape by its kind, with an optional pose.
+PatchShape read_patch_shape(const JsonField& field) {
   PatchShape out;
   out.where = {field.place(), 0, 0};
   std::string word;
@@ -105,7 +104,8 @@ PatchShape read_shape(const JsonField& field) {
   return out;
 }
 
-Json list(const auto& values) {
+/// A list of numbers, which must be finite.
+Json shape_numbers(const auto& values) {
   Json out = Json::array();
   for (const double x : values) {
     if (!std::isfinite(x)) throw std::invalid_argument("write_patch_problem: a number of a shape is not finite");
@@ -117,19 +117,22 @@ Json list(const auto& values) {
 template <class Point>
 Json points(const std::vector<Point>& values) {
   Json out = Json::array();
-  for (const Point& p : values) out.push_back(list(p));
+  for (const Point& p : values) out.push_back(shape_numbers(p));
   return out;
 }
 
+/// A shape as JSON, by its kind.
 struct ShapeJson {
   Json operator()(const multibody::SphereSpec& s) const { return {{"sphere", {{"radius", s.radius}}}}; }
-  Json operator()(const multibody::BoxSpec& s) const { return {{"box", {{"size", list(s.size)}}}}; }
+  Json operator()(const multibody::BoxSpec& s) const { return {{"box", {{"size", shape_numbers(s.size)}}}}; }
   Json operator()(const multibody::CylinderSpec& s) const {
     return {{"cylinder", {{"radius", s.radius}, {"length", s.length}}}};
   }
-  Json operator()(const multibody::EllipsoidSpec& s) const { return {{"ellipsoid", {{"radii", list(s.radii)}}}}; }
+  Json operator()(const multibody::EllipsoidSpec& s) const {
+    return {{"ellipsoid", {{"radii", shape_numbers(s.radii)}}}};
+  }
   Json operator()(const multibody::HalfSpaceSpec& s) const {
-    return {{"half_space", {{"normal", list(s.normal)}, {"offset", s.offset}}}};
+    return {{"half_space", {{"normal", shape_numbers(s.normal)}, {"offset", s.offset}}}};
   }
   Json operator()(const multibody::PrismSpec& s) const {
     return {{"prism", {{"vertices", points(s.vertices)}, {"height", s.height}}}};
@@ -159,8 +162,8 @@ dynamics::PatchState read_patch_pose(const JsonField& field) {
 
 std::vector<PatchShape> read_patch_shapes(const JsonField& field) {
   std::vector<PatchShape> out;
-  if (!field.is_list()) return {read_shape(field)};
-  for (std::size_t i = 0; i < field.list_size(); ++i) out.push_back(read_shape(field.element(i)));
+  if (!field.is_list()) return {read_patch_shape(field)};
+  for (std::size_t i = 0; i < field.list_size(); ++i) out.push_back(read_patch_shape(field.element(i)));
   return out;
 }
 
@@ -172,7 +175,7 @@ nlohmann::ordered_json patch_shapes_json(const std::vector<PatchShape>& shapes) 
     if (!shape.X_CG.isApprox(RigidTransform::Identity(), 0)) {
       const Eigen::Vector4d q = quat_wxyz_from_rotation(shape.X_CG.linear());
       const Vector3d p = shape.X_CG.translation();
-      one["pose"] = list(std::array{q(0), q(1), q(2), q(3), p(0), p(1), p(2)});
+      one["pose"] = shape_numbers(std::array{q(0), q(1), q(2), q(3), p(0), p(1), p(2)});
     }
     all.push_back(std::move(one));
   }

@@ -28,7 +28,7 @@ using solvers::contact::FrictionModel;
 
 constexpr int kMaxIndex = 1 << 30;
 constexpr int kMaxRays = 4096;
-const std::vector<std::string> kKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
+const std::vector<std::string> kFileKinds{"contact", "delassus", "lcp", "mcp", "lcs_mpc", "ecp"};
 
 /// "000.json.gz" → "000".
 std::string stem(const std::string& path) {
@@ -46,14 +46,15 @@ std::uint64_t identity(const std::string& label) {
   return hash;
 }
 
+/// The kind of a file whose format and version are right.
 std::string checked_kind(const JsonField& root) {
   const JsonField format = root.at("format");
   if (format.text() != "deft-problem") format.fail(fmt::format("is '{}', needs 'deft-problem'", format.text()));
   root.at("version").integer(1, 1);
   const JsonField kind = root.at("kind");
   const std::string word = kind.text();
-  if (std::find(kKinds.begin(), kKinds.end(), word) == kKinds.end())
-    kind.fail(fmt::format("unknown kind '{}'{}", word, did_you_mean(word, kKinds)));
+  if (std::find(kFileKinds.begin(), kFileKinds.end(), word) == kFileKinds.end())
+    kind.fail(fmt::format("unknown kind '{}'{}", word, did_you_mean(word, kFileKinds)));
   return word;
 }
 
@@ -119,6 +120,7 @@ void read_contact(const JsonField& field, LabelCounts& seen, ContactProgram& pro
   program.contacts.push_back(law);
 }
 
+/// `model`, `kappa`, `hard`.
 void read_model(const JsonField& root, ContactProgram& program) {
   const JsonField model = root.at("model");
   const std::string word = model.text();
@@ -146,7 +148,8 @@ void read_rays(const JsonField& root, ContactProgram& program, std::vector<std::
   }
 }
 
-void read_bounds(const JsonField& field, ContactProgram& program) {
+/// `bounds`: of the motion δ.
+void read_motion_bounds(const JsonField& field, ContactProgram& program) {
   const auto side = [&](const char* key, double none) {
     Eigen::VectorXd values = Eigen::VectorXd::Constant(program.nv, none);
     if (const auto list = field.find(key)) {
@@ -163,6 +166,7 @@ void read_bounds(const JsonField& field, ContactProgram& program) {
   program.upper = side("upper", std::numeric_limits<double>::infinity());
 }
 
+/// Linear constraints: a matrix [m × nv] and m right-hand sides.
 void read_linear(const JsonField& field, const char* matrix_key, const char* rhs_key, int nv,
                  solvers::contact::LinearRows& linear) {
   const SparseMatrix matrix = read_matrix(field.at(matrix_key), kMaxIndex, nv);
@@ -178,10 +182,7 @@ void read_linear(const JsonField& field, const char* matrix_key, const char* rhs
   }
 }
 
-}  // namespace
-
-namespace {
-
+/// An empty file with its name and source.
 template <class File>
 File named(const JsonField& root, const std::string& path) {
   File file;
@@ -196,8 +197,7 @@ ContactProblemFile read_contact_file(const JsonField& root, const std::string& p
   auto file = named<ContactProblemFile>(root, path);
   ContactProgram& program = file.program;
   program.nv = root.at("nv").integer(0, kMaxIndex);
-  const std::vector<double> b = root.at("b").numbers(to_size(program.nv), "nv");
-  program.b = Eigen::Map<const Eigen::VectorXd>(b.data(), program.nv);
+  program.b = read_vector(root.at("b"), program.nv, "nv");
   program.Q = read_symmetric(root, "Q", program.nv, file.notes);
   if (root.find("masses_blocks")) program.masses = read_symmetric(root, "masses", program.nv, file.notes);
 
@@ -207,7 +207,7 @@ ContactProblemFile read_contact_file(const JsonField& root, const std::string& p
   LabelCounts seen;
   for (std::size_t i = 0; i < contacts.list_size(); ++i) read_contact(contacts.element(i), seen, program);
   read_rays(root, program, file.notes);
-  if (const auto bounds = root.find("bounds")) read_bounds(*bounds, program);
+  if (const auto bounds = root.find("bounds")) read_motion_bounds(*bounds, program);
   if (const auto linear = root.find("linear")) read_linear(*linear, "G", "g", program.nv, program.linear);
   if (const auto equality = root.find("equality")) read_linear(*equality, "A", "a", program.nv, program.equality);
   return file;

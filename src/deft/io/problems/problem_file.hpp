@@ -1,5 +1,5 @@
 #pragma once
-// Problem files (the waist on disk): read, write, and print results. JSON, optionally gzip.
+// Problem files: one program as data. Reading, writing, results. JSON, optionally gzip.
 
 #include <cstdint>
 #include <limits>
@@ -20,37 +20,37 @@ namespace deft::io {
 
 /// A problem file of kind `contact`, read and checked.
 struct ContactProblemFile {
-  std::string name, source;
-  solvers::contact::ContactProgram program;
-  std::vector<std::string> notes;  // what was tolerated, for example a symmetrised Q
+  std::string name, source;                  // name: the file's stem if it says none; source: where the problem is from
+  solvers::contact::ContactProgram program;  // checked
+  std::vector<std::string> notes;            // what was tolerated, for example a symmetrised Q
 };
 
 /// A problem file of kind `delassus`, read and checked.
 struct DelassusProblemFile {
-  std::string name, source;
-  solvers::force_space::DelassusProgram program;
-  std::vector<std::string> notes;
+  std::string name, source;                       // as in ContactProblemFile
+  solvers::force_space::DelassusProgram program;  // checked; W symmetric
+  std::vector<std::string> notes;                 // what was tolerated
 };
 
 /// A problem file of kind `lcp` or `mcp`, read and checked.
 struct ComplementarityProblemFile {
-  std::string name, source, kind;
-  solvers::lcp::ComplementarityProgram program;
-  std::vector<std::string> notes;
+  std::string name, source, kind;                // kind: lcp or mcp
+  solvers::lcp::ComplementarityProgram program;  // free indices ascend
+  std::vector<std::string> notes;                // what was tolerated
 };
 
 /// A problem file of kind `lcs_mpc`, read and checked.
 struct LcsProblemFile {
-  std::string name, source;
-  solvers::lcs::LcsMpcProgram program;
-  std::vector<std::string> notes;
+  std::string name, source;             // as in ContactProblemFile
+  solvers::lcs::LcsMpcProgram program;  // weights symmetric
+  std::vector<std::string> notes;       // what was tolerated
 };
 
 /// A problem file of kind `ecp`, read and checked.
 struct PatchProblemFile {
-  std::string name, source;
-  dynamics::PatchProblem problem;
-  std::vector<std::string> notes;
+  std::string name, source;        // as in ContactProblemFile
+  dynamics::PatchProblem problem;  // checked, but for what only building the shapes shows
+  std::vector<std::string> notes;  // what was tolerated
 };
 
 /// A problem file of any kind.
@@ -62,12 +62,14 @@ using ProblemFile =
 ProblemFile read_problem(const std::string& path);
 /// Reads a file of kind `contact`, and no other. @throws as read_problem.
 ContactProblemFile read_contact_problem(const std::string& path);
-/// Writes a program in full precision (17 digits); `.gz` compresses. Body names and labels are optional (empty = left
-/// out).
+/// Names for the contacts of a file; lists may be shorter than the contacts.
 struct ContactLabels {
-  std::vector<std::pair<std::string, std::string>> bodies;
-  std::vector<std::string> labels;
+  std::vector<std::pair<std::string, std::string>> bodies;  // of each contact, a and b
+  std::vector<std::string> labels;                          // identifies a contact along a sequence; empty: left out
 };
+/// Writes a program in full precision (numbers read back to the same doubles); `.gz` compresses.
+/// @throws std::invalid_argument for numbers that are not finite, bounds and an infinite kappa apart;
+/// std::runtime_error if the file cannot be written, as the writers below.
 void write_contact_problem(const std::string& path, const std::string& name, const std::string& source,
                            const solvers::contact::ContactProgram& program, const ContactLabels& labels);
 
@@ -87,8 +89,8 @@ void write_lcs_problem(const std::string& path, const std::string& name, const s
 void write_patch_problem(const std::string& path, const std::string& name, const std::string& source,
                          const dynamics::PatchProblem& problem);
 
-/// The result object of problem_files: name, kind, status, time, iterations, residuals, solution, solver. Infinite
-/// numbers as strings.
+/// The result of a problem file as one line of JSON: name, kind, status, message, time [s], iterations, residuals,
+/// energy [J], solution, solver, notes. Infinite numbers are strings.
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
                                 const solvers::contact::Certificate& certificate,
                                 const solvers::contact::ContactSolution& solution, std::string_view solver);
@@ -104,28 +106,28 @@ std::string complementarity_result_json(const ComplementarityProblemFile& file, 
                                         const solvers::lcp::ComplementaritySolution& solution, std::string_view solver);
 /// What was found for a control problem; without an incumbent its point and certificate mean nothing.
 struct LcsAnswer {
-  solvers::Status status = solvers::Status::kNumericalFailure;
-  bool has_incumbent = false;
-  solvers::lcs::LcsTrajectory point;
-  solvers::lcs::LcsCertificate certificate;
-  double cost = std::numeric_limits<double>::infinity();
-  double bound = -std::numeric_limits<double>::infinity();  // no trajectory costs less
-  double gap = std::numeric_limits<double>::infinity();     // relative
-  std::int64_t nodes = 0, iterations = 0;
-  double time_s = 0;
+  solvers::Status status = solvers::Status::kNumericalFailure;  // how the search ended
+  bool has_incumbent = false;                                   // a trajectory was found
+  solvers::lcs::LcsTrajectory point;                            // the best one
+  solvers::lcs::LcsCertificate certificate;                     // its absolute residuals
+  double cost = std::numeric_limits<double>::infinity();        // of the best trajectory
+  double bound = -std::numeric_limits<double>::infinity();      // no trajectory costs less
+  double gap = std::numeric_limits<double>::infinity();         // relative
+  std::int64_t nodes = 0, iterations = 0;                       // of the search; changes of active sets
+  double time_s = 0;                                            // [s]
 
   /// The largest entry of the point, at least 1: what scaled residuals are relative to.
   double scale() const;
 };
 /// One sentence for people about the outcome of a control problem.
 std::string_view lcs_sentence(const LcsAnswer& answer);
-/// The same for kind `lcs_mpc`; the solution is `cost`, `bound`, `gap`, `x`, `u`, `gamma` (a list per step; null
+/// The result for kind `lcs_mpc`; the solution is `cost`, `bound`, `gap`, `x`, `u`, `gamma` (a list per step; null
 /// without an incumbent) and `nodes`. Scaled residuals are the absolute ones over the largest entry of the trajectory,
 /// at least 1.
 std::string lcs_result_json(const LcsProblemFile& file, const LcsAnswer& answer);
 /// One sentence for people about the outcome of a step of kind `ecp`.
 std::string_view patch_sentence(solvers::Status status);
-/// The same for kind `ecp`; the solution is `nu`, `q` (a list per body) and `pairs`, all null where the step failed.
+/// The result for kind `ecp`; the solution is `nu`, `q` (a list per body) and `pairs`, all null where the step failed.
 /// Absolute residuals: impulses [N s], penetration [m], p_n |gap| [J s].
 std::string patch_result_json(const PatchProblemFile& file, const dynamics::PatchAnswer& answer, double time_s);
 

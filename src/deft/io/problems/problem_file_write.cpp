@@ -10,6 +10,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/io/problems/problem_json.hpp"
 #include "deft/io/text/json_text.hpp"
 
 namespace deft::io {
@@ -28,18 +29,14 @@ double finite(double value, const char* what) {
   return value;
 }
 
-Json list(std::span<const double> values, const char* what) {
+/// A list of numbers, which must be finite.
+Json finite_numbers(std::span<const double> values, const char* what) {
   Json result = Json::array();
   for (const double value : values) result.push_back(finite(value, what));
   return result;
 }
 
-Json numbers(const Eigen::VectorXd& values) {
-  Json result = Json::array();
-  for (const double value : values) result.push_back(json_number(value));
-  return result;
-}
-
+/// `{cols, vals}` of row r of a block.
 Json row(const RowBlocks& rows, int block, int r, const char* what) {
   Json cols = Json::array(), vals = Json::array();
   const RowBlocks::ConstBlock values = rows.block(block);
@@ -52,17 +49,19 @@ Json row(const RowBlocks& rows, int block, int r, const char* what) {
   return {{"cols", cols}, {"vals", vals}};
 }
 
+/// A list of {start, size, data}, row by row.
 Json blocks(const BlockDiagonal& matrix, const char* what) {
   Json result = Json::array();
   for (int k = 0; k < matrix.num_blocks(); ++k) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> data = matrix.block(k);
     result.push_back({{"start", matrix.start(k)},
                       {"size", matrix.size(k)},
-                      {"data", list({data.data(), to_size(data.size())}, what)}});
+                      {"data", finite_numbers({data.data(), to_size(data.size())}, what)}});
   }
   return result;
 }
 
+/// The law and the rows of contact i.
 Json contact(const ContactProgram& program, int i) {
   const ContactLaw& law = program.contacts[i];
   Json result{{"gap", finite(law.gap, "a gap")},
@@ -79,16 +78,16 @@ Json contact(const ContactProgram& program, int i) {
   }
   if (law.cone) result["cone"] = true;
   if (is_cone(program, i) && law.ellipsoid != std::array<double, 3>{1, 1, 1})
-    result["ellipsoid"] = list(law.ellipsoid, "an ellipsoid");
+    result["ellipsoid"] = finite_numbers(law.ellipsoid, "an ellipsoid");
   const std::span<const double> offset(law.offset.data(), law.frictionless ? 0 : to_size(tangential));
   if (std::any_of(offset.begin(), offset.end(), [](double o) { return o != 0; }))
-    result["offset"] = list(offset, "an offset");
+    result["offset"] = finite_numbers(offset, "an offset");
   if (law.compliance != 0) result["compliance"] = finite(law.compliance, "a compliance");
   return result;
 }
 
 /// `{rows, cols, triplets}` of many sparse rows.
-Json triplets(const solvers::contact::LinearRows& linear, int nv, const char* what) {
+Json linear_triplets(const solvers::contact::LinearRows& linear, int nv, const char* what) {
   Json entries = Json::array();
   for (int i = 0; i < linear.rows.size(); ++i) {
     const auto cols = linear.rows.cols(i);
@@ -99,6 +98,7 @@ Json triplets(const solvers::contact::LinearRows& linear, int nv, const char* wh
   return {{"rows", linear.rows.size()}, {"cols", nv}, {"triplets", entries}};
 }
 
+/// The force of each contact by its rows.
 Json forces(const ContactProgram& program, const solvers::contact::ContactSolution& solution) {
   Json result = Json::array();
   for (std::size_t i = 0; i < solution.force.size(); ++i) {
@@ -111,6 +111,7 @@ Json forces(const ContactProgram& program, const solvers::contact::ContactSoluti
   return result;
 }
 
+/// ½δᵀQδ + bᵀδ [J]; not-a-number without a motion.
 double energy(const ContactProgram& program, const Eigen::VectorXd& delta) {
   if (delta.size() != program.nv) return std::nan("");
   double value = program.b.dot(delta);
@@ -125,10 +126,10 @@ double energy(const ContactProgram& program, const Eigen::VectorXd& delta) {
 
 void write_contact_problem(const std::string& path, const std::string& name, const std::string& source,
                            const ContactProgram& program, const ContactLabels& labels) {
-  Json file{{"format", "deft-problem"}, {"version", 1}, {"kind", "contact"}, {"name", name}, {"source", source}};
+  Json file = problem_head("contact", name, source);
   file["nv"] = program.nv;
   file["Q_blocks"] = blocks(program.Q, "an entry of Q");
-  file["b"] = list({program.b.data(), to_size(program.b.size())}, "an entry of b");
+  file["b"] = finite_numbers({program.b.data(), to_size(program.b.size())}, "an entry of b");
   Json contacts = Json::array();
   for (std::size_t i = 0; i < program.contacts.size(); ++i) {
     Json entry = contact(program, static_cast<int>(i));
@@ -140,48 +141,36 @@ void write_contact_problem(const std::string& path, const std::string& name, con
   file["model"] = program.model == FrictionModel::kCone ? "cone" : "pyramid";
   if (program.model == FrictionModel::kPyramid) file["rays"] = program.rays;
   file["kappa"] = std::isinf(program.kappa) ? Json(nullptr) : Json(finite(program.kappa, "kappa"));
-  if (program.lower.size() > 0) file["bounds"] = {{"lower", numbers(program.lower)}, {"upper", numbers(program.upper)}};
+  if (program.lower.size() > 0)
+    file["bounds"] = {{"lower", numbers_json(program.lower)}, {"upper", numbers_json(program.upper)}};
   if (program.linear.rows.size() > 0)
-    file["linear"] = {{"G", triplets(program.linear, program.nv, "an entry of G")},
-                      {"g", list(program.linear.rhs, "an entry of g")}};
+    file["linear"] = {{"G", linear_triplets(program.linear, program.nv, "an entry of G")},
+                      {"g", finite_numbers(program.linear.rhs, "an entry of g")}};
   if (program.equality.rows.size() > 0)
-    file["equality"] = {{"A", triplets(program.equality, program.nv, "an entry of A")},
-                        {"a", list(program.equality.rhs, "an entry of a")}};
+    file["equality"] = {{"A", linear_triplets(program.equality, program.nv, "an entry of A")},
+                        {"a", finite_numbers(program.equality.rhs, "an entry of a")}};
   if (program.hard) file["hard"] = true;
   if (program.masses.num_blocks() > 0) file["masses_blocks"] = blocks(program.masses, "a mass");
   write_text(path, to_text(file));
 }
 
-namespace {
-
-Json residuals(double stationarity, double primal, double complementarity) {
-  return {{"stationarity", json_number(stationarity)},
-          {"primal", json_number(primal)},
-          {"complementarity", json_number(complementarity)}};
-}
-
-}  // namespace
-
 std::string contact_result_json(const ContactProblemFile& file, solvers::Status status, double time_s, int iterations,
                                 const solvers::contact::Certificate& certificate,
                                 const solvers::contact::ContactSolution& solution, std::string_view solver) {
-  Json gap = Json::array();
-  for (const double value : solution.gap) gap.push_back(json_number(value));
-  Json answer{{"delta", numbers(solution.delta)}, {"force", forces(file.program, solution)}, {"gap", gap}};
-  answer["bound_multipliers"] = numbers(solution.bound_multipliers);
-  answer["linear_multipliers"] = numbers(solution.linear_multipliers);
-  answer["equality_multipliers"] = numbers(solution.equality_multipliers);
+  Json answer{{"delta", numbers_json(solution.delta)},
+              {"force", forces(file.program, solution)},
+              {"gap", numbers_json(solution.gap)}};
+  answer["bound_multipliers"] = numbers_json(solution.bound_multipliers);
+  answer["linear_multipliers"] = numbers_json(solution.linear_multipliers);
+  answer["equality_multipliers"] = numbers_json(solution.equality_multipliers);
   answer["motion_unique"] = solution.motion_unique;
   answer["forces_unique"] = solution.forces_unique;
-  if (!solvers::usable(status) && solution.proof.size() > 0) answer["proof"] = numbers(solution.proof);
+  if (!solvers::usable(status) && solution.proof.size() > 0) answer["proof"] = numbers_json(solution.proof);
 
-  Json result{{"name", file.name}, {"kind", "contact"}, {"status", std::string(solvers::to_string(status))}};
-  result["message"] = std::string(solvers::sentence(status));
-  result["time_s"] = json_number(time_s);
-  result["iterations"] = iterations;
+  Json result = result_head(file.name, "contact", status, solvers::sentence(status), time_s, iterations);
   result["residuals"] = {
-      {"scaled", residuals(certificate.stationarity, certificate.primal, certificate.complementarity)},
-      {"absolute", residuals(certificate.stationarity_N, certificate.primal_m, certificate.complementarity_J)}};
+      {"scaled", residuals_json(certificate.stationarity, certificate.primal, certificate.complementarity)},
+      {"absolute", residuals_json(certificate.stationarity_N, certificate.primal_m, certificate.complementarity_J)}};
   result["energy"] = json_number(energy(file.program, solution.delta));
   result["E0"] = json_number(certificate.E0_J);
   result["solution"] = std::move(answer);
@@ -193,15 +182,13 @@ std::string contact_result_json(const ContactProblemFile& file, solvers::Status 
 std::string delassus_result_json(const DelassusProblemFile& file, solvers::Status status, double time_s, int iterations,
                                  const solvers::force_space::DelassusCertificate& certificate,
                                  const solvers::force_space::DelassusSolution& solution) {
-  Json result{{"name", file.name}, {"kind", "delassus"}, {"status", std::string(solvers::to_string(status))}};
-  result["message"] = std::string(solvers::sentence(status));
-  result["time_s"] = json_number(time_s);
-  result["iterations"] = iterations;
+  Json result = result_head(file.name, "delassus", status, solvers::sentence(status), time_s, iterations);
   result["residuals"] = {
-      {"scaled", residuals(certificate.stationarity, std::max(certificate.primal, certificate.dual),
-                           certificate.complementarity)},
-      {"absolute", residuals(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
-  result["solution"] = {{"r", numbers(solution.r)}, {"u", numbers(solution.u)}};
+      {"scaled", residuals_json(certificate.stationarity, std::max(certificate.primal, certificate.dual),
+                                certificate.complementarity)},
+      {"absolute",
+       residuals_json(certificate.stationarity_abs, certificate.primal_abs, certificate.complementarity_abs)}};
+  result["solution"] = {{"r", numbers_json(solution.r)}, {"u", numbers_json(solution.u)}};
   result["solver"] = "ipm";
   result["notes"] = file.notes;
   return to_text(result);

@@ -165,6 +165,10 @@ template Values<std::int32_t> read_values(hid_t, const std::string&);
 template Values<std::int64_t> read_values(hid_t, const std::string&);
 template Values<std::uint8_t> read_values(hid_t, const std::string&);
 
+Handle make_group(hid_t file, const std::string& path) {
+  return {H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create " + path};
+}
+
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
   const Handle type = utf8_type();
   const Handle attribute =
@@ -207,6 +211,11 @@ std::vector<std::string> read_texts(hid_t object, const std::string& name) {
     H5free_memory(pointers[i]);
   }
   return texts;
+}
+
+std::string read_text(hid_t object, const std::string& name) {
+  std::vector<std::string> texts = read_texts(object, name);
+  return texts.empty() ? std::string() : std::move(texts[0]);
 }
 
 std::vector<std::int32_t> read_numbers(hid_t object, const std::string& name) {

@@ -15,10 +15,10 @@ namespace deft::io {
 /// One member of a record as a column of the file: values of type Stored, `width` of them per record.
 template <typename Record, typename Stored>
 struct Member {
-  const char* path;
-  int width;
-  void (*get)(const Record&, Stored*);
-  void (*set)(Record&, const Stored*);
+  const char* path;                     // of the dataset
+  int width;                            // numbers per record
+  void (*get)(const Record&, Stored*);  // writes them behind the pointer
+  void (*set)(Record&, const Stored*);  // reads them from there
 };
 
 /// A number.
@@ -62,13 +62,16 @@ void append_columns(const std::vector<Record>& records, const std::array<Member<
   }
 }
 
-/// Fills one member of every record; records beyond the column are cut off. Columns that the file lacks keep the
-/// defaults.
+/// What a column that the file lacks means: its members keep their defaults, or no record is whole.
+enum class Absent { kDefaults, kNoRecords };
+
+/// Fills one member of every record; records beyond the column are cut off.
 template <typename Record, typename Stored, std::size_t N>
-void read_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, std::vector<Record>& records) {
+void read_columns(hid_t file, const std::array<Member<Record, Stored>, N>& members, std::vector<Record>& records,
+                  Absent absent = Absent::kDefaults) {
   for (const auto& member : members) {
     const hdf5::Values<Stored> column = hdf5::read_values<Stored>(file, member.path);
-    if (!column.found) continue;
+    if (!column.found && absent == Absent::kDefaults) continue;
     const auto width = to_size(member.width);
     if (column.data.size() / width < records.size()) records.resize(column.data.size() / width);
     for (std::size_t i = 0; i < records.size(); ++i) member.set(records[i], column.data.data() + i * width);

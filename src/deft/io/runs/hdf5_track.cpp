@@ -1,13 +1,9 @@
 #include "deft/io/runs/hdf5_track.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <utility>
 
-#include "deft/io/runs/hdf5_records.hpp"
 #include "deft/io/runs/hdf5_run.hpp"
 
 namespace deft::io {
@@ -16,13 +12,13 @@ namespace {
 using dynamics::TrackRecord;
 using dynamics::Trajectory;
 
-constexpr std::array kNumbers{
+constexpr std::array kTrackNumbers{
     scalar<TrackRecord, double, &TrackRecord::knot>("/track/knot"),
     scalar<TrackRecord, double, &TrackRecord::position_error_m>("/track/position_error"),
     scalar<TrackRecord, double, &TrackRecord::rotation_error_rad>("/track/rotation_error"),
     scalar<TrackRecord, double, &TrackRecord::period_us>("/track/period_us"),
 };
-constexpr std::array kIndices{
+constexpr std::array kTrackIndices{
     scalar<TrackRecord, std::int32_t, &TrackRecord::status>("/track/status"),
     scalar<TrackRecord, std::int32_t, &TrackRecord::plan>("/track/plan"),
 };
@@ -40,36 +36,29 @@ void TrackRows::add_step(const Trajectory& motion, std::size_t step) {
   measured_q.insert(measured_q.end(), motion.measured_q[step].begin(), motion.measured_q[step].end());
 }
 
-void TrackRows::clear() {
-  records.clear();
-  for (std::vector<double>* column : {&reference_q, &reference_X_WB, &measured_q}) column->clear();
-}
-
 TrackColumns::TrackColumns(hid_t file, const Trajectory& start) {
-  const hdf5::Handle made(H5Gcreate2(file, "/track", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /track");
+  hdf5::make_group(file, "/track");
   hdf5::write_attribute(file, "track_words", start.track_words);
   rows_.emplace_back(file, "/track/reference_q", std::vector<hsize_t>{start.names_q.size()});
   rows_.emplace_back(file, "/track/reference_X_WB", std::vector<hsize_t>{start.names_bodies.size(), 7});
   rows_.emplace_back(file, "/track/measured_q", std::vector<hsize_t>{start.names_q.size()});
-  create_columns(file, kNumbers, numbers_);
-  create_columns(file, kIndices, indices_);
+  create_columns(file, kTrackNumbers, numbers_);
+  create_columns(file, kTrackIndices, indices_);
 }
 
 void TrackColumns::append(const TrackRows& rows) {
   rows_[0].append(rows.reference_q);
   rows_[1].append(rows.reference_X_WB);
   rows_[2].append(rows.measured_q);
-  append_columns(rows.records, kNumbers, numbers_);
-  append_columns(rows.records, kIndices, indices_);
+  append_columns(rows.records, kTrackNumbers, numbers_);
+  append_columns(rows.records, kTrackIndices, indices_);
 }
 
 std::size_t read_tracks(hid_t file, std::size_t states, Trajectory& motion) {
   motion.track_words = hdf5::read_texts(file, "track_words");
   if (motion.track_words.empty()) return states;
   const auto rows = [&](const char* path) {
-    hdf5::Values<double> values = hdf5::read_values<double>(file, path);
-    if (!values.found) throw std::runtime_error(fmt::format("it has track_words and no dataset {}", path));
-    return std::move(values.data);
+    return hdf5::read_required<double>(file, path, "it has track_words and no dataset");
   };
   const std::vector<double> q = rows("/track/reference_q"), X = rows("/track/reference_X_WB"),
                             measured = rows("/track/measured_q");
@@ -77,8 +66,8 @@ std::size_t read_tracks(hid_t file, std::size_t states, Trajectory& motion) {
 
   // Columns of a killed run may end at different rows: the shortest one counts.
   motion.tracks.resize(states - 1);
-  read_columns(file, kNumbers, motion.tracks);
-  read_columns(file, kIndices, motion.tracks);
+  read_columns(file, kTrackNumbers, motion.tracks);
+  read_columns(file, kTrackIndices, motion.tracks);
   std::size_t whole = motion.tracks.size() + 1;
   if (nq > 0) whole = std::min({whole, q.size() / nq, measured.size() / nq + 1});
   if (bodies > 0) whole = std::min(whole, X.size() / (7 * bodies));

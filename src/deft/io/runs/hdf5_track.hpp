@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deft/dynamics/trajectory.hpp"
-#include "deft/io/runs/hdf5_access.hpp"
+#include "deft/io/runs/hdf5_records.hpp"
 
 namespace deft::io {
 
@@ -18,7 +18,9 @@ class TrackColumns {
  public:
   /// Creates the group and its empty datasets; sizes come from the names of `start`.
   TrackColumns(hid_t file, const dynamics::Trajectory& start);
+  /// Appends to every dataset; columns of the state may get one row more than those of the step.
   void append(const TrackRows& rows);
+  /// Calls visit(column) for every column.
   template <typename Visit>
   void each(Visit visit) {
     for (auto& c : rows_) visit(c);
@@ -27,8 +29,8 @@ class TrackColumns {
   }
 
  private:
-  std::vector<hdf5::Column<double>> rows_, numbers_;  // reference_q, reference_X_WB, measured_q; members of TrackRecord
-  std::vector<hdf5::Column<std::int32_t>> indices_;
+  Columns<double> rows_, numbers_;  // reference_q, reference_X_WB, measured_q; members of TrackRecord
+  Columns<std::int32_t> indices_;
 };
 
 /// Reads /track into `motion` (track_words, tracks, reference_q, reference_X_WB, measured_q).

@@ -20,9 +20,7 @@ namespace fs = std::filesystem;
 
 template <typename T>
 std::vector<T> read_column(hid_t file, const char* path) {
-  hdf5::Values<T> values = hdf5::read_values<T>(file, path);
-  if (!values.found) throw std::runtime_error(fmt::format("it has a tree without {}", path));
-  return std::move(values.data);
+  return hdf5::read_required<T>(file, path, "it has a tree without");
 }
 
 /// Row `i` of a flat list of rows.
@@ -62,14 +60,9 @@ std::vector<planning::Node> read_nodes(hid_t file) {
   return nodes;
 }
 
-/// A text attribute; empty if there is none.
-std::string read_text(const hdf5::Handle& group, const char* name) {
-  const std::vector<std::string> texts = hdf5::read_texts(group.get(), name);
-  return texts.empty() ? std::string() : texts[0];
-}
-
+/// A number that is written as text; 0 if there is none.
 double read_number(const hdf5::Handle& group, const char* name) {
-  return std::strtod(read_text(group, name).c_str(), nullptr);
+  return std::strtod(hdf5::read_text(group.get(), name).c_str(), nullptr);
 }
 
 void read_plan_part(hid_t file, StoredPlan& stored) {
@@ -77,7 +70,7 @@ void read_plan_part(hid_t file, StoredPlan& stored) {
   for (std::size_t i = 0; i + 3 < numbers.size(); i += 4)
     stored.segments.push_back({numbers[i], numbers[i + 1], numbers[i + 2] != 0, numbers[i + 3]});
   const hdf5::Handle group(H5Gopen2(file, "/plan", H5P_DEFAULT), H5Gclose, "open /plan");
-  const auto text = [&](const char* name) { return read_text(group, name); };
+  const auto text = [&](const char* name) { return hdf5::read_text(group.get(), name); };
   stored.header = {.goal = text("goal"),
                    .model = text("model"),
                    .scene_hash = text("scene_hash"),

@@ -12,18 +12,18 @@
 
 namespace deft::io {
 
-/// How a plan was made and judged: attributes of /plan.
+/// How a plan was made: attributes of /plan.
 struct PlanHeader {
-  std::string goal, model, scene_hash;  // of the merged scene
-  std::uint64_t seed = 0;
-  double kappa = 0;  // [1/J], of the gradients; the states are exact
+  std::string goal, model, scene_hash;  // names of goal and step model; text_hash of the merged scene
+  std::uint64_t seed = 0;               // of the search
+  double kappa = 0;                     // [1/J], of the gradients; the states are exact
 };
 
 /// Nodes of a tree with the poses of all bodies at them, [nodes × bodies × 7] (`[qw qx qy qz x y z]`), so that a tree
 /// is drawn without the models of its scene.
 struct PosedNodes {
-  std::span<const planning::Node> nodes;
-  std::span<const float> X_WB;
+  std::span<const planning::Node> nodes;  // parents first
+  std::span<const float> X_WB;            // node by node
 };
 
 /// Writes a search into DIR/run.h5, which is always a whole run: while the search goes on the start and the tree so
@@ -54,21 +54,21 @@ class SearchWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A search as it was read back; of one that was cut short, without segments and judgement.
+/// A search as it was read back; of one that was cut short, without segments, h and success.
 struct StoredPlan {
-  PlanHeader header;
-  std::vector<planning::Node> nodes;
-  std::vector<float> X_WB;  // [nodes × bodies × 7]
-  std::vector<planning::Segment> segments;
-  planning::ReachableSets reachable;  // none in runs that were cut short, or written before there were any
-  double h = 0;                       // [s]; 0: no plan
-  std::optional<bool> success;        // none: the search was cut short
+  PlanHeader header;                        // as it was written
+  std::vector<planning::Node> nodes;        // at least the root
+  std::vector<float> X_WB;                  // [nodes × bodies × 7]
+  std::vector<planning::Segment> segments;  // transits and roll-outs of the plan
+  planning::ReachableSets reachable;        // none in runs that were cut short, or written before there were any
+  double h = 0;                             // [s]; 0: no plan
+  std::optional<bool> success;              // whether the plan reaches the goal; none: the search was cut short
 };
 /// The tree and the plan in DIR/run.h5 (or the file itself); none if it is not the run of a planner.
 /// @throws InputError if there is no run or a part is missing.
 std::optional<StoredPlan> read_plan(const std::string& path);
 
-/// The plan's commands as a scene overlay, with the step length and the exact contact it was judged with: `deft sim
+/// The plan's commands as a scene overlay, with the step length and the exact contact it was checked with: `deft sim
 /// SCENE --with plan.yaml` simulates it. @param names_u "robot/joint".
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u);
 

@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
-#include <condition_variable>
 #include <ctime>
 #include <exception>
 #include <filesystem>
-#include <mutex>
+#include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
+#include "deft/io/runs/background_writer.hpp"
 #include "deft/io/runs/hdf5_run.hpp"
 #include "deft/io/text/json_text.hpp"
 
@@ -23,7 +21,6 @@ namespace deft::io {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::array kRunFiles{"run.h5",      "run.h5.work", "run.h5.tmp", "run.html",       "summary.json",
                                "config.yaml", "deft.log",    "plan.yaml",  "search.journal", "search.journal.tmp"};
@@ -70,132 +67,78 @@ std::string make_run_folder(const std::string& requested, const std::string& nam
   return requested;
 }
 
-/// The steps come from the simulation's thread into `pending`; a second thread owns the file: it takes what is pending,
-/// writes and publishes, at the latest a period after a step was done, even while the next one takes long.
+/// The writer's thread owns the file until it is stopped.
 struct RunWriter::Impl {
-  Impl(const std::string& folder, RunHeader run_header, const dynamics::Trajectory& run_start,
+  Impl(const std::string& folder, RunHeader run_header, const dynamics::Trajectory& start,
        const RunWriterSettings& run_settings)
-      : target((fs::path(folder) / "run.h5").string()),
-        header(std::move(run_header)),
-        settings(run_settings),
-        sizes(run_start) {
+      : paths(folder), header(std::move(run_header)), settings(run_settings), sizes(start) {
     sizes.t.clear();
-    file = std::make_unique<RunFile>(work(), header, sizes, RunFormat::kWhole);
-    copy_rows(run_start, 0, true, pending);
-    taken = run_start.num_steps();
-    write_pending();
+    file = std::make_unique<RunFile>(paths.work(), header, sizes, RunFormat::kWhole);
+    RunRows rows;
+    copy_rows(start, 0, true, rows);
+    taken = start.num_steps();
+    write(rows);
+    writer.emplace(settings.period_s, Writer::Clock::now(), [this](const RunRows& more) { write(more); });
+  }
+
+  void write(const RunRows& rows) {
+    file->append(rows);
     publish();
-    thread = std::thread([this] { run(); });
-  }
-
-  std::string work() const { return target + ".work"; }
-
-  void run() {
-    std::unique_lock lock(mutex);
-    while (!stopping) {
-      const auto due =
-          last_publish + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings.period_s));
-      wake.wait_until(lock, due, [&] { return stopping; });
-      if (stopping || pending.empty()) {
-        last_publish = Clock::now();
-        continue;
-      }
-      lock.unlock();
-      try {
-        last_publish = Clock::now();
-        write_pending();
-        publish();
-      } catch (...) {
-        lock.lock();
-        failure = std::current_exception();
-        return;
-      }
-      lock.lock();
-    }
-  }
-
-  void write_pending() {
-    {
-      const std::lock_guard lock(mutex);
-      std::swap(pending, taking);
-    }
-    file->append(taking);
-    taking.clear();
   }
 
   /// Small files: a copy of the flushed file, renamed. Large ones: the file itself, in single-writer mode.
   void publish() {
     file->flush();
     if (single_writer) return;
-    if (fs::file_size(work()) > settings.whole_copy_bytes) {
+    if (fs::file_size(paths.work()) > settings.whole_copy_bytes) {
       start_single_writer();
       return;
     }
-    const std::string copy = target + ".tmp";
-    fs::copy_file(work(), copy, fs::copy_options::overwrite_existing);
-    fs::rename(copy, target);
+    paths.publish_copy();
   }
 
   void start_single_writer() {
     file.reset();
     RunRows rows;
-    copy_rows(read_run_file(work()).trajectory, 0, true, rows);
-    const std::string next = target + ".tmp";
-    file = std::make_unique<RunFile>(next, header, sizes, RunFormat::kSingleWriter);
+    copy_rows(read_run_file(paths.work()).trajectory, 0, true, rows);
+    file = std::make_unique<RunFile>(paths.copy(), header, sizes, RunFormat::kSingleWriter);
     file->append(rows);
     file->flush();
-    fs::rename(next, target);
-    fs::remove(work());
+    fs::rename(paths.copy(), paths.target);
+    fs::remove(paths.work());
     single_writer = true;
     log::info(fmt::format(
         "{} is large: it grows in single-writer mode from here on; open it with swmr=True while the run goes on",
-        target));
-  }
-
-  /// Hands the thread's failure over, once.
-  void throw_failure() {
-    failed = failed || failure;
-    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+        paths.target));
   }
 
   void append(const dynamics::Trajectory& trajectory) {
-    const std::lock_guard lock(mutex);
-    throw_failure();
-    copy_rows(trajectory, taken, false, pending);
+    writer->append([&](RunRows& pending) { copy_rows(trajectory, taken, false, pending); });
     taken = trajectory.num_steps();
   }
 
   void close() {
     if (!file) return;
-    {
-      const std::lock_guard lock(mutex);
-      stopping = true;
-    }
-    wake.notify_all();
-    if (thread.joinable()) thread.join();
+    writer->stop();
     const std::unique_ptr<RunFile> closing = std::move(file);  // whatever happens, there is only one attempt
-    if (failed) return;                                        // said by `append`
-    throw_failure();
-    closing->append(pending);
+    if (writer->failure_seen()) return;                        // `append` has thrown it
+    writer->throw_failure();
+    closing->append(writer->pending());
     closing->flush();
+    complete = true;
   }
 
-  std::string target;
+  using Writer = BackgroundWriter<RunRows>;
+
+  RunFilePaths paths;
   RunHeader header;
   RunWriterSettings settings;
   dynamics::Trajectory sizes;     // names only
   std::unique_ptr<RunFile> file;  // used by the thread while it runs
-  bool single_writer = false;
-  RunRows taking;
-  Clock::time_point last_publish = Clock::now();
-  std::mutex mutex;  // guards what follows
-  std::condition_variable wake;
-  RunRows pending;
-  int taken = 0;  // steps copied so far
-  bool stopping = false;
-  bool failed = false;
-  std::exception_ptr failure;
-  std::thread thread;
+  bool single_writer = false;     // as `file`
+  int taken = 0;                  // steps handed over so far
+  bool complete = false;          // all is in the file, which is closed
+  std::optional<Writer> writer;   // last: its thread uses all of the above
 };
 
 RunWriter::RunWriter(const std::string& folder, const RunHeader& header, const dynamics::Trajectory& start,
@@ -215,7 +158,7 @@ void RunWriter::append(const dynamics::Trajectory& trajectory) { impl_->append(t
 void RunWriter::close() {
   if (!impl_->file) return;
   impl_->close();
-  if (!impl_->failed && !impl_->single_writer) fs::rename(impl_->work(), impl_->target);
+  if (impl_->complete && !impl_->single_writer) fs::rename(impl_->paths.work(), impl_->paths.target);
 }
 
 Run read_run(const std::string& path) {

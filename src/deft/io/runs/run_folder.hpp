@@ -11,10 +11,10 @@ namespace deft::io {
 
 /// Facts of a run that do not change while it goes on; attributes of run.h5.
 struct RunHeader {
-  std::string name;
+  std::string name;        // of the scene
   std::string scene_yaml;  // the merged scene, re-runnable
   std::string scene_json;  // viewer::visual_json, so that a run can be drawn without its models
-  std::string version;
+  std::string version;     // of this program
 };
 
 /// Creates DIR (default out/NAME-YYYYMMDD-HHMMSS). @throws InputError if DIR is not empty and `force` is false.
@@ -39,7 +39,8 @@ class RunWriter {
   /// Takes the steps of `trajectory` that were not taken yet; a thread of the writer writes and publishes them.
   /// @throws std::runtime_error with the reason of an earlier failure to write (disk full, folder gone).
   void append(const dynamics::Trajectory& trajectory);
-  /// Publishes what is left. Called by the destructor if not before.
+  /// Publishes what is left. Called by the destructor if not before, which logs a failure as an error.
+  /// @throws std::runtime_error with the reason of a failure that `append` has not thrown.
   void close();
 
  private:
@@ -49,9 +50,9 @@ class RunWriter {
 
 /// A run as it was read back.
 struct Run {
-  RunHeader header;
-  dynamics::Trajectory trajectory;
-  bool complete = false;  // summary.json is there
+  RunHeader header;                 // facts of the run
+  dynamics::Trajectory trajectory;  // its whole steps
+  bool complete = false;            // summary.json is there
 };
 /// Reads DIR/run.h5 (or the file itself), a partial one too. @throws InputError if there is none or it is not a run.
 Run read_run(const std::string& path);

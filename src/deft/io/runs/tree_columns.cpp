@@ -13,10 +13,6 @@ void append(std::vector<double>& flat, const Eigen::VectorXd& row) {
   flat.insert(flat.end(), row.data(), row.data() + row.size());
 }
 
-hdf5::Handle make_group(hid_t file, const char* group) {
-  return {H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, fmt::format("create {}", group)};
-}
-
 hdf5::Handle open_run(const std::string& path) {
   return {H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, fmt::format("open '{}'", path)};
 }
@@ -49,7 +45,7 @@ void TreeRows::add(const PosedNodes& tree) {
 /// Members are made in this order: the file first, then what is in it.
 struct TreeFile::Impl {
   Impl(const std::string& path, const PlanHeader& header)
-      : file(open_run(path)), tree(make_group(file.get(), "/tree")), plan(make_group(file.get(), "/plan")) {
+      : file(open_run(path)), tree(hdf5::make_group(file.get(), "/tree")), plan(hdf5::make_group(file.get(), "/plan")) {
     hdf5::write_attribute(plan.get(), "goal", header.goal);
     hdf5::write_attribute(plan.get(), "model", header.model);
     hdf5::write_attribute(plan.get(), "scene_hash", header.scene_hash);
@@ -124,7 +120,7 @@ void TreeFile::add_reachable(const planning::ReachableSets& sets) {
   if (sets.places.empty()) return;
   const std::lock_guard lock(hdf5::library_mutex());
   const hid_t file = impl_->file.get();
-  const hdf5::Handle group = make_group(file, "/reachable");
+  const hdf5::Handle group = hdf5::make_group(file, "/reachable");
   hdf5::write_attribute(group.get(), "radius", fmt::format("{}", sets.radius));
   hdf5::write_attribute(group.get(), "kappa", fmt::format("{}", sets.kappa));
   std::vector<std::int32_t> places;

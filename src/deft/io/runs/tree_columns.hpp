@@ -12,14 +12,15 @@ namespace deft::io {
 
 /// Nodes of a tree, flat: what one append writes.
 struct TreeRows {
-  std::vector<double> q, u, cost, distance, time, commands;
-  std::vector<float> X_WB;
-  std::vector<std::int32_t> parent, regrasps;
-  std::vector<std::uint8_t> kind;
-  std::vector<std::int64_t> offset;  // of the commands, in commands since the start of the file
-  bool empty() const { return parent.empty(); }
+  std::vector<double> q, u, cost, distance, time, commands;  // [s], [m], [s]; commands of all nodes, row by row
+  std::vector<float> X_WB;                                   // [nodes × bodies × 7]
+  std::vector<std::int32_t> parent, regrasps;                // −1: the root; count from the root
+  std::vector<std::uint8_t> kind;                            // planning::NodeKind
+  std::vector<std::int64_t> offset;                          // of the commands, in commands since the start of the file
+  bool empty() const { return parent.empty(); }              // whether there is no node
   /// The rows, which are then gone from here; the count of commands goes on.
   TreeRows take();
+  /// Appends nodes that follow those added before.
   void add(const PosedNodes& tree);
 
  private:
@@ -34,8 +35,9 @@ class TreeFile {
   ~TreeFile();
   TreeFile(const TreeFile&) = delete;
   TreeFile& operator=(const TreeFile&) = delete;
+  /// Appends rows to all columns of /tree. @throws std::runtime_error with HDF5's reason, as the next three.
   void append(const TreeRows& rows);
-  /// Adds the segments and how the plan was judged; once.
+  /// Adds the segments and whether the plan holds; once.
   void add_plan(const planning::Plan& plan);
   /// Adds the reachable sets, if there are any; once.
   void add_reachable(const planning::ReachableSets& sets);

@@ -11,8 +11,8 @@ namespace deft::io {
 
 /// The scene as one map of deft's keys; `quasistatic_sim_params` have become `gravity` and `step`.
 struct MergedScene {
-  YamlNode root;
-  bool is_q_sys = false;
+  YamlNode root;          // a map
+  bool is_q_sys = false;  // a published q_sys file, which decides the conventions of friction
 };
 
 /// Reads the scene and its overlays, applies the settings. @returns nothing after an error.

@@ -95,14 +95,16 @@ std::vector<GivenBlock> read_blocks(const JsonField& field, int size) {
   return blocks;
 }
 
-void symmetrise(std::vector<GivenBlock>& blocks, const JsonField& field, const std::string& name,
-                std::vector<std::string>& notes) {
-  double largest = 0, asymmetry = 0;
-  for (const GivenBlock& block : blocks) {
-    largest = std::max(largest, block.values.cwiseAbs().maxCoeff());
-    asymmetry = std::max(asymmetry, (block.values - block.values.transpose()).cwiseAbs().maxCoeff());
-  }
-  const double relative = largest > 0 ? asymmetry / largest : 0;
+double largest_entry(const Eigen::MatrixXd& A) { return A.size() > 0 ? A.cwiseAbs().maxCoeff() : 0.0; }
+
+/// The largest difference of entries across the diagonal, over `scale`; divided first, so that nothing overflows.
+double asymmetry(const Eigen::MatrixXd& A, double scale) {
+  return scale > 0 ? largest_entry(A / scale - A.transpose() / scale) : 0.0;
+}
+
+/// Refuses or notes an asymmetry relative to the largest entry.
+void check_asymmetry(double relative, const JsonField& field, const std::string& name,
+                     std::vector<std::string>& notes) {
   if (!(relative <= kSymmetricTolerated)) {
     field.fail(
         fmt::format("is not symmetric: entries across the diagonal differ by {:.3g} of the largest one (up to {:g} "
@@ -112,7 +114,18 @@ void symmetrise(std::vector<GivenBlock>& blocks, const JsonField& field, const s
   if (relative > kSymmetricRounding)
     notes.push_back(fmt::format("{} was symmetrised: entries across the diagonal differ by {:.3g} of the largest one",
                                 name, relative));
-  for (GivenBlock& block : blocks) block.values = (0.5 * block.values + 0.5 * block.values.transpose()).eval();
+}
+
+Eigen::MatrixXd averaged(const Eigen::MatrixXd& A) { return 0.5 * A + 0.5 * A.transpose(); }
+
+/// `symmetrised` of a matrix in blocks, relative to the largest entry of all.
+void symmetrise(std::vector<GivenBlock>& blocks, const JsonField& field, const std::string& name,
+                std::vector<std::string>& notes) {
+  double largest = 0, relative = 0;
+  for (const GivenBlock& block : blocks) largest = std::max(largest, largest_entry(block.values));
+  for (const GivenBlock& block : blocks) relative = std::max(relative, asymmetry(block.values, largest));
+  check_asymmetry(relative, field, name, notes);
+  for (GivenBlock& block : blocks) block.values = averaged(block.values);
 }
 
 /// Cholesky of the block with its diagonal raised by the tolerance fails exactly when an eigenvalue lies below
@@ -158,6 +171,23 @@ SparseMatrix read_matrix(const JsonField& field, int max_rows, int cols) {
   }
   compress(matrix.entries, *triplets);
   return matrix;
+}
+
+Eigen::MatrixXd dense(const SparseMatrix& matrix) {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(matrix.rows, matrix.cols);
+  for (const MatrixEntry& entry : matrix.entries) out(entry.row, entry.col) = entry.value;
+  return out;
+}
+
+Eigen::VectorXd read_vector(const JsonField& field, Eigen::Index size, std::string_view meaning) {
+  const std::vector<double> values = field.numbers(to_size(size), meaning);
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), size);
+}
+
+Eigen::MatrixXd symmetrised(const Eigen::MatrixXd& A, const JsonField& field, const std::string& name,
+                            std::vector<std::string>& notes) {
+  check_asymmetry(asymmetry(A, largest_entry(A)), field, name, notes);
+  return averaged(A);
 }
 
 BlockDiagonal read_symmetric(const JsonField& object, const std::string& key, int size,

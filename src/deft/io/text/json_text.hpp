@@ -7,7 +7,7 @@
 namespace deft::io {
 
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{1} << 30;  // 1 GiB, packed or unpacked
-inline constexpr int kMaxJsonDepth = 64;
+inline constexpr int kMaxJsonDepth = 64;                            // levels of lists and objects
 
 /// The whole text of a file; a name ending in `.gz` is unpacked. @throws InputError if it cannot be read, is not gzip,
 /// is cut short, or is larger than kMaxJsonBytes.

@@ -1,6 +1,6 @@
 #pragma once
 // A YAML document as a tree of values that remember where they were written. Trees of several files merge into one, and
-// every value keeps its file, line and column. yaml-cpp shows in yaml_node.cpp only.
+// every value keeps its file, line and column. yaml-cpp is included by yaml_node.cpp only.
 
 #include <optional>
 #include <string>
@@ -15,24 +15,25 @@ struct YamlEntry;
 
 /// One value: null, scalar text, list or map, with the place where it was written.
 struct YamlNode {
-  enum class Kind { kNull, kScalar, kList, kMap };
-  Kind kind = Kind::kNull;
-  std::string text;                // kScalar
-  bool quoted = false;             // a scalar in quotes is a string whatever it looks like
-  std::string tag;                 // local tag: "!Rpy"; empty otherwise
-  std::vector<YamlNode> items;     // kList
-  std::vector<YamlEntry> entries;  // kMap, file order, keys unique
-  SourceLocation where;
+  enum class Kind { kNull, kScalar, kList, kMap };  // what it is
+  Kind kind = Kind::kNull;                          // decides which of the members below are used
+  std::string text;                                 // kScalar
+  bool quoted = false;                              // a scalar in quotes is a string whatever it looks like
+  std::string tag;                                  // local tag: "!Rpy"; empty otherwise
+  std::vector<YamlNode> items;                      // kList
+  std::vector<YamlEntry> entries;                   // kMap, file order, keys unique
+  SourceLocation where;                             // file, line and column; line 0 where it comes from no file
 
-  bool is_null() const { return kind == Kind::kNull; }
-  bool is_scalar() const { return kind == Kind::kScalar; }
-  bool is_list() const { return kind == Kind::kList; }
-  bool is_map() const { return kind == Kind::kMap; }
+  bool is_null() const { return kind == Kind::kNull; }      // nothing, `~` or `null`
+  bool is_scalar() const { return kind == Kind::kScalar; }  // text that is not null
+  bool is_list() const { return kind == Kind::kList; }      // of `items`
+  bool is_map() const { return kind == Kind::kMap; }        // of `entries`
   /// The value of a key, or nullptr if this is no map, has no such key, or says null there (null means absent).
   const YamlNode* find(std::string_view key) const;
   /// The entry of a key, null values too; nullptr if there is none.
   const YamlEntry* find_entry(std::string_view key) const;
-  YamlEntry* find_entry(std::string_view key);
+  YamlEntry* find_entry(std::string_view key);  // the same, to be changed
+  /// Whether a map has the key, null values too.
   bool has(std::string_view key) const { return find_entry(key) != nullptr; }
   /// Sets or appends an entry of a map.
   void set(std::string_view key, YamlNode value);
@@ -42,17 +43,17 @@ struct YamlNode {
 
 /// One `key: value` of a map.
 struct YamlEntry {
-  std::string key;
+  std::string key;       // unique in its map
   SourceLocation where;  // of the key
-  YamlNode value;
+  YamlNode value;        // with a place of its own
 };
 
-/// Nodes without a place, for values that the program itself writes.
+/// A scalar without a place, for values that the program itself writes.
 YamlNode make_scalar(std::string text, bool quoted = false);
 /// Shortest text that reads back as the same number; infinities as .inf.
 YamlNode make_number(double value);
-YamlNode make_list(std::vector<YamlNode> items);
-YamlNode make_map();
+YamlNode make_list(std::vector<YamlNode> items);  // a list without a place
+YamlNode make_map();                              // an empty map without a place
 
 /// Parses one document. Syntax errors, several documents, duplicate keys, nesting deeper than 100 and alias bombs are
 /// errors with line and column. An empty text is null. @returns nothing after an error.
@@ -60,7 +61,8 @@ std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& f
 /// Reads and parses a file. @returns nothing after an error (missing, unreadable, not UTF-8 text).
 std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics);
 
-/// Merges `over` into `base`: maps key by key (when their tags agree), everything else is replaced.
+/// Merges `over` into `base`: maps key by key (when their tags agree), everything else is replaced; null in `over`
+/// hides a value, since it counts as absent.
 void merge_yaml(YamlNode& base, const YamlNode& over);
 
 /// Sets `key.path` (list items by index) to `value`; missing maps on the way are made.

@@ -131,7 +131,7 @@ struct RolloutTree::Worker : WorkerContext {
   /// a step without load does not show what they are worth.
   std::optional<Grasp> choose_grasp(const Motion& motion, const std::vector<int>& fingers, const Pressure& pressure,
                                     const Eigen::VectorXd& q_target, RandomStream& draw) {
-    const scene::PlanSettings& settings = steps.scene().spec().plan;
+    const scene::PlanSettings& settings = steps.scene().settings().plan;
     std::optional<Grasp> best;
     double nearest = std::numeric_limits<double>::infinity();
     const int candidates = pressure.presses ? 1 : settings.candidates;

@@ -199,7 +199,7 @@ int SingleStepRrt::nearest_node(Task& task) const {
   if (task.node >= 0) return task.node;
   for (int drawn = 1;; ++drawn) {
     const ReachableMetric::Nearest nearest = metric_.nearest(task.q_target);
-    if (nearest.node >= 0 && nearest.distance <= scene_->spec().plan.metric_limit) return nearest.node;
+    if (nearest.node >= 0 && nearest.distance <= scene_->settings().plan.metric_limit) return nearest.node;
     if (drawn >= kMostTargets || deadline_.due()) return -1;
     task.q_target = box_.draw(task.draw);
   }
