@@ -43,7 +43,7 @@ SolveInfo ContactSolver::solve(const ContactProgram& program, const SolverSettin
   SolveInfo info;
   check(program);
   if (!settings.redundant.empty() && settings.redundant.size() != program.contacts.size())
-    throw std::invalid_argument(fmt::format("SolverSettings::implied has {} entries, the program has {} contacts",
+    throw std::invalid_argument(fmt::format("SolverSettings::redundant has {} entries, the program has {} contacts",
                                             settings.redundant.size(), program.contacts.size()));
   if (!settings.warm_start) work_->memory.clear();
   solution.proof.resize(0);

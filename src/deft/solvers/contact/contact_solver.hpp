@@ -18,9 +18,13 @@ class ContactSolver {
   ContactSolver& operator=(ContactSolver&&) noexcept;
 
   /// Solves `program`. Warm-starts from the last solution of this object when enabled (`forget` drops it).
-  /// @returns status and statistics; `solution` always holds the best iterate. @throws std::invalid_argument on
-  /// inconsistent sizes or NaN.
+  /// @returns status and statistics; `solution` always holds the best iterate. A Solved is not certified here (see
+  /// `confirmed`); Infeasible and Unbounded come with a certificate in `ContactSolution::proof` where
+  /// `settings.diagnosis` asks for it.
+  /// @throws std::invalid_argument on inconsistent sizes, NaN, or where Q is not positive semidefinite and the interior
+  /// point is used.
   SolveInfo solve(const ContactProgram& program, const SolverSettings& settings, ContactSolution& solution);
+  /// Drops the last solution, so that the next solve starts cold.
   void forget();
 
  private:

@@ -56,9 +56,10 @@ double no_nan(double x) { return std::isnan(x) ? kInfinity : x; }
 
 }  // namespace
 
-class Certifier::Judge {
+// Adds up the residuals of all constraints of a program.
+class Certifier::Residuals {
  public:
-  Certificate judge(const ContactProgram& program, const ContactSolution& solution) {
+  Certificate measure(const ContactProgram& program, const ContactSolution& solution) {
     metric_.update(program);
     p_ = &program;
     x_ = &solution;
@@ -156,15 +157,15 @@ class Certifier::Judge {
   void rays(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, bool cone_model,
             Share& share, std::size_t& first_ray) {
     const int n = law.frictionless || rows == 1 ? 1 : rows == 2 ? 2 : p_->rays;
-    // A row without any tangent in a pyramid program carries the weight of one ray pair of the plane at most: see
-    // README.
-    if (cone_model) {
+    if (cone_model) {  // declared frictionless: one row with the barrier weight 1
       const double slack = z[0] + law.compliance * f[0];
       share.violation_m = std::max(0.0, -slack);
       share.violation_N = std::max(0.0, -f[0]);
       share.complementarity_J = std::abs(slack * f[0] - target());
       return;
     }
+    // A contact of one row that is not declared frictionless stands for all its rays, which coincide: their barriers
+    // add up.
     const double weight = rows == 1 && !law.frictionless ? p_->rays : 1;
     double sum[3] = {};
     for (int k = 0; k < n; ++k) {
@@ -279,7 +280,7 @@ Status confirmed(Status claimed, const Certificate& certificate, double toleranc
   return error <= limit ? claimed : Status::kNumericalFailure;
 }
 
-Certifier::Certifier() : judge_(std::make_unique<Judge>()) {}
+Certifier::Certifier() : residuals_(std::make_unique<Residuals>()) {}
 Certifier::~Certifier() = default;
 Certifier::Certifier(Certifier&&) noexcept = default;
 Certifier& Certifier::operator=(Certifier&&) noexcept = default;
@@ -288,7 +289,7 @@ Certificate Certifier::certify(const ContactProgram& program, const ContactSolut
   if (!complete(program, solution) || !finite(solution)) {
     return {kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, 0.0};
   }
-  Certificate c = judge_->judge(program, solution);
+  Certificate c = residuals_->measure(program, solution);
   check_proof(program, solution, c);
   for (double* value :
        {&c.stationarity, &c.primal, &c.complementarity, &c.stationarity_N, &c.primal_m, &c.complementarity_J, &c.E0_J})
@@ -296,7 +297,7 @@ Certificate Certifier::certify(const ContactProgram& program, const ContactSolut
   return c;
 }
 
-void Certifier::row_scales(const ContactProgram& program, RowScales& scales) { judge_->scale(program, scales); }
+void Certifier::row_scales(const ContactProgram& program, RowScales& scales) { residuals_->scale(program, scales); }
 
 Certificate certify(const ContactProgram& program, const ContactSolution& solution) {
   return Certifier().certify(program, solution);

@@ -1,6 +1,6 @@
 #pragma once
-// The metric Q̃ of the judge (README.md, "Scales") and rows as dense vectors. Private to the certificate: the solvers
-// have their own, so that no error is shared.
+// The metric Q̃ of the certifier (README.md, "Scales") and rows as dense vectors. The solvers have their own, so that no
+// error is shared.
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -13,14 +13,15 @@
 
 namespace deft::solvers::contact {
 
-/// Q̃ = Q with zero rows replaced by those of M (without M: by the mean of Q's diagonal), as independent diagonal
-/// blocks.
+/// Q̃ = Q with zero rows replaced by those of M (without M: by the mean of Q's diagonal), as independent diagonal blocks
+/// with their Cholesky factors. One object per thread: products use scratch of the object.
 class CertificateMetric {
  public:
   CertificateMetric() = default;
+  /// The metric of `program`; it keeps no reference to it.
   explicit CertificateMetric(const ContactProgram& program) { update(program); }
 
-  // Factors of the blocks. No allocation once grown.
+  /// Takes the metric of another program and factors its blocks. No allocation once grown.
   void update(const ContactProgram& program) {
     const int nv = program.nv;
     last_.resize(nv);  // last index of the block that must contain i
@@ -47,7 +48,7 @@ class CertificateMetric {
     x_.assign(nv, 0.0);
   }
 
-  // vᵀQ̃⁻¹v.
+  /// vᵀQ̃⁻¹v, v of size nv.
   double squared(const Eigen::VectorXd& v) const {
     double total = 0;
     for (const Block& block : blocks_) {
@@ -58,7 +59,7 @@ class CertificateMetric {
     }
     return total;
   }
-  // The same of a row that is nonzero in the ascending columns `cols` only; value(k) is its entry in cols[k].
+  /// The same of a row that is nonzero in the ascending columns `cols` only; value(k) is its entry in cols[k].
   template <typename Value>
   double squared(std::span<const int> cols, Value value) const {
     double total = 0;
@@ -71,12 +72,12 @@ class CertificateMetric {
     }
     return total;
   }
-  // The same of a unit vector.
+  /// The same of the unit vector of column i.
   double squared_unit(int i) const {
     return squared(std::span<const int>(&i, 1), [](std::size_t) { return 1.0; });
   }
 
-  // dᵀQ̃d.
+  /// dᵀQ̃d, d of size nv.
   double energy(const Eigen::VectorXd& d) const {
     double total = 0;
     for (const Block& block : blocks_) {
@@ -173,7 +174,7 @@ class CertificateMetric {
   mutable std::vector<double> x_;
 };
 
-/// Row r of block i of J.
+/// Row r of block i of J, dense: size nv.
 inline Eigen::VectorXd dense_row(const RowBlocks& J, int i, int r, int nv) {
   Eigen::VectorXd row = Eigen::VectorXd::Zero(nv);
   const auto cols = J.cols(i);
@@ -181,7 +182,7 @@ inline Eigen::VectorXd dense_row(const RowBlocks& J, int i, int r, int nv) {
   return row;
 }
 
-/// Fills the proof fields of `certificate`, whose E0 is known.
+/// Fills `infeasible` and `unbounded` of `certificate`, whose E0 is known, if `solution` carries a proof. Allocates.
 void check_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate);
 
 }  // namespace deft::solvers::contact

@@ -1,4 +1,4 @@
-// The judge of verdicts: does the proof that a solution carries show that there is none?
+// The certificates of programs without a solution: does the proof that a solution carries show that there is none?
 
 #include <cmath>
 #include <numbers>
@@ -11,10 +11,10 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Walks over all rows of the program; a proof of infeasibility has multipliers for them, a direction moves them.
-class ProofJudge {
+// Walks over all rows of the program; a certificate of infeasibility has multipliers for them, a direction moves them.
+class ProofCheck {
  public:
-  ProofJudge(const ContactProgram& program, const VectorXd& proof, double E0)
+  ProofCheck(const ContactProgram& program, const VectorXd& proof, double E0)
       : p_(program), proof_(proof), metric_(program), root_E0_(std::sqrt(E0)) {}
 
   double infeasible() {
@@ -119,7 +119,7 @@ class ProofJudge {
     const bool cone = is_cone(p_, i);
     double f[4] = {};
     for (int k = 0; k < n; ++k) {
-      if (law.compliance > 0) raise(error_, std::abs(y[k]) * w);  // it gives way: no part of a contradiction
+      if (law.compliance > 0) raise(error_, std::abs(y[k]) * w);  // compliant: no part of a contradiction
       if (cone) {
         f[k] = y[k];
         continue;
@@ -179,8 +179,8 @@ class ProofJudge {
 
 void check_proof(const ContactProgram& program, const ContactSolution& solution, Certificate& certificate) {
   if (solution.proof.size() == 0) return;
-  certificate.infeasible = ProofJudge(program, solution.proof, certificate.E0_J).infeasible();
-  certificate.unbounded = ProofJudge(program, solution.proof, certificate.E0_J).unbounded();
+  certificate.infeasible = ProofCheck(program, solution.proof, certificate.E0_J).infeasible();
+  certificate.unbounded = ProofCheck(program, solution.proof, certificate.E0_J).unbounded();
 }
 
 }  // namespace deft::solvers::contact

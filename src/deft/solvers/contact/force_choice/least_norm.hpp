@@ -1,5 +1,5 @@
 #pragma once
-// Of all multipliers that hold a given motion: those of least norm, the same from every solver.
+// Of all multipliers that balance a given motion: those of least norm, which do not depend on the solver.
 
 #include <memory>
 
@@ -24,7 +24,7 @@ class LeastNorm {
   /// exact. Cones: to rounding, unless the only possible forces lie on the boundary of a sticking cone.
   /// @throws std::invalid_argument if `solution` does not belong to `program`.
   bool select(const ContactProgram& program, ContactSolution& solution);
-  /// Forgets where the last selection ended.
+  /// Forgets where the last selection ended: the next one starts from zero.
   void forget();
 
  private:

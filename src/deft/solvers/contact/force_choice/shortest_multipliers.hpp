@@ -1,6 +1,5 @@
 #pragma once
-// The shortest multipliers with a given resultant:  min ½|λ|²  subject to  Aᵀλ = g,  λ ∈ K. Private to
-// src/deft/solvers.
+// The shortest multipliers with a given resultant:  min ½|λ|²  subject to  Aᵀλ = g,  λ ∈ K.
 
 #include <vector>
 
@@ -13,13 +12,15 @@ enum class GeneratorKind { kLine, kRay, kCone };
 
 /// Rows of A by generator: one multiplier (line, ray) or the multipliers of one cone.
 struct Generators {
-  RowBlocks A;  // block per generator, in the units of the columns' scales
-  std::vector<GeneratorKind> kinds;
-  std::vector<int> first;        // multiplier of each generator
-  std::vector<double> given;     // λ that say what g is: Aᵀ given
-  std::vector<double> shortest;  // the result
+  RowBlocks A;                       // a block of rows per generator, in the units of the columns' scales
+  std::vector<GeneratorKind> kinds;  // one per generator
+  std::vector<int> first;            // the first multiplier of each generator
+  std::vector<double> given;         // multipliers λ that define g = Aᵀ given
+  std::vector<double> shortest;      // the result, in the order of `given`
+  /// Removes all generators.
   void clear();
-  /// Starts a generator, whose rows the returned view takes. @param given  as many as rows.
+  /// Starts a generator, whose rows the returned view takes.
+  /// @param cols  its columns, ascending.  @param given_multipliers  one per row.
   RowBlocks::Block add(GeneratorKind kind, std::span<const int> cols, std::span<const double> given_multipliers);
 };
 
@@ -27,7 +28,7 @@ struct Generators {
 class ShortestMultipliers {
  public:
   /// Fills `shortest`. @param nv  number of columns.  @param z  size nv, the dual solution at which the search starts
-  /// and ends; from 0 if that does not succeed.
+  /// and ends; where that start does not succeed the search starts again from 0.
   /// @returns whether the multipliers balance to 1e-9 of their forces.
   bool find(Generators& generators, int nv, std::vector<double>& z);
 

@@ -18,7 +18,7 @@ constexpr double kGoodEnough = 1e-10;    // polish accepted without going on wit
 constexpr IpmLimits kLoose{.complementarity = 1e-7, .residual = 1e-7};  // where the first polish starts
 constexpr IpmLimits kTight{.complementarity = 1e-15, .residual = 1e-12, .proximal = 1e-13};  // where the interior point
                                                                                              // alone would end
-constexpr int kWarmFactors = 8;
+constexpr int kWarmFactors = 8;         // factorisations of a warm start
 constexpr double kNearlyAtRest = 1e-6;  // error of a warm start below which one correction may do
 constexpr int kLargeColumns = 150;      // from which a factorisation is worth avoiding
 constexpr double kWarmMu = 1e-4;        // exact warm starts are lifted to it
@@ -31,7 +31,6 @@ constexpr double kStarts[] = {0.0, kLargeStart, 1e4, 3.0, 1e3, 1e5};
 
 }  // namespace
 
-// Keeps the better of x and `from`; @returns whether `from` was it.
 bool ContactIpm::Workspace::take_better(double& best, const Iterate& from) {
   state.evaluate(packed, system, from);
   const double error = state.exact_error(packed, from);
@@ -73,7 +72,7 @@ void ContactIpm::Workspace::drop_small_forces(double accepted) {
 }
 
 // Many bodies at rest: the last solution is the next one, or nearly.
-bool ContactIpm::Workspace::rests(double& best, double good_enough) {
+bool ContactIpm::Workspace::solves_again(double& best, double good_enough) {
   if (packed.nv < kLargeColumns) return false;
   state.evaluate(packed, system, x);
   best = state.exact_error(packed, x);
@@ -94,7 +93,7 @@ Status ContactIpm::Workspace::solve_exact(const ContactProgram& program, const S
   // 1. Along a sequence the active set of the last solution is often the next one.
   if (warm && !packed.has_singular_blocks) {
     memory->recall(program, packed, x);
-    if (rests(best, good_enough)) return Status::kSolved;
+    if (solves_again(best, good_enough)) return Status::kSolved;
     if (polish(best, kWarmFactors, true) <= good_enough) return Status::kSolved;
     candidate.v = x.v;
     candidate.lambda = x.lambda;
@@ -142,7 +141,6 @@ Status ContactIpm::Workspace::solve_smoothed(const ContactProgram& program, cons
   return run_smoothed(settings);
 }
 
-// From where the interior point stands.
 Status ContactIpm::Workspace::run_smoothed(const SolverSettings& settings) {
   IpmLimits limits{.complementarity = 1e-14, .residual = settings.tolerance, .max_iterations = settings.max_iterations};
   const int before = interior.iterations();
@@ -179,10 +177,10 @@ Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const 
   if (packed.lower_above_upper || packed.rigid_violation) return Status::kInfeasible;
   std::vector<double> direction;
   const bool singular = packed.has_singular_blocks;
-  if (singular && packed.smoothed && settings.verdicts &&
+  if (singular && packed.smoothed && settings.diagnosis &&
       find_recession(packed, direction, interior.time_left_s(), inner))
     return Status::kUnbounded;
-  ContactSolution* const proof = settings.verdicts ? &solution : nullptr;
+  ContactSolution* const proof = settings.diagnosis ? &solution : nullptr;
   Status status = singular          ? solve_proximal(program, settings, warm && packed.smoothed, proof)
                   : packed.smoothed ? solve_smoothed(program, settings, warm)
                                     : solve_exact(program, settings, warm);
@@ -196,7 +194,6 @@ Status ContactIpm::Workspace::solve_packed(const ContactProgram& program, const 
   return status;
 }
 
-// Solves for the contacts that the screening keeps.
 Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const SolverSettings& settings, bool warm,
                                          ContactSolution& solution) {
   packed.pack(program, screening.kept());
@@ -214,8 +211,8 @@ Status ContactIpm::Workspace::solve_kept(const ContactProgram& program, const So
     return status;
   }
   memory->clear();
-  if (status == Status::kTimeLimit || !settings.verdicts || !screening.keeps_all() || impatient) return status;
-  status = verdict(program, status, solution);
+  if (status == Status::kTimeLimit || !settings.diagnosis || !screening.keeps_all() || impatient) return status;
+  status = diagnose(program, status, solution);
   if (status == Status::kInfeasible) move_elastically(settings);
   return status;
 }
@@ -235,7 +232,6 @@ bool ContactIpm::Workspace::has_no_solution(const ContactProgram& program, const
   return true;
 }
 
-// The motion of a program without a solution.
 void ContactIpm::Workspace::move_elastically(const SolverSettings& settings) {
   if (settings.compliance_fallback && !packed.lower_above_upper && !packed.rigid_violation)
     solve_elastic(settings.max_iterations);
@@ -250,7 +246,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   screening.keep_all();
   if (settings.screening)
     screening.start(program, warm ? memory->motion() : std::span<const double>(), settings.redundant);
-  impatient = settings.verdicts && !std::isfinite(program.kappa) && program.nv < kLargeColumns;
+  impatient = settings.diagnosis && !std::isfinite(program.kappa) && program.nv < kLargeColumns;
   Status status = solve_kept(program, settings, warm, solution);
   if (impatient && status != Status::kSolved && status != Status::kTimeLimit) {
     impatient = false;
@@ -258,7 +254,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
                                                           : solve_kept(program, settings, false, solution);
   }
   impatient = false;
-  // What holds for some contacts holds for all when the others stay open; every other verdict needs them all.
+  // What holds for some contacts holds for all when the others stay open; every other status needs them all.
   while (!screening.keeps_all() && status != Status::kTimeLimit) {
     if (status != Status::kSolved) {
       screening.keep_all();
@@ -270,7 +266,7 @@ Status ContactIpm::Workspace::solve(const ContactProgram& program, const SolverS
   state.evaluate(packed, system, x);
   solution.motion_unique = solution.forces_unique = true;
   if (status == Status::kSolved && !packed.smoothed) {
-    if (packed.has_singular_blocks && settings.verdicts) status = choose_motion(solution);
+    if (packed.has_singular_blocks && settings.diagnosis) status = choose_motion(solution);
     solution.forces_unique = !screening.leaves_redundant() && rank_test.forces_unique(packed, x, state.slack);
   }
   const bool use_interior = packed.smoothed && status == Status::kSolved;

@@ -1,6 +1,6 @@
 #pragma once
-// Primal–dual interior point for the contact program: exact and smoothed, pyramid and cone, one code. Private to
-// src/deft/solvers.
+// Primal–dual interior point for the contact program: exact and smoothed, pyramid and cone, one code. It is called by
+// ContactSolver.
 
 #include <memory>
 
@@ -12,8 +12,8 @@ namespace deft::solvers::contact {
 
 class WarmMemory;
 
-/// Owns all scratch; sized on first use, no allocation when the sizes repeat (a singular Q costs some in the test of
-/// uniqueness). One object per thread.
+/// Owns all scratch; sized on first use, no allocation when the sizes repeat (except with a singular Q and for
+/// certificates). One object per thread.
 class ContactIpm {
  public:
   /// @param inner  solves the programs of optimal faces, where Q is singular.
@@ -23,6 +23,7 @@ class ContactIpm {
   /// Solves a checked `program`, from the solution in `memory` if it is valid for it, and stores its own there (or
   /// clears it).
   /// @returns status and iterations; `solution` always holds the best iterate.
+  /// @throws std::invalid_argument if Q is not positive semidefinite.
   SolveInfo solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory,
                   ContactSolution& solution);
 

@@ -24,7 +24,7 @@ constexpr double kSofter = 1e-2;             // factor on ε where it holds the 
 constexpr int kMostSofter = 3;               // times
 constexpr double kGood = 1e-10;              // a polish that ends above it is followed by a new solve
 constexpr double kElastic = 1e-8;            // R̂ that makes jammed problems solvable
-constexpr double kMargin = 1e-6;             // room that rows with a barrier are asked for
+constexpr double kMargin = 1e-6;             // slack that rows with a barrier must have
 
 }  // namespace
 
@@ -70,7 +70,6 @@ Status ContactIpm::Workspace::choose_motion(ContactSolution& solution) {
   return set == OptimalSet::kLarger ? Status::kNotUnique : Status::kSolved;
 }
 
-// The motion of a program without a solution: that of slightly compliant rows.
 void ContactIpm::Workspace::solve_elastic(int max_iterations) {
   const IpmLimits limits{.complementarity = 1e-9, .residual = 1e-9, .max_iterations = 2 * max_iterations};
   packed.set_extra_compliance(kElastic);
@@ -83,7 +82,7 @@ void ContactIpm::Workspace::solve_elastic(int max_iterations) {
   x.lambda = interior.iterate().lambda;
 }
 
-// Asks the program of least violation for multipliers that no motion can answer. Leaves `packed` and x as they were.
+// Solves the program of least violation, whose multipliers no motion can balance. Leaves `packed` and x as they were.
 bool ContactIpm::Workspace::prove_infeasible(const ContactProgram& program, ContactSolution& solution) {
   if (find_rigid_contradiction(program, packed, solution.proof)) return true;
   const Iterate kept = x;
@@ -101,7 +100,7 @@ bool ContactIpm::Workspace::prove_infeasible(const ContactProgram& program, Cont
   };
   bool proved = answer();
   if (!proved) {
-    // What cannot be avoided may be small against what the first motion had to mend: once more in its own scale.
+    // The violation that remains may be small against that of the first motion: once more in its own scale.
     packed.ask_again(x.lambda, state.slack);
     proved = answer();
   }
@@ -121,8 +120,7 @@ bool ContactIpm::Workspace::prove_unbounded(const ContactProgram& program, Conta
   return certify(program, solution).unbounded <= kCertified;
 }
 
-// What a failure means, if that can be proved.
-Status ContactIpm::Workspace::verdict(const ContactProgram& program, Status failure, ContactSolution& solution) {
+Status ContactIpm::Workspace::diagnose(const ContactProgram& program, Status failure, ContactSolution& solution) {
   if (failure == Status::kUnbounded && !packed.smoothed) return failure;  // proved, at a motion that satisfies the rows
   state.evaluate(packed, system, x);
   if (prove_infeasible(program, solution)) return Status::kInfeasible;

@@ -8,8 +8,8 @@
 
 namespace deft::solvers::contact {
 
-/// Solves a contact program with Q ≻ 0 and returns its status. The interior point is handed one by its owner, who has
-/// all methods at hand (the active set is usually the one that answers), and so depends on no solver above it.
+/// Solves a contact program with Q ≻ 0 and returns its status. The interior point gets one from its owner, which
+/// has all methods (usually the active set solves these programs), and so depends on no solver above it.
 using InnerSolver =
     std::function<Status(const ContactProgram& program, const SolverSettings& settings, ContactSolution& solution)>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// H = Q + JᵀCJ over the islands of a packed program, its factor, and products with J. Private to src/deft/solvers.
+// H = Q + JᵀCJ over the islands of a packed program, its factor, and products with J.
 
 #include <vector>
 
@@ -9,19 +9,20 @@
 
 namespace deft::solvers::contact {
 
-/// The block operator C of one block, row-major rows × rows in row space; `zero` blocks are skipped.
+/// The block of C that belongs to one block of rows.
 struct BlockCurvature {
-  bool zero = true;
-  double C[linear::kMaxConeRows * linear::kMaxConeRows] = {};
+  bool zero = true;                                            // C = 0: the block is skipped
+  double C[linear::kMaxConeRows * linear::kMaxConeRows] = {};  // [rows × rows], row-major, symmetric
 };
 
 /// Newton matrix and factor with their scratch: dense for small islands, in sparse tiles for large ones; one per
 /// thread.
 class NewtonSystem {
  public:
-  /// H ← Q + JᵀCJ and its factor. @returns the number of directions without curvature, which the solve leaves alone.
+  /// H ← Q + JᵀCJ and its factor; `curvature` has one entry per block of the program. @returns the number of directions
+  /// without curvature, in which solve() does not move.
   int factor(const PackedProgram& program, const std::vector<BlockCurvature>& curvature);
-  /// x ← H⁻¹x, packed order.
+  /// x ← H⁻¹x, packed order, with the last factor.
   void solve(const PackedProgram& program, std::vector<double>& x);
 
   /// z = J v.
@@ -44,9 +45,10 @@ class NewtonSystem {
   std::vector<double> H_, floor_, J_scratch_, T_scratch_, local_;
 };
 
-/// out = Q v + b.
+/// out = Q v + b; `out` has size nv already.
 void energy_gradient(const PackedProgram& program, const std::vector<double>& v, std::vector<double>& out);
-/// Slacks without the g and R terms: E z of one block.
+
+/// Slacks without the terms of g and R: E z of one block, z [rows], out [slacks].
 inline void slacks_of_rows(const PackedProgram& program, const PackedBlock& block, const double* z, double* out) {
   if (block.law != Law::kRays || block.rows == 1) {
     for (int k = 0; k < block.rows; ++k) out[k] = z[k];
@@ -59,7 +61,7 @@ inline void slacks_of_rows(const PackedProgram& program, const PackedBlock& bloc
   }
 }
 
-/// Row forces Eᵀ λ of one block.
+/// Row forces Eᵀλ of one block, λ [slacks], out [rows].
 inline void rows_of_slacks(const PackedProgram& program, const PackedBlock& block, const double* lambda, double* out) {
   if (block.law != Law::kRays || block.rows == 1) {
     for (int k = 0; k < block.rows; ++k) out[k] = lambda[k];
@@ -74,7 +76,7 @@ inline void rows_of_slacks(const PackedProgram& program, const PackedBlock& bloc
   }
 }
 
-/// C = Eᵀ diag(D) E of a polyhedral block.
+/// C = Eᵀ diag(D) E of a polyhedral block, D [slacks].
 void curvature_of_rays(const PackedProgram& program, const PackedBlock& block, const double* D, BlockCurvature& out);
 
 }  // namespace deft::solvers::contact

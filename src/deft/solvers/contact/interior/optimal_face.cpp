@@ -152,7 +152,7 @@ class FaceProgram {
     const SolveMethod method = tolerance == kProofTolerance ? SolveMethod::kInteriorPoint : SolveMethod::kAuto;
     const SolverSettings settings{.method = method,
                                   .tolerance = tolerance,
-                                  .verdicts = false,
+                                  .diagnosis = false,
                                   .warm_start = false,
                                   .screening = false,
                                   .polish = false,
@@ -256,7 +256,7 @@ double find_recession(const IslandView& island, VectorXd& direction, const Deadl
   VectorXd y;
   if (!program.solve(-(pull * basis).transpose(), y)) return 0;
   if (y.norm() > kRise) {
-    // A short projection has few digits: once more from its own direction, held to half its fall.
+    // A short projection has few digits: once more from its own direction, with at least half its fall.
     const double fall = y.norm();
     if (!smoothed) program.add_ray(pull, -0.5 * fall);
     y.normalize();

@@ -1,6 +1,6 @@
 #pragma once
 // Where Q is singular the motions that cost nothing form a convex set. Which of the optimal ones is shortest, is it
-// alone, and is there a direction along which nothing ever stops the fall? Private to src/deft/solvers.
+// alone, and is there a direction along which nothing ever stops the fall?
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Are the forces the only ones? Private to src/deft/solvers.
+// Are the forces of a solution the only ones?
 
 #include <vector>
 

@@ -18,7 +18,7 @@ constexpr int kScreeningRounds = 2;
 void Screening::start(const ContactProgram& program, std::span<const double> guess, std::span<const char> redundant) {
   rounds_ = 0;
   redundant_ = redundant;
-  has_implied_ = std::find(redundant.begin(), redundant.end(), 1) != redundant.end();
+  has_redundant_ = std::find(redundant.begin(), redundant.end(), 1) != redundant.end();
   int columns = 0;
   keep_all();
   if (program.contacts.size() < kWorthIt || std::isfinite(program.kappa)) return;

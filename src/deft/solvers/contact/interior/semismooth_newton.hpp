@@ -1,7 +1,7 @@
 #pragma once
 // Newton's method on the natural map λ = P_K(λ − s(v)), Qv + b = Jᵀ Eᵀλ of the exact program: an active-set method that
-// also knows cones. Quadratic near a solution, no guarantee far from one: it polishes interior points and re-solves
-// sequences. Private to src/deft/solvers.
+// also knows cones. It converges quadratically near a solution, without a guarantee far from one: it polishes interior
+// points and solves programs of a sequence.
 
 #include "deft/solvers/contact/interior/kkt_state.hpp"
 
@@ -11,12 +11,16 @@ namespace deft::solvers::contact {
 class SemismoothNewton {
  public:
   /// Improves `x` until the error of KktState::exact_error is below `tolerance`, or it stops improving, in at most
-  /// `max_factors` factorisations. @returns the error of the best iterate, which is left in `x`.
+  /// `max_factors` factorisations. `trust_forces`: the first active set is that of the rows with λ > 0, and an error
+  /// that grows tenfold ends the attempt at once, as a warm start needs.
+  /// @returns the error of the best iterate, which is left in `x`.
   double improve(const PackedProgram& program, NewtonSystem& system, double tolerance, int max_factors,
                  bool trust_forces, Iterate& x);
   /// The same close to a solution whose rows are many more than its motions (a pile at rest): a large proximal weight
-  /// keeps rows that disagree by rounding from driving their multipliers apart, at the price of more steps.
+  /// keeps rows that disagree by rounding from driving their multipliers apart, at the price of more steps; at most six
+  /// factorisations.
   double correct(const PackedProgram& program, NewtonSystem& system, double tolerance, Iterate& x);
+  /// Newton steps of the last call.
   int iterations() const { return iterations_; }
 
  private:

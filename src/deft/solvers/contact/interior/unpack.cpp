@@ -113,7 +113,7 @@ class Unpacker {
     }
   }
 
-  // The multiplier y ≥ 0 of slack s + R y with (s + R y) y = t; 0 where nothing gives way.
+  // The multiplier y ≥ 0 of slack s + R y with (s + R y) y = t; 0 where nothing is compliant and there is no barrier.
   static double resist(double s, double R, double t) {
     if (R == 0) return t > 0 && s > 0 ? t / s : 0.0;
     const double root = std::sqrt(s * s + 4 * R * t);

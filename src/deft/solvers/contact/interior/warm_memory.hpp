@@ -1,6 +1,5 @@
 #pragma once
-// The last solution in physical units, found again by contact id when the next program comes. Private to
-// src/deft/solvers.
+// The last solution in physical units, found again by contact id when the next program comes.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +14,9 @@ namespace deft::solvers::contact {
 /// Memory of one solver object; holds no pointers into the program.
 class WarmMemory {
  public:
+  /// Drops the solution.
   void clear() { valid_ = false; }
+  /// Whether a solution with as many columns as `program` is remembered.
   bool valid_for(const ContactProgram& program) const {
     return valid_ && static_cast<int>(delta_.size()) == program.nv;
   }
@@ -28,13 +29,16 @@ class WarmMemory {
   /// The remembered solution in the scaling of `packed`; contacts without a partner start without force.
   void recall(const ContactProgram& program, const PackedProgram& packed, Iterate& x);
 
-  /// The same by hand, in physical units: the motion, then each contact that has an id, then every linear row,
-  /// equality, lower and upper bound in this order (one multiplier or none each), then `close`.
+  /// Remembers a solution piece by piece, in physical units: the motion `delta` [m, rad] here, then by `add` each
+  /// contact that has an id, then every linear row, equality, lower and upper bound in this order, then `close`.
   void open(std::span<const double> delta);
+  /// One constraint: a contact with its `id` and its multipliers per slack [N], or (id = 0) another constraint with its
+  /// one multiplier or none.
   void add(std::uint64_t id, std::span<const double> lambda) {
     (id == 0 ? others_ : contacts_).push_back({id, static_cast<int>(lambda_.size()), static_cast<int>(lambda.size())});
     lambda_.insert(lambda_.end(), lambda.begin(), lambda.end());
   }
+  /// Ends what `open` began; the solution is valid from here on.
   void close();
   /// Multipliers of a contact, per slack [N], empty where nothing is remembered. `guess` is where the search begins: 0
   /// at first, then as the last call left it.
@@ -46,6 +50,7 @@ class WarmMemory {
   /// Multiplier of the k-th linear row, equality, lower or upper bound in the order of `open`, 0 where nothing is
   /// remembered.
   double other(std::size_t k) const { return others_[k].count == 0 ? 0.0 : lambda_[others_[k].first]; }
+  /// How many linear rows, equalities and bounds are remembered.
   std::size_t num_others() const { return others_.size(); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The contact program in plain data: what every solver of this room takes. It knows no robots.
+// The contact program in plain data: what every solver of contact programs takes. It knows no robots.
 //
 //   minimise ½ δᵀQδ + bᵀδ  [J]   over δ ∈ R^nv, subject to, per contact i with rows J_i = (n; t₁; t₂; spin):
 //     pyramid      φ + n δ + μ d_jᵀ(t δ + o) ≥ 0,  d_j = cos(2πj/rays) e₁ + sin(2πj/rays) e₂,  j = 0 … rays−1
@@ -36,20 +36,20 @@ struct ContactLaw {
   std::uint64_t id = 0;                      // identity across steps, for warm starts; 0 = none
 };
 
-/// Linear rows of the program, row i is sparse: J block i (one row) δ ≥ rhs(i) or = rhs(i).
+/// Linear rows of the program: row i δ ≥ rhs[i], or = rhs[i] for equalities.
 struct LinearRows {
-  RowBlocks rows;
-  std::vector<double> rhs;
+  RowBlocks rows;           // a block of one row each
+  std::vector<double> rhs;  // one per row, in the row's unit
 };
 
 /// The program of this file's head.
 struct ContactProgram {
-  int nv = 0;
-  BlockDiagonal Q;    // symmetric positive semidefinite
+  int nv = 0;         // unknowns: δ ∈ R^nv [m, rad]
+  BlockDiagonal Q;    // [nv × nv] symmetric positive semidefinite [N/m, N·m/rad]; columns without a block are zero
   Eigen::VectorXd b;  // [N, N·m], size nv
   RowBlocks J;        // one block per contact: 1 (frictionless), 2 (plane), 3 (space) or 4 (with spin) rows
-  std::vector<ContactLaw> contacts;
-  FrictionModel model = FrictionModel::kPyramid;
+  std::vector<ContactLaw> contacts;                        // one per block of J
+  FrictionModel model = FrictionModel::kPyramid;           // of all contacts; ContactLaw::cone overrides it for one
   int rays = 4;                                            // pyramid only; 2 when a contact has one tangent
   double kappa = std::numeric_limits<double>::infinity();  // [1/J], infinity = exact
   bool hard = false;                                       // with κ: no barrier on bounds and linear rows
@@ -84,10 +84,12 @@ struct ContactSolution {
   /// (cone, 1 if frictionless), then linear rows, equalities and, if there are bounds, nv lower and nv upper ones.
   /// Unbounded: a direction d, size nv, with Qd = 0, no row against it and bᵀd < 0 (smoothed: ≤ 0).
   Eigen::VectorXd proof;
-  bool motion_unique = true;
-  bool forces_unique = true;
+  bool motion_unique = true;  // false where another motion of an exact program with singular Q is as good
+  bool forces_unique = true;  // false where other forces could balance the same motion of an exact program, or where
+                              // that was not examined
 };
 
+/// Checks sizes, ranges and that numbers are finite; it does not test whether Q is positive semidefinite.
 /// @throws std::invalid_argument naming the field, on inconsistent sizes, NaN or an impossible value.
 void check(const ContactProgram& program);
 

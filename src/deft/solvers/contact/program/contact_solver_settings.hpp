@@ -9,21 +9,22 @@
 namespace deft::solvers::contact {
 
 /// Which method solves. kAuto: the active set for exact polyhedral programs with Q ≻ 0 of moderate size, the interior
-/// point for all others and where the active set gives up. kActiveSet asks for the same, with the interior point for
+/// point for all others and where the active set fails. kActiveSet asks for the same, with the interior point for
 /// what it cannot do.
 enum class SolveMethod { kAuto, kActiveSet, kInteriorPoint };
 
 /// Settings of ContactSolver.
 struct SolverSettings {
-  SolveMethod method = SolveMethod::kAuto;
-  double tolerance = 1e-9;          // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
-  int max_iterations = 60;          // then IterationLimit
-  bool compliance_fallback = true;  // the motion of an infeasible problem is that of R = 1e-8 of each contact's own
-                                    // scale
-  bool verdicts = true;    // failed solves are followed by a search for a proof, solves with a singular Q by one
-                           // for the shortest of the optimal motions
-  bool warm_start = true;  // start from the last solution, found by contact ids
-  bool screening = true;   // exact solves leave out contacts that stay open, and prove that they do
+  SolveMethod method = SolveMethod::kAuto;  // chooses by size and law, which is fastest
+  double tolerance = 1e-9;                  // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
+  int max_iterations = 60;          // ≥ 1, of each start of the interior point, then IterationLimit; most solves take
+                                    // less than 20
+  bool compliance_fallback = true;  // the motion of an infeasible program is that of the same program with the
+                                    // compliance R̂ = 1e-8 (scaled units) of each inequality; else the last iterate
+  bool diagnosis = true;            // failed solves are followed by a search for a certificate of infeasibility or
+                          // unboundedness, solves with a singular Q by one for the shortest of the optimal motions
+  bool warm_start = true;             // start from the last solution, found by contact ids
+  bool screening = true;              // exact solves leave out contacts that stay open, and prove that they do
   std::span<const char> redundant{};  // per contact (or empty): 1 where rows and gap are a convex combination of those
                                       // of contacts that have 0, and laws are the same, without compliance; they may be
                                       // left without force, and forces then count as not unique. Must outlive the solve
@@ -35,10 +36,10 @@ struct SolverSettings {
 
 /// What one solve did.
 struct SolveInfo {
-  Status status = Status::kNumericalFailure;
+  Status status = Status::kNumericalFailure;         // not certified yet: see `confirmed`
   SolveMethod method = SolveMethod::kInteriorPoint;  // the one whose answer this is
   int iterations = 0;                                // of all methods tried
-  double solve_us = 0.0;
+  double solve_us = 0.0;                             // wall-clock time [µs]
 };
 
 }  // namespace deft::solvers::contact

@@ -1,5 +1,5 @@
 #pragma once
-// How a polyhedral contact becomes single rows: their number, directions and weights. Private to src/deft/solvers.
+// How a polyhedral contact becomes single rows: their number, directions and weights.
 
 #include <vector>
 
@@ -47,7 +47,8 @@ inline RayLayout ray_layout(const ContactProgram& program, int i) {
   return out;
 }
 
-/// cos and sin of 2πk/rays; quarter turns are exact, so that symmetric problems stay symmetric.
+/// Fills cosines and sines of 2πk/rays, k = 0 … rays − 1; quarter turns are exact, so that symmetric problems stay
+/// symmetric. Allocates only while `rays` grows.
 void ray_directions(int rays, std::vector<double>& cosines, std::vector<double>& sines);
 
 }  // namespace deft::solvers::contact
