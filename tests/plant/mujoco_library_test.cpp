@@ -1,4 +1,4 @@
-// The door to MuJoCo: what is not there is said, and what it calls a fatal error is an exception.
+// The interface to MuJoCo: missing files and functions are reported, and its fatal errors are exceptions.
 #ifdef DEFT_HAS_MUJOCO
 #include "deft/plant/mujoco_library.hpp"
 

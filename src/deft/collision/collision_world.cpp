@@ -142,7 +142,7 @@ CollisionWorld CollisionWorld::build(std::vector<GeometryDescription> geometries
         fmt::format("`allowed` has {} entries, {} geometries need {}", allowed.size(), n, n * n));
   }
   if (n > kMaxGeometries)
-    throw std::invalid_argument(fmt::format("{} geometries; at most {} can be told apart", n, kMaxGeometries));
+    throw std::invalid_argument(fmt::format("{} geometries; the ids of contacts number at most {}", n, kMaxGeometries));
   CollisionWorld world;
   Impl& impl = *world.impl_;
   for (const auto& geometry : geometries) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kAligned = 1e-9;     // sine of the tilt of an axis that counts as along the normal, or in the plane
 constexpr double kSameHeight = 1e-9;  // [m], geometries that only touch along the normal lie on each other
-constexpr double kTie = 1e-12;        // [m], edges this close compete no further: the first one keeps the vertex
+constexpr double kTie = 1e-12;        // [m], of edges whose distances are this close the first one counts
 constexpr double kMerged = 1e-12;     // of the outline's size: corners nearer than this to their chord are none
 
 double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }

@@ -87,7 +87,7 @@ void tangents(const Eigen::Vector3d& n, scene::Plane plane, Eigen::Vector3d& t1,
   if (plane != scene::Plane::kSpace) {
     t1 = scene::plane_normal(plane).cross(n);
     const double length = t1.norm();
-    if (length > 1e-6) {
+    if (length > kAlongNormal) {
       t1 /= length;
       t2.setZero();
       return;
@@ -101,7 +101,7 @@ void tangents(const Eigen::Vector3d& n, scene::Plane plane, Eigen::Vector3d& t1,
 bool patch_tangents(const Eigen::Vector3d& n, const Eigen::Vector3d& axis, Eigen::Vector3d& t1, Eigen::Vector3d& t2) {
   const Eigen::Vector3d along = axis - n.dot(axis) * n;
   const double length = along.norm();
-  if (length <= 1e-6) return false;
+  if (length <= kAlongNormal) return false;
   t1 = along / length;
   t2 = n.cross(t1);
   return true;

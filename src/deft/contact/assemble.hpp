@@ -16,6 +16,9 @@ struct AssembleOptions {
 /// turn the frame of a contact that stays.  @param n_W  unit.
 int tangent_axis(const Eigen::Vector3d& n_W);
 
+/// Sine below which an axis counts as along a contact's normal and gives no tangent.
+inline constexpr double kAlongNormal = 1e-6;
+
 /// Tangents of a contact with normal n from B to A. Space: t₁ = normalised e_j × n with j = tangent_axis(n), t₂ = n ×
 /// t₁. Plane: t₁ = plane normal × n normalised, t₂ = 0; a normal along the plane's own normal gives some unit tangent
 /// (its rows vanish).

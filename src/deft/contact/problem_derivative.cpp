@@ -43,7 +43,7 @@ bool has_frame_tie(const Vector3d& n) {
 }  // namespace
 
 void tangent_rates(const Vector3d& n, scene::Plane plane, Matrix3d& T1, Matrix3d& T2) {
-  if (plane != scene::Plane::kSpace && scene::plane_normal(plane).cross(n).norm() > 1e-6) {
+  if (plane != scene::Plane::kSpace && scene::plane_normal(plane).cross(n).norm() > kAlongNormal) {
     T1 = unit_cross_rate(scene::plane_normal(plane), n);
     T2.setZero();
     return;

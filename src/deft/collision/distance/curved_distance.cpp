@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNear = 1e-6;      // [m] nearer than this the pair is treated as touching
 constexpr double kGuess = 1e-6;     // of the distance: GJK is 1e-3 rad from the normal then
-constexpr double kTie = 1e-10;      // [m] a face wins over what is not better by more than this
+constexpr double kTie = 1e-10;      // [m] a face takes precedence over what is not better by more than this
 constexpr double kProven = 1e-9;    // [m] a candidate this close to an upper bound is the optimum
 constexpr double kFlatSlab = 1e-8;  // [m] faces tilted by less than this over their size count as parallel
 constexpr double kAnyAngle = 0.5 * std::numbers::pi + 1e-9;
@@ -44,8 +44,8 @@ void for_each_face_normal(const PosedShape& a, const PosedShape& b, const Vector
 struct Best {
   Proximity p;
   bool found = false;
-  void offer(const Proximity& candidate, double handicap = 0) {
-    if (found && candidate.distance <= p.distance + handicap) return;
+  void offer(const Proximity& candidate, double margin = 0) {
+    if (found && candidate.distance <= p.distance + margin) return;
     p = candidate;
     found = true;
   }

@@ -16,8 +16,8 @@ struct EndScratch {
 };
 
 /// Sets `piece` to the feature of the core within `slab` [m] of its end along frame.n: the lowest for A, the highest
-/// for B. A face wins over an edge over a vertex; curved cores give caps, side lines or points. @returns its face
-/// number, or −1.
+/// for B. Faces take precedence over edges, edges over vertices; curved cores give caps, side lines or points. @returns
+/// its face number, or −1.
 int set_end_piece(const PosedShape& posed, bool lowest_end, double slab, const TangentFrame& frame, Piece& piece);
 
 /// The middle of the common part of both end features, seen along frame.n. @returns false if they do not meet.

@@ -13,8 +13,8 @@ constexpr double kEqualAxes = 1e-10;  // [m] axes this close in s(n) count as eq
 struct Axis {
   double s = -INFINITY;
   Vector3d n = Vector3d::UnitZ();
-  void offer(double candidate_s, const Vector3d& candidate_n, double handicap = 0) {
-    if (candidate_s > s + handicap) s = candidate_s, n = candidate_n;
+  void offer(double candidate_s, const Vector3d& candidate_n, double margin = 0) {
+    if (candidate_s > s + margin) s = candidate_s, n = candidate_n;
   }
 };
 

@@ -11,8 +11,8 @@ inline constexpr double kTouching = 1e-10;
 
 /// Cores with `vertices` and `normals` filled; radii are not added.
 /// Apart: the distance normal, snapped to the face or edge pair that realises it, so that rounding does not tilt it.
-/// Touching or penetrating: max over face normals and edge pairs of s(n) (separating axes); faces win over edge pairs,
-/// A's faces over B's, when within 1e-10 m, so that parallel faces do not flicker.
+/// Touching or penetrating: max over face normals and edge pairs of s(n) (separating axes); faces take precedence over
+/// edge pairs, A's faces over B's, when within 1e-10 m, so that parallel faces do not flicker.
 Proximity polytope_distance(const PosedShape& a, const PosedShape& b, EndScratch& scratch);
 
 }  // namespace deft::collision

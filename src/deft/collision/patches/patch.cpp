@@ -52,7 +52,7 @@ bool is_before(const PatchPoint& p, const PatchPoint& q) {
 }
 
 /// Sorts by features and joins points with the same features or at the same place. The gap is that of the least steep
-/// pieces: a face seen edge-on claims its corners too, with rounding magnified, and a body at rest would be shaken.
+/// pieces: a face seen edge-on ends in its corners too, with rounding magnified, and would shake a body at rest.
 void merge_points(std::vector<PatchPoint>& points) {
   std::sort(points.begin(), points.end(), is_before);
   std::size_t kept = 0;
@@ -193,7 +193,7 @@ void find_patch(const PosedShape& a, const PosedShape& b, const Proximity& witne
     }
   }
   // A face seen almost edge-on rises a million times faster than it is wide: rounding of x then puts its height
-  // anywhere. No point of the bodies has a gap along n below s(n) = d, so what claims one is such an artefact.
+  // anywhere. No point of the bodies has a gap along n below s(n) = d, so that one below it is such an artefact.
   std::erase_if(points, [&](const PatchPoint& p) { return !(p.gap < margin) || p.gap < witness.distance - kBelow; });
   merge_points(points);
   add_witness(witness, points);

@@ -9,7 +9,10 @@
 namespace deft::collision {
 namespace {
 
-constexpr double kEquallyFar = 1e-9;  // of the radius
+constexpr double kEquallyFar = 1e-9;        // of the radius
+constexpr double kResidual = 1e-13;         // of the direction: what is left of it counts as nothing
+constexpr double kLeastMultiplier = 1e-14;  // below it an inequality leaves the passive set
+constexpr double kLeastDivisor = 1e-300;    // against 0/0
 
 /// The farthest point of the solid Σ curvature_k x_k² ≤ 1 along d, in the axes that are curved.
 Eigen::Vector3d support_quadric(const Eigen::Vector3d& curvature, const Eigen::Vector3d& d) {
@@ -56,7 +59,7 @@ Eigen::Vector3d ConvexSet::support(const Eigen::Vector3d& direction) const {
 
 double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& direction, double activation_distance,
                               double* multipliers) const {
-  // Lawson and Hanson's active set for non-negative least squares with three rows.
+  // Lawson and Hanson's active set for non-negative least squares with three rows. Passive: of a positive multiplier.
   const int n = count();
   std::fill_n(multipliers, n, 0.0);
   std::array<int, 3> passive{};
@@ -64,11 +67,11 @@ double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& d
   Eigen::Vector3d rest = direction;
   for (int round = 0; round < 4 * n + 12; ++round) {
     int best = -1;
-    double steepest = 1e-13 * direction.norm();
+    double steepest = kResidual * direction.norm();
     for (int i = 0; i < n && passive_count < 3; ++i) {
       if (multipliers[i] > 0 || value(i, x) < -activation_distance) continue;
       const Eigen::Vector3d g = gradient(i, x);
-      const double slope = g.dot(rest) / std::max(g.norm(), 1e-300);
+      const double slope = g.dot(rest) / std::max(g.norm(), kLeastDivisor);
       if (slope > steepest &&
           std::find(passive.begin(), passive.begin() + passive_count, i) == passive.begin() + passive_count) {
         best = i;
@@ -84,14 +87,13 @@ double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& d
       double step = 1;
       for (int k = 0; k < passive_count; ++k) {
         const double old = multipliers[passive[k]];
-        if (l(k) <= 0) step = std::min(step, old / std::max(old - l(k), 1e-300));
+        if (l(k) <= 0) step = std::min(step, old / std::max(old - l(k), kLeastDivisor));
       }
       int kept = 0;
-      const int before = passive_count;
-      for (int k = 0; k < before; ++k) {
+      for (int k = 0; k < passive_count; ++k) {
         const int i = passive[k];
         multipliers[i] += step * (l(k) - multipliers[i]);
-        if (multipliers[i] > 1e-14) {
+        if (multipliers[i] > kLeastMultiplier) {
           passive[kept++] = i;
         } else {
           multipliers[i] = 0;
@@ -102,7 +104,7 @@ double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& d
     }
     rest = direction;
     for (int k = 0; k < passive_count; ++k) rest -= multipliers[passive[k]] * gradient(passive[k], x);
-    if (rest.norm() <= 1e-13 * direction.norm()) break;
+    if (rest.norm() <= kResidual * direction.norm()) break;
   }
   return rest.norm();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Shapes as the narrow phase sees them: a core (point, segment, polytope, cylinder, ellipsoid, half-space) and a radius
-// around it.
+// Shapes as the narrow phase needs them: a core (point, segment, polytope, cylinder, ellipsoid, half-space) and a
+// radius around it.
 
 #include <Eigen/Core>
 #include <array>
