@@ -8,9 +8,11 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/execution/plan_folder.hpp"
 #include "deft/io/runs/journal_file.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
+#include "deft/math/percentile.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
@@ -18,12 +20,10 @@
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
-#include "plan_folder.hpp"
 #include "plan_resume.hpp"
 #include "progress.hpp"
 #include "run_log.hpp"
 #include "run_page.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {
@@ -170,7 +170,7 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
 /// One search, or what is left of it. `published`, if it may be kept, follows it.
 planning::PlannerResult search(const PlanOptions& options, const scene::Scene& scene, const scene::GoalSpec& goal,
                                std::uint64_t seed, Progress& progress, io::JournalFile& journal,
-                               PlanFolder* published) {
+                               execution::PlanFolder* published) {
   planning::PlannerOptions planner{.seed = seed, .threads = options.scene.threads, .stop = interrupted};
   planner.journal = &journal;
   planner.on_progress = [&](int tried, double distance, double cost_s) {
@@ -232,7 +232,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
     runs.push_back(Json::parse(result));
     best = std::max(best, rank_of(runs.back()));
   }
-  PlanFolder published(place.folder, problem.scene, problem.goal->target.name);
+  execution::PlanFolder published(place.folder, problem.scene, problem.goal->target.name, DEFT_VERSION);
   Progress progress(!options.output.quiet);
   while (static_cast<int>(runs.size()) < options.seeds && (runs.empty() || !interrupted())) {
     const std::uint64_t seed = options.scene.seed + runs.size();

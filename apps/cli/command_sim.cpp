@@ -10,12 +10,13 @@
 #include <memory>
 
 #include "command.hpp"
-#include "control_run.hpp"
 #include "deft/core/log.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
+#include "deft/execution/horizon_controller.hpp"
 #include "deft/io/runs/run_folder.hpp"
+#include "deft/math/percentile.hpp"
 #include "deft/scene/control_table.hpp"
 #include "deft/viewer/visual_json.hpp"
 #include "interrupt.hpp"
@@ -25,7 +26,6 @@
 #include "progress.hpp"
 #include "run_log.hpp"
 #include "run_page.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {
@@ -79,6 +79,19 @@ Json percentiles(const std::vector<StepRecord>& steps, double StepRecord::* time
   return {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
 }
 
+/// {"periods", "proven", "fallbacks", "time_s": {"p50", "p95", "max"}, "gap_max", "nodes", "statuses": {word: count}}
+Json control_summary(const dynamics::Trajectory& motion) {
+  const execution::HorizonStatistics all = execution::statistics_of(motion);
+  return {
+      {"periods", all.periods},
+      {"proven", all.proven},
+      {"fallbacks", all.fallbacks},
+      {"time_s", {{"p50", number(all.time_p50_s)}, {"p95", number(all.time_p95_s)}, {"max", number(all.time_max_s)}}},
+      {"gap_max", number(all.gap_max)},
+      {"nodes", all.nodes},
+      {"statuses", all.statuses}};
+}
+
 Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const std::vector<std::string>& files) {
   double residual_max = std::nan("");  // steps without a certificate have none, which fmax passes over
   double gap_min = motion.steps.empty() ? std::nan("") : std::numeric_limits<double>::infinity();
@@ -120,6 +133,17 @@ std::string shown(const Json& value, const char* unit) {
   return fmt::format("{:.4g}{}", value.get<double>(), unit);
 }
 
+void print_control(const Json& summary) {
+  const auto value = [](const Json& number) { return shown(number, ""); };
+  fmt::print(
+      "controller\n  periods   {}, {} proven optimal, {} without a plan\n  gap       {} (largest, relative)\n  nodes   "
+      "  {}\n",
+      summary["periods"].get<std::size_t>(), summary["proven"].get<int>(), summary["fallbacks"].get<int>(),
+      value(summary["gap_max"]), summary["nodes"].get<std::int64_t>());
+  fmt::print("  time      p50 {} s  p95 {} s  max {} s\n", value(summary["time_s"]["p50"]),
+             value(summary["time_s"]["p95"]), value(summary["time_s"]["max"]));
+}
+
 void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, const std::string& page) {
   fmt::print("{}  {} steps  t = {} s\n", summary["status"].get<std::string>(), summary["steps"].get<int>(),
              shown(summary["t_end"], ""));
@@ -158,8 +182,8 @@ int run(const SimOptions& options) {
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const int steps = count_steps(options, scene, model->h());
   const dynamics::State start = dynamics::initial_state(*model);
-  const std::unique_ptr<ControlRun> controller =
-      options.controller.empty() ? nullptr : std::make_unique<ControlRun>(scene);
+  const std::unique_ptr<execution::HorizonController> controller =
+      options.controller.empty() ? nullptr : std::make_unique<execution::HorizonController>(scene);
 
   // The run folder: what does not change first.
   const std::string folder = io::make_run_folder(options.out, scene.spec().name, options.force);
@@ -176,14 +200,14 @@ int run(const SimOptions& options) {
   // The simulation; each step is handed to the writer as soon as it is done.
   catch_interrupts();
   dynamics::RolloutEnd end;
-  bool told_of_second = false;
+  bool alternative_is_reported = false;
   {
     Progress progress(!options.output.quiet);
     const auto on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
       writer.append(so_far);
       dump.consider(step, result, *model);
-      if (result.status == Status::kNotUnique && !told_of_second) {
-        told_of_second = true;
+      if (result.status == Status::kNotUnique && !alternative_is_reported) {
+        alternative_is_reported = true;
         if (const std::string why = dynamics::explain(scene, result); !why.empty())
           log::warning(fmt::format("t = {:.6g} s: the motion is not unique: {} (later ones are counted only)",
                                    so_far.t[so_far.t.size() - 2], why));

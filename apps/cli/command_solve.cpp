@@ -17,6 +17,7 @@
 #include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/math/percentile.hpp"
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
 #include "deft/solvers/contact/force_choice/least_norm.hpp"
@@ -28,7 +29,6 @@
 #include "progress.hpp"
 #include "solve_lcs.hpp"
 #include "solve_patch.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {

@@ -3,21 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
-#include "deft/control/tracking_mpc.hpp"
 #include "deft/core/log.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
-#include "deft/dynamics/step_model.hpp"
+#include "deft/execution/tracked_run.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/disturbance_file.hpp"
-#include "deft/planning/feasibility/success_rate.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/viewer/visual_json.hpp"
 #include "interrupt.hpp"
@@ -25,15 +20,14 @@
 #include "options.hpp"
 #include "problem_dump.hpp"
 #include "progress.hpp"
-#include "replanner.hpp"
 #include "run_log.hpp"
 #include "run_page.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using dynamics::Trajectory;
 
 struct TrackCommand {
   OutputOptions output;
@@ -61,45 +55,23 @@ std::vector<std::string> words_of(const std::array<Enum, N>& values) {
   return words;
 }
 
-/// A plan with the scene it was made in.
-struct Task {
-  scene::Scene scene;
-  control::TrackedPlan plan;
-  Diagnostics warnings;
-  double damping_h = 0;  // [s], what plant::object_damping takes: of the scene's step, not of the run's records
-};
-
-/// Whether the command can follow runs of this scene, whose records are `h` apart. @throws InputError naming the field.
-void check_followed(const TrackCommand& options, const scene::Scene& scene, double h, const std::string& file) {
-  const auto refuse = [&file](const std::string& what) { throw InputError({file, 0, 0}, what); };
-  if (scene.velocity_commands()) refuse("commands velocities; only joint targets can be followed");
-  if (options.replays) return;
-  for (const scene::Robot& robot : scene.robots())
-    if (robot.drive == scene::Drive::kForce)
-      refuse(fmt::format(
-          "robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
-  if (options.controller != to_string(control::Controller::kMpc)) return;
-  try {
-    control::check_trackable(scene);
-  } catch (const InputError& error) {
-    refuse(error.diagnostics().front().message);
-  }
-  constexpr double kSame = 1e-6;  // relative
-  if (const std::optional<double> step = scene.settings().step.h; step && std::abs(*step - h) > kSame * h)
-    refuse(
-        fmt::format("step.h: {} s, but the steps of the run are {:.12g} s long; the controller mpc predicts step by "
-                    "step: valid: {:.12g}",
-                    *step, h, h));
+execution::TrackedRunOptions tracked_options(const TrackCommand& options) {
+  return {.plant = named(kPlants, options.plant),
+          .controller = named(kControllers, options.controller),
+          .replays = options.replays};
 }
+
+/// The task of the command line, and what loading its scene warned of.
+struct Loaded {
+  execution::TrackedTask task;
+  Diagnostics warnings;
+};
 
 /// The scene as `--with` and `--set` change it, and the commands of the run. @throws InputError for what is no run, or
 /// has no steps.
-Task load_task(const TrackCommand& options) {
+Loaded load_task(const TrackCommand& options) {
   const fs::path folder = options.scene.scene;
   const io::Run run = io::read_run(folder.string());
-  if (run.trajectory.num_steps() == 0)
-    throw InputError({folder.string(), 0, 0},
-                     "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
   SceneOptions scene_options = options.scene;
   scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
   if (options.replays) {
@@ -107,146 +79,43 @@ Task load_task(const TrackCommand& options) {
     scene_options.settings.push_back("track.speed=.inf");
   }
   Diagnostics diagnostics;
-  Task task{load(scene_options, options.output, diagnostics), {}, {}};
-  task.warnings = std::move(diagnostics);
-  const dynamics::Trajectory& motion = run.trajectory;
-  if (task.scene.names_q() != motion.names_q || task.scene.names_u() != motion.names_u)
-    throw InputError(
-        {scene_options.scene, 0, 0},
-        fmt::format("is not the scene of {}: the coordinates or commands have other names", folder.string()));
-  const double h = motion.t[1] - motion.t[0];
-  check_followed(options, task.scene, h, scene_options.scene);
-  if (options.replays && h < task.scene.settings().track.period)  // no command is passed over
-    task.scene = task.scene.with([h](scene::SceneSettings& settings) { settings.track.period = h; });
-  const auto model = dynamics::make_step_model(task.scene);
-  task.damping_h = model->second_order() ? kInfinity : model->h();
-  const auto vector = [](const std::vector<double>& values) {
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
-  };
-  task.plan.h = h;
-  for (const std::vector<double>& q : motion.q) task.plan.q.push_back(vector(q));
-  for (const std::vector<double>& u : motion.u) task.plan.u.push_back(vector(u));
-  if (options.replays && !motion.v.empty() && options.plant != "quasidynamic")
-    task.plan.v_start = vector(motion.v.front());
-  task.plan.u_start.resize(task.scene.nu());
-  for (const scene::Robot& robot : task.scene.robots())
-    for (int i = robot.first_u; i < robot.first_u + robot.nu; ++i)
-      task.plan.u_start(i) = robot.drive == scene::Drive::kForce
-                                 ? task.plan.u.front()(i)
-                                 : task.plan.q.front()(task.scene.command_coordinates()[i]);
-  return task;
-}
-
-/// One run on a plant of its own world.
-struct TrackRun {
-  control::TrackEnd end;
-  dynamics::Trajectory motion;
-  std::vector<std::string> settings;
-  double replan_s = 0;
-  int dumped = 0;  // problems of inner steps
-};
-
-/// Whom a run tells what it has come to: when it begins, and after each period.
-struct Listener { std::function<void(const dynamics::Trajectory&)> begin, period; };
-
-/// @param listener  of the run that is kept; null: only its numbers are.
-TrackRun run_once(const TrackCommand& options, const Task& task, const scene::DisturbanceSpec& spec, std::uint64_t seed,
-                  const Listener* listener, Progress& progress) {
-  const control::Disturbance disturbance = control::draw_disturbance(spec, seed);
-  Diagnostics repeated;
-  const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
-  const scene::TrackSettings& settings = task.scene.settings().track;
-  const bool dumps = listener != nullptr && !options.dump.folder.empty();
-  ProblemDump dump(dumps ? options.dump : DumpOptions{}, world);
-  int inner_step = 0;
-  const std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> tell =
-      [&](const dynamics::StepResult& result, const dynamics::StepModel& model) {
-        dump.consider(inner_step++, result, model);
-      };
-  const auto plant =
-      plant::make_plant(named(kPlants, options.plant), world,
-                        {.step = settings.plant_step,
-                         .damping_ratio = settings.damping_ratio,
-                         .joint_lag = settings.joint_lag,
-                         .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
-                         .on_step = dumps ? tell : nullptr});
-  const std::optional<Eigen::VectorXd> settled = control::disturbed_start(world, task.plan.q.front(), disturbance);
-  const Eigen::VectorXd q_start = settled ? *settled : control::moved_start(world, task.plan.q.front(), disturbance);
-  TrackRun run{.settings = plant->settings()};
-  run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
-  if (listener != nullptr) listener->begin(run.motion);
-  if (!settled) {
-    run.end.status = control::TrackStatus::kStartFailed;
-    run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
-    return run;
-  }
-  const Replanner replanner(task.scene, task.plan.q.back(), seed, options.scene.threads);
-  control::TrackOptions track{.controller = named(kControllers, options.controller), .disturbance = disturbance};
-  track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) {
-    return replanner(q, u, number);
-  };
-  track.record_contacts = listener != nullptr;
-  track.on_period = [&](const dynamics::Trajectory& motion) {
-    if (listener != nullptr) listener->period(motion);
-    if (progress.due())
-      progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed,
-                                motion.t.back(), motion.tracks.back().position_error_m,
-                                motion.tracks.back().rotation_error_rad, progress.seconds()));
-    return !interrupted();
-  };
-  run.end = control::track(*plant, task.scene, task.plan, q_start, track, run.motion);
-  run.replan_s = replanner.seconds();
-  run.dumped = dump.written();
-  return run;
+  scene::Scene scene = load(scene_options, options.output, diagnostics);
+  return {execution::make_task(std::move(scene), run.trajectory, tracked_options(options),
+                               {.scene = scene_options.scene, .run = folder.string()}),
+          std::move(diagnostics)};
 }
 
 Json error_of(const control::ObjectError& error) {
   return {{"position_m", number(error.position_m)}, {"rotation_rad", number(error.rotation_rad)}};
 }
 
-Json row_of(const TrackRun& run, std::uint64_t seed) {
-  std::vector<double> periods;
-  Json words = Json::object();
-  for (const dynamics::TrackRecord& record : run.motion.tracks) {
-    const std::string& word = run.motion.track_words[record.status];
-    words[word] = words.value(word, 0) + 1;
-    if (word != "Replanning") periods.push_back(record.period_us);
-  }
-  return {{"status", to_string(run.end.status)},
-          {"success", run.end.success},
-          {"final_error", error_of(run.end.final)},
-          {"max_error", error_of(run.end.largest)},
-          {"period_us", {{"p50", number(percentile(periods, 0.5))}, {"p99", number(percentile(periods, 0.99))}}},
-          {"t_end", number(run.motion.t.back())},
-          {"periods", words},
-          {"replans", run.end.replans},
-          {"replan_s", number(run.replan_s)},
-          {"seed", seed}};
+Json row_of(const execution::TrackedOutcome& outcome) {
+  Json periods = Json::object();
+  for (const auto& [word, count] : outcome.periods) periods[word] = count;
+  return {{"status", to_string(outcome.status)},
+          {"success", outcome.success},
+          {"final_error", error_of(outcome.final)},
+          {"max_error", error_of(outcome.largest)},
+          {"period_us", {{"p50", number(outcome.period_p50_us)}, {"p99", number(outcome.period_p99_us)}}},
+          {"t_end", number(outcome.t_end)},
+          {"periods", periods},
+          {"replans", outcome.replans},
+          {"replan_s", number(outcome.replan_s)},
+          {"seed", outcome.seed}};
 }
 
-/// What many seeds say: those whose runs have ended.
-Json statistics_of_tracks(const Json& all) {
-  Json runs = Json::array();
-  for (const Json& run : all)
-    if (run["status"] != to_string(control::TrackStatus::kInterrupted)) runs.push_back(run);
-  if (runs.empty()) return {{"seeds", 0}};
-  int successes = 0;
-  for (const Json& run : runs) successes += run["success"].get<bool>();
-  const auto [low, high] = planning::wilson_interval(successes, static_cast<int>(runs.size()));
-  Json table{{"seeds", runs.size()},
-             {"successes", successes},
-             {"success_rate", number(double(successes) / double(runs.size()))},
-             {"wilson_95", {number(low), number(high)}}};
-  for (const char* error : {"final_error", "max_error"}) {
-    for (const char* part : {"position_m", "rotation_rad"}) {
-      std::vector<double> values;
-      for (const Json& run : runs)
-        values.push_back(run[error][part].is_number() ? run[error][part].get<double>()
-                                                      : std::numeric_limits<double>::infinity());
-      table[error][part] = {{"p50", number(percentile(values, 0.5))}, {"p95", number(percentile(values, 0.95))}};
-    }
-  }
-  return table;
+Json spread_of(const execution::Spread& spread) { return {{"p50", number(spread.p50)}, {"p95", number(spread.p95)}}; }
+
+Json table_of(const execution::TrackedStatistics& all) {
+  if (all.seeds == 0) return {{"seeds", 0}};
+  return {{"seeds", all.seeds},
+          {"successes", all.successes},
+          {"success_rate", number(double(all.successes) / double(all.seeds))},
+          {"wilson_95", {number(all.wilson_low), number(all.wilson_high)}},
+          {"final_error",
+           {{"position_m", spread_of(all.final_position_m)}, {"rotation_rad", spread_of(all.final_rotation_rad)}}},
+          {"max_error",
+           {{"position_m", spread_of(all.largest_position_m)}, {"rotation_rad", spread_of(all.largest_rotation_rad)}}}};
 }
 
 void print_for_people(const Json& summary, const std::string& page) {
@@ -298,7 +167,8 @@ int run(const TrackCommand& options) {
     throw InputError({options.dump.folder, 0, 0},
                      "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order "
                      "and stewart-trinkle do");
-  const Task task = load_task(options);
+  const Loaded loaded = load_task(options);
+  const scene::Scene& scene = loaded.task.scene;
   const scene::DisturbanceSpec disturbance =
       options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
   catch_interrupts();
@@ -308,23 +178,40 @@ int run(const TrackCommand& options) {
   std::string folder;
   std::unique_ptr<io::RunWriter> writer;
   std::unique_ptr<RunLog> log_file;
-  const io::RunHeader header{task.scene.spec().name, task.scene.spec().merged_yaml, viewer::visual_json(task.scene),
-                             DEFT_VERSION};
+  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION};
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
-  const Listener keeper{[&](const dynamics::Trajectory& start) {
-                          folder = io::make_run_folder(options.out, task.scene.spec().name, options.force);
-                          io::publish_text(file("config.yaml"), task.scene.spec().merged_yaml);
-                          log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options),
-                                                              task.warnings.all(), options.output);
-                          writer = std::make_unique<io::RunWriter>(folder, header, start);
-                        },
-                        [&](const dynamics::Trajectory& so_far) { writer->append(so_far); }};
+  const auto open_folder = [&](const Trajectory& start) {
+    folder = io::make_run_folder(options.out, scene.spec().name, options.force);
+    io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
+    log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options), loaded.warnings.all(), options.output);
+    writer = std::make_unique<io::RunWriter>(folder, header, start);
+  };
+  ProblemDump dump(options.dump, scene);
+  int inner_step = 0;
+  std::vector<execution::TrackedOutcome> outcomes;
   Json runs = Json::array();
   Json summary;
   for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
-    const TrackRun run = run_once(options, task, disturbance, seed, k == 0 ? &keeper : nullptr, progress);
-    runs.push_back(row_of(run, seed));
+    execution::TrackedRunListener listener{.stop = interrupted, .record_contacts = k == 0};
+    if (k == 0) {
+      listener.begin = open_folder;
+      if (!options.dump.folder.empty())
+        listener.inner_step = [&](const dynamics::StepResult& result, const dynamics::StepModel& model) {
+          dump.consider(inner_step++, result, model);
+        };
+    }
+    listener.period = [&, k](const Trajectory& motion) {
+      if (k == 0) writer->append(motion);
+      if (progress.due())
+        progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed,
+                                  motion.t.back(), motion.tracks.back().position_error_m,
+                                  motion.tracks.back().rotation_error_rad, progress.seconds()));
+    };
+    const execution::TrackedRun run =
+        execution::run(loaded.task, tracked_options(options), disturbance, seed, options.scene.threads, listener);
+    outcomes.push_back(outcome_of(run, seed));
+    runs.push_back(row_of(outcomes.back()));
     log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed,
                           to_string(run.end.status), run.end.success ? "arrived" : "not arrived", run.end.replans,
                           run.end.final.position_m, run.end.final.rotation_rad, run.motion.t.back()));
@@ -337,10 +224,10 @@ int run(const TrackCommand& options) {
       summary["files"] = Json::array();
       for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"})
         summary["files"].push_back(file(name));
-      if (run.dumped > 0) summary["files"].push_back(options.dump.folder);
+      if (dump.written() > 0) summary["files"].push_back(options.dump.folder);
     }
     if (options.seeds > 1) {
-      summary["statistics"] = statistics_of_tracks(runs);
+      summary["statistics"] = table_of(execution::statistics_of(outcomes));
       summary["runs"] = runs;
     }
     // After each seed: what is finished is kept, whatever becomes of the others.

@@ -9,7 +9,7 @@
 #include "deft/core/log.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/io/problems/problem_file.hpp"
-#include "statistics.hpp"
+#include "deft/math/percentile.hpp"
 
 namespace deft::cli {
 namespace {

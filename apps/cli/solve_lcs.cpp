@@ -10,12 +10,12 @@
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/io/problems/lcs_export.hpp"
+#include "deft/math/percentile.hpp"
 #include "deft/solvers/lcs/bounds.hpp"
 #include "deft/solvers/lcs/mpc_solver.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "progress.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {

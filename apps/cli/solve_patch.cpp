@@ -8,8 +8,8 @@
 #include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/patch/patch_problem_solver.hpp"
+#include "deft/math/percentile.hpp"
 #include "interrupt.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 

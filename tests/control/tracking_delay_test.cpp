@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "control/pusher.hpp"
+#include "support/pusher.hpp"
 #include "deft/control/tracking_loop.hpp"
 
 namespace deft::control {

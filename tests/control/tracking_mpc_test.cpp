@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "control/pusher.hpp"
+#include "support/pusher.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"

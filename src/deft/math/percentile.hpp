@@ -1,11 +1,12 @@
 #pragma once
+// Order statistics of samples.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace deft::cli {
+namespace deft {
 
 /// The value below or at which a share p of (0, 1] of the sample lies (nearest rank); not-a-number of an empty sample.
 inline double percentile(std::vector<double> values, double p) {
@@ -16,4 +17,4 @@ inline double percentile(std::vector<double> values, double p) {
   return *place;
 }
 
-}  // namespace deft::cli
+}  // namespace deft

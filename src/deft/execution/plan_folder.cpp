@@ -1,4 +1,4 @@
-#include "plan_folder.hpp"
+#include "deft/execution/plan_folder.hpp"
 
 #include <limits>
 
@@ -8,17 +8,18 @@
 #include "deft/planning/search/reachable_set.hpp"
 #include "deft/viewer/visual_json.hpp"
 
-namespace deft::cli {
+namespace deft::execution {
 namespace {
 
 constexpr int kMostReachable = 500;  // nodes; each costs a smoothed step and its derivative
 
 }  // namespace
 
-PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal)
+PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal,
+                       const std::string& version)
     : folder_(folder),
       scene_(scene),
-      run_{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
+      run_{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), version},
       header_{goal, std::string(to_string(scene.settings().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
               scene.settings().plan.kappa},
       model_(dynamics::make_step_model(scene)),
@@ -72,4 +73,4 @@ void PlanFolder::place(const std::vector<planning::Node>& nodes) {
   }
 }
 
-}  // namespace deft::cli
+}  // namespace deft::execution

@@ -1,4 +1,5 @@
 #pragma once
+// What a planner leaves in its run folder.
 
 #include <cstdint>
 #include <memory>
@@ -14,13 +15,14 @@ namespace deft::dynamics {
 class StepModel;
 }
 
-namespace deft::cli {
+namespace deft::execution {
 
 /// run.h5 of a planner: follows a search and takes its plan.
 class PlanFolder {
  public:
-  /// @param scene  must outlive this object.  @param goal  name of the goal, recorded in /plan.
-  PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal);
+  /// @param folder  that exists.  @param scene  must outlive this object.  @param goal  name of the goal, recorded in
+  /// /plan.  @param version  of deft, recorded in the file.
+  PlanFolder(const std::string& folder, const scene::Scene& scene, const std::string& goal, const std::string& version);
   ~PlanFolder();
   PlanFolder(const PlanFolder&) = delete;
   PlanFolder& operator=(const PlanFolder&) = delete;
@@ -51,4 +53,4 @@ class PlanFolder {
   std::unique_ptr<io::SearchWriter> writer_;
 };
 
-}  // namespace deft::cli
+}  // namespace deft::execution

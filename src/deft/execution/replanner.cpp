@@ -1,18 +1,18 @@
-#include "replanner.hpp"
+#include "deft/execution/replanner.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/planner.hpp"
-#include "interrupt.hpp"
 
-namespace deft::cli {
+namespace deft::execution {
 namespace {
 
 constexpr double kShare = 0.25;      // of the tolerances of tracking: what a new plan has to reach
@@ -27,7 +27,7 @@ scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Ei
   for (int i = info.first_q; i < info.first_q + info.nq; ++i) {
     const std::string& name = scene.model().coordinates()[i].name;
     const multibody::CoordinateInfo& c = scene.model().coordinates()[i];
-    // Springs give way a little at a stop; a plan has to start within it.
+    // Springs are compliant at a joint limit; a plan has to start within it.
     const double inside = std::clamp(q(i), c.lower, c.upper);
     part.joints.by_name[name.substr(name.rfind('/') + 1)] = std::abs(inside - q(i)) <= kBeyond ? inside : q(i);
   }
@@ -48,8 +48,14 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end)
 
 }  // namespace
 
-Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads)
-    : scene_(&scene), q_end_(q_end), goal_(goal_at(scene, q_end)), seed_(seed), threads_(threads) {}
+Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
+                     std::function<bool()> stop)
+    : scene_(&scene),
+      q_end_(q_end),
+      goal_(goal_at(scene, q_end)),
+      seed_(seed),
+      threads_(threads),
+      stop_(std::move(stop)) {}
 
 std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
                                                           std::uint64_t number) const {
@@ -73,8 +79,8 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       plan.step_norm = step_norm;
       plan.max_target_offset = std::min(plan.max_target_offset, settings.track.replan_max_target_offset);
     });
-    const planning::PlannerResult result = planning::make_plan(
-        here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = interrupted});
+    const planning::PlannerResult result =
+        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = stop_});
     if (result.plan.success && !result.plan.commands.empty()) {
       found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
       control::lead_objects_to(*scene_, q_end_, *found);  // what the tolerance leaves is made up for on the way
@@ -86,4 +92,4 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
   return found;
 }
 
-}  // namespace deft::cli
+}  // namespace deft::execution
