@@ -35,7 +35,7 @@ struct HorizonStage {
   Eigen::VectorXd rho;
 };
 
-/// The whole program.
+/// The program of all stages.
 struct HorizonQp {
   Eigen::VectorXd x_start, u_before;  // x_0, u_{−1} (its size is nu, even where no stage needs its value)
   std::vector<HorizonStage> stages;   // T + 1

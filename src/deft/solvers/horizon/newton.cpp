@@ -22,7 +22,7 @@ void HorizonNewton::begin(HorizonIterate& at) {
   row_.assign(count, Row::kInactive);
   w_.resize(count);
   weight_.resize(count);
-  pull_.resize(count);
+  estimate_.resize(count);
   const std::vector<double>& rho = at.program.rho();
   for (std::size_t i = 0; i < count; ++i) {
     w_[i] = kStiff * at.program.stiffness()[i];
@@ -70,10 +70,10 @@ int HorizonNewton::update_active_set(HorizonIterate& at) {
 void HorizonNewton::step(HorizonIterate& at) {
   const std::vector<double>& d = at.program.d();
   for (std::size_t i = 0; i < row_.size(); ++i)
-    pull_[i] = row_[i] == Row::kActive ? at.l[i] + w_[i] * (Gz_[i] - d[i]) : at.l[i];
+    estimate_[i] = row_[i] == Row::kActive ? at.l[i] + w_[i] * (Gz_[i] - d[i]) : at.l[i];
   g_.resize(at.z.size());
   at.program.gradient(at.z, g_);
-  at.program.add_transposed(pull_, g_);
+  at.program.add_transposed(estimate_, g_);
   at.riccati.solve(at.program, g_, false, dz_);
   for (std::size_t k = 0; k < at.z.size(); ++k) at.z[k] += dz_[k];
   ++at.iterations;
@@ -83,10 +83,11 @@ void HorizonNewton::first_step(HorizonIterate& at) {
   at.z.assign(at.program.size(), 0.0);
   Gz_.assign(row_.size(), 0.0);
   const std::vector<double>& d = at.program.d();
-  for (std::size_t i = 0; i < row_.size(); ++i) pull_[i] = row_[i] == Row::kActive ? at.l[i] - w_[i] * d[i] : at.l[i];
+  for (std::size_t i = 0; i < row_.size(); ++i)
+    estimate_[i] = row_[i] == Row::kActive ? at.l[i] - w_[i] * d[i] : at.l[i];
   g_.resize(at.z.size());
   at.program.gradient(at.z, g_);
-  at.program.add_transposed(pull_, g_);
+  at.program.add_transposed(estimate_, g_);
   at.riccati.solve(at.program, g_, true, dz_);
   std::swap(at.z, dz_);
   ++at.iterations;

@@ -34,7 +34,7 @@ class HorizonNewton {
   void step(HorizonIterate& at);
 
   std::vector<Row> row_;
-  std::vector<double> w_, weight_, form_weight_, pull_, Gz_, g_, dz_;
+  std::vector<double> w_, weight_, form_weight_, estimate_, Gz_, g_, dz_;
   double worst_ = 0;  // |G z − d| of rows that stay active, relative
 };
 

@@ -291,9 +291,9 @@ void PackedHorizon::gradient(const std::vector<double>& z, std::vector<double>& 
       const std::size_t k = to_size(i);
       out[i] = s.S[k] * zeta[i] + s.s[k];
       if (s.np == 0) continue;
-      const double pull = s.R[k] * (zeta[i] - zeta[s.nu + s.nx + i]);
-      out[i] += pull;
-      out[s.nu + s.nx + i] = -pull;
+      const double force = s.R[k] * (zeta[i] - zeta[s.nu + s.nx + i]);
+      out[i] += force;
+      out[s.nu + s.nx + i] = -force;
     }
   }
 }

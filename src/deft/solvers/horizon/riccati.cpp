@@ -51,25 +51,7 @@ void HorizonRiccati::factor(PackedHorizon& program, const std::vector<double>& f
     double* H = storage.data();
     set_cost(s, cost, inputs, H);
     program.add_forms(t, form_weight, H);
-    if (t < T) {
-      // The value of the next stage at (M ζ, u), added to this stage's form:
-      //   Mᵀ V_xx M + Mᵀ V_xp [I 0 0] + [I 0 0]ᵀ V_px M + [I 0 0]ᵀ V_pp [I 0 0].
-      const Stage& next = program.stage(t + 1);
-      const double* V = W_[to_size(t) + 1].data() + next.nu * next.ld + next.nu;
-      const int moving = s.nu + s.nx;
-      T_.assign(s.nx * s.ld, 0.0);
-      iota_.resize(s.ld);
-      std::iota(iota_.begin(), iota_.end(), 0);
-      kernels.multiply_many(s.nx, s.nx, 1, V, next.ld, 1, s.M.data(), s.ld, T_.data(), s.ld, moving);
-      for (int i = 0; i < s.nx && next.np > 0; ++i)
-        for (int j = 0; j < s.nu; ++j) T_[i * s.ld + j] += V[i * next.ld + s.nx + j];
-      kernels.add_product(s.nx, moving, s.ld, s.M.data(), T_.data(), iota_.data(), true, H, s.ld);
-      if (next.np > 0) {
-        kernels.multiply_many(s.nu, s.nx, 1, V + s.nx, 1, next.ld, s.M.data(), s.ld, H, s.ld, moving);
-        for (int i = 0; i < s.nu; ++i)
-          for (int j = i; j < s.nu; ++j) H[i * s.ld + j] += V[(s.nx + i) * next.ld + s.nx + j];
-      }
-    }
+    if (t < T) add_next_value(program, t, H);
     // Its minimum over u.
     floor_.resize(s.n);
     for (int i = 0; i < s.nu; ++i) floor_[i] = kPivot * H[i * s.ld + i];
@@ -78,13 +60,38 @@ void HorizonRiccati::factor(PackedHorizon& program, const std::vector<double>& f
   }
 }
 
+// The value of the next stage at (M ζ, u), added to the form H of stage t:
+//   Mᵀ V_xx M + Mᵀ V_xp [I 0 0] + [I 0 0]ᵀ V_px M + [I 0 0]ᵀ V_pp [I 0 0].
+void HorizonRiccati::add_next_value(const PackedHorizon& program, int t, double* H) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  const Stage &s = program.stage(t), &next = program.stage(t + 1);
+  const double* V = W_[to_size(t) + 1].data() + next.nu * next.ld + next.nu;
+  const int moving = s.nu + s.nx;
+  T_.assign(s.nx * s.ld, 0.0);
+  iota_.resize(s.ld);
+  std::iota(iota_.begin(), iota_.end(), 0);
+  kernels.multiply_many(s.nx, s.nx, 1, V, next.ld, 1, s.M.data(), s.ld, T_.data(), s.ld, moving);
+  for (int i = 0; i < s.nx && next.np > 0; ++i)
+    for (int j = 0; j < s.nu; ++j) T_[i * s.ld + j] += V[i * next.ld + s.nx + j];
+  kernels.add_product(s.nx, moving, s.ld, s.M.data(), T_.data(), iota_.data(), true, H, s.ld);
+  if (next.np == 0) return;
+  kernels.multiply_many(s.nu, s.nx, 1, V + s.nx, 1, next.ld, s.M.data(), s.ld, H, s.ld, moving);
+  for (int i = 0; i < s.nu; ++i)
+    for (int j = i; j < s.nu; ++j) H[i * s.ld + j] += V[(s.nx + i) * next.ld + s.nx + j];
+}
+
 void HorizonRiccati::solve(const PackedHorizon& program, const std::vector<double>& g, bool affine,
                            std::vector<double>& z) {
-  const kernels::DenseKernels& kernels = kernels::dense_kernels();
-  const int T = program.steps();
   y_.resize(program.size());
   z.resize(program.size());
-  // V's gradient v by (x, p) backwards:  h = g + Mᵀv_x⁺ + [v_p⁺ 0 0],  y = U₁₁⁻ᵀ h_u,  v = h_(x,p) − U₁₂ᵀ y.
+  sweep_backward(program, g, affine);
+  sweep_forward(program, affine, z);
+}
+
+// V's gradient v by (x, p) backwards:  h = g + Mᵀv_x⁺ + [v_p⁺ 0 0],  y = U₁₁⁻ᵀ h_u,  v = h_(x,p) − U₁₂ᵀ y.
+void HorizonRiccati::sweep_backward(const PackedHorizon& program, const std::vector<double>& g, bool affine) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  const int T = program.steps();
   const Stage& end = program.stage(T);
   v_.assign(kernels::padded(end.nx + program.stage(0).nu), 0.0);
   std::copy(g.data() + end.at, g.data() + end.at + end.n, v_.begin());
@@ -107,7 +114,12 @@ void HorizonRiccati::solve(const PackedHorizon& program, const std::vector<doubl
     kernels.multiply_transposed(s.nu, s.ld, U, y, h_.data());
     std::copy(h_.begin() + s.nu, h_.begin() + s.n, v_.begin());
   }
-  // Forwards:  u = −U₁₁⁻¹(y + U₁₂ (x, p)).
+}
+
+// The inputs and states forwards:  u = −U₁₁⁻¹(y + U₁₂ (x, p)),  x⁺ = M ζ (+ c).
+void HorizonRiccati::sweep_forward(const PackedHorizon& program, bool affine, std::vector<double>& z) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  const int T = program.steps();
   std::fill(z.begin(), z.end(), 0.0);
   if (affine) {
     const Stage& first = program.stage(0);

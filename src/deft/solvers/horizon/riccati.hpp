@@ -30,6 +30,10 @@ class HorizonRiccati {
   void feedback(const PackedHorizon& program, int t, Eigen::MatrixXd& K);
 
  private:
+  void add_next_value(const PackedHorizon& program, int t, double* H);
+  void sweep_backward(const PackedHorizon& program, const std::vector<double>& g, bool affine);
+  void sweep_forward(const PackedHorizon& program, bool affine, std::vector<double>& z);
+
   std::vector<std::vector<double>> W_;  // n × ld per stage: U₁₁, U₁₂ and the value V, symmetric
   std::vector<double> T_, floor_, y_, h_, v_;
   std::vector<int> iota_;

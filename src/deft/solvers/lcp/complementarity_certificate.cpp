@@ -16,9 +16,10 @@ using Eigen::VectorXd;
 
 constexpr double kNegligibleEntry = 1e-9;  // entries below this of their row's and column's largest say nothing about
                                            // units
-constexpr double kZeroEntry = 1e-14;       // scaled entries below this are rounding of zero: what they add is excused
-constexpr double kCeiling = 1e4;           // larger scaled terms do not excuse larger residuals
-constexpr int kSweeps = 2;                 // of the search for units
+constexpr double kZeroEntry = 1e-14;  // scaled entries below this are rounding of zero: what they add to w does not
+                                      // count
+constexpr double kCeiling = 1e4;      // larger scaled terms do not permit larger residuals
+constexpr int kSweeps = 2;            // of the search for units
 constexpr long kCoverBudget = 20'000'000;  // steps that the check of completeness may take
 
 /// 0/0 is no residual.
@@ -183,16 +184,16 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
     return;
   }
   computed_ = program.q;
-  scale_.setZero(n);   // Σ |M_ij z_j|
-  excuse_.setZero(n);  // the part of it that is rounding of M
+  scale_.setZero(n);     // Σ |M_ij z_j|
+  rounding_.setZero(n);  // the part of it that is rounding of M
   for (Eigen::Index j = 0; j < n; ++j) {
     if (z[j] == 0) continue;
     computed_ += z[j] * program.M.col(j);
     part_ = std::abs(z[j]) * program.M.col(j).cwiseAbs();
     scale_ += part_;
-    excuse_ += (program.M.col(j).array().abs() * plain_col_[j] <= kZeroEntry * plain_row_.array())
-                   .select(part_.array(), 0.0)
-                   .matrix();
+    rounding_ += (program.M.col(j).array().abs() * plain_col_[j] <= kZeroEntry * plain_row_.array())
+                     .select(part_.array(), 0.0)
+                     .matrix();
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double unit = row_[i];
@@ -202,21 +203,22 @@ void ComplementarityCertifier::check_point(const ComplementarityProgram& program
   for (Eigen::Index i = 0; i < n; ++i) {
     const double w = given ? (*given)[i] : computed_[i];
     const double off = std::abs(computed_[i] - w);
-    const double counts = std::copysign(std::max(0.0, std::abs(w) - excuse_[i]), w);  // of w
+    const double counted = std::copysign(std::max(0.0, std::abs(w) - rounding_[i]), w);  // of w
     out.stationarity = std::max(out.stationarity, ratio(off, scale_[i]));
     out.stationarity_abs = std::max(out.stationarity_abs, off);
     if (free_[i]) {
-      out.stationarity = std::max(out.stationarity, ratio(std::abs(counts), scale_[i]));
+      out.stationarity = std::max(out.stationarity, ratio(std::abs(counted), scale_[i]));
       out.stationarity_abs = std::max(out.stationarity_abs, std::abs(w));
       continue;
     }
     // z_i counts as what it adds to the row on which it has the largest effect.
-    double felt = 0;
-    if (z[i] != 0 && all_sized) felt = std::abs(z[i]) * (program.M.col(i).cwiseAbs().cwiseQuotient(scale_)).maxCoeff();
+    double effect = 0;
+    if (z[i] != 0 && all_sized)
+      effect = std::abs(z[i]) * (program.M.col(i).cwiseAbs().cwiseQuotient(scale_)).maxCoeff();
     for (Eigen::Index k = 0; k < n && z[i] != 0 && !all_sized; ++k)
-      felt = std::max(felt, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
-    if (felt == 0 && z[i] != 0) felt = 1;  // moves nothing: compared with itself
-    const double of_w = ratio(counts, scale_[i]), of_z = z[i] < 0 ? -felt : felt;
+      effect = std::max(effect, ratio(std::abs(program.M(k, i) * z[i]), scale_[k]));
+    if (effect == 0 && z[i] != 0) effect = 1;  // moves nothing: compared with itself
+    const double of_w = ratio(counted, scale_[i]), of_z = z[i] < 0 ? -effect : effect;
     out.primal = std::max({out.primal, -of_w, -of_z});
     out.primal_abs = std::max({out.primal_abs, -w, -z[i]});
     out.complementarity = std::max(out.complementarity, std::min(of_w, of_z));

@@ -27,13 +27,13 @@ class ComplementarityCertifier {
   double check_proof(const ComplementarityProgram& program, const std::vector<RefutedModes>& proof);
 
   std::vector<char> free_;
-  Eigen::VectorXd row_, col_;                  // ρ and ζ: units of rows of w and of entries of z
-  Eigen::VectorXd largest_row_, largest_col_;  // units in which the largest entries are one
-  Eigen::VectorXd high_, low_;                 // largest and smallest entry of each row
-  Eigen::MatrixXd high_entry_, low_entry_;     // |M|; where that says nothing about units, zero and infinity
-  Eigen::VectorXd part_, inverse_;             // scratch
-  Eigen::VectorXd plain_row_, plain_col_;      // the units before each part has its own size
-  Eigen::VectorXd computed_, scale_, excuse_;  // Mz + q, s, what is rounding
+  Eigen::VectorXd row_, col_;                    // ρ and ζ: units of rows of w and of entries of z
+  Eigen::VectorXd largest_row_, largest_col_;    // units in which the largest entries are one
+  Eigen::VectorXd high_, low_;                   // largest and smallest entry of each row
+  Eigen::MatrixXd high_entry_, low_entry_;       // |M|; where that says nothing about units, zero and infinity
+  Eigen::VectorXd part_, inverse_;               // scratch
+  Eigen::VectorXd plain_row_, plain_col_;        // the units before each part has its own size
+  Eigen::VectorXd computed_, scale_, rounding_;  // Mz + q, s, the part of w that is rounding of M
   std::vector<int> row_part_, col_part_, stack_;
   std::vector<double> part_size_;
 };

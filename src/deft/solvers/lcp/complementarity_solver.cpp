@@ -26,12 +26,12 @@ constexpr int kExchangeRounds = 2;  // of whole blocks, after a warm start
 constexpr int kWarmPivots = 20;     // more from the last basis than this and n/4: a cold start is as good
 constexpr double kNearly = 1e-8;    // scaled: members of pairs that are more negative are not passed to the certifier
 constexpr int kOtherCovers = 6;     // random covering vectors after e
-constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding has spoiled
-constexpr int kRenew = 20;  // pivots between dictionaries computed again, where rounding has spoiled the first run
+constexpr std::array<double, 2> kRestartTies{1e-12, 1e-14};  // of Lemke's method from a basis that rounding made wrong
+constexpr int kRenew = 20;  // pivots between dictionaries computed again, after a first run that failed
 constexpr std::array<double, 3> kRegularisations{1e-11, 1e-9, 1e-7};  // added to the diagonal, scaled
 constexpr std::array<double, 8> kProximalWeights{
     1e-12, 1e-13, 1e-13, 1e-14, 1e-14, 1e-14, 1e-14, 1e-14};  // in extended precision, around the last point, scaled
-constexpr double kHopeless = 1e11;        // scaled size: points beyond are kept finite by the proximal weight alone
+constexpr double kLargestPoint = 1e11;    // scaled size: points beyond are kept finite by the proximal weight alone
 constexpr double kStrongerProximal = 10;  // factor of the least weight after a ray
 constexpr int kEarlyModes = 300;          // nodes of a first search, before the slower methods
 constexpr double kUsualSize = 50;         // larger problems may search fewer nodes: one costs at least n²
@@ -266,7 +266,7 @@ bool ComplementaritySolver::Impl::pivot_extended() {
       continue;
     }
     extended_->point(point_);
-    if (*std::max_element(point_.begin(), point_.end()) > kHopeless) return false;
+    if (*std::max_element(point_.begin(), point_.end()) > kLargestPoint) return false;
     pure_.mark_basic(extended_->basic(), basic_);
     if (basis_.solve(scaled_, basic_) && accept("lemke")) return true;
     pure_.lift(point_, lifted_);

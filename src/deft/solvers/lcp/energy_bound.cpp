@@ -79,9 +79,9 @@ double EnergyBound::value(std::span<const double> z) const {
 
 void EnergyBound::tangent(std::span<const double> y, Cut& cut) const {
   const auto x = view(y, q_.size());
-  const VectorXd pull = S_ * x;
-  const double curved = x.dot(pull), size = std::max(curved, q_.cwiseAbs().dot(x.cwiseAbs()));
-  const VectorXd slope = -(q_ + 2 * pull);
+  const VectorXd Sx = S_ * x;
+  const double curved = x.dot(Sx), size = std::max(curved, q_.cwiseAbs().dot(x.cwiseAbs()));
+  const VectorXd slope = -(q_ + 2 * Sx);
   const double unit = slope.size() > 0 ? slope.lpNorm<Eigen::Infinity>() : 0.0;
   cut.slope.assign(slope.data(), slope.data() + slope.size());
   cut.constant = curved + kRelaxed * size;
@@ -94,8 +94,8 @@ void EnergyBound::tangent(std::span<const double> y, Cut& cut) const {
 void EnergyBound::border(std::span<const double> inside, std::span<const double> outside,
                          std::vector<double>& y) const {
   const auto a = view(inside, q_.size()), b = view(outside, q_.size());
-  const VectorXd d = b - a, pull = S_ * d;
-  const double curved = d.dot(pull), linear = q_.dot(d) + 2 * a.dot(pull), start = std::min(0.0, value(inside));
+  const VectorXd d = b - a, Sd = S_ * d;
+  const double curved = d.dot(Sd), linear = q_.dot(d) + 2 * a.dot(Sd), start = std::min(0.0, value(inside));
   const double root = std::sqrt(std::max(0.0, linear * linear - 4 * curved * start));
   // The positive root of curved t² + linear t + start, without cancellation.
   const double t = linear > 0 ? -2 * start / (linear + root) : (root - linear) / (2 * curved);

@@ -88,7 +88,7 @@ bool ModeSearch::decide_pairs() {
   ModeTable& root = tables_[0];
   root.add_cuts(cuts_);
   if (restore(root) != ModeTable::End::kFeasible) {
-    complete_ = false;  // the known solution says otherwise: rounding
+    complete_ = false;  // contradicts the known solution: rounding
     return false;
   }
   bool any = true;

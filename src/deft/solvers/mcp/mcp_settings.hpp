@@ -24,10 +24,10 @@ struct McpSettings {
 /// What one solve found.
 struct McpResult {
   Status status = Status::kNumericalFailure;  // Solved, IterationLimit, TimeLimit, NumericalFailure
-  std::vector<double> z, F;       // the best point found, and F there (NaN if F was defined nowhere), in the problem's
-                                  // units; complementary z_i ≥ 0, and zero where z_i ≤ F_i (scaled)
-  double residual = 0;            // what `McpSettings::tolerance` bounds, computed from z and F alone
-  int iterations = 0;             // linear systems solved, of all methods
+  std::vector<double> z, F;  // the best point found, and F there (NaN if F was not defined at any), in the problem's
+                             // units; complementary z_i ≥ 0, and zero where z_i ≤ F_i (scaled)
+  double residual = 0;       // what `McpSettings::tolerance` bounds, computed from z and F alone
+  int iterations = 0;        // linear systems solved, of all methods
   const char* method = "newton";  // that found the point: newton, interior-point, josephy-newton, restart
 };
 

@@ -12,7 +12,7 @@ namespace deft::solvers::mcp {
 
 inline constexpr double kArmijo = 1e-4;  // of the predicted descent: what a step of every method must reach
 
-/// A point y with f(y), Fischer and Burmeister's residual and, where asked for, ∂f/∂y. Vectors are padded with zeros.
+/// A point y with f(y), Fischer and Burmeister's residual and, on request, ∂f/∂y. Vectors are padded with zeros.
 struct McpPoint {
   std::vector<double> y, f;                     // the point and f(y), scaled
   std::vector<double> phi, weight_y, weight_f;  // Φ and its derivative diag(weight_y) + diag(weight_f) ∂f/∂y

@@ -19,6 +19,35 @@ constexpr double kNear = 1e-7;    // residual below which kStill iterations with
 constexpr int kStill = 8;
 constexpr int kCycling = 10;  // iterations without a lower |Φ|, after which it must fall below the last ones
 
+/// The guard against stalls: counts iterations without progress of ½|Φ|² and of the residual.
+class Progress {
+ public:
+  Progress(double merit, double residual) : lowest_(merit), halved_merit_(merit), halved_residual_(residual) {}
+
+  void record(double merit, double residual) {
+    since_halved_ = merit < 0.5 * halved_merit_ ? 0 : since_halved_ + 1;
+    if (since_halved_ == 0) halved_merit_ = merit;
+    since_lowest_ = merit < lowest_ ? 0 : since_lowest_ + 1;
+    lowest_ = std::min(lowest_, merit);
+    since_residual_ = residual < 0.5 * halved_residual_ ? 0 : since_residual_ + 1;
+    if (since_residual_ == 0) halved_residual_ = residual;
+  }
+  /// Whether the search should end: ½|Φ|² has not halved for `patience` iterations, or the residual not near its end.
+  bool stalled(int patience) const {
+    return since_halved_ >= patience || (halved_residual_ < kNear && since_residual_ >= kStill);
+  }
+  /// Whether the non-monotone search has gone kCycling iterations without a lower |Φ|; counts again from there.
+  bool take_cycle() {
+    if (since_lowest_ < kCycling) return false;
+    since_lowest_ = 0;
+    return true;
+  }
+
+ private:
+  double lowest_, halved_merit_, halved_residual_;  // of ½|Φ|²: the least, and when it last halved; of the residual
+  int since_lowest_ = 0, since_halved_ = 0, since_residual_ = 0;
+};
+
 }  // namespace
 
 McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start, double target,
@@ -38,27 +67,16 @@ McpSemismooth::End McpSemismooth::solve(ScaledMcp& problem, const double* start,
   if (!problem.evaluate(now_, true)) return End::kStalled;
   keep_best();
   merits_.fill(now_.merit);
-  int still = 0, since = 0, waiting = 0;
-  double lowest = now_.merit, waited = now_.merit;
-  double halved = now_.residual;
+  Progress progress(now_.merit, now_.residual);
   while (!(now_.residual <= target)) {
     if (iterations_ >= budget.iterations) return End::kIterations;
     if (budget.out_of_time()) return End::kTime;
     if (!advance()) return End::kStalled;
     keep_best();
     merits_[iterations_ % kMemory] = now_.merit;
-    waiting = now_.merit < 0.5 * waited ? 0 : waiting + 1;
-    if (waiting == 0) waited = now_.merit;
-    if (waiting >= budget.patience) return End::kStalled;
-    since = now_.merit < lowest ? 0 : since + 1;
-    lowest = std::min(lowest, now_.merit);
-    if (since >= kCycling) {
-      merits_.fill(*std::min_element(merits_.begin(), merits_.end()));
-      since = 0;
-    }
-    still = now_.residual < 0.5 * halved ? 0 : still + 1;
-    if (still == 0) halved = now_.residual;
-    if (halved < kNear && still >= kStill) return End::kStalled;
+    progress.record(now_.merit, now_.residual);
+    if (progress.stalled(budget.patience)) return End::kStalled;
+    if (progress.take_cycle()) merits_.fill(*std::min_element(merits_.begin(), merits_.end()));
   }
   polish();
   return End::kSolved;
