@@ -17,7 +17,7 @@ struct LcsMpcResult;
 struct BranchAndBoundSettings {
   double gap = 1e-7;  // > 0, relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀),
                       // c₀ = x0ᵀQx0 + Σ x_dᵀQx_d
-  double time_limit_s = std::numeric_limits<double>::infinity();       // > 0; then the incumbent and the bound of that
+  double time_limit_s = std::numeric_limits<double>::infinity();       // ≥ 0; then the incumbent and the bound of that
                                                                        // moment are the result
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();  // of explored nodes, ≥ 0; looked at
                                                                        // between rounds
