@@ -1,5 +1,5 @@
 #pragma once
-// Small worlds for the tests of this room, written in C++.
+// Small worlds for the tests of this module, written in C++.
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 namespace deft {
 namespace {
 
-constexpr int kDeepest = 64;  // values that wait on the stack, and parentheses within each other
+constexpr int kDeepest = 64;  // values on the stack, and parentheses within each other
 
 enum Code {
   kNumber,
@@ -106,7 +106,7 @@ double combine(int code, double left, double right) {
 }  // namespace
 
 /// Recursive descent: alternatives → conjunction → negation → comparison → sum → product → sign → power → value. Each
-/// says whether it read a number or a truth; the ones that join two check what they join.
+/// returns whether it read a number or a condition; those that join two check what they join.
 class FormulaReader {
  public:
   FormulaReader(std::string_view text, std::span<const std::string_view> variables, Formula& formula)

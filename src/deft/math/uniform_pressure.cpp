@@ -218,7 +218,7 @@ bool SupportIteration::update(const Vector3d& V, double rest, double tolerance) 
   if (!(speed > rest)) return true;
   const double error = at_.isZero(0) ? 2.0 : support_->direction_error(V, at_);
   if (error <= tolerance) return true;
-  // Newton that did not help is trusted closer to the solution only.
+  // After a step of Newton's method that did not help, it is used closer to the solution only.
   if (newton_ && error > 0.5 * last_error_) trust_ *= 0.1;
   newton_ = error < trust_ || (!newton_ && error < 0.3 && trust_ > 0.05);
   K_ = newton_ ? support_->hessian(V) : support_->majorizer(V);

@@ -34,7 +34,7 @@ struct FixedEdge {
   RigidTransform X_BodyOther;
 };
 
-/// What the file says of one body beyond BodyInfo.
+/// What is known of one body beyond BodyInfo.
 struct BodyNotes {
   SourceLocation where;
   std::string held_by;      // "joint 'x'", "a weld to 'y'"; empty: nothing holds it

@@ -31,7 +31,7 @@ struct TreeJoint {
   SourceLocation where;                                      // of the joint, or of the free base's link
 };
 
-/// Everything Model needs to know of the world, in deft's order.
+/// What a Model is built from, in deft's order.
 struct KinematicTree {
   std::vector<BodyInfo> bodies;      // [0] is the world; then models as declared, links in file order
   std::vector<RigidTransform> X_GB;  // pose of each body in its group's frame
@@ -40,7 +40,7 @@ struct KinematicTree {
   std::vector<ModelInfo> models;     // without first_q … nv
   std::unordered_map<std::string, Model::FrameOnBody> places;  // links and frames by "model::name", "model/name", world
                                                                // frames, "world"
-  std::vector<InertialSpec> inertials;                         // of each body; zero where the file says nothing
+  std::vector<InertialSpec> inertials;                         // of each body; zero where the file has none
 };
 
 /// Checks names and values (spec_checks), assembles the tree and checks it (tree_checks). Everything wrong goes to

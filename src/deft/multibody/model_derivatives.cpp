@@ -12,6 +12,7 @@ namespace {
 
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
+using SpatialColumns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
 
 /// Twist × twist and twist × wrench; twists [ω; v], wrenches [moment; force].
 Vector6 cross_twist(const Vector6& s, const Vector6& t) {
@@ -63,6 +64,89 @@ SpatialInertia in_world(const pinocchio::SE3& X_WJ, const pinocchio::Inertia& in
       world.inertia().matrix() + world.mass() * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose())};
 }
 
+/// Both about the world origin.
+void add_inertia(const SpatialInertia& part, SpatialInertia& sum) {
+  sum.m += part.m;
+  sum.mc += part.mc;
+  sum.I_O += part.I_O;
+}
+
+// ------------------------------------------------------------------------------------- derivatives of bias forces
+
+/// What bias_derivative works on, in the letters of README.md: constants of the model, the columns S at q, and per
+/// column (X) or per Pinocchio joint (all others) what depends on v.
+struct BiasTerms {
+  const ModelTables& tables;
+  const pinocchio::Data& data;
+  const SpatialColumns& S;
+  SpatialColumns &X, &a, &V, &F;
+  std::vector<Matrix6>& N;
+  std::vector<SpatialInertia>& inertia;
+};
+
+/// Outward: per column c, X_c = Σ S_i v_i of what moves it; per joint V = Σ S_c v_c, a = Σ X_c × S_c v_c, and I,
+/// F = I a + V ×* I V and N of its own body.
+void find_body_terms(const Eigen::VectorXd& v, BiasTerms& t) {
+  const auto& joints = t.tables.pinocchio_joints;
+  const auto& parents = t.tables.pinocchio.parents;
+  t.a.col(0).setZero();
+  t.V.col(0).setZero();
+  for (Eigen::Index c = 0; c < v.size(); ++c) {
+    t.X.col(c).setZero();
+    for (const int i : t.tables.movers[c]) t.X.col(c) += t.S.col(i) * v(i);
+  }
+  for (std::size_t j = 1; j < joints.size(); ++j) {
+    t.V.col(j) = t.V.col(parents[j]);
+    t.a.col(j) = t.a.col(parents[j]);
+    for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) {
+      t.V.col(j) += t.S.col(c) * v(c);
+      t.a.col(j) += cross_twist(t.X.col(c), t.S.col(c) * v(c));
+    }
+    t.inertia[j] = in_world(t.data.oMi[j], t.tables.pinocchio.inertias[j]);
+    t.F.col(j) = times(t.inertia[j], t.a.col(j)) + cross_wrench(t.V.col(j), times(t.inertia[j], t.V.col(j)));
+    t.N[j] = velocity_matrix(t.inertia[j], t.V.col(j));
+  }
+}
+
+/// Inward: I, F and N of all that a joint carries.
+void compose(BiasTerms& t) {
+  const auto& parents = t.tables.pinocchio.parents;
+  for (std::size_t j = t.tables.pinocchio_joints.size() - 1; j > 0; --j) {
+    const std::size_t parent = parents[j];
+    if (parent == 0) continue;
+    add_inertia(t.inertia[j], t.inertia[parent]);
+    t.F.col(parent) += t.F.col(j);
+    t.N[parent] += t.N[j];
+  }
+}
+
+struct BiasEntry { double by_q = 0, by_v = 0; };
+
+/// The derivatives of entry c by q_i and v_i. With U and b the parts of V and a of i's joint that stay, W = S_i × U,
+/// what joint d carries, the outboard one of c's and i's joints, changes by
+///   S_i ×* F_d − I_d (S_i × b − W × U) − N_d W  with q_i and by  N_d S_i + I_d (X_i × S_i − S_i × U)  with v_i.
+/// @param is_outboard  d is i's joint; otherwise it is c's, and (S_i × S_c)·F cancels S_c·(S_i ×* F).
+BiasEntry bias_entry(const BiasTerms& t, const Eigen::VectorXd& v, int c, int i, bool is_outboard) {
+  const auto& joints = t.tables.pinocchio_joints;
+  const std::size_t l = t.tables.column_joint[i], d = is_outboard ? l : t.tables.column_joint[c];
+  Vector6 U = t.V.col(l), b = t.a.col(l);
+  if (joints[l].kind == JointKind::kFree && i >= joints[l].v + 3) {
+    for (int r = joints[l].v; r < joints[l].v + 3; ++r) {
+      U -= t.S.col(r) * v(r);
+      b -= cross_twist(t.X.col(r), t.S.col(r) * v(r));
+    }
+  }
+  const Vector6 S_i = t.S.col(i), S_c = t.S.col(c), W = cross_twist(S_i, U);
+  Vector6 change = -times(t.inertia[d], cross_twist(S_i, b) - cross_twist(W, U)) - t.N[d] * W;
+  if (is_outboard) change += cross_wrench(S_i, t.F.col(d));
+  BiasEntry out{.by_q = S_c.dot(change)};
+  const auto& movers = t.tables.movers[c];
+  if (is_outboard && std::binary_search(movers.begin(), movers.end(), i))
+    out.by_q += cross_twist(S_i, S_c).dot(t.F.col(t.tables.column_joint[c]));
+  out.by_v = S_c.dot(t.N[d] * S_i + times(t.inertia[d], cross_twist(t.X.col(i), S_i) - W));
+  return out;
+}
+
 }  // namespace
 
 const Eigen::Matrix<double, 6, Eigen::Dynamic>& Model::spatial_columns(const Kinematics& kinematics) const {
@@ -87,9 +171,7 @@ void Model::inertia_derivative(Kinematics& kinematics, const Eigen::VectorXd& y,
   for (std::size_t j = joints.size() - 1; j > 0; --j) {
     const std::size_t parent = parents[j];
     if (parent == 0) continue;
-    k.inertia[parent].m += k.inertia[j].m;
-    k.inertia[parent].mc += k.inertia[j].mc;
-    k.inertia[parent].I_O += k.inertia[j].I_O;
+    add_inertia(k.inertia[j], k.inertia[parent]);
     k.P.col(parent) += k.P.col(j);
   }
 
@@ -163,74 +245,29 @@ void Model::bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Ei
   if (v.size() != nv())
     throw std::invalid_argument(fmt::format("v has {} entries, the model needs {}", v.size(), nv()));
   Kinematics::Impl& k = *kinematics.impl_;
-  const auto& joints = impl_->pinocchio_joints;
-  const auto& parents = impl_->pinocchio.parents;
-  const std::size_t n = joints.size();
-
-  // Per column c: X_c = Σ S_i v_i of what moves it, and X_c × S_c v_c; per joint V = Σ S_c v_c, a = Σ X_c × S_c v_c.
-  auto &X = k.bias_X, &a = k.bias_a, &V = k.bias_V, &F = k.bias_F;
-  auto& N = k.bias_N;
-  a.col(0).setZero();
-  V.col(0).setZero();
-  for (int c = 0; c < nv(); ++c) {
-    X.col(c).setZero();
-    for (const int i : impl_->movers[c]) X.col(c) += k.J.col(i) * v(i);
-  }
-  for (std::size_t j = 1; j < n; ++j) {
-    V.col(j) = V.col(parents[j]);
-    a.col(j) = a.col(parents[j]);
-    for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) {
-      V.col(j) += k.J.col(c) * v(c);
-      a.col(j) += cross_twist(X.col(c), k.J.col(c) * v(c));
-    }
-    k.inertia[j] = in_world(k.data.oMi[j], impl_->pinocchio.inertias[j]);
-    F.col(j) = times(k.inertia[j], a.col(j)) + cross_wrench(V.col(j), times(k.inertia[j], V.col(j)));
-    N[j] = velocity_matrix(k.inertia[j], V.col(j));
-  }
-  for (std::size_t j = n - 1; j > 0; --j) {
-    const std::size_t parent = parents[j];
-    if (parent == 0) continue;
-    k.inertia[parent].m += k.inertia[j].m;
-    k.inertia[parent].mc += k.inertia[j].mc;
-    k.inertia[parent].I_O += k.inertia[j].I_O;
-    F.col(parent) += F.col(j);
-    N[parent] += N[j];
-  }
-
-  // Column i of joint l: U and b are the parts of V and a that stay, W = S_i × U. What joint d carries changes by
-  //   S_i ×* F_d − I_d (S_i × b − W × U) − N_d W  with q_i and by  N_d S_i + I_d (X_i × S_i − S_i × U)  with v_i.
+  BiasTerms terms{*impl_, k.data, k.J, k.bias_X, k.bias_a, k.bias_V, k.bias_F, k.bias_N, k.inertia};
+  find_body_terms(v, terms);
+  compose(terms);
   by_q.setZero(nv(), nv());
   by_v.setZero(nv(), nv());
-  const auto fill = [&](int c, int i, std::size_t d, bool moves, bool is_outboard) {
-    const std::size_t l = impl_->column_joint[i];
-    Vector6 U = V.col(l), b = a.col(l);
-    if (joints[l].kind == JointKind::kFree && i >= joints[l].v + 3) {
-      for (int r = joints[l].v; r < joints[l].v + 3; ++r) {
-        U -= k.J.col(r) * v(r);
-        b -= cross_twist(X.col(r), k.J.col(r) * v(r));
-      }
-    }
-    const Vector6 S_i = k.J.col(i), S_c = k.J.col(c), W = cross_twist(S_i, U);
-    Vector6 change = -times(k.inertia[d], cross_twist(S_i, b) - cross_twist(W, U)) - N[d] * W;
-    if (is_outboard) change += cross_wrench(S_i, F.col(d));
-    by_q(c, i) = S_c.dot(change);
-    if (moves && is_outboard) by_q(c, i) += cross_twist(S_i, S_c).dot(F.col(impl_->column_joint[c]));
-    by_v(c, i) = S_c.dot(N[d] * S_i + times(k.inertia[d], cross_twist(X.col(i), S_i) - W));
+  const auto fill = [&](int c, int i, bool is_outboard) {
+    const BiasEntry entry = bias_entry(terms, v, c, i, is_outboard);
+    by_q(c, i) = entry.by_q;
+    by_v(c, i) = entry.by_v;
   };
-  for (std::size_t l = 1; l < n; ++l) {
+  // c's joint is i's, or carries it.
+  const auto& joints = impl_->pinocchio_joints;
+  for (std::size_t l = 1; l < joints.size(); ++l) {
     for (int i = joints[l].v; i < joints[l].v + joints[l].nv; ++i) {
-      for (std::size_t j = l; j > 0; j = parents[j]) {
-        for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) {
-          const auto& movers = impl_->movers[c];
-          fill(c, i, l, std::binary_search(movers.begin(), movers.end(), i), true);
-        }
+      for (std::size_t j = l; j > 0; j = impl_->pinocchio.parents[j]) {
+        for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) fill(c, i, true);
       }
     }
   }
-  // Where i's joint is the inboard one, (S_i × S_c)·F cancels S_c·(S_i ×* F).
+  // i's joint carries c's.
   for (int c = 0; c < nv(); ++c) {
     for (const int i : impl_->movers[c]) {
-      if (impl_->column_joint[i] != impl_->column_joint[c]) fill(c, i, impl_->column_joint[c], true, false);
+      if (impl_->column_joint[i] != impl_->column_joint[c]) fill(c, i, false);
     }
   }
 }

@@ -6,12 +6,12 @@
 
 namespace deft::multibody {
 
-/// Every group must be reached from the world by walking down its joints; those that are not carry each other in a
-/// loop, reported at the last joint of it. Gaps that earlier errors left in the tree are passed over.
+/// Reports loops of joints: groups that carry each other and so are not reached from the world; each loop once, at the
+/// last of its joints. Gaps that earlier errors left in the tree are passed over.
 void check_for_loops(const KinematicTree& tree, Diagnostics& diagnostics);
 
-/// A free group must have mass > 0 and a positive definite inertia. A joint that moves only massless links is left to
-/// those who know whether its stiffness holds it.
+/// Reports free groups without mass > 0 or without a positive definite inertia. A joint that moves only massless links
+/// is accepted: a step model may hold it by its stiffness.
 void check_free_inertias(const KinematicTree& tree, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody

@@ -169,7 +169,7 @@ void SdfReader::place_model(const XMLElement& model, ModelSpec& spec) {
 
 // ------------------------------------------------------------------------------------------------------------ links
 
-/// Mass 1 kg and unit moments of inertia where <inertial> does not say, as in SDFormat.
+/// Mass 1 kg and unit moments of inertia where <inertial> leaves them out, as in SDFormat.
 InertialSpec SdfReader::inertial(const XMLElement& element) {
   xml_.warn_of_others(element, {"pose", "mass", "inertia"});
   const SdfPose given = pose(element);
@@ -256,7 +256,7 @@ void SdfReader::axis_limits(const XMLElement& limit, bool has_limits, JointAxisS
   if (effort >= 0) axis.effort_limit = effort;  // a negative effort limit is SDFormat's way to say none
 }
 
-/// <axis>: xyz in the joint frame unless expressed_in says otherwise (the model frame before version 1.5).
+/// <axis>: xyz in the joint frame unless expressed_in names another (the model frame before version 1.5).
 JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, const std::string& joint,
                               bool has_limits) {
   JointAxisSpec axis{.coordinate = joint};

@@ -13,7 +13,7 @@
 
 namespace deft::multibody {
 
-/// The names by which a format calls things.
+/// The tags and names of a format.
 struct ModelFormat {
   const char* name;                                                // with its article, for messages: "a URDF"
   const char* root;                                                // tag of a file's root element
@@ -28,7 +28,7 @@ std::optional<ModelSpec> read_model_file(
     const std::string& path, const PackageMap& packages, Diagnostics& diagnostics, const ModelFormat& format,
     const std::function<std::optional<ModelSpec>(XmlReader& xml, const XMLElement& root)>& read);
 
-/// Reads one model. A format's reader derives from it and says where poses and numbers stand. Never stops at a mistake:
+/// Reads one model. A format's reader derives from it and adds where poses and numbers stand. Never stops at a mistake:
 /// reports it and goes on.
 class ModelReader {
  public:
@@ -43,7 +43,7 @@ class ModelReader {
   /// Red, green, blue and opacity, each 0 … 1.
   using Rgba = std::array<double, 4>;
 
-  // What a format adds, in the order in which it is asked for.
+  // What a format adds, in the order of the calls.
 
   /// Before anything of the model is read: warns of tags that are not.
   virtual void begin(const XMLElement& model) { xml_.warn_of_others(model, format_.model); }

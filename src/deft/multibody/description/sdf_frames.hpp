@@ -11,7 +11,7 @@
 
 namespace deft::multibody {
 
-/// Collects the frames of a model, then answers for their poses; each reference is followed once.
+/// Collects the frames of a model, then finds their poses; each reference is followed once.
 class SdfFrames {
  public:
   /// @param diagnostics  must outlive this object.

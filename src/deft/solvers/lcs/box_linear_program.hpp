@@ -10,7 +10,7 @@ namespace deft::solvers::lcs {
 ///
 /// A primal simplex method finds multipliers y of w = Rz. Any y bounds any c = (c_z, c_w) on the set, since
 ///   c·(z, w) = (c_z − Rᵀy)·z + (c_w + y)·w ≤ Σ max over the box of each term,
-/// so that the answer is this sum, computed from R itself and rounded up: rounding in the simplex method can only make
+/// so that the result is this sum, computed from R itself and rounded up: rounding in the simplex method can only make
 /// it looser. A coefficient on an entry without bound that is rounding (1e-12 of what it is the difference of) counts
 /// as zero.
 class BoxLinearProgram {
@@ -22,8 +22,8 @@ class BoxLinearProgram {
   /// empty.
   /// @param c size n + m. The basis of one call is the start of the next.
   double upper_bound(const Eigen::VectorXd& c);
-  /// The same on the part of the set where entry `index` of (z, w) is at most `cap`; that this part is empty says
-  /// nothing about the set.
+  /// The same on the part of the set where entry `index` of (z, w) is at most `cap`; that this part is empty
+  /// proves nothing about the set.
   double upper_bound_below(const Eigen::VectorXd& c, Eigen::Index index, double cap);
   /// Whether a call found a proof that the set is empty (by more than 1e-7 of the terms that prove it).
   bool empty() const { return empty_; }

@@ -54,7 +54,7 @@ struct LcsDive {
   double unproven_bound = kInfinity;  // least bound of such nodes
 };
 
-/// One thread's tools: explores from one node downwards, best child first, for a few nodes.
+/// One thread's tools: explores from one node downwards, the child with the smaller estimated gain first.
 class LcsDiver {
  public:
   /// @param task  must outlive this object.

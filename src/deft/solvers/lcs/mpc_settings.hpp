@@ -17,8 +17,8 @@ struct LcsMpcResult;
 struct BranchAndBoundSettings {
   double gap = 1e-7;  // > 0, relative, at which the incumbent counts as optimal: cost − bound ≤ gap·max(cost, 1e-6 c₀),
                       // c₀ = x0ᵀQx0 + Σ x_dᵀQx_d
-  double time_limit_s = std::numeric_limits<double>::infinity();  // then the incumbent and the bound of that moment are
-                                                                  // the answer
+  double time_limit_s = std::numeric_limits<double>::infinity();       // ≥ 0; then the incumbent and the bound of that
+                                                                       // moment are the result
   std::int64_t node_limit = std::numeric_limits<std::int64_t>::max();  // of explored nodes, ≥ 0; looked at
                                                                        // between rounds
   int threads = 1;  // ≥ 1; the result does not depend on it unless a time limit strikes
@@ -50,7 +50,7 @@ struct LcsMpcResult {
   std::int64_t nodes = 0;                                   // convex programs that were bounded
   std::int64_t iterations = 0;                              // changes of their active sets
   double time_s = 0;                                        // wall time of the solve [s]
-  std::vector<LcsLeaf> proof;                               // if asked for; its leaves cover all modes
+  std::vector<LcsLeaf> proof;                               // with log_proof; its leaves cover all modes
 };
 
 }  // namespace deft::solvers::lcs

@@ -108,7 +108,7 @@ double LcsRelaxation::diagonal(int row) const {
          2 * cut.gamma * cut.slack * stages_->cross(pair / ng_, pair % ng_);
 }
 
-/// w_j = (answer of working row j to a multiplier of `row`).
+/// w_j = the response of working row j to a multiplier of `row`.
 void LcsRelaxation::products(int row, double* w) {
   const auto read = [&](const double* column, double factor, bool first) {
     for (std::size_t j = 0; j < active_.size(); ++j) {
@@ -262,9 +262,9 @@ LcsRelaxation::End LcsRelaxation::solve(double cutoff, bool exact) {
     if (end == End::kOptimal) bound_ = safe_bound(cutoff);
   } else if (end == End::kOptimal) {
     bound_ = safe_bound(cutoff);
-    // Other centres tell whether the node is not needed, where the proximal term alone may lift the dual above the
-    // cutoff, and find a bound, where multipliers without one of their own leave none. The multipliers for the centre
-    // zero are what children start from: they are not degenerate.
+    // Where the proximal term alone may lift the dual above the cutoff, other centres show whether the node closes;
+    // where multipliers without an upper bound leave no bound, they find one. The multipliers for the centre zero are
+    // what children start from: they are not degenerate.
     const auto wanted = [&] { return dual_ >= cutoff || dual_ - bound_ > kLoose * (1 + std::abs(dual_)); };
     if (wanted()) {
       const std::vector<LcsMultiplier> before = working();

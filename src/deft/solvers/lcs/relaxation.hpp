@@ -19,7 +19,7 @@ struct LcsMultiplier {
   double lambda = 0;  // cost per unit of the row
 };
 
-/// The dual active-set method on the rows' answers to multipliers (LcsStages::column). Starts from any multipliers of
+/// The dual active-set method on the rows' responses to multipliers (LcsStages::column). Starts from any multipliers of
 /// the right signs, climbs the dual, and ends early where its value proves that the node is not needed. One object per
 /// thread.
 class LcsRelaxation {
@@ -34,7 +34,8 @@ class LcsRelaxation {
   /// Takes the bounds of a node: those of the program, the modes, and L and S of `intervals`. @param cuts  whether open
   /// pairs get their hulls.
   void set(const LcsMpcProgram& program, const LcsIntervals& intervals, const std::vector<PairMode>& modes, bool cuts);
-  /// The working set to start from; rows without the bound that a sign asks for, and dependent ones, are left out.
+  /// The working set to start from; rows without the bound that belongs to a multiplier's sign, and dependent ones, are
+  /// left out.
   void start(std::span<const LcsMultiplier> working);
 
   /// Minimises the relaxation's cost with a small proximal term, from the working set at hand.

@@ -146,7 +146,7 @@ std::optional<LcsRelaxation::End> LcsRelaxation::admit(const Violation& violatio
     skipped_[row] = 1;
     return std::nullopt;
   }
-  // Nearly dependent on the working set. What this direction costs, without rounding, says whether it is so.
+  // Nearly dependent on the working set. The cost of this direction, without rounding, shows whether it is so.
   factor_.null_direction(step_.data());
   const double rest = energy_of_step(row);
   const bool is_possible = 0.5 * by * by / rest < kImpossible * (1 + std::abs(dual_));

@@ -11,7 +11,7 @@ using Eigen::VectorXd;
 
 constexpr double kAccepted = 1e-8;  // residual of a trajectory that counts as feasible, of 1 + its largest entry
 constexpr double kCorner = 1e-9;    // both sides of a pair below: it may change modes
-constexpr double kPull = 1e-7;      // multiplier that asks for the change, of 1 + the cost
+constexpr double kPull = 1e-7;      // multiplier from which on the change pays, of 1 + the cost
 constexpr int kRounds = 30;
 
 double largest(const LcsTrajectory& t) {

@@ -56,13 +56,14 @@ class LcsStages {
 
   /// The minimiser for multipliers `lambda` (num_rows()) and the centre (num_variables(), or null: zero).
   void minimise(const double* lambda, const double* centre, LcsStagePoint& point, Scratch& scratch) const;
-  /// −∂y/∂λ_row: how all rows answer a multiplier of one, num_rows() values, ≥ 0 at `row`. Kept after the first call.
+  /// −∂y/∂λ_row: the response of all rows to a multiplier of one, num_rows() values, ≥ 0 at `row`. Kept after
+  /// the first call, valid as long as this object.
   const double* column(int row, Scratch& scratch) const;
   /// λᵀWλ for the matrix W of all columns, as a sum of squares: without the rounding of W's entries.
   double energy(const double* lambda, Scratch& scratch) const;
   /// column(row)[row].
   double diagonal(int row) const { return diagonal_[row]; }
-  /// Of pair i of stage k: the answer of s_i to a multiplier of γ_i.
+  /// Of pair i of stage k: the response of s_i to a multiplier of γ_i.
   double cross(int k, int i) const { return cross_[k * rows_.pairs() + i]; }
 
  private:
