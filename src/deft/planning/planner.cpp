@@ -52,7 +52,7 @@ scene::Scene without_step_halving(const scene::Scene& scene) {
 
 /// With settings.refine a roll-out costs hundreds of steps of rest, and the first step of a candidate few of them: more
 /// care is taken before one is begun and more are tried at a node before a regrasp is spent.
-scene::Scene with_care(const scene::Scene& scene) {
+scene::Scene for_step_halving(const scene::Scene& scene) {
   constexpr int kCandidates = 8;
   constexpr double kRegrasp = 0.5;  // times the weight of the search at h
   return scene.with([&](scene::SceneSettings& settings) {
@@ -64,7 +64,7 @@ scene::Scene with_care(const scene::Scene& scene) {
 
 /// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
 /// rather than more nodes.
-constexpr double kTries = 0.25;
+constexpr double kTriesShare = 0.25;
 
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
@@ -74,7 +74,7 @@ class Run {
  public:
   Run(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options)
       : scene_(without_step_halving(planning_scene(scene))),
-        halved_scene_(with_care(planning_scene(scene))),
+        halved_scene_(for_step_halving(planning_scene(scene))),
         settings_(scene.settings().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         options_(options),
@@ -146,7 +146,7 @@ class Run {
       const int from = draw_restart(draw);
       SearchLimits bounds = limits(settings_.nodes - result_.tried + before, until_s);
       bounds.regrasp_weight = scene.settings().plan.regrasp_weight;
-      bounds.tries = kTries;
+      bounds.tries = kTriesShare;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
       const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
       result_.tried += tree->tried();
@@ -203,7 +203,7 @@ class Run {
     for (;;) {
       SearchLimits bounds = limits(settings_.nodes - tree.tried(), settings_.time_limit_s);
       bounds.regrasp_weight = halved_scene_.settings().plan.regrasp_weight;
-      bounds.tries = kTries;
+      bounds.tries = kTriesShare;
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());

@@ -101,14 +101,14 @@ struct RolloutTree::Worker : WorkerContext {
     const Eigen::VectorXd way = scene.model().difference(q, q_target);
     double work = 0;
     for (const int row : goal->rows()) work -= gravity(row) * way(row);
-    const double height = work / ground->hand.weight_N;
+    const double height = work / shared->hand.weight_N;
     return height > 0 ? height / std::max(height, goal->distance(q, q_target)) : 0;
   }
 
   /// Whether the next grasp presses: only on objects that have a weight, and the more often the more of the way leads
   /// up.
   Pressure draw_pressure(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, RandomStream& draw) {
-    const double weight_N = ground->hand.weight_N;
+    const double weight_N = shared->hand.weight_N;
     if (!(weight_N > 0)) return {};
     const double lift = lift_share(q, q_target);
     Pressure pressure;
@@ -150,7 +150,7 @@ struct RolloutTree::Worker : WorkerContext {
   bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
     const std::vector<int> fingers = choose_fingers(draw);
     const Pressure pressure = draw_pressure(motion.q, q_target, draw);
-    if (!transit.release(ground->hand.commands_of(fingers), motion)) return false;
+    if (!transit.release(shared->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     const std::optional<Grasp> grasp = choose_grasp(motion, fingers, pressure, q_target, draw);
     return grasp && transit.reach(*grasp, draw, motion) &&
@@ -160,7 +160,7 @@ struct RolloutTree::Worker : WorkerContext {
   /// The goal that is reached, but not held by these fingers, may be held without them.
   bool let_go(Motion& motion) {
     Motion away = motion;
-    const bool holds = transit.release(ground->hand.commands_of(ground->hand.all_fingers()), away) &&
+    const bool holds = transit.release(shared->hand.commands_of(shared->hand.all_fingers()), away) &&
                        rollout.reached(away) && rollout.holds(away);
     if (holds) motion = std::move(away);
     return holds;
@@ -199,9 +199,9 @@ struct RolloutTree::Worker : WorkerContext {
     const RolloutReport report = rollout.run(q_target, motion);
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
     growth.ok = report.moved || growth.holds_goal;
-    if (growth.ok && !growth.holds_goal && ground->hand.weight_N > 0) {
+    if (growth.ok && !growth.holds_goal && shared->hand.weight_N > 0) {
       Motion away = motion;
-      if (transit.release(ground->hand.commands_of(ground->hand.all_fingers()), away))
+      if (transit.release(shared->hand.commands_of(shared->hand.all_fingers()), away))
         growth.left = rollout.distance(away, goal->q());
     }
     growth.rollout = std::move(motion);
@@ -238,7 +238,7 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eige
     : RolloutTree(scene, goal, start_instant(scene, q, u), seed) {}
 
 RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed)
-    : scene_(&scene), goal_(&goal), seed_(seed), ground_(scene, goal, deadline_) {
+    : scene_(&scene), goal_(&goal), seed_(seed), shared_(scene, goal, deadline_) {
   Node node;
   node.q = root.q;
   node.u = root.u;
@@ -342,7 +342,7 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
 
 void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits) {
   const int size = scene_->settings().plan.batch;
-  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  const int threads = equip(limits.threads, *scene_, *goal_, shared_, workers_);
   cost_limit_s_ = limits.cost_limit_s;
   RunClock own;
   SearchLimits bounds = limits;
@@ -403,7 +403,7 @@ void RolloutTree::correct(const Plan& plan) {
 SearchEnd RolloutTree::search(const SearchLimits& limits) {
   cost_limit_s_ = limits.cost_limit_s;
   const int size = scene_->settings().plan.batch;
-  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  const int threads = equip(limits.threads, *scene_, *goal_, shared_, workers_);
   Batch batch(size);
   std::vector<char> regrasps(size);
   const auto number_of = [this](int k) { return static_cast<std::uint64_t>(tried_ + k); };

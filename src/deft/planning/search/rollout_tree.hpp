@@ -42,7 +42,7 @@ class RolloutTree final : public SearchTree {
   const Goal* goal_;
   std::uint64_t seed_;
   double cost_limit_s_ = 1e300;  // of the search at hand
-  SearchContext ground_;
+  SearchContext shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

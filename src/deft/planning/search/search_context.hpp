@@ -36,41 +36,41 @@ struct WorkerContext {
   Proximity proximity;                      // gaps about the hand
   Transit transit;                          // motions between grasps, by `steps` and `proximity`
   GreedyRollout rollout;                    // by `steps`
-  const SearchContext* ground;              // what it shares with other threads
+  const SearchContext* shared;              // what it shares with other threads
   const Goal* goal;                         // of the search
   std::optional<BaselineSampler> baseline;  // if plan.sampler names one
 
   /// All arguments must outlive this object. @throws InputError as PlanningSteps and BaselineSampler.
-  WorkerContext(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
-      : steps(scene, its_ground.deadline),
+  WorkerContext(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_shared)
+      : steps(scene, its_shared.deadline),
         proximity(scene),
-        transit(its_ground.hand, steps, proximity),
-        rollout(its_goal, its_ground.hand, steps),
-        ground(&its_ground),
+        transit(its_shared.hand, steps, proximity),
+        rollout(its_goal, its_shared.hand, steps),
+        shared(&its_shared),
         goal(&its_goal) {
     if (scene.settings().plan.sampler != scene::Sampler::kSurface)
-      baseline.emplace(scene, its_ground.hand, its_ground.deadline);
+      baseline.emplace(scene, its_shared.hand, its_shared.deadline);
   }
 
   /// The fingers of the next regrasp; all of them with a sampler of the baseline.
   std::vector<int> choose_fingers(RandomStream& draw) const {
-    return baseline ? ground->hand.all_fingers() : ground->sampler.choose_fingers(draw);
+    return baseline ? shared->hand.all_fingers() : shared->sampler.choose_fingers(draw);
   }
   /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
   std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               bool pinches = false) {
     return baseline ? baseline->sample(q, draw, proximity)
-                    : ground->sampler.sample(q, fingers, draw, proximity, pinches);
+                    : shared->sampler.sample(q, fingers, draw, proximity, pinches);
   }
 };
 
 /// Adds tools until every thread of a search has some: `threads` as in SearchLimits, but no more than a batch has work
 /// for. @returns how many threads there are.
 template <typename Tools>
-int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchContext& ground,
+int equip(int threads, const scene::Scene& scene, const Goal& goal, const SearchContext& shared,
           std::vector<std::unique_ptr<Tools>>& workers) {
   const int count = std::min(dynamics::thread_count(threads), scene.settings().plan.batch);
-  while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, ground));
+  while (static_cast<int>(workers.size()) < count) workers.push_back(std::make_unique<Tools>(scene, goal, shared));
   return count;
 }
 

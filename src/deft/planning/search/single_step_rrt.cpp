@@ -16,9 +16,9 @@ constexpr int kMostTargets = 1000;  // drawn by an iteration, until one is withi
 struct SingleStepRrt::Task {
   Eigen::VectorXd q_target;
   bool regrasps = false;
-  bool first_asks = false;  // extends its node to the goal for the first time
-  int node = -1;            // the nearest, if it is known already
-  RandomStream draw{0, 0};  // goes on where the choice left it
+  bool first_to_goal = false;  // extends its node to the goal for the first time
+  int node = -1;               // the nearest, if it is known already
+  RandomStream draw{0, 0};     // goes on where the choice left it
 };
 
 /// A new node with its linearisation.
@@ -43,8 +43,8 @@ struct SingleStepRrt::Worker : WorkerContext {
   Eigen::MatrixXd B;
   Eigen::VectorXd e, du;
 
-  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_ground)
-      : WorkerContext(scene, its_goal, its_ground), settings(&scene.settings().plan) {
+  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_shared)
+      : WorkerContext(scene, its_goal, its_shared), settings(&scene.settings().plan) {
     bounds.norm = settings->step_norm;
   }
 
@@ -63,8 +63,8 @@ struct SingleStepRrt::Worker : WorkerContext {
     Motion& motion = growth.motion;
     const Eigen::VectorXd u = command_at(motion.q);
     goal->residual(c, q_target, e);
-    bounds.lower = (ground->hand.lower - u).cwiseMin(0.0);
-    bounds.upper = (ground->hand.upper - u).cwiseMax(0.0);
+    bounds.lower = (shared->hand.lower - u).cwiseMin(0.0);
+    bounds.upper = (shared->hand.upper - u).cwiseMax(0.0);
     if (settings->command == scene::CommandRule::kClipped)
       clipped_command(B_rows, e.cwiseQuotient(goal->weights()), bounds, du);
     else
@@ -86,7 +86,7 @@ struct SingleStepRrt::Worker : WorkerContext {
   bool regrasp(RandomStream& draw, Motion& motion) {
     const std::vector<int> fingers = choose_fingers(draw);
     const bool moves = settings->regrasp == scene::Regrasp::kTransit;
-    if (moves && !transit.release(ground->hand.commands_of(fingers), motion)) return false;
+    if (moves && !transit.release(shared->hand.commands_of(fingers), motion)) return false;
     const std::optional<Grasp> grasp = sample(motion.q, fingers, draw);
     if (!grasp) return false;
     if (moves) return transit.reach(*grasp, draw, motion);
@@ -103,8 +103,8 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       seed_(seed),
       box_(scene, goal),
       metric_(scene, goal, scene.settings().plan.metric, scene.settings().plan.metric_gamma),
-      ground_(scene, goal, deadline_) {
-  workers_.push_back(std::make_unique<Worker>(scene, goal, ground_));
+      shared_(scene, goal, deadline_) {
+  workers_.push_back(std::make_unique<Worker>(scene, goal, shared_));
   Growth growth;
   if (!workers_.front()->linearize(q, growth))
     throw InputError({scene.spec().file, 0, 0}, "plan.search: single-step: the smoothed step fails at the start");
@@ -137,7 +137,7 @@ void SingleStepRrt::keep_linearization(const Eigen::VectorXd& q, const Growth& g
   linearizations_.insert(linearizations_.end(), growth.c.begin(), growth.c.end());
   linearizations_.insert(linearizations_.end(), growth.B.data(), growth.B.data() + growth.B.size());
   metric_.add(q, growth.c, growth.B);
-  asked_.push_back(0);
+  extended_to_goal_.push_back(0);
 }
 
 SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
@@ -150,10 +150,10 @@ SingleStepRrt::Task SingleStepRrt::draw_task(std::uint64_t item) {
     goal_nearest_ = metric_.nearest(goal_->q(), goal_seen_, goal_nearest_);
     goal_seen_ = metric_.size();
     const bool in_reach = goal_nearest_.node >= 0 && goal_nearest_.distance <= settings.metric_limit;
-    char* asked = in_reach ? &asked_[goal_nearest_.node] : nullptr;
-    if (in_reach && !(settings.goal_once && *asked && !task.regrasps)) {
-      task.first_asks = !*asked && !task.regrasps;
-      *asked = *asked || task.first_asks;
+    char* extended = in_reach ? &extended_to_goal_[goal_nearest_.node] : nullptr;
+    if (in_reach && !(settings.goal_once && *extended && !task.regrasps)) {
+      task.first_to_goal = !*extended && !task.regrasps;
+      *extended = *extended || task.first_to_goal;
       task.q_target = goal_->q();
       task.node = goal_nearest_.node;
       return task;
@@ -226,7 +226,7 @@ void SingleStepRrt::grow(Task& task, std::uint64_t item, Worker& worker, Growth&
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   const scene::PlanSettings& settings = scene_->settings().plan;
-  const int threads = equip(limits.threads, *scene_, *goal_, ground_, workers_);
+  const int threads = equip(limits.threads, *scene_, *goal_, shared_, workers_);
   drop_rejected();
   std::vector<Task> tasks(settings.batch);
   std::vector<Growth> growths(tasks.size());
@@ -241,7 +241,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
   };
   parts.unchoose = [&](int count) {
     for (int k = 0; k < count; ++k) {
-      if (tasks[k].first_asks) asked_[tasks[k].node] = 0;
+      if (tasks[k].first_to_goal) extended_to_goal_[tasks[k].node] = 0;
     }
   };
   parts.grow = [&](int count) { pool.run(count); };

@@ -60,10 +60,10 @@ class SingleStepRrt final : public SearchTree {
   std::uint64_t seed_;
   PoseBox box_;
   ReachableMetric metric_;
-  SearchContext ground_;
+  SearchContext shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<double> linearizations_;     // per node: c, then the goal's rows of B by columns
-  std::vector<char> asked_;                // per node: was extended to the goal
+  std::vector<char> extended_to_goal_;     // per node: was extended to the goal
   std::vector<int> dropped_;               // rejected nodes, from which nothing grows any more
   ReachableMetric::Nearest goal_nearest_;  // among the first goal_seen_ nodes
   int goal_seen_ = 0;

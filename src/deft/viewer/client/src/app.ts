@@ -66,39 +66,32 @@ export class App {
     this.root.append(view); // in the page before the stage measures it
     const options = this.makeView(view);
     if (run.tree) this.tree = new TreeView(run, run.tree, view, this.stage, player, () => this.showFrame(), signal);
-    const panels: [string, HTMLElement][] = [
-      ['Plots', plots.root],
-      ['Contacts', table.root],
-    ];
-    if (this.tree) panels.unshift(['Tree', this.tree.panel.root]);
     const support = SupportPanel.make(run, player);
-    if (support) panels.unshift(['Support', support.root]);
     const patch = PatchPanel.make(run, player);
-    if (patch) panels.unshift(['Patch', patch.root]);
     const control = ControlPanel.make(run, player);
-    if (control) panels.unshift(['Control', control.root]);
     const tracking = TrackPanel.make(run, player, (logarithmic) => timeline.scaleErrors(logarithmic));
-    if (tracking) panels.unshift(['Track', tracking.root]);
-    if (options) panels.push(['View', options.root]);
+    const tabs: [string, {root: HTMLElement} | null | undefined][] = [
+      ['Track', tracking],
+      ['Control', control],
+      ['Patch', patch],
+      ['Support', support],
+      ['Tree', this.tree?.panel],
+      ['Plots', plots],
+      ['Contacts', table],
+      ['View', options],
+    ];
+    const panels = tabs.flatMap(([name, panel]): [string, HTMLElement][] => (panel ? [[name, panel.root]] : []));
 
     const applyTheme = () => {
-      this.bodies?.applyTheme();
-      this.stage?.applyTheme();
-      timeline.applyTheme();
+      for (const part of [this.bodies, this.stage, timeline]) part?.applyTheme();
       plots.redraw();
-      this.tree?.applyTheme();
-      this.alternative?.applyTheme();
+      for (const part of [this.tree, this.alternative]) part?.applyTheme();
       support?.redraw();
-      control?.applyTheme();
-      patch?.applyTheme();
-      tracking?.applyTheme();
-      this.track?.applyTheme();
-      options?.applyTheme();
+      for (const part of [control, patch, tracking, this.track, options]) part?.applyTheme();
     };
     const toggleTheme = followTheme(applyTheme, signal);
-    const keys = this.keys(timeline, options);
     const showHelp = () => help.showModal();
-    keys.push({keys: ['?'], shown: '?', text: 'this list', action: showHelp});
+    const keys = [...this.keys(timeline, options), {keys: ['?'], shown: '?', text: 'this list', action: showHelp}];
     const help = helpDialog(keys);
     this.root.replaceChildren(
       this.header(openButton, toggleTheme, showHelp),
@@ -108,16 +101,19 @@ export class App {
         view,
         makeTabs('Details', panels, (panel) => {
           table.update();
-          support?.redraw();
-          control?.redraw();
-          patch?.redraw();
-          tracking?.redraw();
+          for (const part of [support, control, patch, tracking]) part?.redraw();
           this.tree?.layer?.show(panel === 'Tree');
         }),
       ),
       timeline.root,
       help,
     );
+    this.start(keys, applyTheme);
+  }
+
+  /** Listens to the reader and the clock, and shows the first frame. */
+  private start(keys: Key[], applyTheme: () => void): void {
+    const {player, signal} = this;
     listenToKeys(keys, signal);
     signal.addEventListener('abort', () => {
       if (player.playing) player.pause();
@@ -234,26 +230,31 @@ export class App {
       patch,
       track,
     ];
-    if (run.scene.bodies.length === 0) {
-      view.append(
+    view.append(...this.missing());
+    return new ViewPanel(run, stage, layer, bodies, reach, alternative, plan, patch, track);
+  }
+
+  /** A note over the picture, where the run has nothing to be drawn. */
+  private missing(): HTMLElement[] {
+    const {run} = this;
+    if (run.scene.bodies.length === 0)
+      return [
         emptyState('The run names no shapes.', 'Its scene holds no bodies; write the page again with `deft view RUN`.'),
-      );
-    } else if (run.steps.count === 0 && run.tree) {
-      view.append(
+      ];
+    if (run.steps.count > 0) return [];
+    if (run.tree)
+      return [
         emptyState(
           'No plan: the start and the tree are shown.',
           'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.',
         ),
-      );
-    } else if (run.steps.count === 0) {
-      view.append(
-        emptyState(
-          'This run has no steps: only the start is shown.',
-          'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.',
-        ),
-      );
-    }
-    return new ViewPanel(run, stage, layer, bodies, reach, alternative, plan, patch, track);
+      ];
+    return [
+      emptyState(
+        'This run has no steps: only the start is shown.',
+        'Simulate some: `deft sim SCENE --steps 50`, or `--duration 2`, or give the scene commands.',
+      ),
+    ];
   }
 
   private header(openButton: HTMLElement, toggleTheme: () => void, help: () => void): HTMLElement {
@@ -329,8 +330,14 @@ export class App {
   }
 
   private keys(timeline: Timeline, options: ViewPanel | null): Key[] {
-    const {player, stage} = this;
-    const keys: Key[] = [
+    const {stage} = this;
+    const keys = [...this.playerKeys(timeline), ...(this.tree?.keys() ?? [])];
+    return stage && options ? [...keys, ...this.layerKeys(options), ...this.cameraKeys(stage)] : keys;
+  }
+
+  private playerKeys(timeline: Timeline): Key[] {
+    const {player} = this;
+    return [
       {keys: [' '], shown: 'space', text: 'play or pause', action: () => player.toggle()},
       {keys: ['ArrowLeft'], shown: '←', text: 'previous frame', action: () => this.stepBy(-1)},
       {keys: ['ArrowRight'], shown: '→', text: 'next frame', action: () => this.stepBy(1)},
@@ -348,8 +355,11 @@ export class App {
         action: () => timeline.toWorst(),
       },
     ];
-    keys.push(...(this.tree?.keys() ?? []));
-    if (!stage || !options) return keys;
+  }
+
+  /** What is drawn, on or off. */
+  private layerKeys(options: ViewPanel): Key[] {
+    const keys: Key[] = [];
     const flags = {f: 'forces', n: 'split', c: 'cones', g: 'gaps', p: 'points'} as const;
     for (const [key, flag] of Object.entries(flags)) {
       if (flag === 'cones' && this.patch) continue;
@@ -390,7 +400,11 @@ export class App {
         text: 'reach of the next command on or off',
         action: () => options.toggleReach(),
       });
-    keys.push(
+    return keys;
+  }
+
+  private cameraKeys(stage: Stage): Key[] {
+    return [
       {keys: ['a'], shown: 'a', text: 'turn the camera left', action: () => stage.orbit(-0.1, 0, 1)},
       {keys: ['d'], shown: 'd', text: 'turn the camera right', action: () => stage.orbit(0.1, 0, 1)},
       {keys: ['w'], shown: 'w', text: 'camera up', action: () => stage.orbit(0, 0.1, 1)},
@@ -401,8 +415,7 @@ export class App {
       {keys: ['1'], shown: '1', text: 'front view', action: () => stage.look('front')},
       {keys: ['2'], shown: '2', text: 'side view', action: () => stage.look('side')},
       {keys: ['3'], shown: '3', text: 'top view', action: () => stage.look('top')},
-    );
-    return keys;
+    ];
   }
 
   private stepBy(frames: number): void {

@@ -27,87 +27,9 @@ export class ControlPanel {
     private readonly player: Player,
     private readonly plans: Plans,
   ) {
-    const times = Array.from(run.t),
-      series = (values: ArrayLike<number>, keep = (x: number) => Number.isFinite(x)) =>
-        times.map((_, k) => (k < plans.count && keep(values[k]) ? values[k] : null));
-    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({
-      label,
-      colour,
-      values,
-      dash,
-    });
-    this.plots =
-      plans.count < 2
-        ? []
-        : [
-            new Plot(
-              'Cost of the plan',
-              '1',
-              times,
-              [
-                line('cost', hex(kPlan), series(plans.cost)),
-                line('bound', hex(kTangential), series(plans.bound), [5, 3]),
-              ],
-              player,
-              1e-6,
-            ),
-            new Plot(
-              'Relative gap',
-              'log₁₀',
-              times,
-              [
-                line(
-                  'gap',
-                  hex(kGap),
-                  series(plans.gap).map((x) => (x === null ? null : Math.log10(Math.max(x, 1e-12)))),
-                ),
-              ],
-              player,
-              1,
-            ),
-            new Plot(
-              'Time of the period',
-              'ms',
-              times,
-              [
-                line(
-                  'time',
-                  hex(kNormal),
-                  series(plans.time).map((x) => (x === null ? null : 1e3 * x)),
-                ),
-              ],
-              player,
-              1e-3,
-            ),
-          ];
-    const safe = Array.from(plans.fallback).filter((x) => x > 0).length;
-    const note =
-      safe === 0
-        ? []
-        : [
-            el(
-              'p',
-              {className: 'chip warn', role: 'note'},
-              `${safe} of ${plans.count} periods had no plan: the safe command was given`,
-            ),
-          ];
+    this.plots = plans.count < 2 ? [] : this.makePlots();
     this.root.append(
-      el(
-        'section',
-        {},
-        el('h3', {}, `Plan over ${plans.horizon} ${plans.horizon === 1 ? 'step' : 'steps'} from here`),
-        ...note,
-        this.numbers,
-        this.modes,
-        el(
-          'p',
-          {className: 'state-keys'},
-          ...[...kStates, kNoPlan]
-            .slice(0, safe > 0 ? 4 : 3)
-            .map((s) => el('span', {}, el('b', {style: `color:${s.colour}`}, s.glyph), ` ${s.word}`)),
-          el('span', {}, el('i', {className: 'line', style: `border-top:3px solid ${hex(kPlan)}`}), ' planned way'),
-        ),
-      ),
+      this.planSection(),
       el('section', {}, el('h3', {}, 'Over the run'), ...this.plots.map((plot) => plot.root)),
     );
     if (plans.count === 0)
@@ -119,6 +41,58 @@ export class ControlPanel {
       for (const plot of this.plots) plot.resize(width);
       this.redraw();
     });
+  }
+
+  /** Cost, gap and time of every period. */
+  private makePlots(): Plot[] {
+    const {run, player, plans} = this,
+      times = Array.from(run.t);
+    const series = (values: ArrayLike<number>) =>
+      times.map((_, k) => (k < plans.count && Number.isFinite(values[k]) ? values[k] : null));
+    const line = (label: string, colour: string, values: (number | null)[], dash?: number[]): Line => ({
+      label,
+      colour,
+      values,
+      dash,
+    });
+    const cost = [
+      line('cost', hex(kPlan), series(plans.cost)),
+      line('bound', hex(kTangential), series(plans.bound), [5, 3]),
+    ];
+    const gaps = series(plans.gap).map((x) => (x === null ? null : Math.log10(Math.max(x, 1e-12))));
+    const milliseconds = series(plans.time).map((x) => (x === null ? null : 1e3 * x));
+    return [
+      new Plot('Cost of the plan', '1', times, cost, player, 1e-6),
+      new Plot('Relative gap', 'log₁₀', times, [line('gap', hex(kGap), gaps)], player, 1),
+      new Plot('Time of the period', 'ms', times, [line('time', hex(kNormal), milliseconds)], player, 1e-3),
+    ];
+  }
+
+  /** The plan made at the frame: numbers, and states of contacts with their marks. */
+  private planSection(): HTMLElement {
+    const {plans} = this,
+      safe = Array.from(plans.fallback).filter((x) => x > 0).length;
+    const note = el(
+      'p',
+      {className: 'chip warn', role: 'note'},
+      `${safe} of ${plans.count} periods had no plan: the safe command was given`,
+    );
+    return el(
+      'section',
+      {},
+      el('h3', {}, `Plan over ${plans.horizon} ${plans.horizon === 1 ? 'step' : 'steps'} from here`),
+      ...(safe > 0 ? [note] : []),
+      this.numbers,
+      this.modes,
+      el(
+        'p',
+        {className: 'state-keys'},
+        ...[...kStates, kNoPlan]
+          .slice(0, safe > 0 ? 4 : 3)
+          .map((s) => el('span', {}, el('b', {style: `color:${s.colour}`}, s.glyph), ` ${s.word}`)),
+        el('span', {}, el('i', {className: 'line', style: `border-top:3px solid ${hex(kPlan)}`}), ' planned way'),
+      ),
+    );
   }
 
   redraw(): void {

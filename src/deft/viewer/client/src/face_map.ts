@@ -9,6 +9,9 @@ import {makeGeometry} from './shapes';
 
 const kAir = 26; // [px] around the outline
 
+/** Where a point of the body is in the picture [px]. */
+type Place = (p: ArrayLike<number>) => {x: number; y: number};
+
 /** The way of an equivalent contact point over its body, seen along one of the body's axes: outline of the body, trail
  *  up to the frame. */
 export class FaceMap {
@@ -65,7 +68,7 @@ export class FaceMap {
         (width - 2 * kAir) / Math.max(1e-9, x[1] - x[0]),
         (height - 2 * kAir) / Math.max(1e-9, y[1] - y[0]),
       );
-    const place = (p: ArrayLike<number>) => ({
+    const place: Place = (p) => ({
       x: width / 2 + size * (p[i] - (x[0] + x[1]) / 2),
       y: height / 2 - size * (p[j] - (y[0] + y[1]) / 2),
     });
@@ -80,10 +83,25 @@ export class FaceMap {
     pen.stroke();
     this.names(pen, width, height, i, j, [x[1] - x[0], y[1] - y[0]]);
 
+    this.trail(pen, track, place);
+    const now = this.places[this.frame];
+    if (!now) return;
+    const at = place(now.toArray());
+    pen.lineWidth = 2.5;
+    pen.strokeStyle = cssColour('--ink');
+    pen.fillStyle = cssColour(kKinds[run.patches!.kind[track.at[this.frame]]].colour);
+    pen.beginPath();
+    pen.arc(at.x, at.y, 6, 0, 2 * Math.PI);
+    pen.fill();
+    pen.stroke();
+  }
+
+  /** The way up to the frame, in the colours of what the contact was. */
+  private trail(pen: CanvasRenderingContext2D, track: Track, place: Place): void {
     let before: {x: number; y: number} | null = null;
     this.places.slice(0, this.frame + 1).forEach((p, frame) => {
       const at = p ? place(p.toArray()) : null,
-        kind = p ? kKinds[run.patches!.kind[track.at[frame]]] : kKinds[0];
+        kind = p ? kKinds[this.run.patches!.kind[track.at[frame]]] : kKinds[0];
       pen.fillStyle = pen.strokeStyle = cssColour(kind.colour);
       if (at && before) {
         pen.lineWidth = 1.2;
@@ -99,16 +117,6 @@ export class FaceMap {
       }
       before = at;
     });
-    const now = this.places[this.frame];
-    if (!now) return;
-    const at = place(now.toArray());
-    pen.lineWidth = 2.5;
-    pen.strokeStyle = cssColour('--ink');
-    pen.fillStyle = cssColour(kKinds[run.patches!.kind[track.at[this.frame]]].colour);
-    pen.beginPath();
-    pen.arc(at.x, at.y, 6, 0, 2 * Math.PI);
-    pen.fill();
-    pen.stroke();
   }
 
   private names(

@@ -36,41 +36,39 @@ export function describe(run: Run, c: Contact): [string, string][] {
   return lines;
 }
 
-/** A tooltip for the force, or else the body, under the pointer; a double click brings the camera to the body. */
-export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: ContactLayer, bodies: Bodies): void {
-  const tip = el('div', {className: 'tooltip', role: 'tooltip', hidden: true});
-  host.append(tip);
-  const caster = new Raycaster();
+/** Finds what is under the pointer, which is in pixels of the picture. */
+class Picker {
+  private readonly caster = new Raycaster();
 
-  const project = (p: Vector3): Vector2 => {
-    const q = p.clone().project(stage.camera);
-    return new Vector2(((q.x + 1) / 2) * host.clientWidth, ((1 - q.y) / 2) * host.clientHeight);
-  };
-  const distance = (pointer: Vector2, contact: Contact): number => {
-    const from = project(new Vector3(...contact.point));
-    const along = project(layer.tip(contact)).sub(from);
-    const part =
-      along.lengthSq() > 0 ? Math.min(1, Math.max(0, pointer.clone().sub(from).dot(along) / along.lengthSq())) : 0;
-    return pointer.distanceTo(from.addScaledVector(along, part));
-  };
-  const nearest = (pointer: Vector2): Contact | null => {
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly stage: Stage,
+    private readonly layer: ContactLayer,
+    private readonly bodies: Bodies,
+  ) {}
+
+  /** The contact whose force is nearest, if it is near. */
+  contact(pointer: Vector2): Contact | null {
     let best: Contact | null = null,
       least = kReach;
-    for (const contact of layer.contacts) {
-      const d = distance(pointer, contact);
+    for (const contact of this.layer.contacts) {
+      const d = this.distance(pointer, contact);
       if (d < least) {
         best = contact;
         least = d;
       }
     }
     return best;
-  };
-  const bodyUnder = (pointer: Vector2): {name: string; point: Vector3} | null => {
-    caster.setFromCamera(
+  }
+
+  /** The body that is seen there, and the point of it. */
+  body(pointer: Vector2): {name: string; point: Vector3} | null {
+    const {host, stage, bodies} = this;
+    this.caster.setFromCamera(
       new Vector2((2 * pointer.x) / host.clientWidth - 1, 1 - (2 * pointer.y) / host.clientHeight),
       stage.camera,
     );
-    const hit = caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
+    const hit = this.caster.intersectObjects(bodies.groups.filter((g) => g.userData.body > 0)).find((h) => {
       let shown = h.object instanceof Mesh;
       h.object.traverseAncestors((parent) => {
         shown &&= parent.visible;
@@ -80,7 +78,28 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
     let node = hit?.object ?? null;
     while (node && node.userData.body === undefined) node = node.parent;
     return hit && node ? {name: node.name, point: hit.point} : null;
-  };
+  }
+
+  private project(p: Vector3): Vector2 {
+    const q = p.clone().project(this.stage.camera);
+    return new Vector2(((q.x + 1) / 2) * this.host.clientWidth, ((1 - q.y) / 2) * this.host.clientHeight);
+  }
+
+  /** From the pointer to the arrow of a contact's force [px]. */
+  private distance(pointer: Vector2, contact: Contact): number {
+    const from = this.project(new Vector3(...contact.point));
+    const along = this.project(this.layer.tip(contact)).sub(from);
+    const part =
+      along.lengthSq() > 0 ? Math.min(1, Math.max(0, pointer.clone().sub(from).dot(along) / along.lengthSq())) : 0;
+    return pointer.distanceTo(from.addScaledVector(along, part));
+  }
+}
+
+/** A tooltip for the force, or else the body, under the pointer; a double click brings the camera to the body. */
+export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: ContactLayer, bodies: Bodies): void {
+  const tip = el('div', {className: 'tooltip', role: 'tooltip', hidden: true});
+  host.append(tip);
+  const picker = new Picker(host, stage, layer, bodies);
   const show = (pointer: Vector2, ...content: (Node | string)[]): void => {
     tip.replaceChildren(...content);
     tip.hidden = false;
@@ -95,7 +114,7 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
       return;
     }
     const pointer = new Vector2(event.offsetX, event.offsetY);
-    const contact = nearest(pointer);
+    const contact = picker.contact(pointer);
     if (contact) {
       const names = run.names.bodies;
       const rows = describe(run, contact).map(([name, value]) =>
@@ -104,12 +123,12 @@ export function addHover(run: Run, host: HTMLElement, stage: Stage, layer: Conta
       show(pointer, el('strong', {}, `on ${names[contact.on]} from ${names[contact.from]}`), el('table', {}, ...rows));
       return;
     }
-    const body = bodyUnder(pointer);
+    const body = picker.body(pointer);
     if (body) show(pointer, body.name);
     else tip.hidden = true;
   });
   stage.canvas.addEventListener('dblclick', (event) => {
-    const body = bodyUnder(new Vector2(event.offsetX, event.offsetY));
+    const body = picker.body(new Vector2(event.offsetX, event.offsetY));
     if (body) stage.lookAt(body.point, layer.bodyRadius);
   });
   stage.canvas.addEventListener('pointerleave', () => {

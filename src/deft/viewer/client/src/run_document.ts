@@ -1,6 +1,40 @@
 // Reads a run from the document described in ../../README.md; alone knows what its blocks are called.
 import {decodeBlock, ReadBlock} from './blocks';
-import type {Beside, Patches, Plans, Reach, Run, Segment, Supports, Tracking, Tree} from './run';
+import type {Beside, Contacts, Patches, Plans, Reach, Run, Segment, Steps, Supports, Tracking, Tree} from './run';
+
+/** The blocks of a document that some runs have and others have not. */
+type Blocks = Record<string, unknown>;
+
+const readContacts = (block: ReadBlock, blocks: Blocks): Contacts => {
+  const gap = block('contact_gap');
+  return {
+    count: gap.length,
+    offset: block('contact_offset'),
+    bodies: block('contact_bodies'),
+    state: block('contact_state'),
+    point: block('contact_point_W'),
+    normal: block('contact_normal_W'),
+    force: block('contact_force_W'),
+    gap,
+    mu: block('contact_mu'),
+    torque: blocks.contact_torque_W ? block('contact_torque_W') : null,
+  };
+};
+
+const readSteps = (block: ReadBlock, blocks: Blocks): Steps => {
+  const residual = block('step_residual');
+  return {
+    count: residual.length,
+    status: block('step_status'),
+    unique: block('step_unique'),
+    iterations: block('step_iterations'),
+    residual,
+    solve_us: block('step_solve_us'),
+    energy: block('step_energy'),
+    gap_min: block('step_gap_min'),
+    uniqueness: blocks.step_uniqueness ? block('step_uniqueness') : null,
+  };
+};
 
 const readPatches = (block: ReadBlock): Patches => ({
   kind: block('contact_kind'),
@@ -129,8 +163,6 @@ export function parseRun(text: string): Run {
     throw new Error(`This page reads version 1 of the run format, the file is version ${doc.version}.`);
   const block = (name: string) => decodeBlock(name, doc.blocks[name]);
   const t = block('t');
-  const residual = block('step_residual');
-  const gap = block('contact_gap');
   return {
     title: doc.title || doc.scene.name || 'run',
     scene: {
@@ -148,29 +180,8 @@ export function parseRun(text: string): Run {
     q: block('q'),
     u: block('u'),
     X_WB: block('X_WB'),
-    contacts: {
-      count: gap.length,
-      offset: block('contact_offset'),
-      bodies: block('contact_bodies'),
-      state: block('contact_state'),
-      point: block('contact_point_W'),
-      normal: block('contact_normal_W'),
-      force: block('contact_force_W'),
-      gap,
-      mu: block('contact_mu'),
-      torque: doc.blocks.contact_torque_W ? block('contact_torque_W') : null,
-    },
-    steps: {
-      count: residual.length,
-      status: block('step_status'),
-      unique: block('step_unique'),
-      iterations: block('step_iterations'),
-      residual,
-      solve_us: block('step_solve_us'),
-      energy: block('step_energy'),
-      gap_min: block('step_gap_min'),
-      uniqueness: doc.blocks.step_uniqueness ? block('step_uniqueness') : null,
-    },
+    contacts: readContacts(block, doc.blocks),
+    steps: readSteps(block, doc.blocks),
     patches: doc.blocks.contact_kind ? readPatches(block) : null,
     alternatives: doc.blocks.second_frame
       ? {

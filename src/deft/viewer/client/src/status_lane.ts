@@ -3,6 +3,7 @@ import {cssColour} from './dom';
 import type {Kind} from './kind';
 
 const kMark = 5; // [px] half-width of a mark
+const kRadius = kMark - 1; // [px] of most outlines
 const kApart = 15; // [px] between marks of one kind
 
 /** Fills [x, x + width] and puts the kind's mark in the middle; `before` is where the last mark of that kind is.
@@ -49,9 +50,73 @@ export function drawStretch(
   return middle;
 }
 
+/** The outlines of the marks about a point; those that are filled are filled here. */
+const kOutlines: Record<Kind['mark'], (pen: CanvasRenderingContext2D, x: number, y: number) => void> = {
+  '': () => {},
+  bars: (pen, x, y) => {
+    for (const s of [-1, 1]) {
+      pen.moveTo(x + 2.2 * s, y - kRadius);
+      pen.lineTo(x + 2.2 * s, y + kRadius);
+    }
+  },
+  ban: (pen, x, y) => {
+    pen.arc(x, y, kMark, 0, 2 * Math.PI);
+    pen.moveTo(x - 0.7 * kMark, y + 0.7 * kMark);
+    pen.lineTo(x + 0.7 * kMark, y - 0.7 * kMark);
+  },
+  ray: (pen, x, y) => {
+    pen.moveTo(x - kRadius, y + kRadius);
+    pen.lineTo(x + kRadius, y - kRadius);
+    pen.moveTo(x, y - kRadius);
+    pen.lineTo(x + kRadius, y - kRadius);
+    pen.lineTo(x + kRadius, y);
+  },
+  cross: (pen, x, y) => {
+    for (const s of [-1, 1]) {
+      pen.moveTo(x - kRadius, y - kRadius * s);
+      pen.lineTo(x + kRadius, y + kRadius * s);
+    }
+  },
+  diamonds: (pen, x, y) => {
+    for (const s of [-2.2, 2.2]) {
+      pen.moveTo(x + s, y - kRadius);
+      pen.lineTo(x + s + 3.4, y);
+      pen.lineTo(x + s, y + kRadius);
+      pen.lineTo(x + s - 3.4, y);
+      pen.closePath();
+    }
+  },
+  dot: (pen, x, y) => {
+    pen.arc(x, y, kRadius - 0.5, 0, 2 * Math.PI);
+    pen.fill();
+  },
+  dash: (pen, x, y) => {
+    pen.rect(x - kRadius, y - 1, 2 * kRadius, 2);
+    pen.fill();
+  },
+  hexagon: (pen, x, y) => {
+    for (let k = 0; k < 6; ++k)
+      pen.lineTo(x + kRadius * Math.cos((k * Math.PI) / 3), y + kRadius * Math.sin((k * Math.PI) / 3));
+    pen.closePath();
+    pen.fill();
+  },
+  // Three quarters of a circle with a head.
+  turn: (pen, x, y) => {
+    pen.arc(x, y, kRadius - 0.5, -0.5 * Math.PI, Math.PI);
+    pen.moveTo(x - kRadius - 2, y + 2);
+    pen.lineTo(x - kRadius + 0.5, y - 1.5);
+    pen.lineTo(x - kRadius + 3, y + 2);
+  },
+  question: (pen, x, y) => {
+    pen.font = 'bold 12px system-ui, sans-serif';
+    pen.textAlign = 'center';
+    pen.textBaseline = 'middle';
+    pen.fillText('?', x, y + 0.5);
+  },
+};
+
 /** The mark of a kind about a point, on a plate in the page's colour. */
 export function drawMark(pen: CanvasRenderingContext2D, kind: Kind, x: number, y: number): void {
-  const r = kMark - 1;
   pen.save();
   pen.fillStyle = cssColour('--panel');
   pen.beginPath();
@@ -60,66 +125,7 @@ export function drawMark(pen: CanvasRenderingContext2D, kind: Kind, x: number, y
   pen.strokeStyle = pen.fillStyle = cssColour(kind.colour);
   pen.lineWidth = 1.8;
   pen.beginPath();
-  switch (kind.mark) {
-    case 'bars':
-      for (const s of [-1, 1]) {
-        pen.moveTo(x + 2.2 * s, y - r);
-        pen.lineTo(x + 2.2 * s, y + r);
-      }
-      break;
-    case 'ban':
-      pen.arc(x, y, kMark, 0, 2 * Math.PI);
-      pen.moveTo(x - 0.7 * kMark, y + 0.7 * kMark);
-      pen.lineTo(x + 0.7 * kMark, y - 0.7 * kMark);
-      break;
-    case 'ray':
-      pen.moveTo(x - r, y + r);
-      pen.lineTo(x + r, y - r);
-      pen.moveTo(x, y - r);
-      pen.lineTo(x + r, y - r);
-      pen.lineTo(x + r, y);
-      break;
-    case 'cross':
-      for (const s of [-1, 1]) {
-        pen.moveTo(x - r, y - r * s);
-        pen.lineTo(x + r, y + r * s);
-      }
-      break;
-    case 'diamonds':
-      for (const s of [-2.2, 2.2]) {
-        pen.moveTo(x + s, y - r);
-        pen.lineTo(x + s + 3.4, y);
-        pen.lineTo(x + s, y + r);
-        pen.lineTo(x + s - 3.4, y);
-        pen.closePath();
-      }
-      break;
-    case 'dot':
-      pen.arc(x, y, r - 0.5, 0, 2 * Math.PI);
-      pen.fill();
-      break;
-    case 'dash':
-      pen.rect(x - r, y - 1, 2 * r, 2);
-      pen.fill();
-      break;
-    case 'hexagon':
-      for (let k = 0; k < 6; ++k) pen.lineTo(x + r * Math.cos((k * Math.PI) / 3), y + r * Math.sin((k * Math.PI) / 3));
-      pen.closePath();
-      pen.fill();
-      break;
-    case 'turn': // three quarters of a circle with a head
-      pen.arc(x, y, r - 0.5, -0.5 * Math.PI, Math.PI);
-      pen.moveTo(x - r - 2, y + 2);
-      pen.lineTo(x - r + 0.5, y - 1.5);
-      pen.lineTo(x - r + 3, y + 2);
-      break;
-    case 'question':
-      pen.font = 'bold 12px system-ui, sans-serif';
-      pen.textAlign = 'center';
-      pen.textBaseline = 'middle';
-      pen.fillText('?', x, y + 0.5);
-      break;
-  }
+  kOutlines[kind.mark](pen, x, y);
   pen.stroke();
   pen.restore();
 }

@@ -35,7 +35,40 @@ export class StepStrip {
     private readonly run: Run,
     private readonly player: Player,
   ) {
-    const {residual, iterations, solve_us} = run.steps;
+    this.lanes = this.makeLanes();
+    this.worst = this.lanes.map((lane) => this.worstStep(lane));
+    this.canvas = el('canvas', {
+      className: 'bars',
+      role: 'img',
+      'aria-label': this.summary(),
+      onclick: (e: MouseEvent) => this.jump(e),
+    });
+    this.cursorNote = el('span', {className: 'bubble', hidden: true});
+    if (run.steps.count === 0) {
+      this.root = el('p', {className: 'strip-empty'}, 'No steps, so no residuals to show.');
+      return;
+    }
+    const names = this.lanes.map((lane, i) =>
+      lane.kind ? this.kindButton(lane) : this.valueButton(lane, this.worst[i]),
+    );
+    this.canvas.style.height = `${this.height}px`;
+    const holder = el('div', {className: 'scrub'}, this.canvas, this.head, this.cursorNote);
+    this.root = el('div', {className: 'strip'}, el('div', {className: 'lane-names'}, ...names), holder);
+    this.canvas.addEventListener('pointermove', (e) => this.hover(e));
+    this.canvas.addEventListener('pointerleave', () => {
+      this.cursorNote.hidden = true;
+    });
+    player.onChange(() => this.moveHead());
+    new ResizeObserver(() => {
+      this.draw();
+      this.moveHead();
+    }).observe(holder);
+  }
+
+  /** The rows that the run has numbers or kinds for. */
+  private makeLanes(): Lane[] {
+    const {run} = this,
+      {residual, iterations, solve_us} = run.steps;
     const kinds = (name: string, kind: (run: Run, step: number) => Kind): Lane => ({
       name,
       unit: '',
@@ -43,7 +76,7 @@ export class StepStrip {
       value: (j) => kind(run, j).rank,
       kind,
     });
-    this.lanes = [
+    return [
       ...(countKinds(run, outcome).length ? [kinds('status', outcome)] : []),
       ...(run.steps.uniqueness || countKinds(run, uniqueness).length ? [kinds('solutions', uniqueness)] : []),
       ...tracks(run)
@@ -71,45 +104,22 @@ export class StepStrip {
         value: (j) => solve_us[j],
       }),
     ];
-    this.worst = this.lanes.map((lane) => this.worstStep(lane));
-    this.canvas = el('canvas', {
-      className: 'bars',
-      role: 'img',
-      'aria-label': this.summary(),
-      onclick: (e: MouseEvent) => this.jump(e),
-    });
-    this.cursorNote = el('span', {className: 'bubble', hidden: true});
-    if (run.steps.count === 0) {
-      this.root = el('p', {className: 'strip-empty'}, 'No steps, so no residuals to show.');
-      return;
-    }
-    const names = this.lanes.map((lane, i) =>
-      lane.kind
-        ? this.kindButton(lane)
-        : el(
-            'button',
-            {
-              className: 'lane-name',
-              title: `Jump to the step with the largest ${lane.name} (x: largest residual)`,
-              'aria-label': `Jump to worst ${lane.name}, step ${run.frame[this.worst[i] + 1]}, ${figures(lane.value(this.worst[i]))}${lane.unit}`,
-              onclick: () => player.seek(this.worst[i] + 1),
-            },
-            lane.name,
-            el('small', {}, `${figures(lane.value(this.worst[i]), 2)}${lane.unit}`),
-          ),
+  }
+
+  /** The name of a row of bars: jumps to its worst step. */
+  private valueButton(lane: Lane, worst: number): HTMLElement {
+    const {run, player} = this;
+    return el(
+      'button',
+      {
+        className: 'lane-name',
+        title: `Jump to the step with the largest ${lane.name} (x: largest residual)`,
+        'aria-label': `Jump to worst ${lane.name}, step ${run.frame[worst + 1]}, ${figures(lane.value(worst))}${lane.unit}`,
+        onclick: () => player.seek(worst + 1),
+      },
+      lane.name,
+      el('small', {}, `${figures(lane.value(worst), 2)}${lane.unit}`),
     );
-    this.canvas.style.height = `${this.height}px`;
-    const holder = el('div', {className: 'scrub'}, this.canvas, this.head, this.cursorNote);
-    this.root = el('div', {className: 'strip'}, el('div', {className: 'lane-names'}, ...names), holder);
-    this.canvas.addEventListener('pointermove', (e) => this.hover(e));
-    this.canvas.addEventListener('pointerleave', () => {
-      this.cursorNote.hidden = true;
-    });
-    player.onChange(() => this.moveHead());
-    new ResizeObserver(() => {
-      this.draw();
-      this.moveHead();
-    }).observe(holder);
   }
 
   /** A row of bars, unless not one of its numbers is known (simulators that are not ours report no residual). */

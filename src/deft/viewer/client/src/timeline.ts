@@ -49,9 +49,7 @@ export class Timeline {
     private readonly run: Run,
     private readonly player: Player,
   ) {
-    const button = (label: string, picture: keyof typeof kIcons, action: () => void) =>
-      el('button', {'aria-label': label, title: label, onclick: action, disabled: run.frames < 2}, icon(picture));
-    this.play = button('Play', 'play', () => player.toggle());
+    this.play = this.button('Play', 'play', () => player.toggle());
     this.play.classList.add('play');
     this.range = el('input', {
       type: 'range',
@@ -91,33 +89,51 @@ export class Timeline {
     this.root = el(
       'footer',
       {className: 'timeline', role: 'group', 'aria-label': 'Timeline'},
-      el(
-        'div',
-        {className: 'transport'},
-        button('First frame', 'first', () => player.seek(0)),
-        button('Previous frame', 'back', () => player.seek(player.frame - 1)),
-        this.play,
-        button('Next frame', 'on', () => player.seek(player.frame + 1)),
-        button('Last frame', 'last', () => player.seek(player.last)),
-        this.now,
-        this.speed,
-        el('label', {className: 'check'}, this.loop, 'Loop'),
-      ),
-      el(
-        'div',
-        {className: 'track'},
-        el('span', {className: 'lane-name'}, 'time'),
-        this.withHover(),
-        ...(run.tree
-          ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root]
-          : []),
-        ...this.errors.parts,
-        this.strip.root,
-      ),
+      this.transport(),
+      this.lanes(),
     );
     this.root.style.setProperty('--strip', `${this.strip.height + this.errors.height}px`);
     player.onChange(() => this.update());
     this.update();
+  }
+
+  private button(label: string, picture: keyof typeof kIcons, action: () => void): HTMLButtonElement {
+    const disabled = this.run.frames < 2;
+    return el('button', {'aria-label': label, title: label, onclick: action, disabled}, icon(picture));
+  }
+
+  /** Buttons, the moment shown, speed and loop. */
+  private transport(): HTMLElement {
+    const {player} = this;
+    return el(
+      'div',
+      {className: 'transport'},
+      this.button('First frame', 'first', () => player.seek(0)),
+      this.button('Previous frame', 'back', () => player.seek(player.frame - 1)),
+      this.play,
+      this.button('Next frame', 'on', () => player.seek(player.frame + 1)),
+      this.button('Last frame', 'last', () => player.seek(player.last)),
+      this.now,
+      this.speed,
+      el('label', {className: 'check'}, this.loop, 'Loop'),
+    );
+  }
+
+  /** Scrubber, segments of a plan, errors of tracking, and the strip. */
+  private lanes(): HTMLElement {
+    const {run, player} = this;
+    const segments = run.tree
+      ? [el('span', {className: 'lane-name'}, 'plan'), new SegmentLane(run, run.tree, player).root]
+      : [];
+    return el(
+      'div',
+      {className: 'track'},
+      el('span', {className: 'lane-name'}, 'time'),
+      this.withHover(),
+      ...segments,
+      ...this.errors.parts,
+      this.strip.root,
+    );
   }
 
   changeSpeed(by: number): void {

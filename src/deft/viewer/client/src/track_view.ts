@@ -38,21 +38,8 @@ export class TrackView {
     labels: Labels,
   ) {
     const {track, beside} = run;
-    const add = (shown: Omit<Shown, 'boxes' | 'chip'>) => {
-      const swatch = el('i', {
-        className: 'swatch',
-        style: `border-color:var(${shown.colour});background:color-mix(in srgb, var(${shown.colour}) 30%, transparent)`,
-      });
-      const chip = el(
-        'button',
-        {title: `${shown.meaning} (${shown.key})`, 'aria-pressed': 'true', onclick: () => this.toggle(shown.key)},
-        swatch,
-        shown.title,
-      );
-      this.kinds.push({...shown, boxes: [], chip});
-    };
     if (track) {
-      add({
+      this.add({
         layer: new GhostLayer(
           run,
           stage,
@@ -72,7 +59,7 @@ export class TrackView {
       });
     }
     if (beside) {
-      add({
+      this.add({
         layer: new GhostLayer(
           run,
           stage,
@@ -100,6 +87,21 @@ export class TrackView {
         ...this.kinds.map(({chip}) => chip),
       ),
     );
+  }
+
+  /** Adds ghosts with their entry in the legend over the picture. */
+  private add(shown: Omit<Shown, 'boxes' | 'chip'>): void {
+    const swatch = el('i', {
+      className: 'swatch',
+      style: `border-color:var(${shown.colour});background:color-mix(in srgb, var(${shown.colour}) 30%, transparent)`,
+    });
+    const chip = el(
+      'button',
+      {title: `${shown.meaning} (${shown.key})`, 'aria-pressed': 'true', onclick: () => this.toggle(shown.key)},
+      swatch,
+      shown.title,
+    );
+    this.kinds.push({...shown, boxes: [], chip});
   }
 
   /** Titles of the ghosts that are drawn. */

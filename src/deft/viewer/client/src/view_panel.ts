@@ -41,93 +41,13 @@ export class ViewPanel {
     private readonly patch: PatchLayer | null,
     private readonly track: TrackView | null,
   ) {
-    const redraw = () => stage.invalidate();
     this.root.append(
-      el(
-        'section',
-        {},
-        el('h3', {}, 'Contacts'),
-        this.flag('forces', 'Forces'),
-        this.flag('split', 'Split into normal and tangential'),
-        ...(this.patch ? [] : [this.flag('cones', 'Friction cones')]),
-        this.flag('gaps', 'Gaps'),
-        this.flag('points', 'Contact points'),
-        slider(
-          'Force scale',
-          -1.5,
-          1.5,
-          0.05,
-          0,
-          (x) => {
-            layer.options.scale = 10 ** x;
-            redraw();
-          },
-          (x) => `${figures(10 ** x, 2)}×`,
-        ),
-        ...this.patchFlags(),
-        ...this.gapLimit(),
-      ),
+      this.contacts(),
       ...this.planner(),
       ...this.controller(),
       ...(this.track?.options() ?? []),
-      el(
-        'section',
-        {},
-        el('h3', {}, 'Bodies'),
-        choice(
-          'Shapes',
-          [
-            ['visual', 'visual'],
-            ['collision', 'collision'],
-            ['both', 'both'],
-          ],
-          'visual',
-          (look) => {
-            bodies.setLook(look as Look);
-            redraw();
-          },
-        ),
-        slider(
-          'Opacity',
-          0.1,
-          1,
-          0.05,
-          1,
-          (x) => {
-            bodies.setOpacity(x);
-            redraw();
-          },
-          (x) => `${Math.round(100 * x)} %`,
-        ),
-        checkbox('Body frames (x red, y green, z blue)', false, (on) => {
-          bodies.setFrames(on);
-          redraw();
-        }),
-        checkbox(`Grid, squares of ${figures(bodies.grid.spacing)} m`, true, (on) => {
-          bodies.grid.mesh.visible = on;
-          redraw();
-        }),
-        ...this.goals(bodies),
-        ...this.alternatives(),
-      ),
-      el(
-        'section',
-        {},
-        el('h3', {}, 'Camera'),
-        el(
-          'div',
-          {className: 'buttons'},
-          ...(
-            [
-              ['Home', () => stage.lookHome()],
-              ['Front', () => stage.look('front')],
-              ['Side', () => stage.look('side')],
-              ['Top', () => stage.look('top')],
-            ] as const
-          ).map(([text, onclick]) => el('button', {onclick}, text)),
-        ),
-        ...this.followers(bodies),
-      ),
+      this.looks(bodies),
+      this.camera(bodies),
       el('section', {}, el('h3', {}, 'Legend'), ...this.legend()),
     );
   }
@@ -146,6 +66,101 @@ export class ViewPanel {
   }
   togglePatch(flag: keyof PatchLayer['options']): void {
     this.patchBoxes.get(flag)?.click();
+  }
+
+  /** What is drawn of contacts. */
+  private contacts(): HTMLElement {
+    return el(
+      'section',
+      {},
+      el('h3', {}, 'Contacts'),
+      this.flag('forces', 'Forces'),
+      this.flag('split', 'Split into normal and tangential'),
+      ...(this.patch ? [] : [this.flag('cones', 'Friction cones')]),
+      this.flag('gaps', 'Gaps'),
+      this.flag('points', 'Contact points'),
+      slider(
+        'Force scale',
+        -1.5,
+        1.5,
+        0.05,
+        0,
+        (x) => {
+          this.layer.options.scale = 10 ** x;
+          this.stage.invalidate();
+        },
+        (x) => `${figures(10 ** x, 2)}×`,
+      ),
+      ...this.patchFlags(),
+      ...this.gapLimit(),
+    );
+  }
+
+  /** How bodies are drawn. */
+  private looks(bodies: Bodies): HTMLElement {
+    const redraw = () => this.stage.invalidate();
+    return el(
+      'section',
+      {},
+      el('h3', {}, 'Bodies'),
+      choice(
+        'Shapes',
+        [
+          ['visual', 'visual'],
+          ['collision', 'collision'],
+          ['both', 'both'],
+        ],
+        'visual',
+        (look) => {
+          bodies.setLook(look as Look);
+          redraw();
+        },
+      ),
+      slider(
+        'Opacity',
+        0.1,
+        1,
+        0.05,
+        1,
+        (x) => {
+          bodies.setOpacity(x);
+          redraw();
+        },
+        (x) => `${Math.round(100 * x)} %`,
+      ),
+      checkbox('Body frames (x red, y green, z blue)', false, (on) => {
+        bodies.setFrames(on);
+        redraw();
+      }),
+      checkbox(`Grid, squares of ${figures(bodies.grid.spacing)} m`, true, (on) => {
+        bodies.grid.mesh.visible = on;
+        redraw();
+      }),
+      ...this.goals(bodies),
+      ...this.alternatives(),
+    );
+  }
+
+  private camera(bodies: Bodies): HTMLElement {
+    const {stage} = this;
+    return el(
+      'section',
+      {},
+      el('h3', {}, 'Camera'),
+      el(
+        'div',
+        {className: 'buttons'},
+        ...(
+          [
+            ['Home', () => stage.lookHome()],
+            ['Front', () => stage.look('front')],
+            ['Side', () => stage.look('side')],
+            ['Top', () => stage.look('top')],
+          ] as const
+        ).map(([text, onclick]) => el('button', {onclick}, text)),
+      ),
+      ...this.followers(bodies),
+    );
   }
 
   private patchFlags(): HTMLElement[] {
