@@ -19,7 +19,7 @@ struct InitialGuess {
   };
   From from = From::kLast;  // where contacts come from
   double blur = 0;          // [m] kImpact: features within it of the lowest count as lowest
-  bool stick = false;       // kImpact: contacts stick whatever the impulse that this takes
+  bool stick = false;       // kImpact: all contacts are taken to stick
   bool at_rest = false;     // velocities are set to zero at the end
 };
 
