@@ -15,6 +15,7 @@ enum class Status {
   kTimeLimit,
   kNumericalFailure
 };
+/// Number of them.
 inline constexpr int kNumStatuses = 8;
 
 /// Whether the solution may be used: Solved, or one of several (NotUnique).

@@ -7,6 +7,7 @@ namespace deft::solvers::kernels {
 
 /// Width to which rows are padded, in doubles: one AVX-512 register.
 inline constexpr int kLane = 8;
+/// n rounded up to whole lanes.
 constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
 
 /// The kernels of one instruction set. None allocates; all may be called from many threads.

@@ -16,8 +16,10 @@ namespace deft::solvers::linear {
 /// when sizes grow.
 class BlockExchange {
  public:
-  /// @param set  ascending rows, which are columns too. @param least  of a pivot that counts.
-  /// @returns false (and leaves the table as it is) if T_BB has a smaller one.
+  /// Exchanges the pairs B.
+  /// @param set  the rows of B, ascending, which are columns too.
+  /// @param least  magnitude ≥ 0 that each pivot of T_BB must exceed.
+  /// @returns false, and leaves the table as it is, where a pivot does not.
   bool exchange(PivotTable& table, std::span<const int> set, double least);
 
  private:
