@@ -22,8 +22,8 @@ constexpr double kBalance = 1e-3;
 constexpr double kProximalWeights[] = {1e-8, 1e-11, 1e-13};
 constexpr double kLift = 1e-5, kWarmLift = 1e-3;
 constexpr double kStarts[] = {30, 1e3, 1, 1e5};
-constexpr double kCrawl = 0.1;  // step lengths of a start that was chosen badly
-constexpr int kMostCrawls = 5;
+constexpr double kShortStep = 0.1;  // shorter ones in succession show that a start was chosen badly
+constexpr int kMostShortSteps = 5;
 constexpr int kRefinements = 3, kPolishSteps = 12, kInteriorSteps = 60;
 constexpr double kRay = 1e-8;  // √(rᵀWr) against −qᵀr of a ray that proves infeasibility
 
@@ -35,7 +35,7 @@ void AssociatedLaw::start(const ForceSpace& space) {
   scaling_.resize(space.contacts.size());
   weight_.resize(space.contacts.size());
   bar_.resize(space.W.rows());
-  shift.setZero(space.W.rows());
+  de_saxce.setZero(space.W.rows());
   r = u = space.q;
   std::vector<int> sizes;
   tile_of_row_.resize(space_->W.rows());
@@ -144,7 +144,7 @@ double AssociatedLaw::step_length(double limit_alpha) const {
 // r as a ray: with W = LLᵀ and u = Lv + q, u·r ≥ 0 asks v·Lᵀr ≥ −q·r, so that |v| would be 1e8 times the natural
 // length.
 bool AssociatedLaw::proves_infeasible() const {
-  const double fall = -(space_->q + shift).dot(r);
+  const double fall = -(space_->q + de_saxce).dot(r);
   return fall > 0 && std::sqrt(std::max(0.0, r.dot(space_->W * r))) <= kRay * fall;
 }
 
@@ -152,8 +152,8 @@ bool AssociatedLaw::proves_infeasible() const {
 Status AssociatedLaw::interior(double aim) {
   const auto n = static_cast<double>(space_->contacts.size());
   VectorXd best_u;
-  int unimproved = 0, crawling = 0;
-  double patience = 0;
+  int unimproved = 0, short_steps = 0;
+  double balance = 0;
   reached_ = std::numeric_limits<double>::infinity();
   const auto end = [&](Status status) {
     r = best_r_;
@@ -189,16 +189,16 @@ Status AssociatedLaw::interior(double aim) {
     const double ratio = std::max(0.0, (r + affine * dr_).dot(u + affine * du_) / (n * mu));
     // Complementarity must not run ahead of feasibility.
     const double size = residual_.lpNorm<Eigen::Infinity>();
-    if (step == 0) patience = size > 0 ? kBalance * mu / size : 0.0;
-    direction(std::max({ratio * ratio * ratio * mu, patience * size, 1e-18}), true);
+    if (step == 0) balance = size > 0 ? kBalance * mu / size : 0.0;
+    direction(std::max({ratio * ratio * ratio * mu, balance * size, 1e-18}), true);
     double alpha = std::min(1.0, 0.995 * step_length(2.0));
     if (alpha < 0.1 || unimproved >= 3) {  // the second-order term misled: plain centring
       direction(0.5 * mu, false);
       alpha = std::min(1.0, 0.995 * step_length(2.0));
     }
     if (!(alpha > 1e-12)) return end(Status::kNumericalFailure);
-    crawling = alpha < kCrawl ? crawling + 1 : 0;
-    if (epsilon_ > 0 && crawling >= kMostCrawls) return end(Status::kIterationLimit);
+    short_steps = alpha < kShortStep ? short_steps + 1 : 0;
+    if (epsilon_ > 0 && short_steps >= kMostShortSteps) return end(Status::kIterationLimit);
     r += alpha * dr_;
     u += alpha * du_;
   }
@@ -295,7 +295,7 @@ double AssociatedLaw::polish(double aim) {
 // The problem becomes that of the proximal point of weight epsilon around r.
 void AssociatedLaw::centre(double epsilon) {
   epsilon_ = epsilon;
-  q_ = space_->q + shift - epsilon * r;
+  q_ = space_->q + de_saxce - epsilon * r;
 }
 
 // Moves r and u to where r ∘ u = mu e, r − u kept: into the cones, near the central path.
@@ -319,7 +319,7 @@ void AssociatedLaw::lift(double mu) {
 
 // Remembers r where it is the best so far. @returns whether it is good enough.
 bool AssociatedLaw::keep(double tolerance) {
-  const double error = space_->residual(r, shift);
+  const double error = space_->residual(r, de_saxce);
   if (error < kept_) {
     kept_ = error;
     kept_r_ = r;
