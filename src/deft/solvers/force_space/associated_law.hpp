@@ -54,6 +54,9 @@ class AssociatedLaw {
   void direction(double target, bool corrector);
   double step_length(double limit_alpha) const;
   bool proves_infeasible() const;
+  void scale_and_factor();
+  double affine_share(double total);
+  double correct(double target, double mu, bool stalls);
   Status interior(double aim);
   double polish(double aim);
 
