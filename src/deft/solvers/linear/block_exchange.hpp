@@ -23,6 +23,11 @@ class BlockExchange {
   bool exchange(PivotTable& table, std::span<const int> set, double least);
 
  private:
+  void reserve(const PivotTable& table);
+  bool factor_pairs(const PivotTable& table, std::span<const int> set, double least);
+  void solve_pairs(const PivotTable& table, std::span<const int> set);
+  void substitute(PivotTable& table, std::span<const int> set);
+
   int most_ = 0;  // rows so far
   DenseLu lu_;
   std::vector<char> in_set_;
