@@ -10,22 +10,37 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kNoise = 1e-15;
+constexpr double kNoise = 1e-15;     // pivots that are a smaller part of their diagonal entry are rounding
 constexpr double kProximal = 1e-10;  // on the scaled forces in the polish: redundant contacts stay solvable
 constexpr double kOutside = 1e4;  // stands for an infinite weight where the projection is flat: larger ones cost digits
                                   // in the other directions of a cone
-constexpr double kLoose = 1e-8;   // scaled complementarity at which the polish begins
-constexpr double kTight = 1e-13;
-constexpr double kNearTheEnd = 1e-5;  // below it rounding may be what stops the progress
-constexpr double kWorthPolishing = 1e-3;
-constexpr double kBalance = 1e-3;
+
+// The search: starts, proximal problems, and when to polish.
+constexpr double kStarts[] = {30, 1e3, 1, 1e5};  // scaled forces
 constexpr double kProximalWeights[] = {1e-8, 1e-11, 1e-13};
-constexpr double kLift = 1e-5, kWarmLift = 1e-3;
-constexpr double kStarts[] = {30, 1e3, 1, 1e5};
-constexpr double kCrawl = 0.1;  // step lengths of a start that was chosen badly
-constexpr int kMostCrawls = 5;
-constexpr int kRefinements = 3, kPolishSteps = 12, kInteriorSteps = 60;
+constexpr double kLift = 1e-5, kWarmLift = 1e-3;  // complementarity of a point moved into the cones
+constexpr double kLoose = 1e-8;                   // scaled complementarity at which the polish begins
+constexpr double kTight = 1e-13;                  // the same where no polish follows
+constexpr double kWorthPolishing = 1e-3;          // from residuals above it Newton's method would not converge
+
+// The interior point.
+constexpr int kInteriorSteps = 60;
+constexpr double kNearTheEnd = 1e-5;    // below it rounding may be what stops the progress
+constexpr double kMeritFall = 0.9;      // a residual that falls to less than this part of the best is progress
+constexpr int kCentreAfter = 3;         // steps without progress, after which the next ones only centre
+constexpr int kStopAfter = 4;           // the same, after which a solve near the end ends
+constexpr double kBalance = 1e-3;       // part of the first complementarity per residual that is kept
+constexpr double kLeastTarget = 1e-18;  // of complementarity
+constexpr double kBackOff = 0.995;      // of the step to the boundary
+constexpr double kMisled = 0.1;         // step length below which the second-order term was misleading
+constexpr double kLeastStep = 1e-12;    // below it rounding has stopped the progress
+constexpr double kShortStep = 0.1;      // shorter steps in succession show that a start was chosen badly
+constexpr int kMostShortSteps = 5;
 constexpr double kRay = 1e-8;  // √(rᵀWr) against −qᵀr of a ray that proves infeasibility
+
+// The polish.
+constexpr int kPolishSteps = 12;
+constexpr int kRefinements = 3;  // of each linear solve
 
 }  // namespace
 
@@ -35,7 +50,7 @@ void AssociatedLaw::start(const ForceSpace& space) {
   scaling_.resize(space.contacts.size());
   weight_.resize(space.contacts.size());
   bar_.resize(space.W.rows());
-  shift.setZero(space.W.rows());
+  de_saxce.setZero(space.W.rows());
   r = u = space.q;
   std::vector<int> sizes;
   tile_of_row_.resize(space_->W.rows());
@@ -144,16 +159,44 @@ double AssociatedLaw::step_length(double limit_alpha) const {
 // r as a ray: with W = LLᵀ and u = Lv + q, u·r ≥ 0 asks v·Lᵀr ≥ −q·r, so that |v| would be 1e8 times the natural
 // length.
 bool AssociatedLaw::proves_infeasible() const {
-  const double fall = -(space_->q + shift).dot(r);
+  const double fall = -(space_->q + de_saxce).dot(r);
   return fall > 0 && std::sqrt(std::max(0.0, r.dot(space_->W * r))) <= kRay * fall;
 }
 
-// From the current point to the scaled residuals `aim`; leaves the best point in r and u, its residual_ in `reached_`.
+// Nesterov–Todd scalings of r and u, and the factor of the Newton matrix.
+void AssociatedLaw::scale_and_factor() {
+  for (std::size_t i = 0; i < space_->contacts.size(); ++i) {
+    const ForceSpace::Contact& c = space_->contacts[i];
+    scaling_[i] = linear::nesterov_todd(c.rows, r.data() + c.first, u.data() + c.first);
+    weight_[i] = scaling_[i].map([](double x) { return 1 / (x * x); });
+    scaling_[i].apply(c.rows, u.data() + c.first, bar_.data() + c.first);
+  }
+  factor_with_weights(epsilon_);
+}
+
+// Mehrotra's predictor. @returns the share of r·u = `total` that a step without centring would leave.
+double AssociatedLaw::affine_share(double total) {
+  direction(0.0, false);
+  const double affine = step_length(1.0);
+  return std::max(0.0, (r + affine * dr_).dot(u + affine * du_) / total);
+}
+
+// Mehrotra's corrector, or plain centring where its second-order term misleads. @returns the step length.
+double AssociatedLaw::correct(double target, double mu, bool stalls) {
+  direction(target, true);
+  const double alpha = std::min(1.0, kBackOff * step_length(2.0));
+  if (!(alpha < kMisled) && !stalls) return alpha;
+  direction(0.5 * mu, false);
+  return std::min(1.0, kBackOff * step_length(2.0));
+}
+
+// Mehrotra's method from the current point to the scaled residuals `aim`; leaves the best point in r and u, its
+// residual_ in `reached_`.
 Status AssociatedLaw::interior(double aim) {
   const auto n = static_cast<double>(space_->contacts.size());
   VectorXd best_u;
-  int unimproved = 0, crawling = 0;
-  double patience = 0;
+  int unimproved = 0, short_steps = 0;
+  double balance = 0;
   reached_ = std::numeric_limits<double>::infinity();
   const auto end = [&](Status status) {
     r = best_r_;
@@ -162,10 +205,11 @@ Status AssociatedLaw::interior(double aim) {
   };
   for (int step = 0;; ++step) {
     residual_ = space_->W * r + epsilon_ * r + q_ - u;
-    const double mu = r.dot(u) / n, merit = std::max(complementarity(), residual_.lpNorm<Eigen::Infinity>());
+    const double size = residual_.lpNorm<Eigen::Infinity>();
+    const double mu = r.dot(u) / n, merit = std::max(complementarity(), size);
     if (!std::isfinite(merit + mu)) return end(Status::kNumericalFailure);
     if (merit < reached_) {
-      unimproved = merit < 0.9 * reached_ ? 0 : unimproved + 1;
+      unimproved = merit < kMeritFall * reached_ ? 0 : unimproved + 1;
       reached_ = merit;
       best_r_ = r;
       best_u = u;
@@ -176,29 +220,16 @@ Status AssociatedLaw::interior(double aim) {
     if (proves_infeasible()) return Status::kInfeasible;
     if (budget_->iterations >= budget_->limit || step >= kInteriorSteps) return end(Status::kIterationLimit);
     if (budget_->out_of_time()) return end(Status::kTimeLimit);
-    if (reached_ < kNearTheEnd && unimproved >= 4) return end(Status::kNumericalFailure);
-    for (std::size_t i = 0; i < space_->contacts.size(); ++i) {
-      const ForceSpace::Contact& c = space_->contacts[i];
-      scaling_[i] = linear::nesterov_todd(c.rows, r.data() + c.first, u.data() + c.first);
-      weight_[i] = scaling_[i].map([](double x) { return 1 / (x * x); });
-      scaling_[i].apply(c.rows, u.data() + c.first, bar_.data() + c.first);
-    }
-    factor_with_weights(epsilon_);
-    direction(0.0, false);
-    const double affine = step_length(1.0);
-    const double ratio = std::max(0.0, (r + affine * dr_).dot(u + affine * du_) / (n * mu));
+    if (reached_ < kNearTheEnd && unimproved >= kStopAfter) return end(Status::kNumericalFailure);
+    scale_and_factor();
+    const double share = affine_share(n * mu);
     // Complementarity must not run ahead of feasibility.
-    const double size = residual_.lpNorm<Eigen::Infinity>();
-    if (step == 0) patience = size > 0 ? kBalance * mu / size : 0.0;
-    direction(std::max({ratio * ratio * ratio * mu, patience * size, 1e-18}), true);
-    double alpha = std::min(1.0, 0.995 * step_length(2.0));
-    if (alpha < 0.1 || unimproved >= 3) {  // the second-order term misled: plain centring
-      direction(0.5 * mu, false);
-      alpha = std::min(1.0, 0.995 * step_length(2.0));
-    }
-    if (!(alpha > 1e-12)) return end(Status::kNumericalFailure);
-    crawling = alpha < kCrawl ? crawling + 1 : 0;
-    if (epsilon_ > 0 && crawling >= kMostCrawls) return end(Status::kIterationLimit);
+    if (step == 0) balance = size > 0 ? kBalance * mu / size : 0.0;
+    const double target = std::max({share * share * share * mu, balance * size, kLeastTarget});
+    const double alpha = correct(target, mu, unimproved >= kCentreAfter);
+    if (!(alpha > kLeastStep)) return end(Status::kNumericalFailure);
+    short_steps = alpha < kShortStep ? short_steps + 1 : 0;
+    if (epsilon_ > 0 && short_steps >= kMostShortSteps) return end(Status::kIterationLimit);
     r += alpha * dr_;
     u += alpha * du_;
   }
@@ -295,7 +326,7 @@ double AssociatedLaw::polish(double aim) {
 // The problem becomes that of the proximal point of weight epsilon around r.
 void AssociatedLaw::centre(double epsilon) {
   epsilon_ = epsilon;
-  q_ = space_->q + shift - epsilon * r;
+  q_ = space_->q + de_saxce - epsilon * r;
 }
 
 // Moves r and u to where r ∘ u = mu e, r − u kept: into the cones, near the central path.
@@ -319,7 +350,7 @@ void AssociatedLaw::lift(double mu) {
 
 // Remembers r where it is the best so far. @returns whether it is good enough.
 bool AssociatedLaw::keep(double tolerance) {
-  const double error = space_->residual(r, shift);
+  const double error = space_->residual(r, de_saxce);
   if (error < kept_) {
     kept_ = error;
     kept_r_ = r;

@@ -9,31 +9,36 @@
 
 namespace deft::solvers::force_space {
 
-/// Mehrotra's interior point for min ½rᵀWr + (q + shift)ᵀr over the cones, Newton matrices W + D in sparse tiles, and
-/// Newton's method on r = P(r − u) behind it.
+/// Mehrotra's interior point (SIAM J. Optim. 2 (1992)) for min ½rᵀWr + (q + de_saxce)ᵀr over the cones, Newton matrices
+/// W + D in sparse tiles, and Newton's method on r = P(r − u) for the last digits. All vectors are scaled (ForceSpace).
 class AssociatedLaw {
  public:
-  /// Limits of all work from here on.
+  /// What a solve may cost, and what it has cost so far.
   struct Budget {
-    Stopwatch clock;
-    double time_limit_s = 0;
+    Stopwatch clock;                // started with the solve
+    double time_limit_s = 0;        // [s]
     int iterations = 0, limit = 0;  // factorisations
+    /// Whether the time limit has passed.
     bool out_of_time() const { return clock.seconds() > time_limit_s; }
+    /// Whether either limit has been reached.
     bool over() const { return iterations >= limit || out_of_time(); }
   };
 
-  /// Takes the problem, which must outlive the use.
+  /// Takes a problem, which must outlive the use, with no De Saxcé correction. Allocates.
   void start(const ForceSpace& space);
-  /// Solves with q + shift, from the forces in r if `warm`; leaves the best point in r and u. Newton's method at the
-  /// end goes on to `polished` times the tolerance, if it can.
+  /// Solves with q + de_saxce, from the forces in r if `warm`, to ForceSpace::residual ≤ reachable(tolerance, r);
+  /// leaves the best point in r and u. Newton's method at the end goes on to `polished` times the tolerance, if it can.
+  /// @returns Solved, also where only kAcceptedResidual was reached; Infeasible, IterationLimit, TimeLimit or
+  /// NumericalFailure.
   Status solve(bool warm, double tolerance, Budget& budget, double polished = 1e-5);
 
-  /// Factors the linearised law at r; then `respond` may follow.
+  /// Factors the law linearised at the r and u of the last solve; then `respond` may follow.
   void linearise();
-  /// x ← dr/dshift · x.
+  /// x ← (∂r/∂q) x, the change of the forces with q or de_saxce.
   void respond(Eigen::VectorXd& x);
 
-  Eigen::VectorXd r, u, shift;  // shift: zero after start
+  Eigen::VectorXd r, u;      // forces, and u = Wr + q + de_saxce
+  Eigen::VectorXd de_saxce;  // De Saxcé correction: what Coulomb's law adds to q at the normals; zero after start
 
  private:
   void centre(double epsilon);
@@ -49,6 +54,9 @@ class AssociatedLaw {
   void direction(double target, bool corrector);
   double step_length(double limit_alpha) const;
   bool proves_infeasible() const;
+  void scale_and_factor();
+  double affine_share(double total);
+  double correct(double target, double mu, bool stalls);
   Status interior(double aim);
   double polish(double aim);
 

@@ -40,7 +40,7 @@ VectorXd CoulombFixedPoint::sliding(const VectorXd& r) const {
 
 // f(s); false where the associated law was not solved.
 bool CoulombFixedPoint::evaluate(const VectorXd& s, bool warm, VectorXd& f) {
-  for (Index i = 0; i < s.size(); ++i) associated_.shift[space_->contacts[i].first] = s[i];
+  for (Index i = 0; i < s.size(); ++i) associated_.de_saxce[space_->contacts[i].first] = s[i];
   const Status status = associated_.solve(warm, tolerance_, *budget_, kPolished);
   ++solves_;
   best_.offer(*space_, tolerance_, associated_.r);

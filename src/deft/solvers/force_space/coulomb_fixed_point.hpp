@@ -12,11 +12,12 @@ namespace deft::solvers::force_space {
 /// are unknown. Near the end CoulombNewton takes over.
 class CoulombFixedPoint {
  public:
-  /// Takes the problem, which must outlive the use.
+  /// Takes a problem, which must outlive the use.
   void start(const ForceSpace& space);
   /// From the forces in r if `warm`, from frictional separation otherwise; at most `most` steps, fewer where they
   /// stall. Leaves the best forces in r. @returns their residual, ForceSpace::coulomb_residual.
   double solve(bool warm, double tolerance, int most, AssociatedLaw::Budget& budget, Eigen::VectorXd& r);
+  /// Number of associated laws solved since `start`.
   int associated_solves() const { return solves_; }
 
  private:

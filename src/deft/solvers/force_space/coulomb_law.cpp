@@ -12,11 +12,11 @@ using Eigen::VectorXd;
 constexpr double kWork = 1.2e6;      // factorisations times contacts of one solve: seconds
 constexpr double kNewtonAim = 1e-3;  // of the tolerance: the last step costs little
 constexpr int kNewtonSteps = 60, kNewtonCost = 5, kFixedPointSteps = 40;
-constexpr int kRoomSteps = 500;
+constexpr int kInfeasibilitySteps = 500;
 constexpr int kManySweeps = 1000, kRounds = 12;
 // Of all work, the most that each method in turn may spend.
 constexpr double kFirstShare = 0.2, kSweepsShare = 0.4, kFixedPointShare = 0.1, kProximalShare = 0.15;
-constexpr int kLeapEvery = 20, kSweepsPerFactor = 4;  // sweeps that cost as much as a factorisation
+constexpr int kExtrapolateEvery = 20, kSweepsPerFactor = 4;  // sweeps that cost as much as a factorisation
 // Weights of the proximal points: they fall while the law is solved, slowly after it was not.
 constexpr double kFirstWeight = 1e-2, kHeaviest = 100, kFall = 0.1, kSlowFall = 0.7, kRise = 3;
 constexpr double kInexact = 0.03, kLooseMove = 1e-3;  // of the last move: accuracy asked of a proximal point
@@ -42,11 +42,11 @@ bool CoulombLaw::sweeps(int count, VectorXd& r) {
   VectorXd before;
   int done = 0;
   for (int k = 1; k <= count && !budget_->over(); ++k) {
-    const bool leaps = k % kLeapEvery == 0;
-    if (leaps) before = r;
+    const bool extrapolates = k % kExtrapolateEvery == 0;
+    if (extrapolates) before = r;
     double change = sweeps_.sweep(*space_, r);
     ++done;
-    if (leaps) done += sweeps_.leap(*space_, before, change, r);
+    if (extrapolates) done += sweeps_.extrapolate(*space_, before, change, r);
     if (change < 0.1 * tolerance_) break;
   }
   budget_->iterations += done / kSweepsPerFactor;
@@ -125,12 +125,12 @@ Status CoulombLaw::solve(const ForceSpace& space, double tolerance, AssociatedLa
   if (!take(best_.r)) search();
   r = best_.r;
   if (best_.solved || best_.error <= kAcceptedResidual) return Status::kSolved;
-  if (no_room(budget)) return Status::kInfeasible;
+  if (proves_infeasible(budget)) return Status::kInfeasible;
   return budget.out_of_time() ? Status::kTimeLimit : Status::kIterationLimit;
 }
 
-// Coulomb's law needs u_n ≥ 0: a ray of normal forces alone that proves that there is none.
-bool CoulombLaw::no_room(const AssociatedLaw::Budget& budget) const {
+// Coulomb's law needs u_n ≥ 0. @returns whether a ray of normal forces alone proves that no u has that.
+bool CoulombLaw::proves_infeasible(const AssociatedLaw::Budget& budget) const {
   ForceSpace normal;
   std::vector<int> rows;
   for (const ForceSpace::Contact& c : space_->contacts) {
@@ -146,7 +146,7 @@ bool CoulombLaw::no_room(const AssociatedLaw::Budget& budget) const {
   normal.q = pick.transpose() * space_->q;
   AssociatedLaw::Budget rest;
   rest.time_limit_s = budget.time_limit_s;
-  rest.limit = kRoomSteps;
+  rest.limit = kInfeasibilitySteps;
   AssociatedLaw law;
   law.start(normal);
   return law.solve(false, tolerance_, rest) == Status::kInfeasible;

@@ -9,8 +9,11 @@ namespace deft::solvers::force_space {
 /// Several methods, one after the other, until one reaches the tolerance; each begins where another one ended.
 class CoulombLaw {
  public:
-  /// Leaves the best forces in r. @returns Solved, Infeasible (no u_n ≥ 0 within reach), or why the search ended.
+  /// Solves to `tolerance` (ForceSpace::coulomb_residual) within the budget; leaves the best forces in r.
+  /// @returns Solved, also where only kAcceptedResidual was reached; Infeasible if normal forces alone prove that no u
+  /// has u_n ≥ 0; else IterationLimit or TimeLimit.
   Status solve(const ForceSpace& space, double tolerance, AssociatedLaw::Budget& budget, Eigen::VectorXd& r);
+  /// Number of associated laws solved by the fixed point in the last solve, proximal points not counted.
   int associated_solves() const { return fixed_point_.associated_solves(); }
 
  private:
@@ -21,7 +24,7 @@ class CoulombLaw {
   bool sweeps(int count, Eigen::VectorXd& r);
   bool sweeps_and_newton(Eigen::VectorXd& r) { return sweeps(kSweepsAtOnce, r) || newton(r); }
   void search();
-  bool no_room(const AssociatedLaw::Budget& budget) const;
+  bool proves_infeasible(const AssociatedLaw::Budget& budget) const;
 
   static constexpr int kSweepsAtOnce = 200;
 

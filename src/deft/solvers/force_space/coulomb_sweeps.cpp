@@ -9,9 +9,9 @@ namespace deft::solvers::force_space {
 namespace {
 
 constexpr double kFloor = 1e-12;  // of the local stiffnesses, whose scale is one
-constexpr double kRoot = 1e-14;
+constexpr double kRoot = 1e-14;   // relative, of λ and of |r_t| − r_n
 constexpr int kMostSecants = 60;
-constexpr double kFirstLeap = 10, kLongestLeap = 3000;  // times the way of a sweep
+constexpr double kFirstReach = 10, kLongestReach = 3000;  // times the step of a sweep
 
 }  // namespace
 
@@ -116,11 +116,11 @@ double CoulombSweeps::sweep(const ForceSpace& space, Eigen::VectorXd& r) const {
   return change;
 }
 
-int CoulombSweeps::leap(const ForceSpace& space, const Eigen::VectorXd& before, double& change,
-                        Eigen::VectorXd& r) const {
+int CoulombSweeps::extrapolate(const ForceSpace& space, const Eigen::VectorXd& before, double& change,
+                               Eigen::VectorXd& r) const {
   const Eigen::VectorXd way = r - before;
   int sweeps = 0;
-  for (double length = kFirstLeap; length < kLongestLeap; length *= 2) {
+  for (double length = kFirstReach; length < kLongestReach; length *= 2) {
     Eigen::VectorXd beyond = r + length * way;
     const double next = sweep(space, beyond);
     ++sweeps;

@@ -5,19 +5,18 @@
 
 namespace deft::solvers::force_space {
 
-/// Solves one contact after the other, the forces of the others held (J. J. Moreau, M. Jean; V. Acary, B. Brogliato,
-/// "Numerical Methods for Nonsmooth Dynamical Systems" (2008), §13.7): slow at the end, hardly ever lost at the
-/// beginning.
+/// Solves one contact after the other, the forces of the others fixed (J. J. Moreau, M. Jean; V. Acary, B. Brogliato,
+/// "Numerical Methods for Nonsmooth Dynamical Systems" (2008), §13.7): slow near a solution, robust far from it.
 class CoulombSweeps {
  public:
-  /// Takes the blocks W_ii.
+  /// Takes the blocks W_ii of a problem, the one that later calls are given.
   void start(const ForceSpace& space);
-  /// One sweep over all contacts, there and back. @returns the largest change of a force.
+  /// One symmetric sweep over all contacts, forwards and backwards. @returns the largest change of a (scaled) force.
   double sweep(const ForceSpace& space, Eigen::VectorXd& r) const;
-  /// Sweeps creep along nearly straight lines for thousands of steps: goes 10, 20, 40, … times the last one's way from
-  /// `before` to r beyond r, a sweep after each leap, as long as no force changes more than `change`, that of the last
-  /// sweep. @returns the number of sweeps; `change` is then that of the last one kept.
-  int leap(const ForceSpace& space, const Eigen::VectorXd& before, double& change, Eigen::VectorXd& r) const;
+  /// Extrapolates, because sweeps may move along nearly straight lines for thousands of steps: by 10, 20, 40, … times
+  /// r − `before`, the step of the last sweep, a sweep after each, as long as no force changes more than `change`, that
+  /// of the last sweep. @returns the number of sweeps; `change` is then that of the last one kept.
+  int extrapolate(const ForceSpace& space, const Eigen::VectorXd& before, double& change, Eigen::VectorXd& r) const;
 
  private:
   /// What the law of one contact needs: W_ii = [W_n wᵀ; w W_t], and the eigenvectors of W_t − wwᵀ/W_n.

@@ -70,8 +70,8 @@ void ForceSpace::unpack(const DelassusProgram& program, const VectorXd& r, Delas
   solution.u = 0.5 * (program.W * solution.r + program.W.transpose() * solution.r) + program.q;
 }
 
-double ForceSpace::residual(const VectorXd& r, const VectorXd& shift) const {
-  const VectorXd u = W * r + q + shift;
+double ForceSpace::residual(const VectorXd& r, const VectorXd& de_saxce) const {
+  const VectorXd u = W * r + q + de_saxce;
   double worst = 0;
   for (const Contact& c : contacts) {
     const double *rc = r.data() + c.first, *uc = u.data() + c.first;
@@ -85,10 +85,10 @@ double ForceSpace::residual(const VectorXd& r, const VectorXd& shift) const {
 }
 
 double ForceSpace::coulomb_residual(const VectorXd& r) const {
-  VectorXd shift = VectorXd::Zero(r.size());
+  VectorXd de_saxce = VectorXd::Zero(r.size());
   const VectorXd u = W * r + q;
-  for (const Contact& c : contacts) shift[c.first] = linear::tail_norm(c.rows, u.data() + c.first);
-  return residual(r, shift);
+  for (const Contact& c : contacts) de_saxce[c.first] = linear::tail_norm(c.rows, u.data() + c.first);
+  return residual(r, de_saxce);
 }
 
 void BestForces::start(const VectorXd& from) {

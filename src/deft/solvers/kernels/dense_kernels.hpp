@@ -7,6 +7,7 @@ namespace deft::solvers::kernels {
 
 /// Width to which rows are padded, in doubles: one AVX-512 register.
 inline constexpr int kLane = 8;
+/// n rounded up to whole lanes.
 constexpr int padded(int n) { return (n + kLane - 1) / kLane * kLane; }
 
 /// The kernels of one instruction set. None allocates; all may be called from many threads.
@@ -16,8 +17,8 @@ struct DenseKernels {
   /// freezes that direction. @returns the number of such pivots.
   int (*factor)(int n, int ld, double* H, const double* floor);
   /// The first `pivots` steps of the same: their rows become [U₁₁ U₁₂] (the diagonal of U₁₁ as reciprocals), the upper
-  /// triangle of the others what remains, H₂₂ − U₁₂ᵀU₁₂. Pivots below `floor[i]` are raised to it, those that are not
-  /// positive to the least number that can be told from 0. @returns the number of raised pivots.
+  /// triangle of the others what remains, H₂₂ − U₁₂ᵀU₁₂. Pivots that are not above max(floor[i], 1e-290) are raised to
+  /// it. @returns the number of raised pivots.
   int (*factor_leading)(int pivots, int n, int ld, double* H, const double* floor);
   /// x ← (UᵀU)⁻¹ x.
   void (*solve)(int n, int ld, const double* U, double* x);

@@ -3,14 +3,16 @@
 
 namespace deft::solvers::kernels {
 
-/// Entries of a point, in this order: quaternions [w x y z], angles modulo 2π, plain numbers. Errors have three entries
-/// per quaternion and one for each of the others.
+/// Entries of a point, in this order: quaternions [w x y z], angles modulo 2π [rad], plain numbers. Errors have three
+/// entries per quaternion and one for each of the others.
 struct EllipsoidShape {
-  static constexpr int kMostErrors = 48;
+  static constexpr int kMostErrors = 48;  // the most entries that an error may have
 
-  int quaternions = 0, angles = 0, numbers = 0;
+  int quaternions = 0, angles = 0, numbers = 0;  // how many of each
 
+  /// Entries of a point.
   int entries() const { return 4 * quaternions + angles + numbers; }
+  /// Entries of an error.
   int errors() const { return 3 * quaternions + angles + numbers; }
   /// Numbers per ellipsoid: its centre, and the rows of its lower triangular factor one after the other.
   int stride() const { return entries() + errors() * (errors() + 1) / 2; }

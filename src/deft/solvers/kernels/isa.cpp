@@ -31,8 +31,8 @@ const Isa& choose() {
        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
       {"baseline", &kDenseKernelsBaseline, &kEllipsoidKernelsBaseline, true},
   }};
-  const char* asked = std::getenv("DEFT_ISA");
-  if (asked == nullptr || *asked == '\0') {
+  const char* requested = std::getenv("DEFT_ISA");
+  if (requested == nullptr || *requested == '\0') {
     for (const Isa& isa : choices) {
       if (isa.available) return isa;
     }
@@ -40,10 +40,10 @@ const Isa& choose() {
   std::string valid;
   for (const Isa& isa : choices) {
     if (!isa.available) continue;
-    if (asked == isa.name) return isa;
+    if (requested == isa.name) return isa;
     valid += (valid.empty() ? "" : ", ") + std::string(isa.name);
   }
-  throw std::runtime_error("environment variable DEFT_ISA='" + std::string(asked ? asked : "") +
+  throw std::runtime_error("environment variable DEFT_ISA='" + std::string(requested ? requested : "") +
                            "' is not one of the instruction sets of this processor: " + valid);
 }
 

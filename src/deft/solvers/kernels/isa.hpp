@@ -12,8 +12,9 @@ namespace deft::solvers::kernels {
 /// an unknown or unavailable one.
 std::string_view active_isa();
 
-/// The kernels of active_isa(). @throws as active_isa.
+/// The kernels of active_isa(), for the whole life of the process. @throws as active_isa.
 const DenseKernels& dense_kernels();
+/// The same of ellipsoids. @throws as active_isa.
 const EllipsoidKernels& ellipsoid_kernels();
 
 }  // namespace deft::solvers::kernels

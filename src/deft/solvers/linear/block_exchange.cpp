@@ -8,25 +8,45 @@
 namespace deft::solvers::linear {
 
 bool BlockExchange::exchange(PivotTable& table, std::span<const int> set, double least) {
-  const auto count = set.size();
-  if (count == 0) return true;
-  const int ld = table.ld(), size = static_cast<int>(count);
-  if (table.rows() > most_) {  // so that a larger set needs no memory later
-    most_ = table.rows();
-    lu_.resize(most_);
-    solved_.reserve(to_size(most_) * to_size(ld));
-    others_.reserve(to_size(most_) * to_size(most_));
+  if (set.empty()) return true;
+  reserve(table);
+  if (!factor_pairs(table, set, least)) return false;
+  solve_pairs(table, set);
+  substitute(table, set);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    std::copy_n(solved_.data() + k * to_size(table.ld()), table.ld(), table.row(set[k]));
+    const int leaving = table.row_variable(set[k]), entering = table.col_variable(set[k]);
+    table.set_row_variable(set[k], entering);
+    table.set_col_variable(set[k], leaving);
   }
-  lu_.resize(size);
-  for (std::size_t k = 0; k < count; ++k) {
+  return true;
+}
+
+// So that a larger set needs no memory later.
+void BlockExchange::reserve(const PivotTable& table) {
+  if (table.rows() <= most_) return;
+  most_ = table.rows();
+  lu_.resize(most_);
+  solved_.reserve(to_size(most_) * to_size(table.ld()));
+  others_.reserve(to_size(most_) * to_size(most_));
+}
+
+// T_BB = LU.
+bool BlockExchange::factor_pairs(const PivotTable& table, std::span<const int> set, double least) {
+  lu_.resize(static_cast<int>(set.size()));
+  for (std::size_t k = 0; k < set.size(); ++k) {
     const double* from = table.row(set[k]);
     double* to = lu_.row(static_cast<int>(k));
-    for (std::size_t l = 0; l < count; ++l) to[l] = from[set[l]];
+    for (std::size_t l = 0; l < set.size(); ++l) to[l] = from[set[l]];
   }
-  if (!lu_.factor(least)) return false;
+  return lu_.factor(least);
+}
 
-  solved_.resize(count * to_size(ld));
-  for (std::size_t k = 0; k < count; ++k) {
+// The rows of y_B: T_BB⁻¹ [1, −T_BN, −b_B].
+void BlockExchange::solve_pairs(const PivotTable& table, std::span<const int> set) {
+  const int ld = table.ld();
+  solved_.resize(set.size() * to_size(ld));
+  for (std::size_t k = 0; k < set.size(); ++k) {
     const double* from = table.row(set[k]);
     double* to = solved_.data() + k * to_size(ld);
     for (int j = 0; j < ld; ++j) to[j] = -from[j];
@@ -34,8 +54,12 @@ bool BlockExchange::exchange(PivotTable& table, std::span<const int> set, double
     to[set[k]] = 1;
   }
   lu_.solve_many(solved_.data(), ld, ld);
+}
 
-  // The other rows: their entries in B become factors of the rows just solved. Runs of rows are one product.
+// The other rows: their entries in B become factors of the rows just solved. Runs of rows are one product.
+void BlockExchange::substitute(PivotTable& table, std::span<const int> set) {
+  const auto count = set.size();
+  const int ld = table.ld(), size = static_cast<int>(count);
   in_set_.assign(table.rows(), 0);
   for (const int i : set) in_set_[i] = 1;
   others_.resize(to_size(table.rows()) * count);
@@ -57,13 +81,6 @@ bool BlockExchange::exchange(PivotTable& table, std::span<const int> set, double
                                            solved_.data(), ld, table.row(first), ld, ld);
     first = last;
   }
-  for (std::size_t k = 0; k < count; ++k) {
-    std::copy_n(solved_.data() + k * to_size(ld), ld, table.row(set[k]));
-    const int leaving = table.row_variable(set[k]), entering = table.col_variable(set[k]);
-    table.set_row_variable(set[k], entering);
-    table.set_col_variable(set[k], leaving);
-  }
-  return true;
 }
 
 }  // namespace deft::solvers::linear

@@ -16,11 +16,18 @@ namespace deft::solvers::linear {
 /// when sizes grow.
 class BlockExchange {
  public:
-  /// @param set  ascending rows, which are columns too. @param least  of a pivot that counts.
-  /// @returns false (and leaves the table as it is) if T_BB has a smaller one.
+  /// Exchanges the pairs B.
+  /// @param set  the rows of B, ascending, which are columns too.
+  /// @param least  magnitude ≥ 0 that each pivot of T_BB must exceed.
+  /// @returns false, and leaves the table as it is, where a pivot does not.
   bool exchange(PivotTable& table, std::span<const int> set, double least);
 
  private:
+  void reserve(const PivotTable& table);
+  bool factor_pairs(const PivotTable& table, std::span<const int> set, double least);
+  void solve_pairs(const PivotTable& table, std::span<const int> set);
+  void substitute(PivotTable& table, std::span<const int> set);
+
   int most_ = 0;  // rows so far
   DenseLu lu_;
   std::vector<char> in_set_;

@@ -12,40 +12,45 @@ namespace deft::solvers::linear {
 /// M. Saunders, Math. Comp. 28 (1974)); W_AA stays regular because dependent rows are refused.
 class DelassusFactor {
  public:
-  /// Empties A and makes room for `capacity` rows; allocates only while the capacity grows.
+  /// Empties A, which may hold `capacity` rows from now on; allocates only while the capacity grows.
   void clear(int capacity);
+  /// Number of rows in A.
   int size() const { return n_; }
 
-  /// For a whole set at once: `begin`, add to `entry` (k, r), k ≤ r, the product of rows k and r, then `factorise`.
-  /// Entries are zero at first and row-major, `stride` apart; those below the diagonal are not read.
+  /// For a whole set of n ≤ capacity rows at once: `begin`, add to `entry` (k, r), k ≤ r, the product of rows k and r,
+  /// then `factorise`. Entries are zero at first and row-major; those below the diagonal are not read.
   void begin(int n);
+  /// W_kr before `factorise`.
   double& entry(int k, int r) { return U_[to_size(k) * ld_ + r]; }
+  /// Distance of the entries (k, r) and (k + 1, r) in memory.
   int stride() const { return ld_; }
-  /// A becomes the n ≤ capacity rows whose products `entry` has, with their right-hand sides. @returns false, with A
-  /// empty, where they are not independent.
+  /// A becomes the n rows whose products `entry` has, with their right-hand sides [n]. @returns false, with A empty,
+  /// where they are not independent up to rounding.
   bool factorise(int n, const double* rhs);
 
-  /// Looks at a row whose products with A are w (size(); zeros before `first`), with itself w_rr. @returns whether it
-  /// is independent of A, up to rounding. Then `append` may follow, otherwise `null_direction`.
+  /// Tries a row whose products with A are w (size(); zeros before `first`), with itself w_rr. @returns whether it is
+  /// independent of A: more than 1e-10 of |row|² = w_rr lies outside the span. Then `append` may follow, otherwise
+  /// `null_direction`.
   bool independent(const double* w, int first, double w_rr);
-  /// What of |row|² of the row looked at last lies outside the span of A, up to rounding; and a better value of it,
-  /// which the caller found by other means. Then `append` may follow.
+  /// The part of |row|² of the row tried last that lies outside the span of A, up to rounding.
   double rest() const { return rest_; }
+  /// Sets a more accurate value of `rest`, which the caller found by other means. Then `append` may follow.
   void set_rest(double rest) { rest_ = rest; }
-  /// The row looked at last joins A with its right-hand side. @pre it is independent and A is not full.
+  /// The row tried last joins A with its right-hand side. @pre it is independent and A is not full.
   void append(double rhs);
+  /// Whether A has as many rows as its capacity.
   bool full() const { return n_ == capacity_; }
-  /// Becomes a copy of `other` in its present size, and of the row it looked at last; the right-hand side is left out.
+  /// Becomes a copy of `other` with at least its capacity, and the row it tried last; right-hand sides are zero.
   void copy(const DelassusFactor& other);
-  /// Removes row k of A.
+  /// Removes row k of A: later rows move up by one.
   void remove(int k);
   /// λ = W_AA⁻¹ a, size() values.
   void solve(double* lambda) const;
   /// x ← W_AA⁻¹ x.
   void solve_for(double* x) const;
-  /// p = −W_AA⁻¹ w of the row looked at last: how the multipliers of A move when its own grows by one.
+  /// p = −W_AA⁻¹ w of the row tried last: how the multipliers of A move when its own grows by one.
   void null_direction(double* p) const;
-  /// The right-hand side becomes zero.
+  /// Sets the right-hand sides of all rows of A to zero.
   void clear_rhs();
 
  private:

@@ -13,26 +13,30 @@ class DenseLu {
   DenseLu();
   /// n × n entries, all zero. Allocates when n grows.
   void resize(int n);
+  /// Row i of A, n entries, before `factor`.
   double* row(int i) { return data_.data() + static_cast<std::ptrdiff_t>(i) * ld_; }
-  /// @returns false if a pivot is below `least` (then nothing can be solved).
+  /// Factors A. @returns false if the magnitude of a pivot is not above `least` ≥ 0; then nothing can be solved.
   bool factor(double least);
   /// x ← A⁻¹ x, size n.
   void solve(double* x);
-  /// X ← A⁻¹ X, one row per unknown, `ld` apart, `k` columns rounded up to whole lanes.
+  /// X ← A⁻¹ X, row-major [n × k] with rows `ld` ≥ padded(k) apart; k columns rounded up to whole lanes are computed.
   void solve_many(double* X, int ld, int k);
 
  private:
   const kernels::DenseKernels* kernels_;
   int n_ = 0, ld_ = 0;
-  std::vector<double> data_;   // U with the reciprocals of its diagonal; the strict lower part holds rubbish
+  std::vector<double> data_;   // U with the reciprocals of its diagonal; the strict lower part is not used
   std::vector<double> lower_;  // column k of L in row k, ones on the diagonal
   std::vector<int> order_;     // row exchanged with k
 };
 
-/// x of least count with Ax = b by LU with exchanges of rows and columns, for systems that may be rectangular or
-/// singular but have a solution. @param A rows × cols, row-major, destroyed. @param x  cols; variables without a pivot
-/// (below `least`) are zero.
-/// @returns whether |b| that no pivot reaches stays below `rest`.
+/// A basic solution x of Ax = b by LU with full pivoting, for systems that may be rectangular or singular. Allocates.
+/// @param A  [rows × cols], row-major; overwritten.
+/// @param b  [rows]; overwritten.
+/// @param x  [cols]; variables without a pivot are zero.
+/// @param least  magnitude ≥ 0 that a pivot must exceed.
+/// @param rest  bound of |b_i| after elimination in rows without a pivot.
+/// @returns whether the system is consistent to `rest`.
 bool solve_consistent(int rows, int cols, std::vector<double>& A, std::vector<double>& b, double* x, double least,
                       double rest);
 

@@ -11,8 +11,10 @@
 namespace deft::solvers::linear {
 
 #if defined(__SIZEOF_FLOAT128__)
-__extension__ typedef __float128 Extended;  // 113 bits; on x86 and ARM
+/// Extended precision: 113 bits on x86 and ARM, otherwise what the compiler has.
+__extension__ typedef __float128 Extended;
 #else
+/// Extended precision, as the compiler has it.
 using Extended = long double;
 #endif
 
@@ -32,22 +34,27 @@ class BasicPivotTable {
 
   /// All entries zero, no variables. Allocates when it grows.
   void resize(int rows, int cols, int variables);
+  /// Says which variable (0 ≤ variable < `variables`) row r stands for.
   void set_row_variable(int r, int variable);
+  /// Says which variable column s stands for.
   void set_col_variable(int s, int variable);
   /// One more row of zeros for the next variable, numbered as many as there were. Allocates.
   int add_row();
 
-  int rows() const { return rows_; }
-  int cols() const { return cols_; }
-  int ld() const { return ld_; }  // entries between rows
+  int rows() const { return rows_; }  // basic variables
+  int cols() const { return cols_; }  // nonbasic variables
+  int ld() const { return ld_; }      // entries between rows
+  /// Row r: cols() entries of T, then b_r, then padding.
   Scalar* row(int r) { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
+  /// The same.
   const Scalar* row(int r) const { return data_.data() + static_cast<std::ptrdiff_t>(r) * ld_; }
-  Scalar at(int r, int s) const { return row(r)[s]; }
-  Scalar value(int r) const { return row(r)[cols_]; }
-  int row_variable(int r) const { return row_variable_[r]; }
-  int col_variable(int s) const { return col_variable_[s]; }
-  /// The row of a basic variable, −1 of a nonbasic one; the column of a nonbasic one, −1 of a basic one.
+  Scalar at(int r, int s) const { return row(r)[s]; }         // T_rs
+  Scalar value(int r) const { return row(r)[cols_]; }         // b_r
+  int row_variable(int r) const { return row_variable_[r]; }  // −1 if row r has none
+  int col_variable(int s) const { return col_variable_[s]; }  // that of column s
+  /// The row of a basic variable, −1 of a nonbasic one.
   int row_of(int variable) const { return place_[variable] >= 0 ? place_[variable] : -1; }
+  /// The column of a nonbasic variable, −1 of a basic one.
   int col_of(int variable) const {
     const int place = place_[variable];
     return place < 0 ? -1 - place : -1;
@@ -69,6 +76,7 @@ class BasicPivotTable {
   std::vector<int> place_;  // row, or −1 − column
 };
 
+/// The table of ordinary precision.
 using PivotTable = BasicPivotTable<double>;
 
 }  // namespace deft::solvers::linear

@@ -7,20 +7,22 @@
 
 namespace deft::solvers::linear {
 
+/// Rows of the largest cone: normal, two tangents and spin.
 inline constexpr int kMaxConeRows = 4;
 
 /// A = plus·P₊ + minus·P₋ + perp·P_⊥ with P± the projectors on (1, ±u)/√2, |u| = 1; x = (x0; x1), x1 of size rows − 1
 /// ≤ 3.
 struct SpectralConeOperator {
-  double plus = 0, minus = 0, perp = 0;
-  double u[3] = {1, 0, 0};
+  double plus = 0, minus = 0, perp = 0;  // eigenvalues
+  double u[3] = {1, 0, 0};               // rows − 1 entries count
 
+  /// out = A x; `out` may be `x`.
   void apply(int rows, const double* x, double* out) const {
     double along = 0;
     for (int k = 1; k < rows; ++k) along += u[k - 1] * x[k];
     const double p = 0.5 * plus * (x[0] + along), m = 0.5 * minus * (x[0] - along), x0 = p + m;
-    const double shift = p - m - perp * along;
-    for (int k = 1; k < rows; ++k) out[k] = perp * x[k] + shift * u[k - 1];
+    const double change = p - m - perp * along;
+    for (int k = 1; k < rows; ++k) out[k] = perp * x[k] + change * u[k - 1];
     out[0] = x0;
   }
 
@@ -34,6 +36,7 @@ struct SpectralConeOperator {
     }
   }
 
+  /// f(A): the same eigenvectors with the eigenvalues f(plus), f(minus), f(perp).
   template <class F>
   SpectralConeOperator map(F f) const {
     return {f(plus), f(minus), f(perp), {u[0], u[1], u[2]}};
@@ -47,7 +50,8 @@ inline double tail_norm(int rows, const double* x) {
   return std::sqrt(total);
 }
 
-/// Sets `u` to the direction of the tail of x (the first axis if it is zero). @returns the norm of the tail.
+/// Sets `u` (three entries) to the direction of the tail of x, the first axis if that is zero. @returns the norm of the
+/// tail.
 inline double tail_direction(int rows, const double* x, double* u) {
   const double norm = tail_norm(rows, x);
   u[0] = 1, u[1] = u[2] = 0;

@@ -21,17 +21,19 @@ class TileCholesky {
   void add(int n, const int* cols, const double* values, int ld);
   /// H(column, column) += value.
   void add_diagonal(int column, double value);
-  /// Keeps the values added so far; `recall` brings them back after a factorisation.
+  /// Keeps a copy of the values added so far.
   void remember();
+  /// Sets the values to those remembered, after a factorisation. @pre `remember` has been called since `start`.
   void recall();
-  /// Factors; pivots below `noise` times the diagonal entry they come from are frozen as in DenseKernels::factor.
-  /// @returns how many.
+  /// Factors H in place; pivots below `noise` times the diagonal entry they come from are frozen as in
+  /// DenseKernels::factor. @returns the number of frozen pivots.
   int factor(double noise);
-  /// x ← H⁻¹x.
+  /// x ← H⁻¹x, x in the order of the columns. @pre `factor` has been called.
   void solve(double* x);
 
+  /// Number of tiles on the diagonal.
   int num_tiles() const { return static_cast<int>(first_.size()) - 1; }
-  /// Tiles of U off the diagonal.
+  /// Number of tiles of U off the diagonal, fill included.
   int num_filled() const { return static_cast<int>(rows_.size()); }
 
  private:

@@ -34,7 +34,7 @@ bool ConstraintRows::assign(const ContactProgram& program) {
   const std::size_t counts[] = {to_size(first_ray_[n]), program.linear.rhs.size(), program.equality.rhs.size(),
                                 to_size(program.lower.size()), to_size(program.upper.size())};
   for (int kind = 0; kind < 5; ++kind) active_[kind].assign(counts[kind], 0);
-  twin_.assign(n, 0);
+  duplicate_.assign(n, 0);
   return true;
 }
 
@@ -190,21 +190,21 @@ int ConstraintRows::num_loaded(const RowIsland& island) const {
   return static_cast<int>(count);
 }
 
-void ConstraintRows::share_among_twins(const RowIsland& island, int i) {
+void ConstraintRows::share_among_duplicates(const RowIsland& island, int i) {
   const ContactProgram& program = *program_;
-  if (twin_[i]) return;
-  twins_.clear();
+  if (duplicate_[i]) return;
+  duplicates_.clear();
   for (const int j : island.contacts) {
     if (program.contacts[j].gap == program.contacts[i].gap && (j == i || same_contact(program, i, j)))
-      twins_.push_back(j);
+      duplicates_.push_back(j);
   }
-  if (twins_.size() == 1) return;
+  if (duplicates_.size() == 1) return;
   for (int k = 0; k < layouts_[i].slacks; ++k) {
     double total = 0;
-    for (const int j : twins_) total += lambda_[0][first_ray_[j] + k];
-    for (const int j : twins_) lambda_[0][first_ray_[j] + k] = total / static_cast<double>(twins_.size());
+    for (const int j : duplicates_) total += lambda_[0][first_ray_[j] + k];
+    for (const int j : duplicates_) lambda_[0][first_ray_[j] + k] = total / static_cast<double>(duplicates_.size());
   }
-  for (const int j : twins_) twin_[j] = j != twins_[0];
+  for (const int j : duplicates_) duplicate_[j] = j != duplicates_[0];
 }
 
 void ConstraintRows::store(const double* delta, WarmMemory& memory) const {

@@ -14,28 +14,31 @@ namespace deft::solvers::contact {
 
 /// What a row is: ray `ray` of contact `index`, linear row or equality `index`, lower or upper bound of column `index`.
 struct RowName {
+  /// The list that a row belongs to.
   enum class Kind : std::uint8_t { kRay, kLinear, kEquality, kLower, kUpper };
-  Kind kind = Kind::kRay;
-  int index = 0, ray = 0;
+  Kind kind = Kind::kRay;  // which list
+  int index = 0, ray = 0;  // place in the list; the ray of a contact
 };
 
 /// Rows that depend on no others (row_islands.hpp): contacts, other rows, and the columns they move.
 struct RowIsland {
-  std::span<const int> contacts;
+  std::span<const int> contacts;    // indices in the program, ascending
   std::span<const RowName> others;  // equalities come first
-  std::span<const int> columns;
+  std::span<const int> columns;     // of δ, ascending
 };
 
-/// Rows g_rᵀδ + c_r (+ R_r λ_r) ≥ 0 of one program, with their slacks and multipliers in physical units. Keeps scratch.
+/// Rows g_rᵀδ + c_r (+ R_r λ_r) ≥ 0 of one program, with their slacks [m, rad] and multipliers [N, N·m] in physical
+/// units. Keeps scratch.
 class ConstraintRows {
  public:
-  using Kind = RowName::Kind;
+  using Kind = RowName::Kind;  // of a row
 
   /// Takes a checked program, which must outlive the use. @returns false where it is smoothed, has cones in space, or
   /// more than 64 rays.
   bool assign(const ContactProgram& program);
+  /// The program last assigned.
   const ContactProgram& program() const { return *program_; }
-  /// The equalities, linear rows and finite bounds.
+  /// Lists the equalities, linear rows and finite bounds, in this order.
   void list_others(std::vector<RowName>& names) const;
 
   /// Calls visit(column, g) for the entries of a row.
@@ -43,17 +46,20 @@ class ConstraintRows {
   void for_each_entry(const RowName& row, Visit visit) const;
   /// Columns of a row, in the order of for_each_entry.
   std::span<const int> cols(const RowName& row) const;
+  /// c_r [m, rad].
   double offset(const RowName& row) const;
-  /// How many rows of J the law of contact i uses.
+  /// Number of rows of J that the law of contact i uses: 1 without friction.
   int rows_of(int i) const { return layouts_[i].rows; }
+  /// R_r [m/N], 0 for all rows but rays.
   double compliance(const RowName& row) const { return row.kind == Kind::kRay ? layouts_[row.index].compliance : 0.0; }
-  /// |g|² in the metric of the diagonal of Q⁻¹: the scale of a row that needs no Q⁻¹g.
+  /// Σ g_c² (Q⁻¹)_cc: the squared scale of a row where Q⁻¹g is not needed, not below 1e-12 of its parts (rays).
   double rough_square(const RowName& row, const MetricInverse& inverse);
   /// |c_r| + Σ |g_k δ_k|: what rounding in a slack is relative to.
   double magnitude(const RowName& row, const double* delta) const;
 
   /// Computes the slacks of an island at δ (without R λ).
   void evaluate(const RowIsland& island, const double* delta);
+  /// g_rᵀδ + c_r at the δ of the last `evaluate`.
   double slack(const RowName& row) const {
     return row.kind == Kind::kRay ? ray_slack(row.index, row.ray) : other_slack(row);
   }
@@ -65,24 +71,29 @@ class ConstraintRows {
   template <class Visit>
   void for_each_violated(const RowIsland& island, Visit visit) const;
 
-  /// Which rows are active: a flag per row.
+  /// Whether a row is active: a flag per row, cleared by `assign`.
   bool active(const RowName& row) const { return active_[kind_of(row)][at(row)] != 0; }
+  /// Sets the flag of a row.
   void set_active(const RowName& row, bool on) { active_[kind_of(row)][at(row)] = on; }
 
-  /// Multipliers of all rows: those of the last solution (null: zeros), later those of the next one.
+  /// Sets the multipliers of all rows to those of the last solution (null: zeros). A contact whose id or number of rays
+  /// is not remembered gets zeros.
   void recall(WarmMemory* memory);
+  /// Sets the multiplier of a row, of the next solution.
   void set_multiplier(const RowName& row, double lambda) { lambda_[kind_of(row)][at(row)] = lambda; }
   /// Calls take(name, λ) for the equalities of an island and its rows with λ > 0, and sets these to zero.
   template <class Take>
   void take_multipliers(const RowIsland& island, Take take);
-  /// How many rows of an island have a positive multiplier.
+  /// Number of rows of an island with a positive multiplier.
   int num_loaded(const RowIsland& island) const;
-  /// Contacts of the island identical to contact i share their forces evenly.
-  void share_among_twins(const RowIsland& island, int i);
-  /// Contact i repeats an earlier one that carries force (after share_among_twins).
-  bool is_twin(int i) const { return twin_[i] != 0; }
+  /// Shares the force of contact i evenly among all contacts of the island that are identical to it.
+  void share_among_duplicates(const RowIsland& island, int i);
+  /// Whether contact i repeats an earlier one that carries force (after share_among_duplicates).
+  bool is_duplicate(int i) const { return duplicate_[i] != 0; }
+  /// Stores δ [nv] and the multipliers in the memory.
   void store(const double* delta, WarmMemory& memory) const;
-  /// Fills everything but the uniqueness flags; `evaluate` at δ came before, on all islands.
+  /// Fills `solution` except for its proof and the uniqueness flags. @pre all islands have been evaluated at `delta`
+  /// [nv].
   void unpack(const double* delta, ContactSolution& solution) const;
 
  private:
@@ -121,8 +132,8 @@ class ConstraintRows {
   const double* delta_ = nullptr;
   std::vector<char> active_[5];
   std::vector<double> lambda_[5];
-  std::vector<char> twin_;
-  std::vector<int> twins_;
+  std::vector<char> duplicate_;
+  std::vector<int> duplicates_;
 };
 
 /// As declared above.

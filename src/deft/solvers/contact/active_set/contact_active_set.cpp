@@ -15,24 +15,25 @@ using Kind = RowName::Kind;
 constexpr int kMaxColumns = 256, kMaxContacts = 512, kMaxRows = 128, kSlots = 136;
 // Measured on benchmarks/data and on random problems: the active set costs its rows squared per change of a row, and
 // needs few changes from a neighbouring solution; from nothing it needs about three changes per column.
-constexpr int kMostRows = 30, kMostColumns = 30;                          // of an island
-constexpr int kFewIterations = 40, kThorough = 25;                        // a thorough solve has 25 times as many
-constexpr double kSmallestEnergy = 1e-12;                                 // floor of E0 [J]
-constexpr double kViolated = 2e-12;                                       // scaled slack below −this calls for a row
+constexpr int kMostRows = 30, kMostColumns = 30;    // of an island
+constexpr int kFewIterations = 40, kThorough = 25;  // a thorough solve has 25 times as many
+constexpr double kSmallestEnergy = 1e-12;           // floor of E0 [J]
+constexpr double kViolated = 2e-12;                 // a row with a scaled slack below −this is violated
 constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();  // of the terms of a slack: nothing below it
                                                                           // is known
-constexpr double kNegative = 1e-13;       // scaled multiplier below −this asks its row to leave
+constexpr double kNegative = 1e-13;       // a row with a scaled multiplier below −this leaves
 constexpr double kExact = 1e-13;          // scaled slack of the rows of A that needs no refinement
-constexpr double kStationary = 1e-11;     // error of Q⁻¹ beyond which the answer is left to others
+constexpr double kStationary = 1e-11;     // error of Q⁻¹ beyond which the outcome is inconclusive
 constexpr double kComplementary = 1e-10;  // |s λ| beyond which the same happens: rows that nearly depend on each other
 constexpr double kConfirmed = 5e-9;       // the same for a thorough solve: half of what the certificate confirms
 constexpr double kShare = 0.7;            // rows violated by less than this part of the worst wait
-constexpr int kRefinements = 3;
+constexpr int kRefinements = 3;           // at most so many steps of iterative refinement
 
 }  // namespace
 
-// From an interior point all rows of a contact carry force, far more than A can hold: it goes on with its own solution.
-bool ContactActiveSet::pays(bool known) const {
+// Whether the method is expected to be quicker than the interior point. From an interior point all rows of a contact
+// carry force, far more than A can hold: there the interior point goes on with its own solution.
+bool ContactActiveSet::is_worthwhile(bool known) const {
   for (int k = 0; k < islands_.size(); ++k) {
     const RowIsland island = islands_[k];
     if (known ? constraints_.num_loaded(island) > kMostRows : static_cast<int>(island.columns.size()) > kMostColumns)
@@ -41,10 +42,11 @@ bool ContactActiveSet::pays(bool known) const {
   return true;
 }
 
-void ContactActiveSet::prepare() {
+void ContactActiveSet::prepare(Effort effort) {
   const ContactProgram& program = constraints_.program();
   iterations_ = 0;
   limit_ = kIterationsPerColumn * program.nv + kFewIterations;
+  if (effort == Effort::kThorough) limit_ *= kThorough;
   rows_.clear();
   w_.resize(kMaxRows);
   target_.resize(kMaxRows);
@@ -67,13 +69,13 @@ void ContactActiveSet::prepare() {
   root_E0_ = std::sqrt(std::max(energy, kSmallestEnergy));
 }
 
-// Turns to another island, with nothing in A.
-void ContactActiveSet::enter(const RowIsland& island) {
+// Starts another island with an empty A.
+void ContactActiveSet::begin_island(const RowIsland& island) {
   island_ = island;
   const int n = static_cast<int>(island.columns.size());
   ld_ = std::max(kernels::kLane, kernels::padded(n));
   factor_.clear(kMaxRows);
-  empty_set();
+  clear_active_set();
   g_.resize(std::max(g_.size(), to_size(n) * kSlots));
   z_.resize(std::max(z_.size(), to_size(kSlots) * ld_));
   island_free_motion_.assign(ld_, 0.0);
@@ -88,7 +90,7 @@ void ContactActiveSet::enter(const RowIsland& island) {
 ContactActiveSet::Row ContactActiveSet::make_row(const RowName& name) {
   Row row{.name = name, .offset = constraints_.offset(name), .compliance = constraints_.compliance(name)};
   row.slot = free_slots_.back();
-  row.free = name.kind == Kind::kEquality;
+  row.is_free = name.kind == Kind::kEquality;
   double* g = g_.data() + row.slot;
   double* z = z_.data() + to_size(row.slot) * ld_;
   std::fill(z, z + ld_, 0.0);
@@ -122,7 +124,7 @@ double ContactActiveSet::right_hand_side(const Row& row) const {
   return rhs;
 }
 
-bool ContactActiveSet::independent(const Row& row) {
+bool ContactActiveSet::is_independent(const Row& row) {
   const double* products = values_at(z_.data() + to_size(row.slot) * ld_);
   const int n = factor_.size();
   int first = n;
@@ -133,7 +135,7 @@ bool ContactActiveSet::independent(const Row& row) {
   return row.norm > 0 && factor_.independent(w_.data(), first, row.norm * row.norm);
 }
 
-void ContactActiveSet::join(const Row& row) {
+void ContactActiveSet::add_row(const Row& row) {
   free_slots_.pop_back();
   if (free_slots_.empty()) free_slots_.push_back(slots_++);
   rows_.push_back(row);
@@ -141,15 +143,15 @@ void ContactActiveSet::join(const Row& row) {
   ++iterations_;
 }
 
-// Lets the row join A unless it depends on A.
-bool ContactActiveSet::admit(const Row& row) {
-  if (factor_.full() || !independent(row)) return false;
+// @returns false where the row depends on A, or A is full.
+bool ContactActiveSet::add_if_independent(const Row& row) {
+  if (factor_.full() || !is_independent(row)) return false;
   factor_.append(right_hand_side(row));
-  join(row);
+  add_row(row);
   return true;
 }
 
-void ContactActiveSet::leave(int k) {
+void ContactActiveSet::remove_row(int k) {
   factor_.remove(k);
   constraints_.set_active(rows_[k].name, false);
   free_slots_.insert(free_slots_.end() - 1, rows_[k].slot);  // the row on trial keeps its own
@@ -157,48 +159,49 @@ void ContactActiveSet::leave(int k) {
   ++iterations_;
 }
 
-void ContactActiveSet::empty_set() {
+void ContactActiveSet::clear_active_set() {
   for (const Row& row : rows_) constraints_.set_active(row.name, false);
   rows_.clear();
   free_slots_.assign(1, 0);
   slots_ = 1;
 }
 
-// The rows that carried force last time, with their multipliers: all at once, or one by one where they depend on each
-// other.
-// @returns false where an equality depends on others.
-bool ContactActiveSet::recall() {
+// A becomes the rows that carried force last time, with their multipliers: all at once, or one by one where they depend
+// on each other. @returns false where an equality depends on others.
+bool ContactActiveSet::recall_active_set() {
   recalled_.clear();
   constraints_.take_multipliers(island_,
                                 [&](const RowName& name, double lambda) { recalled_.push_back({name, lambda}); });
-  if (recalled_.empty()) return true;
-  const auto counts = [&](const Row& row) { return row.free || row.lambda * row.norm > kLoaded * root_E0_; };
-  if (recalled_.size() <= to_size(kMaxRows)) {
-    for (const Remembered& old : recalled_) {
-      Row row = make_row(old.name);
-      row.lambda = old.lambda;
-      if (counts(row)) join(row);
-    }
-    const int n = static_cast<int>(rows_.size());
-    const double* free_values = values_at(island_free_motion_.data());
-    for (int k = 0; k < n; ++k) target_[k] = -rows_[k].offset - free_values[k];  // slots are in the order of rows_
-    factor_.begin(n);
-    kernels::dense_kernels().multiply_many(n, static_cast<int>(island_.columns.size()), 1.0, z_.data(), ld_, 1,
-                                           g_.data(), kSlots, &factor_.entry(0, 0), factor_.stride(), n);
-    for (int k = 0; k < n; ++k) factor_.entry(k, k) = rows_[k].norm * rows_[k].norm;
-    if (factor_.factorise(n, target_.data())) return true;
-    empty_set();
-  }
+  if (recalled_.empty() || add_remembered_at_once()) return true;
   for (const Remembered& old : recalled_) {
     Row row = make_row(old.name);
     row.lambda = old.lambda;
-    if (counts(row) && !admit(row) && row.free) return false;
+    if (is_loaded(row) && !add_if_independent(row) && row.is_free) return false;
   }
   return true;
 }
 
-// To the maximum of the dual on A, dropping the rows whose multipliers want to be negative. @returns false at the
-// limit.
+// By one factorisation. @returns false, with A empty, where the rows are too many or not independent.
+bool ContactActiveSet::add_remembered_at_once() {
+  if (recalled_.size() > to_size(kMaxRows)) return false;
+  for (const Remembered& old : recalled_) {
+    Row row = make_row(old.name);
+    row.lambda = old.lambda;
+    if (is_loaded(row)) add_row(row);
+  }
+  const int n = static_cast<int>(rows_.size());
+  const double* free_values = values_at(island_free_motion_.data());
+  for (int k = 0; k < n; ++k) target_[k] = -rows_[k].offset - free_values[k];  // slots are in the order of rows_
+  factor_.begin(n);
+  kernels::dense_kernels().multiply_many(n, static_cast<int>(island_.columns.size()), 1.0, z_.data(), ld_, 1, g_.data(),
+                                         kSlots, &factor_.entry(0, 0), factor_.stride(), n);
+  for (int k = 0; k < n; ++k) factor_.entry(k, k) = rows_[k].norm * rows_[k].norm;
+  if (factor_.factorise(n, target_.data())) return true;
+  clear_active_set();
+  return false;
+}
+
+// To the maximum of the dual on A; rows whose multipliers would become negative leave. @returns false at the limit.
 bool ContactActiveSet::climb() {
   while (iterations_ < limit_) {
     factor_.solve(target_.data());
@@ -206,7 +209,7 @@ bool ContactActiveSet::climb() {
     int blocking = -1;
     for (int k = 0; k < factor_.size(); ++k) {
       const Row& row = rows_[k];
-      if (row.free || target_[k] * row.norm >= -kNegative * root_E0_) continue;
+      if (row.is_free || target_[k] * row.norm >= -kNegative * root_E0_) continue;
       const double reach = row.lambda / (row.lambda - target_[k]);
       if (reach < step) {
         step = reach;
@@ -215,20 +218,20 @@ bool ContactActiveSet::climb() {
     }
     for (int k = 0; k < factor_.size(); ++k) rows_[k].lambda += step * (target_[k] - rows_[k].lambda);
     if (blocking < 0) return true;
-    leave(blocking);
+    remove_row(blocking);
   }
   return false;
 }
 
-// A violated row that depends on A joins by driving another one out. @returns false where none can leave: no motion
-// satisfies them all.
+// A violated row that depends on A joins in place of the first row whose multiplier becomes zero. @returns false where
+// none does: no motion satisfies them all.
 bool ContactActiveSet::exchange(const Row& row) {
-  if (factor_.full() || independent(row)) return admit(row);
+  if (factor_.full() || is_independent(row)) return add_if_independent(row);
   factor_.null_direction(target_.data());
   double step = std::numeric_limits<double>::infinity();
   int blocking = -1;
   for (int k = 0; k < factor_.size(); ++k) {
-    if (rows_[k].free || !(target_[k] < 0)) continue;
+    if (rows_[k].is_free || !(target_[k] < 0)) continue;
     const double reach = -rows_[k].lambda / target_[k];
     if (reach < step) {
       step = reach;
@@ -237,14 +240,14 @@ bool ContactActiveSet::exchange(const Row& row) {
   }
   if (blocking < 0) return false;
   for (int k = 0; k < factor_.size(); ++k) rows_[k].lambda += step * target_[k];
-  leave(blocking);
+  remove_row(blocking);
   Row again = row;
   again.lambda = step;
-  return admit(again);
+  return add_if_independent(again);
 }
 
 // δ = Q⁻¹(Gᵀλ − b), of the island.
-void ContactActiveSet::move() {
+void ContactActiveSet::update_motion() {
   std::copy(island_free_motion_.begin(), island_free_motion_.end(), island_delta_.begin());
   std::fill(by_slot_.begin(), by_slot_.begin() + slots_, 0.0);
   for (const Row& row : rows_) by_slot_[row.slot] = row.lambda;
@@ -265,19 +268,22 @@ void ContactActiveSet::find_violated() {
   });
 }
 
-// The badly violated rows join A together, or else the worst one by exchange. @returns false where that is impossible.
-bool ContactActiveSet::let_in_violated() {
+ContactActiveSet::Violation ContactActiveSet::worst_violation() const {
   const auto less = [](const Violation& a, const Violation& b) { return a.scaled < b.scaled; };
-  const Violation worst = *std::max_element(violations_.begin(), violations_.end(), less);
+  return *std::max_element(violations_.begin(), violations_.end(), less);
+}
+
+// The rows violated nearly as much as the worst one join A together. @returns false where all of them depend on A.
+bool ContactActiveSet::add_violated(double worst) {
   bool joined = false;
   for (const Violation& violation : violations_) {
-    if (violation.scaled >= kShare * worst.scaled) joined = admit(make_row(violation.name)) || joined;
+    if (violation.scaled >= kShare * worst) joined = add_if_independent(make_row(violation.name)) || joined;
   }
-  return joined || exchange(make_row(worst.name));
+  return joined;
 }
 
 // One step of iterative refinement on the rows of A. @returns whether it was needed.
-bool ContactActiveSet::refine() {
+bool ContactActiveSet::refine_once() {
   double largest = 0;
   const double* values = values_at(island_delta_.data());
   for (int k = 0; k < factor_.size(); ++k) {
@@ -288,21 +294,26 @@ bool ContactActiveSet::refine() {
   if (largest <= kExact * root_E0_) return false;
   factor_.solve_for(target_.data());
   for (int k = 0; k < factor_.size(); ++k) rows_[k].lambda += target_[k];
-  move();
+  update_motion();
   return true;
 }
 
+// At what seems to be the optimum: its last digits, and the rows that are violated then.
+void ContactActiveSet::refine() {
+  bool refined = false;
+  for (int k = 0; k < kRefinements && refine_once(); ++k) refined = true;
+  if (refined) find_violated();
+}
+
+// The dual active-set method. @returns false where rows cannot be satisfied together, or at the limit.
 bool ContactActiveSet::optimise() {
   while (climb()) {
-    move();
+    update_motion();
     find_violated();
-    if (violations_.empty()) {
-      bool refined = false;
-      for (int k = 0; k < kRefinements && refine(); ++k) refined = true;
-      if (refined) find_violated();
-      if (violations_.empty()) return true;
-    }
-    if (!let_in_violated()) return false;
+    if (violations_.empty()) refine();
+    if (violations_.empty()) return true;
+    const Violation worst = worst_violation();
+    if (!add_violated(worst.scaled) && !exchange(make_row(worst.name))) return false;
   }
   return false;
 }
@@ -337,53 +348,56 @@ double ContactActiveSet::complementarity() {
 }
 
 // Hands the multipliers of the island over. @returns false where one is negative.
-bool ContactActiveSet::settle() {
+bool ContactActiveSet::hand_over_multipliers() {
   for (Row& row : rows_) {
     constraints_.for_each_entry(row.name, [&](int c, double value) { residual_[c] -= value * row.lambda; });
-    if (!row.free && row.lambda * row.norm < -kTouching * root_E0_) return false;
-    if (!row.free) row.lambda = std::max(0.0, row.lambda);  // a rounding error below zero
+    if (!row.is_free && row.lambda * row.norm < -kTouching * root_E0_) return false;
+    if (!row.is_free) row.lambda = std::max(0.0, row.lambda);  // a rounding error below zero
     constraints_.set_multiplier(row.name, row.lambda);
   }
   int last = -1;
   for (const Row& row : rows_) {
     if (row.name.kind != Kind::kRay || row.name.index == last || !(row.lambda > 0)) continue;
     last = row.name.index;
-    constraints_.share_among_twins(island_, last);
+    constraints_.share_among_duplicates(island_, last);
   }
   return true;
 }
 
-ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
-                                         Effort effort) {
+bool ContactActiveSet::is_applicable(const ContactProgram& program) {
   if (program.nv > kMaxColumns || program.contacts.size() > kMaxContacts || !constraints_.assign(program) ||
       !inverse_.update(program))
-    return ActiveSetOutcome::kNotApplicable;
+    return false;
   for (const Eigen::VectorXd* bound : {&program.lower, &program.upper}) {
     const double closed = bound == &program.lower ? 1.0 : -1.0;  // +∞ below or −∞ above: nothing is feasible
     for (const double x : *bound) {
-      if (std::isinf(x) && x * closed > 0) return ActiveSetOutcome::kNotApplicable;
+      if (std::isinf(x) && x * closed > 0) return false;
     }
   }
-  const bool known = memory.valid_for(program), thorough = effort == Effort::kThorough;
+  return true;
+}
+
+// @returns whether the optimum was found, to the given complementarity and with no negative multiplier.
+bool ContactActiveSet::solve_island(double complementary) {
+  return recall_active_set() && optimise() && complementarity() <= complementary && hand_over_multipliers();
+}
+
+ActiveSetOutcome ContactActiveSet::solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
+                                         Effort effort) {
+  if (!is_applicable(program)) return ActiveSetOutcome::kNotApplicable;
+  const bool known = memory.valid_for(program);
   islands_.split(constraints_, inverse_);
   constraints_.recall(known ? &memory : nullptr);
-  if (effort == Effort::kCheap && !pays(known)) return ActiveSetOutcome::kNotApplicable;
-  prepare();
-  if (thorough) limit_ *= kThorough;
+  if (effort == Effort::kCheap && !is_worthwhile(known)) return ActiveSetOutcome::kNotApplicable;
+  prepare(effort);
   bool unique = true;
   for (int k = 0; k < islands_.size(); ++k) {
-    enter(islands_[k]);
-    if (!recall() || !optimise() || !(complementarity() <= (thorough ? kConfirmed : kComplementary)) || !settle())
-      return ActiveSetOutcome::kGaveUp;
-    if (!unique) continue;
-    const int iterations = iterations_, limit = limit_;
-    const double root_E0 = root_E0_;
-    unique = forces_unique();
-    iterations_ = iterations;
-    limit_ = limit;
-    root_E0_ = root_E0;
+    begin_island(islands_[k]);
+    if (!solve_island(effort == Effort::kThorough ? kConfirmed : kComplementary))
+      return ActiveSetOutcome::kInconclusive;
+    unique = unique && are_forces_unique();
   }
-  if (!(stationarity() <= kStationary)) return ActiveSetOutcome::kGaveUp;
+  if (!(stationarity() <= kStationary)) return ActiveSetOutcome::kInconclusive;
   constraints_.store(delta_.data(), memory);
   constraints_.unpack(delta_.data(), solution);
   solution.motion_unique = true;

@@ -11,12 +11,14 @@
 
 namespace deft::solvers::contact {
 
-/// How an active-set solve ended. kGaveUp says nothing about the program: it may be infeasible, degenerate or just
-/// long.
-enum class ActiveSetOutcome { kSolved, kNotApplicable, kGaveUp };
+/// How an active-set solve ended. kNotApplicable: the program is not of the method's kind, or another method is
+/// expected to be quicker. kInconclusive says nothing about the program: it may be infeasible, degenerate, or need more
+/// changes of A than allowed.
+enum class ActiveSetOutcome { kSolved, kNotApplicable, kInconclusive };
 
-/// How much a solve may cost. kCheap: nothing is done where another method is expected to be quicker. kThorough: as
-/// many changes of A as a hard program may need, and what multipliers of 1e4 and more cost in digits is accepted.
+/// How much a solve may cost. kCheap: it does nothing where another method is expected to be quicker. kThorough: it may
+/// change A 25 times as often, and accepts complementarity of 5e-9 instead of 1e-10, which multipliers of 1e4 and more
+/// cost.
 enum class Effort { kCheap, kUsual, kThorough };
 
 /// Rows g_rᵀδ + c_r ≥ 0 (rays, bounds, linear rows) and equalities; δ(λ) = Q⁻¹(Gᵀλ − b), slacks s = Wλ + d with W =
@@ -28,11 +30,13 @@ enum class Effort { kCheap, kUsual, kThorough };
 /// thread; no allocation when sizes repeat.
 class ContactActiveSet {
  public:
-  /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero; stores
-  /// the solution there. Not applicable to cones in space, smoothed programs, singular Q, or very many columns or rows.
+  /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero. If it
+  /// is solved, `solution` and `memory` hold the solution, else both are as before. Not applicable to cones in space,
+  /// smoothed programs, singular Q (relative pivots of 1e-12), bounds at the wrong infinity, and more than 64 rays, 256
+  /// columns or 512 contacts.
   ActiveSetOutcome solve(const ContactProgram& program, WarmMemory& memory, ContactSolution& solution,
                          Effort effort = Effort::kUsual);
-  /// Rows that joined or left in the last solve.
+  /// Number of rows that joined or left A in the last solve.
   int iterations() const { return iterations_; }
 
  private:
@@ -41,7 +45,7 @@ class ContactActiveSet {
     double offset = 0, compliance = 0;  // c_r, R_r
     double norm = 0;                    // √W_rr
     int slot = 0;                       // of g and z = Q⁻¹g
-    bool free = false;                  // an equality
+    bool is_free = false;               // its multiplier may have either sign: an equality
     double lambda = 0;
   };
   struct Violation {
@@ -57,32 +61,47 @@ class ContactActiveSet {
   static constexpr double kTouching = 1e-9;  // scaled slack below this is closed
   static constexpr int kIterationsPerColumn = 4;
 
-  bool pays(bool known) const;
-  void prepare();
-  void enter(const RowIsland& island);
+  // A solve.
+  bool is_applicable(const ContactProgram& program);
+  bool is_worthwhile(bool known) const;
+  void prepare(Effort effort);
+  void begin_island(const RowIsland& island);
   bool solve_island(double complementary);
-  void empty_set();
+
+  // Goldfarb and Idnani's method.
+  bool recall_active_set();
+  bool optimise();
+  bool climb();
+  void update_motion();
+  void find_violated();
+  Violation worst_violation() const;
+  bool add_violated(double worst);
+  bool exchange(const Row& row);
+  void refine();
+  bool refine_once();
+
+  // Changes of A.
   Row make_row(const RowName& name);
   const double* values_at(const double* delta);
   double right_hand_side(const Row& row) const;
-  bool independent(const Row& row);
-  void join(const Row& row);
-  bool admit(const Row& row);
-  void leave(int k);
-  bool recall();
-  bool climb();
-  bool exchange(const Row& row);
-  void move();
-  void find_violated();
-  bool let_in_violated();
-  bool refine();
-  bool optimise();
+  bool is_loaded(const Row& row) const { return row.is_free || row.lambda * row.norm > kLoaded * root_E0_; }
+  bool is_independent(const Row& row);
+  void add_row(const Row& row);
+  bool add_if_independent(const Row& row);
+  bool add_remembered_at_once();
+  void remove_row(int k);
+  void clear_active_set();
+
+  // Acceptance.
   double stationarity();
   double complementarity();
-  bool settle();
+  bool hand_over_multipliers();
+
+  // Uniqueness of the forces (contact_active_set_uniqueness.cpp).
   void add_directions(int contact, std::uint64_t closed, std::uint64_t loaded);
   void gather_closed();
-  bool forces_unique();
+  bool are_forces_unique();
+  bool no_other_forces();
   bool can_open_all();
 
   ConstraintRows constraints_;
@@ -106,7 +125,7 @@ class ContactActiveSet {
   std::vector<double> island_free_motion_, island_delta_;
   std::vector<double> w_, target_, by_slot_;
   std::vector<Violation> violations_;
-  std::vector<RowName> closed_, loose_;
+  std::vector<RowName> closed_, two_sided_;  // rows without force whose forces may grow, or change either way
   std::vector<double> closed_norms_;
 };
 

@@ -17,7 +17,7 @@ constexpr double kLongestRow = 1e3;
 }  // namespace
 
 // What the closed rays of a contact in space allow its force to do, beyond the span of the loaded ones: to grow along a
-// ray (closed_), or to change along it either way (loose_). More rays would only repeat directions of the cone.
+// ray (closed_), or to change along it either way (two_sided_). More rays would only repeat directions of the cone.
 void ContactActiveSet::add_directions(int contact, std::uint64_t closed, std::uint64_t loaded) {
   const auto bits = [](std::uint64_t first, std::uint64_t end) {
     return (end < 64 ? (std::uint64_t{1} << end) - 1 : ~std::uint64_t{0}) & ~((std::uint64_t{1} << first) - 1);
@@ -39,19 +39,19 @@ void ContactActiveSet::add_directions(int contact, std::uint64_t closed, std::ui
     const std::uint64_t inside = closed & bits(first + 1, last), outside = closed & ~bits(first, last + 1);
     if ((inside | outside) == 0) return;
     const RowName ray{Kind::kRay, contact, std::countr_zero(inside | outside)};
-    (inside != 0 && outside != 0 ? loose_ : closed_).push_back(ray);
+    (inside != 0 && outside != 0 ? two_sided_ : closed_).push_back(ray);
   }
 }
 
-// The closed rows whose forces may grow (closed_) or change either way (loose_). Rows that carry nothing leave A, and
-// so do compliant ones, whose forces the motion fixes.
+// The closed rows whose forces may grow (closed_) or change either way (two_sided_). Rows without force leave A,
+// and so do compliant ones, whose forces the motion fixes.
 void ContactActiveSet::gather_closed() {
   closed_.clear();
-  loose_.clear();
+  two_sided_.clear();
   for (int k = factor_.size() - 1; k >= 0; --k) {
     const Row& row = rows_[k];
-    if (row.free || (row.compliance == 0 && row.lambda * row.norm > kLoaded * root_E0_)) continue;
-    leave(k);
+    if (row.is_free || (row.compliance == 0 && row.lambda * row.norm > kLoaded * root_E0_)) continue;
+    remove_row(k);
   }
   double softest = 0;
   for (const int c : island_.columns) softest = std::max(softest, inverse_.diagonal(c));
@@ -66,7 +66,7 @@ void ContactActiveSet::gather_closed() {
   constraints_.for_each_inequality(island_, near, [&](const RowName& name, double slack) {
     const bool in_space = name.kind == Kind::kRay && constraints_.rows_of(name.index) == 3;
     if (!in_space || name.index != contact) end_contact();
-    if (constraints_.compliance(name) > 0 || (name.kind == Kind::kRay && constraints_.is_twin(name.index))) return;
+    if (constraints_.compliance(name) > 0 || (name.kind == Kind::kRay && constraints_.is_duplicate(name.index))) return;
     const bool active = constraints_.active(name);
     if (!active) {
       const double squared = constraints_.rough_square(name, inverse_);
@@ -83,17 +83,17 @@ void ContactActiveSet::gather_closed() {
 }
 
 // Could other forces give the same motion? They differ by p with Gᵀp = 0 over the closed rows, p ≥ 0 on those that may
-// only grow. There is no such p exactly when some x has g_r x = 0 on the loaded and loose rows and g_r x ≥ norm_r on
-// the others (Gordan): the same method finds x, or the dependent rows that show p. It uses up A and the island's δ.
-bool ContactActiveSet::forces_unique() {
+// only grow. There is no such p exactly when some x has g_r x = 0 on the loaded and two-sided rows and g_r x ≥ norm_r
+// on the others (Gordan): the same method finds x, or the dependent rows that show p. It uses up A and the island's δ.
+bool ContactActiveSet::no_other_forces() {
   gather_closed();
-  for (const RowName& name : loose_) {
-    if (!admit(make_row(name))) return false;
+  for (const RowName& name : two_sided_) {
+    if (!add_if_independent(make_row(name))) return false;
   }
   closed_norms_.clear();
   for (const RowName& name : closed_) {
     const Row row = make_row(name);
-    if (!independent(row)) return false;
+    if (!is_independent(row)) return false;
     closed_norms_.push_back(row.norm);
   }
   return closed_.size() < 2 || can_open_all();
@@ -102,7 +102,7 @@ bool ContactActiveSet::forces_unique() {
 // Looks for the x above from the loaded rows and those that join them.
 bool ContactActiveSet::can_open_all() {
   for (Row& row : rows_) {
-    row.free = true;
+    row.is_free = true;
     row.lambda = 0;
   }
   factor_.clear_rhs();
@@ -110,7 +110,7 @@ bool ContactActiveSet::can_open_all() {
   root_E0_ = 1;
   limit_ = iterations_ + kIterationsPerColumn * static_cast<int>(island_.columns.size() + closed_.size());
   while (climb()) {
-    move();
+    update_motion();
     std::size_t worst = closed_.size();
     double least = -kTouching;
     for (std::size_t i = 0; i < closed_.size(); ++i) {
@@ -128,6 +128,17 @@ bool ContactActiveSet::can_open_all() {
     if (!exchange(row)) return false;
   }
   return false;
+}
+
+// Counters and E0 are those of the solve again afterwards.
+bool ContactActiveSet::are_forces_unique() {
+  const int iterations = iterations_, limit = limit_;
+  const double root_E0 = root_E0_;
+  const bool unique = no_other_forces();
+  iterations_ = iterations;
+  limit_ = limit;
+  root_E0_ = root_E0;
+  return unique;
 }
 
 }  // namespace deft::solvers::contact

@@ -69,7 +69,7 @@ bool MetricInverse::update(const ContactProgram& program) {
     if (start != end) return false;
     end += n;
     const double* source = Q.block(k).data();
-    // The layout of the columns tells whether values_ at `first` belongs to a block of this size.
+    // By the layout of the columns values_ at `first` belongs to a block of this size, or not.
     const bool same_place =
         kept && columns_[start].first == first && columns_[start].start == start && columns_[start].size == n;
     kept = same_place;

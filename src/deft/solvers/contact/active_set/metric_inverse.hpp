@@ -10,10 +10,11 @@ namespace deft::solvers::contact {
 /// Explicit inverses of the blocks of Q; those of blocks that did not change since the last program are kept.
 class MetricInverse {
  public:
-  /// @returns false where Q is not positive definite (up to a relative pivot of 1e-12) on all columns.
+  /// Inverts the blocks of ½(Q + Qᵀ) that changed. Allocates when they grow. @returns false where Q is not positive
+  /// definite (up to a relative pivot of 1e-12) on all columns; then nothing else may be called.
   bool update(const ContactProgram& program);
 
-  /// z += Q⁻¹ e_c · value; z are the columns of c's block alone.
+  /// z += Q⁻¹ e_c · value, where z has only the columns of the block that holds column c.
   void add_column(int c, double value, double* z) const {
     const Column& column = columns_[c];
     const double* inverse = values_.data() + column.first;

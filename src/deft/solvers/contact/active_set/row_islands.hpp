@@ -11,13 +11,16 @@
 
 namespace deft::solvers::contact {
 
-/// Splits the rows of a program into islands: blocks of Q, coupled by rows, and these rows. Blocks are told apart
+/// Splits the rows of a program into islands: blocks of Q, coupled by rows, and these rows. Blocks are distinguished
 /// modulo 64, so that the islands of a large program may be unions of smaller ones. Columns without rows are in no
 /// island, except that programs of few columns are one island. Keeps scratch.
 class RowIslands {
  public:
+  /// Finds the islands of a program whose `rows` and `inverse` are up to date. Allocates when sizes grow.
   void split(const ConstraintRows& rows, const MetricInverse& inverse);
+  /// Number of islands.
   int size() const { return static_cast<int>(islands_.size()); }
+  /// Island k < size(); its spans are valid until the next `split`.
   RowIsland operator[](int k) const {
     const Island &a = islands_[k], &b = k + 1 < size() ? islands_[k + 1] : end_;
     return {span(contacts_, a.contact, b.contact), span(others_, a.other, b.other), span(columns_, a.column, b.column)};

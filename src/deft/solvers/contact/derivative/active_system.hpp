@@ -33,13 +33,13 @@ class ActiveSystem {
   /// Row k of G (n entries).
   double* G(int k) { return G_.data() + to_size(k) * n_; }
 
-  /// Factors H = UᵀU. @returns whether H is definite, up to relative pivots of 1e-12; only then the functions below may
-  /// be called, after `eliminate`.
+  /// Factors H = UᵀU. @returns whether H is definite, up to relative pivots of 1e-12; only then `eliminate` may be
+  /// called, and after it the functions that follow.
   bool factor();
   /// H += Σ G_kᵀG_k/|G_k|² over the active rows, |·| in the metric diag(metric)⁻¹ [n]: makes H definite where the
   /// active rows act and leaves the solution as it is. @pre no active row is zero.
   void add_penalties(const double* metric);
-  /// Computes Q, T and Z of the active rows.
+  /// Computes Q, T and Z of the active rows. @pre no row of G is zero.
   void eliminate();
 
   /// Solves for k right-hand sides, row-major with rows of `ld` = padded(k) finite doubles: x [n × ld] in place of p, y

@@ -258,7 +258,7 @@ bool Refinement::refine(const ContactProgram& program, ContactSolution& solution
   measure_gradient(program);
   store(program);
   // The certificate computes in doubles: with forces far above the natural ones its own rounding is what it sees, of
-  // either solution. Newton's last step in extended precision then tells more.
+  // either solution. Newton's last step in extended precision is then the better measure.
   const double noise = last <= kExact ? std::min(kNoise * residual, kCertified) : residual;
   if (!(certifier_.certify(program, trial_).max_scaled() <= std::max(kResidualRounding, noise))) return false;
   std::swap(solution, trial_);

@@ -38,8 +38,11 @@ class Sensitivity::Islands {
   /// Looks whether redundant rows move with the active ones that imply them; a nonsmooth point where they do not.
   void check_implied(const ContactProgram& program, const ProgramChange& change, const SolutionChange& result);
 
+  /// As Sensitivity::is_nonsmooth.
   bool is_nonsmooth() const { return is_nonsmooth_; }
+  /// As Sensitivity::is_unique.
   bool is_unique() const { return is_unique_; }
+  /// The terms of all rows; redundant rows that active ones do not imply have been removed.
   const SensitivityTerms& terms() const { return terms_; }
 
  private:

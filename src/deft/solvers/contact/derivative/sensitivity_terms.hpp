@@ -19,14 +19,14 @@ inline Eigen::Vector4d column(const RowBlocks::ConstBlock& block, std::size_t c)
 /// (then E s = 0), or of a stiff barrier the root of its stiffness (then E s + λ = 0). Rows that the contact does not
 /// have are zero.
 struct ContactTerm {
-  int first_row = 0, rows = 0;  // among the rows of all contacts; their number, 1 to 4
-  Eigen::Matrix4d C = Eigen::Matrix4d::Zero(), E = C;
-  int num_active = 0;     // rows of E
-  bool stiff = false;     // they are compliant: E s + λ = 0
-  bool acts = false;      // C or E is not zero
-  bool slides = false;    // a rigid exact cone on its boundary
-  bool bends = false;     // such a cone in space: C depends on its force
-  int first_active = -1;  // of E, among the active rows of its island
+  int first_row = 0, rows = 0;                         // among the rows of all contacts; their number, 1 to 4
+  Eigen::Matrix4d C = Eigen::Matrix4d::Zero(), E = C;  // as above; E has num_active rows
+  int num_active = 0;                                  // rows of E
+  bool stiff = false;                                  // they are compliant: E s + λ = 0
+  bool acts = false;                                   // C or E is not zero
+  bool slides = false;                                 // a rigid exact cone on its boundary
+  bool bends = false;                                  // such a cone in space: C depends on its force
+  int first_active = -1;                               // of E, among the active rows of its island
 };
 
 /// A bound, a linear row or an equality: active, or with the stiffness of its barriers.
