@@ -129,8 +129,16 @@ struct PackedProgram {
   bool is_packed(int contact) const { return kept_->empty() || (*kept_)[contact]; }
   void find_islands(const ContactProgram& program);
   void pack_metric(const ContactProgram& program);
+  void partition_columns(const ContactProgram& program);
+  void pack_energy(const ContactProgram& program);
+  void find_missing_rows();
+  void fill_from_masses(const BlockDiagonal& masses);
+  void factor_metric(MetricBlock& block, double mean);
+  void invert_factor(const MetricBlock& block);
+  void add_proximal(const MetricBlock& block);
   void make_flat();
   void pack_contacts(const ContactProgram& program);
+  void pack_contact(const ContactProgram& program, int i);
   void pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of);
   void pack_bounds(const ContactProgram& program);
   void pack_unit(int col, double sign, double gap, Law law, double weight);
