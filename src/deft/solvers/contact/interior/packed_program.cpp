@@ -369,7 +369,7 @@ void PackedProgram::recentre(const std::vector<double>& centre) {
   }
 }
 
-void PackedProgram::ask_feasibility(double margin) {
+void PackedProgram::to_least_violation(double margin) {
   smoothed = has_hard_rows = false;
   target = 0.0;
   double worst = 0.0;
@@ -388,7 +388,7 @@ void PackedProgram::ask_feasibility(double margin) {
   make_flat();
 }
 
-void PackedProgram::ask_again(const std::vector<double>& lambda, const std::vector<double>& slack) {
+void PackedProgram::rescale_violation(const std::vector<double>& lambda, const std::vector<double>& slack) {
   double worst = 0.0;
   for (const double l : lambda) worst = std::max(worst, std::abs(l));
   if (!(worst > 0)) return;

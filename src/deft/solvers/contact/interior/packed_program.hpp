@@ -110,9 +110,9 @@ struct PackedProgram {
   /// Turns the packed program into that of least violation: Q = 0, b = 0, unit compliance R̂ on every row, gaps less
   /// `margin` on rows with a barrier, all gaps in units of the worst. Its multipliers satisfy Jᵀλ = 0, λ ∈ K* and
   /// gᵀλ = −|λ|².
-  void ask_feasibility(double margin);
+  void to_least_violation(double margin);
   /// The same seen from the motion found, where the gaps are `slack` − λ, in units of the largest λ.
-  void ask_again(const std::vector<double>& lambda, const std::vector<double>& slack);
+  void rescale_violation(const std::vector<double>& lambda, const std::vector<double>& slack);
 
   /// xᵀQ̃⁻¹x of a vector in packed order.
   double metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const;
