@@ -1,4 +1,4 @@
-// Programs that have no solution, or many: the verdict, its proof, and the judge of proofs.
+// Programs that have no solution, or many: the status, its certificate, and the check of certificates.
 
 #include <gtest/gtest.h>
 
@@ -117,17 +117,17 @@ TEST(Quasistatic, TheShortestMotionIsThatOfVanishingInertia) {
 
 TEST(Quasistatic, ASmallSetIsASetAndATinyOneAPoint) {
   // The object may lie anywhere between two walls; how far apart they are decides.
-  for (const double room : {1e-2, 1e-7}) {
+  for (const double clearance : {1e-2, 1e-7}) {
     ContactProgram p;
     p.nv = 2;
     p.b = Eigen::Vector2d(0, 1);
     p.masses.append(0, 2) = Eigen::Matrix2d::Identity();
     add_contact(p, Eigen::RowVector2d(0, 1), {.frictionless = true});
     p.lower = Eigen::Vector2d(0.5, -kInfinity);
-    p.upper = Eigen::Vector2d(0.5 + room, kInfinity);
+    p.upper = Eigen::Vector2d(0.5 + clearance, kInfinity);
     const Answer answer = solve(p);
-    EXPECT_EQ(answer.status, room > 1e-3 ? "NotUnique" : "Solved") << room;
-    EXPECT_NEAR(answer.x.delta[0], 0.5, 1e-9) << room;
+    EXPECT_EQ(answer.status, clearance > 1e-3 ? "NotUnique" : "Solved") << clearance;
+    EXPECT_NEAR(answer.x.delta[0], 0.5, 1e-9) << clearance;
   }
 }
 
@@ -156,9 +156,9 @@ TEST(Unbounded, ASmoothedBodyThatNothingHolds) {
   add_contact(pushed, Eigen::RowVector2d(0, 1), {.gap = 0.1, .frictionless = true});
   EXPECT_EQ(solve(pushed).status, "Unbounded");
   pushed.b[1] = 2;  // gap⁺ = 1/(κ b)
-  const Answer held = solve(pushed);
-  EXPECT_EQ(held.status, "Solved");
-  EXPECT_NEAR(held.x.gap[0], 0.05, 1e-12);
+  const Answer balanced = solve(pushed);
+  EXPECT_EQ(balanced.status, "Solved");
+  EXPECT_NEAR(balanced.x.gap[0], 0.05, 1e-12);
 }
 
 TEST(Infeasible, EveryKindOfRowHasItsFarkasRay) {
@@ -242,21 +242,21 @@ TEST(Infeasible, ARowOfZerosCarriesItsBarrier) {
   EXPECT_LE(answer.certificate.max_scaled(), 1e-12);
 }
 
-TEST(Judge, AClaimIsWorthItsProof) {
+TEST(Confirmed, AClaimIsWorthItsProof) {
   ContactProgram p = point_on_plane({0.1, 0, -1}, -1e-3, 0.5, FrictionModel::kPyramid);
   add_contact(p, -Eigen::Matrix3d(p.J.block(0)), {.gap = -2e-3, .mu = 0.5});
   const ContactSolution good = solve(p).x;
-  const auto verdict = [&](const ContactSolution& x) {
+  const auto status = [&](const ContactSolution& x) {
     return to_string(confirmed(Status::kInfeasible, certify(p, x)));
   };
-  EXPECT_EQ(verdict(good), "Infeasible");
+  EXPECT_EQ(status(good), "Infeasible");
   ContactSolution none = good, negative = good, unbalanced = good;
   none.proof.resize(0);
   negative.proof = -good.proof;
   unbalanced.proof[0] += 1e-4;
-  for (const ContactSolution& bad : {none, negative, unbalanced}) EXPECT_EQ(verdict(bad), "NumericalFailure");
-  p.contacts[0].compliance = 1e-3;  // it would give way
-  EXPECT_EQ(verdict(good), "NumericalFailure");
+  for (const ContactSolution& bad : {none, negative, unbalanced}) EXPECT_EQ(status(bad), "NumericalFailure");
+  p.contacts[0].compliance = 1e-3;  // compliant: no contradiction
+  EXPECT_EQ(status(good), "NumericalFailure");
 
   ContactProgram falling = diagonal_program({1}, {0});
   falling.nv = 2;
@@ -274,7 +274,7 @@ TEST(Judge, AClaimIsWorthItsProof) {
   EXPECT_EQ(to_string(confirmed(Status::kUnbounded, certify(falling, x))), "NumericalFailure");
 }
 
-TEST(Verdicts, RandomQuasistaticProblemsAreSolvedOrUnboundedWithAProof) {
+TEST(Statuses, RandomQuasistaticProblemsAreSolvedOrUnboundedWithAProof) {
   ContactSolver solver;
   ContactSolution x;
   int counts[kNumStatuses] = {};
@@ -292,7 +292,7 @@ TEST(Verdicts, RandomQuasistaticProblemsAreSolvedOrUnboundedWithAProof) {
     EXPECT_GT(counts[static_cast<int>(seen)], 20) << to_string(seen);
 }
 
-TEST(Verdicts, RandomJammedProblemsAreInfeasibleWithAProof) {
+TEST(Statuses, RandomJammedProblemsAreInfeasibleWithAProof) {
   ContactSolver solver;
   ContactSolution x;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -305,7 +305,7 @@ TEST(Verdicts, RandomJammedProblemsAreInfeasibleWithAProof) {
   }
 }
 
-TEST(Verdicts, BarriersThatRoundingHidesAreSolvedAllTheSame) {
+TEST(Statuses, BarriersThatRoundingHidesAreSolvedAllTheSame) {
   ContactSolver solver;
   ContactSolution x;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {

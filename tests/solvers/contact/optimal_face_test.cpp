@@ -1,4 +1,4 @@
-// Which optimal motions are the only ones, and the forces of frictionless contacts that give way.
+// Which optimal motions are the only ones, and the forces of compliant frictionless contacts.
 
 #include <gtest/gtest.h>
 

@@ -29,8 +29,9 @@ constexpr double kMargin = 1e-6;             // slack that rows with a barrier m
 }  // namespace
 
 // Each program has a stiffness ε towards the solution of the one before; where that does not move any more it solves
-// the program itself. ε shrinks when it holds the motion back. Given a `solution`, a program that does not come nearer
-// is asked for a recession direction: Unbounded is proved. Smoothed programs are central at once and only recentre.
+// the program itself. ε shrinks when it holds the motion back. Given a `solution`, a recession direction is
+// searched where a program does not come nearer: Unbounded is proved. Smoothed programs are central at once and only
+// recentre.
 Status ContactIpm::Workspace::solve_proximal(const ContactProgram& program, const SolverSettings& settings, bool warm,
                                              ContactSolution* solution) {
   Status status = packed.smoothed ? solve_smoothed(program, settings, warm) : solve_exact(program, settings, warm);
@@ -90,7 +91,7 @@ bool ContactIpm::Workspace::prove_infeasible(const ContactProgram& program, Cont
   for (const ContactLaw& law : program.contacts) rigid.push_back(law.compliance == 0);
   const double margin = packed.smoothed ? kMargin : 0.0;
   packed.pack(program, rigid);
-  packed.ask_feasibility(margin);
+  packed.to_least_violation(margin);
   const auto answer = [&] {
     const bool solved = solve_proximal(program, {}, false, nullptr) == Status::kSolved;
     state.evaluate(packed, system, x);
@@ -101,7 +102,7 @@ bool ContactIpm::Workspace::prove_infeasible(const ContactProgram& program, Cont
   bool proved = answer();
   if (!proved) {
     // The violation that remains may be small against that of the first motion: once more in its own scale.
-    packed.ask_again(x.lambda, state.slack);
+    packed.rescale_violation(x.lambda, state.slack);
     proved = answer();
   }
   packed.pack(program, {});

@@ -28,7 +28,7 @@ struct ContactIpm::Workspace {
   Iterate x;                     // the best point so far, in the units of `packed`
   Iterate candidate;             // scratch: a point that may become x
   int iterations = 0;            // of this solve, all methods together
-  bool impatient = false;        // an exact solve ends after few iterations, to ask first whether there is a solution
+  bool impatient = false;        // an exact solve ends after few iterations, since it may have no solution
 
   /// The whole course of README.md.
   Status solve(const ContactProgram& program, const SolverSettings& settings, WarmMemory& memory_of_sequence,

@@ -149,7 +149,7 @@ void InteriorPoint::measure(const PackedProgram& program, NewtonSystem& system) 
       worst_complementarity_ = std::max(worst_complementarity_, std::abs(product[0] - t));
       if (!(t > 0)) continue;
       product[0] -= t;
-      // The products of a cone cancel: below rounding nothing can be asked of them.
+      // The products of a cone cancel: what is below their rounding does not count.
       const double off =
           std::sqrt(linear::dot(block.rows, product, product)) - kConeRounding * s_[first] * x_.lambda[first];
       const double inside = s_[first] - linear::tail_norm(block.rows, s_.data() + first);

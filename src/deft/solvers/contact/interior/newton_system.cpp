@@ -79,9 +79,8 @@ void NewtonSystem::start_sparse(const PackedProgram& program, int k) {
   sparse(k)->start(tile_sizes_, tile_pairs_);
 }
 
-int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCurvature>& curvature) {
-  const kernels::DenseKernels& kernels = kernels::dense_kernels();
-  place_islands(program);
+// H ← Q, the first entries of all.
+void NewtonSystem::add_energy(const PackedProgram& program) {
   for (const MetricBlock& block : program.metric) {
     const Island& island = program.islands[block.island];
     const int offset = block.start - island.start;
@@ -96,38 +95,54 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
       for (int c = r; c < block.size; ++c) H[to_size(offset + r) * island.ld + offset + c] = Q[r * block.ld + c];
     }
   }
-  for (const RowGroup& group : program.groups) {
-    const Island& island = program.islands[group.island];
-    J_scratch_.resize(std::max(J_scratch_.size(), to_size(group.num_rows) * group.ld));
-    T_scratch_.resize(J_scratch_.size());
-    const double* values = program.values.data() + group.first_value;
-    const double* J_loaded = values;  // the rows with curvature: those of the program unless there are gaps
-    int rows = 0;
-    for (int k = group.first_block; k < group.first_block + group.num_blocks; ++k) {
-      const PackedBlock& block = program.blocks[k];
-      if (curvature[k].zero) continue;
-      const std::size_t at = to_size(rows) * group.ld;
-      const double* J = values + to_size(block.first_row - group.first_row) * group.ld;
-      if (J_loaded == values && J != values + at) {
-        std::copy(values, values + at, J_scratch_.data());
-        J_loaded = J_scratch_.data();
-      }
-      if (J_loaded != values) std::copy(J, J + to_size(block.rows) * group.ld, J_scratch_.data() + at);
-      kernels.weigh(block.rows, group.ld, curvature[k].C, J, T_scratch_.data() + at);
-      rows += block.rows;
+}
+
+// T ← C J of the rows with curvature in a group. @returns these rows of J one after the other: those of the program
+// unless there are gaps.
+NewtonSystem::LoadedRows NewtonSystem::weigh_rows(const PackedProgram& program, const RowGroup& group,
+                                                  const std::vector<BlockCurvature>& curvature) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  J_scratch_.resize(std::max(J_scratch_.size(), to_size(group.num_rows) * group.ld));
+  T_scratch_.resize(J_scratch_.size());
+  const double* values = program.values.data() + group.first_value;
+  LoadedRows loaded{.J = values};
+  for (int k = group.first_block; k < group.first_block + group.num_blocks; ++k) {
+    const PackedBlock& block = program.blocks[k];
+    if (curvature[k].zero) continue;
+    const std::size_t at = to_size(loaded.count) * group.ld;
+    const double* J = values + to_size(block.first_row - group.first_row) * group.ld;
+    if (loaded.J == values && J != values + at) {
+      std::copy(values, values + at, J_scratch_.data());
+      loaded.J = J_scratch_.data();
     }
-    if (rows == 0) continue;
+    if (loaded.J != values) std::copy(J, J + to_size(block.rows) * group.ld, J_scratch_.data() + at);
+    kernels.weigh(block.rows, group.ld, curvature[k].C, J, T_scratch_.data() + at);
+    loaded.count += block.rows;
+  }
+  return loaded;
+}
+
+// H += JᵀCJ of the rows of groups.
+void NewtonSystem::add_rows(const PackedProgram& program, const std::vector<BlockCurvature>& curvature) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  for (const RowGroup& group : program.groups) {
+    const LoadedRows rows = weigh_rows(program, group, curvature);
+    if (rows.count == 0) continue;
     const int* cols = program.cols.data() + group.first_col;
     if (linear::TileCholesky* tiles = sparse(group.island)) {
       local_.assign(to_size(group.num_cols) * group.ld + kernels::kLane, 0.0);
-      kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), range_.data(), true,
+      kernels.add_product(rows.count, group.num_cols, group.ld, rows.J, T_scratch_.data(), range_.data(), true,
                           local_.data(), group.ld);
       tiles->add(group.num_cols, cols, local_.data(), group.ld);
       continue;
     }
-    kernels.add_product(rows, group.num_cols, group.ld, J_loaded, T_scratch_.data(), cols, group.contiguous,
-                        H_.data() + first_value_[group.island], island.ld);
+    kernels.add_product(rows.count, group.num_cols, group.ld, rows.J, T_scratch_.data(), cols, group.contiguous,
+                        H_.data() + first_value_[group.island], program.islands[group.island].ld);
   }
+}
+
+// The same of bounds, which change one entry of the diagonal each.
+void NewtonSystem::add_bounds(const PackedProgram& program, const std::vector<BlockCurvature>& curvature) {
   for (std::size_t i = 0; i < program.unit_cols.size(); ++i) {
     const BlockCurvature& c = curvature[program.first_unit_block + i];
     if (c.zero) continue;
@@ -141,6 +156,11 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
       H_[first_value_[k] + to_size(local) * (island.ld + 1)] += value;
     }
   }
+}
+
+// Cholesky factors in place of H. @returns the number of pivots that are rounding noise.
+int NewtonSystem::factor_islands(const PackedProgram& program) {
+  const kernels::DenseKernels& kernels = kernels::dense_kernels();
   int flat = 0;
   for (std::size_t k = 0; k < program.islands.size(); ++k) {
     const Island& island = program.islands[k];
@@ -154,6 +174,14 @@ int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCu
     flat += kernels.factor(island.size, island.ld, H, floor_.data());
   }
   return flat;
+}
+
+int NewtonSystem::factor(const PackedProgram& program, const std::vector<BlockCurvature>& curvature) {
+  place_islands(program);
+  add_energy(program);
+  add_rows(program, curvature);
+  add_bounds(program, curvature);
+  return factor_islands(program);
 }
 
 void NewtonSystem::solve(const PackedProgram& program, std::vector<double>& x) {

@@ -31,8 +31,18 @@ class NewtonSystem {
   void add_transposed(const PackedProgram& program, const std::vector<double>& y, std::vector<double>& out);
 
  private:
+  struct LoadedRows {
+    const double* J = nullptr;  // of the rows with curvature, padded as the group's
+    int count = 0;
+  };
   void place_islands(const PackedProgram& program);
   void start_sparse(const PackedProgram& program, int island);
+  void add_energy(const PackedProgram& program);
+  LoadedRows weigh_rows(const PackedProgram& program, const RowGroup& group,
+                        const std::vector<BlockCurvature>& curvature);
+  void add_rows(const PackedProgram& program, const std::vector<BlockCurvature>& curvature);
+  void add_bounds(const PackedProgram& program, const std::vector<BlockCurvature>& curvature);
+  int factor_islands(const PackedProgram& program);
   linear::TileCholesky* sparse(int island) {
     return sparse_of_island_[island] < 0 ? nullptr : &sparse_[sparse_of_island_[island]];
   }

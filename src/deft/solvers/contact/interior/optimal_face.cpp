@@ -219,7 +219,7 @@ OptimalSet take_shortest(const IslandView& island, const std::vector<double>& la
   if (!program.solve(flat, shortest)) return OptimalSet::kUnknown;
   motion += island.U.triangularView<Eigen::Upper>().solve(basis * shortest);
   if (!program.has_rows() || shortest.norm() > kSize) return OptimalSet::kLarger;
-  // Whoever looks from far enough along ± each axis sees every other point of the set.
+  // If the set is larger than a point, one of the points ± a unit vector away has another projection on it.
   for (int i = 0; i < 2 * basis.cols(); ++i) {
     const VectorXd from = shortest + (i % 2 ? -1.0 : 1.0) * VectorXd::Unit(basis.cols(), i / 2);
     if (!program.solve(-from, other)) return OptimalSet::kUnknown;

@@ -15,6 +15,22 @@ constexpr double kSmallestEnergy = 1e-12;  // floor of E0 [J]
 constexpr double kExact = 1e20;            // κE0 beyond which the barrier moves nothing by more than 1e-10, √(1/κE0)
 constexpr double kNegligible = 1e-60;  // entries of J below it are zeros that rounding left: they only make denormals
 
+// The block of contact i without its place and scale.
+PackedBlock shape_of(const ContactProgram& program, int i) {
+  const RayLayout layout = ray_layout(program, i);
+  PackedBlock block{.rows = layout.rows,
+                    .slacks = layout.slacks,
+                    .mu = layout.mu,
+                    .weight = layout.weight,
+                    .compliance = layout.compliance};
+  if (layout.slacks == 0) {
+    block.law = Law::kCone;
+    block.rows = block.slacks = program.J.rows(i);
+    block.weight = 2;
+  }
+  return block;
+}
+
 }  // namespace
 
 bool same_contact(const ContactProgram& p, int i, int j) {
@@ -203,65 +219,58 @@ void PackedProgram::pack_contacts(const ContactProgram& program) {
   block_of_contact.assign(n, -1);
   for (int i = 0; i < n; ++i) {
     if (!is_packed(i)) continue;
-    if (representative_[i] != i) {
-      const int shared = block_of_contact[representative_[i]];
-      block_of_contact[i] = shared;
-      if (shared >= 0) blocks[shared].multiplicity += 1;
+    if (representative_[i] == i) {
+      pack_contact(program, i);
       continue;
     }
-    const ContactLaw& law = program.contacts[i];
-    const int raw_rows = program.J.rows(i);
-    const RayLayout layout = ray_layout(program, i);
-    PackedBlock block{.rows = layout.rows,
-                      .slacks = layout.slacks,
-                      .mu = layout.mu,
-                      .weight = layout.weight,
-                      .compliance = layout.compliance};
-    if (layout.slacks == 0) {
-      block.law = Law::kCone;
-      block.rows = block.slacks = raw_rows;
-      block.weight = 2;
-    }
-    double slide = 0.0;  // |offset| seen by the friction constraint
-    if (block.law == Law::kRays && block.rows > 1)
-      slide = block.mu * std::hypot(law.offset[0], block.rows > 2 ? law.offset[1] : 0.0);
-    begin_group(program.J, i, block.rows);
-    RowGroup& group = groups.back();
-    double* rows = values.data() + values.size() - to_size(block.rows) * group.ld;
-    double norm_squared = 0.0;
-    for (int r = 0; r < block.rows; ++r)
-      norm_squared += row_norm_squared(group, rows + to_size(r) * group.ld) / block.rows;
-    double tangent[3] = {};
-    if (block.law == Law::kCone) {
-      for (int k = 0; k < block.rows - 1; ++k) {
-        const double factor = law.mu * law.ellipsoid[k];
-        tangent[k] = factor * law.offset[k];
-        for (int c = 0; c < group.num_cols; ++c) rows[(k + 1) * group.ld + c] *= factor;
-      }
-      slide = std::sqrt(tangent[0] * tangent[0] + tangent[1] * tangent[1] + tangent[2] * tangent[2]);
-    }
-    if (!(norm_squared > 0)) {  // nothing moves this contact
-      remove_last_block();
-      const bool open = smoothed ? law.gap > slide : law.gap >= slide;
-      rigid_violation = rigid_violation || !(open || law.compliance > 0);
-      continue;
-    }
-    const double scale = std::sqrt(norm_squared);
-    for (std::size_t k = 0; k < to_size(block.rows) * group.ld; ++k) rows[k] /= scale;
-    block_of_contact[i] = static_cast<int>(blocks.size());
-    push_block(block, norm_squared, -law.gap);
-    const PackedBlock& packed = blocks.back();
-    for (int k = 0; k < packed.slacks; ++k) {
-      double gap = law.gap;
-      if (packed.law == Law::kCone && k > 0) gap = tangent[k - 1];
-      if (packed.law == Law::kRays && packed.rows > 1)
-        gap += packed.mu * (cos_of(packed, k) * law.offset[0] + sin_of(packed, k) * law.offset[1]);
-      g.push_back(gap / scale);
-    }
+    const int shared = block_of_contact[representative_[i]];
+    block_of_contact[i] = shared;
+    if (shared >= 0) blocks[shared].multiplicity += 1;
   }
   for (PackedBlock& block : blocks) {
     block.weight *= block.multiplicity;
     block.compliance /= block.multiplicity;
+  }
+}
+
+// One contact: its scaled rows, its block and its gaps; none where nothing moves it.
+void PackedProgram::pack_contact(const ContactProgram& program, int i) {
+  const ContactLaw& law = program.contacts[i];
+  PackedBlock block = shape_of(program, i);
+  double slide = 0.0;  // |offset| seen by the friction constraint
+  if (block.law == Law::kRays && block.rows > 1)
+    slide = block.mu * std::hypot(law.offset[0], block.rows > 2 ? law.offset[1] : 0.0);
+  begin_group(program.J, i, block.rows);
+  RowGroup& group = groups.back();
+  double* rows = values.data() + values.size() - to_size(block.rows) * group.ld;
+  double norm_squared = 0.0;
+  for (int r = 0; r < block.rows; ++r)
+    norm_squared += row_norm_squared(group, rows + to_size(r) * group.ld) / block.rows;
+  double tangent[3] = {};
+  if (block.law == Law::kCone) {
+    for (int k = 0; k < block.rows - 1; ++k) {
+      const double factor = law.mu * law.ellipsoid[k];
+      tangent[k] = factor * law.offset[k];
+      for (int c = 0; c < group.num_cols; ++c) rows[(k + 1) * group.ld + c] *= factor;
+    }
+    slide = std::sqrt(tangent[0] * tangent[0] + tangent[1] * tangent[1] + tangent[2] * tangent[2]);
+  }
+  if (!(norm_squared > 0)) {  // nothing moves this contact
+    remove_last_block();
+    const bool open = smoothed ? law.gap > slide : law.gap >= slide;
+    rigid_violation = rigid_violation || !(open || law.compliance > 0);
+    return;
+  }
+  const double scale = std::sqrt(norm_squared);
+  for (std::size_t k = 0; k < to_size(block.rows) * group.ld; ++k) rows[k] /= scale;
+  block_of_contact[i] = static_cast<int>(blocks.size());
+  push_block(block, norm_squared, -law.gap);
+  for (int k = 0; k < block.slacks; ++k) {
+    double gap = law.gap;
+    if (block.law == Law::kCone && k > 0) gap = tangent[k - 1];
+    if (block.law == Law::kRays && block.rows > 1)
+      gap += block.mu * (cos_of(block, k) * law.offset[0] + sin_of(block, k) * law.offset[1]);
+    g.push_back(gap / scale);
   }
 }
 
@@ -360,7 +369,7 @@ void PackedProgram::recentre(const std::vector<double>& centre) {
   }
 }
 
-void PackedProgram::ask_feasibility(double margin) {
+void PackedProgram::to_least_violation(double margin) {
   smoothed = has_hard_rows = false;
   target = 0.0;
   double worst = 0.0;
@@ -379,7 +388,7 @@ void PackedProgram::ask_feasibility(double margin) {
   make_flat();
 }
 
-void PackedProgram::ask_again(const std::vector<double>& lambda, const std::vector<double>& slack) {
+void PackedProgram::rescale_violation(const std::vector<double>& lambda, const std::vector<double>& slack) {
   double worst = 0.0;
   for (const double l : lambda) worst = std::max(worst, std::abs(l));
   if (!(worst > 0)) return;

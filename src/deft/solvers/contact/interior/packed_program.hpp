@@ -110,9 +110,9 @@ struct PackedProgram {
   /// Turns the packed program into that of least violation: Q = 0, b = 0, unit compliance R̂ on every row, gaps less
   /// `margin` on rows with a barrier, all gaps in units of the worst. Its multipliers satisfy Jᵀλ = 0, λ ∈ K* and
   /// gᵀλ = −|λ|².
-  void ask_feasibility(double margin);
+  void to_least_violation(double margin);
   /// The same seen from the motion found, where the gaps are `slack` − λ, in units of the largest λ.
-  void ask_again(const std::vector<double>& lambda, const std::vector<double>& slack);
+  void rescale_violation(const std::vector<double>& lambda, const std::vector<double>& slack);
 
   /// xᵀQ̃⁻¹x of a vector in packed order.
   double metric_norm_squared(const std::vector<double>& x, std::vector<double>& scratch) const;
@@ -129,8 +129,16 @@ struct PackedProgram {
   bool is_packed(int contact) const { return kept_->empty() || (*kept_)[contact]; }
   void find_islands(const ContactProgram& program);
   void pack_metric(const ContactProgram& program);
+  void partition_columns(const ContactProgram& program);
+  void pack_energy(const ContactProgram& program);
+  void find_missing_rows();
+  void fill_from_masses(const BlockDiagonal& masses);
+  void factor_metric(MetricBlock& block, double mean);
+  void invert_factor(const MetricBlock& block);
+  void add_proximal(const MetricBlock& block);
   void make_flat();
   void pack_contacts(const ContactProgram& program);
+  void pack_contact(const ContactProgram& program, int i);
   void pack_linear(const LinearRows& rows, Law law, double weight, std::vector<int>& block_of);
   void pack_bounds(const ContactProgram& program);
   void pack_unit(int col, double sign, double gap, Law law, double weight);

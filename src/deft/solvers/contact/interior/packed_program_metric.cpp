@@ -18,11 +18,9 @@ constexpr double kProximal = 1e-6;        // ε of Q + ε(Q̃ − Q), where Q is
 
 }  // namespace
 
-void PackedProgram::pack_metric(const ContactProgram& program) {
-  // Partition of the columns: blocks of Q, then of `masses`, single columns elsewhere.
-  metric.clear();
-  Q_values.clear();
-  metric_at_column_.assign(nv, -1);
+// Partition of the columns: blocks of Q, then of `masses`, single columns elsewhere. size_at_column_ is the size where
+// a block begins, −1 inside it, 0 for single columns.
+void PackedProgram::partition_columns(const ContactProgram& program) {
   size_at_column_.assign(nv, 0);
   for (int k = 0; k < program.Q.num_blocks(); ++k) {
     for (int i = 0; i < program.Q.size(k); ++i)
@@ -34,10 +32,13 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
     for (int i = 0; i < size; ++i) free = free && size_at_column_[start + i] == 0;
     for (int i = 0; free && i < size; ++i) size_at_column_[start + i] = i == 0 ? size : -1;
   }
-  double trace = 0.0;
-  for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
-  const double mean = trace > 0 ? trace / nv : 1.0;
+}
 
+// A metric block per part, with the symmetric part of Q.
+void PackedProgram::pack_energy(const ContactProgram& program) {
+  metric.clear();
+  Q_values.clear();
+  metric_at_column_.assign(nv, -1);
   int next_Q = 0;
   for (int i = 0; i < nv; ++i) {
     if (size_at_column_[i] < 0) continue;
@@ -58,86 +59,115 @@ void PackedProgram::pack_metric(const ContactProgram& program) {
     }
     metric.push_back(block);
   }
-
   metric_of_packed_.resize(nv);
   for (int i = 0; i < nv; ++i) metric_of_packed_[column_of[i]] = metric_at_column_[i];
+}
 
-  // Q̃: zero rows of Q take their entries of M, or the mean of Q's diagonal; a block that is still singular gets the
-  // mean added.
-  metric_factor.assign(Q_values.begin(), Q_values.end());
-  metric_inverse_.resize(Q_values.size());
+// Which rows of Q are zero: M or the mean of Q's diagonal goes there.
+void PackedProgram::find_missing_rows() {
   missing_.assign(nv, 0);
   for (MetricBlock& block : metric) {
     for (int r = 0; r < block.size; ++r) {
       bool zero = true;
       for (int c = 0; c < block.size && zero; ++c) zero = Q_values[block.first_value + r * block.ld + c] == 0.0;
       if (!zero) continue;
-      missing_[block.start + r] = 1;  // M or the mean goes here
+      missing_[block.start + r] = 1;
       block.singular = true;
     }
   }
-  for (int k = 0; k < program.masses.num_blocks(); ++k) {
-    const auto M = program.masses.block(k);
-    for (int r = 0; r < program.masses.size(k); ++r) {
-      const int row = program.masses.start(k) + r;
-      MetricBlock& block = metric[metric_at_column_[row]];
+}
+
+// Q̃ takes the entries of M in the missing rows, as far as they lie in one metric block; a diagonal only if positive.
+void PackedProgram::fill_from_masses(const BlockDiagonal& masses) {
+  for (int k = 0; k < masses.num_blocks(); ++k) {
+    const auto M = masses.block(k);
+    for (int r = 0; r < masses.size(k); ++r) {
+      const int row = masses.start(k) + r;
+      const MetricBlock& block = metric[metric_at_column_[row]];
       double* Q = metric_factor.data() + block.first_value;
       const int local = column_of[row] - block.start;
       if (!missing_[block.start + local]) continue;
-      for (int c = 0; c < program.masses.size(k); ++c) {
-        const int col = program.masses.start(k) + c;
+      for (int c = 0; c < masses.size(k); ++c) {
+        const int col = masses.start(k) + c;
         const int local_c = column_of[col] - block.start;
         if (metric_at_column_[col] != metric_at_column_[row] || c == r) continue;
         const double diagonal_Q = Q_values[block.first_value + local_c * block.ld + local_c];
         if (diagonal_Q == 0.0) Q[local * block.ld + local_c] = 0.5 * (M(r, c) + M(c, r));
       }
     }
-    for (int r = 0; r < program.masses.size(k); ++r) {
-      const int row = program.masses.start(k) + r;
+    for (int r = 0; r < masses.size(k); ++r) {
+      const int row = masses.start(k) + r;
       const MetricBlock& block = metric[metric_at_column_[row]];
       double& diagonal = metric_factor[block.first_value + (column_of[row] - block.start) * (block.ld + 1)];
       if (missing_[column_of[row]] && M(r, r) > 0) diagonal = M(r, r);
     }
   }
+}
+
+// Factors Q̃ in place; missing diagonals that M left are `mean`, and a block that is still singular gets it added.
+// scratch_ keeps Q̃ of the block.
+void PackedProgram::factor_metric(MetricBlock& block, double mean) {
   const kernels::DenseKernels& kernels = kernels::dense_kernels();
+  double* Q = metric_factor.data() + block.first_value;
+  metric_floor.resize(std::max<std::size_t>(metric_floor.size(), block.size));
+  for (int r = 0; r < block.size; ++r) {
+    if (missing_[block.start + r] && Q[r * block.ld + r] == 0.0) Q[r * block.ld + r] = mean;
+    metric_floor[r] = kSingularPivot * Q[r * block.ld + r];
+  }
+  scratch_.assign(Q, Q + to_size(block.size) * block.ld);
+  if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) == 0) return;
+  block.singular = true;
+  std::copy(scratch_.begin(), scratch_.end(), Q);
+  for (int r = 0; r < block.size; ++r) Q[r * block.ld + r] += mean;
+  std::copy(Q, Q + to_size(block.size) * block.ld, scratch_.begin());
+  for (int r = 0; r < block.size; ++r) metric_floor[r] = 0.0;
+  if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0)
+    throw std::invalid_argument(
+        fmt::format("contact program: Q is not positive semidefinite in the block of size {} at packed column {}",
+                    block.size, block.start));
+}
+
+// U⁻ᵀ of a block, for norms of rows; the factor keeps reciprocals on its diagonal.
+void PackedProgram::invert_factor(const MetricBlock& block) {
+  const double* U = metric_factor.data() + block.first_value;
+  double* inverse = metric_inverse_.data() + block.first_value;
+  for (int j = 0; j < block.size; ++j) {
+    for (int i = j; i < block.size; ++i) {
+      double value = i == j;
+      for (int k = j; k < i; ++k) value -= U[k * block.ld + i] * inverse[k * block.ld + j];
+      inverse[i * block.ld + j] = value * U[i * block.ld + i];
+    }
+  }
+}
+
+// Q ← Q + ε(Q̃ − Q) in a singular block, whose Q̃ is in scratch_.
+void PackedProgram::add_proximal(const MetricBlock& block) {
+  flat_values.resize(Q_values.size());
+  double* Q = Q_values.data() + block.first_value;
+  double* flat = flat_values.data() + block.first_value;
+  for (std::size_t k = 0; k < scratch_.size(); ++k) {
+    flat[k] = kProximal * (scratch_[k] - Q[k]);
+    Q[k] += flat[k];
+  }
+}
+
+void PackedProgram::pack_metric(const ContactProgram& program) {
+  partition_columns(program);
+  pack_energy(program);
+  double trace = 0.0;
+  for (int k = 0; k < program.Q.num_blocks(); ++k) trace += program.Q.block(k).trace();
+  const double mean = trace > 0 ? trace / nv : 1.0;
+
+  metric_factor.assign(Q_values.begin(), Q_values.end());
+  metric_inverse_.resize(Q_values.size());
+  find_missing_rows();
+  fill_from_masses(program.masses);
   for (MetricBlock& block : metric) {
-    double* Q = metric_factor.data() + block.first_value;
-    metric_floor.resize(std::max<std::size_t>(metric_floor.size(), block.size));
-    for (int r = 0; r < block.size; ++r) {
-      if (missing_[block.start + r] && Q[r * block.ld + r] == 0.0) Q[r * block.ld + r] = mean;
-      metric_floor[r] = kSingularPivot * Q[r * block.ld + r];
-    }
-    scratch_.assign(Q, Q + to_size(block.size) * block.ld);
-    if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0) {
-      block.singular = true;
-      std::copy(scratch_.begin(), scratch_.end(), Q);
-      for (int r = 0; r < block.size; ++r) Q[r * block.ld + r] += mean;
-      std::copy(Q, Q + to_size(block.size) * block.ld, scratch_.begin());
-      for (int r = 0; r < block.size; ++r) metric_floor[r] = 0.0;
-      if (kernels.factor(block.size, block.ld, Q, metric_floor.data()) > 0)
-        throw std::invalid_argument(
-            fmt::format("contact program: Q is not positive semidefinite in the block of size {} at packed column {}",
-                        block.size, block.start));
-    }
-    if (block.size <= kSmallBlock) {
-      double* inverse = metric_inverse_.data() + block.first_value;
-      for (int j = 0; j < block.size; ++j) {
-        for (int i = j; i < block.size; ++i) {
-          double value = i == j;
-          for (int k = j; k < i; ++k) value -= Q[k * block.ld + i] * inverse[k * block.ld + j];
-          inverse[i * block.ld + j] = value * Q[i * block.ld + i];
-        }
-      }
-    }
-    has_singular_blocks = has_singular_blocks || block.singular;
+    factor_metric(block, mean);
+    if (block.size <= kSmallBlock) invert_factor(block);
     if (!block.singular) continue;
-    flat_values.resize(Q_values.size());
-    double* Q_block = Q_values.data() + block.first_value;
-    double* flat = flat_values.data() + block.first_value;
-    for (std::size_t k = 0; k < scratch_.size(); ++k) {
-      flat[k] = kProximal * (scratch_[k] - Q_block[k]);
-      Q_block[k] += flat[k];
-    }
+    has_singular_blocks = true;
+    add_proximal(block);
   }
 }
 

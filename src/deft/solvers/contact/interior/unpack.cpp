@@ -85,7 +85,7 @@ class Unpacker {
     for (int k = 1; k < rows; ++k) solution_.slack.push_back(0.0);
   }
 
-  // Left out as open, or nothing moves it: then its force acts on nobody and follows from its slack alone.
+  // Left out as open, or nothing moves it: then its force moves nothing and follows from its slack alone.
   void without_block(int i) const {
     const ContactLaw& law = program_.contacts[i];
     const int rows = law.frictionless ? 1 : program_.J.rows(i);
