@@ -15,7 +15,7 @@ void check_content(const PageContent& content);
 /// command, contacts and step record.
 /// @param frames  increasing frame indices in [0, T]; frames that are left out lose their contacts and records.
 /// @param nodes  most nodes of the tree that are kept.
-/// @returns JSON text in which every `<` is written \u003c, so that it cannot end or open a script element.
+/// @returns JSON text in which every `<` is written `\u003c`, so that it cannot end or open a script element.
 std::string run_document(const PageContent& content, std::span<const std::size_t> frames, std::size_t nodes);
 
 }  // namespace deft::viewer
