@@ -137,7 +137,7 @@ struct RunWriter::Impl {
   std::unique_ptr<RunFile> file;  // used by the thread while it runs
   bool single_writer = false;     // as `file`
   int taken = 0;                  // steps handed over so far
-  bool closed = false;            // `close` was called; `file` may be asked for after that only
+  bool closed = false;            // `close` was called; until it stops the thread, `file` may be replaced
   bool complete = false;          // all is in the file, which is closed
   std::optional<Writer> writer;   // last: its thread uses all of the above
 };
