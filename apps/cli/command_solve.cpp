@@ -1,12 +1,9 @@
-// deft solve FILE…: reads problem files, solves them, judges the solutions by the certificate.
+// deft solve FILE…: reads problem files, solves them, certifies the solutions.
 
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -14,189 +11,24 @@
 
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
-#include "deft/core/log.hpp"
-#include "deft/core/stopwatch.hpp"
 #include "deft/io/problems/problem_file.hpp"
-#include "deft/math/percentile.hpp"
-#include "deft/solvers/contact/certificate/certificate.hpp"
-#include "deft/solvers/contact/contact_solver.hpp"
-#include "deft/solvers/contact/force_choice/least_norm.hpp"
-#include "deft/solvers/force_space/delassus_solver.hpp"
-#include "deft/solvers/lcp/complementarity_solver.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "solve_lcs.hpp"
-#include "solve_patch.hpp"
+#include "solve_problem.hpp"
+#include "solve_report.hpp"
 
 namespace deft::cli {
 namespace {
 
 using solvers::Status;
 
-constexpr double kUsablePrimal = 1e-6;       // an incumbent is usable when it satisfies its constraints to this, scaled
-constexpr double kDelassusCertified = 1e-6;  // scaled residual above which a solution in force space is none
+constexpr double kUsablePrimal = 1e-6;  // an incumbent is usable when it satisfies its constraints to this, scaled
 
-struct SolveOptions {
-  OutputOptions output;
-  std::vector<std::string> files;
-  std::string solver = "auto";
-  std::string uniqueness = "off";
-  std::string forces = "any";
-  std::string export_path;
-  std::optional<double> tolerance, time_limit_s;
-  int repeat = 1;
-  int threads = 1;
-};
-
-/// What is common to the solutions of all kinds.
-struct Answer {
-  Status status = Status::kNumericalFailure;
-  double time_s = 0;
-  int iterations = 0;
-  double residual = 0, primal = 0;  // scaled
-};
-
-struct Solved : Answer {
-  solvers::contact::SolveMethod method = solvers::contact::SolveMethod::kInteriorPoint;
-  solvers::contact::Certificate certificate;
-  solvers::contact::ContactSolution solution;
-};
-
-struct DelassusSolved : Answer {
-  solvers::force_space::DelassusCertificate certificate;
-  solvers::force_space::DelassusSolution solution;
-};
-
-struct ControlSolved : Answer { io::LcsAnswer found; };
-
-struct PatchSolved : Answer { dynamics::PatchAnswer found; };
-
-struct ComplementaritySolved : Answer {
-  int modes = 0;
-  const char* method = "lemke";
-  solvers::lcp::ComplementarityCertificate certificate;
-  solvers::lcp::ComplementaritySolution solution;
-};
-
-/// Word of the command line for a method.
-std::string_view name_of(solvers::contact::SolveMethod method) {
-  return method == solvers::contact::SolveMethod::kActiveSet ? "active-set" : "ipm";
-}
-
-/// Solves `repeat` times from scratch; the time is the median.
-Solved solve(const solvers::contact::ContactProgram& program, const SolveOptions& options,
-             solvers::contact::ContactSolver& solver) {
-  solvers::contact::SolverSettings settings;
-  settings.warm_start = false;
-  if (options.solver == "ipm") settings.method = solvers::contact::SolveMethod::kInteriorPoint;
-  if (options.solver == "active-set") settings.method = solvers::contact::SolveMethod::kActiveSet;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
-  Solved solved{};
-  std::vector<double> times_s;
-  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    const solvers::contact::SolveInfo info = solver.solve(program, settings, solved.solution);
-    solved.status = info.status;
-    solved.iterations = info.iterations;
-    solved.method = info.method;
-    times_s.push_back(1e-6 * info.solve_us);
-  }
-  solved.time_s = percentile(times_s, 0.5);
-  const bool choose =
-      options.forces == "least_norm" && !solved.solution.forces_unique && solvers::usable(solved.status);
-  if (choose && !solvers::contact::select_least_norm(program, solved.solution))
-    log::warning("no multipliers of least norm were found to the accuracy of the certificate; these are the solver's");
-  solved.certificate = certify(program, solved.solution);
-  solved.status = solvers::contact::confirmed(solved.status, solved.certificate, settings.tolerance);
-  solved.residual = solved.certificate.max_scaled();
-  solved.primal = solved.certificate.primal;
-  return solved;
-}
-
-DelassusSolved solve(const solvers::force_space::DelassusProgram& program, const SolveOptions& options,
-                     solvers::force_space::DelassusSolver& solver) {
-  solvers::force_space::DelassusSettings settings;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
-  DelassusSolved solved;
-  std::vector<double> times_s;
-  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    const solvers::force_space::DelassusInfo info = solver.solve(program, settings, solved.solution);
-    solved.status = info.status;
-    solved.iterations = info.iterations;
-    times_s.push_back(1e-6 * info.solve_us);
-  }
-  solved.time_s = percentile(times_s, 0.5);
-  solved.certificate = certify(program, solved.solution);
-  solved.residual = solved.certificate.max_scaled();
-  solved.primal = solved.certificate.primal;
-  if (solved.status == Status::kSolved && !(solved.residual <= kDelassusCertified))
-    solved.status = Status::kNumericalFailure;
-  return solved;
-}
-
-ComplementaritySolved solve(const solvers::lcp::ComplementarityProgram& program, const SolveOptions& options,
-                            solvers::lcp::ComplementaritySolver& solver) {
-  using Method = solvers::lcp::ComplementaritySettings::Method;
-  solvers::lcp::ComplementaritySettings& settings = solver.settings();
-  settings = {};
-  if (options.solver == "lemke") settings.method = Method::kLemke;
-  if (options.solver == "newton") settings.method = Method::kNewton;
-  settings.check_uniqueness = options.uniqueness == "check";
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit_s) settings.time_limit_s = *options.time_limit_s;
-  ComplementaritySolved solved;
-  std::vector<double> times_s;
-  for (int i = 0; i < options.repeat && !(i > 0 && interrupted()); ++i) {
-    solver.forget();
-    const Stopwatch watch;
-    const solvers::lcp::ComplementarityResult& result = solver.solve(program);
-    times_s.push_back(watch.seconds());
-    if (i > 0) continue;  // they are all the same
-    solved.status = result.status;
-    solved.iterations = result.iterations;
-    solved.modes = result.modes;
-    solved.method = result.method;
-    solved.solution = result.solution;
-  }
-  solved.time_s = percentile(times_s, 0.5);
-  solved.certificate = certify(program, solved.solution);
-  solved.residual = solved.certificate.max_scaled();
-  solved.primal = std::max(solved.certificate.stationarity, solved.certificate.primal);
-  if (solvers::usable(solved.status) && !(solved.residual <= settings.tolerance))
-    solved.status = Status::kNumericalFailure;
-  return solved;
-}
-
-ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) {
-  ControlSolved solved;
-  solved.found = solve_lcs(file, {options.tolerance, options.time_limit_s, options.threads, options.repeat,
-                                  !options.output.quiet && options.files.size() == 1});
-  const io::LcsAnswer& found = solved.found;
-  solved.status = found.status;
-  solved.time_s = found.time_s;
-  solved.iterations = static_cast<int>(std::min<std::int64_t>(found.iterations, std::numeric_limits<int>::max()));
-  constexpr double kNoPoint = std::numeric_limits<double>::infinity();
-  solved.residual = found.has_incumbent ? found.certificate.max() / found.scale() : kNoPoint;
-  solved.primal = found.has_incumbent ? found.certificate.primal / found.scale() : kNoPoint;
-  return solved;
-}
-
-PatchSolved solve(const io::PatchProblemFile& file, const SolveOptions& options) {
-  PatchSolved solved;
-  solved.found = solve_patch(file, {options.tolerance, options.time_limit_s, options.repeat}, solved.time_s);
-  solved.status = solved.found.status;
-  solved.iterations = solved.found.iterations;
-  const bool usable = solvers::usable(solved.status);
-  constexpr double kNoPoint = std::numeric_limits<double>::infinity();
-  solved.residual = usable ? solved.found.certificate.max_scaled() : kNoPoint;
-  solved.primal = usable ? solved.found.certificate.primal : kNoPoint;
-  return solved;
-}
-
-int exit_code(const Answer& solved) {
+/// The exit code of one problem.
+int exit_code(const SolvedProblem& solved) {
   switch (solved.status) {
     case Status::kSolved:
     case Status::kNotUnique:
@@ -212,89 +44,6 @@ int exit_code(const Answer& solved) {
       return kNumericalFailure;
   }
   return kNumericalFailure;
-}
-
-void print_one(const io::ContactProblemFile& file, const Solved& solved) {
-  const auto& program = file.program;
-  const solvers::contact::Certificate& c = solved.certificate;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
-  fmt::print("  problem     nv {}, {} contacts, {}\n", program.nv, program.contacts.size(),
-             program.model == solvers::contact::FrictionModel::kCone ? "cone"
-                                                                     : fmt::format("pyramid of {} rays", program.rays));
-  fmt::print("  solver      {}, {} iterations, {:.1f} µs\n", name_of(solved.method), solved.iterations,
-             1e6 * solved.time_s);
-  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
-             c.primal, c.complementarity);
-  fmt::print("              {:.2e} N  {:.2e} m  {:.2e} J\n", c.stationarity_N, c.primal_m, c.complementarity_J);
-  fmt::print("  unique      motion {}, forces {}\n", solved.solution.motion_unique ? "yes" : "no",
-             solved.solution.forces_unique ? "yes" : "no");
-  fmt::print("  loaded contacts (gap [m], force [N])\n");
-  for (std::size_t i = 0; i < solved.solution.force.size(); ++i) {
-    const auto& f = solved.solution.force[i];
-    if (f[0] > 0)
-      fmt::print("    {:>4}  {:12.4e}  {:12.5g} {:12.5g} {:12.5g} {:12.5g}\n", i, solved.solution.gap[i], f[0], f[1],
-                 f[2], f[3]);
-  }
-}
-
-void print_one(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
-  const solvers::force_space::DelassusCertificate& c = solved.certificate;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status), solvers::sentence(solved.status));
-  fmt::print("  problem     {} contacts in {}, {} nonzeros of W, {} law\n", file.program.mu.size(),
-             file.program.dim == 2 ? "the plane" : "space", file.program.W.nonZeros(),
-             file.program.law == solvers::force_space::SlidingLaw::kCoulomb ? "Coulomb's" : "the associated");
-  fmt::print("  solver      ipm, {} iterations, {:.1f} µs\n", solved.iterations, 1e6 * solved.time_s);
-  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
-             std::max(c.primal, c.dual), c.complementarity);
-}
-
-void print_one(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
-  const solvers::lcp::ComplementarityCertificate& c = solved.certificate;
-  fmt::print("{}  {}\n  {}\n", file.name, solvers::to_string(solved.status),
-             solvers::lcp::sentence(solved.status, solved.solution.uniqueness));
-  fmt::print("  problem     {} of size {}, {} free\n", file.kind, file.program.q.size(), file.program.free.size());
-  fmt::print("  solver      {}, {} iterations, {} modes, {:.1f} µs\n", solved.method, solved.iterations, solved.modes,
-             1e6 * solved.time_s);
-  fmt::print("  residuals   stationarity {:.2e}  primal {:.2e}  complementarity {:.2e} (scaled)\n", c.stationarity,
-             c.primal, c.complementarity);
-  fmt::print("  unique      {}\n", solvers::lcp::to_string(solved.solution.uniqueness));
-  if (solved.status == Status::kInfeasible) {
-    fmt::print("  proof       {} parts, error {:.1e}\n", solved.solution.proof.size(), c.infeasible);
-    return;
-  }
-  const bool second = solved.solution.second_z.size() > 0;
-  fmt::print("  entries that are not zero (z, w{})\n", second ? ", z of the second solution" : "");
-  for (Eigen::Index i = 0; i < solved.solution.z.size(); ++i) {
-    const double other = second ? solved.solution.second_z[i] : 0;
-    if (solved.solution.z[i] == 0 && other == 0) continue;
-    fmt::print("    {:>4}  {:14.6g} {:14.6g}", i, solved.solution.z[i], solved.solution.w[i]);
-    if (second) fmt::print(" {:14.6g}", other);
-    fmt::print("\n");
-  }
-}
-
-void print_one(const io::LcsProblemFile& file, const ControlSolved& solved) { print_lcs(file, solved.found); }
-void print_one(const io::PatchProblemFile& file, const PatchSolved& solved) {
-  print_patch(file, solved.found, solved.time_s);
-}
-
-std::string result_json(const io::LcsProblemFile& file, const ControlSolved& solved) {
-  return io::lcs_result_json(file, solved.found);
-}
-std::string result_json(const io::PatchProblemFile& file, const PatchSolved& solved) {
-  return io::patch_result_json(file, solved.found, solved.time_s);
-}
-std::string result_json(const io::ContactProblemFile& file, const Solved& solved) {
-  return io::contact_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
-                                 solved.solution, name_of(solved.method));
-}
-std::string result_json(const io::DelassusProblemFile& file, const DelassusSolved& solved) {
-  return io::delassus_result_json(file, solved.status, solved.time_s, solved.iterations, solved.certificate,
-                                  solved.solution);
-}
-std::string result_json(const io::ComplementarityProblemFile& file, const ComplementaritySolved& solved) {
-  return io::complementarity_result_json(file, solved.status, solved.time_s, solved.iterations, solved.modes,
-                                         solved.certificate, solved.solution, solved.method);
 }
 
 /// Which names of --solver mean something for a kind.
@@ -331,31 +80,12 @@ void check_tolerance(const std::string& path, const io::ProblemFile& problem, co
                                                *options.tolerance, kLargest));
 }
 
-/// One solver of each kind.
-struct Solvers {
-  solvers::contact::ContactSolver contact;
-  solvers::force_space::DelassusSolver delassus;
-  solvers::lcp::ComplementaritySolver complementarity;
-
-  Solved solve(const io::ContactProblemFile& file, const SolveOptions& options) {
-    return cli::solve(file.program, options, contact);
-  }
-  DelassusSolved solve(const io::DelassusProblemFile& file, const SolveOptions& options) {
-    return cli::solve(file.program, options, delassus);
-  }
-  ComplementaritySolved solve(const io::ComplementarityProblemFile& file, const SolveOptions& options) {
-    return cli::solve(file.program, options, complementarity);
-  }
-  ControlSolved solve(const io::LcsProblemFile& file, const SolveOptions& options) { return cli::solve(file, options); }
-  PatchSolved solve(const io::PatchProblemFile& file, const SolveOptions& options) { return cli::solve(file, options); }
-};
-
 /// What several files add up to.
 struct Total {
   int solved = 0, failed = 0, worst = kDone;
   std::vector<double> times_s;
 
-  void add(const Answer& one) {
+  void add(const SolvedProblem& one) {
     const int code = exit_code(one);
     ++(code == kDone ? solved : failed);
     worst = std::max(worst, code);
@@ -379,7 +109,7 @@ int run_one(const SolveOptions& options) {
   const io::ProblemFile problem = io::read_problem(options.files[0]);
   check_tolerance(options.files[0], problem, options);
   if (!options.export_path.empty()) return run_export(problem, options);
-  Solvers all;
+  ProblemSolvers all;
   return std::visit(
       [&](const auto& file) {
         check_solver_fits(options.files[0], file, options);
@@ -390,7 +120,7 @@ int run_one(const SolveOptions& options) {
         if (options.output.json) {
           fmt::print("{}\n", result_json(file, solved));
         } else {
-          print_one(file, solved);
+          print_solved(file, solved);
         }
         return exit_code(solved);
       },
@@ -400,7 +130,7 @@ int run_one(const SolveOptions& options) {
 /// One line each. With --json the whole is one object that has one line per file.
 int run_many(const SolveOptions& options) {
   Total total;
-  Solvers all;
+  ProblemSolvers all;
   Progress progress(!options.output.quiet && options.output.json);
   if (options.output.json) fmt::print("{{\"results\":[");
   const char* separator = "\n";

@@ -19,12 +19,14 @@ namespace {
 using Eigen::Index;
 using solvers::lcs::LcsMpcProgram;
 
+/// A variable.
 struct Column {
   std::string name;
   double lower = 0, upper = kInfinity, cost = 0;
   bool binary = false;
 };
 
+/// A linear constraint.
 struct Row {
   std::string name;
   char sense = 'E';  // E, L, G
@@ -44,6 +46,7 @@ struct Product {
   double factor;
 };
 
+/// A mixed-integer quadratic program.
 struct Model {
   std::string name;
   std::vector<Column> columns;
@@ -53,6 +56,7 @@ struct Model {
   double largest_m = 0;
 };
 
+/// The program of a control problem, stage by stage.
 class ModelBuilder {
  public:
   ModelBuilder(const LcsMpcProgram& program, const LcsPairBounds& bounds)
@@ -113,6 +117,7 @@ class ModelBuilder {
     }
   }
 
+  /// x_{k+1} = A x_k + B u_k + C γ_{k+1} + F.
   void add_dynamics(int k) {
     for (int i = 0; i < s_.nx(); ++i) {
       Row row{.name = fmt::format("dynamics_{}_{}", k + 1, i), .terms = {{x(k + 1, i), 1}}, .rhs = s_.F[i]};
@@ -123,6 +128,7 @@ class ModelBuilder {
     }
   }
 
+  /// s_{k+1} = D0 x_k + D x_{k+1} + H u_k + E γ_{k+1} + α.
   void add_slacks(int k) {
     for (int i = 0; i < s_.pairs(); ++i) {
       Row row{.name = fmt::format("slack_{}_{}", k + 1, i), .terms = {{slack(k, i), 1}}, .rhs = s_.alpha[i]};
@@ -134,14 +140,15 @@ class ModelBuilder {
     }
   }
 
+  /// γ_{k+1} ≤ Γ b and s_{k+1} ≤ S (1 − b), by rows or indicators; pairs that the bounds decide are fixed.
   void add_pairs(int k) {
     for (int i = 0; i < s_.pairs(); ++i) {
-      const double force = bounds_.gamma(i, k), room = bounds_.slack(i, k);
-      if (force <= 0) {
+      const double gamma_max = bounds_.gamma(i, k), slack_max = bounds_.slack(i, k);
+      if (gamma_max <= 0) {
         at(gamma(k, i)).upper = 0;
         continue;
       }
-      if (room <= 0) {
+      if (slack_max <= 0) {
         at(slack(k, i)).upper = 0;
         continue;
       }
@@ -158,8 +165,8 @@ class ModelBuilder {
                                .terms = {{column, 1}, {b, factor * m}},
                                .rhs = value * m});
       };
-      side(gamma(k, i), force, -1, 0, "if_zero");
-      side(slack(k, i), room, 1, 1, "if_one");
+      side(gamma(k, i), gamma_max, -1, 0, "if_zero");
+      side(slack(k, i), slack_max, 1, 1, "if_one");
     }
   }
 

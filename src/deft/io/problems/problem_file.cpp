@@ -58,7 +58,7 @@ std::string checked_kind(const JsonField& root) {
   return word;
 }
 
-/// How often each label came before: contacts with one label are told apart by their order.
+/// How often each label came before: contacts with the same label are distinguished by their order.
 using LabelCounts = std::map<std::string, int>;
 
 /// The force law and the rows n, t₁, t₂, spin of one contact.

@@ -118,7 +118,7 @@ struct RunWriter::Impl {
   }
 
   void close() {
-    if (!file) return;
+    closed = true;
     writer->stop();
     const std::unique_ptr<RunFile> closing = std::move(file);  // whatever happens, there is only one attempt
     if (writer->failure_seen()) return;                        // `append` has thrown it
@@ -137,6 +137,7 @@ struct RunWriter::Impl {
   std::unique_ptr<RunFile> file;  // used by the thread while it runs
   bool single_writer = false;     // as `file`
   int taken = 0;                  // steps handed over so far
+  bool closed = false;            // `close` was called; until it stops the thread, `file` may be replaced
   bool complete = false;          // all is in the file, which is closed
   std::optional<Writer> writer;   // last: its thread uses all of the above
 };
@@ -156,7 +157,7 @@ RunWriter::~RunWriter() {
 void RunWriter::append(const dynamics::Trajectory& trajectory) { impl_->append(trajectory); }
 
 void RunWriter::close() {
-  if (!impl_->file) return;
+  if (impl_->closed) return;
   impl_->close();
   if (impl_->complete && !impl_->single_writer) fs::rename(impl_->paths.work(), impl_->paths.target);
 }

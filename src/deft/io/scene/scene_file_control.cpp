@@ -3,49 +3,18 @@
 #include <fmt/format.h>
 
 #include "deft/io/scene/scene_file_parts.hpp"
+#include "deft/io/settings/control_setting_list.hpp"
 #include "deft/io/settings/settings_file.hpp"
 
 namespace deft::io {
 namespace {
 
+using control_list::kNumbers;
+using control_list::kValues;
+using control_list::NumberInfo;
+using control_list::ValuesInfo;
 using scene::ControlSettings;
 using scene::ControlValues;
-
-constexpr NumberRange kBound{-std::numeric_limits<double>::infinity(), true, true, "a number, inf or -inf"};
-
-struct ValuesInfo {
-  std::string_view name, doc;
-  ControlValues ControlSettings::* field;
-  NumberRange range;
-  bool matrix;  // a list of rows may stand for it
-  bool states;  // per state, or per input
-};
-
-constexpr ValuesInfo kValues[] = {
-    {"Q", "weights of the states' distance from the reference at steps 0 … N−1; what is not named weighs 0",
-     &ControlSettings::Q, kNotNegative, true, true},
-    {"R", "weights of the inputs", &ControlSettings::R, kNotNegative, true, false},
-    {"Qf", "weights at step N; missing: those of Q", &ControlSettings::Qf, kNotNegative, true, true},
-    {"x_min", "lower bounds of the states at steps 1 … N", &ControlSettings::x_min, kBound, false, true},
-    {"x_max", "upper bounds", &ControlSettings::x_max, kBound, false, true},
-    {"x_price", "price per unit of violation that makes bounds soft; inf: hard", &ControlSettings::x_price,
-     kNotNegativeOrInfinite, false, true},
-    {"u_min", "lower bounds of the inputs", &ControlSettings::u_min, kBound, false, false},
-    {"u_max", "upper bounds", &ControlSettings::u_max, kBound, false, false},
-};
-
-struct NumberInfo { std::string_view name, unit, doc, range, initial; };
-constexpr NumberInfo kNumbers[] = {
-    {"type", "", "the controller", "mixed-integer", "mixed-integer"},
-    {"N", "1", "horizon, in steps of step.h", "an integer >= 1", "5"},
-    {"goal", "", "where to be: a placement as in `configurations`, or the name of one", "", "none"},
-    {"path", "", "instead: knots [{t, …placement}], linear in between", "", "none"},
-    {"gap", "1", "relative gap at which a plan counts as optimal", ">= 0", "1e-07"},
-    {"time_limit_s", "s", "wall time per period; then the best plan so far is used", "> 0 or inf", "inf"},
-    {"threads", "1", "of the search", "an integer >= 1", "1"},
-    {"contact_margin", "m", "contacts further away are no pairs of the system", ">= 0 or inf", "inf"},
-    {"fallback", "", "command without a plan: no effort, or the last one again", "zero, hold", "zero"},
-};
 
 std::optional<scene::JointValues> joint_values(const YamlNode& node, const std::string& what, const ValuesInfo& info,
                                                const YamlReader& read) {
@@ -168,19 +137,6 @@ void read_control(const YamlNode& node, SceneReading& scene) {
     if (const YamlNode* values = node.find(info.name)) read_values(*values, info, scene, control.*info.field);
   if (const YamlNode* goal = node.find("goal")) read_goal(*goal, scene, control);
   if (const YamlNode* path = node.find("path")) read_path(*path, scene, control);
-}
-
-std::string control_settings_help() {
-  std::string text;
-  for (const NumberInfo& info : kNumbers)
-    text += fmt::format("control.{:<19} {}{}\n  default {}{}{}\n", info.name, info.doc,
-                        info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), info.initial,
-                        info.range.empty() ? "" : "; range: ", info.range);
-  for (const ValuesInfo& info : kValues)
-    text += fmt::format("control.{:<19} {}\n  a number, a list{} or a map by model{}; range: {}\n", info.name, info.doc,
-                        info.matrix ? ", a list of rows" : "", info.states ? ", velocities under 'velocity'" : "",
-                        info.range.text);
-  return text;
 }
 
 }  // namespace deft::io

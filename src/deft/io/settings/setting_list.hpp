@@ -1,7 +1,7 @@
 #pragma once
-// What sections of a scene file with one flat list of settings share (`plan:`, `track:`): reading and the page of
-// `deft info --settings`, both from a function visit_all(settings, visit) that calls visit(SettingInfo, field) for each
-// setting. Internal to io.
+// What sections of a scene file with one flat list of settings share (`step:`, `plan:`, `track:`): reading and the page
+// of `deft info --settings`, both from a function visit_all(settings, visit) that calls visit(SettingInfo, field) for
+// each setting. Internal to io.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,18 +16,19 @@
 
 #include "deft/io/text/yaml_reader.hpp"
 
+/// One list per section of settings: its entries, and what is made of them.
 namespace deft::io::setting_list {
 
-/// Ranges beyond those of yaml_reader.hpp.
-inline constexpr NumberRange kShare{0, true, false, "from 0 to 1", 1};
-inline constexpr NumberRange kCount{1, true, false, "an integer >= 1"};
-inline constexpr NumberRange kCountOrNone{0, true, false, "an integer >= 0"};
+// Ranges beyond those of yaml_reader.hpp.
+inline constexpr NumberRange kShare{0, true, false, "from 0 to 1", 1};         // [0, 1]
+inline constexpr NumberRange kCount{1, true, false, "an integer >= 1"};        // 1, 2, …
+inline constexpr NumberRange kCountOrNone{0, true, false, "an integer >= 0"};  // 0, 1, …
 
 /// What is known of a setting besides its value.
 struct SettingInfo {
-  std::string_view name, unit, doc;
-  NumberRange range = kPositive;
-  std::string_view former{};  // name of the version before, still read, with a warning
+  std::string_view name, unit, doc;  // the key; "s", "1" or empty; one sentence without its end
+  NumberRange range = kPositive;     // of numbers
+  std::string_view former{};         // name of the version before, still read, with a warning
 };
 
 /// A word of the version before, still read, with a warning: {former, present}; empty: none.
@@ -49,34 +50,43 @@ std::vector<std::string_view> words_of() {
   return words;
 }
 
-/// Reads one value into its field; errors name "SECTION.name", the value, and what is valid.
+/// Reads one value into its field; errors name "SECTION.name", the value, and what is valid. A key that is missing, or
+/// null, leaves the field as it is.
 struct ReadSetting {
-  std::string_view section;
-  const YamlNode& node;
-  const YamlReader& read;
+  std::string_view section;  // "plan"
+  const YamlNode& node;      // its map
+  const YamlReader& read;    // reports errors
 
+  ReadSetting(std::string_view of_section, const YamlNode& map, const YamlReader& reader)  // both must outlive this
+      : section(of_section), node(map), read(reader) {}
+
+  /// A number in the range.
   void operator()(const SettingInfo& info, double& field) const {
     const YamlNode* value = node.find(info.name);
     if (value != nullptr) field = read.number(*value, label(info), info.range).value_or(field);
   }
-  /// null: none.
+  /// The same; null means none.
   void operator()(const SettingInfo& info, std::optional<double>& field) const {
     const YamlEntry* entry = node.find_entry(info.name);
     if (entry == nullptr) return;
     field = entry->value.is_null() ? std::nullopt : read.number(entry->value, label(info), info.range);
   }
+  /// A whole number from the range's lower end.
   void operator()(const SettingInfo& info, int& field) const {
     if (const YamlNode* value = node.find(info.name))
       field = read.integer(*value, label(info), static_cast<int>(info.range.lower)).value_or(field);
   }
+  /// true or false.
   void operator()(const SettingInfo& info, bool& field) const {
     if (const YamlNode* value = node.find(info.name)) field = read.boolean(*value, label(info)).value_or(field);
   }
+  /// A list of numbers, each in the range.
   void operator()(const SettingInfo& info, std::vector<double>& field) const {
     const YamlNode* value = node.find(info.name);
     if (value == nullptr) return;
     if (auto numbers = read.numbers(*value, label(info), -1, info.range)) field = std::move(*numbers);
   }
+  /// A list of whole numbers, each in the range.
   void operator()(const SettingInfo& info, std::vector<int>& field) const {
     const YamlNode* value = node.find(info.name);
     if (value == nullptr) return;
@@ -89,6 +99,7 @@ struct ReadSetting {
       field.push_back(static_cast<int>(number));
     }
   }
+  /// One of the words; the former one with a warning.
   template <Word Enum>
   void operator()(const SettingInfo& info, Enum& field) const {
     const YamlNode* value = node.find(info.name);
@@ -101,6 +112,7 @@ struct ReadSetting {
     }
     if (const auto index = read.word(word, label(info), words_of<Enum>())) field = static_cast<Enum>(*index);
   }
+  /// "SECTION.name".
   std::string label(const SettingInfo& info) const { return fmt::format("{}.{}", section, info.name); }
 };
 
@@ -143,7 +155,7 @@ inline void take_former_name(std::string_view section, const SettingInfo& info, 
 }
 
 /// Reads the map `node` over what `settings` holds; unknown keys are errors with the nearest known one.
-template <typename Settings, typename VisitAll>
+template <typename Reader = ReadSetting, typename Settings, typename VisitAll>
 void read_all(std::string_view section, YamlNode node, const YamlReader& read, Settings& settings,
               VisitAll&& visit_all) {
   std::vector<std::string_view> names;
@@ -151,17 +163,22 @@ void read_all(std::string_view section, YamlNode node, const YamlReader& read, S
     names.push_back(info.name);
     if (node.is_map()) take_former_name(section, info, node, read);
   });
-  if (read.map(node, section, names)) visit_all(settings, ReadSetting{section, node, read});
+  if (read.map(node, section, names)) visit_all(settings, Reader(section, node, read));
 }
 
-/// Every key with its meaning, unit, default and range.
+/// One key of the page: meaning, unit, default and range.
+inline std::string help_line(std::string_view section, const SettingInfo& info, std::string_view initial,
+                             std::string_view range) {
+  return fmt::format("{:<27} {}{}\n  default {}; range: {}\n", fmt::format("{}.{}", section, info.name), info.doc,
+                     info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), initial, range);
+}
+
+/// Every key of a section.
 template <typename Settings, typename VisitAll>
 std::string help_of(std::string_view section, const Settings& defaults, VisitAll&& visit_all) {
   std::string text;
   visit_all(defaults, [&](const SettingInfo& info, const auto& field) {
-    text +=
-        fmt::format("{:<27} {}{}\n  default {}; range: {}\n", fmt::format("{}.{}", section, info.name), info.doc,
-                    info.unit.empty() ? "" : fmt::format(" [{}]", info.unit), text_of(field), range_of(info, field));
+    text += help_line(section, info, text_of(field), range_of(info, field));
   });
   return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The settings of `step:`, listed once: read from YAML, written back, and printed with unit, range and default.
+// The settings of `step:`, `plan:` and `track:`, each listed once: read from YAML, written back, and printed with unit,
+// range and default.
 
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ std::string plan_settings_help();
 void read_track_settings(const YamlNode& node, const YamlReader& read, scene::TrackSettings& settings);
 /// Every key of `track:` with its unit, default and range.
 std::string track_settings_help();
-/// Every key of `control:`.
+/// Every key of `control:` with its unit, default and range.
 std::string control_settings_help();
 
 }  // namespace deft::io

@@ -20,7 +20,8 @@ using setting_list::SettingInfo;
 
 constexpr NumberRange kDivisors{2, true, false, "integers from 2 to 1000", 1000};
 
-/// The one list: visit(info, field) for each setting of PlanSettings `s`, const or not.
+/// The one list: visit(info, field) for each setting of PlanSettings `s`, const or not. One table is clearer than
+/// parts.
 constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"search", "", "a tree of greedy roll-outs, or of single steps (the baseline)"}, s.search);
   visit(SettingInfo{"kappa", "1/J", "smoothing of the gradients; inf: exact ones", kPositiveOrInfinite}, s.kappa);

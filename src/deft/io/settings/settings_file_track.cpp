@@ -11,7 +11,8 @@ using setting_list::kCount;
 using setting_list::kCountOrNone;
 using setting_list::SettingInfo;
 
-/// The one list: visit(info, field) for each setting of TrackSettings `s`, const or not.
+/// The one list: visit(info, field) for each setting of TrackSettings `s`, const or not. One table is clearer than
+/// parts.
 constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"period", "s", "of the control loop"}, s.period);
   visit(SettingInfo{"horizon", "1", "of the controller, in steps of the plan", kCount}, s.horizon);
