@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
@@ -125,18 +126,19 @@ TEST(Sensitivity, OfASingleRowHasItsBarrierWeight) {
   }
 }
 
-TEST(Sensitivity, PassesOverRowsWithoutColumns) {
-  // An equality 0 = 0, and with κ a linear row 0 ≥ −1, say nothing about δ = −b/q.
+TEST(Sensitivity, PassesOverRowsThatMoveNothing) {
+  // Equalities 0 = 0, without columns or with zeros in one, and with κ a linear row 0 ≥ −1, say nothing about δ = −b/q.
   for (const double kappa : {1e3, std::numeric_limits<double>::infinity()}) {
     ContactProgram program = testing::diagonal_program({2, 4}, {3, 5});
     program.kappa = kappa;
     program.equality.rows.append(1, {});
-    program.equality.rhs.push_back(0);
+    program.equality.rows.append(1, std::vector<int>{1});
+    program.equality.rhs.assign(2, 0.0);
     program.linear.rows.append(1, {});
     program.linear.rhs.push_back(-1);
     ContactSolution solution;
     solution.delta = Eigen::Vector2d(-1.5, -1.25);
-    solution.equality_multipliers = VectorXd::Zero(1);
+    solution.equality_multipliers = VectorXd::Zero(2);
     solution.linear_multipliers = VectorXd::Constant(1, 1 / kappa);
     Sensitivity sensitivity;
     sensitivity.factor(program, solution, 1.0);
@@ -148,6 +150,28 @@ TEST(Sensitivity, PassesOverRowsWithoutColumns) {
     EXPECT_TRUE(sensitivity.is_unique());
     const Eigen::Matrix2d expected = Eigen::Vector2d(-0.5, -0.25).asDiagonal();
     EXPECT_LT((computed.delta - expected).norm(), 1e-15);
+  }
+}
+
+TEST(Sensitivity, OfAStickingConeThatMovesInOneDirectionOnly) {
+  // The tangents move nothing: φ + δ = 0 and f = qδ + b, thus dδ = −dφ and df = −q dφ. With dt ≠ 0 it would have to
+  // slide.
+  ContactProgram program = testing::diagonal_program({2}, {3});
+  testing::add_contact(program, Eigen::Vector3d(1, 0, 0), {.gap = 0.1, .mu = 0.5});
+  program.model = FrictionModel::kCone;
+  ContactSolution solution;
+  solution.delta = VectorXd::Constant(1, -0.1);
+  solution.force = {{2.8, 0, 0, 0}};
+  Sensitivity sensitivity;
+  sensitivity.factor(program, solution, certify(program, solution).E0_J);
+  SolutionChange computed;
+  for (const bool is_dragged : {false, true}) {
+    const ProgramChange change{
+        .gradient = MatrixXd::Zero(1, 1), .rows = Eigen::Vector3d(1, is_dragged, 0), .lower = {}, .upper = {}};
+    sensitivity.solve(program, change, computed);
+    EXPECT_NEAR(computed.delta(0, 0), -1, 1e-14);
+    EXPECT_NEAR(computed.force(0, 0), -2, 1e-14);
+    EXPECT_EQ(sensitivity.is_nonsmooth(), is_dragged);
   }
 }
 

@@ -71,7 +71,7 @@ void ActiveSystem::add_penalties(const double* metric) {
   for (int k = 0; k < m_; ++k) {
     double squared = 0;
     for (int i = 0; i < n_; ++i) squared += G(k)[i] * G(k)[i] / metric[i];
-    penalty_[k] = 1 / squared;
+    penalty_[k] = squared > 0 ? 1 / squared : 0;  // zero for a row that moves nothing
     for (int i = 0; i < n_; ++i) {
       if (G(k)[i] != 0) add(n_, penalty_[k] * G(k)[i], G(k), H(i));
     }
@@ -85,7 +85,8 @@ void ActiveSystem::eliminate() {
     double* row = N_.data() + area(k, n_);
     for (int i = 0; i < n_; ++i) row[i] *= scale_[i];
     kernels::dense_kernels().forward(n_, ld_, U_.data(), row);
-    row_scale_[k] = 1 / std::sqrt(dot(n_, row, row));
+    const double squared = dot(n_, row, row);
+    row_scale_[k] = squared > 0 ? 1 / std::sqrt(squared) : 1;  // a row that moves nothing stays zero, never a pivot
     for (int i = 0; i < n_; ++i) row[i] *= row_scale_[k];
   }
   orthogonalise();

@@ -12,7 +12,8 @@ namespace deft::solvers::contact {
 ///   [H −Gᵀ; −G 0] [x; y] = [p; r]:   H x − Gᵀy = p,  −G x = r.
 ///
 /// With H = UᵀU and the unit columns of U⁻ᵀGᵀ = Q T Z (Q, Z of orthonormal columns and rows, T lower triangular) rows
-/// may depend on each other: then y is the shortest in units of |G_k|_{H⁻¹}, and r is met in the least squares.
+/// may depend on each other: then y is the shortest in units of |G_k|_{H⁻¹}, and r is met in the least squares. A row
+/// of zeros has no multiplier.
 ///
 /// A compliant row, −G_k x − y_k = r_k, is an active one with a variable of its own in H and G. As a stiffness in H its
 /// rounding would exceed the stiffness of directions that it does not resist. Compliant rows never depend on others.
@@ -37,9 +38,9 @@ class ActiveSystem {
   /// called, and after it the functions that follow.
   bool factor();
   /// H += Σ G_kᵀG_k/|G_k|² over the active rows, |·| in the metric diag(metric)⁻¹ [n]: makes H definite where the
-  /// active rows act and leaves the solution as it is. @pre no active row is zero.
+  /// active rows act and leaves the solution as it is.
   void add_penalties(const double* metric);
-  /// Computes Q, T and Z of the active rows. @pre no row of G is zero.
+  /// Computes Q, T and Z of the active rows.
   void eliminate();
 
   /// Solves for k right-hand sides, row-major with rows of `ld` = padded(k) finite doubles: x [n × ld] in place of p, y
