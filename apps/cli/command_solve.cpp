@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/io/problems/problem_file.hpp"
+#include "deft/math/percentile.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"

@@ -5,12 +5,12 @@
 
 #include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
+#include "deft/math/percentile.hpp"
 #include "deft/solvers/contact/certificate/certificate.hpp"
 #include "deft/solvers/contact/force_choice/least_norm.hpp"
 #include "interrupt.hpp"
 #include "solve_lcs.hpp"
 #include "solve_patch.hpp"
-#include "statistics.hpp"
 
 namespace deft::cli {
 namespace {
