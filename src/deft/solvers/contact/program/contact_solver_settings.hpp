@@ -15,23 +15,27 @@ enum class SolveMethod { kAuto, kActiveSet, kInteriorPoint };
 
 /// Settings of ContactSolver.
 struct SolverSettings {
-  SolveMethod method = SolveMethod::kAuto;  // chooses by size and law, which is fastest
+  SolveMethod method = SolveMethod::kAuto;  // what is fastest for the program's size and law
   double tolerance = 1e-9;                  // scaled residuals at which an exact solve stops [-], 1e-14 … 1e-3
-  int max_iterations = 60;          // ≥ 1, of each start of the interior point, then IterationLimit; most solves take
-                                    // less than 20
-  bool compliance_fallback = true;  // the motion of an infeasible program is that of the same program with the
-                                    // compliance R̂ = 1e-8 (scaled units) of each inequality; else the last iterate
-  bool diagnosis = true;            // failed solves are followed by a search for a certificate of infeasibility or
-                          // unboundedness, solves with a singular Q by one for the shortest of the optimal motions
-  bool warm_start = true;             // start from the last solution, found by contact ids
-  bool screening = true;              // exact solves leave out contacts that stay open, and prove that they do
-  std::span<const char> redundant{};  // per contact (or empty): 1 where rows and gap are a convex combination of those
-                                      // of contacts that have 0, and laws are the same, without compliance; they may be
-                                      // left without force, and forces then count as not unique. Must outlive the solve
-  bool polish = true;  // tolerances below 1e-11: the active set polishes the interior point's motion, and where
-                       // rounding hides the tolerance 1e-9 is enough
-  double time_limit_s = std::numeric_limits<double>::infinity();  // [s] ≥ 0, then TimeLimit; looked at once per
-                                                                  // iteration
+  int max_iterations = 60;  // ≥ 1, of each start of the interior point, then IterationLimit; most solves take less than
+                            // 20
+  /// The motion of an infeasible program is that of the same program with the compliance R̂ = 1e-8 (scaled units) of
+  /// each inequality; without it, the last iterate.
+  bool compliance_fallback = true;
+  /// Failed solves are followed by a search for a certificate of infeasibility or unboundedness, solves with a singular
+  /// Q by one for the shortest of the optimal motions.
+  bool diagnosis = true;
+  bool warm_start = true;  // start from the last solution, found by contact ids
+  bool screening = true;   // exact solves leave out contacts that stay open, and prove that they do
+  /// Per contact (or empty): 1 where rows and gap are a convex combination of those of contacts that have 0, and laws
+  /// are the same, without compliance. Such contacts may be left without force, and forces then count as not unique.
+  /// Must outlive the solve.
+  std::span<const char> redundant{};
+  /// Below a tolerance of 1e-11 the active set polishes the interior point's motion, and where rounding hides the
+  /// tolerance 1e-9 is enough.
+  bool polish = true;
+  /// [s] ≥ 0, then TimeLimit; looked at once per iteration of the interior point.
+  double time_limit_s = std::numeric_limits<double>::infinity();
 };
 
 /// What one solve did.
