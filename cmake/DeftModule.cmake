@@ -1,8 +1,8 @@
-# deft_module(PATH [APART] MODULES paths… LINK libs… PRIVATE libs…): one static library deft_<path with _ for /> per folder
-# of src/deft that holds sources, which are compiled together; APART: each alone, because they share names. A module sees the headers of the modules that it links and of nothing else: each module's include
-# directory holds its own headers alone (links in the build tree).
+# deft_module(PATH MODULES paths… LINK libs… PRIVATE libs…): one static library deft_<path with _ for /> per folder of
+# src/deft that holds sources, which are compiled together. A module sees the headers of the modules that it links and of
+# nothing else: each module's include directory holds its own headers alone (links in the build tree).
 function(deft_module path)
-  cmake_parse_arguments(M "APART" "" "MODULES;LINK;PRIVATE" ${ARGN})
+  cmake_parse_arguments(M "" "" "MODULES;LINK;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/${path})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -23,10 +23,7 @@ function(deft_module path)
     add_library(deft_${name} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(deft_${name} PRIVATE ${M_PRIVATE})
-    set(how "")
-    if(NOT M_APART)
-      list(APPEND how UNITY)
-    endif()
+    set(how UNITY)
     if("nlohmann_json::nlohmann_json" IN_LIST M_PRIVATE)
       list(APPEND how HEADERS deft_json_headers)
     endif()

@@ -207,7 +207,7 @@ def check_cmake_modules(layers: Layers, root: Path) -> list[str]:
         libraries: list[str] = []
         keyword = ""
         for word in words:
-            if word in ("APART", "MODULES", "LINK", "PRIVATE"):
+            if word in ("MODULES", "LINK", "PRIVATE"):
                 keyword = word
             else:
                 (row if keyword == "MODULES" else libraries).append(word)

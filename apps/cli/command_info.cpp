@@ -71,7 +71,7 @@ Json settings(const Scene& scene) {
           {"rays", scene.plane() == scene::Plane::kSpace ? step.rays : 2},
           {"kappa", step.kappa == kInfinity ? Json(nullptr) : number(step.kappa)},
           {"contact_margin", number(step.contact_margin)},
-          {"unactuated_mass_scale", number(step.unactuated_mass_scale)},
+          {"unactuated_mass_scale", step.objects_move ? number(step.unactuated_mass_scale) : Json(0.0)},
           {"friction_law", to_string(step.friction_law)}};
 }
 

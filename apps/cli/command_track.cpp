@@ -72,6 +72,7 @@ struct Loaded {
 Loaded load_task(const TrackCommand& options) {
   const fs::path folder = options.scene.scene;
   const io::Run run = io::read_run(folder.string());
+  execution::require_steps(run.trajectory, folder.string());
   SceneOptions scene_options = options.scene;
   scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
   if (options.replays) {

@@ -108,7 +108,7 @@ TEST(ConvexStep, SmoothedForceAtADistanceIsOneOverKappaTimesTheGap) {
   }
 }
 
-TEST(ConvexStep, MassScaleRuleReplacesTheMassAndZeroLeavesTheObject) {
+TEST(ConvexStep, MassScaleRuleReplacesTheMassAndObjectsMayStay) {
   scene::SceneSpec spec = two_spheres();
   spec.step.unactuated_mass_scale = 5;
   const StepResult scaled = one_step(spec, VectorXd::Constant(1, 0.08));
@@ -116,7 +116,8 @@ TEST(ConvexStep, MassScaleRuleReplacesTheMassAndZeroLeavesTheObject) {
   EXPECT_NEAR(scaled.problem.Q.block(1)(0, 0), 500.0 / 5, kExact);
   const double f = (0.08 - 0.05) / (1 / 500.0 + 5 / 500.0);
   EXPECT_NEAR(scaled.solution.force[0][0], f, kExact * 500);
-  spec.step.unactuated_mass_scale = 0;
+  spec.step.unactuated_mass_scale.reset();
+  spec.step.objects_move = false;
   const StepResult still = one_step(spec, VectorXd::Constant(1, 0.08));
   EXPECT_EQ(still.q_next(1), 0);
   EXPECT_GT(still.solution.force[0][0], 1) << "solved with the true mass";

@@ -177,7 +177,7 @@ TEST(StepDerivative, FollowsDifferencesInEveryVariantOfTheModel) {
     spec.step.unactuated_mass_scale = 3;
   });
   variant("mass rule", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 3; });
-  variant("objects stay", [](scene::SceneSpec& spec) { spec.step.unactuated_mass_scale = 0; });
+  variant("objects stay", [](scene::SceneSpec& spec) { spec.step.objects_move = false; });
   variant("frozen", [](scene::SceneSpec& spec) { spec.objects.push_back({.name = "body", .frozen = true}); });
   variant("six rays", [](scene::SceneSpec& spec) { spec.step.rays = 6; });
   variant("compliant", [](scene::SceneSpec& spec) { spec.step.compliance = 1e-4; });

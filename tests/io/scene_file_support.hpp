@@ -216,8 +216,9 @@ inline std::string text_of(const scene::SceneSpec& spec) {
   const scene::StepSettings& s = spec.step;
   out << fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.h.value_or(-1), scene::to_string(s.model),
                      scene::to_string(s.dynamics), scene::to_string(s.cone), s.rays, s.kappa, s.contact_margin,
-                     s.unactuated_mass_scale.value_or(-1), s.joint_limits, s.effort_limits, s.robot_gravity,
-                     s.compliance, s.uniqueness_check, scene::to_string(s.forces), s.midpoint_forces, s.gain);
+                     s.unactuated_mass_scale.value_or(-1), s.objects_move, s.joint_limits, s.effort_limits,
+                     s.robot_gravity, s.compliance, s.uniqueness_check, scene::to_string(s.forces), s.midpoint_forces,
+                     s.gain);
   append(s.joint_damping, out);
   append(s.object_damping, out);
   for (const auto& configuration : spec.configurations) append(configuration, out);

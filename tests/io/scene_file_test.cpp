@@ -201,7 +201,9 @@ TEST(SceneFile, ReadsWhatPublishedParametersReallyHold) {
     double (*value)(const scene::StepSettings&);
     double expected;
   };
-  const auto mass = [](const scene::StepSettings& s) { return s.unactuated_mass_scale.value_or(-1); };
+  const auto mass = [](const scene::StepSettings& s) {
+    return s.objects_move ? s.unactuated_mass_scale.value_or(-1) : 0;
+  };
   const auto margin = [](const scene::StepSettings& s) { return s.contact_margin; };
   const auto kappa = [](const scene::StepSettings& s) { return s.kappa; };
   const auto h = [](const scene::StepSettings& s) { return s.h.value_or(-1); };

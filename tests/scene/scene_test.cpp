@@ -295,6 +295,10 @@ TEST(Scene, StartsElsewhere) {
   Eigen::VectorXd u(2);
   raised.command(0, 0.1, u);
   EXPECT_EQ(u(1), 0.3);  // robots that nothing is commanded to stay where they start
+  ASSERT_NE(raised.start(), nullptr);
+  EXPECT_EQ(raised.start()->name, "raised");
+  EXPECT_EQ(test::build(raised.description()).initial_configuration(), raised.initial_configuration());
+  EXPECT_EQ(test::build(scene.description()).initial_configuration(), scene.initial_configuration());
   ConfigurationSpec unknown{.name = "nowhere"};
   unknown.models["box"] = {};
   EXPECT_THROW(scene.starting_at(unknown), InputError);

@@ -10,8 +10,8 @@
 #include "deft/dynamics/complementarity/coulomb_rows.hpp"
 #include "deft/dynamics/complementarity/stewart_trinkle.hpp"
 #include "deft/dynamics/contact_program.hpp"
-#include "deft/dynamics/convex/convex_solve.hpp"
 #include "deft/dynamics/derivatives/energy_derivatives.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/energy_terms.hpp"
 
 namespace deft::control {

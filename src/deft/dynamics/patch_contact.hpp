@@ -8,9 +8,9 @@ namespace deft::dynamics {
 
 /// One contact at the end of a step, in the frame (n, t, o): n from B to A, t along the ellipsoid's axis, o = n × t.
 struct PatchContact {
-  int pair = -1;                                      // index in PatchWorld::pairs
-  int body_a = -1, body_b = -1;                       // bodies of the scene, 0: the world; −1: of no scene
-  double mu = 0;                                      // coefficient of friction of the pair
+  int pair = -1;                 // index in PatchWorld::pairs
+  int body_a = -1, body_b = -1;  // bodies of the scene, 0: the world; of a PatchProblem one more than their index
+  double mu = 0;                 // coefficient of friction of the pair
   Eigen::Vector3d point_W = Eigen::Vector3d::Zero();  // the equivalent contact point [m]
   // Axes of the contact frame, unit.
   Eigen::Vector3d n_W = Eigen::Vector3d::UnitZ();  // normal, from B to A

@@ -63,11 +63,12 @@ class StepModel {
   virtual const scene::Scene& scene() const = 0;  // must outlive the model
 
   /// Jacobians of `result`, the step from `start` under u, which must be usable. Along world tangents (bodies: [θ, v]).
+  /// Allocates, and finds the contacts again: in loops use a StepDifferentiator.
   /// @throws InputError for models and settings that have no derivative; std::invalid_argument for a failed step.
   virtual DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                                          const DerivativeOptions& options, StepDerivative& out);
-  /// Appends the contacts of `result`, the last step, at its end, as a run keeps them. No allocation once `out` has
-  /// grown. @param X_start, X_end  poses of the bodies where the step starts and ends.
+  /// Appends the contacts of `result`, the last step of a model of this kind, at its end, as a run keeps them. No
+  /// allocation once `out` has grown. @param X_start, X_end  poses of the bodies where the step starts and ends.
   virtual void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
                                std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) const;
   /// Shows the problem of `result`, the last step, to `visitor`.

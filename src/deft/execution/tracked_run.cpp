@@ -67,11 +67,14 @@ Spread spread_of(std::span<const TrackedOutcome> outcomes, control::ObjectError 
 
 }  // namespace
 
+void require_steps(const dynamics::Trajectory& motion, const std::string& run) {
+  if (motion.num_steps() == 0)
+    throw InputError({run, 0, 0}, "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
+}
+
 TrackedTask make_task(scene::Scene scene, const dynamics::Trajectory& motion, const TrackedRunOptions& options,
                       const TaskNames& names) {
-  if (motion.num_steps() == 0)
-    throw InputError({names.run, 0, 0},
-                     "holds no steps to follow; make a plan with 'deft plan' or a run with 'deft sim'");
+  require_steps(motion, names.run);
   if (scene.names_q() != motion.names_q || scene.names_u() != motion.names_u)
     throw InputError({names.scene, 0, 0},
                      fmt::format("is not the scene of {}: the coordinates or commands have other names", names.run));

@@ -33,6 +33,9 @@ struct TrackedTask {
 /// What messages call a task's parts: the file of its scene, and the folder or file of its run.
 struct TaskNames { std::string scene, run; };
 
+/// @throws InputError naming `run` where the motion has no steps to follow.
+void require_steps(const dynamics::Trajectory& motion, const std::string& run);
+
 /// The commands of a recorded motion as a task in `scene`.
 /// @throws InputError where the motion has no steps, is not one of this scene, or cannot be followed in this way.
 TrackedTask make_task(scene::Scene scene, const dynamics::Trajectory& motion, const TrackedRunOptions& options,

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/energy_step.hpp"
 
 namespace deft::plant {
 namespace {

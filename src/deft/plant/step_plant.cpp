@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/energy_terms.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/plant/plant_parts.hpp"

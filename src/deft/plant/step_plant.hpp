@@ -10,9 +10,9 @@ namespace deft::plant {
 /// A plant that takes inner steps of one of deft's models on a copy of the scene: exact contact (κ = ∞), the same
 /// friction, limits, wrenches.
 ///
-/// - quasidynamic: δ* = argmin ½δᵀQδ + bᵀδ with Q_u = γ M_u/h', γ = 1/h or what step.object_damping states, h the
-/// scene's
-///   step, h' the inner one. Objects obey D v = f with D = M/h whatever h' is; with h' = h it is the scene's own step.
+/// - quasidynamic: δ* = argmin ½δᵀQδ + bᵀδ with Q_u = γ M_u/h', γ = 1/h or what step.object_damping states, h the step
+///   of the scene, h' the inner one. Objects obey D v = f with D = M/h whatever h' is; with h' = h it is the scene's
+///   own step.
 /// - convex-second-order, stewart-trinkle: M(v⁺ − v) = h'(τ − C v) + Jᵀf, τ the springs with damping D (PlantOptions),
 ///   gravity, wrenches and −γ M_u v⁺ on objects, all at the end of the step.
 ///

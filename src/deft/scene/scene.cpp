@@ -32,6 +32,7 @@ struct Scene::World {
 struct Scene::Impl {
   std::shared_ptr<const World> world;
   SceneSettings settings;
+  std::optional<ConfigurationSpec> start;  // none: the defaults
   Eigen::VectorXd q_initial, v_initial;
 
   std::vector<Robot> robots;
@@ -399,6 +400,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   if (!w.spec.initial.empty()) {
     const ConfigurationSpec* initial = find_configuration(w.spec, w.spec.initial, diagnostics);
     if (initial) {
+      s.start = *initial;
       s.q_initial = make_configuration(*initial, model, w.q_default, diagnostics);
       s.v_initial = make_velocity(*initial, model, diagnostics);
     }
@@ -420,7 +422,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
 }
 
 Scene Scene::with(SceneSettings settings) const {
-  return resolved(std::move(settings), impl_->q_initial, impl_->v_initial);
+  return resolved(std::move(settings), impl_->start, impl_->q_initial, impl_->v_initial);
 }
 
 Scene Scene::starting_at(const ConfigurationSpec& start) const {
@@ -428,14 +430,16 @@ Scene Scene::starting_at(const ConfigurationSpec& start) const {
   const Eigen::VectorXd q = make_configuration(start, model(), impl_->world->q_default, diagnostics);
   const Eigen::VectorXd v = make_velocity(start, model(), diagnostics);
   diagnostics.throw_if_errors();
-  return resolved(impl_->settings, q, v);
+  return resolved(impl_->settings, start, q, v);
 }
 
-Scene Scene::resolved(SceneSettings settings, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
-  Diagnostics diagnostics;  // what it warns of was said when the world was built
+Scene Scene::resolved(SceneSettings settings, const std::optional<ConfigurationSpec>& start, const Eigen::VectorXd& q,
+                      const Eigen::VectorXd& v) const {
+  Diagnostics diagnostics;
   const auto impl = std::make_shared<Impl>();
   impl->world = impl_->world;
   impl->settings = std::move(settings);
+  impl->start = start;
   impl->q_initial = q;
   impl->v_initial = v;
   impl->resolve_actors(diagnostics);
@@ -447,7 +451,21 @@ Scene Scene::resolved(SceneSettings settings, const Eigen::VectorXd& q, const Ei
 
 const WorldSpec& Scene::spec() const { return impl_->world->spec; }
 const SceneSettings& Scene::settings() const { return impl_->settings; }
-SceneSpec Scene::description() const { return {spec(), settings()}; }
+const ConfigurationSpec* Scene::start() const { return impl_->start ? &*impl_->start : nullptr; }
+SceneSpec Scene::description() const {
+  SceneSpec spec{this->spec(), settings()};
+  spec.initial.clear();
+  if (!impl_->start) return spec;
+  const ConfigurationSpec& start = *impl_->start;
+  spec.initial = start.name;
+  const auto found = std::find_if(spec.configurations.begin(), spec.configurations.end(),
+                                  [&](const ConfigurationSpec& other) { return other.name == start.name; });
+  if (found != spec.configurations.end())
+    *found = start;
+  else
+    spec.configurations.push_back(start);
+  return spec;
+}
 const multibody::Model& Scene::model() const { return *impl_->world->model; }
 const collision::CollisionWorld& Scene::collision_world() const { return *impl_->world->collision_world; }
 int Scene::nq() const { return model().nq(); }

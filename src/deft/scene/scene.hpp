@@ -91,7 +91,7 @@ class Scene {
   /// Builds and checks. Every problem goes to `diagnostics`. @throws InputError with all of them if there is any error.
   static Scene build(SceneSpec spec, Diagnostics& diagnostics);
 
-  /// The same world with other settings; what building it warned of is not said again.
+  /// The same world with other settings. Warnings are dropped: most repeat what was said when the world was built.
   /// @throws InputError for what the world and the settings do not allow each other, as `build` does.
   Scene with(SceneSettings settings) const;
   /// The same with some of the settings changed: `change` is called with a copy of them.
@@ -108,7 +108,9 @@ class Scene {
 
   const WorldSpec& spec() const;          // the world as it was stated
   const SceneSettings& settings() const;  // of what is done with it
-  /// What Scene::build takes: the world as it was stated, with the settings of this scene.
+  /// What the scene starts from: a configuration of the file, or what starting_at was given; null: the defaults.
+  const ConfigurationSpec* start() const;
+  /// What Scene::build takes: the world as it was stated, with the settings and the start of this scene.
   SceneSpec description() const;
   const multibody::Model& model() const;                     // kinematics and inertia of all bodies
   const collision::CollisionWorld& collision_world() const;  // all collision geometries
@@ -163,7 +165,8 @@ class Scene {
   struct World;
   struct Impl;
   explicit Scene(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  Scene resolved(SceneSettings settings, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+  Scene resolved(SceneSettings settings, const std::optional<ConfigurationSpec>& start, const Eigen::VectorXd& q,
+                 const Eigen::VectorXd& v) const;
 
   std::shared_ptr<const Impl> impl_;
 };

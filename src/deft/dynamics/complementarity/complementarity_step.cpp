@@ -77,8 +77,6 @@ void require_coulomb_settings(const scene::Scene& scene) {
 
 ComplementaritySolve::ComplementaritySolve(const scene::Scene& scene)
     : scene_(&scene),
-      assembler_(scene),
-      state_(scene.make_state()),
       refines_(scene.settings().step.model == scene::ModelKind::kLimitSurface),
       solver_({.tolerance = refines_ ? solvers::lcp::ComplementaritySettings{}.tolerance : kTolerance,
                .check_uniqueness = scene.settings().step.uniqueness_check}) {
@@ -88,25 +86,13 @@ ComplementaritySolve::ComplementaritySolve(const scene::Scene& scene)
 void ComplementaritySolve::forget() {
   solver_.forget();
   least_norm_.forget();
-  has_contacts_ = false;
-}
-
-void ComplementaritySolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
-  const scene::StepSettings& settings = scene_->settings().step;
-  if (!has_contacts_ || state_.q != q) {
-    has_contacts_ = false;
-    scene_->update(q, state_);
-    scene_->find_contacts(settings.contact_margin, state_);
-    has_contacts_ = true;
-  }
-  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
 }
 
 void ComplementaritySolve::make_program(const Eigen::VectorXd* prescribed, StepResult& result) const {
   solvers::contact::ContactProgram& program = result.program;
   make_contact_program(*scene_, result.problem, program);
   program.model = solvers::contact::FrictionModel::kPyramid;  // in a plane cones are pyramids
-  set_joint_limits(*scene_, state_.q, program);
+  set_joint_limits(*scene_, q_, program);
   if (prescribed == nullptr) return;
   if (program.lower.size() == 0) {
     program.lower.setConstant(program.nv, -kInfinity);
@@ -118,7 +104,8 @@ void ComplementaritySolve::make_program(const Eigen::VectorXd* prescribed, StepR
   }
 }
 
-double ComplementaritySolve::solve(const Eigen::VectorXd* prescribed, StepResult& result) {
+double ComplementaritySolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd* prescribed, StepResult& result) {
+  q_ = q;
   result.iterations = 0;
   result.solve_us = 0;
   double certifying_us = 0;
@@ -170,6 +157,7 @@ double ComplementaritySolve::evaluate(StepResult& result) {
   ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
   detail.uniqueness = solvers::lcp::Uniqueness::kUnknown;
   detail.alternative_delta.resize(0);
+  detail.balance = detail.bound = 0;
   result.offending_contacts.clear();
   result.offending_limits.clear();
   result.certificate = {};

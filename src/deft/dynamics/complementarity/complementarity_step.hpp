@@ -3,12 +3,12 @@
 // its solution, what is known about other solutions, and the certificate.
 
 #include <string>
+#include <utility>
 
-#include "deft/contact/assemble.hpp"
 #include "deft/dynamics/complementarity/coulomb_rows.hpp"
 #include "deft/dynamics/complementarity/force_response.hpp"
 #include "deft/dynamics/complementarity/force_uniqueness.hpp"
-#include "deft/dynamics/step_model.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/solvers/contact/force_choice/least_norm.hpp"
 
 namespace deft::dynamics {
@@ -30,25 +30,17 @@ class ComplementaritySolve {
   /// Settings of the solver; at first the scene's `step.uniqueness`.
   solvers::lcp::ComplementaritySettings& settings() { return solver_.settings(); }
 
-  /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q, b.
-  void find_contacts(const Eigen::VectorXd& q, StepResult& result);
-
   /// Solves the step whose energy is in result.problem; fills everything of `result` but q_next, v_next, energy and
   /// step_us. With `prescribed`, the robots' joints move by it whatever the forces. The certificate is the larger of
   /// two: that of the complementarity problem, and that of the contact problem (before anything was eliminated) at this
   /// motion, with De Saxcé corrections of its pyramids (StepResult::de_saxce), so that both state the same law. Status
-  /// NotUnique with `second_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a step
-  /// that fails moves nothing. @param prescribed  displacements of the robots' joints, size nu; null: springs.
+  /// NotUnique with `alternative_delta` only if `step.uniqueness: check` found one; Infeasible only with a proof; a
+  /// step that fails moves nothing. @param q  where the step starts, size nq.  @param prescribed  displacements of the
+  /// robots' joints, size nu; null: springs.
   /// @returns the time that certifying took [µs], which is no part of a step.
-  double solve(const Eigen::VectorXd* prescribed, StepResult& result);
+  double solve(const Eigen::VectorXd& q, const Eigen::VectorXd* prescribed, StepResult& result);
 
-  void forget();                                 // warm starts, kinematics and contacts
-  scene::SceneState& state() { return state_; }  // kinematics and contacts where the step starts
-  /// The same for callers that may change it: the next step computes it again.
-  scene::SceneState& lend_state() {
-    has_contacts_ = false;
-    return state_;
-  }
+  void forget();  // warm starts
 
  private:
   void make_program(const Eigen::VectorXd* prescribed, StepResult& result) const;
@@ -62,9 +54,7 @@ class ComplementaritySolve {
   void find_offenders(const solvers::lcp::ComplementaritySolution& found, StepResult& result);
 
   const scene::Scene* scene_;
-  contact::Assembler assembler_;
-  scene::SceneState state_;
-  bool has_contacts_ = false;
+  Eigen::VectorXd q_;  // where the step at hand starts
   ForceResponse response_;
   CoulombRows rows_;
   bool refines_;  // the model refines what the solver finds, which must therefore be accurate
@@ -73,6 +63,25 @@ class ComplementaritySolve {
   solvers::contact::LeastNorm least_norm_;
   solvers::contact::Certifier certifier_;
   ForceUniqueness force_uniqueness_;
+};
+
+/// What the models of exact Coulomb friction are besides their energy, where they start from one. One object per
+/// thread: it keeps scratch and the last basis for warm starts.
+class ComplementarityStep : public EnergyStep {
+ public:
+  double kappa() const final { return kInfinity; }
+  void set_kappa(double kappa) final { require_exact(scene(), kappa); }
+
+ protected:
+  /// @throws InputError as EnergyStep and ComplementaritySolve.
+  ComplementarityStep(const scene::Scene& scene, Order order, EnergyLayout layout, Eigen::VectorXd damping)
+      : EnergyStep(scene, order, std::move(layout), std::move(damping)), solve_(scene) {}
+  double solve(const State& start, const Eigen::VectorXd&, StepResult& result) override {
+    return solve_.solve(start.q, nullptr, result);
+  }
+  void forget() final { solve_.forget(); }
+
+  ComplementaritySolve solve_;
 };
 
 /// One line that names the contacts and limits that leave a step without a solution, or with several, and by how much

@@ -8,7 +8,7 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/complementarity/mode_polish.hpp"
-#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/math/row_products.hpp"
 #include "deft/scene/motion_plane.hpp"
 
@@ -35,7 +35,12 @@ constexpr double kBalanced = 1e-11;  // error above which the motion is improved
 }  // namespace
 
 PlanarLimitSurface::PlanarLimitSurface(const scene::Scene& scene)
-    : scene_(&scene), h_(required_step_length(scene)), assembler_(scene), solve_(scene), on_way_(scene.make_state()) {
+    : scene_(&scene),
+      h_(required_step_length(scene)),
+      assembler_(scene),
+      solve_(scene),
+      state_(scene.make_state()),
+      on_way_(scene.make_state()) {
   check_scene();
   lay_out();
   solve_.settings().check_uniqueness = false;
@@ -93,7 +98,7 @@ void PlanarLimitSurface::reset() {
 /// Every pair at the start, the near ones marked.
 void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   const scene::StepSettings& settings = scene_->settings().step;
-  scene::SceneState& state = solve_.lend_state();
+  scene::SceneState& state = state_;
   scene_->update(q, state);
   scene_->find_planar_contacts(kInfinity, state);
   assembler_.assemble(state, {.midpoint_forces = settings.midpoint_forces}, all_);
@@ -150,7 +155,7 @@ void PlanarLimitSurface::make_problem(Part least, contact::ContactProblem& probl
 void PlanarLimitSurface::solve_included(StepResult& result) {
   make_problem(kIncluded, result.problem);
   const bool perfect = scene_->settings().step.gain == 0;
-  certifying_us_ += solve_.solve(perfect ? &drift_ : nullptr, result);
+  certifying_us_ += solve_.solve(state_.q, perfect ? &drift_ : nullptr, result);
   if (!perfect) improve(result);
   iterations_ += result.iterations;
   solve_us_ += result.solve_us;
@@ -167,7 +172,7 @@ void PlanarLimitSurface::improve(StepResult& result) {
   // A solution that misses the solver's own tolerance may still be accurate enough to be certified.
   const double tolerance = std::exchange(solve_.settings().tolerance, kEnough);
   make_problem(kIncluded, searched_.problem);
-  certifying_us_ += solve_.solve(nullptr, searched_);
+  certifying_us_ += solve_.solve(state_.q, nullptr, searched_);
   solve_.settings().tolerance = tolerance;
   if (solvers::usable(searched_.status)) {
     if (!take_modes(searched_.solution, result)) result = searched_;
@@ -178,7 +183,7 @@ void PlanarLimitSurface::improve(StepResult& result) {
     admittance_ = softer * admittance;
     make_problem(kIncluded, searched_.problem);
     admittance_ = admittance;
-    certifying_us_ += solve_.solve(nullptr, searched_);
+    certifying_us_ += solve_.solve(state_.q, nullptr, searched_);
     if (solvers::usable(searched_.status) && take_modes(searched_.solution, result)) return;
   }
 }
@@ -349,10 +354,9 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
 /// beside that.
 void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
-  search_->lend_state().q = solve_.state().q;  // joint limits
   make_problem(kNear, searched_.problem);
   search_->forget();
-  search_->solve(scene_->settings().step.gain == 0 ? &drift_ : nullptr, searched_);
+  search_->solve(state_.q, scene_->settings().step.gain == 0 ? &drift_ : nullptr, searched_);
   if (!solvers::usable(searched_.status)) return;
   ComplementarityDetail& detail = result.detail_of<ComplementarityDetail>();
   const ComplementarityDetail& searched = searched_.detail_of<ComplementarityDetail>();

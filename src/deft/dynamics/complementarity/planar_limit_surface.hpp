@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "deft/contact/assemble.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/complementarity/limit_surface_balance.hpp"
 #include "deft/dynamics/complementarity/support_friction.hpp"
@@ -77,6 +78,7 @@ class PlanarLimitSurface final : public StepModel {
   double h_;
   contact::Assembler assembler_;
   ComplementaritySolve solve_;
+  scene::SceneState state_;                       // where the step starts
   std::unique_ptr<ComplementaritySolve> search_;  // of all near contacts, for a second motion
   StepResult searched_, improved_;                // scratch
   solvers::contact::Certifier certifier_;

@@ -7,7 +7,6 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
-#include "deft/math/block_parts.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -16,64 +15,10 @@ constexpr int kMostSolves = 100;               // solves of Coulomb's fixed poin
 constexpr double kCorrectionAccuracy = 1e-11;  // of the largest gap that sliding would open
 constexpr double kCorrectionFloor_m = 1e-15;
 
-void check_vector(const char* what, const Eigen::VectorXd& v, int expected) {
-  if (v.size() != expected)
-    throw std::invalid_argument(fmt::format("{} has {} entries, the scene needs {}", what, v.size(), expected));
-  if (!v.allFinite()) throw std::invalid_argument(fmt::format("{} has an entry that is not finite", what));
-}
-
 }  // namespace
 
-double required_step_length(const scene::Scene& scene) {
-  const auto& h = scene.settings().step.h;
-  if (!h)
-    throw InputError({scene.spec().file, 0, 0},
-                     "step.h is missing: stepping needs a step length in seconds (step: {h: 0.1}, or --h 0.1)");
-  return *h;
-}
-
-void check_start(const scene::Scene& scene, const State& start, const Eigen::VectorXd& u) {
-  check_vector("q", start.q, scene.nq());
-  if (start.v.size() > 0) check_vector("v", start.v, scene.nv());
-  check_vector("u", u, scene.nu());
-}
-
-Eigen::VectorXd joint_damping(const scene::Scene& scene) {
-  const scene::JointValues& values = scene.settings().step.joint_damping;
-  Eigen::VectorXd damping = Eigen::VectorXd::Constant(scene.nu(), values.all.value_or(0.0));
-  const std::vector<std::string> names = scene.names_u();
-  if (!values.list.empty()) {
-    if (static_cast<int>(values.list.size()) != scene.nu()) {
-      throw InputError(values.where,
-                       fmt::format("step.joint_damping: {} values expected (one per robot joint), the list has {}",
-                                   scene.nu(), values.list.size()));
-    }
-    damping = Eigen::Map<const Eigen::VectorXd>(values.list.data(), scene.nu());
-  }
-  for (const auto& [name, value] : values.by_name) {
-    bool found = false;
-    for (int i = 0; i < scene.nu(); ++i) {
-      if (names[i] != name && !names[i].ends_with("/" + name)) continue;
-      damping(i) = value;
-      found = true;
-    }
-    if (!found)
-      throw InputError(values.where, fmt::format("step.joint_damping: there is no robot joint '{}'{}", name,
-                                                 did_you_mean(name, names)));
-  }
-  return damping;
-}
-
-double quadratic_energy(const solvers::contact::ContactProgram& program, const Eigen::VectorXd& delta) {
-  return 0.5 * quadratic_form(program.Q, delta) + program.b.dot(delta);
-}
-
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
-    : scene_(&scene),
-      kappa_(scene.settings().step.kappa),
-      assembler_(scene),
-      effort_limits_(scene),
-      state_(scene.make_state()) {
+    : scene_(&scene), kappa_(scene.settings().step.kappa), effort_limits_(scene) {
   solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
   if (!coulomb()) return;
   const auto refuse = [&](const std::string& why) {
@@ -96,7 +41,6 @@ void ConvexSolve::forget() {
   solver_.forget();
   least_norm_.forget();
   effort_limits_.forget();
-  has_contacts_ = false;
 }
 
 void ConvexSolve::set_kappa(double kappa) {
@@ -106,22 +50,11 @@ void ConvexSolve::set_kappa(double kappa) {
   kappa_ = kappa;
 }
 
-void ConvexSolve::find_contacts(const Eigen::VectorXd& q, StepResult& result) {
-  const scene::StepSettings& settings = scene_->settings().step;
-  if (!has_contacts_ || state_.q != q) {
-    has_contacts_ = false;
-    scene_->update(q, state_);
-    scene_->find_contacts(settings.contact_margin, state_);
-    has_contacts_ = true;
-  }
-  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, result.problem);
-}
-
 void ConvexSolve::make_program(StepResult& result) const {
   make_contact_program(*scene_, result.problem, result.program);
   result.program.kappa = kappa_;
   for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.program.contacts[i].gap += result.de_saxce[i];
-  set_joint_limits(*scene_, state_.q, result.program);
+  set_joint_limits(*scene_, q_, result.program);
 }
 
 // Under `forces: any` the corners of flat patches carry the forces of the redundant contacts between them.
@@ -147,11 +80,11 @@ void ConvexSolve::solve_with_effort_limits(const Eigen::VectorXd& u, StepResult&
   const bool smoothed = std::isfinite(result.program.kappa);
   for (int round = 0; round <= 2 * effort_limits_.count(); ++round) {
     make_program(result);
-    effort_limits_.extend(state_.q, u, result.program);
+    effort_limits_.extend(q_, u, result.program);
     solve_program(result);
     if (smoothed || !solvers::usable(result.status)) return;
-    if (!effort_limits_.add_overloaded(state_.q, u, result.solution.delta)) {
-      effort_limits_.drop_unused(state_.q, u, result.solution.delta);
+    if (!effort_limits_.add_overloaded(q_, u, result.solution.delta)) {
+      effort_limits_.drop_unused(q_, u, result.solution.delta);
       return;
     }
   }
@@ -212,7 +145,8 @@ void ConvexSolve::certify(StepResult& result) {
   result.status = solvers::contact::confirmed(result.status, result.certificate);
 }
 
-double ConvexSolve::solve(const Eigen::VectorXd& u, StepResult& result) {
+double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) {
+  q_ = q;
   result.iterations = 0;
   result.solve_us = 0;
   result.de_saxce.clear();

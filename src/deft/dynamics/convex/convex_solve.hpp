@@ -3,11 +3,12 @@
 // its certificate.
 
 #include <memory>
+#include <utility>
 
-#include "deft/contact/assemble.hpp"
 #include "deft/contact/redundant_contacts.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
@@ -15,49 +16,31 @@
 
 namespace deft::dynamics {
 
-/// @returns step.h. @throws InputError if the scene has none.
-double required_step_length(const scene::Scene& scene);
-
-/// Checks the start of a step. @throws std::invalid_argument on wrong sizes or entries that are not finite.
-void check_start(const scene::Scene& scene, const State& start, const Eigen::VectorXd& u);
-
-/// One value of `step.joint_damping` per command [N s/m, N·m·s/rad]: a number for all, a list over the joints of all
-/// robots, or a map by "joint" or "robot/joint". @throws InputError for wrong lengths and names.
-Eigen::VectorXd joint_damping(const scene::Scene& scene);
-
-/// Contacts, program, solution, certificate. One object per thread: it keeps scratch and the last solution for warm
+/// Program, solution, certificate. One object per thread: it keeps scratch and the last solution for warm
 /// starts.
 class ConvexSolve {
  public:
   /// @throws InputError for settings that friction_law: coulomb excludes: finite kappa, compliance.
   explicit ConvexSolve(const scene::Scene& scene);
 
-  /// Kinematics and contacts at q, kept from the last step if that began there too; fills result.problem but for Q and
-  /// b.
-  void find_contacts(const Eigen::VectorXd& q, StepResult& result);
   /// Minimises ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs under `step.effort_limits`; fills
   /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
   /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are raised by the De
   /// Saxcé corrections, the gaps that its own solution opens by sliding, found as a fixed point (G. De Saxcé, Z.-Q.
   /// Feng, Math. Comput. Modelling 28 (1998)); the certificate is then that of Coulomb's law, and IterationLimit means
   /// that no solution was found. With `forces: least_norm` the multipliers are those of least norm.
-  /// @param u  joint targets, size nu.  @returns the time that certifying took [µs], which is no part of a step.
-  double solve(const Eigen::VectorXd& u, StepResult& result);
+  /// @param q  where the step starts, size nq.  @param u  joint targets, size nu.  @returns the time that certifying
+  /// took [µs], which is no part of a step.
+  double solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result);
 
   /// StepModel::differentiate of a convex model.
   DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                                  const DerivativeOptions& options, StepDerivative& out);
 
-  void forget();                           // warm starts, kinematics and contacts
+  void forget();                           // warm starts
   double kappa() const { return kappa_; }  // weight of the barrier [1/J], infinity: exact
   /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
   void set_kappa(double kappa);
-  scene::SceneState& state() { return state_; }  // kinematics and contacts where the step starts
-  /// The same for callers that may change it: the next step computes it again.
-  scene::SceneState& lend_state() {
-    has_contacts_ = false;
-    return state_;
-  }
 
  private:
   void find_redundant(const StepResult& result);
@@ -74,12 +57,10 @@ class ConvexSolve {
 
   const scene::Scene* scene_;
   double kappa_;
-  contact::Assembler assembler_;
   contact::RedundantContacts redundant_;
   std::vector<char> is_redundant_;  // per contact of the step, for solver_settings_
   EffortLimits effort_limits_;
-  scene::SceneState state_;
-  bool has_contacts_ = false;  // state_ holds the kinematics and contacts of its q
+  Eigen::VectorXd q_;  // where the step at hand starts
   AndersonIteration iteration_;
   solvers::contact::ContactSolver solver_;
   solvers::contact::LeastNorm least_norm_;
@@ -88,7 +69,29 @@ class ConvexSolve {
   std::unique_ptr<StepDifferentiator> differentiator_;  // made by the first derivative
 };
 
-/// ½δᵀQδ + bᵀδ [J].
-double quadratic_energy(const solvers::contact::ContactProgram& program, const Eigen::VectorXd& delta);
+/// What both convex models are besides their energy. One object per thread: it keeps scratch and the last solution for
+/// warm starts.
+class ConvexEnergyStep : public EnergyStep {
+ public:
+  double kappa() const final { return solve_.kappa(); }
+  void set_kappa(double kappa) final { solve_.set_kappa(kappa); }
+  DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
+                                 const DerivativeOptions& options, StepDerivative& out) final {
+    return solve_.differentiate(start, u, result, options, out);
+  }
+
+ protected:
+  /// @throws InputError as EnergyStep, ConvexSolve and joint_damping.
+  ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
+      : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene) {}
+  double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override {
+    return solve_.solve(start.q, u, result);
+  }
+  void forget() final { solve_.forget(); }
+  const Eigen::VectorXd& motion_of_energy(const StepResult& result) const final { return result.solution.delta; }
+
+ private:
+  ConvexSolve solve_;
+};
 
 }  // namespace deft::dynamics

@@ -72,7 +72,7 @@ MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const
   const double T = object.damping ? 1 / *object.damping : h;
   MassRule rule{.factor = h / T};
   const auto& s = scene.settings().step.unactuated_mass_scale;
-  if (!s || *s == 0) return rule;
+  if (!s) return rule;
   double softest = kInfinity;
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
@@ -212,7 +212,7 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
   scene.model().mass_matrix(at.state.kinematics, M);
   // Inertia: M/h², unless the mass rule cancels h.
   const auto& s = scene.settings().step.unactuated_mass_scale;
-  const bool cancels = s && *s != 0 && scene.nu() > 0;
+  const bool cancels = s && scene.nu() > 0;
   if (at.second_order()) {
     rate = M * (-2 / std::pow(at.h, 3) * at.delta + at.v / (at.h * at.h));
     for (const scene::Object& object : scene.objects())
@@ -258,7 +258,7 @@ VectorXd energy_mass_rate(const EnergyPoint& at, int index) {
   if (object.frozen) return rate;
   const multibody::Model& model = at.scene.model();
   const auto& s = at.scene.settings().step.unactuated_mass_scale;
-  const bool cancels = s && *s != 0 && at.scene.nu() > 0;
+  const bool cancels = s && at.scene.nu() > 0;
   // Weight and inertia grow in proportion; external wrenches do not.
   VectorXd weight, force;
   model.gravity_force(at.state.kinematics, at.scene.spec().gravity_W, weight);

@@ -87,8 +87,7 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
   // Without a velocity in the result the model is of first order.
   if (result.v_next.size() == 0) start_.v.resize(0);
   if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
-  const auto& s = scene_->settings().step.unactuated_mass_scale;
-  objects_stay_ = s && *s == 0 && result.v_next.size() == 0;
+  objects_stay_ = !scene_->settings().step.objects_move && result.v_next.size() == 0;
   is_smoothed_ = false;
   state_ = state != nullptr && state->q == start.q ? state : nullptr;
   own_state_.q.resize(0);

@@ -8,7 +8,7 @@
 
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
-#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/energy_terms.hpp"
 
 namespace deft::dynamics {

@@ -31,6 +31,16 @@ WordedFlag<Flag> worded(Flag& field) {
 }
 constexpr std::array<std::string_view, 2> kUniquenessWords{"off", "check"};
 
+/// `unactuated_mass_scale`: in files 0 says that objects do not move.
+template <typename Settings>
+struct MassScale {
+  Settings& settings;
+};
+template <typename Settings>
+MassScale<Settings> mass_scale(Settings& settings) {
+  return {settings};
+}
+
 /// The one list: visit(info, field) for each setting of StepSettings `s`, const or not. One table is clearer than
 /// parts.
 constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
@@ -58,7 +68,7 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"unactuated_mass_scale", "1",
                     "scales the objects' mass in the step; null = true mass, 0 = objects do not move (model convex)",
                     kNotNegative},
-        s.unactuated_mass_scale);
+        mass_scale(s));
   visit(SettingInfo{"joint_limits", "", "joint limits are constraints"}, s.joint_limits);
   visit(SettingInfo{"effort_limits", "", "the springs of the robots saturate at the joints' effort limits"},
         s.effort_limits);
@@ -98,8 +108,8 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
         s.relinearize);
 };
 
-/// As other sections, but null means infinity for kappa, and keeps the default elsewhere; optional numbers take the
-/// "nan" of published files for none; whole numbers are even.
+/// As other sections, but null means infinity for kappa, and keeps the default elsewhere; unactuated_mass_scale takes
+/// the "nan" of published files for none; whole numbers are even.
 struct ReadStepSetting : setting_list::ReadSetting {
   using ReadSetting::ReadSetting;
   using ReadSetting::operator();
@@ -116,9 +126,20 @@ struct ReadStepSetting : setting_list::ReadSetting {
     const YamlEntry* entry = node.find_entry(info.name);
     if (entry == nullptr) return;
     field.reset();
+    if (!entry->value.is_null()) field = read.number(entry->value, label(info), info.range);
+  }
+  void operator()(const SettingInfo& info, const MassScale<StepSettings>& field) const {
+    const YamlEntry* entry = node.find_entry(info.name);
+    if (entry == nullptr) return;
+    StepSettings& settings = field.settings;
+    settings.unactuated_mass_scale.reset();
+    settings.objects_move = true;
     const bool nan = entry->value.is_scalar() && std::isnan(parse_number(entry->value.text).value_or(0));
-    if (entry->value.is_null() || (nan && info.name == "unactuated_mass_scale")) return;
-    field = read.number(entry->value, label(info), info.range);
+    if (entry->value.is_null() || nan) return;
+    settings.unactuated_mass_scale = read.number(entry->value, label(info), info.range);
+    if (settings.unactuated_mass_scale != 0.0) return;
+    settings.unactuated_mass_scale.reset();
+    settings.objects_move = false;
   }
   void operator()(const SettingInfo& info, int& field) const {
     const YamlNode* value = node.find(info.name);
@@ -142,6 +163,9 @@ struct ReadStepSetting : setting_list::ReadSetting {
 
 YamlNode value_of(double field) { return make_number(field); }
 YamlNode value_of(const std::optional<double>& field) { return field ? make_number(*field) : YamlNode{}; }
+YamlNode value_of(const MassScale<const StepSettings>& field) {
+  return field.settings.objects_move ? value_of(field.settings.unactuated_mass_scale) : make_number(0);
+}
 YamlNode value_of(int field) { return make_scalar(std::to_string(field)); }
 YamlNode value_of(bool field) { return make_scalar(field ? "true" : "false"); }
 template <Word Enum>
@@ -167,6 +191,10 @@ std::string valid_of(const SettingInfo& info, const T& field) {
   return setting_list::range_of(info, field);
 }
 std::string valid_of(const SettingInfo& info, const std::optional<double>&) { return std::string(info.range.text); }
+template <typename Settings>
+std::string valid_of(const SettingInfo& info, const MassScale<Settings>&) {
+  return std::string(info.range.text);
+}
 template <typename Flag>
 std::string valid_of(const SettingInfo&, const WordedFlag<Flag>&) {
   return fmt::format("{}", fmt::join(kUniquenessWords, ", "));

@@ -112,16 +112,14 @@ void require_within_limits(const scene::Scene& scene, const Hand& hand) {
   for (int u = 0; u < scene.nu(); ++u) {
     if (hand.home(u) >= hand.lower(u) - kRounding && hand.home(u) <= hand.upper(u) + kRounding) continue;
     const multibody::VelocityInfo& joint = scene.model().velocities()[scene.actuated()[u]];
-    const std::string model = joint.name.substr(0, joint.name.find('/')), &start = scene.spec().initial;
+    const std::string model = joint.name.substr(0, joint.name.find('/'));
+    const scene::ConfigurationSpec* start = scene.start();
     SourceLocation where{scene.spec().file, 0, 0};
-    for (const scene::ConfigurationSpec& configuration : scene.spec().configurations) {
-      const auto values = configuration.models.find(model);
-      if (configuration.name == start && values != configuration.models.end()) where = values->second.where;
-    }
+    if (start != nullptr && start->models.contains(model)) where = start->models.at(model).where;
     throw InputError(
         where,
         fmt::format("{}.{}.{}: must be within the limits of the joint, {} to {} {}, for planning; got {}",
-                    start.empty() ? "default configuration" : "configurations." + start, model,
+                    start == nullptr ? "default configuration" : "configurations." + start->name, model,
                     joint.name.substr(model.size() + 1), hand.lower(u), hand.upper(u), joint.unit, hand.home(u)));
   }
 }

@@ -102,7 +102,7 @@ Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_ang
       throw InputError(target.where, fmt::format("goal {}: '{}' is not an object; a goal can name: {}",
                                                  spec.target.name, name, valid));
     }
-    if (object->frozen || scene.settings().step.unactuated_mass_scale == 0.0)
+    if (object->frozen || !scene.settings().step.objects_move)
       throw InputError(target.where,
                        fmt::format("goal {}: '{}' cannot move: it is frozen, or step.unactuated_mass_scale is 0",
                                    spec.target.name, name));

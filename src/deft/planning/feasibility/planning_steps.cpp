@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "deft/dynamics/convex/convex_solve.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 

@@ -102,7 +102,7 @@ BaselineSampler::BaselineSampler(const scene::Scene& scene, const Hand& hand, co
   if (sampler == scene::Sampler::kAllegroClosing) place_palm();
   proximity_ = nullptr;
   if (sampler != scene::Sampler::kAllegroClosing) return;
-  frozen_.emplace(scene.with([](scene::SceneSettings& settings) { settings.step.unactuated_mass_scale = 0; }));
+  frozen_.emplace(scene.with([](scene::SceneSettings& settings) { settings.step.objects_move = false; }));
   steps_ = std::make_unique<PlanningSteps>(*frozen_, deadline);
 }
 

@@ -51,9 +51,12 @@ struct StepSettings {
   FrictionLaw friction_law = FrictionLaw::kAssociated;  // of sliding contacts
   double kappa = kInfinity;                             // [1/J] > 0, weight of the log barrier; infinity: exact contact
   double contact_margin = 0.025;                // [m] ≥ 0, gap below which a pair is a candidate; infinity: every pair
-  std::optional<double> unactuated_mass_scale;  // s ≥ 0 [-]; none = true mass; 0 = objects do not move
-  bool joint_limits = true;                     // joint limits are constraints
-  bool effort_limits = false;                   // springs of the robots saturate at the joints' effort limits
+  std::optional<double> unactuated_mass_scale;  // s > 0 [-] of the rule of convex_step; none = true mass
+  /// Model convex; false: steps are solved with the objects' true mass, but the objects stay where they are. Files say
+  /// it by unactuated_mass_scale: 0.
+  bool objects_move = true;
+  bool joint_limits = true;            // joint limits are constraints
+  bool effort_limits = false;          // springs of the robots saturate at the joints' effort limits
   bool robot_gravity = false;          // gravity acts on robots too; otherwise they compensate their own weight
   JointValues joint_damping;           // [N·s/m, N·m·s/rad] ≥ 0; empty = 0
   JointValues object_damping;          // γ ≥ 0 [1/s] of −γ M v on objects; empty: what the model has by itself

@@ -17,6 +17,8 @@ class LcsSearch {
   /// @param any_weight  search even if the proximal term is heavy.
   LcsSearch(const LcsMpcProgram& program, const LcsStages& stages, const BranchAndBoundSettings& settings,
             bool any_weight);
+  LcsSearch(const LcsSearch&) = delete;  // its divers point to its task
+  LcsSearch& operator=(const LcsSearch&) = delete;
 
   /// Searches until all leaves are closed or a limit of the settings ends it; may be called once.
   /// @param suggestions  inputs [nu × N] to round first.

@@ -1,0 +1,19 @@
+#include "deft/dynamics/contact_finder.hpp"
+
+namespace deft::dynamics {
+
+ContactFinder::ContactFinder(const scene::Scene& scene)
+    : scene_(&scene), assembler_(scene), state_(scene.make_state()) {}
+
+void ContactFinder::find(const Eigen::VectorXd& q, contact::ContactProblem& problem) {
+  const scene::StepSettings& settings = scene_->settings().step;
+  if (!has_contacts_ || state_.q != q) {
+    has_contacts_ = false;
+    scene_->update(q, state_);
+    scene_->find_contacts(settings.contact_margin, state_);
+    has_contacts_ = true;
+  }
+  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces}, problem);
+}
+
+}  // namespace deft::dynamics
