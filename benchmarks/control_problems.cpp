@@ -1,4 +1,5 @@
-// Control problems that several solvers get as files, and the judge of what they answer; for ./run bench contact-mpc.
+// Control problems that several solvers get as files, and the certificate of their answers; for ./run bench
+// contact-mpc.
 //   control_problems write FOLDER [--horizons 5,10,20] [--count 20] [--surfaces 3] [--seed 1]
 //     a disc among flat surfaces, as FOLDER/nNN_sS_KK.json: the three starts of the published note (as far as they lie
 //     between the surfaces), then starts at random that touch a surface within 0.5 s if they coast. Coasting is a

@@ -480,7 +480,7 @@ TEST(QuasistaticLcp, RolloutsEndAtTheFirstStepWithoutSolutionAndSayWhy) {
   EXPECT_EQ(end.status, Status::kInfeasible);
   EXPECT_EQ(motion.num_steps(), 3) << "2, 4 mm, and 6 mm into 5 mm of free space";
   EXPECT_NE(end.reason.find("contacts: "), std::string::npos) << end.reason;
-  EXPECT_TRUE(motion.looks_for_second_motions);
+  EXPECT_TRUE(motion.searches_alternatives);
   ASSERT_EQ(motion.second_delta.size(), 3u);
   EXPECT_TRUE(std::isnan(motion.second_delta[0][0]));
   EXPECT_EQ(motion.steps[0].uniqueness, static_cast<int>(Uniqueness::kUnique));

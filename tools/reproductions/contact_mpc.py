@@ -230,8 +230,8 @@ def cell(value: float | None, form: str = ".2g") -> str:
 
 
 def draw(m: Measured) -> None:
-    steps = [[told, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
-              f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, told), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
+    steps = [[motion, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
+              f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, motion), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
     costs = [[f"({', '.join(f'{v:g}' for v in start)})", N, f"{wanted:.9f}", f"{said['solution']['cost']:.9f}", f"{abs(said['solution']['cost'] / wanted - 1):.0e}",
               said["status"], f"{said['solution']['gap']:.1e}", f"{said['residuals']['absolute']['complementarity']:.0e}", said["solution"]["nodes"], 1e3 * said["time_s"]]
              for ((start, N), wanted), said in zip(COSTS.items(), m.costs.values())]  # fmt: skip

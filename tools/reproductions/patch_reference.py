@@ -252,7 +252,7 @@ def simulate(world: World, start: State, steps: int, wrench=None) -> list[State]
     return found
 
 
-def judge(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0)) -> dict[str, float]:
+def check_step(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0)) -> dict[str, float]:
     """What is wrong with a step that somebody else made, from its velocities ν⁺ = (ω, v) alone; all relative to m g h, the size and g h.
 
     depth: below the plane; pull: −p_n; distance: p_n · gap; outside: of the point, out of the body, times p_n; cone: friction over its bound;

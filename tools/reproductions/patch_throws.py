@@ -1,4 +1,4 @@
-"""Random bodies dropped and thrown on the ground: each run of deft judged step by step by `patch_reference.judge`."""
+"""Random bodies dropped and thrown on the ground: each run of deft checked step by step by `patch_reference.check_step`."""
 
 from __future__ import annotations
 

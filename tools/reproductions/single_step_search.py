@@ -53,7 +53,7 @@ def spread(values: np.ndarray) -> str:
 
 
 def verdict(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
-    """How many times nearer the published search comes, how much more it packs, and what Fig. 11 says."""
+    """How many times nearer the baseline search comes, how much more it packs, and what Fig. 11 says."""
     closest = [ends(variants[name], "closest").mean() for name in ("published", variant)]
     packing = [ends(variants[name], "packing").mean() for name in ("published", variant)]
     nearer = f"{closest[1] / closest[0]:.2g}×"
@@ -128,7 +128,7 @@ def draw(m: Measured) -> None:
     write_page(
         "single_step_search",
         f"""
-# The published search: smoothing, metric, contacts
+# The baseline search: smoothing, metric, contacts
 
 Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of
 quasi-dynamic contact models*, IEEE T-RO 2023: Fig. 9, Fig. 11, Table III. Scenes: `scenes/planning` with
@@ -147,7 +147,7 @@ some node is below a threshold. All trees of a system are measured by the same s
 
 {table(["system", "search", "closest distance [m²]", "packing ratio", "regrasps"], measures)}
 
-How many times nearer the published search comes to the goal than each of the others, and what it packs more:
+How many times nearer the baseline search comes to the goal than each of the others, and what it packs more:
 
 {table(["system", "than global metric", "than no contact sampling", "than no smoothing"], orderings)}
 

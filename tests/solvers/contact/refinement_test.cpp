@@ -14,7 +14,7 @@
 namespace deft::solvers::contact {
 namespace refinement_test {
 
-// Quadruple precision: long double, which the refinement uses, must not judge itself.
+// Quadruple precision: long double, which the refinement uses, must not check itself.
 __extension__ typedef __float128 Real;
 using Vector = std::array<Real, 3>;
 using Matrix = std::array<Vector, 3>;
