@@ -67,7 +67,7 @@ def test_other_bodies_and_starts_are_checked_step_by_step(deft, tmp_path, case):
     )
     assert run.run.summary["status"] == "Completed"
     with np.errstate(all="ignore"):
-        assert max(run.verdict().values()) < 1e-7, run.verdict()
+        assert max(run.violations().values()) < 1e-7, run.violations()
         assert max(run.second_proposition()) < 1e-7
     assert run.height.min() > -1e-8
     energy = [run.state(k).energy(run.world) for k in range(len(run.position))]

@@ -91,12 +91,12 @@ def closed_form(steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def common(name: str, run: PatchRun, reference: list[State], tolerance: float, steps: int) -> list[Check]:
     """What holds of every step of every scene."""
-    verdict = run.verdict()
+    violations = run.violations()
     force, point, torsion = run.second_proposition()
     kinds, states, slip = run.misnamed()
     return [holds(name, "every step solved", "Completed", run.run.summary["status"], run.run.summary["status"] == "Completed"),
             below(name, "penetration [m]", max(0.0, -float(run.height.min())), 1e-8),
-            below(name, "equations and inequalities of the step, from ν⁺ alone, relative", max(verdict.values()), 1e-8),
+            below(name, "equations and inequalities of the step, from ν⁺ alone, relative", max(violations.values()), 1e-8),
             below(name, "forces by eq. (24) against the solver's, relative", force, 1e-8),
             below(name, "point and torsion by eq. (27) against the solver's, relative", max(point, torsion), 1e-8),
             holds(name, "recorded kinds, and stick or slip, against pose and velocities: steps that differ", "0, 0", f"{kinds}, {states}", kinds == states == 0),
@@ -221,8 +221,8 @@ def tilt(run: PatchRun) -> np.ndarray:
 def check_disks(disks: dict[float, PatchRun]) -> list[Check]:
     checks, errors = [], {}
     for h, run in disks.items():
-        verdict = run.verdict()
-        checks += [below("Euler's disk", f"equations and inequalities of the step, h = {h:g} s, relative", max(verdict.values()), 1e-8),
+        violations = run.violations()
+        checks += [below("Euler's disk", f"equations and inequalities of the step, h = {h:g} s, relative", max(violations.values()), 1e-8),
                    below("Euler's disk", f"penetration, h = {h:g} s [m]", max(0.0, -float(run.height.min())), 1e-8)]  # fmt: skip
         energy = np.array([run.state(k).energy(run.world) for k in range(0, len(run.position), 10)])
         checks.append(

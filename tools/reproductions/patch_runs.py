@@ -159,7 +159,7 @@ class PatchRun:
             linear, angular = linear + share * w.linear, angular + share * w.angular
         return linear, angular
 
-    def verdict(self) -> dict[str, float]:
+    def violations(self) -> dict[str, float]:
         """The worst of `check_step` over all steps."""
         worst: dict[str, float] = {}
         for k in range(len(self.point)):

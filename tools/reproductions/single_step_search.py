@@ -52,7 +52,7 @@ def spread(values: np.ndarray) -> str:
     return f"{values.mean():.3g} ({values.min():.2g} … {values.max():.2g})"
 
 
-def verdict(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
+def comparison(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
     """How many times nearer the baseline search comes, how much more it packs, and what Fig. 11 says."""
     closest = [ends(variants[name], "closest").mean() for name in ("published", variant)]
     packing = [ends(variants[name], "packing").mean() for name in ("published", variant)]
@@ -121,7 +121,7 @@ def draw(m: Measured) -> None:
     curves, small = draw_ablation(m), draw_trees(m)
     measures = [[TITLES[system], name, spread(ends(runs, "closest")), spread(ends(runs, "packing")), round(np.mean([run["regrasps"] for run in runs]))]
                 for system, variants in m.runs.items() for name, runs in variants.items()]  # fmt: skip
-    orderings = [[TITLES[system], *(verdict(system, name, variants) for name in COMPARED)] for system, variants in m.runs.items()]
+    orderings = [[TITLES[system], *(comparison(system, name, variants) for name in COMPARED)] for system, variants in m.runs.items()]
     times = [[TITLES[system], variants["published"][0]["published_s"], *(f"{min(run['wall_s'] for run in variants[name]):.2g} … {max(run['wall_s'] for run in variants[name]):.2g}" for name in ("published", "smoothed steps"))]
              for system, variants in m.runs.items()]  # fmt: skip
     packed = [[metric, *(f"{tree['packing']:.2f}" for tree in trees)] for metric, trees in m.trees.items()]
