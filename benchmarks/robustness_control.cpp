@@ -31,7 +31,7 @@ double residual(const LcsMpcProgram& program, const solvers::lcs::LcsTrajectory&
   return certify(program, t).max() / largest;
 }
 
-/// What is wrong with a verdict; empty: nothing. `missed`: an answer that proves nothing, but is not wrong.
+/// What is wrong with a result; empty: nothing. `missed`: an answer that proves nothing, but is not wrong.
 std::string wrong(const LcsMpcProgram& program, const LcsMpcResult& result, const AllModes& truth, bool& missed) {
   missed = false;
   const double scale = 1 + std::abs(truth.cost);
