@@ -1,4 +1,5 @@
-// Control problems that several solvers get as files, and the judge of what they answer; for ./run bench contact-mpc.
+// Control problems that several solvers get as files, and the certificate of their answers; for ./run bench
+// contact-mpc.
 //   control_problems write FOLDER [--horizons 5,10,20] [--count 20] [--surfaces 3] [--seed 1]
 //     a disc among flat surfaces, as FOLDER/nNN_sS_KK.json: the three starts of the published note (as far as they lie
 //     between the surfaces), then starts at random that touch a surface within 0.5 s if they coast. Coasting is a
@@ -68,36 +69,36 @@ std::vector<FlatSurface> surfaces(int count) {
 
 double gap(const FlatSurface& surface, const Vector4d& x) { return surface.normal.dot(x.head<2>()) + surface.offset; }
 
-bool between(const std::vector<FlatSurface>& room, const Vector4d& x) {
+bool between(const std::vector<FlatSurface>& enclosure, const Vector4d& x) {
   bool inside = x.head<2>().cwiseAbs().maxCoeff() <= kReach;
-  for (const FlatSurface& surface : room) inside = inside && gap(surface, x) >= 0;
+  for (const FlatSurface& surface : enclosure) inside = inside && gap(surface, x) >= 0;
   return inside;
 }
 
-bool touches(const std::vector<FlatSurface>& room, Vector4d x) {
+bool touches(const std::vector<FlatSurface>& enclosure, Vector4d x) {
   x.head<2>() += kTouchWithin * kStep * x.tail<2>();
-  return !between(room, x);
+  return !between(enclosure, x);
 }
 
-std::vector<Vector4d> starts(const std::vector<FlatSurface>& room, const Options& options) {
+std::vector<Vector4d> starts(const std::vector<FlatSurface>& enclosure, const Options& options) {
   std::vector<Vector4d> found;
   for (const Vector4d& x : kNote) {
-    if (between(room, x)) found.push_back(x);
+    if (between(enclosure, x)) found.push_back(x);
   }
   for (std::uint64_t item = 0; static_cast<int>(found.size()) < options.count; ++item) {
     Vector4d x;
     for (std::uint32_t i = 0; i < 4; ++i)
       x[i] = (i < 2 ? kReach : kSpeed) * (2 * random_uniform(options.seed, item, i) - 1);
-    if (between(room, x) && touches(room, x)) found.push_back(x);
+    if (between(enclosure, x) && touches(enclosure, x)) found.push_back(x);
   }
   found.resize(options.count);
   return found;
 }
 
-solvers::lcs::LcsMpcProgram program(const std::vector<FlatSurface>& room, const Vector4d& start, int N) {
+solvers::lcs::LcsMpcProgram program(const std::vector<FlatSurface>& enclosure, const Vector4d& start, int N) {
   dynamics::SurfaceContactModel model;
   model.h = kStep;
-  model.surfaces = room;
+  model.surfaces = enclosure;
   solvers::lcs::LcsMpcProgram p;
   p.system = dynamics::surface_contact_lcs(model);
   p.N = N;
@@ -113,13 +114,13 @@ solvers::lcs::LcsMpcProgram program(const std::vector<FlatSurface>& room, const 
 }
 
 void write(const std::string& folder, const Options& options) {
-  const std::vector<FlatSurface> room = surfaces(options.surfaces);
-  const std::vector<Vector4d> all = starts(room, options);
+  const std::vector<FlatSurface> enclosure = surfaces(options.surfaces);
+  const std::vector<Vector4d> all = starts(enclosure, options);
   for (const int N : options.horizons) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string name = fmt::format("n{:02}_s{}_{:02}", N, options.surfaces, k);
       io::write_lcs_problem(fmt::format("{}/{}.json", folder, name), name, "a disc among flat surfaces",
-                            program(room, all[k], N));
+                            program(enclosure, all[k], N));
       const nlohmann::json row{{"name", name},
                                {"N", N},
                                {"surfaces", options.surfaces},

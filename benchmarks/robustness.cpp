@@ -1,4 +1,4 @@
-// Random contact problems in bulk: every one must get a verdict that its certificate confirms. Usage: robustness
+// Random contact problems in bulk: every one must get a status that its certificate confirms. Usage: robustness
 // [--count N] [--jammed N] [--quasistatic N] [--delassus N [--family F]
 // [--time-limit S]] [--cross-check N] [--lcp N] [--lcs N] [--kappa K] [--seed S]. Solvable problems with Q ≻ 0 must be
 // Solved, jammed ones Infeasible with a Farkas ray, quasistatic ones Solved, NotUnique or Unbounded with a direction.
@@ -102,7 +102,7 @@ struct Tally {
   }
 };
 
-// One class of problems; @returns whether every verdict was an expected one.
+// One class of problems; @returns whether every status was an expected one.
 template <class RandomStream>
 bool run(const char* name, int count, std::uint64_t first_seed, Statuses expected, RandomStream draw) {
   if (count <= 0) return true;

@@ -18,7 +18,7 @@ bool cross_check(int count, std::uint64_t seed);
 
 /// `count` random linear complementarity problems of frictional contact, n = 4 … 120: every one must be solved to
 /// 1e-10, scaled. And up to a thousand small ones of five kinds without, with one and with several solutions: every
-/// verdict must be that of all modes.
+/// status must be that of all modes.
 bool check_complementarity(int count, std::uint64_t seed);
 
 /// Complementarity pairs of the control problems, at most: 512 convex programs for the oracle.

@@ -75,7 +75,7 @@ bool check_solvable(int count, std::uint64_t first_seed) {
   return failed == 0;
 }
 
-bool check_verdicts(int count, std::uint64_t first_seed) {
+bool check_statuses(int count, std::uint64_t first_seed) {
   constexpr std::array<const char*, 5> kKinds{"dense", "small integers", "one rigid body", "integers, mixed",
                                               "quasistatic, mixed"};
   fmt::print("{} problems of at most {} pairs without, with one and with several solutions, against all modes\n", count,
@@ -119,7 +119,7 @@ bool check_verdicts(int count, std::uint64_t first_seed) {
 
 bool check_complementarity(int count, std::uint64_t seed) {
   const bool solvable = check_solvable(count, seed);
-  return check_verdicts(std::min(count, 1000), seed) && solvable;
+  return check_statuses(std::min(count, 1000), seed) && solvable;
 }
 
 }  // namespace deft::bench

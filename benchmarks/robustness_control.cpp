@@ -31,7 +31,7 @@ double residual(const LcsMpcProgram& program, const solvers::lcs::LcsTrajectory&
   return certify(program, t).max() / largest;
 }
 
-/// What is wrong with a verdict; empty: nothing. `missed`: an answer that proves nothing, but is not wrong.
+/// What is wrong with a result; empty: nothing. `missed`: an answer that proves nothing, but is not wrong.
 std::string wrong(const LcsMpcProgram& program, const LcsMpcResult& result, const AllModes& truth, bool& missed) {
   missed = false;
   const double scale = 1 + std::abs(truth.cost);
@@ -61,7 +61,7 @@ bool check_control(int count, std::uint64_t first_seed) {
   settings.time_limit_s = kTimeLimit_s;
   std::array<int, solvers::kNumStatuses> statuses{};
   std::vector<double> times_us, nodes;
-  int failed = 0, unproven = 0, unjudged = 0, infeasible = 0, shown = 0;
+  int failed = 0, unproven = 0, unchecked = 0, infeasible = 0, shown = 0;
   double worst = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
@@ -77,7 +77,7 @@ bool check_control(int count, std::uint64_t first_seed) {
     // The oracle itself has no answer for some modes, or one that is no trajectory: nothing to hold against.
     if (truth.failures > 0 ||
         (truth.best.size() > 0 && residual(program, deft::testing::unroll(program, truth.best)) > kResidual)) {
-      ++unjudged;
+      ++unchecked;
       continue;
     }
     infeasible += !std::isfinite(truth.cost);
@@ -97,9 +97,9 @@ bool check_control(int count, std::uint64_t first_seed) {
     return values.empty() ? 0.0 : values[p * static_cast<double>(values.size() - 1)];
   };
   fmt::print(
-      "  wrong {}, without a proof {}; {} infeasible by all modes, {} without a verdict of all modes; worst residual "
+      "  wrong {}, without a proof {}; {} infeasible by all modes, {} undecided by all modes; worst residual "
       "{:.1e}\n",
-      failed, unproven, infeasible, unjudged, worst);
+      failed, unproven, infeasible, unchecked, worst);
   fmt::print("  nodes: p50 {:.0f}  p95 {:.0f}  max {:.0f};  solve µs: p50 {:.0f}  p95 {:.0f}  max {:.0f}\n",
              at(nodes, 0.5), at(nodes, 0.95), at(nodes, 1), at(times_us, 0.5), at(times_us, 0.95), at(times_us, 1));
   return failed == 0 && unproven == 0;

@@ -1,4 +1,5 @@
-// The ablation of the published single-step search, as numbers for docs/reproductions: JSON, one object per line.
+// The ablation of the baseline, the single-step search of Pang et al. (2023), as numbers for docs/reproductions: JSON,
+// one object per line.
 //   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SYSTEM…]
 //   single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
 
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "support/published_search.hpp"
+#include "support/baseline_search.hpp"
 
 namespace {
 
@@ -19,7 +20,7 @@ using namespace deft;
 using bench::BaselineSearch;
 using bench::System;
 
-/// The published search with one of its ideas left out.
+/// The baseline search with one of its ideas left out.
 struct Variant {
   const char* name;
   std::vector<std::string> settings;

@@ -1,4 +1,4 @@
-// P4: iterations of the published single-step search at its published settings, and a large tree.
+// P4: iterations of the baseline search (Pang et al. 2023) at its published settings, and a large tree.
 //   single_step_benchmark [--rounds N] [--iterations N] [--threads N] [--growth N] [--set key=YAML]… [SYSTEM…]
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "deft/core/stopwatch.hpp"
-#include "support/published_search.hpp"
+#include "support/baseline_search.hpp"
 
 namespace {
 

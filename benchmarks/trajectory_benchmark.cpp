@@ -1,5 +1,5 @@
-// P5: trajectory optimisation over twenty steps at the published settings, beside the published loop and its published
-// figures.
+// P5: trajectory optimisation over twenty steps at the published settings, beside the baseline iMPC (Pang et al. 2023)
+// and its published figures.
 //   trajectory_benchmark [--iterations N] [--repeat N] [--threads N] [--gradient analytic|first|zero|exact] [-v]
 //   [NAME…]
 
@@ -18,7 +18,7 @@
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/trajectory/trajectory_optimizer.hpp"
-#include "peers/published_loop.hpp"
+#include "peers/baseline_impc.hpp"
 
 namespace {
 
@@ -111,10 +111,10 @@ planning::TrajectoryProblem problem_of(const Task& task, const scene::Scene& sce
   return problem;
 }
 
-/// The same task in coordinates, for the published loop.
-peers::PublishedProblem published_problem_of(const Task& task, const scene::Scene& scene,
-                                             const planning::TrajectoryProblem& problem, int iterations) {
-  peers::PublishedProblem out;
+/// The same task in coordinates, for the baseline.
+peers::BaselineProblem baseline_problem_of(const Task& task, const scene::Scene& scene,
+                                           const planning::TrajectoryProblem& problem, int iterations) {
+  peers::BaselineProblem out;
   out.q_start = problem.q_start;
   out.q_desired = problem.q_desired.front();
   const auto in_coordinates = [&](const VectorXd& weight) {
@@ -175,13 +175,12 @@ void run(const Task& task, const Arguments& arguments) {
   std::sort(times_ms.begin(), times_ms.end());
 
   const Task::Published& published = task.table[to_size(arguments.gradient)];
-  const peers::PublishedProblem in_coordinates = published_problem_of(task, scene, problem, arguments.iterations);
-  const double cost = peers::published_cost(in_coordinates, result.q, result.u, problem.u_before);
+  const peers::BaselineProblem in_coordinates = baseline_problem_of(task, scene, problem, arguments.iterations);
+  const double cost = peers::baseline_cost(in_coordinates, result.q, result.u, problem.u_before);
   const Stopwatch watch;
   // The loop is the published one only where it is smoothed by a barrier.
   const bool compares = arguments.gradient == planning::GradientKind::kAnalytic;
-  const peers::PublishedResult loop =
-      compares ? peers::published_loop(scene, in_coordinates) : peers::PublishedResult{};
+  const peers::BaselineResult loop = compares ? peers::baseline_impc(scene, in_coordinates) : peers::BaselineResult{};
   const double loop_s = watch.seconds();
   if (arguments.json) {
     std::vector<double> costs;
@@ -204,7 +203,7 @@ void run(const Task& task, const Arguments& arguments) {
     fmt::print("\n");
     print_end(scene, result.q.back(), problem.q_desired.front());
     if (compares) {
-      fmt::print("  the published loop, {} programs not solved:", loop.unsolved);
+      fmt::print("  baseline iMPC, {} programs not solved:", loop.unsolved);
       for (const double loop_cost : loop.history) fmt::print(" {:.4g}", loop_cost);
       fmt::print("\n");
       print_end(scene, loop.q.back(), problem.q_desired.front());
@@ -249,7 +248,8 @@ int main(int argc, char** argv) {
       fmt::print(
           "P5 trajectory optimisation, {} iterations. Costs: deft's, turns by rotation vectors; the others in "
           "coordinates, as published\n"
-          "| task | deft | deft, coordinates | published loop | Table II | deft ms p50, max | loop s | published s |\n"
+          "| task | deft | deft, coordinates | baseline iMPC | Table II | deft ms p50, max | baseline s | published s "
+          "|\n"
           "|---|---|---|---|---|---|---|---|\n",
           arguments.iterations);
     for (const Task& task : tasks()) {

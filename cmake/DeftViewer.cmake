@@ -1,6 +1,6 @@
 # The viewer's page: built from src/deft/viewer/client with node (.venv/bin, or the PATH) in the build tree and embedded in
 # deft_viewer. DEFT_VIEWER_HTML names a ready-made page instead; then node is not needed.
-set(viewer_room ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/viewer)
+set(viewer_module ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/viewer)
 if(DEFT_VIEWER_HTML)
   if(NOT EXISTS ${DEFT_VIEWER_HTML})
     message(FATAL_ERROR "deft: DEFT_VIEWER_HTML=${DEFT_VIEWER_HTML} does not exist.")
@@ -18,9 +18,9 @@ else()
   set(viewer_page ${CMAKE_BINARY_DIR}/viewer/deft_viewer.html)
   file(MAKE_DIRECTORY ${client})
   set(lists package.json package-lock.json .npmrc)
-  list(TRANSFORM lists PREPEND ${viewer_room}/client/ OUTPUT_VARIABLE list_sources)
-  file(GLOB client_sources CONFIGURE_DEPENDS ${viewer_room}/client/*.ts ${viewer_room}/client/*.json
-       ${viewer_room}/client/*.html ${viewer_room}/client/src/*.ts ${viewer_room}/client/src/*.css)
+  list(TRANSFORM lists PREPEND ${viewer_module}/client/ OUTPUT_VARIABLE list_sources)
+  file(GLOB client_sources CONFIGURE_DEPENDS ${viewer_module}/client/*.ts ${viewer_module}/client/*.json
+       ${viewer_module}/client/*.html ${viewer_module}/client/src/*.ts ${viewer_module}/client/src/*.css)
 
   # The packages change rarely and take long: their own command.
   add_custom_command(
@@ -35,13 +35,13 @@ else()
   add_custom_command(
     OUTPUT ${viewer_page}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${client}/src
-    COMMAND ${CMAKE_COMMAND} -E copy_directory ${viewer_room}/client ${client}
+    COMMAND ${CMAKE_COMMAND} -E copy_directory ${viewer_module}/client ${client}
     COMMAND ${with_node} ${DEFT_NPM} run build --silent
     COMMAND ${CMAKE_COMMAND} -E copy ${client}/dist/index.html ${viewer_page}
     DEPENDS ${client_sources} ${client}/node_modules/.package-lock.json
     WORKING_DIRECTORY ${client}
     COMMENT "Building the viewer's page" VERBATIM)
 endif()
-set_source_files_properties(${viewer_room}/embedded_page.cpp PROPERTIES
+set_source_files_properties(${viewer_module}/embedded_page.cpp PROPERTIES
   COMPILE_DEFINITIONS "DEFT_VIEWER_PAGE=\"${viewer_page}\""
   OBJECT_DEPENDS ${viewer_page})

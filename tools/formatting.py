@@ -91,7 +91,7 @@ def format_python(files: list[Path]) -> list[Path]:
 
 
 def client_copy(root: Path) -> Path:
-    """A copy of the client below build/format with the packages of its lock, which are installed anew when that changed."""
+    """A copy of the client below build/format with the packages of its lock, which are installed again when that changed."""
     copy, source = root / "build/format/client", root / CLIENT
     packages, stamp = copy / "node_modules", copy / "node_modules/.installed"
     copy.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@
     python tools/pick_and_place_ik.py --check    only tell whether it is up to date (exit 1 if not)
 
 Between two way points the pads move on a straight line, one knot every 0.4 s, so that steps of 0.1 s and of 0.4 s meet all of
-them. The redundant joint 3 is held at 0. The springs of the joints give way under the weight of the cube by a few
+them. The redundant joint 3 is held at 0. The springs of the joints deflect under the weight of the cube by a few
 millimetres; the command ends where the cube lies flat on the stack, so that there the stack carries all of the weight, the
 springs are relaxed and letting go moves nothing. A step of the simulation moves sticking bodies along the tangents of the
 arcs on which the joints carry them, so the cube creeps in the grip by about (path per step)^2 / (2 x 0.5 m); loaded knots are

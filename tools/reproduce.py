@@ -8,7 +8,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       planning      trajectories, thirty_degrees, single_step_search
       control       contact_mpc
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
-      error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run anew (without: what they last did)
+      error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       or one page by its name; all of them if none is named

@@ -22,7 +22,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
                   --without-growth
       patch-contact  a sliding cube beside ODE, Bullet and MuJoCo against the closed form; P8: times of steps; --throws N --seed S: random bodies instead,
-                  every step judged
+                  every step checked
       patch-drops a cube, a cylinder and an ellipsoid, a thousand random starts each, for 5 s: failures, penetration, energy against its bound, rest
                   (--count N --seed S); patch-pairs: two bodies that also meet each other; patch-wild: steps to 0.1 s, thin bodies, friction to 5
       trajectory  P5: trajectory optimisation over twenty steps: cost after every iteration, and time

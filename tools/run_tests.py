@@ -3,7 +3,7 @@
 
 Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--without SUITE]... [--jobs N]
 
-A suite is a GoogleTest executable (BUILD_DIR/tests/test_ROOM), a pytest folder (tests/NAME with test_*.py) or the node
+A suite is a GoogleTest executable (BUILD_DIR/tests/test_MODULE), a pytest folder (tests/NAME with test_*.py) or the node
 tests (*.test.mjs, .js or .ts anywhere below tests/NAME). A suite that crashes, hangs, runs no test, or ends with an error that no test
 explains counts as one failed test more. Standard library only. Exit status 1 if anything failed.
 """
@@ -93,7 +93,7 @@ def count_junit(report: Path, output: str) -> Count:
 
 
 def find_suites(build: Path, logs: Path) -> list[Suite]:
-    """All suites of the tree, the C++ rooms that have test files but no executable included (they fail)."""
+    """All suites of the tree, the C++ modules that have test files but no executable included (they fail)."""
     suites = []
     for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
         if any(folder.glob("*_test.cpp")):

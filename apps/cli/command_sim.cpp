@@ -118,7 +118,7 @@ Json summarise(const dynamics::RolloutEnd& end, const Trajectory& motion, const 
                {"files", files}};
   // What only models of exact Coulomb friction know.
   if (!end.reason.empty()) summary["reason"] = end.reason;
-  if (motion.looks_for_second_motions) {
+  if (motion.searches_alternatives) {
     std::array<int, 3> counts{};
     for (const StepRecord& step : motion.steps) ++counts.at(step.uniqueness);
     summary["uniqueness"] = {{"unique", counts[1]}, {"not_unique", counts[2]}, {"unknown", counts[0]}};

@@ -193,7 +193,7 @@ std::string check_solver(const std::string& name) {
 }  // namespace
 
 Command add_solve(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("solve", "Solve problem files and judge the solutions");
+  CLI::App* command = app.add_subcommand("solve", "Solve problem files and check the solutions");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("FILE", options->files, "Problem files, .json or .json.gz")->required();
   command

@@ -265,7 +265,7 @@ Command add_track(CLI::App& app) {
   command->add_option("--controller", options->controller, "open-loop, or mpc (default; settings: track: of the scene)")
       ->type_name("NAME")
       ->check(CLI::IsMember(words_of(kControllers)));
-  command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn anew for each seed")
+  command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn again for each seed")
       ->type_name("FILE");
   command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")
       ->type_name("N")

@@ -53,10 +53,10 @@ void open_in_browser(const std::string& page) {
   if (child > 0) waitpid(child, nullptr, 0);
 }
 
-/// Poses of second motions, which runs of older programs hold as displacements only. Without its models a run is shown
-/// without them.
+/// Poses of alternative motions, which runs of older programs hold as displacements only. Without its models a run is
+/// shown without them.
 void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion) {
-  if (!motion.looks_for_second_motions || !motion.second_X_WB.empty()) return;
+  if (!motion.searches_alternatives || !motion.second_X_WB.empty()) return;
   const fs::path file = fs::temp_directory_path() / fmt::format("deft_view_{}.deft.yaml", getpid());
   try {
     io::publish_text(file.string(), header.scene_yaml);

@@ -3,7 +3,7 @@
 
 Usage: solver_peers.py [--repeat N] [--json]      needs the environment .venv-bench (./run bench makes it)
 
-The problem (room `contact`): minimise ½δᵀQδ + bᵀδ subject to, per contact, φ + (J_n + μ d_kᵀJ_t)δ ≥ 0 for every ray d_k
+The problem (module `contact`): minimise ½δᵀQδ + bᵀδ subject to, per contact, φ + (J_n + μ d_kᵀJ_t)δ ≥ 0 for every ray d_k
 (pyramid) or φ + J_nδ ≥ μ‖J_tδ‖ (cone). Peers get the dense or sparse matrices ready-made; what is timed is from those
 to the solution: `kept` updates the workspace of the step before, everything else sets the solver up from nothing. Times
 are wall times of the Python calls [µs], `own` is what the solver itself reports. A rival that cannot be imported, or that

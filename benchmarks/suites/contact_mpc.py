@@ -53,7 +53,7 @@ def problems(build: Path, folder: Path, *options: str) -> list[dict]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def judged(build: Path, folder: Path, row: dict) -> dict:
+def certified(build: Path, folder: Path, row: dict) -> dict:
     """A rival's row with the residual and the cost that our certificate finds, and its gap."""
     answer = folder / f"{row['name']}.{row['who']}.json"
     row["residual"] = row["gap"] = None
@@ -125,7 +125,7 @@ def print_gaps(build: Path, folder: Path, rows: list[dict]) -> list[dict]:
         print("  somebody proves every one of them")
         return []
     found = peers("control_peers.py", "scip", "1", *(str(folder / f"{name}.lp") for name in open_ones))
-    theirs = {row["name"]: judged(build, folder, row) for row in found["rows"]}
+    theirs = {row["name"]: certified(build, folder, row) for row in found["rows"]}
     lines = []
     print(f"  {'nobody proves':14} {'deft, gap after 1 s':>20} {'SCIP, after 1 s':>16} {'deft, at the limit':>19} {'SCIP':>9}")
     for name in open_ones:
@@ -158,8 +158,8 @@ def print_bars(rows: list[dict]) -> list[dict]:
                     "bar_ms": 1e3 * bar if bar else None,
                 }
             )
-            told = f"N = {horizon:2}, start {k + 1}: {1e3 * row['wall_s']:9.2f} ({text_of(lines[-1]['bar_ms'], 'g')})"
-            print(f"  {told:50} {'proven' if row['proven'] else 'gap ' + text_of(row['gap'], '.1e')}" +
+            label = f"N = {horizon:2}, start {k + 1}: {1e3 * row['wall_s']:9.2f} ({text_of(lines[-1]['bar_ms'], 'g')})"
+            print(f"  {label:50} {'proven' if row['proven'] else 'gap ' + text_of(row['gap'], '.1e')}" +
                   (f", published {THIRD_START_GAP} after a minute" if (horizon, k) == (20, 2) else ""))  # fmt: skip
     return lines
 
@@ -232,7 +232,7 @@ def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
             for who in RIVALS:
                 say(f"N = {horizon}: {RIVALS[who]}")
                 found = peers("control_peers.py", who, repr(options.limit), *(str(file.with_suffix(".lp")) for file in files))
-                rows += [judged(build, folder, row) for row in found["rows"]]
+                rows += [certified(build, folder, row) for row in found["rows"]]
                 result["absent"] |= found["absent"]
             result["times"] += print_times(rows, horizon, options.limit)
             result["export_ms"][horizon] = quantile(exports, 0.5)

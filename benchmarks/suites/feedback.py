@@ -202,7 +202,7 @@ def jobs_of(system: str, quick: bool) -> list[Job]:
 
 
 def in_order(jobs: list[Job]) -> list[Job]:
-    """What is judged first, of all systems, then each disturbance alone."""
+    """What is rated first, of all systems, then each disturbance alone."""
     return sorted(jobs, key=lambda job: job.disturbance not in ("none", "all"))
 
 

@@ -44,7 +44,7 @@ def deft_row(build: Path) -> dict:
 
 
 def throws(build: Path, count: int, seed: int) -> dict:
-    """Random cubes, cylinders and ellipsoids for 5 s each, every step judged from its velocities alone (tools/reproductions/patch_reference.py)."""
+    """Random cubes, cylinders and ellipsoids for 5 s each, every step checked from its velocities alone (tools/reproductions/patch_reference.py)."""
     import numpy as np
     from reproductions import patch_throws
     from reproductions.experiment import Laboratory

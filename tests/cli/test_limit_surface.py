@@ -27,7 +27,7 @@ def test_squeeze_ends_with_a_proof_and_names_its_contacts(deft, tmp_path):
     assert summary["status"] == "Infeasible" and "square" in summary["reason"]
 
 
-def test_runs_record_invariants_and_second_motions(deft, tmp_path):
+def test_runs_record_invariants_and_alternative_motions(deft, tmp_path):
     summary = json.loads(deft.run("sim", SCENES / "grasping_graze.deft.yaml", "--out", "graze", "--json").stdout)
     assert summary["uniqueness"] == {"unique": 0, "not_unique": 3, "unknown": 0}
     with h5py.File(Path(summary["files"][0]) if Path(summary["files"][0]).is_absolute() else tmp_path / summary["files"][0]) as run:
@@ -69,7 +69,7 @@ def test_runs_record_what_supports_resist(deft, tmp_path):
     assert len(body["limit_surface"]["loads"]) == 3 * 19 * body["limit_surface"]["columns"]
 
 
-def test_view_finds_second_motions_of_runs_without_their_poses(deft, tmp_path):
+def test_view_finds_alternative_motions_of_runs_without_their_poses(deft, tmp_path):
     deft.run("sim", SCENES / "grasping_graze.deft.yaml", "--out", "graze")
     page = tmp_path / "graze" / "run.html"
     first = document(page)

@@ -36,7 +36,7 @@ def inertia(body):
     return np.array([[I[0], xy, xz], [xy, I[1], yz], [xz, yz, I[2]]])
 
 
-def judge(problem, result, tolerance=1e-9):
+def check(problem, result, tolerance=1e-9):
     """Balances of impulse with gravity, gyroscopic term and p_app, the motion itself, points on boxes and planes, no penetration of planes by corners, friction."""
     assert result["status"] == "Solved"
     solution, h = result["solution"], problem["h"]
@@ -123,7 +123,7 @@ def solve(deft, tmp_path):
 def test_a_cube_slides_on_a_plane(solve):
     problem = cube_slides()
     result = solve(problem)
-    judge(problem, result)
+    check(problem, result)
     assert (
         list(result)[:6] == ["name", "kind", "status", "message", "time_s", "iterations"]
         and result["kind"] == "ecp"
@@ -144,10 +144,10 @@ def test_exchanged_bodies_exchange_the_wrench(solve):
     problem["pairs"][0] |= {"ellipsoid": [1, 0.5, 0.1]}
     problem["bodies"][1]["nu"][2] = 0.7
     one = solve(problem)
-    judge(problem, one)
+    check(problem, one)
     problem["pairs"][0] |= {"a": 0, "b": 1}
     other = solve(problem)
-    judge(problem, other)
+    check(problem, other)
     assert np.allclose(one["solution"]["nu"], other["solution"]["nu"], atol=1e-12)
     x, y = one["solution"]["pairs"][0], other["solution"]["pairs"][0]
     assert np.allclose(x["impulse_W"], -np.array(y["impulse_W"]), atol=1e-13) and np.allclose(x["normal"], -np.array(y["normal"]))
@@ -162,7 +162,7 @@ def test_a_box_slides_on_a_box(solve):
         h=0.005,
     )
     result = solve(problem)
-    judge(problem, result)
+    check(problem, result)
     top, ground, none = result["solution"]["pairs"]
     assert np.allclose(result["solution"]["nu"][:2], [[0, 0, 0, 1 - 0.2 * G * 0.005, 0, 0], [0.0] * 6], atol=1e-10)
     assert np.isclose(top["wrench"][0], G * 0.005) and np.isclose(ground["wrench"][0], 3 * G * 0.005)
@@ -195,7 +195,7 @@ def corner_cube():
 def test_a_cube_tips_over_its_corner(solve):
     problem = corner_cube()
     result = solve(problem)
-    judge(problem, result)
+    check(problem, result)
     (contact,) = result["solution"]["pairs"]
     assert contact["kind"] == "point" and np.abs(contact["point"]).max() < 1e-2 and 0.5 < contact["wrench"][0] / (G * 0.01) <= 1
 
@@ -224,7 +224,7 @@ def test_thrown_boxes_obey_the_laws(solve, mu, seed):
         h=0.004,
     )
     result = solve(problem)
-    judge(problem, result)
+    check(problem, result)
     assert result["solution"]["pairs"][0]["wrench"][0] > 0
 
 
@@ -277,7 +277,7 @@ def test_two_shapes_of_one_body(solve):
 
 def test_free_flight_and_nothing(solve):
     problem = step([box([1, 2, 3], 2, [1, 0, 0, 0, 0, 0, 9], [1, 2, 3, 4, 5, 6], p_app=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6])], [])
-    judge(problem, solve(problem))
+    check(problem, solve(problem))
     assert solve(step([], []))["solution"] == {"nu": [], "q": [], "pairs": []}
 
 

@@ -109,7 +109,7 @@ def test_bad_input_is_named_with_what_is_valid(deft, pushing, arguments, words):
     assert not (deft.folder / "plan").exists()
 
 
-def test_the_plan_brings_the_step_that_it_was_judged_with(deft, pushing):
+def test_the_plan_brings_the_step_that_it_was_checked_with(deft, pushing):
     smooth = ["--set", "step.kappa=100", "--set", "step.h=0.05"]
     summary = deft.json("plan", pushing, *smooth, "--seed", 1, "--out", "plan")
     assert summary["success"]
@@ -212,13 +212,13 @@ def test_a_refined_plan_reaches_the_goal_with_every_step_that_it_names(deft, pus
     assert [row["holding"] for row in summary["statistics"]["finer"]] == [2, 2]
     with h5py.File(deft.folder / "plan" / "run.h5") as run:
         assert list(run["plan"].attrs["finer"]) == [2, 5] and list(run["plan"].attrs["finer_success"]) == [1, 1]
-    for h, judged in [(0.1, summary)] + [(finer["h"], finer) for finer in summary["finer"]]:
+    for h, checked in [(0.1, summary)] + [(finer["h"], finer) for finer in summary["finer"]]:
         end = deft.json("sim", pushing, "--with", "plan/plan.yaml", "--h", h, "--out", f"sim{h}")["q"]
         position = np.hypot(end["box/y"], end["box/z"] + 0.5)
         rotation = abs(np.remainder(end["box/theta"] + np.pi, 2 * np.pi) - np.pi)
-        assert judged["success"] and position <= 0.01 and rotation <= 0.05
-        assert position == pytest.approx(judged["goal_error"]["position_m"], abs=1e-6)
-        assert rotation == pytest.approx(judged["goal_error"]["rotation_rad"], abs=1e-6)
+        assert checked["success"] and position <= 0.01 and rotation <= 0.05
+        assert position == pytest.approx(checked["goal_error"]["position_m"], abs=1e-6)
+        assert rotation == pytest.approx(checked["goal_error"]["rotation_rad"], abs=1e-6)
 
 
 def test_a_plan_that_does_not_hold_with_finer_steps_says_so(deft, pushing):

@@ -115,7 +115,7 @@ track: {settle: 0.2, speed: 10, replan: false}
 """
 
 
-def test_steps_of_a_millisecond_stand_before_the_judge_of_contacts(deft, tmp_path):
+def test_steps_of_a_millisecond_are_certified(deft, tmp_path):
     """Some of their points solve the rows to 1e-9 and are too rough for the contacts: they are solved again."""
     plan = recorded(deft, tmp_path, TWO_PUSHERS)
     printed = tracked(deft, plan, tmp_path / "run", "track", "--plant", "stewart-trinkle")

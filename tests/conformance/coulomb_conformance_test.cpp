@@ -80,7 +80,7 @@ TEST(CoulombConformance, QuasistaticStepsOfRandomScenesObeyTheLawsOrHaveNoSoluti
   }
   EXPECT_GT(counts[Status::kSolved], 20);
   EXPECT_GT(counts[Status::kInfeasible], 50);
-  EXPECT_LE(counts[Status::kRayTermination], 5) << "verdicts are found";
+  EXPECT_LE(counts[Status::kRayTermination], 5) << "statuses are found";
 }
 
 TEST(CoulombConformance, BundledScenesObeyTheLaws) {

@@ -92,7 +92,7 @@ TEST(Sensor, ScattersAndForgetsAsStated) {
   Sensor sensor(scene, {.spec = {.noise_m = 0.001, .noise_rad = 0.02, .dropout = 0.3}, .seed = 5}, 0.01);
   const VectorXd q = scene.initial_configuration();
   VectorXd measured;
-  int told = 0;
+  int measurements = 0;
   double squared_m = 0, squared_rad = 0;
   constexpr int kPeriods = 4000;
   for (int n = 0; n < kPeriods; ++n) {
@@ -101,14 +101,14 @@ TEST(Sensor, ScattersAndForgetsAsStated) {
       EXPECT_EQ(measured.tail(2), q.tail(2));
       continue;
     }
-    ++told;
+    ++measurements;
     const VectorXd delta = scene.model().difference(q, measured);
     squared_rad += delta.head<3>().squaredNorm() / 3;
     squared_m += delta.segment<3>(3).squaredNorm() / 3;
   }
-  EXPECT_NEAR(double(told) / kPeriods, 0.7, 0.03);
-  EXPECT_NEAR(std::sqrt(squared_m / told), 0.001, 3e-5);
-  EXPECT_NEAR(std::sqrt(squared_rad / told), 0.02, 6e-4);
+  EXPECT_NEAR(double(measurements) / kPeriods, 0.7, 0.03);
+  EXPECT_NEAR(std::sqrt(squared_m / measurements), 0.001, 3e-5);
+  EXPECT_NEAR(std::sqrt(squared_rad / measurements), 0.02, 6e-4);
 }
 
 TEST(Sensor, KnowsWhereFrozenObjectsStand) {
@@ -118,13 +118,13 @@ TEST(Sensor, KnowsWhereFrozenObjectsStand) {
   Sensor sensor(scene, {.spec = {.noise_m = 0.1, .noise_rad = 0.1, .dropout = 0.5}, .seed = 5}, 0.01);
   const VectorXd q = scene.initial_configuration();
   VectorXd measured;
-  int told = 0;
+  int measurements = 0;
   for (int n = 0; n < 20; ++n) {
-    told += sensor.measure(q, measured);
+    measurements += sensor.measure(q, measured);
     EXPECT_EQ(measured, q);
   }
-  EXPECT_GT(told, 0);
-  EXPECT_LT(told, 20);
+  EXPECT_GT(measurements, 0);
+  EXPECT_LT(measurements, 20);
 }
 
 TEST(Actuator, LagsAndHasPlay) {

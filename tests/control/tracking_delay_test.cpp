@@ -1,4 +1,4 @@
-// The loop over time: what is told or done a period late, a clock that waits for the object or does not.
+// The loop over time: what is measured or commanded a period late, a clock that waits for the object or does not.
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "support/pusher.hpp"
 #include "deft/control/tracking_loop.hpp"
+#include "support/pusher.hpp"
 
 namespace deft::control {
 namespace tracking_delay_test {

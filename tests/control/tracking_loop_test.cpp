@@ -40,7 +40,7 @@ scene::Scene with(const scene::Scene& scene, const std::function<void(scene::Sce
   return scene::Scene::build(std::move(spec), diagnostics);
 }
 
-/// The plan's own pace and steps: what it was judged with, so that only disturbances make a difference.
+/// The plan's own pace and steps: what it was checked with, so that only disturbances make a difference.
 void at_its_own_pace(scene::SceneSpec& spec) {
   spec.track.period = spec.track.plant_step = *spec.step.h;
   spec.track.speed = kInfinity;

@@ -56,9 +56,9 @@ TEST(ForceResponse, IsTheInverseOfTheEnergyWhereThereIsOne) {
       mobility.block(start, start, n, n) = problem.Q.block(block).inverse();
     }
     VectorXd x = random.vector(8);
-    const VectorXd yielded = mobility * x;
+    const VectorXd moved = mobility * x;
     response.apply_mobility(x);
-    EXPECT_LT((x - yielded).norm(), 1e-12 * (1 + yielded.norm()));
+    EXPECT_LT((x - moved).norm(), 1e-12 * (1 + moved.norm()));
     EXPECT_LT((response.drift + mobility * problem.b).norm(), 1e-12 * (1 + response.drift.norm()));
     response.prescribe(7, 0.25);
     EXPECT_EQ(response.drift(7), 0.25);

@@ -140,7 +140,7 @@ TEST(CoulombStep, AFingerDragsABlock) {
   }
 }
 
-TEST(CoulombStep, WhatHasNoRoomIsNoSolution) {
+TEST(CoulombStep, WhatPenetratesIsNoSolution) {
   const Variant& cone = kVariants[1];
   scene::SceneSpec spec = box_on_plane(cone, {8, 0, -10});
   spec.world.models.push_back(test::fixed_body("lid", BoxSpec{{10, 10, 1}}, 0.5, at(0, 0, 0.518)));

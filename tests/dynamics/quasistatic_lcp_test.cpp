@@ -165,7 +165,7 @@ TEST(ImpedanceLcp, PushesATripodInSpaceAsTheConvexStepUnderCoulombsLaw) {
   }
 }
 
-TEST(PerfectTracking, AFingerPushesABoxByWhatItIsTold) {
+TEST(PerfectTracking, AFingerPushesABoxByItsCommand) {
   // In line with the centre of mass: the box moves as far as the finger, whatever friction and weight are.
   scene::SceneSpec spec = box_and_finger(4, 0.4, 0);
   spec.world.models[1] =
@@ -211,7 +211,7 @@ scene::SceneSpec plates(double gap, double mu) {
   return spec;
 }
 
-TEST(PerfectTracking, ASqueezeWithoutRoomIsInfeasibleAndNamesThePlates) {
+TEST(PerfectTracking, ASqueezeWithoutClearanceIsInfeasibleAndNamesThePlates) {
   for (const double mu : {0.0, 0.1, 0.5, 1.0}) {
     for (const double into : {1e-6, 1e-3, 0.01}) {
       scene::SceneSpec spec = plates(0.001, mu);
@@ -480,7 +480,7 @@ TEST(QuasistaticLcp, RolloutsEndAtTheFirstStepWithoutSolutionAndSayWhy) {
   EXPECT_EQ(end.status, Status::kInfeasible);
   EXPECT_EQ(motion.num_steps(), 3) << "2, 4 mm, and 6 mm into 5 mm of free space";
   EXPECT_NE(end.reason.find("contacts: "), std::string::npos) << end.reason;
-  EXPECT_TRUE(motion.looks_for_second_motions);
+  EXPECT_TRUE(motion.searches_alternatives);
   ASSERT_EQ(motion.second_delta.size(), 3u);
   EXPECT_TRUE(std::isnan(motion.second_delta[0][0]));
   EXPECT_EQ(motion.steps[0].uniqueness, static_cast<int>(Uniqueness::kUnique));

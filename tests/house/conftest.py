@@ -1,4 +1,4 @@
-"""Shared by the tests of the house: where the tree and its build are, and tools/ on the import path."""
+"""Shared by the tests of the rules of the project: where the tree and its build are, and tools/ on the import path."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What Doxygen is told about comments beside declarations."""
+"""What Doxygen reads of comments beside declarations."""
 
 import doxygen_filter
 import pytest
@@ -71,8 +71,8 @@ def test_every_header_keeps_its_lines(root):
 
 
 def test_the_first_header_of_a_folder_names_it(tmp_path):
-    (tmp_path / "README.md").write_text("# The room\n")
+    (tmp_path / "README.md").write_text("# The module\n")
     for name in ("a.hpp", "b.hpp"):
         (tmp_path / name).write_text("namespace deft::x {\n}\n")
     seen = [doxygen_filter.with_namespace((tmp_path / n).read_text(), tmp_path / n) for n in ("a.hpp", "b.hpp")]
-    assert seen == [f"/** `{tmp_path.name}`: The room. */ namespace deft::x {{\n}}\n", "namespace deft::x {\n}\n"]
+    assert seen == [f"/** `{tmp_path.name}`: The module. */ namespace deft::x {{\n}}\n", "namespace deft::x {\n}\n"]

@@ -70,8 +70,8 @@ def test_junit_is_counted(outcome):
 
 def test_every_test_file_of_the_tree_belongs_to_a_suite(root, build, tmp_path):
     names = " ".join(" ".join(s.command) for s in run_tests.find_suites(build, tmp_path))
-    for room in {p.parent.name for p in (root / "tests").glob("*/*_test.cpp")}:
-        assert f"tests/test_{room}" in names
+    for module in {p.parent.name for p in (root / "tests").glob("*/*_test.cpp")}:
+        assert f"tests/test_{module}" in names
     stray = [p for p in (root / "tests").rglob("test_*.py") if len(p.relative_to(root).parts) != 3]
     assert stray == [], "pytest folders are tests/NAME, one level deep"
 

@@ -51,7 +51,7 @@ void expect_given_back(const std::string& path, Trajectory& motion, std::size_t 
 TEST_F(RunFolder, GivesBackSupportsAndOtherMotions) {
   for (const std::size_t whole_copy_bytes : {std::size_t{1} << 30, std::size_t{50'000}}) {
     Trajectory motion = start_of(7, 2, 3);
-    motion.looks_for_second_motions = true;
+    motion.searches_alternatives = true;
     motion.support_bodies = {1, 2};
     ASSERT_NO_FATAL_FAILURE(expect_given_back(path(), motion, whole_copy_bytes));
     const Trajectory read = read_run(path()).trajectory;

@@ -149,7 +149,7 @@ inline void add_step(Trajectory& motion) {
     motion.measured_q.emplace_back(motion.names_q.size(), k % 5 == 4 ? std::nan("") : 4 * s);
     add_reference(motion, 5 * s);
   }
-  if (!motion.looks_for_second_motions) return;
+  if (!motion.searches_alternatives) return;
   const bool known = k % 3 == 2;
   motion.second_delta.emplace_back(motion.names_v.size(), known ? s : std::nan(""));
   motion.second_X_WB.emplace_back();
@@ -181,7 +181,7 @@ inline void expect_equal(const Trajectory& a, const Trajectory& b) {
   EXPECT_EQ(a.X_WB, b.X_WB);
   EXPECT_EQ(a.contact_offset, b.contact_offset);
   EXPECT_EQ(a.has_contact_kinds, b.has_contact_kinds);
-  EXPECT_EQ(a.looks_for_second_motions, b.looks_for_second_motions);
+  EXPECT_EQ(a.searches_alternatives, b.searches_alternatives);
   EXPECT_EQ(a.second_X_WB, b.second_X_WB);
   EXPECT_EQ(a.support_bodies, b.support_bodies);
   EXPECT_EQ(a.names_x, b.names_x);

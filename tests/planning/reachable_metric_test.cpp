@@ -142,7 +142,7 @@ TEST(ReachableMetric, FindsNoNodeThatWasRemoved) {
   EXPECT_EQ(metric.nearest(q).node, -1);
 }
 
-TEST(ReachableMetric, WeighsTheGlobalDistanceAsItIsTold) {
+TEST(ReachableMetric, WeighsTheGlobalDistanceAsItIsSet) {
   const scene::Scene scene = test::load_planning("planar_hand", {"plan.metric_weights=[4, 9, 0.25]"});
   const Goal goal(scene, scene.spec().goals.front(), false);
   ReachableMetric metric(scene, goal, scene::PlanMetric::kGlobal, 1e-4);

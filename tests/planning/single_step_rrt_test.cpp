@@ -113,7 +113,7 @@ TEST(SingleStepRrt, DropsTargetsThatAreFurtherThanItsLimit) {
   EXPECT_EQ(tree.rrt.nodes().size(), 1u);
 }
 
-TEST(SingleStepRrt, ExtendsNoNodeToTheGoalTwiceIfToldSo) {
+TEST(SingleStepRrt, ExtendsNoNodeToTheGoalTwiceIfSetSo) {
   // With the goal alone as target and no regrasps, a second step from the same node would repeat the first.
   const std::vector<std::string> settings{"plan.goal_bias=1", "plan.grasp_share=0", "plan.batch=1"};
   for (const bool once : {false, true}) {
@@ -176,7 +176,7 @@ TEST(SingleStepRrt, GrowsNothingFromRejectedGoals) {
   for (const Node& node : tree.rrt.nodes()) EXPECT_EQ(std::count(rejected.begin(), rejected.end(), node.parent), 0);
 }
 
-TEST(SingleStepRrt, StartsFromAGraspIfToldSo) {
+TEST(SingleStepRrt, StartsFromAGraspIfSetSo) {
   PublishedTree tree("allegro_pen", {}, 1);
   tree.rrt.search({.nodes = 40, .past_goal = true});
   const std::vector<Node>& nodes = tree.rrt.nodes();

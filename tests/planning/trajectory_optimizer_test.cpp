@@ -49,7 +49,7 @@ TrajectoryProblem pushing(const scene::Scene& scene, int steps = 12) {
 }
 
 TEST(TrajectoryOptimizer, WithoutContactIsTheLeastSquaresSolution) {
-  // Far from the box the joint is where it is told, x_{t+1} = u_t: a program whose solution is a linear system.
+  // Far from the box the joint is where it is commanded, x_{t+1} = u_t: a program whose solution is a linear system.
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
   TrajectoryProblem problem = problem_of(scene, Eigen::Vector3d::Zero(), 6);
   set_joint_positions(scene, Eigen::Vector2d(0, -3), problem.q_start);

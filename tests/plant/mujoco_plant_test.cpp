@@ -186,7 +186,7 @@ TEST_F(MujocoPlant, RobotsDrivenByForcesAreMovedByThem) {
   EXPECT_NEAR(world->state().q(0), 0.75, 0.005);
 }
 
-TEST_F(MujocoPlant, RobotsCarryTheirOwnWeightUnlessToldOtherwise) {
+TEST_F(MujocoPlant, RobotsCarryTheirOwnWeightUnlessSetOtherwise) {
   for (const bool gravity : {false, true}) {
     scene::SceneSpec spec = test::scene_spec(
         {test::body("lift", JointKind::kAxes, {test::slide("z", {0, 0, 1})}, SphereSpec{0.05}, 2, 0.01, 0.5)},

@@ -91,7 +91,7 @@ TEST(StepPlant, TargetsGoLinearlyFromTheLastOnes) {
   EXPECT_NEAR(plant->state().t, 0.075, 1e-12);
 }
 
-TEST(StewartTrinklePlant, StepsOfAMillisecondStandBeforeTheJudgeWhateverTheCommands) {
+TEST(StewartTrinklePlant, StepsOfAMillisecondAreCertifiedWhateverTheCommands) {
   // Hands jostle discs that are nearly at rest: the work of such a step is so little that a point which solves the rows
   // to 1e-9 can be too rough for the contacts.
   const auto disc = [](const char* name, double x, double y, bool turns) {

@@ -1,4 +1,4 @@
-"""Patch contact against the published numbers, closed forms, and a judge that knows only velocities; other masses, friction, steps and starts too."""
+"""Patch contact against the published numbers, closed forms, and a check that knows only velocities; other masses, friction, steps and starts too."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ CASES: dict[str, tuple] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
+def test_other_bodies_and_starts_are_checked_step_by_step(deft, tmp_path, case):
     body, shape, mass, mu, h, ellipsoid, position, quat, velocity = CASES[case]
     scene, duration = ("cube_slides" if body == "cube" else "cylinder_rolls"), 2.0
     geometry = (
@@ -67,7 +67,7 @@ def test_other_bodies_and_starts_are_judged_step_by_step(deft, tmp_path, case):
     )
     assert run.run.summary["status"] == "Completed"
     with np.errstate(all="ignore"):
-        assert max(run.verdict().values()) < 1e-7, run.verdict()
+        assert max(run.violations().values()) < 1e-7, run.violations()
         assert max(run.second_proposition()) < 1e-7
     assert run.height.min() > -1e-8
     energy = [run.state(k).energy(run.world) for k in range(len(run.position))]

@@ -1,8 +1,8 @@
-"""The oracle of patch contact by itself: closed forms, the published numbers, and that its judge tells wrong steps from right ones."""
+"""The oracle of patch contact by itself: closed forms, the published numbers, and that its check tells wrong steps from right ones."""
 
 import numpy as np
 import pytest
-from reproductions.patch_reference import State, advance, judge
+from reproductions.patch_reference import State, advance, check_step
 from reproductions.patch_runs import SCENES, world_of, wrenches_of
 from reproductions.patch_shapes import Box, Cylinder
 
@@ -64,15 +64,15 @@ def test_a_cube_on_a_corner_falls_on_an_edge_and_rests():
     assert {x.patch[0] for x in states[1:44]} == {"point"} and {x.patch[0] for x in states[44:]} == {"line"}
     assert states[-1].x == pytest.approx((-0.516707, -0.516707, 0.707107), abs=1e-6)
     for before, after in zip(states, states[1:]):
-        assert max(judge(world, before, np.concatenate([after.omega, after.v])).values()) < 1e-10
+        assert max(check_step(world, before, np.concatenate([after.omega, after.v])).values()) < 1e-10
 
 
-def test_the_judge_finds_what_is_wrong():
+def test_the_check_finds_what_is_wrong():
     world = world_of(CUBE, 1, 0.2)
     start = state((0, 0, 0.5), v=(1, 0, 0))
     end = advance(world, start)
     right = np.concatenate([end.omega, end.v])
-    assert max(judge(world, start, right).values()) < 1e-12
+    assert max(check_step(world, start, right).values()) < 1e-12
     for index, change, law in (
         (5, -1e-5, "depth"),
         (5, 1e-5, "distance"),
@@ -83,12 +83,12 @@ def test_the_judge_finds_what_is_wrong():
     ):
         wrong = right.copy()
         wrong[index] += change
-        assert judge(world, start, wrong)[law] > 1e-9, (index, law)
+        assert check_step(world, start, wrong)[law] > 1e-9, (index, law)
     # In the air nothing may act.
     high = state((0, 0, 2.0))
-    assert judge(world, high, [0, 0, 0, 0, 0, 0.1])["distance"] > 1e-3
-    assert judge(world, high, [0, 0, 0, 0, 0, -0.2])["pull"] > 0.5
-    assert judge(world, high, [0, 0, 0, 0, 0, -0.098]) == pytest.approx({"depth": 0, "pull": 0, "free": 0}, abs=1e-12)
+    assert check_step(world, high, [0, 0, 0, 0, 0, 0.1])["distance"] > 1e-3
+    assert check_step(world, high, [0, 0, 0, 0, 0, -0.2])["pull"] > 0.5
+    assert check_step(world, high, [0, 0, 0, 0, 0, -0.098]) == pytest.approx({"depth": 0, "pull": 0, "free": 0}, abs=1e-12)
 
 
 def test_wrenches_are_read_from_scenes():

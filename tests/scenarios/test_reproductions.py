@@ -178,6 +178,6 @@ def test_the_path_along_the_walls_is_tracked_on_the_walls(lab):
 
 
 def test_growth_says_what_is_proven(lab):
-    lines = contact_mpc.grow(lab, horizons=(5,), rooms=(1,))
+    lines = contact_mpc.grow(lab, horizons=(5,), surface_counts=(1,))
     assert [(g["surfaces"], g["N"], g["pairs"]) for g in lines] == [(3, 5, 60), (1, 10, 40)]
     assert all(gap is None for g in lines for gap in g["gaps"]) and all(n >= 1 for g in lines for n in g["nodes"])

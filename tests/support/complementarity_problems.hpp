@@ -74,8 +74,8 @@ class ComplementarityProblems {
 
   /// Any small problem: `kind` 0 dense numbers, 1 small integers with many zeros (degenerate, often without or with
   /// several solutions), 2 contact without compliance (c = 0: jammed or indifferent), 3 as 1 with free variables, 4
-  /// quasistatic contact: objects without stiffness (free variables, zero free block) touched by fingers that do not
-  /// give way.
+  /// quasistatic contact: objects without stiffness (free variables, zero free block) touched by
+  /// rigid fingers.
   solvers::lcp::ComplementarityProgram small(int kind, int max_size) {
     solvers::lcp::ComplementarityProgram out;
     if (kind == 2) {
@@ -184,7 +184,7 @@ class ComplementarityProblems {
     return out;
   }
 
-  /// Takes most of the compliance away: fingers that do not give way.
+  /// Takes most of the compliance away: fingers that hardly comply.
   void rigid(solvers::lcp::ComplementarityProgram& program) {
     const int contacts = static_cast<int>(program.q.size()) / 4;
     Eigen::MatrixXd J = Eigen::MatrixXd::Zero(3 * contacts, 3);

@@ -1,5 +1,5 @@
 #pragma once
-// Nonlinear complementarity problems for tests: a problem from a lambda, and a judge of its own.
+// Nonlinear complementarity problems for tests: a problem from a lambda, and a check of its own.
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -42,7 +42,7 @@ class LambdaMcp final : public solvers::mcp::McpFunction {
   int evaluations = 0;
 };
 
-/// max |F_i| of free rows, |min(z_i, F_i)| of the others, by its definition, in natural units of one.
+/// max |F_i| of free rows, |min(z_i, F_i)| of the others, by its definition, in units of one.
 inline double mcp_error(LambdaMcp& problem, const std::vector<double>& z) {
   std::vector<double> F(z.size());
   if (!problem.evaluate(z, F, nullptr)) return std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 #pragma once
-// Small worlds in code, for tests of the rooms above multibody: primitives on joints, without a file.
+// Small worlds in code, for tests of the modules above multibody: primitives on joints, without a file.
 
 #include <string>
 #include <utility>

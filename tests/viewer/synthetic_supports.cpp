@@ -32,7 +32,7 @@ json limit_surface_of(int box) {
 
 void add_supports(int pushing, dynamics::Trajectory& run) {
   run.support_bodies = {2, 3};
-  run.looks_for_second_motions = true;
+  run.searches_alternatives = true;
   run.second_X_WB.resize(run.steps.size());
   for (int k = 0; k < run.num_steps(); ++k) {
     dynamics::StepRecord& step = run.steps[k];

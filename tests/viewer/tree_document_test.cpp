@@ -46,7 +46,7 @@ TEST(TreeInPage, HoldsEveryNodeWithItsPosesAndTheSegments) {
   EXPECT_EQ(block<float>(document, "tree_X_WB"), tree.X_WB);
 }
 
-TEST(TreeInPage, IsAbsentFromOtherRunsAndUnjudgedWhenCutShort) {
+TEST(TreeInPage, IsAbsentFromOtherRunsAndUncheckedWhenCutShort) {
   EXPECT_FALSE(json::parse(slot_text(page_of(make_synthetic_run({.steps = 4})))).contains("tree"));
   const json cut = json::parse(slot_text(page_of(make_synthetic_run({.steps = 0, .twigs = 3, .planned = false}))));
   EXPECT_TRUE(cut["tree"]["success"].is_null());

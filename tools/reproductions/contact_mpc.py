@@ -26,7 +26,7 @@ STEPS = 200
 SURFACES = {"bevel": (np.array([1, -1]) / np.sqrt(2), 0.0), "floor": (np.array([0.0, 1]), -5.0), "wall": (np.array([-1.0, 0]), -5.0)}
 PARTS = (("bevel", 0, 6), ("floor", 6, 16), ("wall", 16, 20))  # of the path, by time [s]
 KNOTS = np.array([[0, -1, -1.7070], [6, -3.793, -4.5], [16, 4.5, -4.5], [20, 4.5, -1.5]])  # the path of disc_path
-HORIZONS, ROOMS, LIMIT_S = (5, 10, 15, 20, 30, 40), (1, 2, 3, 4, 5), 10.0
+HORIZONS, SURFACE_COUNTS, LIMIT_S = (5, 10, 15, 20, 30, 40), (1, 2, 3, 4, 5), 10.0
 
 
 @dataclass
@@ -133,10 +133,10 @@ def tracking(path: Loop, wanted: np.ndarray) -> list[dict]:
     return found
 
 
-def grow(lab: Laboratory, horizons=HORIZONS, rooms=ROOMS) -> list[dict]:
+def grow(lab: Laboratory, horizons=HORIZONS, surface_counts=SURFACE_COUNTS) -> list[dict]:
     """The three starts by horizon between the note's surfaces, and at N = 10 by number of surfaces."""
     lines = []
-    for surfaces, horizon in dict.fromkeys([(3, N) for N in horizons] + [(count, 10) for count in rooms]):
+    for surfaces, horizon in dict.fromkeys([(3, N) for N in horizons] + [(count, 10) for count in surface_counts]):
         rows = lab.program(
             "control_problems", "write", str(lab.folder), "--horizons", str(horizon), "--count", "3", "--surfaces", str(surfaces)
         )
@@ -230,8 +230,8 @@ def cell(value: float | None, form: str = ".2g") -> str:
 
 
 def draw(m: Measured) -> None:
-    steps = [[told, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
-              f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, told), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
+    steps = [[motion, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
+              f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, motion), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
     costs = [[f"({', '.join(f'{v:g}' for v in start)})", N, f"{wanted:.9f}", f"{said['solution']['cost']:.9f}", f"{abs(said['solution']['cost'] / wanted - 1):.0e}",
               said["status"], f"{said['solution']['gap']:.1e}", f"{said['residuals']['absolute']['complementarity']:.0e}", said["solution"]["nodes"], 1e3 * said["time_s"]]
              for ((start, N), wanted), said in zip(COSTS.items(), m.costs.values())]  # fmt: skip
@@ -310,7 +310,7 @@ The path runs 0.1 m inside of where the disc can be, so that 0.1 m of distance i
 {draw_growth(m)}
 
 The three starts of the table above, to a gap of 1e-7 or {LIMIT_S:g} s. Between three surfaces by horizon, and at N = 10 by the number of surfaces:
-floor; and bevel; and wall; and a ceiling; and a wall on the left, which leave a narrow room.
+floor; and bevel; and wall; and a ceiling; and a wall on the left, which leave a narrow space.
 
 {table(["surfaces", "N", "pairs", "nodes", "ms", "gap where not proven", "µs per node"], grown)}
 

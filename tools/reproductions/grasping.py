@@ -258,7 +258,7 @@ def draw(m: Measured) -> None:
 
 Source: M. Halm, M. Posa, *A quasi-static model and simulation approach for pushing, grasping, and jamming*, 2018. Scenes:
 `grasping_*` in `scenes/reproductions`. Written by `./run reproduce grasping`. Objects slide on supports with friction (limit surfaces), fingers are
-velocity controlled and yield by c B F; contacts obey Coulomb's law exactly (`step.model: limit-surface`).
+velocity controlled and comply by c B F; contacts obey Coulomb's law exactly (`step.model: limit-surface`).
 `deft sim scenes/reproductions/grasping_peg.deft.yaml` writes a page of its own for each scene: the load on the limit surface, jams, proofs, and other motions
 as ghosts.
 **Given**: the disc and its fingers, rate and duration, the peg's tolerance and gains, the arms' sizes. **Facts of the authors' program**: starts and
@@ -277,7 +277,7 @@ turns by less than 0.3 degrees.
 
 {draw_wall(m)}
 
-Perfect control ends with a proof that no motion exists when the disc is squeezed. Fingers that yield go on; the disc rolls along the wall until they
+Perfect control ends with a proof that no motion exists when the disc is squeezed. Compliant fingers go on; the disc rolls along the wall until they
 let go of it. In the last moments before that, holding on and letting go are both possible: the step takes the solution with fewest contacts.
 
 {table(["c", "status", "t [s]", "x [m]", "y [m]", "θ [rad]"], walls)}
@@ -301,10 +301,10 @@ geometry: {-1e3 * m.peg.steps["gap_min"].min():.2f} mm (polygons turn within a s
 
 {draw_arms(m)}
 
-The arms pinch a square and yield unequally: it moves along +y and spins. The second-order simulation has masses, the same velocity control as dampers of 1/(cB) in the joints, friction
+The arms pinch a square and comply unequally: it moves along +y and spins. The second-order simulation has masses, the same velocity control as dampers of 1/(cB) in the joints, friction
 with the table, and Stewart and Trinkle's scheme. MuJoCo (soft contacts, elliptic cones) runs the same masses, dampers and friction; its run and those with
 finer steps are those that `./run bench arms` recorded. The models do not share one square: on the limit surface its weight is spread evenly, the
-second-order models carry it on four corners, whose loads friction does not determine, and MuJoCo's contacts give way a little while they stick.
+second-order models carry it on four corners, whose loads friction does not determine, and MuJoCo's contacts creep a little while they stick.
 
 {arms}
 

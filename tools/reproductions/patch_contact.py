@@ -57,7 +57,7 @@ class Measured:
         return [c for c in self.checks if not c.passed]
 
 
-def told(values, digits: int = 6) -> str:
+def text_of(values, digits: int = 6) -> str:
     values = np.atleast_1d(np.asarray(values, float))
     text = ", ".join(f"{round(float(v), digits) + 0.0:.{digits}f}".rstrip("0").rstrip(".") for v in values)
     return text if len(values) == 1 else f"({text})"
@@ -65,7 +65,7 @@ def told(values, digits: int = 6) -> str:
 
 def near(scene: str, what: str, wanted, found, tolerance: float, digits: int = 6) -> Check:
     off = float(np.abs(np.subtract(np.asarray(found, float), np.asarray(wanted, float))).max())
-    return Check(scene, what, told(wanted, digits), told(found, digits), off, tolerance)
+    return Check(scene, what, text_of(wanted, digits), text_of(found, digits), off, tolerance)
 
 
 def below(scene: str, what: str, found: float, tolerance: float) -> Check:
@@ -91,17 +91,17 @@ def closed_form(steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def common(name: str, run: PatchRun, reference: list[State], tolerance: float, steps: int) -> list[Check]:
     """What holds of every step of every scene."""
-    verdict = run.verdict()
+    violations = run.violations()
     force, point, torsion = run.second_proposition()
     kinds, states, slip = run.misnamed()
     return [holds(name, "every step solved", "Completed", run.run.summary["status"], run.run.summary["status"] == "Completed"),
             below(name, "penetration [m]", max(0.0, -float(run.height.min())), 1e-8),
-            below(name, "equations and inequalities of the step, from ν⁺ alone, relative", max(verdict.values()), 1e-8),
+            below(name, "equations and inequalities of the step, from ν⁺ alone, relative", max(violations.values()), 1e-8),
             below(name, "forces by eq. (24) against the solver's, relative", force, 1e-8),
             below(name, "point and torsion by eq. (27) against the solver's, relative", max(point, torsion), 1e-8),
             holds(name, "recorded kinds, and stick or slip, against pose and velocities: steps that differ", "0, 0", f"{kinds}, {states}", kinds == states == 0),
             below(name, "recorded slip against the velocities [m/s, rad/s]", slip, 1e-8),
-            below(name, f"centre against the search over modes, to {told(steps * run.world.h, 2)} s [m]", run.away_from(reference[: steps + 1]), tolerance)]  # fmt: skip
+            below(name, f"centre against the search over modes, to {text_of(steps * run.world.h, 2)} s [m]", run.away_from(reference[: steps + 1]), tolerance)]  # fmt: skip
 
 
 def check_slides(run: PatchRun, reference: list[State]) -> list[Check]:
@@ -197,13 +197,13 @@ def check_manipulated(run: PatchRun, reference: list[State]) -> list[Check]:
             near(name, "3 pivots: its axis turns by [°]", 180, turn, 1, 2),
             holds(name, "3 pivots on its rim, on one point", "point", kinds[round(2.0 / h)], set(kinds[round(1.6 / h) : round(2.6 / h)]) == {"point"}),
             below(name, "4 rolls on: |height − 0.1| [m]", float(np.abs(x[on, 2] - LYING).max()), 1e-8),
-            holds(name, "4 rolls on past the obstacles [m]", f"> {passed + LYING:.2f}", told(x[at["lift"], 0], 4), bool(x[at["lift"], 0] > passed + LYING)),
-            holds(name, "5 lifted: highest centre [m]", "0.18", told(x[at["lift"] :, 2].max(), 3), bool(abs(x[at["lift"] :, 2].max() - np.hypot(LYING, STANDING)) < 1e-3)),
+            holds(name, "4 rolls on past the obstacles [m]", f"> {passed + LYING:.2f}", text_of(x[at["lift"], 0], 4), bool(x[at["lift"], 0] > passed + LYING)),
+            holds(name, "5 lifted: highest centre [m]", "0.18", text_of(x[at["lift"] :, 2].max(), 3), bool(abs(x[at["lift"] :, 2].max() - np.hypot(LYING, STANDING)) < 1e-3)),
             near(name, "6 stands: height at 5 s [m]", STANDING, x[-1, 2], 1e-8, 9),
             below(name, "6 stands: tilt at 5 s [rad]", float(np.hypot(*axis[-1, :2])), 1e-8),
             below(name, "6 stands: velocities at 5 s [m/s, rad/s]", float(np.abs(run.nu[-1]).max()), 1e-6),
-            holds(name, "clear of the obstacles by [m]", "> 0", ", ".join(told(d, 3) for d in clear.values()), min(clear.values()) > 0),
-            holds(name, "landings at [s]", "a line twice, a face", ", ".join(told((k + 1) * h, 2) for k in down), [kinds[k] for k in down][:2] == ["line"] * 2 and kinds[down[-1]] == "surface"),
+            holds(name, "clear of the obstacles by [m]", "> 0", ", ".join(text_of(d, 3) for d in clear.values()), min(clear.values()) > 0),
+            holds(name, "landings at [s]", "a line twice, a face", ", ".join(text_of((k + 1) * h, 2) for k in down), [kinds[k] for k in down][:2] == ["line"] * 2 and kinds[down[-1]] == "surface"),
             below(name, "|v_z| in the step after each landing [m/s]", after, 1e-8)]  # fmt: skip
 
 
@@ -221,8 +221,8 @@ def tilt(run: PatchRun) -> np.ndarray:
 def check_disks(disks: dict[float, PatchRun]) -> list[Check]:
     checks, errors = [], {}
     for h, run in disks.items():
-        verdict = run.verdict()
-        checks += [below("Euler's disk", f"equations and inequalities of the step, h = {h:g} s, relative", max(verdict.values()), 1e-8),
+        violations = run.violations()
+        checks += [below("Euler's disk", f"equations and inequalities of the step, h = {h:g} s, relative", max(violations.values()), 1e-8),
                    below("Euler's disk", f"penetration, h = {h:g} s [m]", max(0.0, -float(run.height.min())), 1e-8)]  # fmt: skip
         energy = np.array([run.state(k).energy(run.world) for k in range(0, len(run.position), 10)])
         checks.append(
@@ -283,7 +283,7 @@ def check_stack(run: SceneRun) -> list[Check]:
     return [holds(name, "every step solved", "Completed", run.summary["status"], run.summary["status"] == "Completed"),
             below(name, "moved before the push exceeds 13.07 N [m]", moved, 1e-8),
             *(near(name, f"points of ground and upper box at {F:g} N [m] (edge: {edge:g})", w, f, 1e-8) for (_, F), w, f in zip(pushes, wanted, found)),
-            holds(name, "tips when pushed with 15 N [°]", "> 45", told(turned.max(), 1), bool(turned.max() > 45))]  # fmt: skip
+            holds(name, "tips when pushed with 15 N [°]", "> 45", text_of(turned.max(), 1), bool(turned.max() > 45))]  # fmt: skip
 
 
 def rivals() -> dict:

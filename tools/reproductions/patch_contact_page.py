@@ -279,7 +279,7 @@ Source: J. Xie, N. Chakraborty, *Rigid Body Dynamic Simulation with Line and Sur
 
 Every pair of bodies has one contact point, the *equivalent contact point*, found together with the motion at the end of the step: nobody
 decides whether a corner, an edge or a face touches. The oracle shares nothing with deft: `tools/reproductions/patch_reference.py` tries every mode (corner, edge,
-face, rim, line, cap; stick, slip) as six smooth equations in the velocities, and judges deft's steps from their velocities alone.
+face, rim, line, cap; stick, slip) as six smooth equations in the velocities, and checks deft's steps from their velocities alone.
 
 ## Numbers
 

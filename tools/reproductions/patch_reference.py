@@ -152,7 +152,7 @@ class Step:
                 nu, f = nu + step * d, trial
         return None
 
-    def verdict(self, nu, patch, sticks):
+    def violation(self, nu, patch, sticks):
         """The largest violation of what the mode left out, relative; and the state."""
         world, shape = self.world, self.world.shape
         x, R, quat = self.motion(nu)
@@ -224,7 +224,7 @@ def advance(world: World, s: State, impulse=(0, 0, 0), angular=(0, 0, 0)) -> Sta
                 nu = step.solve(patch, sticks, start)
                 if nu is None:
                     continue
-                wrong, end = step.verdict(nu, patch, sticks)
+                wrong, end = step.violation(nu, patch, sticks)
                 if wrong <= ACCEPT:
                     return end
                 if best is None or wrong < best[0]:
@@ -235,7 +235,7 @@ def advance(world: World, s: State, impulse=(0, 0, 0), angular=(0, 0, 0)) -> Sta
             for start in step.starts(patch):
                 nu = step.solve(patch, sticks, start)
                 if nu is not None:
-                    wrong, end = step.verdict(nu, patch, sticks)
+                    wrong, end = step.violation(nu, patch, sticks)
                     if wrong <= ACCEPT:
                         return end
                     if best is None or wrong < best[0]:
@@ -252,7 +252,7 @@ def simulate(world: World, start: State, steps: int, wrench=None) -> list[State]
     return found
 
 
-def judge(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0)) -> dict[str, float]:
+def check_step(world: World, before: State, nu, impulse=(0, 0, 0), angular=(0, 0, 0)) -> dict[str, float]:
     """What is wrong with a step that somebody else made, from its velocities ν⁺ = (ω, v) alone; all relative to m g h, the size and g h.
 
     depth: below the plane; pull: −p_n; distance: p_n · gap; outside: of the point, out of the body, times p_n; cone: friction over its bound;

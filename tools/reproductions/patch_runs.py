@@ -11,7 +11,7 @@ import numpy as np
 from scene_runs import SceneRun, deft_json
 
 from .experiment import ROOT, Laboratory
-from .patch_reference import State, Step, World, advance, judge
+from .patch_reference import State, Step, World, advance, check_step
 from .patch_shapes import Box, Cylinder, Ellipsoid, rotation
 
 SCENES = ROOT / "scenes" / "patch_contact"
@@ -159,11 +159,11 @@ class PatchRun:
             linear, angular = linear + share * w.linear, angular + share * w.angular
         return linear, angular
 
-    def verdict(self) -> dict[str, float]:
-        """The worst of `judge` over all steps."""
+    def violations(self) -> dict[str, float]:
+        """The worst of `check_step` over all steps."""
         worst: dict[str, float] = {}
         for k in range(len(self.point)):
-            for key, value in judge(self.world, self.state(k), self.nu[k + 1], *self.applied(k, self.state(k))).items():
+            for key, value in check_step(self.world, self.state(k), self.nu[k + 1], *self.applied(k, self.state(k))).items():
                 worst[key] = max(worst.get(key, 0.0), float(value))
         return worst
 

@@ -1,4 +1,4 @@
-"""Random bodies dropped and thrown on the ground: each run of deft judged step by step by `patch_reference.judge`."""
+"""Random bodies dropped and thrown on the ground: each run of deft checked step by step by `patch_reference.check_step`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def faults(run: PatchRun) -> dict[str, float]:
     """What breaks a law: {} if nothing does. Energy may grow as `energy_growth` says."""
     found = {} if run.run.summary["status"] == "Completed" else {run.run.summary["status"]: float(run.run.summary["steps"])}
     with np.errstate(all="ignore"):
-        found |= {key: value for key, value in run.verdict().items() if not value <= TOLERANCE}
+        found |= {key: value for key, value in run.violations().items() if not value <= TOLERANCE}
         found |= {
             name: value
             for name, value in zip(("forces (24)", "point (27)", "torsion (27)"), run.second_proposition())

@@ -235,7 +235,7 @@ Simulations of second order:
   {factor["quasidynamic"]:.2g}: at small h it is smaller, because the cube is then held back by M/h, as the arm is by its dampers in the second-order world.
 - **Second order.** {fates(record["rows"])} The source's simulator leaves the ground truth right after 0.001 s. MuJoCo and Drake as used here find a contact
   when bodies overlap, so a resting cube first sinks by g h², and MuJoCo's springs are explicit; deft's convex step looks ahead for contacts and is implicit in springs and dampers.
-- **What the error is.** Steps of first order have no joint dampers unless told (`step.joint_damping`). Dampers make the arm follow late by D/K, at most {lag:.2g} s, at speeds up to
+- **What the error is.** Steps of first order have no joint dampers unless set (`step.joint_damping`). Dampers make the arm follow late by D/K, at most {lag:.2g} s, at speeds up to
   {100 * speed:.2g} cm/s: up to {1e3 * lag * speed:.2g} mm while the cube is carried, gone when the arm stands. With the same dampers in the quasistatic step the integral falls
   to {found["quasistatic, damped joints", 0.01]["integral_mm_s"]:.2g} mm s at h = 0.01 s: masses and accelerations matter no more than that. What is left is of first order in h: contacts are
   linearised where a step begins, so the cube creeps in the turning grip by {found["quasistatic, damped joints", 0.4]["end_mm"]:.2g} mm until it is put down at h = 0.4 s and by {found["quasistatic, damped joints", 0.1]["end_mm"]:.2g} mm at h = 0.1 s.

@@ -161,9 +161,9 @@ and the forces shown are those of least norm, for both models.
 {table(["largest difference from the prediction by hand", "QP", "LCP"], rows)}
 
 Statuses of the steps: QP {", ".join(f"{word} {count}" for word, count in convex.statuses.items())};
-LCP {", ".join(f"{word} {count}" for word, count in lcp.statuses.items())}, with a search for a second motion in each.
+LCP {", ".join(f"{word} {count}" for word, count in lcp.statuses.items())}, with a search for an alternative motion in each.
 
-**Perfect tracking** (equation 1), plates that are where they are told to be, is ill-posed. The same squeeze ends after
+**Perfect tracking** (equation 1), plates that are where they are commanded to be, is ill-posed. The same squeeze ends after
 {m.squeeze["steps"] - 1} steps with `{m.squeeze["status"]}`, a proof that no motion satisfies all constraints ({m.squeeze.get("reason")}).
 Plates that touch the disc without pressing and lift by 2 mm per step may take it along or not, since any normal force will do:
 {m.grazing["statuses"].get("NotUnique", 0)} of {m.grazing["steps"]} steps are `NotUnique`; in the first of them the disc may rise by {found:.3g} mm or by {other:.3g} mm.

@@ -52,8 +52,8 @@ def spread(values: np.ndarray) -> str:
     return f"{values.mean():.3g} ({values.min():.2g} … {values.max():.2g})"
 
 
-def verdict(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
-    """How many times nearer the published search comes, how much more it packs, and what Fig. 11 says."""
+def comparison(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
+    """How many times nearer the baseline search comes, how much more it packs, and what Fig. 11 says."""
     closest = [ends(variants[name], "closest").mean() for name in ("published", variant)]
     packing = [ends(variants[name], "packing").mean() for name in ("published", variant)]
     nearer = f"{closest[1] / closest[0]:.2g}×"
@@ -121,14 +121,14 @@ def draw(m: Measured) -> None:
     curves, small = draw_ablation(m), draw_trees(m)
     measures = [[TITLES[system], name, spread(ends(runs, "closest")), spread(ends(runs, "packing")), round(np.mean([run["regrasps"] for run in runs]))]
                 for system, variants in m.runs.items() for name, runs in variants.items()]  # fmt: skip
-    orderings = [[TITLES[system], *(verdict(system, name, variants) for name in COMPARED)] for system, variants in m.runs.items()]
+    orderings = [[TITLES[system], *(comparison(system, name, variants) for name in COMPARED)] for system, variants in m.runs.items()]
     times = [[TITLES[system], variants["published"][0]["published_s"], *(f"{min(run['wall_s'] for run in variants[name]):.2g} … {max(run['wall_s'] for run in variants[name]):.2g}" for name in ("published", "smoothed steps"))]
              for system, variants in m.runs.items()]  # fmt: skip
     packed = [[metric, *(f"{tree['packing']:.2f}" for tree in trees)] for metric, trees in m.trees.items()]
     write_page(
         "single_step_search",
         f"""
-# The published search: smoothing, metric, contacts
+# The baseline search: smoothing, metric, contacts
 
 Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of
 quasi-dynamic contact models*, IEEE T-RO 2023: Fig. 9, Fig. 11, Table III. Scenes: `scenes/planning` with
@@ -147,7 +147,7 @@ some node is below a threshold. All trees of a system are measured by the same s
 
 {table(["system", "search", "closest distance [m²]", "packing ratio", "regrasps"], measures)}
 
-How many times nearer the published search comes to the goal than each of the others, and what it packs more:
+How many times nearer the baseline search comes to the goal than each of the others, and what it packs more:
 
 {table(["system", "than global metric", "than no contact sampling", "than no smoothing"], orderings)}
 

@@ -87,7 +87,7 @@ Source: T. Pang, *Planning and control for contact-rich manipulation*, 2022. Sce
 Squeezed between robot and wall the object carries λ = K · (commanded penetration) on both sides. Before that the robot pushes it ahead.
 Without inertia (quasistatic) nothing says where an object that touches nobody should be, nor one that the robot only touches: the
 program has many solutions. deft then answers `NotUnique` and gives the motion of least δᵀM_uδ; with M_u/h² (quasidynamic) every step
-is unique, and the object yields a little of the robot's motion to its inertia.
+is unique, and the inertia of the object takes a little of the motion that the robot commands.
 
 {table(["dynamics", "robot's force − K · penetration [N]", "wall's force − K · penetration [N]", "statuses"], rows)}
 

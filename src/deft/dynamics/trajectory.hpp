@@ -121,7 +121,7 @@ struct Trajectory {
   std::vector<ContactRecord> contacts;                   // of all steps, step after step
   std::vector<StepRecord> steps;                         // [T]
   bool has_contact_kinds = false;  // model equivalent-contact-point: contacts have a kind, tangent_W, slip, ellipsoid
-  bool looks_for_second_motions = false;          // whether second_delta and second_X_WB are recorded
+  bool searches_alternatives = false;             // whether second_delta and second_X_WB are recorded
   std::vector<std::vector<double>> second_delta;  // [T][nv]: another motion of the same step, NaN where none is known
   std::vector<std::vector<std::array<double, 7>>> second_X_WB;  // [T][bodies], or empty: poses after it; no bodies
                                                                 // where none is known

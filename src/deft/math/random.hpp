@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers by counter: a function of (seed, item, index), so that item i draws the same numbers whoever computes
-// it and when.
+// Random numbers by counter: a function of (seed, item, index), so that item i draws the same numbers whichever thread
+// computes it and when.
 
 #include <array>
 #include <cstdint>

@@ -70,7 +70,7 @@ void check_contacts(const Trajectory& run) {
   }
 }
 
-void check_second_motions(const Trajectory& run) {
+void check_alternative_motions(const Trajectory& run) {
   if (run.second_X_WB.empty()) return;
   check_size("second_X_WB", run.second_X_WB.size(), run.steps.size(), "one per step");
   for (std::size_t k = 0; k < run.second_X_WB.size(); ++k) {
@@ -106,7 +106,7 @@ void check_trajectory(const Trajectory& run) {
     }
   }
   check_contacts(run);
-  check_second_motions(run);
+  check_alternative_motions(run);
   check_supports(run);
   if (run.horizon > 0) check_size("horizons", run.horizons.size(), steps, "one per step");
   check_tracks(run);
@@ -217,8 +217,8 @@ std::array<double, 2> apart(const std::array<double, 7>& a, const std::array<dou
 }
 
 /// Whether steps have other motions, and the poses after those that are known.
-void add_second_motions(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
-  if (!run.looks_for_second_motions) return;
+void add_alternative_motions(json& blocks, const Trajectory& run, std::span<const std::size_t> frames) {
+  if (!run.searches_alternatives) return;
   Bytes uniqueness;
   Indices frame;
   Reals X_WB, distance;
@@ -380,7 +380,7 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_contacts(blocks, run, frames);
   add_patches(blocks, run, frames);
   add_steps(blocks, run, frames);
-  add_second_motions(blocks, run, frames);
+  add_alternative_motions(blocks, run, frames);
   add_supports(document, run, frames);
   add_plans(document, run, frames);
   add_tracks(document, run, frames);

@@ -199,7 +199,7 @@ TEST(Infeasible, EveryKindOfRowHasItsFarkasRay) {
   }
 }
 
-TEST(Infeasible, ASmoothedProgramWithoutRoomIsOneThatIsExactlySolvable) {
+TEST(Infeasible, ASmoothedProgramWithoutInteriorIsOneThatIsExactlySolvable) {
   ContactProgram p = point_on_plane({0.1, 0, -1}, 0, 0.5, FrictionModel::kPyramid);
   add_contact(p, -Eigen::Matrix3d(p.J.block(0)), {.gap = 0, .mu = 0.5});
   EXPECT_EQ(solve(p).status, "Solved");

@@ -14,7 +14,7 @@
 namespace deft::solvers::contact {
 namespace refinement_test {
 
-// Quadruple precision: long double, which the refinement uses, must not judge itself.
+// Quadruple precision: long double, which the refinement uses, must not check itself.
 __extension__ typedef __float128 Real;
 using Vector = std::array<Real, 3>;
 using Matrix = std::array<Vector, 3>;
@@ -36,11 +36,11 @@ Matrix inverse(const Matrix& A) {
   return X;
 }
 
-/// Three joints that the friction of one contact nearly holds: n − μt₁ moves them by `room` only.
-ContactProgram nearly_jammed(double room, double gap, double kappa) {
+/// Three joints that the friction of one contact nearly holds: n − μt₁ moves them by `clearance` only.
+ContactProgram nearly_jammed(double clearance, double gap, double kappa) {
   ContactProgram p = testing::diagonal_program({80, 60, 90}, {-3, 1, 2});
   Eigen::Matrix3d rows;
-  rows << 0.65 * 0.3 + room, 0.65 * 0.2, -0.65 * 0.1, 0.3, 0.2, -0.1, 1e-3, 2e-3, 4e-3;
+  rows << 0.65 * 0.3 + clearance, 0.65 * 0.2, -0.65 * 0.1, 0.3, 0.2, -0.1, 1e-3, 2e-3, 4e-3;
   testing::add_contact(p, rows, {.gap = gap, .mu = 0.65});
   p.model = FrictionModel::kCone;
   p.kappa = kappa;
@@ -107,30 +107,30 @@ double relative(const Computed& computed, const Vector& expected) {
 }
 
 TEST(Refinement, GivesASharpBarrierTheDigitsOfItsNumbers) {
-  for (const double room : {1e-2, 1e-3, 1e-4}) {
-    const ContactProgram program = nearly_jammed(room, -3 * room, 1e4);
+  for (const double clearance : {1e-2, 1e-3, 1e-4}) {
+    const ContactProgram program = nearly_jammed(clearance, -3 * clearance, 1e4);
     ContactSolution solution;
-    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << room;
+    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << clearance;
     const Reference expected(program, solution);
-    EXPECT_LT(relative(solution.delta, expected.delta), 1e-12) << room;
-    EXPECT_LT(relative(solution.force[0], expected.force), 1e-11) << room;
+    EXPECT_LT(relative(solution.delta, expected.delta), 1e-12) << clearance;
+    EXPECT_LT(relative(solution.force[0], expected.force), 1e-11) << clearance;
   }
 }
 
 TEST(Refinement, GivesANearlyJammedConeTheDigitsOfItsNumbers) {
-  for (const double room : {1e-3, 1e-4, 1e-5}) {
+  for (const double clearance : {1e-3, 1e-4, 1e-5}) {
     // One joint: φ + (n − μ)δ = 0 while it slides.
     ContactProgram program = testing::diagonal_program({50}, {-1});
     Eigen::MatrixXd rows(3, 1);
-    rows << 0.65 + room, 1, 0;
-    testing::add_contact(program, rows, {.gap = -0.2 * room, .mu = 0.65});
+    rows << 0.65 + clearance, 1, 0;
+    testing::add_contact(program, rows, {.gap = -0.2 * clearance, .mu = 0.65});
     program.model = FrictionModel::kCone;
     ContactSolution solution;
-    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << room;
+    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << clearance;
     const Real effective = Real(rows(0, 0)) - Real(0.65), delta = -Real(program.contacts[0].gap) / effective;
     const Real force = (50 * delta - 1) / effective;
-    EXPECT_LT(std::abs(static_cast<double>(Real(solution.delta(0)) / delta - 1)), 1e-14) << room;
-    EXPECT_LT(std::abs(static_cast<double>(Real(solution.force[0][0]) / force - 1)), 1e-14) << room;
+    EXPECT_LT(std::abs(static_cast<double>(Real(solution.delta(0)) / delta - 1)), 1e-14) << clearance;
+    EXPECT_LT(std::abs(static_cast<double>(Real(solution.force[0][0]) / force - 1)), 1e-14) << clearance;
   }
 }
 
@@ -191,10 +191,10 @@ TEST(Refinement, KnowsTheBarrierWeightOfASingleRowOfAPyramid) {
 }
 
 TEST(Sensitivity, OfASharpBarrierIsNotDrownedByItsStiffness) {
-  for (const double room : {1e-2, 1e-3, 1e-4}) {
-    const ContactProgram program = nearly_jammed(room, -3 * room, 1e4);
+  for (const double clearance : {1e-2, 1e-3, 1e-4}) {
+    const ContactProgram program = nearly_jammed(clearance, -3 * clearance, 1e4);
     ContactSolution solution;
-    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << room;
+    ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-13}, solution).status, Status::kSolved) << clearance;
     Sensitivity sensitivity;
     sensitivity.factor(program, solution, certify(program, solution).E0_J);
     const ProgramChange change{
@@ -202,7 +202,7 @@ TEST(Sensitivity, OfASharpBarrierIsNotDrownedByItsStiffness) {
     SolutionChange computed;
     sensitivity.solve(program, change, computed);
     const Matrix expected = inverse(Reference(program, solution).H);
-    for (int v = 0; v < 3; ++v) EXPECT_LT(relative(-computed.delta.row(v), expected[v]), 1e-10) << room;
+    for (int v = 0; v < 3; ++v) EXPECT_LT(relative(-computed.delta.row(v), expected[v]), 1e-10) << clearance;
   }
 }
 

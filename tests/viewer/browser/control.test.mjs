@@ -1,5 +1,5 @@
 // Runs under a controller: the plan from each frame as a way with ghosts, what contacts do at its stages, its certificate, and plots. What is
-// drawn is made up (tests/viewer/synthetic_run.cpp, add_plans); judged by pixels, roles and words.
+// drawn is made up (tests/viewer/synthetic_run.cpp, add_plans); checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';

@@ -1,5 +1,5 @@
 // The model of the equivalent contact point: that point, its kind and trail, the friction ellipsoid, slips over time. What is drawn is made up
-// (tests/viewer/synthetic_patches.hpp); judged by pixels, roles and words.
+// (tests/viewer/synthetic_patches.hpp); checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';

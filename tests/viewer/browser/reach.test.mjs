@@ -1,4 +1,4 @@
-// What the next command reaches, the first view and the tones of round objects; judged by pixels, roles and words.
+// What the next command reaches, the first view and the tones of round objects; checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';

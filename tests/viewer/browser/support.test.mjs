@@ -1,5 +1,5 @@
 // The limit-surface model: supports, the strip of step status, alternative solutions, velocity commands. What is drawn is made up
-// (tests/viewer/synthetic_supports.hpp); judged by pixels, roles and words.
+// (tests/viewer/synthetic_supports.hpp); checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';

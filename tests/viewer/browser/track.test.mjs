@@ -1,5 +1,5 @@
 // Runs that follow a plan, and two runs on one clock: ghosts with switches, errors under the timeline, what the controller did, simulators
-// without a certificate. What is drawn is made up (tests/viewer/synthetic_tracks.hpp); judged by pixels, roles and words.
+// without a certificate. What is drawn is made up (tests/viewer/synthetic_tracks.hpp); checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';

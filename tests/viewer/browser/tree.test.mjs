@@ -1,4 +1,4 @@
-// The planner's part of the page: segments, tree, nodes; judged by pixels, roles and words.
+// The planner's part of the page: segments, tree, nodes; checked by pixels, roles and words.
 import assert from 'node:assert/strict';
 import {rmSync} from 'node:fs';
 import {after, before, test} from 'node:test';
@@ -37,7 +37,7 @@ test('a planned run names its goal, its nodes and its segments', () => onPage(op
   assert.equal(await segments.nth(2).getAttribute('aria-current'), 'step');
 }));
 
-test('transits are hatched and marked: told apart without colour', () => onPage(openRun(browser, 'planned'), async (page) => {
+test('transits are hatched and marked: distinguished without colour', () => onPage(openRun(browser, 'planned'), async (page) => {
   const segments = page.getByRole('group', {name: 'Segments of the plan'}).getByRole('button');
   for (let i = 0; i < 4; ++i) {
     const lane = await countIn(segments.nth(i), '#e6eaef', 4), text = await segments.nth(i).textContent();

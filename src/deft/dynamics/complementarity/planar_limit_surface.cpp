@@ -27,7 +27,7 @@ constexpr double kAccurate = 1e-11;       // scaled residual above which the mot
 constexpr double kEnough = 5e-9;          // scaled residual that is certified in any case
 constexpr double kSofter[] = {1.5, 3,   10,  30,  100,
                               300, 1e3, 1e4, 1e5, 1e6};  // times the admittance, where the true one fails
-constexpr double kSearchWork = 5e7;  // multiplications of one step's search for a second motion: some 20 ms
+constexpr double kSearchWork = 5e7;  // multiplications of one step's search for an alternative motion: some 20 ms
 constexpr double kResting = 1e-9;    // of the commanded motion: what moves less is at rest
 constexpr double kBalance = 1e-8;    // largest error of balance and bound
 constexpr double kBalanced = 1e-11;  // error above which the motion is improved
@@ -61,7 +61,7 @@ void PlanarLimitSurface::check_scene() const {
                              to_string(scene_->plane()), g.x(), g.y(), g.z()));
   if (!spec.wrenches.empty())
     refuse(spec.wrenches.front().where, "has no external wrenches: supports carry objects with an unknown factor");
-  if (!joint_damping(*scene_).isZero(0)) refuse(file, "has no step.joint_damping; admittances say how robots yield");
+  if (!joint_damping(*scene_).isZero(0)) refuse(file, "has no step.joint_damping; admittances say how robots comply");
   for (const scene::Robot& robot : scene_->robots()) {
     if (robot.admittance.size() == 0 && scene_->settings().step.gain > 0)
       refuse(spec.world.models[robot.model].where,
@@ -352,7 +352,7 @@ void PlanarLimitSurface::add_left_out(StepResult& result) const {
 
 /// Searches the problem of all near contacts for another motion: its solution may be one, or what its solver finds
 /// beside that.
-void PlanarLimitSurface::look_for_second_motion(const Eigen::VectorXd& q, StepResult& result) {
+void PlanarLimitSurface::search_alternative_motion(const Eigen::VectorXd& q, StepResult& result) {
   if (!search_ || !solvers::usable(result.status)) return;
   make_problem(kNear, searched_.problem);
   search_->forget();
@@ -430,7 +430,7 @@ void PlanarLimitSurface::step(const State& start, const Eigen::VectorXd& u, Step
   settle(start.q, result);
   const double step_us = watch.microseconds();
   add_left_out(result);
-  look_for_second_motion(start.q, result);
+  search_alternative_motion(start.q, result);
   report(result);
   result.iterations = iterations_;
   result.solve_us = solve_us_;

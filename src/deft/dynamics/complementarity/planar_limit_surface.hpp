@@ -71,7 +71,7 @@ class PlanarLimitSurface final : public StepModel {
   bool relinearize(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, bool damped);
   void settle(const Eigen::VectorXd& q, StepResult& result);
   void add_left_out(StepResult& result) const;
-  void look_for_second_motion(const Eigen::VectorXd& q, StepResult& result);
+  void search_alternative_motion(const Eigen::VectorXd& q, StepResult& result);
   void report(StepResult& result);
 
   const scene::Scene* scene_;
@@ -79,7 +79,7 @@ class PlanarLimitSurface final : public StepModel {
   contact::Assembler assembler_;
   ComplementaritySolve solve_;
   scene::SceneState state_;                       // where the step starts
-  std::unique_ptr<ComplementaritySolve> search_;  // of all near contacts, for a second motion
+  std::unique_ptr<ComplementaritySolve> search_;  // of all near contacts, for an alternative motion
   StepResult searched_, improved_;                // scratch
   solvers::contact::Certifier certifier_;
   std::vector<SupportFriction> supports_;

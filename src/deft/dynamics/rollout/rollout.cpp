@@ -53,7 +53,7 @@ Trajectory start_trajectory(const StepModel& model, const State& start) {
   const scene::Scene& scene = model.scene();
   Trajectory trajectory = named_trajectory(scene);
   trajectory.has_contact_kinds = scene.settings().step.model == scene::ModelKind::kEquivalentContactPoint;
-  trajectory.looks_for_second_motions =
+  trajectory.searches_alternatives =
       scene.settings().step.uniqueness_check && is_complementarity_model(scene.settings().step.model);
   trajectory.t.push_back(start.t);
   trajectory.q.push_back(to_vector(start.q));
@@ -98,7 +98,7 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
     supports.record(start, u, model.h(), result, trajectory.supports);
-    if (trajectory.looks_for_second_motions) {
+    if (trajectory.searches_alternatives) {
       const ComplementarityDetail* detail = result.complementarity();
       const bool known = detail != nullptr && detail->alternative_delta.size() > 0;
       trajectory.second_delta.push_back(

@@ -17,7 +17,7 @@ namespace {
 using namespace run_columns;
 using dynamics::Trajectory;
 
-/// Poses of step k's second motion, NaN where none is known.
+/// Poses of step k's alternative motion, NaN where none is known.
 void copy_second_poses(const Trajectory& trajectory, std::size_t k, std::vector<double>& flat) {
   const std::size_t size = 7 * trajectory.names_bodies.size();
   if (k >= trajectory.second_X_WB.size() || trajectory.second_X_WB[k].empty()) {
@@ -71,7 +71,7 @@ void copy_rows(const Trajectory& trajectory, int first_step, bool with_start, Ru
     copy_state(k + 1);
     if (!trajectory.track_words.empty()) rows.tracks.add_step(trajectory, k);
     rows.u.insert(rows.u.end(), trajectory.u[k].begin(), trajectory.u[k].end());
-    if (!trajectory.looks_for_second_motions) continue;
+    if (!trajectory.searches_alternatives) continue;
     rows.second_delta.insert(rows.second_delta.end(), trajectory.second_delta[k].begin(),
                              trajectory.second_delta[k].end());
     copy_second_poses(trajectory, k, rows.second_X_WB);
@@ -92,7 +92,7 @@ struct RunFile::Impl {
   hdf5::Handle file;
   RunFormat format;
   Columns<double> states;  // q, u, X_WB and, of second order, v
-  Columns<double> second_motions;
+  Columns<double> alternative_motions;
   Columns<std::int64_t> offset;
   Columns<double> contact_numbers, patch_numbers, step_numbers, support_numbers;
   Columns<std::int32_t> contact_indices, step_indices;
@@ -101,7 +101,7 @@ struct RunFile::Impl {
   std::optional<TrackColumns> tracks;
   Columns<double> t;
 
-  /// Datasets of states and of second motions, and the offsets of contacts.
+  /// Datasets of states and of alternative motions, and the offsets of contacts.
   void create_states(const Trajectory& start) {
     const hid_t id = file.get();
     const hsize_t nq = start.names_q.size(), nv = start.names_v.size(), bodies = start.names_bodies.size();
@@ -109,9 +109,9 @@ struct RunFile::Impl {
     states.emplace_back(id, "/u", std::vector<hsize_t>{start.names_u.size()});
     states.emplace_back(id, "/X_WB", std::vector<hsize_t>{bodies, 7});
     if (!start.v.empty()) states.emplace_back(id, "/v", std::vector<hsize_t>{nv});
-    if (start.looks_for_second_motions) {
-      second_motions.emplace_back(id, "/steps/second_delta", std::vector<hsize_t>{nv});
-      second_motions.emplace_back(id, "/steps/second_X_WB", std::vector<hsize_t>{bodies, 7});
+    if (start.searches_alternatives) {
+      alternative_motions.emplace_back(id, "/steps/second_delta", std::vector<hsize_t>{nv});
+      alternative_motions.emplace_back(id, "/steps/second_X_WB", std::vector<hsize_t>{bodies, 7});
     }
     offset.emplace_back(id, "/contacts/offset", std::vector<hsize_t>{});
   }
@@ -141,7 +141,7 @@ struct RunFile::Impl {
   template <typename Visit>
   void each_column(Visit visit) {
     for (auto& c : states) visit(c);
-    for (auto& c : second_motions) visit(c);
+    for (auto& c : alternative_motions) visit(c);
     for (auto& c : contact_numbers) visit(c);
     for (auto& c : contact_indices) visit(c);
     for (auto& c : contact_states) visit(c);
@@ -196,9 +196,9 @@ void RunFile::append(const RunRows& rows) {
   append_columns(rows.steps, kStepNumbers, impl_->step_numbers);
   append_columns(rows.steps, kStepIndices, impl_->step_indices);
   append_columns(rows.steps, kStepFlags, impl_->step_flags);
-  if (!impl_->second_motions.empty()) {
-    impl_->second_motions[0].append(rows.second_delta);
-    impl_->second_motions[1].append(rows.second_X_WB);
+  if (!impl_->alternative_motions.empty()) {
+    impl_->alternative_motions[0].append(rows.second_delta);
+    impl_->alternative_motions[1].append(rows.second_X_WB);
   }
   if (!impl_->support_numbers.empty()) {
     append_columns(rows.supports, kSupportNumbers, impl_->support_numbers);

@@ -24,7 +24,7 @@ struct TrackRows {
 /// Consecutive rows of a trajectory, flat: what one append writes.
 struct RunRows {
   std::vector<double> t, q, v, u, X_WB;           // v: second order only
-  std::vector<double> second_delta, second_X_WB;  // where second motions are looked for
+  std::vector<double> second_delta, second_X_WB;  // where alternative motions are searched for
   std::vector<std::int64_t> offset;               // per state: contacts before it, since the start of the run
   std::vector<dynamics::ContactRecord> contacts;  // step by step
   std::vector<dynamics::StepRecord> steps;        // one per step

@@ -147,7 +147,7 @@ void take_states(const StateColumns& rows, std::size_t states, Trajectory& motio
   motion.q = unflatten(rows.q, states, motion.names_q.size());
   if (rows.v.found) motion.v = unflatten(rows.v.data, states, nv);
   motion.u = unflatten(rows.u, states - 1, motion.names_u.size());
-  motion.looks_for_second_motions = rows.second_delta.found;
+  motion.searches_alternatives = rows.second_delta.found;
   if (rows.second_delta.found) motion.second_delta = unflatten(rows.second_delta.data, states - 1, nv);
   if (rows.second_X_WB.found) motion.second_X_WB = second_poses(rows.second_X_WB.data, states - 1, bodies);
   motion.X_WB.resize(states);

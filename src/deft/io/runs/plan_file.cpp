@@ -123,7 +123,7 @@ std::optional<StoredPlan> read_plan(const std::string& path) {
 }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {
-  std::string text = "# The commands of a plan, and the step it was judged with: deft sim SCENE --with plan.yaml\n";
+  std::string text = "# The commands of a plan, and the step it was checked with: deft sim SCENE --with plan.yaml\n";
   for (const planning::StepHalvingCheck& run : plan.step_halving)
     text += fmt::format("# {} with --h {}\n", run.success ? "It holds" : "It does not hold", plan.h / run.substeps);
   text += fmt::format("step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n", plan.h,

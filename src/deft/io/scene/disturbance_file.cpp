@@ -28,7 +28,7 @@ constexpr std::array kFields{
     Field{"backlash_m", "the same of slides [m]", &DisturbanceSpec::backlash_m},
     Field{"noise_m", "standard deviation of measured positions, per axis [m]", &DisturbanceSpec::noise_m},
     Field{"noise_rad", "standard deviation of measured rotations, per axis [rad]", &DisturbanceSpec::noise_rad},
-    Field{kDelay, "poses are told so late [s]", &DisturbanceSpec::delay_s},
+    Field{kDelay, "poses are measured so late [s]", &DisturbanceSpec::delay_s},
     Field{"dropout", "share of periods without a pose", &DisturbanceSpec::dropout, true}};
 constexpr int kLongestLag = 1000;
 constexpr double kLongestDelay_s = 10;

@@ -16,7 +16,7 @@ using scene::ModelNames;
 
 constexpr double kQuaternionNormTolerance = 1e-3;
 
-/// Whether a model's own names may be judged: false while errors elsewhere leave them uncertain.
+/// Whether a model's own names may be checked: false while errors elsewhere leave them uncertain.
 bool certain(const SceneReading& scene, const std::string& model) {
   return scene.lengths_known && scene.unreadable.count(model) == 0;
 }
@@ -85,7 +85,7 @@ void read_map(const YamlNode& node, const std::string& what, const ModelNames& n
     } else if (has_pose && std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
       pose.set(entry.key, entry.value);
     } else if (!certain(scene, names.name)) {
-      read.refuse_quat(entry, what);  // all that can be judged
+      read.refuse_quat(entry, what);  // all that can be checked
     }
   }
   if (pose.entries.empty()) return;
@@ -198,9 +198,9 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
                                                                     did_you_mean(entry.key, robots)));
         continue;
       }
-      const bool judged = names != nullptr && certain(scene, entry.key);
+      const bool checked = names != nullptr && certain(scene, entry.key);
       const std::span<const std::string> joints =
-          judged ? std::span<const std::string>(names->v) : std::span<const std::string>();
+          checked ? std::span<const std::string>(names->v) : std::span<const std::string>();
       if (auto values =
               read_joint_values(entry.value, fmt::format("command of '{}'", entry.key), read, kFinite, joints))
         knot.robots[entry.key] = std::move(*values);

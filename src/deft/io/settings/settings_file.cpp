@@ -83,11 +83,10 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
                     kNotNegative},
         s.object_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
-  visit(
-      SettingInfo{
-          "uniqueness", "",
-          "check: look for a second motion in every step (models of exact Coulomb friction; convex ones always know)"},
-      worded(s.uniqueness_check));
+  visit(SettingInfo{"uniqueness", "",
+                    "check: search for an alternative motion in every step (models of exact Coulomb friction; convex "
+                    "ones always know)"},
+        worded(s.uniqueness_check));
   visit(
       SettingInfo{"forces", "", "which of several possible forces are reported: those of least norm, or any (faster)"},
       s.forces);
@@ -95,7 +94,7 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
                     "force and reaction act at the midpoint of the gap instead of at each body's surface"},
         s.midpoint_forces);
   visit(SettingInfo{"gain", "1",
-                    "limit surface: c, how far robots yield to forces, v = u + c B F; 0 = perfect velocity control",
+                    "limit surface: c, how far robots comply with forces, v = u + c B F; 0 = perfect velocity control",
                     kNotNegative},
         s.gain);
   visit(

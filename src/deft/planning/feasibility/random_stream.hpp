@@ -7,7 +7,7 @@
 
 namespace deft::planning {
 
-/// The random numbers of one piece of work, by counter: whoever does it, and when, draws the same.
+/// The random numbers of one piece of work, by counter: the same whichever thread does it, and when.
 class RandomStream {
  public:
   /// Streams of the same seed and item draw the same numbers.

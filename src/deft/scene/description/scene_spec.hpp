@@ -150,7 +150,7 @@ struct FilterGroupSpec {
   SourceLocation where;                    // in the file, for messages
 };
 
-/// The world of a scene: what there is, where it starts and what it is told to do; checked for form.
+/// The world of a scene: what there is, where it starts and what it is commanded to do; checked for form.
 struct WorldSpec {
   std::string name;                 // of the scene
   std::string file;                 // of the scene, for messages and relative paths

@@ -11,7 +11,7 @@ namespace deft::solvers::lcp {
 /// How ComplementaritySolver works.
 struct ComplementaritySettings {
   double tolerance = 1e-10;       // on the largest scaled residual, > 0
-  bool check_uniqueness = false;  // look for a second motion after the first
+  bool check_uniqueness = false;  // search for an alternative solution after the first
   /// Which methods look for a point. Each choice proves infeasibility by the search over modes.
   enum class Method {
     kAuto,    // all, one after the other, and the search over modes
@@ -20,8 +20,8 @@ struct ComplementaritySettings {
   };
   Method method = Method::kAuto;  // the other two are for comparisons
   int max_modes = 100000;    // nodes of the search over modes, ≥ 0; of a problem larger than 50 a share (50/n)² of them
-  double max_work = 1.5e10;  // multiplications (some seconds) of a solve, and again of the search for a second motion;
-                             // when they are spent the result is what is known
+  double max_work = 1.5e10;  // multiplications (some seconds) of a solve, and again of the search for an alternative
+                             // solution; when they are spent the result is what is known
   double time_limit_s = std::numeric_limits<double>::infinity();  // of a solve, by the clock; results then depend on it
 };
 

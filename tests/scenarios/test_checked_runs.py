@@ -1,14 +1,14 @@
-"""Scenes that nobody has tuned anything for: drawn at random and judged by equations that share no code with the program."""
+"""Scenes that nobody has tuned anything for: drawn at random and checked by equations that share no code with the program."""
 
 import json
 import subprocess
 
 import numpy as np
 import pytest
-from judge.brute import drawn, errors, solution_spread
-from judge.drawn import limit_surface_scene
-from judge.drawn_mechanisms import mechanism_scene
-from judge.verdict import Run, judge
+from checker.brute import drawn, errors, solution_spread
+from checker.check_run import Run, check_run
+from checker.drawn import limit_surface_scene
+from checker.drawn_mechanisms import mechanism_scene
 
 EXIT = {"Completed": 0, "Infeasible": 1, "Unbounded": 1}
 SEEDS = {"limit-surface": range(30), "perfect-tracking": range(8), "impedance": range(8), "stewart-trinkle": range(8)}
@@ -28,11 +28,11 @@ def simulate(deft, scene, out, steps):
 def test_every_step_obeys_the_laws(deft, tmp_path, model, seed):
     scene = limit_surface_scene(seed, tmp_path) if model == "limit-surface" else mechanism_scene(seed, tmp_path, model)
     run, _ = simulate(deft, scene, tmp_path / "out", 12)
-    verdict = judge(scene, run, model, modes=3)
-    assert not verdict.wrong, "\n".join(verdict.wrong[:5])
+    report = check_run(scene, run, model, modes=3)
+    assert not report.wrong, "\n".join(report.wrong[:5])
 
 
-def test_the_judge_finds_what_is_wrong(deft, tmp_path):
+def test_the_check_finds_what_is_wrong(deft, tmp_path):
     """Forces, motions and gaps that are off by a millionth are noticed."""
     scene = limit_surface_scene(0, tmp_path)
     path = tmp_path / "out"
@@ -49,7 +49,7 @@ def test_the_judge_finds_what_is_wrong(deft, tmp_path):
             run.contacts["gap_start"][busiest] += 1e-6
         else:
             run.contacts["mu"][busiest] += 1e-6
-        assert judge(scene, run, "limit-surface", uniqueness=False).wrong, spoil
+        assert check_run(scene, run, "limit-surface", uniqueness=False).wrong, spoil
 
 
 def test_problems_agree_with_all_modes(deft, tmp_path):

@@ -1,5 +1,5 @@
 #pragma once
-// The loop of trajectory optimisation as published, to compare with: iMPC of T. Pang, H. J. T. Suh, L. Yang,
+// The baseline of trajectory optimisation, to compare with: iMPC of T. Pang, H. J. T. Suh, L. Yang,
 // R. Tedrake, Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models, T-RO
 // 2023 (arXiv 2206.10787, section V), in the details in which the paper is silent as their public code irs_mpc2 has it
 // (irs_mpc.py, mpc.py):
@@ -13,7 +13,7 @@
 // - κ grows geometrically from iteration to iteration; the best cost is kept; there is no line search.
 //
 // The step and its derivative are deft's (theirs: the same convex program), the programs are solved by
-// solvers/horizon_qp (theirs: a commercial solver; the optimum is unique in u). So costs compare the loops; times do
+// solvers/horizon (theirs: a commercial solver; the optimum is unique in u). So costs compare the methods; times do
 // not compare the implementations.
 
 #include <vector>
@@ -22,8 +22,9 @@
 
 namespace deft::peers {
 
-/// What the loop minimises, in coordinates: Σ ‖q_t − q^d‖²_Q + ‖u_t − u_{t−1}‖²_R + ‖q_T − q^d‖²_Qd, u_{−1} = q_a,0.
-struct PublishedProblem {
+/// What the baseline minimises, in coordinates: Σ ‖q_t − q^d‖²_Q + ‖u_t − u_{t−1}‖²_R + ‖q_T − q^d‖²_Qd, u_{−1} =
+/// q_a,0.
+struct BaselineProblem {
   Eigen::VectorXd q_start, q_desired;    // size nq
   Eigen::VectorXd weight, final_weight;  // diagonals of Q and Qd, size nq
   Eigen::VectorXd command_weight;        // diagonal of R, size nu
@@ -33,7 +34,7 @@ struct PublishedProblem {
 };
 
 /// The best iterate.
-struct PublishedResult {
+struct BaselineResult {
   std::vector<Eigen::VectorXd> q, u;
   double cost = 0;              // in coordinates
   std::vector<double> history;  // of every iterate, the first commands first
@@ -41,9 +42,9 @@ struct PublishedResult {
 };
 
 /// What commands and the configurations they lead to cost. @param joints_first  q_a,0
-double published_cost(const PublishedProblem& problem, const std::vector<Eigen::VectorXd>& q,
-                      const std::vector<Eigen::VectorXd>& u, const Eigen::VectorXd& joints_first);
+double baseline_cost(const BaselineProblem& problem, const std::vector<Eigen::VectorXd>& q,
+                     const std::vector<Eigen::VectorXd>& u, const Eigen::VectorXd& joints_first);
 /// @param scene  of planning::planning_scene. @throws std::runtime_error if a step fails.
-PublishedResult published_loop(const scene::Scene& scene, const PublishedProblem& problem);
+BaselineResult baseline_impc(const scene::Scene& scene, const BaselineProblem& problem);
 
 }  // namespace deft::peers

@@ -28,7 +28,7 @@ class Contact:
     mu: float
     force: np.ndarray | None = None
     gap_end: float = 0.0
-    mu_own: float = 0.0  # friction by the judge's own reading of the scene
+    mu_own: float = 0.0  # friction by the check's own reading of the scene
 
 
 @dataclass
@@ -83,7 +83,7 @@ def support_matrix(text, theta: float, plane: str) -> np.ndarray:
 
 
 def limit_surface(world: World, q: np.ndarray, u: np.ndarray) -> tuple:
-    """L, r, S of `limit-surface`; objects with an exact support get S = 0 and are judged by `support_errors`."""
+    """L, r, S of `limit-surface`; objects with an exact support get S = 0 and are checked by `support_errors`."""
     h, c = world.h, float(world.step.get("gain", 0))
     L, r, S = np.eye(world.nv), np.zeros(world.nv), np.zeros((world.nv, world.nv))
     for name, robot in world.robots.items():

@@ -1,4 +1,4 @@
-"""Judges a run: every step against the laws, rebuilt from the scene file; every status against what it claims."""
+"""Checks a run: every step against the laws, rebuilt from the scene file; every status against what it claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOLVED = ("Solved", "NotUnique")
 
 
 @dataclass
-class Judgement:
+class CheckReport:
     """What was found wrong (one line each), and the largest error of each law."""
 
     wrong: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Judgement:
 
 
 class Run:
-    """The data of run.h5 that the judge looks at."""
+    """The data of run.h5 that the check reads."""
 
     def __init__(self, path: Path):
         with h5py.File(path) as f:
@@ -79,11 +79,13 @@ def carried(here: Place, there: Place) -> tuple:
     return R, there.p - R @ here.p
 
 
-def judge(scene: Path, run: Run | Path, model: str, overlay: dict | None = None, modes: int = 6, uniqueness: bool = True) -> Judgement:
-    """Judges all steps of a run. `modes`: contacts up to which statuses are checked by branching on all modes."""
+def check_run(
+    scene: Path, run: Run | Path, model: str, overlay: dict | None = None, modes: int = 6, uniqueness: bool = True
+) -> CheckReport:
+    """Checks all steps of a run. `modes`: contacts up to which statuses are checked by branching on all modes."""
     run = run if isinstance(run, Run) else Run(run)
     world = World(scene, run.names_q, overlay)
-    out = Judgement(steps=len(run.steps["status"]))
+    out = CheckReport(steps=len(run.steps["status"]))
     known = {b.name: b for b in world.bodies}
     order = [
         world.columns(name.rsplit("/", 1)[0])[[n for n in run.names_u if n.startswith(name.rsplit("/", 1)[0] + "/")].index(name)]
@@ -101,16 +103,16 @@ def judge(scene: Path, run: Run | Path, model: str, overlay: dict | None = None,
             out.hold("friction", k, abs(c.mu_own - c.mu), 1e-12, f"{c.a} – {c.b}")
         e = build(world, model, run.q[k], v, u, contacts)
         delta = displacement(world, run.q[k], run.q[k + 1])
-        judge_geometry(out, world, run, k, contacts, delta, status, model)
+        check_geometry(out, world, run, k, contacts, delta, status, model)
         if status in SOLVED:
-            judge_laws(out, world, k, e, contacts, delta, run.q[k], model)
+            check_laws(out, world, k, e, contacts, delta, run.q[k], model)
             if model == "stewart-trinkle":
                 assert run.v is not None
                 out.hold("velocity", k, np.abs(run.v[k + 1] * world.h - delta).max(), 1e-9 * max(1e-3, np.abs(delta).max()))
         elif np.abs(delta).max(initial=0) > 0:
             out.say(k, f"moves by {np.abs(delta).max()} although its status is {status}")
         if world.plane and uniqueness:
-            judge_claims(out, world, run, k, e, contacts, delta, status, model, u, modes)
+            check_claims(out, world, run, k, e, contacts, delta, status, model, u, modes)
     return out
 
 
@@ -125,7 +127,7 @@ def near(c: Contact, o: outlines.Candidate) -> bool:
     )
 
 
-def judge_geometry(out, world, run, k, contacts, delta, status, model) -> None:
+def check_geometry(out, world, run, k, contacts, delta, status, model) -> None:
     """Every contact is one that the shapes give; gaps at the end are linearised; of contacts left out none is penetrated."""
     if world.plane is None:
         return
@@ -181,7 +183,7 @@ def touches(world, places, c) -> bool:
     return True
 
 
-def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
+def check_laws(out, world, k, e, contacts, delta, q, model) -> None:
     """Motion, non-penetration, complementarity, cone, direction of sliding."""
     f = load(e, contacts)
     error = e.L @ delta - e.r - e.S @ f
@@ -204,7 +206,7 @@ def judge_laws(out, world, k, e, contacts, delta, q, model) -> None:
                 i,
                 world.model_of_v(i),
             )
-    judge_supports(out, world, k, e, contacts, delta, q)
+    check_supports(out, world, k, e, contacts, delta, q)
     if not contacts:
         return
     length = natural_length(e, delta, model)
@@ -269,7 +271,7 @@ def supported(world) -> set[int]:
     }
 
 
-def judge_supports(out, world, k, e, contacts, delta, q) -> None:
+def check_supports(out, world, k, e, contacts, delta, q) -> None:
     """Objects on exact supports move as their load says, F = D(V) ∇D(V)."""
     f = load(e, contacts)
     for b in world.objects:
@@ -301,8 +303,8 @@ def judge_supports(out, world, k, e, contacts, delta, q) -> None:
             )
 
 
-def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit) -> None:
-    """Infeasible: no mode has a solution. NotUnique: the second motion obeys the laws. Unique: no mode has another motion."""
+def check_claims(out, world, run, k, e, contacts, delta, status, model, u, limit) -> None:
+    """Infeasible: no mode has a solution. NotUnique: the alternative motion obeys the laws. Unique: no mode has another motion."""
     if supported(world):
         return
     length = natural_length(e, delta, model)
@@ -310,15 +312,15 @@ def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit
     second = run.steps.get("second_delta")
     if second is not None and np.isfinite(second[k]).all():
         if np.abs(second[k] - delta).max() <= 1e-7 * length:
-            out.say(k, "the second motion is the first")
+            out.say(k, "the alternative motion is the first")
         if not any(
             Modes(e, length, force).allows(second[k], tolerance) for tolerance in (1e-6, 1e-7, 1e-5)
         ):  # far motions are hard to scale
-            out.say(k, f"the second motion breaks a law: {second[k]}")
+            out.say(k, f"the alternative motion breaks a law: {second[k]}")
         if status != "NotUnique" or run.steps["uniqueness"][k] != 2:
-            out.say(k, f"a second motion, but status {status}, uniqueness {run.steps['uniqueness'][k]}")
+            out.say(k, f"an alternative motion, but status {status}, uniqueness {run.steps['uniqueness'][k]}")
     elif status == "NotUnique":
-        out.say(k, "NotUnique without a second motion")
+        out.say(k, "NotUnique without an alternative motion")
     if len(contacts) > limit:
         return
     search = Modes(e, length, force)
@@ -336,7 +338,7 @@ def judge_claims(out, world, run, k, e, contacts, delta, status, model, u, limit
                 if found is not None
                 else "there is no solution"
                 if search.complete
-                else "the judge does not know either"
+                else "the check does not know either"
             ),
         )
     elif run.steps["uniqueness"][k] == 1:

@@ -1,6 +1,6 @@
 #pragma once
-// The published single-step search on its six systems, as scenes/planning/single_step has it, and the measures of its
-// ablation.
+// The baseline of contact planning, the single-step search of Pang et al. (2023), on its six systems, as
+// scenes/planning/single_step has it, and the measures of its ablation.
 
 #include <algorithm>
 #include <stdexcept>
@@ -15,7 +15,7 @@
 
 namespace deft::bench {
 
-/// A scene of scenes/planning with its published search, the published time of 1000 nodes on sixteen cores, our bar on
+/// A scene of scenes/planning with its baseline search, the published time of 1000 nodes on sixteen cores, our bar on
 /// two [s], and how the published ablation measures trees of it.
 struct System {
   const char *name, *goal;

@@ -1,4 +1,4 @@
-#include "peers/published_loop.hpp"
+#include "peers/baseline_impc.hpp"
 
 #include <fmt/core.h>
 
@@ -35,9 +35,9 @@ MatrixXd coordinates_of_tangent(const scene::Scene& scene, const VectorXd& q) {
 
 class Loop {
  public:
-  Loop(const scene::Scene& scene, const PublishedProblem& problem) : scene_(scene), problem_(problem), steps_(scene) {}
+  Loop(const scene::Scene& scene, const BaselineProblem& problem) : scene_(scene), problem_(problem), steps_(scene) {}
 
-  PublishedResult run() {
+  BaselineResult run() {
     const auto T = to_size(problem_.steps);
     stages_.resize(T + 1);
     for (std::size_t t = 0; t <= T; ++t) prepare(stages_[t], t == T);
@@ -72,7 +72,7 @@ class Loop {
     VectorXd q_next, q_smooth;
     MatrixXd B;
     if (!steps_.step(q, u, q_next) || !steps_.linearize(q, u, kappa, q_smooth, B))
-      throw std::runtime_error("published loop: a step failed");
+      throw std::runtime_error("baseline iMPC: a step failed");
     stage.A.setIdentity(scene_.nq(), scene_.nq());
     stage.B = coordinates_of_tangent(scene_, q_smooth) * B;
     for (int i = 0; i < scene_.nu(); ++i) {
@@ -108,7 +108,7 @@ class Loop {
   }
 
   void keep(const std::vector<VectorXd>& q, const std::vector<VectorXd>& u) {
-    best_.history.push_back(published_cost(problem_, q, u, planning::joint_positions(scene_, q[0])));
+    best_.history.push_back(baseline_cost(problem_, q, u, planning::joint_positions(scene_, q[0])));
     if (best_.history.size() > 1 && best_.history.back() >= best_.cost) return;
     best_.cost = best_.history.back();
     best_.q = q;
@@ -116,16 +116,16 @@ class Loop {
   }
 
   const scene::Scene& scene_;
-  const PublishedProblem& problem_;
+  const BaselineProblem& problem_;
   planning::PlanningSteps steps_;
   std::vector<solvers::horizon::HorizonStage> stages_;
-  PublishedResult best_;
+  BaselineResult best_;
 };
 
 }  // namespace
 
-double published_cost(const PublishedProblem& problem, const std::vector<VectorXd>& q, const std::vector<VectorXd>& u,
-                      const VectorXd& joints_first) {
+double baseline_cost(const BaselineProblem& problem, const std::vector<VectorXd>& q, const std::vector<VectorXd>& u,
+                     const VectorXd& joints_first) {
   double sum = 0;
   for (std::size_t t = 0; t < q.size(); ++t) {
     const VectorXd e = q[t] - problem.q_desired;
@@ -137,7 +137,7 @@ double published_cost(const PublishedProblem& problem, const std::vector<VectorX
   return sum;
 }
 
-PublishedResult published_loop(const scene::Scene& scene, const PublishedProblem& problem) {
+BaselineResult baseline_impc(const scene::Scene& scene, const BaselineProblem& problem) {
   return Loop(scene, problem).run();
 }
 

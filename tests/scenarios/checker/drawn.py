@@ -227,7 +227,7 @@ def limit_surface_scene(seed: int, folder: Path, exact_supports: bool = True) ->
 
 
 def finger(rng, doc, layout, objects, name, friction, plane, folder, seed) -> None:
-    """A point, disc, polygon or arm near an object, told to move roughly towards it."""
+    """A point, disc, polygon or arm near an object, commanded to move roughly towards it."""
     kind = rng.choice(["point", "disc", "polygon", "arm"] if plane == "xy" else ["point", "disc", "disc", "box"])
     target = objects[rng.integers(len(objects))]
     speed, touch = float(rng.uniform(0.1, 1)), bool(rng.random() < 0.4)

@@ -1,1 +1,0 @@
-"""An outside judge of the complementarity models: it rebuilds every step of a run from the scene file by formulas of its own."""
