@@ -159,5 +159,14 @@ TEST(PlanarWorld, RefusesShapesWithoutAnOutlineByName) {
   }
 }
 
+TEST(PlanarWorld, ReportsAllErrorsAtOnce) {
+  World world({EllipsoidSpec{{1, 2, 1}}, SphereSpec{-1}, SphereSpec{0.1}, HalfSpaceSpec{{0, 1, 1}, 0}});
+  const std::span<const Diagnostic> found = world.diagnostics.all();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_NE(found[0].message.find("'g0'"), std::string::npos) << found[0].message;
+  EXPECT_NE(found[1].message.find("'g1'"), std::string::npos) << found[1].message;
+  EXPECT_NE(found[2].message.find("'g3'"), std::string::npos) << found[2].message;
+}
+
 }  // namespace planar_world_test
 }  // namespace deft::collision

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "support/pusher.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "planning/planning_scenes.hpp"
 #include "support/allocation_counter.hpp"
+#include "support/pusher.hpp"
 
 namespace deft::control {
 namespace tracking_mpc_test {

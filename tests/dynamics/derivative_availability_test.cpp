@@ -51,6 +51,32 @@ TEST(StepDerivative, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refusal(spec).find("not available yet: derivatives of an ellipsoid"), std::string::npos);
 }
 
+TEST(StepDerivative, RefusesTheModelThatHasADerivativeOfItsOwn) {
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("box", multibody::BoxSpec{{0.2, 0.2, 0.2}}, 1, 0.01, 0.5, test::at(0, 0, 0.1)),
+                        test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)});
+  spec.gravity_W = {0, 0, -9.8};
+  spec.friction.ellipsoid = std::array{1.0, 1.0, 0.01};
+  spec.step.model = scene::ModelKind::kEquivalentContactPoint;
+  spec.step.h = 0.01;
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  const State start{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
+  StepResult result;
+  model->step(start, VectorXd(0), result);
+  StepDifferentiator differentiator(scene);
+  try {
+    differentiator.linearize(start, VectorXd(0), result);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("equivalent-contact-point"), std::string::npos) << message;
+    EXPECT_NE(message.find("StepModel::differentiate"), std::string::npos) << message;
+  }
+  StepDerivative derivative;
+  EXPECT_NO_THROW(model->differentiate(start, VectorXd(0), result, {}, derivative));
+}
+
 TEST(StepDerivative, RefusesParametersThatItDoesNotKnow) {
   const auto parameter = [](const scene::SceneSpec& spec, Parameter::Kind kind) {
     const scene::Scene scene = test::build(spec);

@@ -334,6 +334,29 @@ TEST(EquivalentContactPoint, WhatItRemembersDoesNotChangeTheMotion) {
   }
 }
 
+TEST(EquivalentContactPoint, LeavesNothingOfAnotherModelInTheResult) {
+  const scene::Scene scene = test::build(on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01));
+  EquivalentContactPoint model(scene);
+  StepResult result;  // as a model of contact points with Coulomb's law leaves it
+  result.detail_of<ComplementarityDetail>();
+  result.problem.contacts.resize(4);
+  result.solution.force.resize(4);
+  result.solution.gap.resize(4);
+  result.de_saxce = {1e-3, 0, 0, 1e-3};
+  result.offending_contacts = {0, 3};
+  result.offending_limits = {1};
+  model.step(moving(scene, Vector3d::Zero(), {1, 0, 0}), VectorXd(0), result);
+  ASSERT_EQ(result.status, solvers::Status::kSolved);
+  EXPECT_EQ(result.complementarity(), nullptr);
+  EXPECT_NE(result.patch(), nullptr);
+  EXPECT_TRUE(result.problem.contacts.empty());
+  EXPECT_TRUE(result.solution.force.empty());
+  EXPECT_TRUE(result.solution.gap.empty());
+  EXPECT_TRUE(result.de_saxce.empty());
+  EXPECT_TRUE(result.offending_contacts.empty());
+  EXPECT_TRUE(result.offending_limits.empty());
+}
+
 TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
   const auto refusal = [](const scene::SceneSpec& spec) -> std::string {
     const scene::Scene scene = test::build(spec);

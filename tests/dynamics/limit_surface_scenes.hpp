@@ -95,8 +95,8 @@ inline StepResult step_once(const Builder& builder, std::initializer_list<double
 inline void expect_solved(const StepResult& result) {
   EXPECT_EQ(result.status, Status::kSolved);
   EXPECT_LE(result.certificate.max_scaled(), 1e-9);
-  EXPECT_LE(result.balance, 1e-9);
-  EXPECT_LE(result.bound, 1 + 1e-9);
+  EXPECT_LE(result.complementarity()->balance, 1e-9);
+  EXPECT_LE(result.complementarity()->bound, 1 + 1e-9);
   for (const double gap : result.solution.gap) EXPECT_GE(gap, -1e-10);
 }
 

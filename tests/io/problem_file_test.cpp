@@ -103,6 +103,22 @@ TEST_F(ProblemFiles, GivesBackWhatItWroteBitForBitPackedOrNot) {
   EXPECT_EQ(packed.get(), 0x8b);
 }
 
+TEST_F(ProblemFiles, WritesBoundsOfOneSide) {
+  const ContactProgram free = read(example()).program;
+  const Eigen::Vector3d bounds(-1, 0.5, 2), none = Eigen::Vector3d::Constant(kInf);
+  ContactProgram below = free, above = free;
+  below.lower = bounds;
+  above.upper = bounds;
+  write_contact_problem(path("lower.json"), "lower", "", below, {});
+  write_contact_problem(path("upper.json"), "upper", "", above, {});
+  const ContactProgram lower = read_contact_problem(path("lower.json")).program,
+                       upper = read_contact_problem(path("upper.json")).program;
+  EXPECT_EQ(lower.lower, bounds);
+  EXPECT_EQ(lower.upper, none);
+  EXPECT_EQ(upper.lower, -none);
+  EXPECT_EQ(upper.upper, bounds);
+}
+
 TEST_F(ProblemFiles, AddsRepeatedAndSortsUnsortedColumns) {
   json document = example();
   document["contacts"][0]["normal"] = row({2, 0, 2}, {1, 5, 0.5});

@@ -107,6 +107,24 @@ TEST_F(LoadSdf, ResolvesPosesThroughLinksFramesAndJoints) {
   EXPECT_EQ(build({.models = {heavy}}).nv(), 1 + 6);
 }
 
+TEST_F(LoadSdf, IgnoresBlanksAroundNames) {
+  const auto m = model(R"(<link name="a"/>
+<link name=" b "><pose relative_to=" a ">1 0 0 0 0 0</pose></link>
+<frame name=" f " attached_to=" b "><pose>0 1 0 0 0 1.5707963267948966</pose></frame>
+<joint name=" j " type="revolute"><parent> a </parent><child> b </child><axis><xyz expressed_in=" f ">1 0 0</xyz></axis></joint>)");
+  ASSERT_TRUE(m) << testing::PrintToString(lines_);
+  EXPECT_TRUE(lines_.empty()) << testing::PrintToString(lines_);
+  EXPECT_EQ(m->links[1].name, "b");
+  EXPECT_TRUE(m->links[1].X_ML.isApprox(pose({0, 0, 0}, {1, 0, 0}), 1e-14));
+  ASSERT_EQ(m->frames.size(), 1u);
+  EXPECT_EQ(m->frames[0].name, "f");
+  EXPECT_EQ(m->frames[0].attached_to, "b");
+  EXPECT_TRUE(m->frames[0].X_AF.isApprox(pose({0, 0, kPi / 2}, {0, 1, 0}), 1e-14));
+  EXPECT_EQ(m->joints[0].name, "j");
+  EXPECT_EQ(m->joints[0].child, "b");
+  EXPECT_TRUE(m->joints[0].axes[0].axis_J.isApprox(Eigen::Vector3d::UnitY(), 1e-14));
+}
+
 TEST_F(LoadSdf, ReadsEveryJointType) {
   const auto m = model(R"(<link name="a"/><link name="b"/><link name="c"/><link name="d"/><link name="e"/>
 <joint name="w" type="continuous"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis></joint>

@@ -144,6 +144,30 @@ TEST(Scene, InfersThePlaneOfMotion) {
   EXPECT_NE(test::build_errors(two_rays).find("step.rays"), std::string::npos) << "stated or inferred";
 }
 
+TEST(Scene, ReportsANumberOfRaysThatSpaceDoesNotTakeOnce) {
+  const struct {
+    int rays;
+    Severity severity;
+  } cases[] = {{2, Severity::kError}, {6, Severity::kWarning}};
+  for (const auto& [rays, severity] : cases) {
+    for (const bool stated : {false, true}) {
+      SceneSpec spec = ball_and_finger();
+      spec.step.rays = rays;
+      if (stated) spec.plane = Plane::kSpace;
+      Diagnostics diagnostics;
+      try {
+        Scene::build(spec, diagnostics);
+      } catch (const InputError&) {
+        EXPECT_EQ(severity, Severity::kError) << rays;
+      }
+      std::vector<Severity> found;
+      for (const Diagnostic& d : diagnostics.all())
+        if (d.message.find("step.rays") != std::string::npos) found.push_back(d.severity);
+      EXPECT_EQ(found, std::vector{severity}) << rays << (stated ? ", plane stated" : "");
+    }
+  }
+}
+
 TEST(Scene, InterpolatesCommandsAtTheEndOfTheStepAndHoldsOutside) {
   SceneSpec spec = ball_and_finger();
   spec.configurations.push_back({.name = "start"});

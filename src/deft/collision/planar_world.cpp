@@ -191,8 +191,9 @@ PlanarWorld PlanarWorld::build(std::span<const GeometryDescription> geometries, 
   int points = 0;
   for (std::size_t g = 0; g < geometries.size(); ++g) {
     GeometryInfo info;
+    const int errors = diagnostics.error_count();
     const Shape shape = build_shape(geometries[g], info, diagnostics);
-    if (diagnostics.has_errors()) return world;
+    if (diagnostics.error_count() > errors) continue;  // the other geometries may have errors of their own
     Silhouette seen;
     seen.outline.geometry = static_cast<int>(g);
     seen.outline.body = geometries[g].body;

@@ -13,6 +13,7 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
                           solvers::contact::ContactProgram& program);
 
 /// Bounds lower − q ≤ δ ≤ upper − q of the one-axis joints that may move; none at all where `step.joint_limits` is off.
+/// Sets both `lower` and `upper` or neither.
 /// @param q  configuration at the start of the step.
 void set_joint_limits(const scene::Scene& scene, const Eigen::VectorXd& q, solvers::contact::ContactProgram& program);
 

@@ -23,11 +23,7 @@ using multibody::KinematicTree;
 using multibody::RigidGroup;
 using multibody::TreeJoint;
 
-constexpr double kSolverReference = 2;  // contacts' time constant over the step, the least that MuJoCo takes
-constexpr double kImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
-constexpr double kFrictionReference = 5;  // the same of friction: short enough to stop within ms, long enough not to
-                                          // lift what slides
-constexpr double kFrictionRatio = 1e4;    // impratio: creep goes with its inverse
+constexpr double kFrictionRatio = 1e4;  // impratio: creep goes with its inverse
 constexpr double kSolverTolerance = 1e-12;
 constexpr double kFrictionless = 1e-5;  // MuJoCo's least coefficient: below it a contact has none
 

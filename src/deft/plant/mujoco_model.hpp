@@ -10,6 +10,13 @@
 
 namespace deft::plant {
 
+/// Time constant of contacts over the inner step (solref), the least that MuJoCo takes.
+inline constexpr double kSolverReference = 2;
+/// The same of friction (solreffriction): short enough to stop within ms, long enough not to lift what slides.
+inline constexpr double kFrictionReference = 5;
+/// MuJoCo's solimp of contacts and joint limits: least and largest impedance, width [m, rad], midpoint, power.
+inline constexpr double kImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
+
 /// Where the coordinates of one joint are. A free body's MuJoCo frame M stands in its centre of mass along its
 /// principal axes, so that its mass matrix is constant and diagonal there.
 struct MujocoJoint {

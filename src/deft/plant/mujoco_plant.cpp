@@ -282,9 +282,10 @@ std::vector<std::string> MujocoPlant::settings() const {
       fmt::format("MuJoCo {} ({}), inner step: {} s at most, integrator discrete (implicit in springs and dampers)",
                   lib_.mj_versionString(), lib_.path, options_.step));
   lines.push_back(
-      fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp 0.99 0.9999 0.001, "
-                  "margin 0, tolerance {}",
-                  option.impratio, 2 * options_.step, 5 * options_.step, option.tolerance));
+      fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp {} {} {}, margin 0, "
+                  "tolerance {}",
+                  option.impratio, kSolverReference * options_.step, kFrictionReference * options_.step, kImpedance[0],
+                  kImpedance[1], kImpedance[2], option.tolerance));
   lines.push_back(fmt::format("joints: damping [{:.6g}] N s/m, N m s/rad", fmt::join(map_.joint_damping, ", ")));
   lines.push_back(fmt::format(
       "objects: damping [{:.6g}] 1/s, force -g M v{}", fmt::join(damping_of_objects(*scene_, options_), ", "),

@@ -49,8 +49,8 @@ std::string bodies_that_leave(const multibody::Model& model, const multibody::Ki
   return names;
 }
 
-/// Two rays leave one direction without friction; a number that 4 does not divide makes the step depend on rounding
-/// when the normal is along an axis (the tangents swap there).
+/// Two rays leave one direction without friction. A polygon that quarter turns do not map to itself makes the step
+/// depend on the choice of the tangents, which at vertical normals is one of rounding.
 void check_rays_in_space(const WorldSpec& spec, const StepSettings& step, Diagnostics& diagnostics) {
   if (step.cone != Cone::kPyramid || step.rays % 4 == 0) return;
   const SourceLocation where{spec.file, 0, 0};
@@ -60,8 +60,9 @@ void check_rays_in_space(const WorldSpec& spec, const StepSettings& step, Diagno
   } else {
     diagnostics.warning(
         where,
-        fmt::format("step.rays: {} is no multiple of 4: in space the step then depends on rounding at vertical normals",
-                    step.rays));
+        fmt::format(
+            "step.rays: {} is not a multiple of 4: in space friction then depends on rounding at vertical normals",
+            step.rays));
   }
 }
 

@@ -299,17 +299,6 @@ void check_effort_limits(const WorldSpec& spec, const StepSettings& step, std::s
                       "robots: [{effort_limit: …}]");
 }
 
-/// A polygon that quarter turns do not map to itself makes the step depend on the choice of the tangents, which at
-/// vertical normals is one of rounding.
-void check_rays(const WorldSpec& spec, const StepSettings& step, Plane plane, Diagnostics& diagnostics) {
-  if (step.cone != Cone::kPyramid || plane != Plane::kSpace || step.rays % 4 == 0) return;
-  diagnostics.warning(
-      {spec.file, 0, 0},
-      fmt::format(
-          "step.rays: {} is not a multiple of 4: in space the friction of horizontal contacts then depends on rounding",
-          step.rays));
-}
-
 std::vector<collision::GeometryDescription> describe_geometries(const WorldSpec& spec, const multibody::Model& model) {
   std::vector<collision::GeometryDescription> geometries;
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
@@ -363,7 +352,6 @@ void Scene::Impl::resolve_motion(Diagnostics& diagnostics) {
 
 void Scene::Impl::resolve_forces(Diagnostics& diagnostics) {
   wrenches = resolve_wrenches(world->spec.wrenches, *world->model, objects, settings.step.model, diagnostics);
-  check_rays(world->spec, settings.step, plane, diagnostics);
   check_effort_limits(world->spec, settings.step, robots, diagnostics);
 }
 

@@ -87,6 +87,22 @@ TEST(Certificate, AForceOutsideTheConeIsSeen) {
   EXPECT_NEAR(c.primal, (0.8 / 0.5 - 1) / std::sqrt(c.E0_J), 1e-15);
 }
 
+TEST(Certificate, FrictionOfAFrictionlessContactIsSeen) {
+  for (const FrictionModel model : {FrictionModel::kPyramid, FrictionModel::kCone}) {
+    ContactProgram p = point_on_plane({0.8, 0, -1}, 0, 0.5, model);
+    p.contacts[0].frictionless = true;
+    ContactSolution x;
+    x.delta = Eigen::Vector3d::Zero();
+    x.force = {{1, -0.8, 0, 0}};
+    if (model == FrictionModel::kPyramid) x.ray_multipliers = {1};
+    const Certificate c = certify(p, x);
+    EXPECT_EQ(c.stationarity, 0.0);  // the forces balance the pull
+    EXPECT_EQ(c.complementarity, 0.0);
+    EXPECT_NEAR(c.primal, 0.8 / std::sqrt(c.E0_J), 1e-15);
+    EXPECT_EQ(confirmed(Status::kSolved, c), Status::kNumericalFailure);
+  }
+}
+
 TEST(Certificate, TheSmoothedTargetIsCheckedPerModel) {
   ContactProgram p = resting();
   p.kappa = 8;  // s f = 1/8, 4 s + 2 = f ⇒ 4 s² + 2 s = 1/8

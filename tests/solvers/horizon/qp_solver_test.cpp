@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "solvers/horizon/horizon_programs.hpp"
@@ -119,6 +120,50 @@ TEST(HorizonQp, NamesTheStageThatIsWrong) {
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("stage 3: R + S must be positive"), std::string::npos);
   }
+}
+
+TEST(HorizonQp, NamesTheOptionThatIsOutOfRange) {
+  const HorizonQp qp = random_program(5, 4, 3, 2, 0, 1.0);
+  const struct {
+    HorizonQpOptions options;
+    const char* message;
+  } cases[] = {{{.tolerance = 0}, "tolerance = 0: must be positive"},
+               {{.tolerance = -1e-8}, "tolerance = -1e-08: must be positive"},
+               {{.tolerance = std::numeric_limits<double>::quiet_NaN()}, "tolerance = nan: must be positive"},
+               {{.iterations = 0}, "iterations = 0: must be at least 1"}};
+  for (const auto& c : cases) {
+    HorizonSolution solution;
+    try {
+      HorizonQpSolver().solve(qp, c.options, solution);
+      ADD_FAILURE() << c.message;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(std::string(error.what()), c.message);
+    }
+  }
+}
+
+TEST(HorizonQp, LeavesItsStartWhereNumbersOverflow) {
+  constexpr std::size_t kSteps = 6;
+  HorizonStage stage;
+  stage.A = MatrixXd::Constant(1, 1, 1e100);  // x₄ of constant inputs overflows, and so does the cost of x₄
+  stage.B = stage.Q = MatrixXd::Identity(1, 1);
+  stage.c = stage.q = VectorXd::Zero(1);
+  stage.R = VectorXd::Ones(1);
+  stage.lower = VectorXd::Constant(1, -kInfinity);
+  stage.upper = VectorXd::Constant(1, kInfinity);
+  const HorizonQp qp{VectorXd::Ones(1), VectorXd::Constant(1, 0.5), std::vector<HorizonStage>(kSteps + 1, stage)};
+  HorizonSolution solution;
+  HorizonQpSolver().solve(random_program(5, kSteps, 1, 1, 0, 1.0), {}, solution);  // what the object had before
+  HorizonQpSolver().solve(qp, {}, solution);
+  EXPECT_EQ(solution.status, HorizonStatus::kBreakdown);
+  ASSERT_EQ(solution.x.size(), kSteps + 1);
+  ASSERT_EQ(solution.u.size(), kSteps);
+  ASSERT_EQ(solution.multiplier.size(), kSteps + 1);
+  EXPECT_EQ(solution.x[0](0), 1);
+  EXPECT_EQ(solution.x[1](0), 1e100);
+  for (const VectorXd& u : solution.u) EXPECT_EQ(u(0), 0.5);
+  for (const VectorXd& l : solution.multiplier) EXPECT_TRUE(l.isZero(0));
+  EXPECT_EQ(solution.gradient, kInfinity);
 }
 
 TEST(HorizonQp, WarmSolvesDoNotAllocate) {

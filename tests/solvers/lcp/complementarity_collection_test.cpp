@@ -253,5 +253,22 @@ TEST(ComplementarityCollection, BadInputIsRefusedWithItsPlace) {
   EXPECT_TRUE(has([](auto& p) { p.motion.setZero(1, 2); }, "motion has 2 columns, needs 3"));
 }
 
+TEST(ComplementarityCollection, SettingsOutOfRangeAreRefusedByName) {
+  const auto message_of = [](const ComplementaritySettings& settings) -> std::string {
+    try {
+      solve({MatrixXd::Identity(3, 3), -VectorXd::Ones(3), {}, {}}, settings);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(message_of({.max_modes = 0, .max_work = 0}), "accepted");
+  EXPECT_EQ(message_of({.tolerance = 0}), "tolerance = 0: must be positive");
+  EXPECT_EQ(message_of({.tolerance = NAN}), "tolerance = nan: must be positive");
+  EXPECT_EQ(message_of({.max_modes = -1}), "max_modes = -1: must not be negative");
+  EXPECT_EQ(message_of({.max_work = NAN}), "max_work = nan: must not be negative");
+  EXPECT_EQ(message_of({.time_limit_s = NAN}), "time_limit_s is not a number");
+}
+
 }  // namespace complementarity_collection_test
 }  // namespace deft::solvers::lcp

@@ -43,6 +43,7 @@ class ComplementaritySolve {
   void forget();  // warm starts
 
  private:
+  /// The program of contacts, joint limits and prescribed motions: with both bounds or neither.
   void make_program(const Eigen::VectorXd* prescribed, StepResult& result) const;
   /// Solves the complementarity problem. @returns whether it found a point.
   bool find_point(const Eigen::VectorXd* prescribed, StepResult& result);

@@ -25,6 +25,7 @@ class CoulombRows {
  public:
   /// @param program  contacts (gaps, friction, ids), rows J, rays, bounds lower ≤ δ ≤ upper (those of velocities
   /// without mobility are ignored). @param with_motion  fill `motion`: the rows of δ that forces can change.
+  /// @pre program has both bounds or neither, as set_joint_limits leaves them.
   void build(const solvers::contact::ContactProgram& program, const ForceResponse& response, bool with_motion,
              solvers::lcp::ComplementarityProgram& out);
 

@@ -17,6 +17,7 @@ class ForceUniqueness {
   /// are not prescribed (prescribed: bounds with lower = upper): n, t₁, t₂ of closed contacts that stick, n + μ d_j of
   /// those that slide (the rays d_j that the sliding is against most), bounds that are reached. False means that the
   /// test does not show it.
+  /// @pre program has both bounds or neither, as set_joint_limits leaves them.
   bool forces_unique(const solvers::contact::ContactProgram& program, const solvers::contact::ContactSolution& solution,
                      solvers::contact::Certifier& certifier);
 

@@ -19,12 +19,22 @@ using Eigen::VectorXd;
 constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be
                                          // the model
 
-/// Refuses models and settings whose derivatives are not available. @throws InputError at the scene.
-void check_available(const scene::Scene& scene, const StepResult& result) {
-  if (is_complementarity_model(scene.settings().step.model)) refuse_derivatives(scene);
-  if (scene.settings().step.friction_law == scene::FrictionLaw::kCoulomb)
+/// Refuses models and friction laws whose derivatives are not available here. @throws InputError at the scene.
+void check_available(const scene::Scene& scene) {
+  const scene::StepSettings& step = scene.settings().step;
+  if (is_complementarity_model(step.model)) refuse_derivatives(scene);
+  if (step.model == scene::ModelKind::kEquivalentContactPoint)
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("StepDifferentiator is for the convex models: derivatives of step.model: {} are those "
+                                 "of the model itself (StepModel::differentiate)",
+                                 to_string(step.model)));
+  if (step.friction_law == scene::FrictionLaw::kCoulomb)
     throw InputError({scene.spec().file, 0, 0},
                      "not available yet: derivatives with step.friction_law: coulomb; available: associated");
+}
+
+/// The same for ellipsoids of friction at the contacts of a step of this scene.
+void check_ellipsoids(const scene::Scene& scene, const StepResult& result) {
   for (const contact::Contact& contact : result.problem.contacts) {
     if (!contact.patch || scene.plane() == scene::Plane::kSpace) continue;
     const auto& e = scene.friction(contact.geometry_a, contact.geometry_b).ellipsoid;
@@ -69,6 +79,7 @@ void StepDifferentiator::linearize(StepModel& model, const State& start, const V
 
 void StepDifferentiator::linearize_at(scene::SceneState* state, const State& start, const VectorXd& u,
                                       const StepResult& result, const DerivativeOptions& options) {
+  check_available(*scene_);
   if (start.q.size() != scene_->nq() || (start.v.size() > 0 && start.v.size() != scene_->nv()) ||
       u.size() != scene_->nu() || result.problem.nv != scene_->nv()) {
     throw std::invalid_argument("step derivative: q, u and the result must be of this scene");
@@ -77,7 +88,7 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
     throw std::invalid_argument(
         fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
   }
-  check_available(*scene_, result);
+  check_ellipsoids(*scene_, result);
   if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
     throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
   options_ = options;

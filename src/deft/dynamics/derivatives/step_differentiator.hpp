@@ -52,7 +52,8 @@ class StepDifferentiator {
   /// last product.
   /// @throws std::invalid_argument if the step failed, the sizes are wrong or mu_gradient is negative or not finite;
   /// InputError for what has no derivative yet: models of exact Coulomb friction, step.friction_law: coulomb, an
-  /// ellipsoid with e_t ≠ e_o in a plane of motion.
+  /// ellipsoid with e_t ≠ e_o in a plane of motion; and for the model equivalent-contact-point, whose derivative is
+  /// StepModel::differentiate.
   void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
   /// The same for a step from rest at time 0.

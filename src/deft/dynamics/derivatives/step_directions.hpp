@@ -18,6 +18,7 @@ class StepDirections {
 
   /// Takes the derivatives at a solution of the step. @param configuration  false: only along u, which needs no
   /// geometry; `at` may then be anywhere.
+  /// @pre program has both bounds or neither, as set_joint_limits leaves them.
   void update(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
               const solvers::contact::ContactSolution& solution, bool configuration,
               contact::DerivativeParts parts = contact::DerivativeParts::kAll);

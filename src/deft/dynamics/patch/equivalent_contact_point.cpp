@@ -126,6 +126,7 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   stepper_.step(states_, impulses_, step_);
 
   PatchDetail& detail = result.detail_of<PatchDetail>();
+  result.de_saxce.clear();
   result.offending_contacts.clear();
   result.offending_limits.clear();
   result.problem.contacts.clear();
@@ -145,7 +146,7 @@ void EquivalentContactPoint::step(const State& start, const Eigen::VectorXd& u, 
   }
   write_states(*scene_, world, step_.end, result.q_next, result.v_next);
   set_difference(*scene_, start.q, result.q_next, result.delta);
-  result.step_us = watch.microseconds();
+  result.step_us = watch.microseconds() - step_.certify_us;
   result.solve_us = step_.solve_us;
   scene_->update(result.q_next, end_);
   result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);

@@ -19,6 +19,7 @@ struct PatchResult {
   int iterations = 0;                  // linear systems solved
   int attempts = 0;                    // initial guesses tried
   double solve_us = 0;                 // time of the solver [µs]
+  double certify_us = 0;               // time of the certifier [µs]
   const char* method = "free";         // of the solver that found the solution; free: nothing touches
 };
 

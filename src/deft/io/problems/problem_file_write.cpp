@@ -141,8 +141,8 @@ void write_contact_problem(const std::string& path, const std::string& name, con
   file["model"] = program.model == FrictionModel::kCone ? "cone" : "pyramid";
   if (program.model == FrictionModel::kPyramid) file["rays"] = program.rays;
   file["kappa"] = std::isinf(program.kappa) ? Json(nullptr) : Json(finite(program.kappa, "kappa"));
-  if (program.lower.size() > 0)
-    file["bounds"] = {{"lower", numbers_json(program.lower)}, {"upper", numbers_json(program.upper)}};
+  if (program.lower.size() > 0) file["bounds"]["lower"] = numbers_json(program.lower);
+  if (program.upper.size() > 0) file["bounds"]["upper"] = numbers_json(program.upper);
   if (program.linear.rows.size() > 0)
     file["linear"] = {{"G", linear_triplets(program.linear, program.nv, "an entry of G")},
                       {"g", finite_numbers(program.linear.rhs, "an entry of g")}};

@@ -98,10 +98,12 @@ InertialSpec UrdfReader::inertial(const XMLElement& element) {
   if (const XMLElement* mass = xml_.only_child(element, "mass")) inertial.mass = value_of(*mass);
   if (const XMLElement* moments = xml_.only_child(element, "inertia")) {
     const auto entry = [&](const char* name) { return xml_.number_attribute(*moments, name).value_or(0.0); };
+    const double ixx = entry("ixx"), ixy = entry("ixy"), ixz = entry("ixz");
+    const double iyy = entry("iyy"), iyz = entry("iyz"), izz = entry("izz");
     Eigen::Matrix3d I;
-    I << entry("ixx"), entry("ixy"), entry("ixz"),  //
-        entry("ixy"), entry("iyy"), entry("iyz"),   //
-        entry("ixz"), entry("iyz"), entry("izz");
+    I << ixx, ixy, ixz,  //
+        ixy, iyy, iyz,   //
+        ixz, iyz, izz;
     inertial.I_Com_L = X_LI.linear() * I * X_LI.linear().transpose();
   }
   return inertial;
@@ -109,9 +111,7 @@ InertialSpec UrdfReader::inertial(const XMLElement& element) {
 
 std::optional<ShapeSpec> UrdfReader::own_shape(const XMLElement& element, const std::string& type) {
   if (type != "drake:ellipsoid") return std::nullopt;
-  const Eigen::Vector3d radii{length(element, "a", false), length(element, "b", false), length(element, "c", false)};
-  xml_.positive(element, "every size", radii.minCoeff());
-  return EllipsoidSpec{radii};
+  return EllipsoidSpec{{length(element, "a", false), length(element, "b", false), length(element, "c", false)}};
 }
 
 std::optional<MeshSpec> UrdfReader::mesh(const XMLElement& element, bool is_collision) {

@@ -44,6 +44,11 @@ std::optional<double> parse_number(std::string_view word) {
 
 }  // namespace
 
+std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback) {
+  const char* value = element.Attribute(name);
+  return value == nullptr ? fallback : trimmed(value);
+}
+
 const XMLElement* XmlReader::open() {
   const SourceLocation file{path_, 0, 0};
   std::error_code ignored;

@@ -24,11 +24,8 @@ void for_each(const XMLElement& owner, const char* tag, Action action) {
     action(*child);
 }
 
-/// The attribute as it stands in the file, or `fallback` without it.
-inline std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback) {
-  const char* value = element.Attribute(name);
-  return value == nullptr ? fallback : value;
-}
+/// The attribute, trimmed, or `fallback` without it.
+std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback);
 
 /// One model file being read. Problems go to the diagnostics with the line of the element; numbers are NaN then.
 class XmlReader {

@@ -32,7 +32,8 @@ class AssociatedLaw {
   /// NumericalFailure.
   Status solve(bool warm, double tolerance, Budget& budget, double polished = 1e-5);
 
-  /// Factors the law linearised at the r and u of the last solve; then `respond` may follow.
+  /// Factors the law linearised at r and u, those of the last solve unless a caller has set them; then `respond` may
+  /// follow.
   void linearise();
   /// x ← (∂r/∂q) x, the change of the forces with q or de_saxce.
   void respond(Eigen::VectorXd& x);

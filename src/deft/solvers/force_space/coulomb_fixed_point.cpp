@@ -120,6 +120,9 @@ double CoulombFixedPoint::search_along(const VectorXd& step, VectorXd& s, Vector
     }
     if (least <= kProgress * size) break;
   }
+  // Only r goes back to the best trial. Where that was not the last one, so that no trial made progress, associated_.u
+  // and associated_.de_saxce are still those of the last, and the next newton_step is linearised at r − u of the two
+  // mixed: a step that is not Newton's, which the trials along it have to make good.
   s = best_s, f = best_f;
   associated_.r = best_r;
   return least;

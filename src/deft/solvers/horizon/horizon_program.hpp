@@ -66,9 +66,10 @@ struct HorizonQpOptions {
   bool feedback = true;                      // whether the gains are computed
 };
 
-/// What a solve found. Without kSolved x, u and multipliers are those of the last iterate that was written, after
-/// kBreakdown possibly those that the object had before. Multipliers stand in the order of the rows: upper, lower,
-/// change upward, change downward (nu each), general. Rows without a bound have the multiplier 0.
+/// What a solve found. Without kSolved x, u and multipliers are those of the last iterate that was written; after
+/// kBreakdown u is u_{−1} within the bounds of each stage, x follows from it and may not be finite, and all multipliers
+/// are 0. Multipliers stand in the order of the rows: upper, lower, change upward, change downward (nu each), general.
+/// Rows without a bound have the multiplier 0.
 struct HorizonSolution {
   HorizonStatus status = HorizonStatus::kIterationLimit;  // outcome
   std::vector<Eigen::VectorXd> x;                         // states, T + 1 of size nx
@@ -90,5 +91,7 @@ struct HorizonSolution {
 
 /// Checks sizes, signs and finite values. @throws std::invalid_argument naming the stage and what is wrong with it.
 void check(const HorizonQp& qp);
+/// Checks the ranges of the options. @throws std::invalid_argument naming the field and its value.
+void check(const HorizonQpOptions& options);
 
 }  // namespace deft::solvers::horizon

@@ -49,4 +49,11 @@ void check(const HorizonQp& qp) {
   }
 }
 
+void check(const HorizonQpOptions& options) {
+  if (!(options.tolerance > 0))
+    throw std::invalid_argument(fmt::format("tolerance = {}: must be positive", options.tolerance));
+  if (options.iterations < 1)
+    throw std::invalid_argument(fmt::format("iterations = {}: must be at least 1", options.iterations));
+}
+
 }  // namespace deft::solvers::horizon

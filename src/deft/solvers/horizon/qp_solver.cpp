@@ -53,6 +53,7 @@ struct HorizonQpSolver::Work {
     if (newton.run(at, options.tolerance, kNewton) && accept(qp, options, out)) return;
     if (iterate(qp, options, out)) return;
     if (least_violation(qp, options, out)) return;
+    if (out.status == HorizonStatus::kBreakdown) write_start(qp, out);
   }
 
   /// The multipliers of the start, as far as they fit.
@@ -165,6 +166,14 @@ struct HorizonQpSolver::Work {
     return out.status == HorizonStatus::kSolved;
   }
 
+  /// What a breakdown leaves: the start of the interior point, without multipliers, and its certificate.
+  void write_start(const HorizonQp& qp, HorizonSolution& out) {
+    roll_out(qp);
+    at.l.assign(at.program.count(), 0.0);
+    accept(qp, {.tolerance = 0}, out);
+    out.status = HorizonStatus::kBreakdown;
+  }
+
   /// The multipliers for Newton's method from those of the interior point: 0 where a row is inactive, ρ where it is
   /// relaxed.
   void take_active_set() {
@@ -262,6 +271,7 @@ HorizonQpSolver::~HorizonQpSolver() = default;
 
 void HorizonQpSolver::solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution) {
   check(qp);
+  check(options);
   work_->solve(qp, options, solution);
 }
 

@@ -18,7 +18,8 @@ class HorizonQpSolver {
   ~HorizonQpSolver();
 
   /// Solves `qp` into `solution`, which may hold the start (`HorizonQpOptions::start`). The solution is unique in u.
-  /// @throws std::invalid_argument as `check`: sizes, crossed bounds, weights that are not positive, infinite numbers.
+  /// @throws std::invalid_argument as `check`: sizes, crossed bounds, weights that are not positive, infinite numbers,
+  /// options out of range.
   void solve(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& solution);
 
  private:

@@ -1,8 +1,11 @@
 #include "deft/solvers/lcp/complementarity_solver.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "deft/core/index.hpp"
@@ -43,6 +46,17 @@ constexpr double kExtended = 100;      // a multiplication in extended precision
 constexpr double kProven = 1e-8;       // error up to which a proof is accepted
 
 int pivot_limit(int n) { return 30 * n + 200; }
+
+/// @throws std::invalid_argument naming the setting and its value.
+void check_settings(const ComplementaritySettings& settings) {
+  if (!(settings.tolerance > 0))
+    throw std::invalid_argument(fmt::format("tolerance = {}: must be positive", settings.tolerance));
+  if (settings.max_modes < 0)
+    throw std::invalid_argument(fmt::format("max_modes = {}: must not be negative", settings.max_modes));
+  if (!(settings.max_work >= 0))
+    throw std::invalid_argument(fmt::format("max_work = {}: must not be negative", settings.max_work));
+  if (std::isnan(settings.time_limit_s)) throw std::invalid_argument("time_limit_s is not a number");
+}
 
 }  // namespace
 
@@ -101,6 +115,7 @@ class ComplementaritySolver::Impl {
 
 const ComplementarityResult& ComplementaritySolver::Impl::solve(const ComplementarityProgram& program) {
   check(program);
+  check_settings(settings);
   program_ = &program;
   clock_.restart();
   const auto n = program.q.size();

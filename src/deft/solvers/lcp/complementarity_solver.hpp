@@ -20,8 +20,8 @@ struct ComplementaritySettings {
   };
   Method method = Method::kAuto;  // the other two are for comparisons
   int max_modes = 100000;    // nodes of the search over modes, ≥ 0; of a problem larger than 50 a share (50/n)² of them
-  double max_work = 1.5e10;  // multiplications (some seconds) of a solve, and again of the search for an alternative
-                             // solution; when they are spent the result is what is known
+  double max_work = 1.5e10;  // multiplications (some seconds), ≥ 0, of a solve, and again of the search for an
+                             // alternative solution; when they are spent the result is what is known
   double time_limit_s = std::numeric_limits<double>::infinity();  // of a solve, by the clock; results then depend on it
 };
 
@@ -49,7 +49,8 @@ class ComplementaritySolver {
 
   /// Solves one problem (README.md). A warm solve of unchanged size that ends with the last basis,
   /// or by Lemke's method, does not allocate, unless that basis is singular or others are looked for.
-  /// @throws std::invalid_argument as check(program). The result is valid until the next call.
+  /// @throws std::invalid_argument as check(program), and naming a setting that is out of range. The result is valid
+  /// until the next call.
   const ComplementarityResult& solve(const ComplementarityProgram& program);
   /// May be changed between solves.
   ComplementaritySettings& settings();

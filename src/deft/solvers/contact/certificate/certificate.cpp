@@ -161,6 +161,7 @@ class Certifier::Residuals {
       const double slack = z[0] + law.compliance * f[0];
       share.violation_m = std::max(0.0, -slack);
       share.violation_N = std::max(0.0, -f[0]);
+      for (int r = 1; r < 4; ++r) share.violation_N = std::max(share.violation_N, std::abs(f[r]));  // no friction
       share.complementarity_J = std::abs(slack * f[0] - target());
       return;
     }
