@@ -32,8 +32,11 @@ struct DerivativeReport {
 class ProblemVisitor {
  public:
   virtual ~ProblemVisitor() = default;
+  /// Convex models: the program over contact points.
   virtual void contact(const solvers::contact::ContactProgram& program) = 0;
+  /// Models of exact Coulomb friction: the complementarity problem, where anything touches.
   virtual void complementarity(const solvers::lcp::ComplementarityProgram& program) = 0;
+  /// Model equivalent-contact-point: bodies, shapes and impulses of the step.
   virtual void patch(const PatchProblem& problem) = 0;
 };
 

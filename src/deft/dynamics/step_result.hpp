@@ -55,7 +55,7 @@ struct StepResult {
 
   /// The detail of that kind, null for models of another.
   const ComplementarityDetail* complementarity() const { return std::get_if<ComplementarityDetail>(&detail); }
-  const PatchDetail* patch() const { return std::get_if<PatchDetail>(&detail); }
+  const PatchDetail* patch() const { return std::get_if<PatchDetail>(&detail); }  // likewise
   /// The detail to fill in, with what it holds of the step before, so that its memory serves again.
   template <typename Detail>
   Detail& detail_of() {

@@ -34,7 +34,7 @@ class HorizonController {
 
 /// What the periods of a controlled run were like.
 struct HorizonStatistics {
-  std::size_t periods = 0;
+  std::size_t periods = 0;                                // of control
   int proven = 0, fallbacks = 0;                          // periods with a proven optimum; with the safe command
   double time_p50_s = 0, time_p95_s = 0, time_max_s = 0;  // wall time of a period; not a number without periods
   double gap_max = 0;                   // largest relative gap of those with a plan; NaN without periods

@@ -31,7 +31,10 @@ struct TrackedTask {
 };
 
 /// What messages call a task's parts: the file of its scene, and the folder or file of its run.
-struct TaskNames { std::string scene, run; };
+struct TaskNames {
+  std::string scene;  // its file
+  std::string run;    // its folder or file
+};
 
 /// @throws InputError naming `run` where the motion has no steps to follow.
 void require_steps(const dynamics::Trajectory& motion, const std::string& run);
@@ -68,7 +71,7 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
 
 /// The numbers of one run.
 struct TrackedOutcome {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;                                          // of its disturbances
   control::TrackStatus status = control::TrackStatus::kCompleted;  // why it ended
   bool success = false;                                            // completed, within the settings' tolerances
   control::ObjectError final, largest;                             // at the end, and on the way
@@ -83,7 +86,9 @@ struct TrackedOutcome {
 TrackedOutcome outcome_of(const TrackedRun& run, std::uint64_t seed);
 
 /// Median and 95th percentile over runs; infinity where a run has no finite value.
-struct Spread { double p50 = 0, p95 = 0; };
+struct Spread {
+  double p50 = 0, p95 = 0;  // in the unit of the values
+};
 
 /// What many seeds say: of the runs that were not interrupted.
 struct TrackedStatistics {

@@ -82,7 +82,7 @@ class ComplementarityStep : public EnergyStep {
   }
   void forget() final { solve_.forget(); }
 
-  ComplementaritySolve solve_;
+  ComplementaritySolve solve_;  // of the problems of all steps
 };
 
 /// One line that names the contacts and limits that leave a step without a solution, or with several, and by how much

@@ -31,8 +31,9 @@ class PatchSystem final : public solvers::mcp::McpFunction {
     int p = -1, b = -1, sigma = -1;  // p_n; b (3); σ
     int body_a = -1, body_b = -1;    // PatchBody, −1: fixed
     /// Plane: the contact frame. Pair: zero; its frame follows from z and, without friction, has no tangents.
-    Eigen::Vector3d n_W = Eigen::Vector3d::Zero(), t_W = Eigen::Vector3d::Zero(), o_W = Eigen::Vector3d::Zero();
-    Eigen::Vector3d axis;    // pair: t is its projection across n
+    Eigen::Vector3d n_W = Eigen::Vector3d::Zero();
+    Eigen::Vector3d t_W = Eigen::Vector3d::Zero(), o_W = Eigen::Vector3d::Zero();  // its tangents
+    Eigen::Vector3d axis;                                                          // pair: t is its projection across n
     Eigen::Vector3d origin;  // from which a is measured, the centre of A (of B where A is fixed) at the start [m]: so a
                              // keeps its digits far from the world's origin
   };

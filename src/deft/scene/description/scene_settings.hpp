@@ -12,9 +12,9 @@ namespace deft::scene {
 
 /// `step:`, `plan:`, `track:` and `control:` of a scene file.
 struct SceneSettings {
-  StepSettings step;
-  PlanSettings plan;
-  TrackSettings track;
+  StepSettings step;                       // which step model, and its numbers
+  PlanSettings plan;                       // of the planner
+  TrackSettings track;                     // of following a plan
   std::optional<ControlSettings> control;  // of `sim --controller mixed-integer`
 };
 
