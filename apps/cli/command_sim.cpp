@@ -175,6 +175,42 @@ std::string announcement(const SimOptions& options, const scene::Scene& scene, i
                      g.x(), g.y(), g.z(), h, steps, scene.nq(), scene.nv(), scene.nu());
 }
 
+/// The simulation; each step is handed to the writer as soon as it is done. @param controller  null: the scene's
+/// commands.
+dynamics::RolloutEnd simulate(const SimOptions& options, dynamics::StepModel& model, const dynamics::State& start,
+                              int steps, execution::HorizonController* controller, io::RunWriter& writer,
+                              ProblemDump& dump, Trajectory& motion) {
+  bool alternative_is_reported = false;
+  Progress progress(!options.output.quiet);
+  dynamics::RolloutOptions rollout{.steps = steps, .on_step = {}};
+  rollout.on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
+    writer.append(so_far);
+    dump.consider(step, result, model);
+    if (result.status == Status::kNotUnique && !alternative_is_reported) {
+      alternative_is_reported = true;
+      if (const std::string why = dynamics::explain(model.scene(), result); !why.empty())
+        log::warning(fmt::format("t = {:.6g} s: the motion is not unique: {} (later ones are counted only)",
+                                 so_far.t[so_far.t.size() - 2], why));
+    }
+    if (progress.due()) {
+      const double s = progress.seconds();
+      progress.show(fmt::format("sim {}/{} steps  t {:.3g} s  {:.1f} s  {:.0f} µs/step", step + 1, steps,
+                                so_far.t.back(), s, 1e6 * s / (step + 1)));
+    }
+    return !interrupted();
+  };
+  if (controller != nullptr)
+    rollout.controller = [&](const dynamics::State& state, Eigen::VectorXd& u, Trajectory& so_far) {
+      (*controller)(state, u, so_far);
+      const dynamics::HorizonRecord& plan = so_far.horizons.back();
+      dump.consider_plan(so_far.num_steps(), controller->program(), static_cast<Status>(plan.status), plan.time_s);
+    };
+  const dynamics::RolloutEnd end = dynamics::rollout(model, start, rollout, motion);
+  // A signal during the last step interrupts nothing.
+  if (motion.num_steps() == steps && end.interrupted) return {.completed = true};
+  return end;
+}
+
 int run(const SimOptions& options) {
   apply(options.output);
   Diagnostics diagnostics;
@@ -197,39 +233,8 @@ int run(const SimOptions& options) {
   io::RunWriter writer(folder, header, motion);
   ProblemDump dump(options.dump, scene);
 
-  // The simulation; each step is handed to the writer as soon as it is done.
   catch_interrupts();
-  dynamics::RolloutEnd end;
-  bool alternative_is_reported = false;
-  {
-    Progress progress(!options.output.quiet);
-    const auto on_step = [&](int step, const dynamics::StepResult& result, const Trajectory& so_far) {
-      writer.append(so_far);
-      dump.consider(step, result, *model);
-      if (result.status == Status::kNotUnique && !alternative_is_reported) {
-        alternative_is_reported = true;
-        if (const std::string why = dynamics::explain(scene, result); !why.empty())
-          log::warning(fmt::format("t = {:.6g} s: the motion is not unique: {} (later ones are counted only)",
-                                   so_far.t[so_far.t.size() - 2], why));
-      }
-      if (progress.due()) {
-        const double s = progress.seconds();
-        progress.show(fmt::format("sim {}/{} steps  t {:.3g} s  {:.1f} s  {:.0f} µs/step", step + 1, steps,
-                                  so_far.t.back(), s, 1e6 * s / (step + 1)));
-      }
-      return !interrupted();
-    };
-    dynamics::RolloutOptions rollout{.steps = steps, .on_step = on_step};
-    if (controller)
-      rollout.controller = [&](const dynamics::State& state, Eigen::VectorXd& u, Trajectory& so_far) {
-        (*controller)(state, u, so_far);
-        const dynamics::HorizonRecord& plan = so_far.horizons.back();
-        dump.consider_plan(so_far.num_steps(), controller->program(), static_cast<Status>(plan.status), plan.time_s);
-      };
-    end = dynamics::rollout(*model, start, rollout, motion);
-  }
-  // A signal during the last step interrupts nothing.
-  if (motion.num_steps() == steps && end.interrupted) end = {.completed = true};
+  const dynamics::RolloutEnd end = simulate(options, *model, start, steps, controller.get(), writer, dump, motion);
   writer.close();
 
   // What closes the folder.

@@ -162,6 +162,82 @@ std::string announcement(const TrackCommand& options) {
                      options.disturb.empty() ? "" : ", disturbed by ", options.disturb);
 }
 
+/// The run folder: the first seed fills it while it runs, all give their numbers.
+class TrackFolder {
+ public:
+  TrackFolder(const TrackCommand& options, const Loaded& loaded)
+      : options_(options),
+        loaded_(loaded),
+        header_{scene().spec().name, scene().spec().merged_yaml, viewer::visual_json(scene()), DEFT_VERSION} {}
+
+  void open(const Trajectory& start) {
+    folder_ = io::make_run_folder(options_.out, scene().spec().name, options_.force);
+    io::publish_text(file("config.yaml"), scene().spec().merged_yaml);
+    log_ = std::make_unique<RunLog>(file("deft.log"), announcement(options_), loaded_.warnings.all(), options_.output);
+    writer_ = std::make_unique<io::RunWriter>(folder_, header_, start);
+  }
+  void append(const Trajectory& motion) { writer_->append(motion); }
+  /// The first run has ended. @param dumped  problems were written.
+  void close(const execution::TrackedRun& run, bool dumped) {
+    writer_->close();
+    summary_ = row_of(outcomes_.front());
+    summary_["plant"] = {{"name", options_.plant}, {"settings", run.settings}};
+    summary_["controller"] = options_.replays ? "none" : options_.controller;
+    write_page(file("run.html"), header_, run.motion);
+    summary_["files"] = Json::array();
+    for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"})
+      summary_["files"].push_back(file(name));
+    if (dumped) summary_["files"].push_back(options_.dump.folder);
+  }
+  void add(const execution::TrackedOutcome& outcome) { outcomes_.push_back(outcome); }
+  /// After each seed: what is finished is kept, whatever becomes of the others.
+  void publish() {
+    if (options_.seeds > 1) {
+      summary_["statistics"] = table_of(execution::statistics_of(outcomes_));
+      summary_["runs"] = Json::array();
+      for (const execution::TrackedOutcome& outcome : outcomes_) summary_["runs"].push_back(row_of(outcome));
+    }
+    io::publish_text(file("summary.json"), text_of(summary_, 1) + "\n");
+  }
+  const Json& summary() const { return summary_; }
+  std::string file(const char* name) const { return (fs::path(folder_) / name).string(); }
+
+ private:
+  const scene::Scene& scene() const { return loaded_.task.scene; }
+
+  const TrackCommand& options_;
+  const Loaded& loaded_;
+  io::RunHeader header_;
+  std::string folder_;
+  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<io::RunWriter> writer_;
+  std::vector<execution::TrackedOutcome> outcomes_;
+  Json summary_;
+};
+
+/// The run of seed number k. Every run shows its progress; the first fills the folder and the dump.
+execution::TrackedRun run_seed(const TrackCommand& options, const Loaded& loaded,
+                               const scene::DisturbanceSpec& disturbance, int k, std::uint64_t seed,
+                               TrackFolder& folder, ProblemDump& dump, Progress& progress) {
+  int inner_step = 0;
+  execution::TrackedRunListener listener{.stop = interrupted, .record_contacts = k == 0};
+  if (k == 0) {
+    listener.begin = [&](const Trajectory& start) { folder.open(start); };
+    if (!options.dump.folder.empty())
+      listener.inner_step = [&](const dynamics::StepResult& result, const dynamics::StepModel& model) {
+        dump.consider(inner_step++, result, model);
+      };
+  }
+  listener.period = [&, k](const Trajectory& motion) {
+    if (k == 0) folder.append(motion);
+    if (progress.due())
+      progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed,
+                                motion.t.back(), motion.tracks.back().position_error_m,
+                                motion.tracks.back().rotation_error_rad, progress.seconds()));
+  };
+  return execution::run(loaded.task, tracked_options(options), disturbance, seed, options.scene.threads, listener);
+}
+
 int run(const TrackCommand& options) {
   apply(options.output);
   if (!options.dump.folder.empty() && options.plant == to_string(plant::PlantKind::kMujoco))
@@ -169,76 +245,27 @@ int run(const TrackCommand& options) {
                      "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order "
                      "and stewart-trinkle do");
   const Loaded loaded = load_task(options);
-  const scene::Scene& scene = loaded.task.scene;
   const scene::DisturbanceSpec disturbance =
       options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
   catch_interrupts();
   Progress progress(!options.output.quiet);
-
-  // The first seed fills the folder while it runs; the others give their numbers.
-  std::string folder;
-  std::unique_ptr<io::RunWriter> writer;
-  std::unique_ptr<RunLog> log_file;
-  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION};
-  const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
-  const auto open_folder = [&](const Trajectory& start) {
-    folder = io::make_run_folder(options.out, scene.spec().name, options.force);
-    io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
-    log_file = std::make_unique<RunLog>(file("deft.log"), announcement(options), loaded.warnings.all(), options.output);
-    writer = std::make_unique<io::RunWriter>(folder, header, start);
-  };
-  ProblemDump dump(options.dump, scene);
-  int inner_step = 0;
-  std::vector<execution::TrackedOutcome> outcomes;
-  Json runs = Json::array();
-  Json summary;
+  TrackFolder folder(options, loaded);
+  ProblemDump dump(options.dump, loaded.task.scene);
   for (int k = 0; k < options.seeds && (k == 0 || !interrupted()); ++k) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
-    execution::TrackedRunListener listener{.stop = interrupted, .record_contacts = k == 0};
-    if (k == 0) {
-      listener.begin = open_folder;
-      if (!options.dump.folder.empty())
-        listener.inner_step = [&](const dynamics::StepResult& result, const dynamics::StepModel& model) {
-          dump.consider(inner_step++, result, model);
-        };
-    }
-    listener.period = [&, k](const Trajectory& motion) {
-      if (k == 0) writer->append(motion);
-      if (progress.due())
-        progress.show(fmt::format("track seed {}  t {:.3g} s  off by {:.2g} m, {:.2g} rad  {:.1f} s", seed,
-                                  motion.t.back(), motion.tracks.back().position_error_m,
-                                  motion.tracks.back().rotation_error_rad, progress.seconds()));
-    };
-    const execution::TrackedRun run =
-        execution::run(loaded.task, tracked_options(options), disturbance, seed, options.scene.threads, listener);
-    outcomes.push_back(outcome_of(run, seed));
-    runs.push_back(row_of(outcomes.back()));
+    const execution::TrackedRun run = run_seed(options, loaded, disturbance, k, seed, folder, dump, progress);
+    folder.add(outcome_of(run, seed));
     log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed,
                           to_string(run.end.status), run.end.success ? "arrived" : "not arrived", run.end.replans,
                           run.end.final.position_m, run.end.final.rotation_rad, run.motion.t.back()));
-    if (k == 0) {
-      writer->close();
-      summary = runs.front();
-      summary["plant"] = {{"name", options.plant}, {"settings", run.settings}};
-      summary["controller"] = options.replays ? "none" : options.controller;
-      write_page(file("run.html"), header, run.motion);
-      summary["files"] = Json::array();
-      for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "deft.log"})
-        summary["files"].push_back(file(name));
-      if (dump.written() > 0) summary["files"].push_back(options.dump.folder);
-    }
-    if (options.seeds > 1) {
-      summary["statistics"] = table_of(execution::statistics_of(outcomes));
-      summary["runs"] = runs;
-    }
-    // After each seed: what is finished is kept, whatever becomes of the others.
-    io::publish_text(file("summary.json"), text_of(summary, 1) + "\n");
+    if (k == 0) folder.close(run, dump.written() > 0);
+    folder.publish();
   }
   if (options.output.json)
-    print_json(summary);
+    print_json(folder.summary());
   else
-    print_for_people(summary, file("run.html"));
-  return exit_code(summary);
+    print_for_people(folder.summary(), folder.file("run.html"));
+  return exit_code(folder.summary());
 }
 
 void add_common(CLI::App& command, TrackCommand& options) {

@@ -25,7 +25,7 @@ StepRecord record_step(const StepResult& result) {
   record.solve_us = result.solve_us;
   record.step_us = result.step_us;
   record.energy = result.energy;
-  record.gap_min_linearised = kInfinity;
+  record.gap_min = record.gap_min_linearised = kInfinity;
   if (const PatchDetail* patch = result.patch()) {
     for (const PatchContact& contact : patch->contacts)
       record.gap_min_linearised = std::min(record.gap_min_linearised, contact.gap);
@@ -41,6 +41,28 @@ StepRecord record_step(const StepResult& result) {
     record.uniqueness = static_cast<int>(detail->uniqueness);
   }
   return record;
+}
+
+/// What is known of another motion of the step from q. @param elsewhere  scratch.
+void record_alternative(const scene::Scene& scene, const Eigen::VectorXd& q, const StepResult& result,
+                        scene::SceneState& elsewhere, Trajectory& trajectory) {
+  const ComplementarityDetail* detail = result.complementarity();
+  const bool known = detail != nullptr && detail->alternative_delta.size() > 0;
+  trajectory.second_delta.push_back(known ? to_vector(detail->alternative_delta)
+                                          : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
+  trajectory.second_X_WB.emplace_back();
+  if (known) trajectory.second_X_WB.back() = poses_after(scene, q, detail->alternative_delta, elsewhere);
+}
+
+/// The command u of step k: the controller's, one of the list, or the scene's. @param start  updated at state.q.
+void set_command(const RolloutOptions& options, int k, const State& state, const scene::SceneState& start,
+                 const StepModel& model, Trajectory& trajectory, Eigen::VectorXd& u) {
+  if (options.controller)
+    options.controller(state, u, trajectory);
+  else if (options.commands.empty())
+    model.scene().command(state.t, model.h(), start, u);
+  else
+    u = options.commands[k];
 }
 
 }  // namespace
@@ -79,34 +101,20 @@ RolloutEnd rollout(StepModel& model, const State& from, const RolloutOptions& op
   Eigen::VectorXd u(scene.nu());
   for (int k = 0; k < options.steps; ++k) {
     state.t = from.t + k * model.h();
-    if (options.controller)
-      options.controller(state, u, trajectory);
-    else if (options.commands.empty())
-      scene.command(state.t, model.h(), start, u);
-    else
-      u = options.commands[k];
+    set_command(options, k, state, start, model, trajectory, u);
     model.step(state, u, result);
 
     // The true gaps are those of the geometry at the end of the step.
     scene.update(result.q_next, next);
     scene.find_contacts(scene.settings().step.contact_margin, next);
     StepRecord step = record_step(result);
-    step.gap_min = kInfinity;
     for (const collision::ContactPair& pair : next.contacts) step.gap_min = std::min(step.gap_min, pair.gap);
 
     model.record_contacts(result, start.X_WB(), next.X_WB(), trajectory.contacts);
     trajectory.contact_offset.push_back(trajectory.contacts.size());
     trajectory.steps.push_back(step);
     supports.record(start, u, model.h(), result, trajectory.supports);
-    if (trajectory.searches_alternatives) {
-      const ComplementarityDetail* detail = result.complementarity();
-      const bool known = detail != nullptr && detail->alternative_delta.size() > 0;
-      trajectory.second_delta.push_back(
-          known ? to_vector(detail->alternative_delta)
-                : std::vector<double>(scene.nv(), std::numeric_limits<double>::quiet_NaN()));
-      trajectory.second_X_WB.emplace_back();
-      if (known) trajectory.second_X_WB.back() = poses_after(scene, state.q, detail->alternative_delta, elsewhere);
-    }
+    if (trajectory.searches_alternatives) record_alternative(scene, state.q, result, elsewhere, trajectory);
     trajectory.u.push_back(to_vector(u));
     trajectory.q.push_back(to_vector(result.q_next));
     if (model.second_order()) trajectory.v.push_back(to_vector(result.v_next));

@@ -1,0 +1,291 @@
+#include "deft/scene/actors.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "deft/math/block_parts.hpp"
+#include "deft/math/dense.hpp"
+#include "deft/scene/configuration.hpp"
+
+namespace deft::scene {
+namespace {
+
+int find_model(const multibody::Model& model, const std::string& name) {
+  const auto models = model.models();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::vector<std::string> model_names(const multibody::Model& model) {
+  std::vector<std::string> names;
+  for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
+  return names;
+}
+
+/// B of a robot; empty if it has none.
+Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model& model, int index,
+                                   Diagnostics& diagnostics) {
+  const JointValues& values = spec.admittance;
+  if (!values.all && values.list.empty() && values.by_name.empty()) return {};
+  const int n = model.models()[index].nv;
+  Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n),
+                                           fmt::format("admittance of '{}'", spec.name), diagnostics);
+  if ((B.array() <= 0).any() || !B.allFinite())
+    diagnostics.error(
+        values.where,
+        fmt::format("robot '{}': admittance must be positive and finite for each of its {} joints", spec.name, n));
+  return B;
+}
+
+/// `limit_surface` of objects, by name.
+void set_limit_surfaces(const WorldSpec& spec, const multibody::Model& model, std::span<Object> objects,
+                        Diagnostics& diagnostics) {
+  for (const auto& [name, limit_surface] : spec.limit_surfaces) {
+    const auto object =
+        std::find_if(objects.begin(), objects.end(), [&, &wanted = name](const Object& o) { return o.name == wanted; });
+    if (object != objects.end()) {
+      object->limit_surface = limit_surface;
+    } else {
+      diagnostics.error(
+          limit_surface.where,
+          find_model(model, name) < 0
+              ? fmt::format("limit_surface: there is no model '{}'{}", name, did_you_mean(name, model_names(model)))
+              : fmt::format("limit_surface: '{}' is a robot or cannot move; only objects slide on a support", name));
+    }
+  }
+}
+
+/// `step.object_damping`: one number for all objects, a list in their order, or a map by name.
+void set_object_damping(const StepSettings& step, std::span<Object> objects, Diagnostics& diagnostics) {
+  const JointValues& values = step.object_damping;
+  if (!values.all && values.list.empty() && values.by_name.empty()) return;
+  const bool first_order = step.model == ModelKind::kConvex;
+  const auto error = [&](const std::string& what) { diagnostics.error(values.where, "step.object_damping: " + what); };
+  if (first_order ? step.dynamics != Dynamics::kQuasidynamic
+                  : step.model != ModelKind::kConvexSecondOrder && step.model != ModelKind::kStewartTrinkle)
+    return error(fmt::format(
+        "step.model: {}{} has no such force; available with: convex (dynamics: quasidynamic), convex-second-order, "
+        "stewart-trinkle",
+        to_string(step.model), first_order ? fmt::format(" with dynamics: {}", to_string(step.dynamics)) : ""));
+  if (!values.list.empty() && values.list.size() != objects.size())
+    return error(
+        fmt::format("{} values expected (one per object), the list has {}", objects.size(), values.list.size()));
+  std::vector<std::string> names;
+  for (const Object& object : objects) names.push_back(object.name);
+  for (const auto& [name, value] : values.by_name)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      error(fmt::format("there is no object '{}'{}", name, did_you_mean(name, names)));
+  for (std::size_t k = 0; k < objects.size(); ++k) {
+    const auto named = values.by_name.find(objects[k].name);
+    objects[k].damping = values.all;
+    if (!values.list.empty()) objects[k].damping = values.list[k];
+    if (named != values.by_name.end()) objects[k].damping = named->second;
+    if (first_order && objects[k].damping == 0.0)
+      error(fmt::format("'{}' has nothing else that resists motion in a step of first order; must be > 0, got 0",
+                        objects[k].name));
+  }
+}
+
+/// Forces need inertia to act on; springs and saturation are not theirs.
+void check_force_drive(const StepSettings& step, const RobotSpec& robot, Diagnostics& diagnostics) {
+  const ModelKind kind = step.model;
+  if (kind != ModelKind::kStewartTrinkle && kind != ModelKind::kConvexSecondOrder)
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force needs a step.model with momentum, {} has "
+                                               "none; valid: stewart-trinkle, convex-second-order",
+                                               robot.name, to_string(kind)));
+  if (step.effort_limits)
+    diagnostics.error(robot.where, fmt::format("robot '{}': drive: force with step.effort_limits: true is not "
+                                               "available: commanded forces are not limited; valid: false",
+                                               robot.name));
+}
+
+/// K of a robot: 0 where it has no springs.
+Eigen::VectorXd resolve_stiffness(const RobotSpec& spec, const Robot& robot, const StepSettings& step,
+                                  const multibody::Model& model, Diagnostics& diagnostics) {
+  const bool by_force = robot.drive == Drive::kForce;
+  const bool springless = by_force || step.model == ModelKind::kLimitSurface;
+  const bool stated = spec.stiffness.all || !spec.stiffness.list.empty() || !spec.stiffness.by_name.empty();
+  Eigen::VectorXd K = Eigen::VectorXd::Zero(robot.nu);
+  if (by_force && stated)
+    diagnostics.error(spec.where,
+                      fmt::format("robot '{}' has a stiffness, but drive: force has no springs", robot.name));
+  if (!stated && springless) return K;
+  K = resolve_joint_values(spec.stiffness, model, robot.model, K, fmt::format("stiffness of '{}'", robot.name),
+                           diagnostics);
+  if (!stated && robot.admittance.size() > 0) {
+    diagnostics.error(spec.where, fmt::format("robot '{}' has an admittance alone, which is for step.model: "
+                                              "limit-surface; give 'stiffness' [N/m, N m/rad]",
+                                              robot.name));
+  } else if ((K.array() <= 0).any() || !K.allFinite()) {
+    diagnostics.error(spec.stiffness.where.line > 0 ? spec.stiffness.where : spec.where,
+                      fmt::format("robot '{}': stiffness must be positive and finite for each of its {} joints",
+                                  robot.name, robot.nu));
+  }
+  return K;
+}
+
+/// Limits of a robot's joints: those of the model file, unless the scene states others.
+Eigen::VectorXd resolve_effort_limit(const RobotSpec& spec, const Robot& robot, const multibody::Model& model,
+                                     Diagnostics& diagnostics) {
+  Eigen::VectorXd limit(robot.nu);
+  for (int i = 0; i < robot.nu; ++i) limit(i) = model.velocities()[robot.first_v + i].effort_limit;
+  limit = resolve_joint_values(spec.effort_limit, model, robot.model, limit,
+                               fmt::format("effort_limit of '{}'", robot.name), diagnostics);
+  if (!(limit.array() >= 0).all())
+    diagnostics.error(spec.effort_limit.where,
+                      fmt::format("robot '{}': effort_limit must not be negative", robot.name));
+  return limit;
+}
+
+/// Whether every joint of a model can be actuated; an error says why not.
+bool can_be_robot(const multibody::ModelInfo& info, const RobotSpec& spec, Diagnostics& diagnostics) {
+  if (info.floating_base) {
+    diagnostics.error(
+        spec.where,
+        fmt::format("robot '{}' floats: weld its base (add_weld), every joint of a robot is actuated", info.name));
+    return false;
+  }
+  if (info.nq != info.nv) {
+    diagnostics.error(
+        spec.where, fmt::format("robot '{}' has a ball joint; robots have joints of one degree of freedom", info.name));
+    return false;
+  }
+  if (info.nv == 0) diagnostics.error(spec.where, fmt::format("robot '{}' has no movable joint", info.name));
+  return true;
+}
+
+Robot make_robot(const RobotSpec& spec, int index, const StepSettings& step, const multibody::Model& model,
+                 Diagnostics& diagnostics) {
+  const multibody::ModelInfo& info = model.models()[index];
+  Robot robot;
+  robot.name = info.name;
+  robot.model = index;
+  robot.first_q = info.first_q;
+  robot.first_v = info.first_v;
+  robot.nu = info.nv;
+  robot.drive = spec.drive;
+  if (robot.drive == Drive::kForce) check_force_drive(step, spec, diagnostics);
+  robot.admittance = resolve_admittance(spec, model, index, diagnostics);
+  robot.stiffness = resolve_stiffness(spec, robot, step, model, diagnostics);
+  robot.effort_limit = resolve_effort_limit(spec, robot, model, diagnostics);
+  return robot;
+}
+
+/// Robots in order of declaration of their models, whatever the order of the list. @param is_robot  by model.
+std::vector<Robot> make_robots(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                               std::vector<char>& is_robot, Diagnostics& diagnostics) {
+  std::vector<Robot> robots;
+  for (const RobotSpec& robot : spec.robots) {
+    const int index = find_model(model, robot.name);
+    if (index < 0) {
+      diagnostics.error(robot.where, fmt::format("robots: there is no model '{}'{}", robot.name,
+                                                 did_you_mean(robot.name, model_names(model))));
+      continue;
+    }
+    if (is_robot[index]) diagnostics.error(robot.where, fmt::format("robots: '{}' is listed twice", robot.name));
+    is_robot[index] = 1;
+    if (can_be_robot(model.models()[index], robot, diagnostics))
+      robots.push_back(make_robot(robot, index, step, model, diagnostics));
+  }
+  std::sort(robots.begin(), robots.end(), [](const Robot& a, const Robot& b) { return a.model < b.model; });
+  int next_u = 0;
+  for (Robot& robot : robots) {
+    robot.first_u = next_u;
+    next_u += robot.nu;
+  }
+  return robots;
+}
+
+/// All movable models that are no robots, with what the scene says of them.
+std::vector<Object> make_objects(const WorldSpec& spec, const multibody::Model& model,
+                                 const std::vector<char>& is_robot, Diagnostics& diagnostics) {
+  std::vector<Object> objects;
+  for (std::size_t i = 0; i < model.models().size(); ++i) {
+    const multibody::ModelInfo& info = model.models()[i];
+    if (is_robot[i] || info.nv == 0) continue;
+    objects.push_back({info.name, static_cast<int>(i), info.first_q, info.nq, info.first_v, info.nv, info.mass, false});
+  }
+  for (const ObjectSpec& stated : spec.objects) {
+    const auto found =
+        std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return o.name == stated.name; });
+    if (found != objects.end()) {
+      found->frozen = stated.frozen;
+      continue;
+    }
+    const int index = find_model(model, stated.name);
+    if (index < 0) {
+      diagnostics.error(stated.where, fmt::format("objects: there is no model '{}'{}", stated.name,
+                                                  did_you_mean(stated.name, model_names(model))));
+    } else if (is_robot[index]) {
+      diagnostics.error(stated.where, fmt::format("'{}' is listed both as robot and as object", stated.name));
+    } else {
+      diagnostics.warning(stated.where, fmt::format("object '{}' cannot move: it is welded to the world", stated.name));
+    }
+  }
+  return objects;
+}
+
+}  // namespace
+
+void sort_models(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                 Diagnostics& diagnostics, std::vector<Robot>& robots, std::vector<Object>& objects) {
+  std::vector<char> is_robot(model.models().size(), 0);
+  robots = make_robots(spec, step, model, is_robot, diagnostics);
+  objects = make_objects(spec, model, is_robot, diagnostics);
+  set_limit_surfaces(spec, model, objects, diagnostics);
+  set_object_damping(step, objects, diagnostics);
+}
+
+void check_inertia(const WorldSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
+                   std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
+  multibody::Kinematics kinematics = model.make_kinematics();
+  BlockDiagonal M;
+  model.update(q, kinematics);
+  model.mass_matrix(kinematics, M);
+  const auto check = [&](const char* what, int index, const std::string& name, int first_v, int nv) {
+    Eigen::MatrixXd M_u = Eigen::MatrixXd::Zero(nv, nv);
+    add_part(M, first_v, nv, 1.0, M_u);
+    const double smallest = M_u.allFinite() ? symmetric_eigenvalues(M_u).minCoeff() : -1.0;
+    if (!(smallest > 0)) {
+      diagnostics.error(spec.world.models[index].where,
+                        fmt::format("{} '{}' can move without inertia (non-positive mass or moment of inertia); give "
+                                    "its links positive masses",
+                                    what, name));
+    }
+  };
+  for (const Object& object : objects) check("object", object.model, object.name, object.first_v, object.nv);
+  for (const Robot& robot : robots)
+    if (robot.drive == Drive::kForce) check("robot", robot.model, robot.name, robot.first_v, robot.nu);
+  // An object carried by another object would couple their inertias across models.
+  const auto bodies = model.bodies();
+  std::vector<const Object*> object_of(model.nv(), nullptr);
+  for (const Object& object : objects) std::fill_n(object_of.begin() + object.first_v, object.nv, &object);
+  for (const Object& object : objects) {
+    for (int body : model.models()[object.model].bodies) {
+      for (int v : model.columns(body)) {
+        const Object* const other = object_of[v];
+        if (other != nullptr && other->model != object.model) {
+          diagnostics.error(
+              spec.world.models[object.model].where,
+              fmt::format("not available yet: object '{}' with joints of its own is carried by object '{}' ({})",
+                          object.name, other->name, bodies[body].name));
+          return;
+        }
+      }
+    }
+  }
+}
+
+void check_effort_limits(const WorldSpec& spec, const StepSettings& step, std::span<const Robot> robots,
+                         Diagnostics& diagnostics) {
+  const auto limited = [](const Robot& robot) { return !robot.effort_limit.array().isInf().all(); };
+  if (!step.effort_limits || std::any_of(robots.begin(), robots.end(), limited)) return;
+  diagnostics.warning({spec.file, 0, 0},
+                      "step.effort_limits: no robot joint has an effort limit; give them in the model file or as "
+                      "robots: [{effort_limit: …}]");
+}
+
+}  // namespace deft::scene
