@@ -23,10 +23,13 @@ deft_precompiled_headers(deft_json_headers precompiled_json.hpp Eigen3::Eigen fm
 deft_precompiled_headers(deft_cli_headers precompiled_cli.hpp PROGRAMS Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
 deft_precompiled_headers(deft_program_headers precompiled.hpp PROGRAMS Eigen3::Eigen fmt::fmt)
 
-# deft_fast_build(TARGET [UNITY] [HEADERS target]): TARGET takes its precompiled headers from deft_headers, or from another
-# target with the same compiler options. UNITY compiles its sources together.
+# deft_fast_build(TARGET [UNITY [BATCH n]] [HEADERS target]): TARGET takes its precompiled headers from deft_headers, or from
+# another target with the same compiler options. UNITY compiles its sources together, BATCH (15: a whole module) at a time.
 function(deft_fast_build target)
-  cmake_parse_arguments(F "UNITY" "HEADERS" "" ${ARGN})
+  cmake_parse_arguments(F "UNITY" "HEADERS;BATCH" "" ${ARGN})
+  if(NOT F_BATCH)
+    set(F_BATCH 15)
+  endif()
   if(NOT F_HEADERS)
     set(F_HEADERS deft_headers)
   endif()
@@ -38,7 +41,7 @@ function(deft_fast_build target)
     endif()
   endif()
   if(DEFT_UNITY AND F_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${F_BATCH})
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)  # of types that one source keeps to itself
   endif()
 endfunction()

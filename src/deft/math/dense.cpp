@@ -62,6 +62,18 @@ std::vector<int> independent_columns(const MatrixXd& A, double threshold) {
   return columns;
 }
 
+Eigen::VectorXd least_norm_solve(const MatrixXd& A, const Eigen::Vector3d& b) {
+  return A.completeOrthogonalDecomposition().solve(b);
+}
+VectorXd qr_solve(const MatrixXd& A, const VectorXd& b) { return A.colPivHouseholderQr().solve(b); }
+
+LeftSingular left_singular(const MatrixXd& A) {
+  const Eigen::JacobiSVD<MatrixXd> svd(A, Eigen::ComputeFullU);
+  return {svd.singularValues(), svd.matrixU()};
+}
+
+VectorXd llt_solve(const MatrixXd& A, const VectorXd& b) { return A.llt().solve(b); }
+void llt_solve_in_place(MatrixXd& A, VectorXd& x) { Eigen::LLT<Eigen::Ref<MatrixXd>>(A).solveInPlace(x); }
 MatrixXd ldlt_solve(const MatrixXd& A, const MatrixXd& B) { return A.ldlt().solve(B); }
 
 }  // namespace deft

@@ -1,6 +1,7 @@
 #pragma once
 // Factorizations of dense matrices behind plain functions: Eigen's templates for them cost the compiler ten seconds
-// wherever they are used, here they are compiled once. All allocate; none is meant for hot loops.
+// wherever they are used, here they are compiled once. Unless they say otherwise they allocate, and
+// are not meant for hot loops.
 
 #include <Eigen/Core>
 #include <memory>
@@ -52,6 +53,23 @@ Eigen::MatrixXd null_space(const Eigen::MatrixXd& A, double flat);
 /// Columns of A that are independent, the longest first: the rank by pivots above `threshold` of the largest.
 std::vector<int> independent_columns(const Eigen::MatrixXd& A, double threshold);
 
+/// The x [n] of least norm among those of least ‖A x − b‖, A [3 × n]: as LeastSquares.
+Eigen::VectorXd least_norm_solve(const Eigen::MatrixXd& A, const Eigen::Vector3d& b);
+/// The x [n] of least ‖A x − b‖, A [m × n] of full column rank, b [m]: QR with column pivots.
+Eigen::VectorXd qr_solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
+
+/// Singular values, descending, and an orthonormal basis of Rᵐ that begins with the left singular vectors.
+struct LeftSingular {
+  Eigen::VectorXd values;   // min(m, n) of them
+  Eigen::MatrixXd vectors;  // m × m
+};
+/// Of A [m × n], by Jacobi's rotations.
+LeftSingular left_singular(const Eigen::MatrixXd& A);
+
+/// A⁻¹b of a symmetric positive definite A, by Cholesky's factor; the lower triangle is read.
+Eigen::VectorXd llt_solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
+/// The same in place: x is b before, the solution afterwards; A becomes its factor. Does not allocate.
+void llt_solve_in_place(Eigen::MatrixXd& A, Eigen::VectorXd& x);
 /// A⁻¹B of a symmetric A, by LDLᵀ with pivots.
 Eigen::MatrixXd ldlt_solve(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 

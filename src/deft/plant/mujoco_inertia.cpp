@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
 #include <cmath>
 
 #include "deft/core/index.hpp"
@@ -59,12 +58,12 @@ PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::Scene
   PrincipalInertia out{.mass = inertial.mass};
   out.X_GI.translation() = inertial.p_LCom;
   const auto axes = turning_axes(scene, start, body);
-  const Eigen::JacobiSVD<MatrixXd> svd(axes, Eigen::ComputeFullU);
-  const VectorXd& sizes = svd.singularValues();
+  const LeftSingular svd = left_singular(axes);
+  const VectorXd& sizes = svd.values;
   const auto rank = (sizes.array() > kParallel * std::max(1.0, sizes.size() > 0 ? sizes(0) : 0.0)).count();
   if (rank <= 1) {
     const Matrix3d R_WG = start.X_WB()[body].linear() * tree.X_GB[body].linear().transpose();
-    const Vector3d n = rank == 0 ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * svd.matrixU().col(0));
+    const Vector3d n = rank == 0 ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * svd.vectors.col(0));
     out.moments.setConstant(n.dot(inertial.I_Com_L * n));
   } else {
     const SymmetricEigen3 principal =

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "deft/collision/shapes/shape.hpp"
+#include "deft/math/small_dense.hpp"
 #include "deft/plant/mujoco_model.hpp"
 
 namespace deft::plant {
@@ -15,9 +16,7 @@ using Eigen::Vector3d;
 constexpr double kPointRadius_m = 1e-6;  // MuJoCo has no points
 
 /// The rotation that takes z to `n`.
-Eigen::Matrix3d frame_along(const Vector3d& n) {
-  return Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), n).toRotationMatrix();
-}
+Eigen::Matrix3d frame_along(const Vector3d& n) { return rotation_between(Vector3d::UnitZ(), n); }
 
 struct GeometryWriter {
   mjSpec* spec;

@@ -1,6 +1,7 @@
 #include "deft/collision/shapes/convex_set.hpp"
 
-#include <Eigen/QR>
+#include "deft/math/small_dense.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -81,9 +82,9 @@ double ConvexSet::normal_cone(const Eigen::Vector3d& x, const Eigen::Vector3d& d
     if (best < 0) break;
     passive[passive_count++] = best;
     while (passive_count > 0) {
-      Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, 3> G(3, passive_count);
+      Columns3 G(3, passive_count);
       for (int k = 0; k < passive_count; ++k) G.col(k) = gradient(passive[k], x);
-      const Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> l = G.completeOrthogonalDecomposition().solve(direction);
+      const UpTo3 l = least_norm_solve(G, direction);
       double step = 1;
       for (int k = 0; k < passive_count; ++k) {
         const double old = multipliers[passive[k]];

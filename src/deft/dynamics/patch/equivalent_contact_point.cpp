@@ -1,6 +1,5 @@
 #include "deft/dynamics/patch/equivalent_contact_point.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/energy_terms.hpp"
+#include "deft/math/small_dense.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -91,9 +91,7 @@ ContactKind contact_kind(const PatchWorld& world, std::span<const PatchState> en
     form += contact.n_W * contact.n_W.transpose();
   else
     add(world.geometries[pair.b], contact.l_b);
-  Eigen::ColPivHouseholderQR<Matrix3d> qr(form);
-  qr.setThreshold(kFlat);
-  switch (qr.rank()) {
+  switch (rank(form, kFlat)) {
     case 1:
       return ContactKind::kSurface;
     case 2:

@@ -1,11 +1,11 @@
 #include "deft/dynamics/patch/patch_certificate.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "deft/dynamics/patch/patch_motion.hpp"
+#include "deft/math/small_dense.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -184,7 +184,7 @@ void PatchCertifier::check_proposition(const PatchWorld& world, const Balance& a
   D.bottomLeftCorner<1, 3>() = n.transpose();
   Eigen::Vector4d right;
   right << B, n.dot(contact.point_W - at.centre);
-  const Eigen::Vector4d r = D.partialPivLu().solve(right);
+  const Eigen::Vector4d r = lu_solve(D, right);
   // The point is as good as the forces are: its error counts with the share of the load.
   const double share = std::min(1.0, contact.p_n / unit);
   worsen(c.proposition, {(recomputed - Vector3d(contact.p_n, contact.p_f(0), contact.p_f(1))).norm() / unit,

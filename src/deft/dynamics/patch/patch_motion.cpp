@@ -1,9 +1,9 @@
 #include "deft/dynamics/patch/patch_motion.hpp"
 
-#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include "deft/math/rotation.hpp"
+#include "deft/math/small_dense.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -31,7 +31,7 @@ Matrix3d turn_jacobian(const Vector3d& omega_W, double h) {
 }
 
 Spin free_spin(const Matrix3d& I_W, const Vector3d& omega_W, double h) {
-  const Vector3d L = I_W * omega_W, kick = -h * I_W.ldlt().solve(omega_W.cross(L));
+  const Vector3d L = I_W * omega_W, kick = -h * ldlt_solve(I_W, Vector3d(omega_W.cross(L)));
   Spin spin{.omega = omega_W + kick};
   if (kick.dot(I_W * kick) <= kExplicit * omega_W.dot(L)) return spin;
   spin.implicit = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "deft/core/index.hpp"
+#include "deft/math/small_dense.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -225,7 +226,7 @@ void PatchStarts::impact(const InitialGuess& guess, PatchSystem& system, int con
     if (body < 0) continue;
     arms[side] = point - (system.start()[body].p_WC + world_->h * three(free_motion, 6 * body + 3));
     const Matrix3d R = skew(arms[side]);
-    K += Matrix3d::Identity() / world_->bodies[body].mass - R * system.inertia_W(body).ldlt().solve(R);
+    K += Matrix3d::Identity() / world_->bodies[body].mass - R * ldlt_solve(system.inertia_W(body), R);
   }
   const double p = std::max(-gap / world_->h, kLeastApproach * system.velocity_scale()) / n.dot(K * n);
   at(z, c.p) = p;
@@ -246,7 +247,7 @@ void PatchStarts::impact(const InitialGuess& guess, PatchSystem& system, int con
     const int body = body_on(c, side);
     if (body < 0) continue;
     const double sign = side == 0 ? 1.0 : -1.0;
-    put(z, 6 * body, three(z, 6 * body) + sign * system.inertia_W(body).ldlt().solve(arms[side].cross(force)));
+    put(z, 6 * body, three(z, 6 * body) + sign * ldlt_solve(system.inertia_W(body), Vector3d(arms[side].cross(force))));
     put(z, 6 * body + 3, three(z, 6 * body + 3) + sign * force / world_->bodies[body].mass);
   }
 }

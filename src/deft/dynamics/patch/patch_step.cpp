@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "deft/core/stopwatch.hpp"
+#include "deft/math/small_dense.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -38,7 +39,7 @@ void PatchStepper::move_freely(std::span<const PatchState> start, std::span<cons
     const PatchBody& body = world_->bodies[i];
     const Matrix3d R = rotation_from_quat_wxyz(start[i].quat_wxyz);
     const Matrix3d I = R * body.I_BCm_B * R.transpose();
-    three_of(free_, 6 * i) = free_spin(I, start[i].omega_W, world_->h).omega + I.ldlt().solve(impulses[i].angular_W);
+    three_of(free_, 6 * i) = free_spin(I, start[i].omega_W, world_->h).omega + ldlt_solve(I, impulses[i].angular_W);
     three_of(free_, 6 * i + 3) = start[i].v_WC + world_->h * world_->gravity_W + impulses[i].linear_W / body.mass;
   }
 }

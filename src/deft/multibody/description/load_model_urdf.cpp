@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "deft/math/small_dense.hpp"
 #include "deft/multibody/description/load_model.hpp"
 #include "deft/multibody/description/model_reader.hpp"
 
@@ -161,8 +162,7 @@ JointAxisSpec UrdfReader::axis(const XMLElement& element, const std::string& typ
 
 /// The joint frame turned so that its z is the normal of the plane: x, y, then the angle about z.
 void UrdfReader::set_planar_axes(const JointAxisSpec& normal, JointSpec& joint) {
-  const Eigen::Matrix3d R =
-      Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal.axis_J).toRotationMatrix();
+  const Eigen::Matrix3d R = rotation_between(Eigen::Vector3d::UnitZ(), normal.axis_J);
   joint.X_CJ.linear() = R;
   joint.X_PJ.linear() *= R;
   const auto add = [&](const char* suffix, bool rotational, const Eigen::Vector3d& direction) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "deft/core/index.hpp"
+#include "deft/math/dense.hpp"
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::planning {
@@ -197,7 +198,7 @@ bool BaselineSampler::push(RandomStream& draw, Joints& joints) {
   }
   Eigen::MatrixXd J;
   proximity_->point_rows(body, origin(tip), J);
-  const auto shift = [&](const Vector3d& way) -> Joints { return J.completeOrthogonalDecomposition().solve(way); };
+  const auto shift = [&](const Vector3d& way) -> Joints { return least_norm_solve(J, way); };
   Joints there = joints + shift(p_W + kApart * n_W - origin(tip));
   place(there);
   // Then down to the standoff.
@@ -333,10 +334,9 @@ bool BaselineSampler::close(RandomStream& draw, Joints& joints) {
     const int tip = hand_->fingers.front().geometries.front();
     Eigen::MatrixXd J;
     proximity_->point_rows(scene_->collision_world().geometries()[tip].body, origin(tip), J);
-    const auto slide = J.leftCols(slides).completeOrthogonalDecomposition();
     Vector3d way = object_position() + offset_;
     for (double& entry : way) entry += draw.uniform(-kPalm, kPalm);
-    joints.head(slides) = slide.solve(way);
+    joints.head(slides) = least_norm_solve(J.leftCols(slides), way);
   }
   joints = clamped(joints);
   Eigen::VectorXd motion = Eigen::VectorXd::Zero(joints.size()), q_next;

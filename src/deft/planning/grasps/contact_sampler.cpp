@@ -1,11 +1,11 @@
 #include "deft/planning/grasps/contact_sampler.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "deft/core/index.hpp"
+#include "deft/math/dense.hpp"
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::planning {
@@ -170,7 +170,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
     H.selfadjointView<Eigen::Lower>().rankUpdate(J.transpose());
     H.diagonal().array() += guided ? kDamping : kLastDamping;
     step.noalias() = J.transpose() * r;
-    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(H).solveInPlace(step);
+    llt_solve_in_place(H, step);
     const double longest = step.cwiseAbs().maxCoeff();
     if (longest > kLongest) step *= kLongest / longest;
     for (Eigen::Index u = 0; u < nu; ++u) {

@@ -1,6 +1,7 @@
 #include "deft/planning/grasps/transit.hpp"
 
-#include <Eigen/Cholesky>
+#include "deft/math/dense.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -41,7 +42,7 @@ std::optional<Eigen::VectorXd> Transit::opening(const Eigen::VectorXd& q, const 
   Eigen::MatrixXd H = normal_.transpose() * normal_ + kSlideWeight * kSlideWeight * slide_.transpose() * slide_;
   H.diagonal().array() += 1e-4;
   const Eigen::VectorXd wanted = (1.5 * settings_->clearance_m - gaps_.array()).matrix();
-  Eigen::VectorXd step = H.llt().solve(normal_.transpose() * wanted);
+  Eigen::VectorXd step = llt_solve(H, normal_.transpose() * wanted);
   const double longest = step.cwiseAbs().maxCoeff();
   if (longest > settings_->joint_step) step *= settings_->joint_step / longest;
   return step;
@@ -80,7 +81,7 @@ bool Transit::press(const std::vector<char>& moves, double force_N, Motion& moti
       return false;
     Eigen::MatrixXd H = normal_.transpose() * normal_;
     H.diagonal().array() += 1e-6;
-    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - H.llt().solve(normal_.transpose() * gaps_);
+    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - llt_solve(H, normal_.transpose() * gaps_);
     if (k > 0)
       target -=
           (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);

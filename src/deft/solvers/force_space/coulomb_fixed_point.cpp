@@ -1,6 +1,7 @@
 #include "deft/solvers/force_space/coulomb_fixed_point.hpp"
 
-#include <Eigen/Dense>
+#include "deft/math/dense.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -85,7 +86,7 @@ VectorXd CoulombFixedPoint::newton_step(const VectorXd& f) {
     ++k;
     VectorXd e = VectorXd::Zero(k + 1);
     e[0] = size;
-    y = H.topLeftCorner(k + 1, k).colPivHouseholderQr().solve(e);
+    y = qr_solve(H.topLeftCorner(k + 1, k), e);
     const double rest = (e - H.topLeftCorner(k + 1, k) * y).norm();
     if (rest <= kKrylovAccuracy * size || H(k, k - 1) <= 1e-12) break;
     V.col(k) = w / H(k, k - 1);
