@@ -33,8 +33,13 @@ TEST(SmallDense, RotationBetweenTurnsOneDirectionIntoTheOther) {
     EXPECT_LE((R.transpose() * R - Matrix3d::Identity()).norm(), 1e-14);
     EXPECT_NEAR(R.determinant(), 1, 1e-14);
     const Matrix3d half_turn = rotation_between(a, -a);
-    EXPECT_LE((half_turn * a + a).norm(), 1e-6 * a.norm());
+    EXPECT_LE((half_turn * a + a).norm(), 1e-14 * a.norm());
+    EXPECT_NEAR(half_turn.trace(), -1, 1e-14);
+    EXPECT_NEAR(half_turn.determinant(), 1, 1e-14);
+    const Matrix3d nearly = rotation_between(a, -a + 1e-7 * a.norm() * Vector3d::UnitX());
+    EXPECT_LE((nearly * a + a).norm(), 1e-6 * a.norm());
   }
+  EXPECT_EQ(rotation_between(Vector3d::UnitZ(), -Vector3d::UnitZ()), Matrix3d(Vector3d(1, -1, -1).asDiagonal()));
   EXPECT_EQ(rotation_between(Vector3d::UnitZ(), Vector3d::UnitZ()), Matrix3d::Identity());
 }
 
@@ -85,18 +90,6 @@ TEST(Dense, SolvesByCholeskyAndByQr) {
   const MatrixXd tall = sample(7, 3, 0.4);
   const VectorXd c = vector(7, 0.6), y = qr_solve(tall, c);
   EXPECT_LE((tall.transpose() * (tall * y - c)).norm(), 1e-13);
-}
-
-TEST(Dense, LeftSingularVectorsAreABasis) {
-  const MatrixXd A = sample(3, 2, 1.1);
-  const LeftSingular found = left_singular(A);
-  ASSERT_EQ(found.values.size(), 2);
-  ASSERT_EQ(found.vectors.rows(), 3);
-  ASSERT_EQ(found.vectors.cols(), 3);
-  EXPECT_GE(found.values(0), found.values(1));
-  EXPECT_LE((found.vectors.transpose() * found.vectors - MatrixXd::Identity(3, 3)).norm(), 1e-14);
-  for (int k = 0; k < 2; ++k) EXPECT_NEAR((A.transpose() * found.vectors.col(k)).norm(), found.values(k), 1e-14);
-  EXPECT_LE((A.transpose() * found.vectors.col(2)).norm(), 1e-14);
 }
 
 }  // namespace small_dense_test

@@ -67,11 +67,6 @@ Eigen::VectorXd least_norm_solve(const MatrixXd& A, const Eigen::Vector3d& b) {
 }
 VectorXd qr_solve(const MatrixXd& A, const VectorXd& b) { return A.colPivHouseholderQr().solve(b); }
 
-LeftSingular left_singular(const MatrixXd& A) {
-  const Eigen::JacobiSVD<MatrixXd> svd(A, Eigen::ComputeFullU);
-  return {svd.singularValues(), svd.matrixU()};
-}
-
 VectorXd llt_solve(const MatrixXd& A, const VectorXd& b) { return A.llt().solve(b); }
 void llt_solve_in_place(MatrixXd& A, VectorXd& x) { Eigen::LLT<Eigen::Ref<MatrixXd>>(A).solveInPlace(x); }
 MatrixXd ldlt_solve(const MatrixXd& A, const MatrixXd& B) { return A.ldlt().solve(B); }

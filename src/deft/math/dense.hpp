@@ -58,14 +58,6 @@ Eigen::VectorXd least_norm_solve(const Eigen::MatrixXd& A, const Eigen::Vector3d
 /// The x [n] of least ‖A x − b‖, A [m × n] of full column rank, b [m]: QR with column pivots.
 Eigen::VectorXd qr_solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 
-/// Singular values, descending, and an orthonormal basis of Rᵐ that begins with the left singular vectors.
-struct LeftSingular {
-  Eigen::VectorXd values;   // min(m, n) of them
-  Eigen::MatrixXd vectors;  // m × m
-};
-/// Of A [m × n], by Jacobi's rotations.
-LeftSingular left_singular(const Eigen::MatrixXd& A);
-
 /// A⁻¹b of a symmetric positive definite A, by Cholesky's factor; the lower triangle is read.
 Eigen::VectorXd llt_solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 /// The same in place: x is b before, the solution afterwards; A becomes its factor. Does not allocate.

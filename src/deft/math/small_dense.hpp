@@ -6,7 +6,8 @@
 
 namespace deft {
 
-/// R with R a/|a| = b/|b| by the smallest turn; of opposite vectors any half turn, to 1e-6 rad. @pre neither is zero.
+/// R with R a/|a| = b/|b| by the smallest turn; of vectors that are opposite to 1.5e-6 rad a half turn, of the z axis
+/// about the x axis. @pre neither is zero.
 Eigen::Matrix3d rotation_between(const Eigen::Vector3d& a, const Eigen::Vector3d& b);
 
 /// A⁻¹b of a symmetric A, by LDLᵀ with pivots.

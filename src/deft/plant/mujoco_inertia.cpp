@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "deft/core/index.hpp"
 #include "deft/math/dense.hpp"
@@ -20,13 +22,29 @@ constexpr double kParallel = 1e-9;     // sine below which two directions are on
 constexpr double kSameInertia = 1e-9;  // relative
 constexpr int kSamples = 4;            // configurations at which a mass matrix is compared
 
-/// The directions in the world about which a body can turn, one column each.
-Eigen::Matrix<double, 3, Eigen::Dynamic> turning_axes(const scene::Scene& scene, const scene::SceneState& start,
-                                                      int body) {
+using Directions = Eigen::Matrix<double, 3, Eigen::Dynamic>;
+
+/// The directions in the world about which a body can turn, one column each; zero for those that only shift it.
+Directions turning_axes(const scene::Scene& scene, const scene::SceneState& start, int body) {
   const auto n = static_cast<Eigen::Index>(scene.model().columns(body).size());
   Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> J(6, n);
   scene.model().point_jacobian(start.kinematics, body, Vector3d::Zero(), J.data(), static_cast<int>(n));
   return J.topRows<3>();
+}
+
+/// The unit vector that all directions are parallel to; zero if there is none, nothing if they span more than a line.
+std::optional<Vector3d> only_axis(const Directions& directions) {
+  Vector3d longest = Vector3d::Zero();
+  for (const auto d : directions.colwise()) {
+    if (d.norm() > longest.norm()) longest = d;
+  }
+  const double length = longest.norm(), none = kParallel * std::max(1.0, length);
+  if (length <= none) return Vector3d::Zero();
+  const Vector3d axis = longest / length;
+  for (const auto d : directions.colwise()) {
+    if (axis.cross(d).norm() > none) return {};
+  }
+  return axis;
 }
 
 }  // namespace
@@ -58,12 +76,9 @@ PrincipalInertia principal_inertia(const scene::Scene& scene, const scene::Scene
   PrincipalInertia out{.mass = inertial.mass};
   out.X_GI.translation() = inertial.p_LCom;
   const auto axes = turning_axes(scene, start, body);
-  const LeftSingular svd = left_singular(axes);
-  const VectorXd& sizes = svd.values;
-  const auto rank = (sizes.array() > kParallel * std::max(1.0, sizes.size() > 0 ? sizes(0) : 0.0)).count();
-  if (rank <= 1) {
+  if (const std::optional<Vector3d> axis_W = only_axis(axes)) {
     const Matrix3d R_WG = start.X_WB()[body].linear() * tree.X_GB[body].linear().transpose();
-    const Vector3d n = rank == 0 ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * svd.vectors.col(0));
+    const Vector3d n = axis_W->isZero(0) ? Vector3d::UnitZ() : Vector3d(R_WG.transpose() * *axis_W);
     out.moments.setConstant(n.dot(inertial.I_Com_L * n));
   } else {
     const SymmetricEigen3 principal =

@@ -3,7 +3,6 @@ import {
   BufferGeometry,
   CanvasTexture,
   Color,
-  ConeGeometry,
   CylinderGeometry,
   DoubleSide,
   Matrix4,
@@ -17,7 +16,7 @@ import {
 } from 'three';
 import {Contact, readContact, readContacts} from './contact';
 import {millimetres} from './format';
-import {Instances} from './instances';
+import {Instances, headShape, shaftShape} from './instances';
 import type {Labels} from './labels';
 import {kForce, kGap, kNormal, kPenetration, kStates, kTangential, utilisationColour} from './palette';
 import {hasPatch} from './patch';
@@ -135,18 +134,8 @@ export class ContactLayer {
     this.cones = new Instances(stage.overlay, funnel, glass, 1);
     this.rims =
       sides < 3 ? null : new Instances(stage.overlay, new TorusGeometry(1, 0.012, 6, sides).translate(0, 0, 1), rim, 2);
-    this.shafts = new Instances(
-      stage.overlay,
-      new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      3,
-    );
-    this.heads = new Instances(
-      stage.overlay,
-      new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      3,
-    );
+    this.shafts = new Instances(stage.overlay, shaftShape(), solid, 3);
+    this.heads = new Instances(stage.overlay, headShape(), solid, 3);
     this.glyphs = kStates.map((_, state) => new Glyphs(stage.overlay, state));
     let largest = 0;
     for (const gap of run.contacts.gap) if (Number.isFinite(gap)) largest = Math.max(largest, gap);

@@ -2,7 +2,7 @@ import {elsewhereText} from './alternative';
 import {Contact, readContacts} from './contact';
 import {el, emptyState} from './dom';
 import {figures, millimetres, orDash} from './format';
-import {kStates, utilisationColour} from './palette';
+import {hex, kStates, utilisationColour} from './palette';
 import {kKinds, readPatch} from './patch';
 import type {Player} from './player';
 import {Run, statusWord} from './run';
@@ -138,7 +138,7 @@ function kindOf(run: Run, c: Contact): string {
 function bar(utilisation: number): HTMLElement {
   const percent = `${figures(Math.round(100 * utilisation))} %`;
   const fill = el('i', {
-    style: `width:${Math.min(100, 100 * utilisation)}%;background:#${utilisationColour(utilisation).getHexString()}`,
+    style: `width:${Math.min(100, 100 * utilisation)}%;background:${hex(utilisationColour(utilisation))}`,
   });
   return el('span', {className: 'use'}, el('span', {className: 'use-bar', 'aria-hidden': 'true'}, fill), percent);
 }

@@ -1,12 +1,11 @@
-import {el, emptyState, onWidth} from './dom';
+import {el, emptyState, fillFacts, onWidth} from './dom';
 import {figures, seconds} from './format';
-import {kGap, kNormal, kPlan, kStates, kTangential} from './palette';
+import {hex, kGap, kNormal, kPlan, kStates, kTangential} from './palette';
 import {planRows} from './plan';
 import type {Player} from './player';
-import {Line, Plot} from './plots';
+import {Line, Plot, PlotStack} from './plots';
 import type {Plans, Run} from './run';
 
-const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
 const kNoPlan = {word: 'no plan', glyph: '·', colour: '#7b8490'};
 
 /** The plan made at the frame: its certificate, what each contact does at each stage; and cost, gap and time over the
@@ -15,7 +14,7 @@ export class ControlPanel {
   readonly root = el('div', {className: 'control'});
   private readonly numbers = el('dl', {className: 'globe-numbers', 'aria-label': 'Numbers of the plan'});
   private readonly modes = el('div', {className: 'modes'});
-  private readonly plots: Plot[];
+  private readonly plots = new PlotStack();
 
   /** Null for runs without a controller. */
   static make(run: Run, player: Player): ControlPanel | null {
@@ -27,18 +26,15 @@ export class ControlPanel {
     private readonly player: Player,
     private readonly plans: Plans,
   ) {
-    this.plots = plans.count < 2 ? [] : this.makePlots();
-    this.root.append(
-      this.planSection(),
-      el('section', {}, el('h3', {}, 'Over the run'), ...this.plots.map((plot) => plot.root)),
-    );
+    if (plans.count > 1) this.plots.show(this.makePlots());
+    this.root.append(this.planSection(), el('section', {}, el('h3', {}, 'Over the run'), this.plots.root));
     if (plans.count === 0)
       this.root.replaceChildren(
         emptyState('No steps, so no plans.', 'Simulate some: `deft sim SCENE --controller mixed-integer --steps 50`.'),
       );
     player.onChange(() => this.redraw());
     onWidth(this.root, (width) => {
-      for (const plot of this.plots) plot.resize(width);
+      this.plots.resize(width);
       this.redraw();
     });
   }
@@ -100,15 +96,13 @@ export class ControlPanel {
     const {
       player: {frame},
     } = this;
-    for (const plot of this.plots) plot.moveTo(this.player.time);
-    this.numbers.replaceChildren(
-      ...this.facts(frame).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]),
-    );
+    this.plots.moveTo(this.player.time);
+    fillFacts(this.numbers, this.facts(frame));
     this.modes.replaceChildren(this.table(frame));
   }
 
   applyTheme(): void {
-    for (const plot of this.plots) plot.redraw();
+    this.plots.redraw();
   }
 
   private facts(frame: number): [string, string][] {

@@ -75,6 +75,10 @@ export const emptyState = (what: string, how: string): HTMLElement =>
     el('p', {}, ...how.split('`').map((part, i) => (i % 2 ? el('code', {}, part) : part))),
   );
 
+/** Fills a list of definitions (dl) with names and values, in place of what it held. */
+export const fillFacts = (list: HTMLElement, facts: [string, string][]): void =>
+  list.replaceChildren(...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+
 /** Calls `act` with the width [px] of an element whenever its size changes while it can be seen. */
 export function onWidth(element: HTMLElement, act: (width: number) => void): void {
   new ResizeObserver(() => {

@@ -1,11 +1,10 @@
 import {CylinderGeometry, Group, Mesh, MeshBasicMaterial} from 'three';
-
-const kAxisColours = ['#d0453e', '#3f9b48', '#3f6fd0']; // x, y, z
+import {kAxes} from './palette';
 
 /** The axes of a frame: red x, green y, blue z. */
 export function axesOf(length: number): Group {
   const axes = new Group();
-  kAxisColours.forEach((color, axis) => {
+  kAxes.forEach(([, color], axis) => {
     const rod = new Mesh(new CylinderGeometry(0.03 * length, 0.03 * length, length, 8), new MeshBasicMaterial({color}));
     rod.position.setComponent(axis, length / 2);
     if (axis === 0) rod.rotation.z = -Math.PI / 2;

@@ -1,5 +1,5 @@
 import {cssColour, el} from './dom';
-import {kForce, kTwist} from './palette';
+import {hex, kForce, kTwist} from './palette';
 import {dot, Globe, Mat3, times, Vec3} from './support';
 
 /** What is drawn: loads (force, force, moment) in the axes of the plane of motion. */
@@ -221,12 +221,12 @@ export class GlobeView {
       pen.stroke();
       pen.setLineDash([]);
     }
-    arrow(pen, o, p, `#${kForce.getHexString()}`);
+    arrow(pen, o, p, hex(kForce));
     if (!twist) return;
     const n = covector(twist),
       length = Math.hypot(...n);
     const end = place(tip.map((x, i) => x + (kArrow * n[i]) / length) as Vec3);
-    arrow(pen, p, end, `#${kTwist.getHexString()}`);
+    arrow(pen, p, end, hex(kTwist));
   }
 }
 

@@ -1,9 +1,26 @@
-import {BufferGeometry, Color, InstancedMesh, Material, Matrix4, Quaternion, Scene, Vector3} from 'three';
+import {
+  BufferGeometry,
+  Color,
+  ConeGeometry,
+  CylinderGeometry,
+  InstancedMesh,
+  Material,
+  Matrix4,
+  Quaternion,
+  Scene,
+  Vector3,
+} from 'three';
 
 const kZ = new Vector3(0, 0, 1);
 const matrix = new Matrix4();
 const quaternion = new Quaternion();
 const scale = new Vector3();
+
+/** The shaft of an arrow: radius 1, from the origin to 1 along z. */
+export const shaftShape = (): BufferGeometry =>
+  new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+/** The head of an arrow, as large: its tip lies at 1 on z. */
+export const headShape = (): BufferGeometry => new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2);
 
 /** Many copies of one shape whose poses are set again on every frame; grows as needed. */
 export class Instances {

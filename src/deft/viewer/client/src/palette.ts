@@ -10,6 +10,16 @@ export const kTwist = new Color('#7a4bd0'); // how an object slides on its suppo
 export const kPlan = new Color('#7a4bd0'); // what a controller expects
 export const kPenetration = new Color('#d6252b');
 
+/** A colour as style sheets write it. */
+export const hex = (colour: Color): string => `#${colour.getHexString()}`;
+
+/** The axes of frames and coordinates: name and colour. */
+export const kAxes = [
+  ['x', '#d0453e'],
+  ['y', '#3f9b48'],
+  ['z', '#3f7fe0'],
+] as const;
+
 /** Contact states by index: word, glyph, colour. Shape and word distinguish them without the colour. */
 export const kStates = [
   {word: 'open', glyph: '○', colour: '#7b8490'},
@@ -32,7 +42,7 @@ export function utilisationColour(value: number, out = new Color()): Color {
 }
 
 export const utilisationGradient = (): string =>
-  `linear-gradient(90deg, ${kUtilisation.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;
+  `linear-gradient(90deg, ${kUtilisation.map(([x, c]) => `${hex(c)} ${100 * x}%`).join(', ')})`;
 
 /** Cost or time of a tree's nodes, small to large; the ends differ in lightness too, and from the page in both
  *  themes. */
@@ -49,4 +59,4 @@ export function treeColour(value: number, out = new Color()): Color {
 }
 
 export const treeGradient = (): string =>
-  `linear-gradient(90deg, ${kTree.map(([x, c]) => `#${c.getHexString()} ${100 * x}%`).join(', ')})`;
+  `linear-gradient(90deg, ${kTree.map(([x, c]) => `${hex(c)} ${100 * x}%`).join(', ')})`;

@@ -3,8 +3,6 @@ import {
   BufferGeometry,
   CanvasTexture,
   Color,
-  ConeGeometry,
-  CylinderGeometry,
   DoubleSide,
   Group,
   LineBasicMaterial,
@@ -18,7 +16,7 @@ import {
 } from 'three';
 import type {Bodies} from './bodies';
 import type {ContactLayer} from './contact_layer';
-import {Instances} from './instances';
+import {Instances, headShape, shaftShape} from './instances';
 import {kForce, kTangential, utilisationColour} from './palette';
 import {kKinds, Patch, placeOnBody, readPatch, Track, tracks} from './patch';
 import type {Run} from './run';
@@ -176,18 +174,8 @@ export class PatchLayer {
     private readonly bodies: Bodies,
   ) {
     const solid = new MeshBasicMaterial({transparent: true});
-    this.lines = new Instances(
-      stage.overlay,
-      new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      3,
-    );
-    this.heads = new Instances(
-      stage.overlay,
-      new ConeGeometry(1, 1, 16).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      3,
-    );
+    this.lines = new Instances(stage.overlay, shaftShape(), solid, 3);
+    this.heads = new Instances(stage.overlay, headShape(), solid, 3);
     const disc = discTexture();
     this.trails = tracks(run).map((track) => new Trail(run, track, disc));
     for (const {group} of this.trails) stage.overlay.add(group);

@@ -1,18 +1,12 @@
-import {choice, el, onWidth} from './dom';
+import {choice, el, fillFacts, onWidth} from './dom';
 import {FaceMap} from './face_map';
 import {figures, newtons} from './format';
-import {kForce, kNormal, kTangential, utilisationGradient} from './palette';
+import {hex, kAxes, kForce, kNormal, kTangential, utilisationGradient} from './palette';
 import {bears, kKinds, liveliestTrack, placeOnBody, readPatch, Track, tracks} from './patch';
 import type {Player} from './player';
-import {Line, Plot} from './plots';
+import {Line, Plot, PlotStack} from './plots';
 import {Run} from './run';
 
-const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
-const kXYZ = [
-  ['x', '#d0453e'],
-  ['y', '#3f9b48'],
-  ['z', '#3f7fe0'],
-] as const;
 const kFine = 1e-6; // of the largest coordinate: single precision
 const kStill = 1e-12; // [m/s, rad/s] below, single precision says nothing
 
@@ -22,11 +16,9 @@ export class PatchPanel {
   readonly root = el('div', {className: 'patch'});
   private readonly map: FaceMap;
   private readonly numbers = el('dl', {className: 'globe-numbers', 'aria-label': 'Numbers of the contact'});
-  private readonly holder = el('div');
   private readonly seen: HTMLSelectElement;
-  private plots: Plot[] = [];
+  private readonly plots = new PlotStack();
   private track: Track;
-  private width = 300;
 
   /** Null for runs of other models, and where nothing ever touched. */
   static make(run: Run, player: Player): PatchPanel | null {
@@ -77,14 +69,13 @@ export class PatchPanel {
             .map((kind) => el('span', {}, el('b', {style: `color:var(${kind.colour})`}, kind.glyph), ` ${kind.word}`)),
         ),
       ),
-      el('section', {}, el('h3', {}, 'Over the run'), this.holder),
+      el('section', {}, el('h3', {}, 'Over the run'), this.plots.root),
       el('section', {}, el('h3', {}, 'Legend'), ...this.legend()),
     );
     this.choose(this.track);
     player.onChange(() => this.redraw());
     onWidth(this.root, (width) => {
-      this.width = width;
-      for (const plot of this.plots) plot.resize(width);
+      this.plots.resize(width);
       this.redraw();
     });
   }
@@ -93,9 +84,9 @@ export class PatchPanel {
   redraw(): void {
     if (this.root.offsetParent === null) return;
     const {frame} = this.player;
-    for (const plot of this.plots) plot.moveTo(this.player.time);
+    this.plots.moveTo(this.player.time);
     const facts = this.facts(frame);
-    this.numbers.replaceChildren(...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+    fillFacts(this.numbers, facts);
     this.map.axis = this.seen.value === '' ? this.map.facing(frame) : Number(this.seen.value);
     this.map.canvas.setAttribute(
       'aria-label',
@@ -106,14 +97,13 @@ export class PatchPanel {
   }
 
   applyTheme(): void {
-    for (const plot of this.plots) plot.redraw();
+    this.plots.redraw();
     this.map.draw();
   }
 
   private choose(track: Track): void {
     this.track = track;
     this.map.setTrack(track);
-    for (const plot of this.plots) plot.destroy();
     const {run, player} = this,
       times = Array.from(run.t),
       blank = () => new Array<number | null>(run.frames).fill(null);
@@ -140,7 +130,7 @@ export class PatchPanel {
       values,
       dash,
     });
-    this.plots = [
+    this.plots.show([
       new Plot(
         'Slip',
         'm/s',
@@ -156,13 +146,11 @@ export class PatchPanel {
         `Contact point in the frame of ${run.names.bodies[track.body]}`,
         'mm',
         times,
-        kXYZ.map(([label, colour], i) => line(label, colour, point[i])),
+        kAxes.map(([label, colour], i) => line(label, colour, point[i])),
         player,
         1e-3,
       ),
-    ];
-    this.holder.replaceChildren(...this.plots.map((plot) => plot.root));
-    for (const plot of this.plots) plot.resize(this.width);
+    ]);
     this.redraw();
   }
 

@@ -1,8 +1,8 @@
-import {CylinderGeometry, Group, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
+import {Group, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
 import {makeGhost} from './ghosts';
-import {Instances} from './instances';
+import {Instances, shaftShape} from './instances';
 import type {Labels} from './labels';
-import {kPlan} from './palette';
+import {hex, kPlan} from './palette';
 import {hasPlan} from './plan';
 import {setPose} from './pose';
 import type {Plans, Run} from './run';
@@ -29,15 +29,10 @@ export class PlanLayer {
   ) {
     this.plans = run.plans!;
     const solid = new MeshBasicMaterial({transparent: true, depthTest: false});
-    this.lines = new Instances(
-      stage.overlay,
-      new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      2,
-    );
+    this.lines = new Instances(stage.overlay, shaftShape(), solid, 2);
     this.dots = new Instances(stage.overlay, new SphereGeometry(1, 12, 8), solid, 2);
     for (const body of this.plans.bodies) {
-      const ghost = makeGhost(run.scene.bodies[body], `#${kPlan.getHexString()}`, 0.01 * stage.radius, true);
+      const ghost = makeGhost(run.scene.bodies[body], hex(kPlan), 0.01 * stage.radius, true);
       ghost.traverse((part) => {
         if (part instanceof Mesh) part.renderOrder = 1;
       });

@@ -1,7 +1,7 @@
-import {choice, el, emptyState} from './dom';
-import {kForce, kGap, kNormal, kTangential} from './palette';
+import {choice, el, emptyState, onWidth} from './dom';
+import {hex, kAxes, kForce, kGap, kNormal, kTangential} from './palette';
 import type {Player} from './player';
-import {Line, Plot} from './plots';
+import {Line, Plot, PlotStack} from './plots';
 import type {Run} from './run';
 import {
   command,
@@ -18,19 +18,11 @@ import {
   velocity,
 } from './series';
 
-const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
-const kXYZ = [
-  ['x', '#d0453e'],
-  ['y', '#3f9b48'],
-  ['z', '#3f7fe0'],
-] as const;
-
 /** Plots tied to the scrubber: a contact pair, a coordinate, a body's pose. */
 export class PlotPanel {
   readonly root = el('div', {className: 'plots'});
   private readonly times: number[];
-  private readonly groups: Plot[][] = [[], [], []];
-  private width = 300;
+  private readonly stacks: PlotStack[] = [];
 
   constructor(
     private readonly run: Run,
@@ -50,38 +42,31 @@ export class PlotPanel {
     this.addCoordinates();
     this.addPoses();
     player.onChange(() => this.update());
-    new ResizeObserver(() => this.resize()).observe(this.root);
+    onWidth(this.root, (width) => {
+      for (const stack of this.stacks) stack.resize(width);
+      this.update();
+    });
   }
 
   redraw(): void {
-    for (const plot of this.groups.flat()) plot.redraw();
+    for (const stack of this.stacks) stack.redraw();
   }
 
   private update(): void {
-    for (const plot of this.groups.flat()) plot.moveTo(this.player.time);
+    for (const stack of this.stacks) stack.moveTo(this.player.time);
   }
 
-  private resize(): void {
-    if (this.root.clientWidth === 0) return;
-    this.width = this.root.clientWidth;
-    for (const plot of this.groups.flat()) plot.resize(this.width);
-    this.update();
-  }
-
-  private section(group: number, heading: string, chooser: Node, fill: (holder: HTMLElement) => Plot[]): () => void {
-    const holder = el('div');
-    this.root.append(el('section', {}, el('h3', {}, heading), chooser, holder));
-    const refill = () => {
-      for (const plot of this.groups[group]) plot.destroy();
-      holder.replaceChildren();
-      this.groups[group] = fill(holder);
-      for (const plot of this.groups[group]) {
-        holder.append(plot.root);
-        plot.resize(this.width);
-      }
+  /** A section whose plots `fill` makes, again whenever the function returned is called; `notes` stand above them. */
+  private section(heading: string, chooser: Node, fill: (notes: HTMLElement) => Plot[]): () => void {
+    const notes = el('div'),
+      stack = new PlotStack();
+    this.stacks.push(stack);
+    this.root.append(el('section', {}, el('h3', {}, heading), chooser, notes, stack.root));
+    return () => {
+      notes.replaceChildren();
+      stack.show(fill(notes));
       this.update();
     };
-    return refill;
   }
 
   private plot(title: string, unit: string, smallest: number, lines: Line[]): Plot {
@@ -116,7 +101,7 @@ export class PlotPanel {
         refill();
       },
     );
-    const refill = this.section(0, 'Contact pair', chooser, () => {
+    const refill = this.section('Contact pair', chooser, () => {
       const {gap, fn, ft, product} = pairSeries(this.run, pair);
       return [
         this.plot('Smallest gap', 'mm', 1e-3, [{label: 'gap', colour: hex(kGap), values: gap}]),
@@ -147,7 +132,7 @@ export class PlotPanel {
         refill();
       },
     );
-    const refill = this.section(1, 'Coordinate', chooser, (holder) => {
+    const refill = this.section('Coordinate', chooser, (notes) => {
       const name = names.q[shown],
         driver = commandOf(this.run, shown);
       const line = (label: string, values: (number | null)[]): Line =>
@@ -157,7 +142,7 @@ export class PlotPanel {
       const actual = line('actual', coordinate(this.run, shown));
       const commanded = driver >= 0 ? [line('commanded', command(this.run, driver))] : [];
       if (driven.length === 0)
-        holder.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
+        notes.append(el('p', {className: 'hint'}, 'This run has no commands: nothing is actuated.'));
       if (!commandsVelocities(this.run)) return [this.plot(name, unitOf(name), 1e-4, [actual, ...commanded])];
       // Commands that are velocities have an axis of their own, beside what became of them.
       return [
@@ -185,10 +170,10 @@ export class PlotPanel {
         refill();
       },
     );
-    const refill = this.section(2, 'Pose of a body', chooser, () => {
+    const refill = this.section('Pose of a body', chooser, () => {
       const lists = poseSeries(this.run, shown);
       const lines = (from: number): Line[] =>
-        kXYZ.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
+        kAxes.map(([label, colour], i) => ({label, colour, values: lists[from + i]}));
       return [
         this.plot('Position in the world', 'm', 1e-4, lines(0)),
         this.plot('Rotation since the start', '°', 0.02, lines(3)),

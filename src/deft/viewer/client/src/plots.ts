@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import {cssColour} from './dom';
+import {cssColour, el} from './dom';
 import {figures} from './format';
 import type {Player} from './player';
 
@@ -80,6 +80,34 @@ export class Plot {
   }
   destroy(): void {
     this.plot.destroy();
+  }
+}
+
+/** Plots below one another, as wide as the panel that shows them. */
+export class PlotStack {
+  readonly root = el('div');
+  private plots: Plot[] = [];
+  private width = 300;
+
+  get empty(): boolean {
+    return this.plots.length === 0;
+  }
+  /** These in place of the former ones. */
+  show(plots: Plot[]): void {
+    for (const plot of this.plots) plot.destroy();
+    this.plots = plots;
+    this.root.replaceChildren(...plots.map((plot) => plot.root));
+    this.resize(this.width);
+  }
+  resize(width: number): void {
+    this.width = width;
+    for (const plot of this.plots) plot.resize(width);
+  }
+  moveTo(t: number): void {
+    for (const plot of this.plots) plot.moveTo(t);
+  }
+  redraw(): void {
+    for (const plot of this.plots) plot.redraw();
   }
 }
 

@@ -1,7 +1,7 @@
-import {Color, ConeGeometry, CylinderGeometry, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
+import {Color, Mesh, MeshBasicMaterial, SphereGeometry, Vector3} from 'three';
 import {localBounds} from './bounds';
 import {figures} from './format';
-import {Instances} from './instances';
+import {Instances, headShape, shaftShape} from './instances';
 import type {Labels} from './labels';
 import {kReach} from './palette';
 import {BodyReach, degrees, reachAt} from './reach';
@@ -50,16 +50,11 @@ export class ReachLayer {
       (body) => Math.max(0, ...localBounds(body).getSize(new Vector3()).toArray()) / 2,
     );
     const solid = new MeshBasicMaterial({transparent: true, depthTest: false});
-    const rod = new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+    const rod = shaftShape();
     const pale = new MeshBasicMaterial({transparent: true, depthTest: false});
     this.halos = new Instances(stage.overlay, rod, pale, 1);
     this.lines = new Instances(stage.overlay, rod, solid, 2);
-    this.heads = new Instances(
-      stage.overlay,
-      new ConeGeometry(1, 1, 12).translate(0, 0.5, 0).rotateX(Math.PI / 2),
-      solid,
-      2,
-    );
+    this.heads = new Instances(stage.overlay, headShape(), solid, 2);
     const ball = new SphereGeometry(1, 48, 32),
       glass = new MeshBasicMaterial({
         color: kReach,

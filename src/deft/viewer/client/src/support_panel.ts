@@ -1,7 +1,7 @@
-import {choice, el, emptyState} from './dom';
+import {choice, el, emptyState, fillFacts} from './dom';
 import {figures} from './format';
 import {GlobeView, kViews} from './globe_view';
-import {kForce, kTwist} from './palette';
+import {hex, kForce, kTwist} from './palette';
 import type {Player} from './player';
 import {isFailed, Run, statusWord} from './run';
 import {jamText} from './status';
@@ -125,7 +125,7 @@ export class SupportPanel {
       axes: this.axes(),
     });
     const facts = this.facts(step, force, moment);
-    this.numbers.replaceChildren(...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+    fillFacts(this.numbers, facts);
     this.globe.canvas.setAttribute(
       'aria-label',
       `Limit surface of ${run.names.bodies[body]}: forces up to ${figures(force)} N, moments up to ` +
@@ -187,13 +187,10 @@ export class SupportPanel {
         'loads that the support just resists, turned with the object; strong lines: no moment, and the body’s own first axis',
       ),
       key(
-        line(`4px solid #${kForce.getHexString()}`),
+        line(`4px solid ${hex(kForce)}`),
         'load: the wrench of the contacts about the object’s origin, scaled to the surface, on which it must lie while the object slides',
       ),
-      key(
-        line(`4px solid #${kTwist.getHexString()}`),
-        'twist of the object: its direction, normal to the surface as it is drawn',
-      ),
+      key(line(`4px solid ${hex(kTwist)}`), 'twist of the object: its direction, normal to the surface as it is drawn'),
       ...(flat
         ? [
             key(

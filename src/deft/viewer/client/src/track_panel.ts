@@ -1,7 +1,7 @@
-import {choice, cssColour, el, emptyState, onWidth} from './dom';
+import {choice, cssColour, el, emptyState, fillFacts, onWidth} from './dom';
 import {figures, orDash} from './format';
 import type {Player} from './player';
-import {Line, Plot} from './plots';
+import {Line, Plot, PlotStack} from './plots';
 import type {Run} from './run';
 import {controllerKind, errorBeside, kErrors, kLeastError, limitsOf, periodOf} from './track';
 
@@ -10,10 +10,8 @@ import {controllerKind, errorBeside, kErrors, kLeastError, limitsOf, periodOf} f
 export class TrackPanel {
   readonly root = el('div', {className: 'tracking'});
   private readonly numbers = el('dl', {className: 'globe-numbers', 'aria-label': 'Numbers of the tracking'});
-  private readonly holder = el('div');
   private readonly times: number[];
-  private plots: Plot[] = [];
-  private width = 300;
+  private readonly plots = new PlotStack();
   private logarithmic = false;
 
   /** Null where nothing is followed. */
@@ -43,7 +41,7 @@ export class TrackPanel {
     );
     this.root.append(
       el('section', {}, el('h3', {}, run.track ? 'Tracking at this moment' : 'Error at this moment'), this.numbers),
-      el('section', {}, el('h3', {}, 'Over the run'), scale, this.holder),
+      el('section', {}, el('h3', {}, 'Over the run'), scale, this.plots.root),
     );
     if (run.steps.count === 0)
       this.root.replaceChildren(
@@ -52,31 +50,25 @@ export class TrackPanel {
     else this.refill();
     player.onChange(() => this.redraw());
     onWidth(this.root, (width) => {
-      this.width = width;
-      for (const plot of this.plots) plot.resize(width);
+      this.plots.resize(width);
       this.redraw();
     });
   }
 
   redraw(): void {
     if (this.root.offsetParent === null) return;
-    for (const plot of this.plots) plot.moveTo(this.player.time);
-    this.numbers.replaceChildren(...this.facts().flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+    this.plots.moveTo(this.player.time);
+    fillFacts(this.numbers, this.facts());
   }
 
   /** Lines take their colours when they are made. */
   applyTheme(): void {
-    if (this.plots.length) this.refill();
+    if (!this.plots.empty) this.refill();
   }
 
   private refill(): void {
-    for (const plot of this.plots) plot.destroy();
-    this.plots = this.makePlots();
-    this.holder.replaceChildren(...this.plots.map((plot) => plot.root));
-    for (const plot of this.plots) {
-      plot.resize(this.width);
-      plot.moveTo(this.player.time);
-    }
+    this.plots.show(this.makePlots());
+    this.plots.moveTo(this.player.time);
   }
 
   private makePlots(): Plot[] {

@@ -4,7 +4,6 @@ import {
   BufferGeometry,
   CanvasTexture,
   Color,
-  CylinderGeometry,
   LineBasicMaterial,
   LineSegments,
   Matrix4,
@@ -16,7 +15,7 @@ import {
 } from 'three';
 import {drawnObjects, localBounds} from './bounds';
 import {cssColour} from './dom';
-import {Instances} from './instances';
+import {Instances, shaftShape} from './instances';
 import {poseMatrix} from './pose';
 import type {Run} from './run';
 import type {Stage} from './stage';
@@ -103,7 +102,7 @@ export class TreeLayer {
       part.renderOrder = [5, 9, 7, 8][order]; // lines, start, transits and over them the smaller marks of roll-outs
       stage.overlay.add(part);
     }
-    const shaft = new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0).rotateX(Math.PI / 2);
+    const shaft = shaftShape();
     this.ways = new Instances(stage.overlay, shaft, new MeshBasicMaterial({transparent: true, depthTest: false}), 6);
     if (this.objects.length) this.setObject(this.objects[0]);
     state.onChange(() => this.update());

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import {cssColour, el} from './dom';
 import {figures} from './format';
+import {hex} from './palette';
 import {Axis, kKinds, pathTo, range} from './tree';
 import type {TreeState} from './tree_state';
 
@@ -201,7 +202,7 @@ export class TreeMap {
       pen.lineTo(x - d, y);
       pen.closePath();
     }
-    pen.fillStyle = `#${this.state.colourOf(node).getHexString()}`;
+    pen.fillStyle = hex(this.state.colourOf(node));
     pen.fill();
     if (this.state.tree.kind[node] === 2) return;
     pen.strokeStyle = ink;

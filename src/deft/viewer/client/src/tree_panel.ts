@@ -1,4 +1,4 @@
-import {choice, checkbox, el, emptyState, onWidth} from './dom';
+import {choice, checkbox, el, emptyState, fillFacts, onWidth} from './dom';
 import {figures} from './format';
 import {treeGradient} from './palette';
 import {degrees, reachAt} from './reach';
@@ -228,8 +228,10 @@ export class TreePanel {
         `${kKinds[tree.kind[n]].glyph} ${n}`,
       ),
     );
+    const facts = el('dl', {className: 'step'});
+    fillFacts(facts, rows);
     this.node.replaceChildren(
-      el('dl', {className: 'step'}, ...rows.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])),
+      facts,
       el('p', {className: 'path', role: 'group', 'aria-label': 'Path from the root'}, ...links),
     );
   }

@@ -4,7 +4,18 @@ import type {ContactLayer, ContactOptions} from './contact_layer';
 import {checkbox, choice, el, slider} from './dom';
 import {figures} from './format';
 import {countKinds, Kind} from './kind';
-import {kForce, kGap, kNormal, kPenetration, kPlan, kReach, kStates, kTangential, utilisationGradient} from './palette';
+import {
+  hex,
+  kForce,
+  kGap,
+  kNormal,
+  kPenetration,
+  kPlan,
+  kReach,
+  kStates,
+  kTangential,
+  utilisationGradient,
+} from './palette';
 import {kKinds} from './patch';
 import type {PatchLayer} from './patch_layer';
 import type {PlanLayer} from './plan_layer';
@@ -279,7 +290,6 @@ export class ViewPanel {
     const key = (mark: HTMLElement, text: string) => el('p', {className: 'key'}, mark, text);
     const line = (colour: string, dashed = false) =>
       el('i', {className: 'line', style: `border-top:4px ${dashed ? 'dashed' : 'solid'} ${colour}`});
-    const hex = (colour: {getHexString(): string}) => `#${colour.getHexString()}`;
     const {cone, kappa} = this.run.scene.settings;
     const keys = [
       key(line(hex(kForce)), 'force on the object (on a robot where it touches no object)'),
