@@ -7,12 +7,14 @@ BEFORE and AFTER are builds with benchmarks (build/release of two clones). Each 
 turn, in the clone that the build belongs to, so that both do the work of their own scenes. What counts is the processor time of the
 whole process, user and system; the work of a command is fixed. Printed per bar: median of both, the median of the ratios after /
 before of the pairs, and the interval that holds that median with at least 95 % (order statistics, no distribution assumed).
-P10 is the processor time of a step as its benchmark prints it, which also times a loop of other work. Alone on the machine, please. Nothing is judged.
+P3 is the median solve of a run, P10 the processor time of a step as its benchmark prints it: the rest of these processes is other
+work. Alone on the machine, please. Nothing is judged.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import resource
 import statistics
@@ -27,19 +29,19 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "piles"))
 
 # By bar: programs of the build, run one after the other. HEAP, PROBLEM: made once, read by both; OUT: a folder.
 COMMANDS = {
-    "P1": [["benchmarks/solver_benchmark", "--repeat", "10"]],
+    "P1": [["benchmarks/solver_benchmark", "--repeat", "40"]],
     "P2": [["benchmarks/step_benchmark", "--repeat", "3"]],
-    "P3": [["deft", "sim", "scenes/reproductions/grasping_peg.deft.yaml", "--set", "step.uniqueness=off", "--out", "OUT", "--quiet"]],
-    "P4": [["benchmarks/single_step_benchmark", "--rounds", "1", "--iterations", "1000", "--threads", "1"]],
-    "P5": [["benchmarks/trajectory_benchmark", "--repeat", "1", "--threads", "1"]],
+    "P3": [["deft", "sim", "scenes/reproductions/grasping_peg.deft.yaml", "--set", "step.uniqueness=off", "--out", "OUT", "--json"]] * 10,
+    "P4": [["benchmarks/single_step_benchmark", "--rounds", "1", "--iterations", "300", "--threads", "1"]],
+    "P5": [["benchmarks/trajectory_benchmark", "--repeat", "3", "--threads", "1"]],
     "P6": [["benchmarks/tracking_benchmark", "--runs", "1", "--repeat", "1"]],
     "P7": [["deft", "solve", f"PROBLEM{k}", "--threads", "1", "--quiet"] for k in range(6)],
-    "P8": [["benchmarks/patch_benchmark", "drops", "--count", "10", "--seed", "1"]],
-    "P9": [["benchmarks/pile_benchmark", "HEAP", "20", "80", "20", "0"]],
+    "P8": [["benchmarks/patch_benchmark", "drops", "--count", "40", "--seed", "1"]],
+    "P9": [["benchmarks/pile_benchmark", "HEAP", "20", "400", "20", "0"]],
     "P10": [["benchmarks/batch_benchmark", "--count", "200", "--rounds", "1"]],
-    "P11": [["benchmarks/pile_benchmark", f"scenes/{scene}/scene.deft.yaml", "100", "0", "3000", "0", "step.h=0.1", "step.kappa=.inf"]
+    "P11": [["benchmarks/pile_benchmark", f"scenes/{scene}/scene.deft.yaml", "100", "0", "20000", "0", "step.h=0.1", "step.kappa=.inf"]
             for scene in ("gripper_cube", "allegro_ball")],
-    "P12": [["benchmarks/gradient_benchmark", "--states", "10"]],
+    "P12": [["benchmarks/gradient_benchmark", "--states", "3"]],
 }  # fmt: skip
 
 
@@ -57,6 +59,8 @@ def processor_seconds(build: Path, bar: str, made: dict[str, Path]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = [run(build, command, made | {"OUT": made["OUT"] / f"{time.monotonic_ns()}"}) for command in COMMANDS[bar]]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if bar == "P3":
+        return sum(1e-6 * json.loads(text)["solve_us"]["p50"] for text in said)
     if bar == "P10":
         rows = [line.split("|") for line in said[0].splitlines() if line.startswith("| ") and line.split("|")[2].strip().isdigit()]
         return 1e-6 * sum(float(row[6]) for row in rows)
@@ -77,7 +81,8 @@ def make_inputs(build: Path, folder: Path) -> dict[str, Path]:
     import heap
 
     made = {"HEAP": folder / "heap.deft.yaml", "OUT": folder / "runs"}
-    made["OUT"].mkdir()
+    for name in ("runs", "problems"):
+        (folder / name).mkdir()
     made["HEAP"].write_text(heap.deft_scene(heap.heap(60), "convex-second-order"))
     run(build, ["benchmarks/control_problems", "write", str(folder / "problems"), "--horizons", "5,10", "--count", "3"], {})
     problems = sorted((folder / "problems").glob("*.json"))
