@@ -5,6 +5,7 @@
 
 #include "deft/dynamics/step_result.hpp"
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/math/rotation.hpp"
 
 namespace deft::dynamics {
 
