@@ -66,11 +66,11 @@ void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model
     std::vector<std::string> joints;
     for (int i = 0; i < robot->nu; ++i)
       joints.push_back(model.velocities()[robot->first_v + i].name.substr(name.size() + 1));
-    const auto add = [&](int joint, const std::string& text) {
+    const auto add = [&, &name = name, &where = formulas.where](int joint, const std::string& text) {
       try {
         formulas_.push_back({robot->first_u + joint, Formula(text)});
       } catch (const std::invalid_argument& error) {
-        diagnostics.error(formulas.where, fmt::format("commands.formulas {}: {}", name, error.what()));
+        diagnostics.error(where, fmt::format("commands.formulas {}: {}", name, error.what()));
       }
     };
     if (!formulas.list.empty() && static_cast<int>(formulas.list.size()) != robot->nu)

@@ -288,7 +288,7 @@ double AssociatedLaw::polish(double aim) {
     rhs_.resize(x.size());
     for (std::size_t i = 0; i < space_->contacts.size(); ++i) {
       const ForceSpace::Contact& c = space_->contacts[i];
-      double away[linear::kMaxConeRows], out[linear::kMaxConeRows];
+      double away[linear::kMaxConeRows] = {}, out[linear::kMaxConeRows] = {};
       for (int k = 0; k < c.rows; ++k) away[k] = -residual_[c.first + k];
       weight_[i].apply(c.rows, away, out);
       for (int k = 0; k < c.rows; ++k) rhs_[c.first + k] = away[k] + out[k];

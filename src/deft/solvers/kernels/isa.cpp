@@ -31,8 +31,9 @@ const Isa& choose() {
        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
       {"baseline", &kDenseKernelsBaseline, &kEllipsoidKernelsBaseline, true},
   }};
-  const char* requested = std::getenv("DEFT_ISA");
-  if (requested == nullptr || *requested == '\0') {
+  const char* stated = std::getenv("DEFT_ISA");
+  const std::string_view requested = stated != nullptr ? stated : "";
+  if (requested.empty()) {
     for (const Isa& isa : choices) {
       if (isa.available) return isa;
     }
@@ -43,7 +44,7 @@ const Isa& choose() {
     if (requested == isa.name) return isa;
     valid += (valid.empty() ? "" : ", ") + std::string(isa.name);
   }
-  throw std::runtime_error("environment variable DEFT_ISA='" + std::string(requested ? requested : "") +
+  throw std::runtime_error("environment variable DEFT_ISA='" + std::string(requested) +
                            "' is not one of the instruction sets of this processor: " + valid);
 }
 

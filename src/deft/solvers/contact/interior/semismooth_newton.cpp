@@ -43,7 +43,7 @@ bool SemismoothNewton::linearise(const PackedProgram& program, const Iterate& x,
       continue;
     }
     if (block.law == Law::kCone) {
-      double u[linear::kMaxConeRows] = {}, projected[linear::kMaxConeRows];
+      double u[linear::kMaxConeRows] = {}, projected[linear::kMaxConeRows] = {};
       for (int k = 0; k < block.rows; ++k) u[k] = lambda[k] - s[k];
       linear::SpectralConeOperator derivative;
       const linear::Pattern pattern = linear::project_on_cone(block.rows, u, projected, derivative);
@@ -92,7 +92,7 @@ void SemismoothNewton::step(const PackedProgram& program, NewtonSystem& system, 
     double* slack = slacks_.data() + first;
     slacks_of_rows(program, block, z_.data() + block.first_row, slack);
     if (block.law == Law::kCone) {
-      double bent[linear::kMaxConeRows];
+      double bent[linear::kMaxConeRows] = {};
       projection_[i].apply(block.rows, slack, bent);
       for (int k = 0; k < block.rows; ++k) x.lambda[first + k] += q_[first + k] - bent[k];
     } else if (block.law == Law::kEquality) {
