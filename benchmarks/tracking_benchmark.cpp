@@ -72,13 +72,13 @@ std::string measure(const Task& task, int runs, int repeat) {
   std::vector<double> times, raw;
   int held = 0, periods = 0;
   for (int k = 0; k < runs; ++k) {
-    const control::Disturbance disturbance = control::draw_disturbance(
+    const plant::Disturbance disturbance = plant::draw_disturbance(
         {.offset_m = 0.003, .friction = 0.2, .mass = 0.2, .noise_m = 0.001, .noise_rad = 0.0175, .delay_s = 0.05},
         static_cast<std::uint64_t>(k));
-    const scene::Scene world = scene::Scene::build(control::disturbed(scene, disturbance), diagnostics);
+    const scene::Scene world = scene::Scene::build(plant::disturbed(scene, disturbance), diagnostics);
     const auto plant =
         plant::make_plant(plant::PlantKind::kQuasidynamic, world, {.step = scene.settings().track.period});
-    const Eigen::VectorXd q = control::disturbed_start(world, plan.q.front(), disturbance).value();
+    const Eigen::VectorXd q = plant::disturbed_start(world, plan.q.front(), disturbance).value();
     control::TrackOptions track{.controller = control::Controller::kMpc, .disturbance = disturbance};
     track.record_contacts = false;
     const std::size_t first = times.size();

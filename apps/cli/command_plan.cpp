@@ -37,7 +37,7 @@ struct PlanOptions {
   int seeds = 1;
   bool seed_given = false, seeds_given = false;
   std::string out, resume;
-  bool force = false;
+  bool force = false, first = false;
 };
 
 /// The goal by name, or the first. @throws InputError that lists the goals.
@@ -54,7 +54,7 @@ const scene::GoalSpec& find_goal(const PlanOptions& options, const scene::Scene&
 }
 
 std::string status_of(const planning::PlannerResult& result) {
-  if (result.plan.success) return result.plan.holds() ? "Solved" : "NotRefined";
+  if (result.plan.success) return result.plan.holds() ? "Solved" : "NotHolding";
   switch (result.end) {
     case planning::SearchEnd::kStopped:
       return "Interrupted";
@@ -71,6 +71,26 @@ Json error_of(const planning::GoalError& error) {
           {"joint", number(error.joint)}};
 }
 
+/// What every judge said of the plan, h first.
+Json holds_of(const planning::Plan& plan) {
+  Json rows = Json::array();
+  rows.push_back({{"judge", "h"}, {"success", plan.success}, {"goal_error", error_of(plan.error)}, {"time_s", 0.0}});
+  for (const planning::StepHalvingCheck& run : plan.step_halving)
+    rows.push_back({{"judge", fmt::format("h/{}", run.substeps)},
+                    {"success", run.success},
+                    {"goal_error", error_of(run.error)},
+                    {"time_s", 0.0}});
+  for (const planning::Verdict& verdict : plan.verdicts) {
+    Json row{{"judge", verdict.judge},
+             {"success", verdict.success},
+             {"goal_error", error_of(verdict.error)},
+             {"time_s", number(verdict.time_s)}};
+    if (verdict.share >= 0) row["share"] = number(verdict.share);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 Json summarise(const planning::PlannerResult& result, const std::vector<std::string>& files) {
   const planning::Plan& plan = result.plan;
   Json finer = Json::array();
@@ -79,8 +99,9 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transit;
   return {{"status", status_of(result)},
-          {"success", plan.success},
+          {"success", plan.holds()},
           {"goal_error", error_of(plan.error)},
+          {"holds", holds_of(plan)},
           {"finer", finer},
           {"nodes", result.nodes.size()},
           {"rollouts", result.tried},
@@ -88,6 +109,8 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
           {"step_solves", result.solves},
           {"time_s", number(result.time_s)},
           {"first_solution_s", result.first_solution_s < 0 ? Json(nullptr) : number(result.first_solution_s)},
+          {"first_holding_s", result.first_holding_s < 0 ? Json(nullptr) : number(result.first_holding_s)},
+          {"duration_s", number(static_cast<double>(plan.commands.size()) * plan.h)},
           {"segments", segments},
           {"regrasps", plan.regrasps},
           {"cost", number(plan.cost_s)},
@@ -146,10 +169,11 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
       summary["status"].get<std::string>(), goal, value(error["position_m"]), value(error["rotation_rad"]),
       value(error["joint"]), summary["steps"].get<int>(), summary["regrasps"].get<int>(), value(summary["cost"]),
       summary["nodes"].get<int>(), value(summary["first_solution_s"]), value(summary["time_s"]));
-  for (const Json& finer : summary["finer"])
-    fmt::print("  h = {:<7} {}, error {} m  {} rad  joint {}\n", value(finer["h"]),
-               finer["success"].get<bool>() ? "holds" : "does not hold", value(finer["goal_error"]["position_m"]),
-               value(finer["goal_error"]["rotation_rad"]), value(finer["goal_error"]["joint"]));
+  for (const Json& row : summary["holds"])
+    fmt::print("  {:<13} {}, error {} m  {} rad  joint {}{}\n", row["judge"].get<std::string>(),
+               row["success"].get<bool>() ? "holds" : "does not hold", value(row["goal_error"]["position_m"]),
+               value(row["goal_error"]["rotation_rad"]), value(row["goal_error"]["joint"]),
+               row.contains("share") ? fmt::format(", in {} of the worlds", value(row["share"])) : "");
   if (summary.contains("statistics")) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds     {} of {} succeeded (95 %: {} … {}), first plan p50 {} s, p95 {} s, regrasps p50 {}\n",
@@ -203,6 +227,7 @@ Problem load_problem(const PlanOptions& options) {
   Diagnostics diagnostics;
   SceneOptions scene_options = options.scene;
   if (options.nodes) scene_options.settings.push_back(fmt::format("plan.nodes={}", *options.nodes));
+  if (options.first) scene_options.settings.emplace_back("plan.first=true");
   if (options.time_limit_s)
     scene_options.settings.push_back(fmt::format("plan.time_limit_s={}", *options.time_limit_s));
   Problem problem{load(scene_options, options.output, diagnostics), nullptr, {}};
@@ -222,7 +247,9 @@ struct Place {
 };
 
 /// What a row is worth to the folder, which keeps the first of the best, or the last if none is worth anything.
-int rank_of(const Json& row) { return row["success"].get<bool>() + (row["status"] == "Solved"); }
+int rank_of(const Json& row) {
+  return row["status"] == "Solved" ? 2 : row["status"] == "NotHolding" ? 1 : 0;
+}
 
 /// Searches once per seed that is left. @returns the row of every seed, and whether the last one may go on.
 Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end) {
@@ -344,6 +371,8 @@ Command add_plan(CLI::App& app) {
                    "Wall time per seed [s], with that of the runs it resumes (default: plan.time_limit_s)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, 1e9));
+  command->add_flag("--first", options->first,
+                    "Take the first plan that holds with steps of h, whatever other judges would say (plan.first)");
   command->add_option("--seeds", options->seeds, "Plan for so many seeds, from --seed on, and report statistics")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));

@@ -1,6 +1,6 @@
 // What goes wrong goes wrong by as much as stated, for every seed the same.
 
-#include "deft/control/disturbance.hpp"
+#include "deft/plant/disturbance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,11 @@ namespace deft::control {
 namespace disturbance_test {
 
 using Eigen::VectorXd;
+using plant::Disturbance;
+using plant::disturbed;
+using plant::disturbed_start;
+using plant::draw_disturbance;
+using plant::moved_start;
 using multibody::BoxSpec;
 using multibody::JointKind;
 using multibody::SphereSpec;

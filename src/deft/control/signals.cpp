@@ -14,7 +14,7 @@ enum SignalItem : std::uint64_t { kDropout = 3, kFirstNoise = 1000 };
 
 }  // namespace
 
-Sensor::Sensor(const scene::Scene& scene, const Disturbance& disturbance, double period)
+Sensor::Sensor(const scene::Scene& scene, const plant::Disturbance& disturbance, double period)
     : scene_(&scene),
       disturbance_(disturbance),
       delay_(static_cast<int>(std::lround(disturbance.spec.delay_s / period))),
@@ -47,7 +47,7 @@ bool Sensor::measure(const Eigen::VectorXd& q, Eigen::VectorXd& measured) {
   return false;
 }
 
-Actuator::Actuator(const scene::Scene& scene, const Disturbance& disturbance, const Eigen::VectorXd& u)
+Actuator::Actuator(const scene::Scene& scene, const plant::Disturbance& disturbance, const Eigen::VectorXd& u)
     : past_(to_size(disturbance.spec.lag_periods) + 1, u), half_play_(scene.nu()), arrived_(u) {
   for (int i = 0; i < scene.nu(); ++i) {
     const auto velocity = to_size(scene.actuated()[i]);

@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "deft/control/disturbance.hpp"
+#include "deft/plant/disturbance.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::control {
@@ -14,7 +14,7 @@ namespace deft::control {
 class Sensor {
  public:
   /// @param scene  must outlive this object. @param period  [s] > 0, between calls.
-  Sensor(const scene::Scene& scene, const Disturbance& disturbance, double period);
+  Sensor(const scene::Scene& scene, const plant::Disturbance& disturbance, double period);
   /// How many periods late poses are.
   int delay() const { return delay_; }
   /// The measurement of this period. @param q  true, size nq. @param measured  joints of now, objects of `delay`
@@ -24,7 +24,7 @@ class Sensor {
 
  private:
   const scene::Scene* scene_;
-  Disturbance disturbance_;
+  plant::Disturbance disturbance_;
   int delay_, period_ = 0;
   std::vector<Eigen::VectorXd> past_;  // ring of delay + 1
   Eigen::VectorXd noise_;
@@ -34,7 +34,7 @@ class Sensor {
 class Actuator {
  public:
   /// @param u  the command in force before the first period, size nu [rad, m].
-  Actuator(const scene::Scene& scene, const Disturbance& disturbance, const Eigen::VectorXd& u);
+  Actuator(const scene::Scene& scene, const plant::Disturbance& disturbance, const Eigen::VectorXd& u);
   /// Takes the command of this period, size nu. @returns the joint targets that arrive at the springs, valid until the
   /// next call.
   const Eigen::VectorXd& act(const Eigen::VectorXd& u);

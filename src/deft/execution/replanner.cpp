@@ -69,6 +69,7 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
         start.models[scene_->model().models()[m].name] = part_of(*scene_, static_cast<int>(m), q);
     const scene::Scene here = scene_->starting_at(start).with([](scene::SceneSettings& settings) {
       scene::PlanSettings& plan = settings.plan;
+      plan.first = true;
       plan.refine.clear();
       plan.nodes = std::min(plan.nodes, kNodes);
       plan.time_limit_s = std::min(plan.time_limit_s, kTimeLimit_s);

@@ -96,9 +96,9 @@ TrackedTask make_task(scene::Scene scene, const dynamics::Trajectory& motion, co
 
 TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const scene::DisturbanceSpec& spec,
                std::uint64_t seed, int threads, const TrackedRunListener& listener) {
-  const control::Disturbance disturbance = control::draw_disturbance(spec, seed);
+  const plant::Disturbance disturbance = plant::draw_disturbance(spec, seed);
   Diagnostics repeated;  // what the world warns of was said when the task's scene was built
-  const scene::Scene world = scene::Scene::build(control::disturbed(task.scene, disturbance), repeated);
+  const scene::Scene world = scene::Scene::build(plant::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.settings().track;
   const auto plant =
       plant::make_plant(options.plant, world,
@@ -107,8 +107,8 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
                          .joint_lag = settings.joint_lag,
                          .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
                          .on_step = listener.inner_step});
-  const std::optional<Eigen::VectorXd> settled = control::disturbed_start(world, task.plan.q.front(), disturbance);
-  const Eigen::VectorXd q_start = settled ? *settled : control::moved_start(world, task.plan.q.front(), disturbance);
+  const std::optional<Eigen::VectorXd> settled = plant::disturbed_start(world, task.plan.q.front(), disturbance);
+  const Eigen::VectorXd q_start = settled ? *settled : plant::moved_start(world, task.plan.q.front(), disturbance);
   TrackedRun run{.settings = plant->settings()};
   run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
   if (listener.begin) listener.begin(run.motion);

@@ -1,11 +1,13 @@
 #include "deft/planning/planner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
+#include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
@@ -62,9 +64,59 @@ scene::Scene for_step_halving(const scene::Scene& scene) {
   });
 }
 
+/// The scene of a search for plans that hold.
+scene::Scene for_holding(const scene::Scene& scene) {
+  constexpr int kCandidates = 4;
+  return scene.with([&](scene::SceneSettings& settings) {
+    settings.plan.candidates = std::max(settings.plan.candidates, kCandidates);
+  });
+}
+
 /// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
 /// rather than more nodes.
 constexpr double kTriesShare = 0.25;
+
+/// A plan and where it leads, step by step, in all worlds.
+struct Checked {
+  Plan plan;
+  std::vector<Instant> at;  // the start first; it ends where a step fails
+};
+
+/// check_plan with other worlds (none: those of settings.refine), in which the points are kept.
+Checked check_route(const scene::Scene& scene, const Goal& goal, const Ensemble* ensemble, const Eigen::VectorXd& q,
+                    Route route, const Eigen::VectorXd& u_start) {
+  PlanningSteps steps(scene, nullptr, ensemble);
+  Checked checked;
+  Plan& plan = checked.plan;
+  plan.h = steps.h();
+  plan.u_start = command_at_start(scene, q, u_start);
+  checked.at = steps.simulate(start_instant(steps.ensemble(), q, plan.u_start), route.commands);
+  for (const Instant& at : checked.at) plan.q.push_back(at.q);
+  const bool usable = checked.at.size() == route.commands.size() + 1;
+  plan.commands = std::move(route.commands);
+  plan.segments = std::move(route.segments);
+  for (const Segment& segment : plan.segments) plan.regrasps += segment.transit;
+  plan.cost_s =
+      static_cast<double>(plan.commands.size()) * plan.h + scene.settings().plan.regrasp_cost_s * plan.regrasps;
+  // At the goal, and for the last steps.
+  const int hold = scene.settings().plan.hold_steps;
+  const auto holds = [&](const std::vector<Eigen::VectorXd>& way) {
+    return usable && static_cast<int>(way.size()) > hold &&
+           std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });
+  };
+  plan.error = goal.error(plan.q.back());
+  plan.success = holds(plan.q);
+  if (ensemble != nullptr) return checked;
+  const std::vector<int>& divisors = scene.settings().plan.refine;
+  for (std::size_t i = 0; i < divisors.size(); ++i) {
+    StepHalvingCheck run{.substeps = divisors[i]};
+    for (const Instant& at : checked.at) run.q.push_back(at.q_worlds[i]);
+    run.error = goal.error(run.q.back());
+    run.success = holds(run.q);
+    plan.step_halving.push_back(std::move(run));
+  }
+  return checked;
+}
 
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
@@ -84,7 +136,12 @@ class Run {
   PlannerResult operator()() {
     find_first();
     if (result_.plan.success) improve(scene_);
-    if (result_.plan.success && !settings_.refine.empty()) pass_step_halving();
+    if (result_.plan.success && !settings_.first) {
+      if (!settings_.refine.empty())
+        pass_step_halving();
+      else if (judges_of(settings_).size() > 1)
+        find_holding();
+    }
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -119,12 +176,12 @@ class Run {
       };
       result_.end = tree->search(bounds);
       Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
-      result_.plan =
-          check_plan(scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments), options_.u_start);
+      Checked checked = check(scene_, nullptr, std::move(route));
+      result_.plan = std::move(checked.plan);
       if (result_.plan.success || result_.end != SearchEnd::kFound) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
       tree->reject_goal();
-      tree->correct(result_.plan);
+      tree->correct(result_.plan, checked.at);
     }
     if (result_.plan.success) result_.first_solution_s = watch_.seconds();
     result_.tried = tree->tried();
@@ -172,7 +229,7 @@ class Run {
   std::unique_ptr<SearchTree> replan(const scene::Scene& scene, int from, std::uint64_t seed, SearchLimits bounds) {
     const Instant root = instant_of_plan(from);
     std::unique_ptr<SearchTree> tree;
-    if (root.q_halved.empty()) {
+    if (root.q_worlds.empty()) {
       tree = make_search_tree(scene, goal_, root.q, root.u, seed);
     } else {
       auto halved = std::make_unique<RolloutTree>(scene, goal_, root, seed);
@@ -207,11 +264,11 @@ class Run {
       result_.end = tree.search(bounds);
       if (result_.end != SearchEnd::kFound) break;
       Route route = route_to(tree.nodes(), tree.goal_node());
-      Plan plan = check_plan(halved_scene_, goal_, q_start_, std::move(route.commands), std::move(route.segments),
-                             options_.u_start);
+      Checked checked = check(halved_scene_, nullptr, std::move(route));
+      Plan plan = std::move(checked.plan);
       if (!plan.holds()) {
         tree.reject_goal();
-        tree.correct(plan);
+        tree.correct(plan, checked.at);
         continue;
       }
       graft(tree, 0, 0, plan.segments);
@@ -220,6 +277,79 @@ class Run {
     }
     result_.tried += tree.tried();
     result_.solves += tree.solves();
+  }
+
+  Checked check(const scene::Scene& scene, const Ensemble* ensemble, Route route) const {
+    return check_route(scene, goal_, ensemble, q_start_, std::move(route), options_.u_start);
+  }
+
+  /// Makes plans until one holds before all judges: trees that move all worlds of an ensemble at once, begun anew from
+  /// the start as soon as they stall. Without one the plan stays, with what the judges say of it.
+  void find_holding() {
+    Judges judges(scene_, goal_, options_.seed, options_.threads);
+    result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
+    if (result_.plan.holds()) return note_holding();
+    if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+    const scene::Scene scene = for_holding(scene_);
+    const Ensemble ensemble = search_ensemble(scene, options_.seed);
+    const int before = result_.tried;
+    for (std::uint64_t k = 0; result_.tried - before < settings_.nodes && !watch_.is_up(settings_.time_limit_s); ++k) {
+      if (is_stopped()) {
+        result_.end = SearchEnd::kStopped;
+        return;
+      }
+      RolloutTree tree(scene, goal_, start_instant(ensemble, q_start_, start_command()),
+                       seed_of_tree(options_.seed, kHoldingTrees + k), &ensemble);
+      const bool found = grow_until_stall(tree, ensemble, judges, attempt(k), settings_.nodes - result_.tried + before);
+      result_.tried += tree.tried();
+      result_.solves += tree.solves();
+      if (found) return note_holding();
+    }
+  }
+
+  /// How the k-th tree of find_holding grows.
+  struct Attempt {
+    double regrasp_weight;  // [m]
+    int stall;              // ends after so many tries that came no nearer
+  };
+  static Attempt attempt(std::uint64_t k) {
+    constexpr double kWeights[] = {0.15, 0.05, 0.01};
+    const double growth = std::pow(1.5, static_cast<double>(k / 3));
+    return {kWeights[k % 3], static_cast<int>(std::lround(kStall * std::min(growth, 100.0)))};
+  }
+
+  /// Grows a tree of find_holding until a plan holds, it stalls, or a limit is met. @returns whether result_ holds.
+  bool grow_until_stall(RolloutTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
+                        int most_nodes) {
+    double least = tree.nodes().front().distance;
+    for (int stalled = 0; stalled < attempt.stall && tree.tried() < most_nodes;) {
+      SearchLimits bounds = limits(std::min(kChunk, most_nodes - tree.tried()), settings_.time_limit_s);
+      bounds.regrasp_weight = attempt.regrasp_weight;
+      bounds.tries = kTriesShare;
+      result_.end = tree.search(bounds);
+      if (result_.end == SearchEnd::kTime || result_.end == SearchEnd::kStopped) return false;
+      const double distance = tree.nodes()[tree.best_node()].distance;
+      stalled = distance < kNearer * least ? 0 : stalled + kChunk;
+      least = std::min(least, distance);
+      if (result_.end != SearchEnd::kFound) continue;
+      Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
+      if (checked.plan.success) {
+        checked.plan.verdicts = judges(q_start_, checked.plan.u_start, checked.plan.commands);
+        if (checked.plan.holds()) {
+          graft(tree, 0, 0, checked.plan.segments);
+          result_.plan = std::move(checked.plan);
+          return true;
+        }
+      }
+      tree.reject_goal();
+      if (!checked.plan.success) tree.correct(checked.plan, checked.at);
+    }
+    return false;
+  }
+
+  void note_holding() {
+    result_.first_holding_s = watch_.seconds();
+    result_.end = SearchEnd::kFound;
   }
 
   /// A stop waits until all of the journal was repeated.
@@ -235,8 +365,11 @@ class Run {
   Instant instant_of_plan(int step) const {
     const Plan& plan = result_.plan;
     const auto at = to_size(step);
-    Instant instant{plan.q[at], step == 0 ? plan.u_start : plan.commands[at - 1], {}};
-    for (const StepHalvingCheck& run : plan.step_halving) instant.q_halved.push_back(run.q[at]);
+    Instant instant{plan.q[at], step == 0 ? plan.u_start : plan.commands[at - 1], {}, {}};
+    for (const StepHalvingCheck& run : plan.step_halving) {
+      instant.q_worlds.push_back(run.q[at]);
+      instant.v_worlds.emplace_back();
+    }
     return instant;
   }
 
@@ -285,6 +418,10 @@ class Run {
   }
 
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
+  // Of find_holding: tries between two looks at a tree, least stall, and the share of the distance that is nearer.
+  static constexpr int kChunk = 8, kStall = 24;
+  static constexpr double kNearer = 0.95;
+  static constexpr std::uint64_t kHoldingTrees = std::uint64_t{1} << 33;  // their numbers begin above all others
   static constexpr std::uint64_t kHalvedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
 
   scene::Scene scene_, halved_scene_;  // the first without settings.refine
@@ -301,42 +438,7 @@ class Run {
 
 Plan check_plan(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                 std::vector<Eigen::VectorXd> commands, std::vector<Segment> segments, const Eigen::VectorXd& u_start) {
-  PlanningSteps steps(scene);
-  Plan plan;
-  plan.h = steps.h();
-  plan.u_start = command_at_start(scene, q, u_start);
-  Instant at = start_instant(scene, q, plan.u_start), next;
-  for (const int substeps : scene.settings().plan.refine) plan.step_halving.push_back({.substeps = substeps});
-  const auto record = [&plan, &at] {
-    plan.q.push_back(at.q);
-    for (std::size_t i = 0; i < at.q_halved.size(); ++i) plan.step_halving[i].q.push_back(at.q_halved[i]);
-  };
-  record();
-  bool usable = true;
-  for (const Eigen::VectorXd& u : commands) {
-    usable = steps.advance(at, u, next);
-    if (!usable) break;
-    std::swap(at, next);
-    record();
-  }
-  plan.commands = std::move(commands);
-  plan.segments = std::move(segments);
-  for (const Segment& segment : plan.segments) plan.regrasps += segment.transit;
-  plan.cost_s =
-      static_cast<double>(plan.commands.size()) * plan.h + scene.settings().plan.regrasp_cost_s * plan.regrasps;
-  // At the goal, and for the last steps.
-  const int hold = scene.settings().plan.hold_steps;
-  const auto holds = [&](const std::vector<Eigen::VectorXd>& way) {
-    return usable && static_cast<int>(way.size()) > hold &&
-           std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });
-  };
-  plan.error = goal.error(plan.q.back());
-  plan.success = holds(plan.q);
-  for (StepHalvingCheck& run : plan.step_halving) {
-    run.error = goal.error(run.q.back());
-    run.success = holds(run.q);
-  }
-  return plan;
+  return check_route(scene, goal, nullptr, q, {std::move(commands), std::move(segments)}, u_start).plan;
 }
 
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options) {

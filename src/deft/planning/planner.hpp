@@ -38,6 +38,7 @@ struct PlannerResult {
                                       // asked for
   double time_s = 0;                  // wall time of the run [s], that of the runs that it continues included
   double first_solution_s = -1;       // [s] of it, when the first plan passed the check; negative: none
+  double first_holding_s = -1;        // [s] of it, when the first plan held before all judges; negative: none
   int tried = 0;                      // roll-outs, in all trees
   long solves = 0;                    // steps taken, exact and smoothed, without those of the checks
 };

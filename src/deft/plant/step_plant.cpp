@@ -185,6 +185,13 @@ std::vector<std::string> StepPlant::settings() const {
 
 }  // namespace
 
+scene::Scene plant_scene(PlantKind kind, const scene::Scene& scene, const PlantOptions& options, double h) {
+  check_options(scene, options);
+  scene::SceneSettings settings = plant_settings(kind, scene, options);
+  settings.step.h = h;
+  return scene.with(std::move(settings));
+}
+
 std::unique_ptr<Plant> make_step_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options) {
   check_options(scene, options);
   return std::make_unique<StepPlant>(kind, scene, options);

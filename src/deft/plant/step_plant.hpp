@@ -20,4 +20,8 @@ namespace deft::plant {
 /// (quasidynamic).
 std::unique_ptr<Plant> make_step_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
+/// The scene whose exact steps of length h [s] that plant takes: model, friction, damping of joints and objects.
+/// @pre kind is not kMujoco.
+scene::Scene plant_scene(PlantKind kind, const scene::Scene& scene, const PlantOptions& options, double h);
+
 }  // namespace deft::plant

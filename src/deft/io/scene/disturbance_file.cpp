@@ -21,9 +21,11 @@ struct Field {
 constexpr std::string_view kLag = "lag_periods", kDelay = "delay_s";
 constexpr std::array kFields{
     Field{"offset_m", "objects start so far off [m]", &DisturbanceSpec::offset_m},
+    Field{"offset_rad", "bodies start turned so far, about gravity where it acts [rad]", &DisturbanceSpec::offset_rad},
     Field{"friction", "all coefficients, within this share", &DisturbanceSpec::friction, true},
     Field{"mass", "masses of objects, within this share", &DisturbanceSpec::mass, true},
     Field{"size", "shapes of objects, within this share", &DisturbanceSpec::size, true},
+    Field{"stiffness", "stiffness of the robots' joints, within this share", &DisturbanceSpec::stiffness, true},
     Field{"backlash_rad", "play between commands and springs of hinges [rad]", &DisturbanceSpec::backlash_rad},
     Field{"backlash_m", "the same of slides [m]", &DisturbanceSpec::backlash_m},
     Field{"noise_m", "standard deviation of measured positions, per axis [m]", &DisturbanceSpec::noise_m},

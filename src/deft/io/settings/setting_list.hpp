@@ -99,6 +99,19 @@ struct ReadSetting {
       field.push_back(static_cast<int>(number));
     }
   }
+  /// A list of words.
+  void operator()(const SettingInfo& info, std::vector<std::string>& field) const {
+    const YamlNode* value = node.find(info.name);
+    if (value == nullptr) return;
+    std::vector<std::string> words;
+    bool good = value->is_list();
+    for (const YamlNode& item : value->items) {
+      good = good && item.is_scalar();
+      words.push_back(item.text);
+    }
+    if (!good) return read.error(*value, fmt::format("{}: must be {}", label(info), info.range.text));
+    field = std::move(words);
+  }
   /// One of the words; the former one with a warning.
   template <Word Enum>
   void operator()(const SettingInfo& info, Enum& field) const {

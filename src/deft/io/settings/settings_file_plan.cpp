@@ -1,5 +1,8 @@
 // `plan:` of a scene file: one list of settings serves reading and the page of `deft info --settings`.
 
+#include <algorithm>
+#include <charconv>
+
 #include "deft/io/settings/setting_list.hpp"
 #include "deft/io/settings/settings_file.hpp"
 
@@ -18,7 +21,17 @@ using setting_list::kCount;
 using setting_list::kShare;
 using setting_list::SettingInfo;
 
+constexpr NumberRange kJudges{0, true, false, "a list of h, h/2 … h/1000, second-order, worlds"};
 constexpr NumberRange kDivisors{2, true, false, "integers from 2 to 1000", 1000};
+
+/// "h", "h/n" with n from 2 to 1000, or one of the other words.
+bool is_judge(std::string_view word) {
+  if (word == "h" || word == "second-order" || word == "worlds") return true;
+  if (!word.starts_with("h/")) return false;
+  int n = 0;
+  const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), n);
+  return error == std::errc() && end == word.data() + word.size() && n >= 2 && n <= 1000 && word[2] != '0';
+}
 
 /// The one list: visit(info, field) for each setting of PlanSettings `s`, const or not. One table is clearer than
 /// parts.
@@ -96,8 +109,15 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"nodes", "1", "most roll-outs, or single steps (--nodes)", kCount}, s.nodes);
   visit(SettingInfo{"time_limit_s", "s", "wall time of a search (--time-limit)"}, s.time_limit_s);
   visit(SettingInfo{"improve_s", "s", "wall time for improving the first plan", kNotNegative}, s.improve_s);
-  visit(SettingInfo{"refine", "1", "the plan shall also hold at h divided by each of these; empty: at h alone",
-                    kDivisors},
+  visit(SettingInfo{"judges", "",
+                    "worlds in which the plan shall hold: steps of h and of parts of it, the second-order step, drawn "
+                    "worlds (friction, mass, stiffness, places)",
+                    kJudges},
+        s.judges);
+  visit(SettingInfo{"first", "", "the first plan that holds at h is the result (--first)"}, s.first);
+  visit(SettingInfo{"joint_speed", "rad/s", "speed limit of hinges in plans that hold"}, s.joint_speed);
+  visit(SettingInfo{"slide_speed", "m/s", "speed limit of slides in plans that hold"}, s.slide_speed);
+  visit(SettingInfo{"refine", "1", "the judges h and h divided by each of these; empty: plan.judges", kDivisors},
         s.refine);
   visit(SettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative},
         s.regrasp_cost_s);
@@ -107,6 +127,18 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
 
 void read_plan_settings(const YamlNode& node, const YamlReader& read, PlanSettings& settings) {
   setting_list::read_all("plan", node, read, settings, kVisitPlanSettings);
+  const YamlNode* judges = node.is_map() ? node.find("judges") : nullptr;
+  if (judges == nullptr) return;
+  for (std::size_t k = 0; k < settings.judges.size(); ++k) {
+    const std::string& word = settings.judges[k];
+    if (!is_judge(word))
+      read.error(*judges, fmt::format("plan.judges: unknown judge '{}'; valid: {}", word, kJudges.text));
+    else if (std::find(settings.judges.begin(), settings.judges.begin() + static_cast<std::ptrdiff_t>(k), word) !=
+             settings.judges.begin() + static_cast<std::ptrdiff_t>(k))
+      read.error(*judges, fmt::format("plan.judges: '{}' is named twice", word));
+  }
+  if (std::find(settings.judges.begin(), settings.judges.end(), "h") == settings.judges.end())
+    read.error(*judges, "plan.judges: 'h' is missing: plans are made with steps of h");
 }
 
 std::string plan_settings_help() { return setting_list::help_of("plan", PlanSettings{}, kVisitPlanSettings); }

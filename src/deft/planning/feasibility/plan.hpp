@@ -22,7 +22,8 @@ struct Node {
   int parent = -1;                        // index of an earlier node; −1: the root has none
   NodeKind kind = NodeKind::kRoot;        // how it came from its parent
   Eigen::VectorXd q, u;                   // configuration, size nq, and the last command, size nu
-  std::vector<Eigen::VectorXd> q_halved;  // configurations under each of the shorter steps of settings.refine
+  std::vector<Eigen::VectorXd> q_worlds;  // configurations in the other worlds in which the commands are tried
+  std::vector<Eigen::VectorXd> v_worlds;  // velocities there, size nv; empty in worlds of first order
   std::vector<Eigen::VectorXd> commands;  // from the parent, one per step
   double distance = 0;                    // to the goal, as it measures [m]
   double cost_s = 0;                      // from the root: duration, and settings.regrasp_cost_s per regrasp
@@ -50,6 +51,15 @@ struct StepHalvingCheck {
   bool success = false;            // the goal is met at the end and for settings.hold_steps before it
 };
 
+/// What a judge says of a plan: whether it leads to the goal in that world too.
+struct Verdict {
+  std::string judge;     // "h/2", "second-order", "worlds", …
+  bool success = false;  // the goal is met and held
+  GoalError error;       // at the end; of several worlds the median one's
+  double share = -1;     // of several worlds, in which it is met; negative: there is one
+  double time_s = 0;     // that it took [s]; not part of the result's identity
+};
+
 /// Commands from the start, checked by exact simulation.
 struct Plan {
   std::vector<Eigen::VectorXd> commands;  // one per step of length h, size nu [rad, m]
@@ -58,15 +68,17 @@ struct Plan {
   GoalError error;                        // at the end of the simulation
   bool success = false;                   // the goal is met at the end and for settings.hold_steps before it
   std::vector<StepHalvingCheck> step_halving;  // one per number of settings.refine
+  std::vector<Verdict> verdicts;               // of the judges but h, if they were asked
   Eigen::VectorXd u_start;                     // joint targets before the first command, size nu
   int regrasps = 0;                            // transits
   double cost_s = 0;                           // duration, and settings.regrasp_cost_s per regrasp
   double h = 0;                                // [s], the step that it was checked with
 
-  /// Whether it succeeds at h and under all shorter steps.
+  /// Whether it succeeds at h and before all judges that were asked.
   bool holds() const {
     bool all = success;
     for (const StepHalvingCheck& check : step_halving) all = all && check.success;
+    for (const Verdict& verdict : verdicts) all = all && verdict.success;
     return all;
   }
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
@@ -34,8 +35,13 @@ scene::Scene planning_scene(const scene::Scene& scene) {
   });
 }
 
-Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
-  return {q, u, std::vector<Eigen::VectorXd>(scene.settings().plan.refine.size(), q)};
+Instant start_instant(const Ensemble& ensemble, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
+  Instant start{q, u, {}, {}};
+  for (const World& world : ensemble.worlds) {
+    start.q_worlds.push_back(world.q_start.size() > 0 ? world.q_start : q);
+    start.v_worlds.push_back(Eigen::VectorXd::Zero(world.second_order ? world.scene.nv() : 0));
+  }
+  return start;
 }
 
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to) {
@@ -54,25 +60,25 @@ double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, c
 
 double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to) {
   double furthest = object_motion(scene, from.q, to.q);
-  for (std::size_t i = 0; i < from.q_halved.size(); ++i)
-    furthest = std::max(furthest, object_motion(scene, from.q_halved[i], to.q_halved[i]));
+  for (std::size_t i = 0; i < from.q_worlds.size(); ++i)
+    furthest = std::max(furthest, object_motion(scene, from.q_worlds[i], to.q_worlds[i]));
   return furthest;
 }
 
-PlanningSteps::HalvedSteps::HalvedSteps(const scene::Scene& base, int n)
-    : substeps(n), scene(with_h(base, *base.settings().step.h / n)), model(dynamics::make_step_model(scene)) {}
-
-PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline)
+PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline, const Ensemble* ensemble)
     : scene_(&scene),
       deadline_(deadline),
-      resting_(scene.settings().plan.refine.empty()
+      halved_(ensemble == nullptr ? halved_ensemble(scene) : Ensemble{}),
+      ensemble_(ensemble == nullptr ? &halved_ : ensemble),
+      resting_(ensemble_->worlds.empty()
                    ? nullptr
                    : std::make_unique<scene::Scene>(with_h(scene, kRest * *scene.settings().step.h))),
       exact_(dynamics::make_step_model(scene)),
       smooth_(dynamics::make_step_model(resting_ ? *resting_ : scene)),
       differentiator_(resting_ ? *resting_ : scene) {
-  for (const int substeps : scene.settings().plan.refine)
-    halved_.push_back(std::make_unique<HalvedSteps>(scene, substeps));
+  for (const World& world : ensemble_->worlds) worlds_.push_back(std::make_unique<WorldSteps>(world));
+  for (const World& world : ensemble_->worlds) has_second_order_ = has_second_order_ || world.second_order;
+  all_decide();
   if (exact_->second_order())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a model of first order; step.model: convex is one");
   if (scene.settings().step.model != scene::ModelKind::kConvex)
@@ -105,34 +111,75 @@ bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eig
 
 bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Instant& to) {
   if (!step(from.q, u, to.q)) return false;
-  to.q_halved.resize(halved_.size());
-  for (std::size_t i = 0; i < halved_.size(); ++i) {
-    const int n = halved_[i]->substeps;
-    to.q_halved[i] = from.q_halved[i];
-    for (int k = 1; k <= n; ++k) {
-      const double share = static_cast<double>(k) / n;
-      if (is_over()) return false;
-      ++solves_;
-      halved_[i]->model->step(to.q_halved[i], k == n ? u : Eigen::VectorXd((1 - share) * from.u + share * u),
-                              halved_result_);
-      if (!solvers::usable(halved_result_.status)) return false;
-      to.q_halved[i] = halved_result_.q_next;
-    }
+  to.q_worlds = from.q_worlds;
+  to.v_worlds = from.v_worlds;
+  for (std::size_t i = 0; i < worlds_.size(); ++i) {
+    if (deciding_[i] == 0) continue;
+    if (is_over()) return false;
+    solves_ += worlds_[i]->world().substeps;
+    if (!worlds_[i]->advance(from.u, u, to.q_worlds[i], to.v_worlds[i])) return false;
   }
   to.u = u;
   return true;
 }
 
+bool PlanningSteps::move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& longest, Motion& motion) {
+  const Eigen::VectorXd from = motion.u;
+  const double lengths = longest.size() == 0 ? 1 : (u - from).cwiseAbs().cwiseQuotient(longest).maxCoeff();
+  const int count = std::max(1, static_cast<int>(std::ceil(lengths - 1e-9)));
+  Instant next;
+  for (int k = 1; k <= count; ++k) {
+    const Eigen::VectorXd target = k == count ? u : Eigen::VectorXd(from + (u - from) * (double(k) / count));
+    if (!advance(motion, target, next)) return false;
+    std::swap(static_cast<Instant&>(motion), next);
+    motion.commands.push_back(target);
+  }
+  return true;
+}
+
+void PlanningSteps::choose_deciding(const Instant& at, const Goal& goal) {
+  const auto count = static_cast<int>(worlds_.size());
+  if (ensemble_->deciding >= count) return;
+  std::vector<Eigen::VectorXd> errors(to_size(count));
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(goal.size());
+  for (int i = 0; i < count; ++i) {
+    goal.residual(at.q_worlds[to_size(i)], goal.q(), errors[to_size(i)]);
+    mean += errors[to_size(i)] / count;
+  }
+  std::vector<std::pair<double, int>> order;
+  for (int i = 0; i < count; ++i) order.emplace_back(-(errors[to_size(i)] - mean).norm(), i);
+  std::sort(order.begin(), order.end());
+  std::fill(deciding_.begin(), deciding_.end(), char{0});
+  for (int k = 0; k < ensemble_->deciding; ++k) deciding_[to_size(order[to_size(k)].second)] = 1;
+}
+
+void PlanningSteps::all_decide() { deciding_.assign(worlds_.size(), 1); }
+
+bool PlanningSteps::catch_up(const Instant& start, Motion& motion) {
+  for (std::size_t i = 0; i < worlds_.size(); ++i) {
+    if (deciding_[i] != 0) continue;
+    motion.q_worlds[i] = start.q_worlds[i];
+    motion.v_worlds[i] = start.v_worlds[i];
+    const Eigen::VectorXd* before = &start.u;
+    for (const Eigen::VectorXd& u : motion.commands) {
+      if (is_over()) return false;
+      solves_ += worlds_[i]->world().substeps;
+      if (!worlds_[i]->advance(*before, u, motion.q_worlds[i], motion.v_worlds[i])) return false;
+      before = &u;
+    }
+  }
+  return true;
+}
+
 bool PlanningSteps::rest(Motion& motion) {
-  constexpr double kRest_m = 1e-4;   // motion of the objects per step below which they rest
   constexpr double kArrived = 1e-4;  // [rad, m], what joints with damping may have left to go
-  const int longest = checks_step_halving() ? kLongestRest : 10;  // shorter steps take longer to rest, by the damper
-                                                                  // M/h
+  // Shorter steps take longer to rest, by the damper M/h.
+  const int longest = has_worlds() ? ensemble_->longest_rest : 10;
   Instant next;
   for (int k = 0; k < kLongestRest; ++k) {
     if (!advance(motion, motion.u, next)) return false;
     const bool arrived = left_to_go(motion, next) < kArrived;
-    const bool rests = arrived && object_motion(*scene_, motion, next) < kRest_m;
+    const bool rests = arrived && object_motion(*scene_, motion, next) < ensemble_->rest_m;
     if (rests && k == 0) return true;  // nothing happens: that step is not needed
     static_cast<Instant&>(motion) = next;
     motion.commands.push_back(motion.u);
@@ -148,8 +195,8 @@ double PlanningSteps::left_to_go(const Instant& from, const Instant& to) const {
     return way.cwiseAbs().cwiseProduct(lateness_).maxCoeff();
   };
   double longest = left(from.q, to.q);
-  for (std::size_t i = 0; i < from.q_halved.size(); ++i)
-    longest = std::max(longest, left(from.q_halved[i], to.q_halved[i]));
+  for (std::size_t i = 0; i < from.q_worlds.size(); ++i)
+    longest = std::max(longest, left(from.q_worlds[i], to.q_worlds[i]));
   return longest;
 }
 
@@ -176,10 +223,20 @@ bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u
   return true;
 }
 
+std::vector<Instant> PlanningSteps::simulate(const Instant& start, const std::vector<Eigen::VectorXd>& commands) {
+  std::vector<Instant> points{start};
+  Instant next;
+  for (const Eigen::VectorXd& u : commands) {
+    if (!advance(points.back(), u, next)) break;
+    points.push_back(next);
+  }
+  return points;
+}
+
 void PlanningSteps::reset() {
   exact_->reset();
   smooth_->reset();
-  for (const auto& halved : halved_) halved->model->reset();
+  for (const auto& world : worlds_) world->reset();
 }
 
 }  // namespace deft::planning

@@ -8,6 +8,8 @@
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/planning/feasibility/deadline.hpp"
+#include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/world.hpp"
 
 namespace deft::planning {
 
@@ -17,11 +19,11 @@ scene::Scene planning_scene(const scene::Scene& scene);
 /// A point of a motion under commands.
 struct Instant {
   Eigen::VectorXd q, u;                   // configuration, size nq, and last command, size nu
-  std::vector<Eigen::VectorXd> q_halved;  // configurations of the same commands under each shorter step,
-                                          // settings.refine
+  std::vector<Eigen::VectorXd> q_worlds;  // configurations after the same commands in the other worlds
+  std::vector<Eigen::VectorXd> v_worlds;  // velocities there, size nv; empty in worlds of first order
 };
-/// The point from which everything starts: the same configuration for all step lengths.
-Instant start_instant(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
+/// The point from which everything starts: at rest in all worlds, at q or where the world says.
+Instant start_instant(const Ensemble& ensemble, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
 
 /// A motion: a point, and the commands that led there.
 struct Motion : Instant {
@@ -30,13 +32,13 @@ struct Motion : Instant {
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
-    through(q, u, q_halved, commands);
+    through(q, u, q_worlds, v_worlds, commands);
   }
 };
 
 /// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to);
-/// The largest over all step lengths [m].
+/// The largest over all worlds [m].
 double object_motion(const scene::Scene& scene, const Instant& from, const Instant& to);
 
 /// Steps and linearisations of one thread. The exact step is that of the check of plans: the same model, the same
@@ -44,10 +46,12 @@ double object_motion(const scene::Scene& scene, const Instant& from, const Insta
 class PlanningSteps {
  public:
   /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
-  /// once; none: never. @throws InputError as make_step_model, and for what planning cannot use: models of second
+  /// once; none: never. @param ensemble  worlds that are moved with the scene, must outlive this object; none: those of
+  /// settings.refine. @throws InputError as make_step_model, and for what planning cannot use: models of second
   /// order, whose state has a velocity; Coulomb's law, which has no gradient; wrenches that come and go, because a node
   /// of a search has no time.
-  explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr);
+  explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr,
+                         const Ensemble* ensemble = nullptr);
 
   /// The scene that was given.
   const scene::Scene& scene() const { return *scene_; }
@@ -55,10 +59,24 @@ class PlanningSteps {
   double h() const { return exact_->h(); }
   /// q⁺ of the exact step. @returns false if the step failed; q_next is then q.
   bool step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
-  /// One step of length h from the last command to `u`: exact, and with each n of settings.refine again in n exact
-  /// steps of h/n, the command going linearly. @param to  must not be `from`. @returns false if a step failed.
+  /// One step of length h from the last command to `u`: exact, and in every world that decides; the others stay as
+  /// they were. @param to  must not be `from`. @returns false if a step failed.
   bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
-  /// Holds the last command until the objects rest, at most 10 steps of length h, or kLongestRest with step halving,
+  /// The command goes to `u` in steps no longer than `longest` per entry (size nu; empty: in one); the steps are added.
+  /// @returns false if one failed.
+  bool move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& longest, Motion& motion);
+  /// Lets the worlds decide that are furthest from the mean of all, as many as the ensemble says.
+  void choose_deciding(const Instant& at, const Goal& goal);
+  /// Brings the worlds that did not decide from `start` through the commands of the motion. @returns false if a step
+  /// failed.
+  bool catch_up(const Instant& start, Motion& motion);
+  /// All worlds decide again.
+  void all_decide();
+  /// Per world of the ensemble whether it decides.
+  const std::vector<char>& deciding() const { return deciding_; }
+  /// The worlds that are moved with the scene.
+  const Ensemble& ensemble() const { return *ensemble_; }
+  /// Holds the last command until the objects rest, at most 10 steps of length h, or as many as the ensemble says,
   /// and joints with damping have arrived, at most kLongestRest. A joint has arrived where its balance ends to 1e-4:
   /// alone it has D/(hK) of its last step left to go, since (K + D/h) δ = K (u − q). @returns false if a step failed.
   bool rest(Motion& motion);
@@ -66,17 +84,21 @@ class PlanningSteps {
   bool follows_late() const { return lateness_.size() > 0; }
   /// Whether the deadline is due, so that no step is taken any more.
   bool is_over() const { return deadline_ != nullptr && deadline_->due(); }
-  /// Whether motions must hold under shorter steps too (settings.refine).
-  bool checks_step_halving() const { return !halved_.empty(); }
+  /// Whether motions must hold in other worlds too.
+  bool has_worlds() const { return !worlds_.empty(); }
+  /// Whether one of them is of second order, so that objects go on by themselves.
+  bool has_second_order() const { return has_second_order_; }
   /// The last exact step.
   const dynamics::StepResult& result() const { return result_; }
-  /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. With settings.refine motions rest between commands: the
+  /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. With other worlds motions rest between commands: the
   /// step is then kRest times longer and κ kRest² times larger, which leaves the reach of the smoothing as it was.
   /// @returns false if it failed.
   bool linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
                  Eigen::MatrixXd& B);
   /// The smoothed step alone. @returns false if it failed; q_next is then q.
   bool smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next);
+  /// Through all commands. @returns the points after each, `start` first; it ends where a step fails.
+  std::vector<Instant> simulate(const Instant& start, const std::vector<Eigen::VectorXd>& commands);
   /// Forgets warm starts, so that what follows does not depend on what was before.
   void reset();
   /// Steps taken so far, exact and smoothed.
@@ -88,22 +110,18 @@ class PlanningSteps {
   /// What joints with damping have left to go after a motion in one step of length h: the longest [rad, m].
   double left_to_go(const Instant& from, const Instant& to) const;
 
-  /// Exact steps of h / substeps.
-  struct HalvedSteps {
-    HalvedSteps(const scene::Scene& base, int n);
-    int substeps;
-    scene::Scene scene;
-    std::unique_ptr<dynamics::StepModel> model;
-  };
-
   const scene::Scene* scene_;
   const Deadline* deadline_;
   Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
-  std::vector<std::unique_ptr<HalvedSteps>> halved_;
-  std::unique_ptr<scene::Scene> resting_;  // none without `halved_`
+  Ensemble halved_;  // of settings.refine, if no other was given
+  const Ensemble* ensemble_;
+  std::vector<std::unique_ptr<WorldSteps>> worlds_;
+  std::vector<char> deciding_;             // per world
+  bool has_second_order_ = false;
+  std::unique_ptr<scene::Scene> resting_;  // none without worlds
   std::unique_ptr<dynamics::StepModel> exact_, smooth_;
   dynamics::StepDifferentiator differentiator_;
-  dynamics::StepResult result_, smoothed_, halved_result_;
+  dynamics::StepResult result_, smoothed_;
   dynamics::StepDerivative derivative_;
   long solves_ = 0;
 };

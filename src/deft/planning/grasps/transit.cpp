@@ -22,7 +22,7 @@ constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional 
 constexpr int kTreeNodes = 400;         // tried, of both trees
 constexpr double kAround = 1;           // [rad, m], how far beyond the ends and the start joints are drawn
 constexpr int kShortcuts = 20;
-constexpr int kMostSteps = 300;  // steps of a transit
+constexpr int kMostSteps = 300, kMostSlowSteps = 1000;  // of a transit; with limits of speed
 
 /// How many pieces with joint steps of at most `longest` lie between two configurations.
 int pieces(const Eigen::VectorXd& from, const Eigen::VectorXd& to, double longest) {
@@ -53,11 +53,7 @@ bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& move
   for (Eigen::Index u = 0; u < target.size(); ++u) {
     if (!moves[u]) target(u) = motion.u(u);
   }
-  Instant next;
-  if (!steps_->advance(motion, target, next)) return false;
-  motion.commands.push_back(std::move(target));
-  static_cast<Instant&>(motion) = std::move(next);
-  return true;
+  return steps_->move_to(target, steps_->ensemble().longest_reach, motion);
 }
 
 bool Transit::release(const std::vector<char>& moves, Motion& motion) {
@@ -74,7 +70,7 @@ bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   return steps_->rest(motion);
 }
 
-bool Transit::press(const std::vector<char>& moves, double force_N, Motion& motion) {
+bool Transit::close(const std::vector<char>& moves, const std::function<Eigen::VectorXd(int)>& load, Motion& motion) {
   for (int k = 0; k < kPressSteps; ++k) {
     proximity_->place(motion.q);
     if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
@@ -82,12 +78,29 @@ bool Transit::press(const std::vector<char>& moves, double force_N, Motion& moti
     Eigen::MatrixXd H = normal_.transpose() * normal_;
     H.diagonal().array() += 1e-6;
     Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - llt_solve(H, normal_.transpose() * gaps_);
-    if (k > 0)
-      target -=
-          (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
+    if (k > 0) target -= load(k);
     if (!step_towards(std::move(target), moves, motion)) return false;
   }
   return true;
+}
+
+bool Transit::press(const std::vector<char>& moves, double force_N, Motion& motion) {
+  return close(
+      moves,
+      [&](int) -> Eigen::VectorXd {
+        return (normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), force_N)).cwiseQuotient(hand_->stiffness);
+      },
+      motion);
+}
+
+bool Transit::squeeze(const std::vector<char>& moves, double depth_m, Motion& motion) {
+  const auto load = [&](int k) -> Eigen::VectorXd {
+    Eigen::MatrixXd H = normal_.transpose() * normal_;
+    H.diagonal().array() += 1e-6;
+    const double depth = depth_m * k / (kPressSteps - 1);
+    return llt_solve(H, Eigen::VectorXd(normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), depth)));
+  };
+  return close(moves, load, motion) && steps_->rest(motion);
 }
 
 Transit::Path Transit::retreat(const Grasp& grasp, Eigen::VectorXd q) {
@@ -212,13 +225,22 @@ void Transit::shorten(Path& path, RandomStream& draw) {
   }
 }
 
+int Transit::pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) const {
+  const int count = pieces(from, to, settings_->joint_step);
+  const Eigen::VectorXd& longest = steps_->ensemble().longest_reach;
+  if (longest.size() == 0) return count;
+  return std::max(count, static_cast<int>(std::ceil((to - from).cwiseAbs().cwiseQuotient(longest).maxCoeff() - 1e-9)));
+}
+
 bool Transit::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
   Instant next;
+  const std::size_t most = steps_->ensemble().longest_reach.size() == 0 ? kMostSteps : kMostSlowSteps;
   while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
-    if (motion.commands.size() > kMostSteps + waited_) return false;
-    const Eigen::VectorXd step = (waypoint - motion.u) / pieces(motion.u, waypoint, settings_->joint_step);
+    if (motion.commands.size() > most + waited_) return false;
+    const int count = pieces_between(motion.u, waypoint);
+    const Eigen::VectorXd step = (waypoint - motion.u) / count;
     for (double scale = 1;; scale /= 2) {
-      const Eigen::VectorXd target = scale == 1 && pieces(motion.u, waypoint, settings_->joint_step) == 1
+      const Eigen::VectorXd target = scale == 1 && count == 1
                                          ? waypoint
                                          : Eigen::VectorXd(motion.u + scale * step);
       if (!steps_->advance(motion, target, next)) return false;

@@ -1,6 +1,7 @@
 #pragma once
 // Motions between contacts: let go, go round, come near. Planned without contact and simulated exactly.
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,10 +27,16 @@ class Transit {
   /// force, as far as something holds against it:  u = q + K⁻¹ Σ J_nᵀ f.  Friction then carries from the first step of
   /// a roll-out on, which by itself sees no gain in pressing. @returns false if nothing is near, or a step failed.
   bool press(const std::vector<char>& moves, double force_N, Motion& motion);
+  /// The same with targets that lie this far inside what is touched, depth_m > 0.
+  bool squeeze(const std::vector<char>& moves, double depth_m, Motion& motion);
 
  private:
   using Path = std::vector<Eigen::VectorXd>;
-  /// One step to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
+  /// Closes near gaps; then `load(k)` is what the targets of the k-th step lie further.
+  bool close(const std::vector<char>& moves, const std::function<Eigen::VectorXd(int k)>& load, Motion& motion);
+  /// How many pieces lie between two commands on the way to a grasp.
+  int pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) const;
+  /// Moves to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
   bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion);
   /// One step that opens the near gaps, in joints; nothing when all are open.
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);

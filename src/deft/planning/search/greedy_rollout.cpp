@@ -10,16 +10,15 @@ namespace {
 constexpr double kShares[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
 constexpr double kSharper = 5;                  // κ grows by it without progress
 constexpr int kSharpenings = 2;                 // how often
-constexpr double kSpreadWeight = 12;            // w: one command cannot bring together what has come apart
 
 /// `count` blocks x_i of `rows` rows become x̄ + w (x_i − x̄), x̄ their mean.
 template <typename Matrix>
-void stress_spread(Eigen::Index rows, Eigen::Index count, Matrix& stacked) {
+void stress_spread(Eigen::Index rows, Eigen::Index count, double w, Matrix& stacked) {
   if (count == 1) return;
   Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(rows, stacked.cols());
   for (Eigen::Index i = 0; i < count; ++i) mean += stacked.middleRows(i * rows, rows) / static_cast<double>(count);
   for (Eigen::Index i = 0; i < count; ++i)
-    stacked.middleRows(i * rows, rows) = mean + kSpreadWeight * (stacked.middleRows(i * rows, rows) - mean);
+    stacked.middleRows(i * rows, rows) = mean + w * (stacked.middleRows(i * rows, rows) - mean);
 }
 
 }  // namespace
@@ -29,20 +28,29 @@ GreedyRollout::GreedyRollout(const Goal& goal, const Hand& hand, PlanningSteps& 
   bounds_.norm = settings_->step_norm;
 }
 
+Eigen::Index GreedyRollout::count_deciding() const {
+  return std::count(steps_->deciding().begin(), steps_->deciding().end(), char{1});
+}
+
 bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa) {
   const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(motion.q_halved.size()) + 1;
+  const Eigen::Index count = 1 + count_deciding();
   e_rows_.resize(count * rows);
   B_rows_.resize(count * rows, motion.u.size());
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::VectorXd& q = i == 0 ? motion.q : motion.q_halved[i - 1];
+  Eigen::Index filled = 0;
+  const auto add_rows = [&](const Eigen::VectorXd& q) {
     if (!steps_->linearize(q, motion.u, kappa, c_, B_)) return false;
     goal_->residual(c_, q_target, e_);
-    e_rows_.segment(i * rows, rows) = e_;
-    B_rows_.middleRows(i * rows, rows) = goal_->weights().asDiagonal() * B_(goal_->rows(), Eigen::all);
-  }
-  stress_spread(rows, count, e_rows_);
-  stress_spread(rows, count, B_rows_);
+    e_rows_.segment(filled, rows) = e_;
+    B_rows_.middleRows(filled, rows) = goal_->weights().asDiagonal() * B_(goal_->rows(), Eigen::all);
+    filled += rows;
+    return true;
+  };
+  if (!add_rows(motion.q)) return false;
+  for (std::size_t i = 0; i < motion.q_worlds.size(); ++i)
+    if (steps_->deciding()[i] != 0 && !add_rows(motion.q_worlds[i])) return false;
+  stress_spread(rows, count, steps_->ensemble().spread_weight, e_rows_);
+  stress_spread(rows, count, steps_->ensemble().spread_weight, B_rows_);
   // Springs that are stretched already may stay so.
   const Eigen::ArrayXd joints = joint_positions(steps_->scene(), motion.q).array();
   bounds_.lower = (hand_->lower.array().max(joints - settings_->max_target_offset) - motion.u.array()).min(0.0);
@@ -53,28 +61,35 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
 
 double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_target) const {
   const double first = goal_->distance(at.q, q_target);
-  if (at.q_halved.empty()) return first;
-  const Eigen::Index rows = goal_->size();
-  const auto count = static_cast<Eigen::Index>(at.q_halved.size()) + 1;
+  if (at.q_worlds.empty()) return first;
+  const Eigen::Index rows = goal_->size(), count = 1 + count_deciding();
   Eigen::MatrixXd stacked(count * rows, 1);
   Eigen::VectorXd e;
-  for (Eigen::Index i = 0; i < count; ++i) {
-    goal_->residual(i == 0 ? at.q : at.q_halved[i - 1], q_target, e);
-    stacked.middleRows(i * rows, rows) = e;
-  }
-  stress_spread(rows, count, stacked);
+  Eigen::Index filled = 0;
+  const auto add_rows = [&](const Eigen::VectorXd& q) {
+    goal_->residual(q, q_target, e);
+    stacked.middleRows(filled, rows) = e;
+    filled += rows;
+  };
+  add_rows(at.q);
+  for (std::size_t i = 0; i < at.q_worlds.size(); ++i)
+    if (steps_->deciding()[i] != 0) add_rows(at.q_worlds[i]);
+  stress_spread(rows, count, steps_->ensemble().spread_weight, stacked);
   return stacked.norm() / std::sqrt(static_cast<double>(count));
 }
 
 bool GreedyRollout::reached(const Instant& at) const {
-  return goal_->reached(at.q) &&
-         std::all_of(at.q_halved.begin(), at.q_halved.end(), [this](const auto& q) { return goal_->reached(q); });
+  if (!goal_->reached(at.q)) return false;
+  for (std::size_t i = 0; i < at.q_worlds.size(); ++i)
+    if (steps_->deciding()[i] != 0 && !goal_->reached(at.q_worlds[i])) return false;
+  return true;
 }
 
 bool GreedyRollout::move(const Motion& motion, const Eigen::VectorXd& u) {
-  if (!steps_->advance(motion, u, next_)) return false;
-  next_.commands.assign(1, u);
-  return !steps_->checks_step_halving() || steps_->rest(next_);
+  static_cast<Instant&>(next_) = motion;
+  next_.commands.clear();
+  if (!steps_->move_to(u, steps_->ensemble().longest_step, next_)) return false;
+  return !steps_->has_worlds() || steps_->rest(next_);
 }
 
 double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_target) {
@@ -94,7 +109,7 @@ bool GreedyRollout::holds(Motion& motion) {
     bool held = true;
     for (int k = 0; k < settings_->hold_steps && held; ++k) {
       held = steps_->advance(motion, u, next_) && reached(next_);
-      static_cast<Instant&>(motion) = next_;
+      static_cast<Instant&>(motion) = static_cast<const Instant&>(next_);
       motion.commands.push_back(u);
     }
     if (held) return true;

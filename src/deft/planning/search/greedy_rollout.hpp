@@ -23,28 +23,30 @@ class GreedyRollout {
   ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits,
   /// then exact steps with δu, 0.4 δu and 0.16 δu; the first that comes nearer by settings.progress is taken, or else
   /// the best; without progress κ grows five-fold, twice. Ends at the pose nearest to the target, or where
-  /// the goal is met on the way and holds. With settings.refine δu is the least in the sum of distance² over
-  /// the step lengths, and every step is followed by rest.
+  /// the goal is met on the way and holds. With other worlds δu is the least in the sum of distance² over those
+  /// that decide, its steps are no longer than the ensemble's, and rest follows each.
   RolloutReport run(const Eigen::VectorXd& q_target, Motion& motion);
   /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
   /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
   double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
-  /// ‖e‖ to a configuration [m]. With several step lengths ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is its square.
+  /// ‖e‖ to a configuration [m]. With other worlds, of those that decide, ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is its square.
   double distance(const Instant& at, const Eigen::VectorXd& q_target) const;
-  /// Whether the goal is met, under all step lengths.
+  /// Whether the goal is met, in all worlds that decide.
   bool reached(const Instant& at) const;
   /// Adds the settings.hold_steps steps for which the goal must hold: under the last command, or else with the springs
   /// unloaded. @returns false, and the motion as it was, if it does not.
   bool holds(Motion& motion);
 
  private:
+  /// Other worlds that decide.
+  Eigen::Index count_deciding() const;
   /// The command of the law above into du_. @returns false if the smoothed step failed.
   bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
 
   /// Of the exact steps with shares of du_ the first that comes nearer by settings.progress, or else the best, into
   /// chosen_. @param now  the distance before it [m]. @returns its distance [m]; infinity if all of them failed.
   double try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now);
-  /// One command into next_, and rest if motions must hold under shorter steps. @returns false if a step failed.
+  /// One command into next_, and rest if there are other worlds. @returns false if a step failed.
   bool move(const Motion& motion, const Eigen::VectorXd& u);
 
   const Goal* goal_;

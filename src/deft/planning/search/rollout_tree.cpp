@@ -1,6 +1,7 @@
 #include "deft/planning/search/rollout_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -14,14 +15,16 @@ namespace {
 // Of regrasps of objects that have a weight: the least share that presses on, of those the least share that pinches,
 // and the force of each link, in weights.
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
+constexpr double kSqueezeShare = 0.75, kSqueezePinchShare = 0.6;  // the same of objects without weight
+constexpr double kLeastDepth = 5e-4, kMostDepth = 1e-2;           // [m], how far targets lie inside them
 constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
 constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are
                                // left out
 
-/// How a grasp is to hold the objects: `force_N` on each link, 0: it only touches.
+/// How a grasp is to hold the objects: `force_N` on each link, or targets `depth_m` inside them; both 0: it only touches.
 struct Pressure {
   bool presses = false, pinches = false;
-  double force_N = 0;
+  double force_N = 0, depth_m = 0;
 };
 
 /// A grasp of a plan and the roll-out after it.
@@ -29,6 +32,8 @@ struct Leg {
   const Segment* transit = nullptr;  // none: the plan begins with what its start holds
   int first = 0, last = 0;           // steps [first, last)
 };
+
+Instant instant_of(const Node& node) { return {node.q, node.u, node.q_worlds, node.v_worlds}; }
 
 /// The legs of a plan after its step `from`, at which no transit is under way.
 std::vector<Leg> legs_of(const Plan& plan, int from) {
@@ -105,11 +110,21 @@ struct RolloutTree::Worker : WorkerContext {
     return height > 0 ? height / std::max(height, goal->distance(q, q_target)) : 0;
   }
 
+  /// How the next grasp presses on objects without weight.
+  static Pressure draw_depth(RandomStream& draw) {
+    Pressure pressure;
+    pressure.presses = draw.chance(kSqueezeShare);
+    if (!pressure.presses) return {};
+    pressure.pinches = draw.chance(kSqueezePinchShare);
+    pressure.depth_m = kLeastDepth * std::pow(kMostDepth / kLeastDepth, draw.uniform());
+    return pressure;
+  }
+
   /// Whether the next grasp presses: only on objects that have a weight, and the more often the more of the way leads
   /// up.
   Pressure draw_pressure(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, RandomStream& draw) {
     const double weight_N = shared->hand.weight_N;
-    if (!(weight_N > 0)) return {};
+    if (!(weight_N > 0)) return steps.ensemble().presses ? draw_depth(draw) : Pressure{};
     const double lift = lift_share(q, q_target);
     Pressure pressure;
     pressure.presses = draw.chance(std::max(kPressShare, lift));
@@ -121,9 +136,9 @@ struct RolloutTree::Worker : WorkerContext {
 
   /// How near the first step after a grasp comes to the target, the fingers being there already [m].
   double first_step(const Motion& motion, const Grasp& grasp, const Eigen::VectorXd& q_target) {
-    Motion there{{motion.q, grasp.joints, motion.q_halved}, {}};
+    Motion there{{motion.q, grasp.joints, motion.q_worlds, motion.v_worlds}, {}};
     set_joint_positions(steps.scene(), grasp.joints, there.q);
-    for (Eigen::VectorXd& q : there.q_halved) set_joint_positions(steps.scene(), grasp.joints, q);
+    for (Eigen::VectorXd& q : there.q_worlds) set_joint_positions(steps.scene(), grasp.joints, q);
     return rollout.first_step(there, q_target);
   }
 
@@ -153,8 +168,10 @@ struct RolloutTree::Worker : WorkerContext {
     if (!transit.release(shared->hand.commands_of(fingers), motion)) return false;
     released = rollout.distance(motion, goal->q());
     const std::optional<Grasp> grasp = choose_grasp(motion, fingers, pressure, q_target, draw);
-    return grasp && transit.reach(*grasp, draw, motion) &&
-           (!pressure.presses || transit.press(grasp->moves, pressure.force_N, motion));
+    if (!grasp || !transit.reach(*grasp, draw, motion)) return false;
+    if (!pressure.presses) return true;
+    return pressure.depth_m > 0 ? transit.squeeze(grasp->moves, pressure.depth_m, motion)
+                                : transit.press(grasp->moves, pressure.force_N, motion);
   }
 
   /// The goal that is reached, but not held by these fingers, may be held without them.
@@ -181,7 +198,7 @@ struct RolloutTree::Worker : WorkerContext {
   Growth retrace(const Node& node, const Plan& plan, const Leg& leg, RandomStream draw) {
     steps.reset();
     Growth growth;
-    Motion motion{{node.q, node.u, node.q_halved}, {}};
+    Motion motion{instant_of(node), {}};
     if (leg.transit != nullptr) {
       const Grasp grasp = grasp_after(*leg.transit, plan);
       growth.regrasped = true;
@@ -197,6 +214,7 @@ struct RolloutTree::Worker : WorkerContext {
   /// The roll-out of a growth, and what is left of the pose where it ends once all fingers have let go.
   void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
     const RolloutReport report = rollout.run(q_target, motion);
+    if (report.moved && !report.holds_goal && steps.has_second_order() && !steps.rest(motion)) return;
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
     growth.ok = report.moved || growth.holds_goal;
     if (growth.ok && !growth.holds_goal && shared->hand.weight_N > 0) {
@@ -209,10 +227,19 @@ struct RolloutTree::Worker : WorkerContext {
 
   /// A regrasp at the node, unless it goes on with what is held, and a roll-out towards the goal or a random pose.
   Growth grow(const Node& node, bool regrasps, RandomStream draw) {
-    const scene::PlanSettings& settings = steps.scene().settings().plan;
     steps.reset();
+    steps.choose_deciding(instant_of(node), *goal);
+    Growth growth = grow_deciding(node, regrasps, draw);
+    if (growth.ok) catch_up(node, growth);
+    steps.all_decide();
+    return growth;
+  }
+
+  /// The same in the worlds that decide.
+  Growth grow_deciding(const Node& node, bool regrasps, RandomStream& draw) {
+    const scene::PlanSettings& settings = steps.scene().settings().plan;
     Growth growth;
-    Motion motion{{node.q, node.u, node.q_halved}, {}};
+    Motion motion{instant_of(node), {}};
     const bool to_goal = draw.chance(settings.goal_bias);
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
@@ -223,6 +250,16 @@ struct RolloutTree::Worker : WorkerContext {
     }
     roll_out(q_target, motion, growth);
     return growth;
+  }
+
+  /// Brings the worlds that did not decide through a growth; the goal must hold in them too.
+  void catch_up(const Node& node, Growth& growth) {
+    if (std::count(steps.deciding().begin(), steps.deciding().end(), char{0}) == 0) return;
+    const Instant start = instant_of(node);
+    if (growth.regrasped) growth.ok = steps.catch_up(start, growth.transit);
+    growth.ok = growth.ok && steps.catch_up(growth.regrasped ? growth.transit : start, growth.rollout);
+    steps.all_decide();
+    growth.holds_goal = growth.ok && growth.holds_goal && rollout.reached(growth.rollout);
   }
 };
 
@@ -235,14 +272,16 @@ struct RolloutTree::Batch {
 
 RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q,
                          const Eigen::VectorXd& u, std::uint64_t seed)
-    : RolloutTree(scene, goal, start_instant(scene, q, u), seed) {}
+    : RolloutTree(scene, goal, start_instant(halved_ensemble(scene), q, u), seed) {}
 
-RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed)
-    : scene_(&scene), goal_(&goal), seed_(seed), shared_(scene, goal, deadline_) {
+RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
+                         const Ensemble* ensemble)
+    : scene_(&scene), goal_(&goal), seed_(seed), shared_(scene, goal, deadline_, ensemble) {
   Node node;
   node.q = root.q;
   node.u = root.u;
-  node.q_halved = root.q_halved;
+  node.q_worlds = root.q_worlds;
+  node.v_worlds = root.v_worlds;
   node.distance = goal.distance(root.q);
   node.goes_on = 0;
   add(std::move(node));
@@ -295,7 +334,8 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
     node.q = std::move(motion.q);
     node.u = std::move(motion.u);
     node.commands = std::move(motion.commands);
-    node.q_halved = std::move(motion.q_halved);
+    node.q_worlds = std::move(motion.q_worlds);
+    node.v_worlds = std::move(motion.v_worlds);
     node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
     node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransit);
     node.time_s = time_s;
@@ -386,14 +426,15 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
   }
 }
 
-void RolloutTree::correct(const Plan& plan) {
+void RolloutTree::correct(const Plan& plan, const std::vector<Instant>& at) {
   for (const Segment& segment : plan.segments) {
     const auto last = to_size(segment.last);
-    if (segment.node < 0 || last >= plan.q.size()) continue;
+    if (segment.node < 0 || last >= at.size()) continue;
     Node& node = nodes_[segment.node];
-    node.q = plan.q[last];
-    for (std::size_t i = 0; i < plan.step_halving.size(); ++i) node.q_halved[i] = plan.step_halving[i].q[last];
-    node.distance = workers_.front()->rollout.distance({node.q, node.u, node.q_halved}, goal_->q());
+    node.q = at[last].q;
+    node.q_worlds = at[last].q_worlds;
+    node.v_worlds = at[last].v_worlds;
+    node.distance = workers_.front()->rollout.distance(instant_of(node), goal_->q());
     node.holds_goal = node.rejected = false;
     if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
   }

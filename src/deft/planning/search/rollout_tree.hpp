@@ -16,8 +16,10 @@ class RolloutTree final : public SearchTree {
   /// command. @throws InputError as Hand; `search` and `retrace` as PlanningSteps and BaselineSampler.
   RolloutTree(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, const Eigen::VectorXd& u,
               std::uint64_t seed);
-  /// The same from a point with a configuration for each of the scene's step lengths.
-  RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed);
+  /// The same from a point with a configuration for each world of the ensemble, which must outlive this object; none:
+  /// the worlds of settings.refine.
+  RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
+              const Ensemble* ensemble = nullptr);
   ~RolloutTree() override;
 
   SearchEnd search(const SearchLimits& limits) override;
@@ -27,7 +29,7 @@ class RolloutTree final : public SearchTree {
   /// goes on from the node with the least distance + limits.regrasp_weight · (grasps after it). To be called once, at
   /// first; then search goes on from all these nodes.
   void retrace(const Plan& plan, int from, const SearchLimits& limits);
-  void correct(const Plan& plan) override;
+  void correct(const Plan& plan, const std::vector<Instant>& at) override;
 
  private:
   long solves_here() const override;

@@ -25,9 +25,12 @@ struct SearchContext {
   Hand hand;                 // fingers, surfaces, limits
   ContactSampler sampler;    // grasps from the scene alone
   const Deadline* deadline;  // of the batch that is grown
-  /// @param scene  of planning_scene; must outlive this object, as `its_deadline`. @throws InputError as Hand.
-  SearchContext(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline)
-      : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline) {}
+  const Ensemble* ensemble;  // worlds beside the scene; none: those of settings.refine
+  /// @param scene  of planning_scene; must outlive this object, as `its_deadline` and `its_ensemble`. @throws
+  /// InputError as Hand.
+  SearchContext(const scene::Scene& scene, const Goal& goal, const Deadline& its_deadline,
+                const Ensemble* its_ensemble = nullptr)
+      : hand(scene, goal), sampler(scene, hand), deadline(&its_deadline), ensemble(its_ensemble) {}
 };
 
 /// What each of its threads has for itself.
@@ -42,7 +45,7 @@ struct WorkerContext {
 
   /// All arguments must outlive this object. @throws InputError as PlanningSteps and BaselineSampler.
   WorkerContext(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_shared)
-      : steps(scene, its_shared.deadline),
+      : steps(scene, its_shared.deadline, its_shared.ensemble),
         proximity(scene),
         transit(its_shared.hand, steps, proximity),
         rollout(its_goal, its_shared.hand, steps),

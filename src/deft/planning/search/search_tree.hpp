@@ -9,6 +9,7 @@
 #include "deft/planning/feasibility/deadline.hpp"
 #include "deft/planning/feasibility/goal.hpp"
 #include "deft/planning/feasibility/plan.hpp"
+#include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/run_clock.hpp"
 #include "deft/scene/scene.hpp"
 
@@ -54,9 +55,9 @@ class SearchTree {
   /// Goes on without the goal's node, from which nothing grows any more: what led to it led elsewhere when simulated as
   /// a whole. The next node that holds the goal, if there is one, is the goal's.
   void reject_goal();
-  /// Moves the nodes of a rejected plan to where the simulation of the whole found them: their distances are those of
+  /// Moves the nodes of a rejected plan to where the simulation of the whole found them, `at` per step: their distances are those of
   /// there, and what grows from them starts there. Trees of single steps do nothing.
-  virtual void correct(const Plan& /*plan*/) {}
+  virtual void correct(const Plan& /*plan*/, const std::vector<Instant>& /*at*/) {}
   /// The node nearest to the goal, rejected ones aside.
   int best_node() const { return best_node_; }
   /// Roll-outs or steps tried so far.

@@ -77,7 +77,11 @@ struct PlanSettings {
   int nodes = 100000;         // ≥ 1, most roll-outs, or single steps
   double time_limit_s = 60;   // > 0 [s], wall time of a run
   double improve_s = 0;       // ≥ 0 [s], how long a plan is improved, within the time limit
-  std::vector<int> refine;    // 2 … 1000 each: a plan is made that holds at h and at h divided by each of them
+  std::vector<std::string> judges{"h", "h/2", "h/5", "second-order", "worlds"};  // in which a plan has to hold
+  bool first = false;         // the first plan at h is the result, whatever other judges say
+  double joint_speed = 0.5;   // > 0 [rad/s], limit of hinges in plans that hold
+  double slide_speed = 0.5;   // > 0 [m/s], the same of slides
+  std::vector<int> refine;    // 2 … 1000 each: another word for the judges h and h divided by each of them
   double regrasp_cost_s = 5;  // ≥ 0 [s], cost of a regrasp, beside the duration of the plan
 };
 

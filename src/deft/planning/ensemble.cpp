@@ -1,0 +1,222 @@
+#include "deft/planning/ensemble.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "deft/core/index.hpp"
+#include "deft/core/stopwatch.hpp"
+#include "deft/core/thread_pool.hpp"
+#include "deft/dynamics/batch/batch.hpp"
+#include "deft/plant/disturbance.hpp"
+#include "deft/plant/step_plant.hpp"
+
+namespace deft::planning {
+namespace {
+
+constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawnWorlds = "worlds";
+// How far drawn worlds differ from the scene.
+constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
+// Of the search's worlds.
+constexpr double kSearchStep_s = 0.02;    // [s], inner steps of second order
+constexpr double kRolloutSpeed = 0.4;     // of the limits of speed, while objects are moved
+constexpr double kSpreadWeight = 4;       // w of the distance
+constexpr double kRest_m = 3e-4;          // per step of length h
+constexpr int kLongestRest = 10, kDeciding = 3;
+constexpr double kMargin_m = 0.05;        // contacts further off are left out: steps are short
+
+scene::DisturbanceSpec drawn_from() {
+  return {.offset_m = kOffset_m, .offset_rad = kOffset_rad, .friction = kShare, .mass = kShare, .stiffness = kShare};
+}
+
+/// Contacts that are found from further off than needed cost time and change nothing.
+void limit_margin(scene::SceneSettings& settings) {
+  settings.step.contact_margin = std::min(settings.step.contact_margin, kMargin_m);
+}
+
+World halved_world(const scene::Scene& scene, double h, int n) {
+  scene::Scene fine = scene.with([&](scene::SceneSettings& settings) {
+    settings.step.h = h / n;
+    if (n >= 5) limit_margin(settings);
+  });
+  return {.name = fmt::format("h/{}", n), .scene = std::move(fine), .substeps = n};
+}
+
+/// Second order under the damped springs of robots; objects without weight are held back as by steps of length h.
+World second_order_world(std::string name, const scene::Scene& scene, double h, double step_s, bool coulomb) {
+  const scene::Scene near = scene.with([&](scene::SceneSettings& settings) {
+    limit_margin(settings);
+    settings.step.friction_law = coulomb ? scene::FrictionLaw::kCoulomb : scene::FrictionLaw::kAssociated;
+  });
+  plant::PlantOptions options{.step = step_s};
+  options.object_damping = plant::object_damping(scene, std::nullopt, h);
+  const int substeps = std::max(1, static_cast<int>(std::ceil(h / step_s - 1e-9)));
+  return {.name = std::move(name),
+          .scene = plant::plant_scene(plant::PlantKind::kConvexSecondOrder, near, options, h / substeps),
+          .substeps = substeps,
+          .second_order = true};
+}
+
+/// A world of second order with a disturbance, and its start. Where the disturbed start does not settle, objects lie
+/// where they were moved to.
+World disturbed_world(std::string name, const scene::Scene& scene, double h, double step_s, bool coulomb,
+                      const plant::Disturbance& disturbance) {
+  Diagnostics repeated;
+  const scene::Scene other = scene::Scene::build(plant::disturbed(scene, disturbance), repeated);
+  World world = second_order_world(std::move(name), other, h, step_s, coulomb);
+  const Eigen::VectorXd q = scene.initial_configuration();
+  world.q_start = plant::disturbed_start(other, q, disturbance).value_or(plant::moved_start(other, q, disturbance));
+  return world;
+}
+
+plant::Disturbance corner(std::uint64_t seed, double friction, double mass, double stiffness, double sign) {
+  plant::Disturbance disturbance{.spec = drawn_from(), .seed = seed};
+  disturbance.friction_scale = 1 + kShare * friction;
+  disturbance.mass_scale = 1 + kShare * mass;
+  disturbance.stiffness_scale = 1 + kShare * stiffness;
+  disturbance.offset_sign = sign;
+  return disturbance;
+}
+
+}  // namespace
+
+std::vector<std::string> judges_of(const scene::PlanSettings& settings) {
+  if (settings.refine.empty()) return settings.judges;
+  std::vector<std::string> judges{"h"};
+  for (const int n : settings.refine) judges.push_back(fmt::format("h/{}", n));
+  return judges;
+}
+
+std::vector<int> divisors_of(const std::vector<std::string>& judges) {
+  std::vector<int> divisors;
+  for (const std::string& judge : judges)
+    if (judge.starts_with(kHalved)) divisors.push_back(std::stoi(judge.substr(kHalved.size())));
+  return divisors;
+}
+
+bool judges_momentum(const std::vector<std::string>& judges) {
+  return std::any_of(judges.begin(), judges.end(),
+                     [](const std::string& judge) { return judge == kSecondOrder || judge == kDrawnWorlds; });
+}
+
+Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share) {
+  const scene::PlanSettings& plan = scene.settings().plan;
+  Eigen::VectorXd longest(scene.nu());
+  for (int i = 0; i < scene.nu(); ++i) {
+    const bool turns = scene.model().velocities()[scene.actuated()[i]].unit != "m";
+    longest(i) = share * h * (turns ? plan.joint_speed : plan.slide_speed);
+  }
+  return longest;
+}
+
+Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
+  const double h = *scene.settings().step.h;
+  const std::vector<std::string> judges = judges_of(scene.settings().plan);
+  Ensemble ensemble;
+  const std::vector<int> divisors = divisors_of(judges);
+  // The shortest step is the furthest from h.
+  if (!divisors.empty())
+    ensemble.worlds.push_back(halved_world(scene, h, *std::max_element(divisors.begin(), divisors.end())));
+  ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, kSearchStep_s, false));
+  if (std::find(judges.begin(), judges.end(), kDrawnWorlds) != judges.end()) {
+    const plant::Disturbance corners[] = {corner(seed, 1, -1, 1, 1), corner(seed, -1, 1, -1, -1),
+                                          corner(seed + 1, -1, -1, 1, 1), corner(seed + 1, 1, 1, -1, -1)};
+    int number = 0;
+    for (const plant::Disturbance& disturbance : corners) {
+      const bool coulomb = ++number > 2;
+      ensemble.worlds.push_back(
+          disturbed_world(fmt::format("corner {}", number), scene, h, kSearchStep_s, coulomb, disturbance));
+    }
+  }
+  ensemble.spread_weight = kSpreadWeight;
+  ensemble.rest_m = kRest_m;
+  ensemble.longest_rest = kLongestRest;
+  ensemble.deciding = kDeciding;
+  ensemble.presses = true;
+  ensemble.longest_step = longest_steps(scene, h, kRolloutSpeed);
+  ensemble.longest_reach = longest_steps(scene, h, 1);
+  return ensemble;
+}
+
+Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads)
+    : scene_(scene), goal_(&goal), threads_(threads) {
+  const double h = *scene.settings().step.h;
+  for (const std::string& judge : judges_of(scene.settings().plan)) {
+    if (judge == "h") continue;
+    names_.push_back(judge);
+    first_.push_back(static_cast<int>(worlds_.size()));
+    if (judge == kSecondOrder) {
+      worlds_.push_back(second_order_world(judge, scene, h, kStep_s, false));
+    } else if (judge == kDrawnWorlds) {
+      for (int k = 0; k < kWorlds; ++k) {
+        const plant::Disturbance drawn =
+            plant::draw_disturbance(drawn_from(), seed + static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
+        worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn));
+      }
+    } else {
+      worlds_.push_back(halved_world(scene, h, std::stoi(judge.substr(kHalved.size()))));
+    }
+  }
+  first_.push_back(static_cast<int>(worlds_.size()));
+}
+
+Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_start, const Eigen::VectorXd& u_start,
+                               const std::vector<Eigen::VectorXd>& commands) const {
+  const Stopwatch watch;
+  WorldSteps steps(world);
+  Eigen::VectorXd q = world.q_start.size() > 0 ? world.q_start : q_start;
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(world.second_order ? world.scene.nv() : 0);
+  const double h = *scene_.settings().step.h;
+  const int hold = scene_.settings().plan.hold_steps;
+  const int extra = world.second_order ? static_cast<int>(std::ceil(kSettle_s / h)) : 0;
+  const int count = static_cast<int>(commands.size());
+  Outcome outcome;
+  bool held = true, usable = true;
+  const Eigen::VectorXd* before = &u_start;
+  const auto note = [&](int k) {
+    if (world.second_order ? k == count + extra : k + hold >= count) held = held && goal_->reached(q);
+  };
+  note(0);
+  for (int k = 1; k <= count + extra && usable; ++k) {
+    const Eigen::VectorXd& u = count == 0 ? u_start : commands[to_size(std::min(k, count) - 1)];
+    usable = steps.advance(*before, u, q, v);
+    before = &u;
+    if (usable) note(k);
+  }
+  outcome.success = usable && held;
+  outcome.error = goal_->error(q);
+  outcome.time_s = watch.seconds();
+  return outcome;
+}
+
+std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                        const std::vector<Eigen::VectorXd>& commands) {
+  const auto count = static_cast<int>(worlds_.size());
+  std::vector<Outcome> outcomes(to_size(count));
+  ThreadPool pool(std::min(count, dynamics::thread_count(threads_)),
+                  [&](int, int k) { outcomes[to_size(k)] = try_in(worlds_[to_size(k)], q, u_start, commands); });
+  pool.run(count);
+  std::vector<Verdict> verdicts;
+  for (std::size_t j = 0; j < names_.size(); ++j) {
+    std::vector<Outcome> own(outcomes.begin() + first_[j], outcomes.begin() + first_[j + 1]);
+    std::stable_sort(own.begin(), own.end(), [&](const Outcome& a, const Outcome& b) {
+      return a.error.position_m + a.error.rotation_rad + a.error.joint <
+             b.error.position_m + b.error.rotation_rad + b.error.joint;
+    });
+    Verdict verdict{.judge = names_[j], .error = own[own.size() / 2].error};
+    int met = 0;
+    for (const Outcome& outcome : own) {
+      met += outcome.success;
+      verdict.time_s += outcome.time_s;
+    }
+    const double share = static_cast<double>(met) / static_cast<double>(own.size());
+    if (names_[j] == kDrawnWorlds) verdict.share = share;
+    verdict.success = share >= (names_[j] == kDrawnWorlds ? kWorldShare - 1e-9 : 1.0);
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+}  // namespace deft::planning

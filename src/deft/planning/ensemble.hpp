@@ -1,0 +1,65 @@
+#pragma once
+// The worlds that plans are made for and judged in.
+
+#include <cstdint>
+#include <vector>
+
+#include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/plan.hpp"
+#include "deft/planning/feasibility/world.hpp"
+
+namespace deft::planning {
+
+/// What plans of a scene have to hold for: `plan.judges`, with `plan.refine: [n, …]` for h and h/n.
+std::vector<std::string> judges_of(const scene::PlanSettings& settings);
+/// n of the judges h/n, in their order.
+std::vector<int> divisors_of(const std::vector<std::string>& judges);
+/// Whether a plan has to hold in worlds of second order.
+bool judges_momentum(const std::vector<std::string>& judges);
+
+/// The longest change of each command [rad, m] in a step of length h [s] at this share of `plan.joint_speed` and
+/// `plan.slide_speed`, size nu.
+Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share);
+
+/// The worlds that a search for plans that hold moves all at once: short steps, the second-order step, and worlds at
+/// the corners of what `worlds` draws from, with objects off to opposite sides.
+/// @param scene  of planning_scene. @param seed  of the directions of the offsets.
+Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed);
+
+/// Tries plans in the worlds of all judges but h.
+class Judges {
+ public:
+  /// @param scene  of planning_scene. @param goal  must outlive this object. @param seed  of the drawn worlds.
+  /// @param threads  0: one per core. @throws InputError if a judge cannot simulate the scene.
+  Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads);
+
+  /// One verdict per judge but h, in their order: commands from the start at rest, each world's own start. First order:
+  /// the goal is met at the end and for settings.hold_steps before it. Second order: it is met 1 s after the last
+  /// command. `worlds` is met if kWorldShare of kWorlds worlds are; its error is that of the median world.
+  std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                  const std::vector<Eigen::VectorXd>& commands);
+
+  static constexpr int kWorlds = 10;            // drawn from the seed
+  static constexpr double kWorldShare = 0.8;    // of them that a plan must hold in
+  static constexpr double kSettle_s = 1;        // after the last command, in worlds of second order [s]
+  static constexpr double kStep_s = 0.01;       // of the second-order worlds [s]
+
+ private:
+  /// What came of the commands in one world.
+  struct Outcome {
+    bool success = false;
+    GoalError error;
+    double time_s = 0;
+  };
+  Outcome try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                 const std::vector<Eigen::VectorXd>& commands) const;
+
+  scene::Scene scene_;
+  const Goal* goal_;
+  int threads_;
+  std::vector<std::string> names_;  // of judges but h
+  std::vector<World> worlds_;       // of all of them
+  std::vector<int> first_;          // of the worlds of each judge
+};
+
+}  // namespace deft::planning

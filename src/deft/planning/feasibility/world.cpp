@@ -1,0 +1,42 @@
+#include "deft/planning/feasibility/world.hpp"
+
+#include <fmt/format.h>
+
+#include "deft/dynamics/models/make_step_model.hpp"
+
+namespace deft::planning {
+
+Ensemble halved_ensemble(const scene::Scene& planning_scene) {
+  Ensemble ensemble;
+  const double h = *planning_scene.settings().step.h;
+  for (const int n : planning_scene.settings().plan.refine) {
+    scene::Scene fine = planning_scene.with([&](scene::SceneSettings& settings) { settings.step.h = h / n; });
+    ensemble.worlds.push_back({.name = fmt::format("h/{}", n), .scene = std::move(fine), .substeps = n});
+  }
+  return ensemble;
+}
+
+WorldSteps::WorldSteps(const World& world) : world_(&world), model_(dynamics::make_step_model(world.scene)) {}
+
+bool WorldSteps::advance(const Eigen::VectorXd& u_from, const Eigen::VectorXd& u_to, Eigen::VectorXd& q,
+                         Eigen::VectorXd& v) {
+  const int n = world_->substeps;
+  state_.q = q;
+  state_.v = v;
+  for (int k = 1; k <= n; ++k) {
+    const double share = static_cast<double>(k) / n;
+    if (k == n)
+      u_ = u_to;
+    else
+      u_ = (1 - share) * u_from + share * u_to;
+    model_->step(state_, u_, result_);
+    if (!solvers::usable(result_.status)) return false;
+    state_.q.swap(result_.q_next);
+    if (world_->second_order) state_.v.swap(result_.v_next);
+  }
+  q = state_.q;
+  if (world_->second_order) v = state_.v;
+  return true;
+}
+
+}  // namespace deft::planning
