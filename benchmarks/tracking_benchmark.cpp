@@ -63,6 +63,7 @@ std::string measure(const Task& task, int runs, int repeat) {
   spec.track.horizon = task.horizon;
   spec.track.linearization = task.linearization;
   spec.track.replan = false;
+  spec.plan.first = true;
   const scene::Scene scene = scene::Scene::build(std::move(spec), diagnostics);
   const auto& goals = scene.spec().goals;
   const auto goal = std::find_if(goals.begin(), goals.end(), [&](const auto& g) { return g.target.name == task.goal; });

@@ -49,7 +49,7 @@ LINEARIZED = {
     "linearize patch cylinder_rolls": ("patch_contact/cylinder_rolls", []),
 }
 PLANNED = {
-    f"plan {name}": (f"planning/{name}", ["--nodes", nodes, "--seed", "1", "--time-limit", "600"])
+    f"plan {name}": (f"planning/{name}", ["--first", "--nodes", nodes, "--seed", "1", "--time-limit", "600"])
     for name, nodes in {
         "planar_hand": "200",
         "planar_pushing": "200",

@@ -247,9 +247,7 @@ struct Place {
 };
 
 /// What a row is worth to the folder, which keeps the first of the best, or the last if none is worth anything.
-int rank_of(const Json& row) {
-  return row["status"] == "Solved" ? 2 : row["status"] == "NotHolding" ? 1 : 0;
-}
+int rank_of(const Json& row) { return row["status"] == "Solved" ? 2 : row["status"] == "NotHolding" ? 1 : 0; }
 
 /// Searches once per seed that is left. @returns the row of every seed, and whether the last one may go on.
 Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end) {

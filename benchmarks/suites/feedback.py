@@ -131,7 +131,7 @@ class Study:
         if not (folder / "summary.json").exists():
             say(f"plan of {name}")
             part = folder.with_suffix(f".{os.getpid()}.part")
-            self.call(part, "plan", str(scene), "--goal", system.goal, "--seed", str(PLAN_SEED), *settings(system.plan))
+            self.call(part, "plan", str(scene), "--goal", system.goal, "--first", "--seed", str(PLAN_SEED), *settings(system.plan))
             shutil.rmtree(folder, ignore_errors=True)
             part.rename(folder)
         summary = json.loads((folder / "summary.json").read_text())

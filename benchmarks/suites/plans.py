@@ -57,7 +57,7 @@ def bench_plans(build: Path, rounds: int, arguments: list[str]) -> list[str]:
             raise Failed(f"plans: unknown system {name!r}; there are {', '.join(SYSTEMS)}")
         scene, fixed = SYSTEMS[name]
         say(name)
-        text = output_of([str(build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", *fixed, *options,
+        text = output_of([str(build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", "--set", "plan.judges=[h]", *fixed, *options,
                           f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
         print(text, end="", flush=True)
         lines += text.splitlines()

@@ -35,7 +35,7 @@ class Bench:
     def plan(self, system: str) -> tuple[Path, dict]:
         folder = self.work / f"{system}-plan"
         scene = ROOT / f"scenes/planning/{REFINED.get(system, system)}.deft.yaml"
-        return folder, self.kept(f"{system}-planned", [self.deft, "plan", str(scene), "--seed", "0", *(["--set", REFINEMENT] if system in REFINED else []),
+        return folder, self.kept(f"{system}-planned", [self.deft, "plan", str(scene), "--seed", "0", *(["--set", REFINEMENT] if system in REFINED else ["--first"]),
                                                        "--out", str(folder), "--force", "--json"])  # fmt: skip
 
     def drake(self, system: str, plan: Path) -> dict:

@@ -25,7 +25,7 @@ def planning(root):
 
 
 def arguments_of(planning, name):
-    return ["plan", planning / "planar_pushing.deft.yaml", *JOBS[name]]
+    return ["plan", planning / "planar_pushing.deft.yaml", "--first", *JOBS[name]]
 
 
 def result_of(folder):
@@ -183,7 +183,7 @@ def test_a_search_out_of_time_goes_on_with_more(deft, planning, tmp_path):
 
 
 def test_seeds_that_have_ended_are_not_searched_again(deft, planning, tmp_path):
-    arguments = ["plan", planning / "planar_pushing.deft.yaml", "--seeds", 15, "--set", "plan.improve_s=0.05"]
+    arguments = ["plan", planning / "planar_pushing.deft.yaml", "--first", "--seeds", 15, "--set", "plan.improve_s=0.05"]
     process = deft.start(*arguments, "--out", "killed")
     while (
         not (tmp_path / "killed" / "search.journal").exists()

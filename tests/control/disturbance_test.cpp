@@ -13,14 +13,14 @@ namespace deft::control {
 namespace disturbance_test {
 
 using Eigen::VectorXd;
+using multibody::BoxSpec;
+using multibody::JointKind;
+using multibody::SphereSpec;
 using plant::Disturbance;
 using plant::disturbed;
 using plant::disturbed_start;
 using plant::draw_disturbance;
 using plant::moved_start;
-using multibody::BoxSpec;
-using multibody::JointKind;
-using multibody::SphereSpec;
 
 scene::Scene world() {
   scene::SceneSpec spec = test::scene_spec(
@@ -144,6 +144,29 @@ TEST(Actuator, LagsAndHasPlay) {
   EXPECT_EQ(slide, (std::vector<double>{0, 0, 0.1, 0.2, 0.3, 0.2})) << "two periods late, without play";
   const std::vector<double> dragged{0, 0, 0.09, 0.19, 0.29, 0.21};
   for (std::size_t i = 0; i < dragged.size(); ++i) EXPECT_NEAR(hinge[i], dragged[i], 1e-15) << i;
+}
+
+TEST(Disturbance, TurnsBodiesAboutGravityAndSoftensSprings) {
+  const scene::Scene scene = world();
+  const VectorXd q = scene.initial_configuration();
+  const Disturbance d = draw_disturbance({.offset_rad = 0.01, .stiffness = 0.2}, 7);
+  EXPECT_NE(d.stiffness_scale, 1);
+  EXPECT_LE(std::abs(d.stiffness_scale - 1), 0.2);
+  VectorXd delta = scene.model().difference(q, moved_start(scene, q, d));
+  const auto& ball = scene.objects()[0];
+  EXPECT_NEAR(std::abs(delta(ball.first_v + 2)), 0.01, 1e-9);
+  delta(ball.first_v + 2) = 0;
+  EXPECT_LT(delta.norm(), 1e-9);
+  // The opposite sign is the opposite offset.
+  Disturbance opposite = d;
+  opposite.offset_sign = -1;
+  EXPECT_LT((scene.model().difference(q, moved_start(scene, q, d)) +
+             scene.model().difference(q, moved_start(scene, q, opposite)))
+                .norm(),
+            1e-9);
+  Diagnostics diagnostics;
+  const scene::Scene soft = scene::Scene::build(disturbed(scene, d), diagnostics);
+  EXPECT_NEAR(soft.robots()[0].stiffness(0), d.stiffness_scale * scene.robots()[0].stiffness(0), 1e-9);
 }
 
 }  // namespace disturbance_test

@@ -58,7 +58,7 @@ Outcome run(const scene::Scene& world, const scene::Scene& scene, const TrackedP
   const auto plant = plant::make_plant(
       kind, world,
       {.step = settings.plant_step, .object_damping = plant::object_damping(world, settings.object_damping, plan.h)});
-  const VectorXd q = disturbed_start(world, plan.q.front(), options.disturbance).value();
+  const VectorXd q = plant::disturbed_start(world, plan.q.front(), options.disturbance).value();
   Outcome outcome;
   outcome.motion = start_tracking(*plant, ReferencePath(scene, plan, settings.speed), q);
   outcome.end = track(*plant, scene, plan, q, options, outcome.motion);
@@ -99,9 +99,9 @@ TEST(TrackingLoop, FeedbackIsNoWorseWhereNothingGoesWrongAndBetterWhereItDoes) {
   const Pushing& p = Pushing::get();
   const scene::Scene scene = with(p.scene, at_its_own_pace);
   const auto both = [&](const scene::DisturbanceSpec& spec, std::uint64_t seed) {
-    const Disturbance d = draw_disturbance(spec, seed);
+    const plant::Disturbance d = plant::draw_disturbance(spec, seed);
     Diagnostics diagnostics;
-    const scene::Scene world = scene::Scene::build(disturbed(scene, d), diagnostics);
+    const scene::Scene world = scene::Scene::build(plant::disturbed(scene, d), diagnostics);
     return std::pair{run(world, scene, p.plan, {.controller = Controller::kOpenLoop, .disturbance = d}).end,
                      run(world, scene, p.plan, {.controller = Controller::kMpc, .disturbance = d}).end};
   };
@@ -123,8 +123,9 @@ TEST(TrackingLoop, KeepsToTheSpeedOfJointTargets) {
     spec.track.speed = 0.2;
     spec.track.replan = false;
   });
-  const Outcome closed = run(scene, scene, p.plan,
-                             {.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.02}, 1)});
+  const Outcome closed =
+      run(scene, scene, p.plan,
+          {.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.offset_m = 0.02}, 1)});
   double fastest = 0;
   for (std::size_t k = 1; k < closed.motion.u.size(); ++k)
     for (std::size_t i = 0; i < closed.motion.u[k].size(); ++i)
@@ -140,7 +141,7 @@ TEST(TrackingLoop, HoldsWhenItSeesNothing) {
     spec.track.replan = false;
     spec.track.settle = 0.2;
   });
-  TrackOptions options{.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.9999}, 1)};
+  TrackOptions options{.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.dropout = 0.9999}, 1)};
   int periods = 0;
   options.on_period = [&](const Trajectory&) { return ++periods < 1000; };
   const Outcome blind = run(scene, scene, p.plan, options);
@@ -156,7 +157,8 @@ TEST(TrackingLoop, HoldsWhenItSeesNothing) {
   // With a pose every second period it arrives.
   const scene::Scene slow = with(p.scene, at_its_own_pace);
   const Outcome seldom =
-      run(slow, slow, p.plan, {.controller = Controller::kMpc, .disturbance = draw_disturbance({.dropout = 0.5}, 1)});
+      run(slow, slow, p.plan,
+          {.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.dropout = 0.5}, 1)});
   EXPECT_TRUE(seldom.end.success) << seldom.end.final.position_m << " m, " << seldom.end.final.rotation_rad << " rad";
 }
 
@@ -204,7 +206,7 @@ TEST(TrackingLoop, HoldsAndSaysSoWhenTheReferenceCannotBeReached) {
 
 TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
   const Pushing& p = Pushing::get();
-  TrackOptions options{.controller = Controller::kMpc, .disturbance = draw_disturbance({.offset_m = 0.05}, 2)};
+  TrackOptions options{.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.offset_m = 0.05}, 2)};
   std::vector<VectorXd> from;
   options.replan = [&](const VectorXd& q, const VectorXd& u, std::uint64_t number) {
     from.push_back(q);

@@ -42,7 +42,7 @@ TEST(PlanningSteps, TakeNoStepOnceTheyAreOver) {
   Deadline deadline;
   PlanningSteps steps(scene, &deadline);
   const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
-  const Instant start = start_instant(scene, q, u);
+  const Instant start = start_instant(halved_ensemble(scene), q, u);
   Instant next;
   ASSERT_TRUE(steps.advance(start, u, next));
   const long before = steps.solves();

@@ -95,6 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"step_halving_and_improvement",
              "planar_pushing",
              {"plan.refine=[2, 5]", "plan.improve_s=1000", "plan.nodes=150", "goals.down.box.z=0.4"},
+             true},
+        Case{"holding",
+             "planar_pushing",
+             {"plan.judges=[h, h/5, second-order]", "plan.nodes=60", "goals.down.box.z=0.2"},
              true}),
     [](const auto& param) { return std::string(param.param.name); });
 

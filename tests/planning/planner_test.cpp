@@ -141,6 +141,13 @@ TEST(CheckPlan, WantsTheGoalHeldAndNotPassedThrough) {
   EXPECT_FALSE(check_plan(scene, goal, q, {u, u, u, u}, {{0, 4, false}}).success);
 }
 
+/// The points of a simulation at h alone.
+std::vector<Instant> points_of(const Plan& plan) {
+  std::vector<Instant> points;
+  for (const VectorXd& q : plan.q) points.push_back({q, {}, {}, {}});
+  return points;
+}
+
 /// A tree that has just found the goal of the pushing scene.
 struct TreeAtItsGoal : testing::Test {
   void SetUp() override { ASSERT_EQ(tree.search({.nodes = 2000, .threads = 1}), SearchEnd::kFound); }
@@ -168,7 +175,7 @@ TEST_F(TreeAtItsGoal, IsCorrectedByTheSimulationOfThePlan) {
   checked.commands.assign(3, joint_positions(scene, q));
   checked.q.assign(4, q);
   tree.reject_goal();
-  tree.correct(checked);
+  tree.correct(checked, points_of(checked));
   const Node& corrected = tree.nodes()[node];
   EXPECT_EQ(corrected.q, q);
   EXPECT_DOUBLE_EQ(corrected.distance, goal.distance(q));
@@ -180,7 +187,7 @@ TEST_F(TreeAtItsGoal, IsCorrectedByTheSimulationOfThePlan) {
   // What the simulation did not come to stays.
   checked.segments = {{0, 9, false, 1}};
   const VectorXd before = tree.nodes()[1].q;
-  tree.correct(checked);
+  tree.correct(checked, points_of(checked));
   EXPECT_EQ(tree.nodes()[1].q, before);
 }
 
@@ -195,7 +202,7 @@ TEST_F(TreeAtItsGoal, GoesOnFromWhereTheSimulationFoundIt) {
   checked.q = {begin, begin};
   ASSERT_FALSE(goal.reached(checked.q.back()));
   tree.reject_goal();
-  tree.correct(checked);
+  tree.correct(checked, points_of(checked));
   for (int k = 0; k < 100 && tree.nodes()[node].tries == end.tries; ++k)
     tree.search({.nodes = 4, .threads = 1, .past_goal = true});
   EXPECT_TRUE(std::any_of(tree.nodes().begin() + node, tree.nodes().end(),

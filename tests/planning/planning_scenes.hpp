@@ -16,7 +16,7 @@ inline scene::Scene load_without_hurry(const std::string& name, const std::vecto
   options.bundled_scenes = std::string(DEFT_SOURCE_DIR) + "/scenes";
   for (const std::string& overlay : overlays)
     options.overlays.push_back(options.bundled_scenes + "/planning/" + overlay);
-  options.settings = {"plan.time_limit_s=1e6"};
+  options.settings = {"plan.time_limit_s=1e6", "plan.judges=[h]"};
   options.settings.insert(options.settings.end(), settings.begin(), settings.end());
   Diagnostics diagnostics;
   return io::load_scene(options.bundled_scenes + "/planning/" + name + ".deft.yaml", options, diagnostics);

@@ -22,10 +22,10 @@ const char* const kStepHalving = "plan.refine=[2, 5]";
 TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kStepHalving}));
   PlanningSteps steps(scene);
-  ASSERT_TRUE(steps.checks_step_halving());
+  ASSERT_TRUE(steps.has_worlds());
   const VectorXd q = scene.initial_configuration();
-  const Instant start = start_instant(scene, q, joint_positions(scene, q));
-  ASSERT_EQ(start.q_halved.size(), 2u);
+  const Instant start = start_instant(halved_ensemble(scene), q, joint_positions(scene, q));
+  ASSERT_EQ(start.q_worlds.size(), 2u);
   const VectorXd u = start.u + Vector2d(0.05, 0.3);  // into the box
   Instant end;
   ASSERT_TRUE(steps.advance(start, u, end));
@@ -36,13 +36,13 @@ TEST(PlanningSteps, AdvanceWithEveryStepAsASceneWithThatStepWould) {
     const scene::Scene fine =
         planning_scene(test::load_planning("planar_pushing", {"step.h=" + std::to_string(0.1 / substeps)}));
     PlanningSteps alone(fine);
-    EXPECT_FALSE(alone.checks_step_halving());
+    EXPECT_FALSE(alone.has_worlds());
     VectorXd at = q, next;
     for (int k = 1; k <= substeps; ++k) {
       ASSERT_TRUE(alone.step(at, start.u + (u - start.u) * k / substeps, next));
       at = next;
     }
-    const VectorXd& other = i == 0 ? end.q : end.q_halved[i - 1];
+    const VectorXd& other = i == 0 ? end.q : end.q_worlds[i - 1];
     EXPECT_LT((other - at).norm(), 1e-9) << "h / " << substeps;
     EXPECT_GT((other - q).norm(), 0.01);
   }
@@ -53,7 +53,7 @@ std::vector<VectorXd> after_a_push(bool rests) {
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kStepHalving}));
   PlanningSteps steps(scene);
   const VectorXd q = scene.initial_configuration();
-  Motion motion{start_instant(scene, q, joint_positions(scene, q)), {}};
+  Motion motion{start_instant(halved_ensemble(scene), q, joint_positions(scene, q)), {}};
   for (int k = 1; k <= 6; ++k) {
     Instant next;
     EXPECT_TRUE(steps.advance(motion, motion.u + Vector2d(0.01, 0.08), next));
@@ -62,7 +62,7 @@ std::vector<VectorXd> after_a_push(bool rests) {
       EXPECT_TRUE(steps.rest(motion));
     }
   }
-  return {motion.q, motion.q_halved[0], motion.q_halved[1]};
+  return {motion.q, motion.q_worlds[0], motion.q_worlds[1]};
 }
 
 TEST(PlanningSteps, PushesThatEndAtRestEndAtTheSamePlaceWhateverTheStep) {
@@ -107,13 +107,13 @@ TEST(RolloutTree, RetracesAPlanByItsGrasps) {
   PlanningSteps steps(scene);
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     const Node& parent = nodes[nodes[i].parent];
-    Instant at{parent.q, parent.u, parent.q_halved}, next;
+    Instant at{parent.q, parent.u, parent.q_worlds, parent.v_worlds}, next;
     for (const VectorXd& command : nodes[i].commands) {
       ASSERT_TRUE(steps.advance(at, command, next));
       at = next;
     }
     EXPECT_LT((at.q - nodes[i].q).norm(), 1e-6);
-    for (std::size_t k = 0; k < 2; ++k) EXPECT_LT((at.q_halved[k] - nodes[i].q_halved[k]).norm(), 1e-6);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_LT((at.q_worlds[k] - nodes[i].q_worlds[k]).norm(), 1e-6);
   }
   // Every grasp is one of the plan's.
   int grasps = 0;
@@ -190,9 +190,9 @@ TEST(Planner, ImprovesPlansUnderEveryStepLength) {
   for (const Segment& segment : result.plan.segments) {
     const Node& node = result.nodes.at(segment.node);
     EXPECT_LT((node.q - result.plan.q[segment.last]).norm(), 1e-6);
-    ASSERT_EQ(node.q_halved.size(), 2u);
+    ASSERT_EQ(node.q_worlds.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i)
-      EXPECT_LT((node.q_halved[i] - result.plan.step_halving[i].q[segment.last]).norm(), 1e-6);
+      EXPECT_LT((node.q_worlds[i] - result.plan.step_halving[i].q[segment.last]).norm(), 1e-6);
   }
 }
 

@@ -17,7 +17,8 @@ inline void expect_equal(const std::vector<planning::Node>& a, const std::vector
     EXPECT_EQ(a[i].kind, b[i].kind);
     EXPECT_EQ(a[i].q, b[i].q);
     EXPECT_EQ(a[i].u, b[i].u);
-    EXPECT_EQ(a[i].q_halved, b[i].q_halved);
+    EXPECT_EQ(a[i].q_worlds, b[i].q_worlds);
+    EXPECT_EQ(a[i].v_worlds, b[i].v_worlds);
     EXPECT_EQ(a[i].commands, b[i].commands);
     EXPECT_EQ(a[i].distance, b[i].distance);
     EXPECT_EQ(a[i].cost_s, b[i].cost_s);

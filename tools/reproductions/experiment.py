@@ -32,8 +32,8 @@ class Laboratory:
         return deft_json(self.deft, "linearize", self.file(scene), *options)
 
     def plan(self, scene: Path, folder: Path, *options: str) -> dict:
-        """`deft plan` into `folder`."""
-        return deft_json(self.deft, "plan", scene, "--out", folder, *options)
+        """`deft plan --first` into `folder`."""
+        return deft_json(self.deft, "plan", scene, "--first", "--out", folder, *options)
 
     def track(self, plan: Path, *options: str) -> SceneRun:
         """`deft track` of the plan in a folder."""

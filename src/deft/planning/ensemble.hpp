@@ -39,10 +39,10 @@ class Judges {
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands);
 
-  static constexpr int kWorlds = 10;            // drawn from the seed
-  static constexpr double kWorldShare = 0.8;    // of them that a plan must hold in
-  static constexpr double kSettle_s = 1;        // after the last command, in worlds of second order [s]
-  static constexpr double kStep_s = 0.01;       // of the second-order worlds [s]
+  static constexpr int kWorlds = 10;          // drawn from the seed
+  static constexpr double kWorldShare = 0.8;  // of them that a plan must hold in
+  static constexpr double kSettle_s = 1;      // after the last command, in worlds of second order [s]
+  static constexpr double kStep_s = 0.01;     // of the second-order worlds [s]
 
  private:
   /// What came of the commands in one world.

@@ -66,7 +66,7 @@ scene::Scene for_step_halving(const scene::Scene& scene) {
 
 /// The scene of a search for plans that hold.
 scene::Scene for_holding(const scene::Scene& scene) {
-  constexpr int kCandidates = 4;
+  constexpr int kCandidates = 2;
   return scene.with([&](scene::SceneSettings& settings) {
     settings.plan.candidates = std::max(settings.plan.candidates, kCandidates);
   });
@@ -135,13 +135,10 @@ class Run {
 
   PlannerResult operator()() {
     find_first();
-    if (result_.plan.success) improve(scene_);
-    if (result_.plan.success && !settings_.first) {
-      if (!settings_.refine.empty())
-        pass_step_halving();
-      else if (judges_of(settings_).size() > 1)
-        find_holding();
-    }
+    const bool holding = !settings_.first && settings_.refine.empty() && judges_of(settings_).size() > 1;
+    if (result_.plan.success && !holding) improve(scene_);
+    if (result_.plan.success && holding) find_holding();
+    if (result_.plan.success && !settings_.first && !settings_.refine.empty()) pass_step_halving();
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -283,73 +280,86 @@ class Run {
     return check_route(scene, goal_, ensemble, q_start_, std::move(route), options_.u_start);
   }
 
-  /// Makes plans until one holds before all judges: trees that move all worlds of an ensemble at once, begun anew from
-  /// the start as soon as they stall. Without one the plan stays, with what the judges say of it.
+  /// Makes plans until one holds before all judges, and cheaper ones for settings.improve_s more: trees that move all
+  /// worlds of an ensemble at once, begun anew from the start as soon as they stall. Without one the plan stays, with
+  /// what the judges say of it.
   void find_holding() {
     Judges judges(scene_, goal_, options_.seed, options_.threads);
     result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
-    if (result_.plan.holds()) return note_holding();
+    if (result_.plan.holds()) note_holding();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
     const scene::Scene scene = for_holding(scene_);
     const Ensemble ensemble = search_ensemble(scene, options_.seed);
-    const int before = result_.tried;
-    for (std::uint64_t k = 0; result_.tried - before < settings_.nodes && !watch_.is_up(settings_.time_limit_s); ++k) {
+    const int most = result_.tried + settings_.nodes;
+    for (std::uint64_t k = 0; result_.tried < most && !watch_.is_up(holding_until_s()); ++k) {
       if (is_stopped()) {
         result_.end = SearchEnd::kStopped;
         return;
       }
       RolloutTree tree(scene, goal_, start_instant(ensemble, q_start_, start_command()),
                        seed_of_tree(options_.seed, kHoldingTrees + k), &ensemble);
-      const bool found = grow_until_stall(tree, ensemble, judges, attempt(k), settings_.nodes - result_.tried + before);
+      grow_until_stall(tree, ensemble, judges, attempt(k), most - result_.tried);
       result_.tried += tree.tried();
       result_.solves += tree.solves();
-      if (found) return note_holding();
     }
+    if (result_.plan.holds()) result_.end = SearchEnd::kFound;
+  }
+
+  /// How long find_holding may go on [s]: to the limit of time, once there is a plan for settings.improve_s.
+  double holding_until_s() const {
+    if (!result_.plan.holds()) return settings_.time_limit_s;
+    return settings_.improve_s > 0 ? std::min(settings_.time_limit_s, result_.first_holding_s + settings_.improve_s)
+                                   : -1.0;
   }
 
   /// How the k-th tree of find_holding grows.
   struct Attempt {
     double regrasp_weight;  // [m]
-    int stall;              // ends after so many tries that came no nearer
+    double stall;           // it ends after so many tries, and half of all its tries, that came no nearer
   };
   static Attempt attempt(std::uint64_t k) {
-    constexpr double kWeights[] = {0.15, 0.05, 0.01};
-    const double growth = std::pow(1.5, static_cast<double>(k / 3));
-    return {kWeights[k % 3], static_cast<int>(std::lround(kStall * std::min(growth, 100.0)))};
+    constexpr double kWeights[] = {0.15, 0.05, 0.01}, kStall = 24, kGrowth = 1.5, kMostGrowth = 100;
+    return {kWeights[k % 3], kStall * std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth)};
   }
 
-  /// Grows a tree of find_holding until a plan holds, it stalls, or a limit is met. @returns whether result_ holds.
-  bool grow_until_stall(RolloutTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
+  /// Grows a tree of find_holding until a plan is kept, it stalls, or a limit is met.
+  void grow_until_stall(RolloutTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
                         int most_nodes) {
     double least = tree.nodes().front().distance;
-    for (int stalled = 0; stalled < attempt.stall && tree.tried() < most_nodes;) {
-      SearchLimits bounds = limits(std::min(kChunk, most_nodes - tree.tried()), settings_.time_limit_s);
+    for (int stalled = 0; stalled < attempt.stall + kPatience * tree.tried() && tree.tried() < most_nodes;) {
+      SearchLimits bounds = limits(std::min(kChunk, most_nodes - tree.tried()), holding_until_s());
       bounds.regrasp_weight = attempt.regrasp_weight;
       bounds.tries = kTriesShare;
+      if (result_.plan.holds()) bounds.cost_limit_s = result_.plan.cost_s;
       result_.end = tree.search(bounds);
-      if (result_.end == SearchEnd::kTime || result_.end == SearchEnd::kStopped) return false;
+      if (result_.end == SearchEnd::kTime || result_.end == SearchEnd::kStopped) return;
       const double distance = tree.nodes()[tree.best_node()].distance;
       stalled = distance < kNearer * least ? 0 : stalled + kChunk;
       least = std::min(least, distance);
-      if (result_.end != SearchEnd::kFound) continue;
-      Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
-      if (checked.plan.success) {
-        checked.plan.verdicts = judges(q_start_, checked.plan.u_start, checked.plan.commands);
-        if (checked.plan.holds()) {
-          graft(tree, 0, 0, checked.plan.segments);
-          result_.plan = std::move(checked.plan);
-          return true;
-        }
-      }
-      tree.reject_goal();
-      if (!checked.plan.success) tree.correct(checked.plan, checked.at);
+      if (result_.end == SearchEnd::kFound && keep_if_holding(tree, ensemble, judges)) return;
     }
+  }
+
+  /// Judges the way to the goal in a tree of find_holding. @returns whether it is the plan now; if not, the tree goes
+  /// on from where the whole led.
+  bool keep_if_holding(RolloutTree& tree, const Ensemble& ensemble, Judges& judges) {
+    Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
+    Plan& plan = checked.plan;
+    if (plan.success) plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
+    if (plan.success && plan.holds() && (!result_.plan.holds() || plan.cost_s < result_.plan.cost_s)) {
+      graft(tree, 0, 0, plan.segments);
+      result_.plan = std::move(plan);
+      note_holding();
+      if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+      return true;
+    }
+    tree.reject_goal();
+    tree.correct(plan, checked.at);
     return false;
   }
 
   void note_holding() {
-    result_.first_holding_s = watch_.seconds();
-    result_.end = SearchEnd::kFound;
+    if (result_.first_holding_s < 0) result_.first_holding_s = watch_.seconds();
   }
 
   /// A stop waits until all of the journal was repeated.
@@ -418,11 +428,12 @@ class Run {
   }
 
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
-  // Of find_holding: tries between two looks at a tree, least stall, and the share of the distance that is nearer.
-  static constexpr int kChunk = 8, kStall = 24;
-  static constexpr double kNearer = 0.95;
+  // Of find_holding: tries between two looks at a tree, the share of the distance that is nearer, of its tries that
+  // may come no nearer.
+  static constexpr int kChunk = 8;
+  static constexpr double kNearer = 0.95, kPatience = 0.5;
   static constexpr std::uint64_t kHoldingTrees = std::uint64_t{1} << 33;  // their numbers begin above all others
-  static constexpr std::uint64_t kHalvedTrees = std::uint64_t{1} << 32;  // their numbers begin above those at h
+  static constexpr std::uint64_t kHalvedTrees = std::uint64_t{1} << 32;   // their numbers begin above those at h
 
   scene::Scene scene_, halved_scene_;  // the first without settings.refine
   scene::PlanSettings settings_;

@@ -107,8 +107,13 @@ Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t s
   const auto around_one = [seed](double share, std::uint32_t index) {
     return 1 + share * (2 * random_uniform(seed, kScales, index) - 1);
   };
-  return {spec, around_one(spec.friction, 0), around_one(spec.mass, 1), around_one(spec.size, 2),
-          around_one(spec.stiffness, 3), 1, seed};
+  return {spec,
+          around_one(spec.friction, 0),
+          around_one(spec.mass, 1),
+          around_one(spec.size, 2),
+          around_one(spec.stiffness, 3),
+          1,
+          seed};
 }
 
 scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance) {

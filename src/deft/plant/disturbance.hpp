@@ -12,7 +12,7 @@ namespace deft::plant {
 
 /// One random draw of the disturbances.
 struct Disturbance {
-  scene::DisturbanceSpec spec;                                // what it was drawn from
+  scene::DisturbanceSpec spec;                                                     // what it was drawn from
   double friction_scale = 1, mass_scale = 1, size_scale = 1, stiffness_scale = 1;  // > 0, factors
   double offset_sign = 1;  // 1, or −1: offsets of the same seed in the opposite directions
   std::uint64_t seed = 0;  // of what is drawn later: directions of offsets, noise, missing poses

@@ -76,7 +76,7 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
       exact_(dynamics::make_step_model(scene)),
       smooth_(dynamics::make_step_model(resting_ ? *resting_ : scene)),
       differentiator_(resting_ ? *resting_ : scene) {
-  for (const World& world : ensemble_->worlds) worlds_.push_back(std::make_unique<WorldSteps>(world));
+  for (const World& world : ensemble_->worlds) worlds_.push_back(std::make_unique<WorldSteps>(world, deadline));
   for (const World& world : ensemble_->worlds) has_second_order_ = has_second_order_ || world.second_order;
   all_decide();
   if (exact_->second_order())
@@ -115,8 +115,6 @@ bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Insta
   to.v_worlds = from.v_worlds;
   for (std::size_t i = 0; i < worlds_.size(); ++i) {
     if (deciding_[i] == 0) continue;
-    if (is_over()) return false;
-    solves_ += worlds_[i]->world().substeps;
     if (!worlds_[i]->advance(from.u, u, to.q_worlds[i], to.v_worlds[i])) return false;
   }
   to.u = u;
@@ -162,8 +160,6 @@ bool PlanningSteps::catch_up(const Instant& start, Motion& motion) {
     motion.v_worlds[i] = start.v_worlds[i];
     const Eigen::VectorXd* before = &start.u;
     for (const Eigen::VectorXd& u : motion.commands) {
-      if (is_over()) return false;
-      solves_ += worlds_[i]->world().substeps;
       if (!worlds_[i]->advance(*before, u, motion.q_worlds[i], motion.v_worlds[i])) return false;
       before = &u;
     }
@@ -231,6 +227,12 @@ std::vector<Instant> PlanningSteps::simulate(const Instant& start, const std::ve
     points.push_back(next);
   }
   return points;
+}
+
+long PlanningSteps::solves() const {
+  long sum = solves_;
+  for (const auto& world : worlds_) sum += world->solves();
+  return sum;
 }
 
 void PlanningSteps::reset() {

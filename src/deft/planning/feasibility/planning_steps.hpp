@@ -102,7 +102,7 @@ class PlanningSteps {
   /// Forgets warm starts, so that what follows does not depend on what was before.
   void reset();
   /// Steps taken so far, exact and smoothed.
-  long solves() const { return solves_; }
+  long solves() const;
 
  private:
   static constexpr double kRest = 5;
@@ -113,17 +113,17 @@ class PlanningSteps {
   const scene::Scene* scene_;
   const Deadline* deadline_;
   Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
-  Ensemble halved_;  // of settings.refine, if no other was given
+  Ensemble halved_;           // of settings.refine, if no other was given
   const Ensemble* ensemble_;
   std::vector<std::unique_ptr<WorldSteps>> worlds_;
-  std::vector<char> deciding_;             // per world
+  std::vector<char> deciding_;  // per world
   bool has_second_order_ = false;
   std::unique_ptr<scene::Scene> resting_;  // none without worlds
   std::unique_ptr<dynamics::StepModel> exact_, smooth_;
   dynamics::StepDifferentiator differentiator_;
   dynamics::StepResult result_, smoothed_;
   dynamics::StepDerivative derivative_;
-  long solves_ = 0;
+  long solves_ = 0;  // at h
 };
 
 }  // namespace deft::planning

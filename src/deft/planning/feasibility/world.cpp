@@ -16,7 +16,8 @@ Ensemble halved_ensemble(const scene::Scene& planning_scene) {
   return ensemble;
 }
 
-WorldSteps::WorldSteps(const World& world) : world_(&world), model_(dynamics::make_step_model(world.scene)) {}
+WorldSteps::WorldSteps(const World& world, const Deadline* deadline)
+    : world_(&world), deadline_(deadline), model_(dynamics::make_step_model(world.scene)) {}
 
 bool WorldSteps::advance(const Eigen::VectorXd& u_from, const Eigen::VectorXd& u_to, Eigen::VectorXd& q,
                          Eigen::VectorXd& v) {
@@ -29,6 +30,8 @@ bool WorldSteps::advance(const Eigen::VectorXd& u_from, const Eigen::VectorXd& u
       u_ = u_to;
     else
       u_ = (1 - share) * u_from + share * u_to;
+    if (deadline_ != nullptr && deadline_->due()) return false;
+    ++solves_;
     model_->step(state_, u_, result_);
     if (!solvers::usable(result_.status)) return false;
     state_.q.swap(result_.q_next);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deft/dynamics/step_model.hpp"
+#include "deft/planning/feasibility/deadline.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::planning {
@@ -39,17 +40,21 @@ Ensemble halved_ensemble(const scene::Scene& planning_scene);
 /// Steps of one world, of one thread.
 class WorldSteps {
  public:
-  /// @param world  must outlive this object. @throws InputError as make_step_model.
-  explicit WorldSteps(const World& world);
+  /// @param world  must outlive this object. @param deadline  when it is due every inner step fails at once; none:
+  /// never. @throws InputError as make_step_model.
+  explicit WorldSteps(const World& world, const Deadline* deadline = nullptr);
   /// One step of length h, by the world's inner steps: q and v (size nv, or empty in first order) become those at its
   /// end; the command goes linearly from `u_from` to `u_to`. @returns false if an inner step failed.
   bool advance(const Eigen::VectorXd& u_from, const Eigen::VectorXd& u_to, Eigen::VectorXd& q, Eigen::VectorXd& v);
   /// Forgets warm starts.
   void reset() { model_->reset(); }
   const World& world() const { return *world_; }  // that was given
+  long solves() const { return solves_; }         // inner steps taken so far
 
  private:
   const World* world_;
+  const Deadline* deadline_;
+  long solves_ = 0;
   std::unique_ptr<dynamics::StepModel> model_;
   dynamics::State state_;
   dynamics::StepResult result_;

@@ -240,9 +240,7 @@ bool Transit::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
     const int count = pieces_between(motion.u, waypoint);
     const Eigen::VectorXd step = (waypoint - motion.u) / count;
     for (double scale = 1;; scale /= 2) {
-      const Eigen::VectorXd target = scale == 1 && count == 1
-                                         ? waypoint
-                                         : Eigen::VectorXd(motion.u + scale * step);
+      const Eigen::VectorXd target = scale == 1 && count == 1 ? waypoint : Eigen::VectorXd(motion.u + scale * step);
       if (!steps_->advance(motion, target, next)) return false;
       if (scale > kShortest && object_motion(steps_->scene(), motion, next) > kDrag_m) continue;
       motion.commands.push_back(target);

@@ -29,7 +29,8 @@ class GreedyRollout {
   /// How near the first step of a roll-out from here comes to the target [m]; infinity if it fails. The distance by the
   /// reachable ellipsoid would not do: it counts pulling as if it were pushing.
   double first_step(const Motion& motion, const Eigen::VectorXd& q_target);
-  /// ‖e‖ to a configuration [m]. With other worlds, of those that decide, ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is its square.
+  /// ‖e‖ to a configuration [m]. With other worlds, of those that decide, ‖ē‖² + w² mean ‖e_i − ē‖², ē their mean, is
+  /// its square.
   double distance(const Instant& at, const Eigen::VectorXd& q_target) const;
   /// Whether the goal is met, in all worlds that decide.
   bool reached(const Instant& at) const;

@@ -21,7 +21,8 @@ constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a 
 constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are
                                // left out
 
-/// How a grasp is to hold the objects: `force_N` on each link, or targets `depth_m` inside them; both 0: it only touches.
+/// How a grasp is to hold the objects: `force_N` on each link, or targets `depth_m` inside them; both 0: it only
+/// touches.
 struct Pressure {
   bool presses = false, pinches = false;
   double force_N = 0, depth_m = 0;

@@ -55,8 +55,8 @@ class SearchTree {
   /// Goes on without the goal's node, from which nothing grows any more: what led to it led elsewhere when simulated as
   /// a whole. The next node that holds the goal, if there is one, is the goal's.
   void reject_goal();
-  /// Moves the nodes of a rejected plan to where the simulation of the whole found them, `at` per step: their distances are those of
-  /// there, and what grows from them starts there. Trees of single steps do nothing.
+  /// Moves the nodes of a rejected plan to where the simulation of the whole found them, `at` per step: their distances
+  /// are those of there, and what grows from them starts there. Trees of single steps do nothing.
   virtual void correct(const Plan& /*plan*/, const std::vector<Instant>& /*at*/) {}
   /// The node nearest to the goal, rejected ones aside.
   int best_node() const { return best_node_; }
