@@ -232,3 +232,58 @@ def test_a_plan_that_does_not_hold_with_finer_steps_says_so(deft, pushing):
 def test_refinement_takes_whole_numbers_from_two(deft, pushing, value):
     done = deft.run("plan", pushing, "--set", f"plan.refine={value}", "--out", "plan", code=2)
     assert "plan.refine" in done.stderr and not (deft.folder / "plan").exists()
+
+
+NEAR = ["--set", "goals.down.box.z=0.2", "--time-limit", 600, "--nodes", 2000]
+
+
+def test_the_default_plan_holds_before_every_judge(deft, pushing):
+    summary = deft.json("plan", pushing, *NEAR, "--seed", 1, "--out", "plan")
+    assert summary["status"] == "Solved" and summary["success"] is True
+    holds = {row["judge"]: row for row in summary["holds"]}
+    assert list(holds) == ["h", "h/2", "h/5", "second-order", "worlds"]
+    assert all(row["success"] and {"goal_error", "time_s"} <= set(row) for row in holds.values())
+    assert 0.8 <= holds["worlds"]["share"] <= 1
+    assert summary["first_solution_s"] <= summary["first_holding_s"] <= summary["time_s"]
+    with h5py.File(deft.folder / "plan" / "run.h5") as run:
+        u, t = run["u"][:], run["t"][:]
+        assert summary["duration_s"] == pytest.approx(t[-1]) and np.abs(np.diff(u, axis=0)).max() <= 0.05 + 1e-9
+    for h in (0.1, 0.05, 0.02):
+        end = deft.json("sim", pushing, "--with", "plan/plan.yaml", "--h", h, "--out", f"sim{h}")["q"]
+        assert np.hypot(end["box/y"], end["box/z"] - 0.2) <= 0.01
+    # Another plant, at its own pace and step.
+    tracked = deft.json("track", "plan", "--plant", "convex-second-order", "--controller", "open-loop", "--out", "track")
+    assert tracked["status"] == "Completed"
+
+
+def test_a_plan_that_holds_nowhere_else_is_kept_and_said_so(deft, pushing):
+    summary = deft.json("plan", pushing, "--nodes", 120, "--seed", 4, "--out", "plan", code=1)
+    assert summary["status"] == "NotHolding" and summary["success"] is False and summary["first_holding_s"] is None
+    assert summary["holds"][0] == {**summary["holds"][0], "judge": "h", "success": True}
+    assert not all(row["success"] for row in summary["holds"])
+    assert all((deft.folder / file).exists() for file in summary["files"])
+    first = deft.json("plan", pushing, "--first", "--seed", 4, "--out", "first")
+    assert first["status"] == "Solved" and first["success"] is True
+    assert [row["judge"] for row in first["holds"]] == ["h"]
+    texts = [(deft.folder / folder / "plan.yaml").read_text() for folder in ("first", "plan")]
+    assert "does not hold before the judge second-order" in texts[1] and "judge" not in texts[0]
+    commands = ["\n".join(line for line in text.splitlines() if not line.startswith("#")) for text in texts]
+    assert commands[0] == commands[1]
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ("[h, h/1]", ["h/1", "h/2", "second-order", "worlds"]),
+        ("[h, drake]", ["drake"]),
+        ("[h/2]", ["'h' is missing"]),
+        ("[h, h/2, h/2]", ["twice"]),
+        ("worlds", ["a list"]),
+        ("[h, h/2x]", ["h/2x"]),
+    ],
+)
+def test_judges_are_words_of_a_list(deft, pushing, value, words):
+    done = deft.run("plan", pushing, "--set", f"plan.judges={value}", "--out", "plan", code=2)
+    for word in ["plan.judges", *words]:
+        assert word in done.stderr, done.stderr
+    assert not (deft.folder / "plan").exists()

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "deft/plant/disturbance.hpp"
 #include "deft/control/reference_path.hpp"
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/plant/disturbance.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/scene/description/track_settings.hpp"
 
@@ -36,7 +36,7 @@ std::string_view to_string(Controller controller);
 /// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
   Controller controller = Controller::kMpc;  // where commands come from
-  plant::Disturbance disturbance{};                 // of signals; that of the world is in the plant's scene
+  plant::Disturbance disturbance{};          // of signals; that of the world is in the plant's scene
   /// A plan from a configuration, with the command in force there, to where the first plan ends; none: there is none.
   /// Asked only if settings.replan.
   std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)>

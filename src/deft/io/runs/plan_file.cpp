@@ -126,6 +126,8 @@ std::string plan_overlay(const planning::Plan& plan, const std::vector<std::stri
   std::string text = "# The commands of a plan, and the step it was checked with: deft sim SCENE --with plan.yaml\n";
   for (const planning::StepHalvingCheck& run : plan.step_halving)
     text += fmt::format("# {} with --h {}\n", run.success ? "It holds" : "It does not hold", plan.h / run.substeps);
+  for (const planning::Verdict& verdict : plan.verdicts)
+    text += fmt::format("# {} before the judge {}\n", verdict.success ? "It holds" : "It does not hold", verdict.judge);
   text += fmt::format("step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n", plan.h,
                       plan.commands.empty() ? " []" : "");
   // Before the first command: finer steps go from there.

@@ -106,6 +106,16 @@ void TreeFile::add_plan(const planning::Plan& plan) {
   impl_->segments.append(segments);
   hdf5::write_attribute(impl_->plan.get(), "h", fmt::format("{}", plan.h));
   hdf5::write_attribute(impl_->plan.get(), "success", std::vector<std::int32_t>{plan.success});
+  if (!plan.verdicts.empty()) {
+    std::vector<std::string> judges;
+    std::vector<std::int32_t> holding;
+    for (const planning::Verdict& verdict : plan.verdicts) {
+      judges.push_back(verdict.judge);
+      holding.push_back(verdict.success);
+    }
+    hdf5::write_attribute(impl_->plan.get(), "judges", judges);
+    hdf5::write_attribute(impl_->plan.get(), "judges_success", holding);
+  }
   if (plan.step_halving.empty()) return;
   std::vector<std::int32_t> finer, finer_success;
   for (const planning::StepHalvingCheck& run : plan.step_halving) {

@@ -74,9 +74,9 @@ struct PlanSettings {
   std::vector<double> sample_lower, sample_upper;  // box of random poses, as the goal's error is ordered
                                                    // (planning/feasibility/README.md)
   // The end.
-  int nodes = 100000;         // ≥ 1, most roll-outs, or single steps
-  double time_limit_s = 60;   // > 0 [s], wall time of a run
-  double improve_s = 0;       // ≥ 0 [s], how long a plan is improved, within the time limit
+  int nodes = 100000;        // ≥ 1, most roll-outs, or single steps
+  double time_limit_s = 60;  // > 0 [s], wall time of a run
+  double improve_s = 0;      // ≥ 0 [s], how long a plan is improved, within the time limit
   std::vector<std::string> judges{"h", "h/2", "h/5", "second-order", "worlds"};  // in which a plan has to hold
   bool first = false;         // the first plan at h is the result, whatever other judges say
   double joint_speed = 0.5;   // > 0 [rad/s], limit of hinges in plans that hold
