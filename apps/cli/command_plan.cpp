@@ -37,7 +37,7 @@ struct PlanOptions {
   int seeds = 1;
   bool seed_given = false, seeds_given = false;
   std::string out, resume;
-  bool force = false, first = false;
+  bool force = false, first = false, explain = false;
 };
 
 /// The goal by name, or the first. @throws InputError that lists the goals.
@@ -91,6 +91,26 @@ Json holds_of(const planning::Plan& plan) {
   return rows;
 }
 
+/// How often tries of the search ended so.
+Json tries_of(const planning::PlannerResult& result) {
+  constexpr const char* kNames[] = {"grew", "not_released", "no_grasp", "blocked", "drifted", "not_pressed", "stalled"};
+  Json tries = Json::object();
+  for (std::size_t k = 0; k < result.tally.ends.size(); ++k) tries[kNames[k]] = result.tally.ends[k];
+  return tries;
+}
+
+/// Why there is no plan that holds, heaviest cause first.
+Json reasons_json(const planning::PlannerResult& result) {
+  Json rows = Json::array();
+  for (const planning::Reason& reason : result.reasons)
+    rows.push_back({{"reason", reason.reason},
+                    {"count", reason.count},
+                    {"weight", number(reason.weight)},
+                    {"detail", reason.detail},
+                    {"setting", reason.setting}});
+  return rows;
+}
+
 Json summarise(const planning::PlannerResult& result, const std::vector<std::string>& files) {
   const planning::Plan& plan = result.plan;
   Json finer = Json::array();
@@ -114,6 +134,8 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
           {"segments", segments},
           {"regrasps", plan.regrasps},
           {"cost", number(plan.cost_s)},
+          {"reasons", reasons_json(result)},
+          {"tries", tries_of(result)},
           {"files", files}};
 }
 
@@ -174,6 +196,10 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
                row["success"].get<bool>() ? "holds" : "does not hold", value(row["goal_error"]["position_m"]),
                value(row["goal_error"]["rotation_rad"]), value(row["goal_error"]["joint"]),
                row.contains("share") ? fmt::format(", in {} of the worlds", value(row["share"])) : "");
+  for (const Json& row : summary["reasons"])
+    fmt::print("  because   {} ({} times, weight {}): {}; see {}\n", row["reason"].get<std::string>(),
+               row["count"].get<int>(), value(row["weight"]), row["detail"].get<std::string>(),
+               row["setting"].get<std::string>());
   if (summary.contains("statistics")) {
     const Json& table = summary["statistics"];
     fmt::print("  seeds     {} of {} succeeded (95 %: {} … {}), first plan p50 {} s, p95 {} s, regrasps p50 {}\n",
@@ -283,7 +309,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
 }
 
 /// summary.json: the row that the folder keeps, files, and the statistics of several seeds.
-Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
+Json summary_of(const Json& runs, const Place& place, const std::string& goal, bool explains) {
   const auto best =
       std::max_element(runs.begin(), runs.end(), [](const Json& a, const Json& b) { return rank_of(a) < rank_of(b); });
   Json summary = rank_of(*best) > 0 ? *best : runs.back();
@@ -292,6 +318,7 @@ Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
   summary["files"] = Json::array();
   for (const char* name : {"run.h5", "run.html", "summary.json", "config.yaml", "plan.yaml", "deft.log"})
     summary["files"].push_back(place.file(name));
+  if (explains) summary["files"].push_back(place.file("explain.json"));
   summary["goal"] = goal;
   summary["seed"] = seed;
   if (place.journal->header().seeds > 1) {
@@ -299,6 +326,14 @@ Json summary_of(const Json& runs, const Place& place, const std::string& goal) {
     summary["runs"] = runs;
   }
   return summary;
+}
+
+/// explain.json: the part of the summary that says why.
+Json explanation_of(const Json& summary) {
+  Json part = Json::object();
+  for (const char* key : {"status", "success", "goal", "seed", "reasons", "tries", "holds", "goal_error"})
+    part[key] = summary[key];
+  return part;
 }
 
 int report(const PlanOptions& options, const Json& summary, const Place& place) {
@@ -343,9 +378,10 @@ int run(PlanOptions options) {
   catch_interrupts();
   bool open_end = false;
   const Json runs = search_all(options, problem, place, open_end);
-  const Json summary = summary_of(runs, place, goal);
+  const Json summary = summary_of(runs, place, goal, options.explain);
   const io::Run stored = io::read_run(place.folder);
   write_page(place.file("run.html"), stored.header, stored.trajectory, io::read_plan(place.folder));
+  if (options.explain) io::publish_text(place.file("explain.json"), text_of(explanation_of(summary), 1) + "\n");
   io::publish_text(place.file("summary.json"), text_of(summary, 1) + "\n");
   const int code = report(options, summary, place);
   if (open_end && !options.output.quiet)
@@ -369,6 +405,8 @@ Command add_plan(CLI::App& app) {
                    "Wall time per seed [s], with that of the runs it resumes (default: plan.time_limit_s)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, 1e9));
+  command->add_flag("--explain", options->explain,
+                    "Write explain.json into the folder: why there is no plan that holds, and what the search counted");
   command->add_flag("--first", options->first,
                     "Take the first plan that holds with steps of h, whatever other judges would say (plan.first)");
   command->add_option("--seeds", options->seeds, "Plan for so many seeds, from --seed on, and report statistics")

@@ -287,3 +287,20 @@ def test_judges_are_words_of_a_list(deft, pushing, value, words):
     for word in ["plan.judges", *words]:
         assert word in done.stderr, done.stderr
     assert not (deft.folder / "plan").exists()
+
+
+def test_a_plan_that_fails_says_why(deft, root):
+    hand = root / "scenes" / "planning" / "planar_hand.deft.yaml"
+    far = ["--set", "configurations.start.ball={y: 0, z: 3, theta: 0}", "--set", "goals.half_turn.ball={y: 0, z: 3, theta: 3.14}"]
+    summary = deft.json("plan", hand, *far, "--nodes", 40, "--explain", "--out", "plan", code=1)
+    reasons = summary["reasons"]
+    assert reasons[0]["reason"] == "no grasp" and reasons[0]["count"] > 20 and "m away" in reasons[0]["detail"]
+    assert all({"reason", "count", "weight", "detail"} <= set(row) for row in reasons)
+    assert [row["weight"] for row in reasons] == sorted((row["weight"] for row in reasons), reverse=True)
+    assert sum(summary["tries"].values()) == summary["rollouts"]
+    explained = parse((deft.folder / "plan" / "explain.json").read_text())
+    assert explained["reasons"] == reasons and any(file.endswith("explain.json") for file in summary["files"])
+
+
+def test_a_plan_that_succeeds_has_no_reasons(deft, pushing):
+    assert deft.json("plan", pushing, "--first", "--seed", 2, "--out", "plan")["reasons"] == []

@@ -74,6 +74,7 @@ TEST_P(Continued, RunsEndAsTheOneThatWasNotCutShort) {
     EXPECT_EQ(result.plan.cost_s, whole.plan.cost_s);
     EXPECT_EQ(result.tried, whole.tried);
     EXPECT_EQ(result.solves, whole.solves);
+    EXPECT_EQ(result.tally.ends, whole.tally.ends);
     EXPECT_EQ(result.end, whole.end);
   }
 }

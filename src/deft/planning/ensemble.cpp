@@ -25,6 +25,7 @@ constexpr double kRolloutSpeed = 0.4;   // of the limits of speed, while objects
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 3e-4;        // per step of length h
 constexpr int kLongestRest = 10, kDeciding = 2;
+constexpr int kRays = 8;            // of Coulomb's law in space
 constexpr double kMargin_m = 0.05;  // contacts further off are left out: steps are short
 
 scene::DisturbanceSpec drawn_from() {
@@ -46,7 +47,14 @@ World halved_world(const scene::Scene& scene, double h, int n) {
 
 /// Second order under the damped springs of robots; objects without weight are held back as by steps of length h.
 World second_order_world(std::string name, const scene::Scene& scene, double h, double step_s, bool coulomb) {
-  const scene::Scene near = scene.with([](scene::SceneSettings& settings) { limit_margin(settings); });
+  // The round cone in space, whatever the plan's steps use: a pyramid of four rays lets boxes turn less than they do.
+  const bool in_space = scene.plane() == scene::Plane::kSpace;
+  const scene::Scene near = scene.with([&](scene::SceneSettings& settings) {
+    limit_margin(settings);
+    if (!in_space) return;
+    settings.step.cone = coulomb ? scene::Cone::kPyramid : scene::Cone::kCone;
+    settings.step.rays = std::max(settings.step.rays, kRays);
+  });
   plant::PlantOptions options{.step = step_s};
   options.object_damping = plant::object_damping(scene, std::nullopt, h);
   const int substeps = std::max(1, static_cast<int>(std::ceil(h / step_s - 1e-9)));

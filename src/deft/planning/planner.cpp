@@ -139,6 +139,7 @@ class Run {
     if (result_.plan.success && !holding) improve(scene_);
     if (result_.plan.success && holding) find_holding();
     if (result_.plan.success && !settings_.first && !settings_.refine.empty()) pass_step_halving();
+    result_.reasons = reasons_of(scene_, goal_, result_.plan, result_.tally, result_.end);
     result_.time_s = watch_.seconds();
     return std::move(result_);
   }
@@ -182,6 +183,7 @@ class Run {
     }
     if (result_.plan.success) result_.first_solution_s = watch_.seconds();
     result_.tried = tree->tried();
+    result_.tally.add(*tree);
     result_.solves = tree->solves();
     result_.nodes = tree->nodes();
   }
@@ -204,6 +206,7 @@ class Run {
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
       const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
       result_.tried += tree->tried();
+      result_.tally.add(*tree);
       result_.solves += tree->solves();
       if (tree->goal_node() >= 0) keep_if_cheaper(scene, from, *tree);
     }
@@ -273,6 +276,7 @@ class Run {
       break;
     }
     result_.tried += tree.tried();
+    result_.tally.add(tree);
     result_.solves += tree.solves();
   }
 
@@ -286,6 +290,7 @@ class Run {
   void find_holding() {
     Judges judges(scene_, goal_, options_.seed, options_.threads);
     result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
+    result_.tally.add(result_.plan.verdicts);
     if (result_.plan.holds()) note_holding();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
     const scene::Scene scene = for_holding(scene_);
@@ -300,6 +305,7 @@ class Run {
                        seed_of_tree(options_.seed, kHoldingTrees + k), &ensemble);
       grow_until_stall(tree, ensemble, judges, attempt(k), most - result_.tried);
       result_.tried += tree.tried();
+      result_.tally.add(tree);
       result_.solves += tree.solves();
     }
     if (result_.plan.holds()) result_.end = SearchEnd::kFound;
@@ -319,7 +325,8 @@ class Run {
   };
   static Attempt attempt(std::uint64_t k) {
     constexpr double kWeights[] = {0.15, 0.05, 0.01}, kStall = 24, kGrowth = 1.5, kMostGrowth = 100;
-    return {kWeights[k % 3], kStall * std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth)};
+    const std::uint64_t round = k / 3;
+    return {kWeights[k % 3], kStall * std::min(std::pow(kGrowth, static_cast<double>(round)), kMostGrowth)};
   }
 
   /// Grows a tree of find_holding until a plan is kept, it stalls, or a limit is met.
@@ -345,7 +352,10 @@ class Run {
   bool keep_if_holding(RolloutTree& tree, const Ensemble& ensemble, Judges& judges) {
     Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
     Plan& plan = checked.plan;
-    if (plan.success) plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
+    if (plan.success) {
+      plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
+      result_.tally.add(plan.verdicts);
+    }
     if (plan.success && plan.holds() && (!result_.plan.holds() || plan.cost_s < result_.plan.cost_s)) {
       graft(tree, 0, 0, plan.segments);
       result_.plan = std::move(plan);

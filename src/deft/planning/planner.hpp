@@ -6,6 +6,7 @@
 
 #include "deft/planning/feasibility/goal.hpp"
 #include "deft/planning/feasibility/plan.hpp"
+#include "deft/planning/reasons.hpp"
 #include "deft/planning/search/search_tree.hpp"
 
 namespace deft::planning {
@@ -34,6 +35,8 @@ struct PlannerOptions {
 struct PlannerResult {
   Plan plan;                // the cheapest that passed the check; without success the way to the nearest node
   std::vector<Node> nodes;  // of the tree that found the first plan, or of the only one; then the ends of cheaper plans
+  std::vector<Reason> reasons{};      // why there is no plan that holds, heaviest first (reasons.hpp)
+  Tally tally{};                      // what the searches met
   SearchEnd end = SearchEnd::kNodes;  // of the search for the first plan, or of the one that the step-halving check
                                       // asked for
   double time_s = 0;                  // wall time of the run [s], that of the runs that it continues included

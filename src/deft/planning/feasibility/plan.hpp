@@ -43,6 +43,27 @@ struct Segment {
   int node = -1;            // of the tree, at the segment's end; −1: not in the tree
 };
 
+/// What became of a try of a search.
+enum class GrowthEnd : std::uint8_t {
+  kGrew,         // a new node
+  kNotReleased,  // fingers could not let go: a step failed
+  kNoGrasp,      // no joints touch the objects without collision
+  kBlocked,      // no way to the grasp is free of collision
+  kDrifted,      // the objects moved too far on the way to it
+  kNotPressed,   // nothing was there to press on, or a step failed
+  kStalled       // no command brought the objects nearer to their target
+};
+inline constexpr int kGrowthEnds = 7;  // how many there are
+
+/// Why a search has no plan, or none that holds: one cause.
+struct Reason {
+  std::string reason;   // "no grasp", "blocked", "drift", "stall", "judge", "limits", …
+  int count = 0;        // how often it was met
+  double weight = 0;    // share of all tries, 0 to 1
+  std::string detail;   // where and by how much
+  std::string setting;  // what would change it
+};
+
 /// The step-halving check: a plan under steps of h / substeps, its commands going linearly from one to the next.
 struct StepHalvingCheck {
   int substeps = 1;                // n of settings.refine

@@ -258,6 +258,7 @@ bool Transit::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
 bool Transit::reach(const Grasp& grasp, RandomStream& draw, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
   const Instant start = motion;
+  end_ = End::kBlocked;
   q_ = motion.q;
   waited_ = steps_->follows_late() ? motion.commands.size() : 0;
   moves_ = grasp.moves;
@@ -279,11 +280,14 @@ bool Transit::reach(const Grasp& grasp, RandomStream& draw, Motion& motion) {
     }
     if (!follow(waypoint, motion)) return false;
   }
+  end_ = End::kDrifted;
   if (object_motion(scene, start, motion) > settings_->drift_m) return false;
+  end_ = End::kBlocked;
   const Eigen::VectorXd missing = grasp.joints - joint_positions(scene, motion.q);
   for (Eigen::Index u = 0; u < missing.size(); ++u) {
     if (moves_[u] && std::abs(missing(u)) > kCheckStep) return false;
   }
+  end_ = End::kThere;
   return true;
 }
 

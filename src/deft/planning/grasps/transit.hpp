@@ -19,6 +19,10 @@ class Transit {
   /// Opens every near contact of what `moves`, by steps along the gaps' gradients that do not slide, then waits until
   /// the objects rest (10 steps at most). @returns false if a step failed.
   bool release(const std::vector<char>& moves, Motion& motion);
+  /// Why the last `reach` ended.
+  enum class End { kThere, kBlocked, kDrifted };
+  /// Of the last `reach`: there, no way free of collision (or none of bearable length), or the objects moved too far.
+  End end() const { return end_; }
   /// Brings the joints to the grasp, free of collision: straight, by the joints of the scene's start, or by a
   /// bidirectional tree; simulated exactly. @returns false if there is no way, or the simulation moved the objects
   /// further than settings.drift_m.
@@ -69,6 +73,7 @@ class Transit {
   Eigen::VectorXd q_;        // of the checks: objects where they lie
   std::vector<char> moves_;  // of the checks
   double margin_ = 0;        // [m], of the checks
+  End end_ = End::kThere;    // of the last reach
   std::size_t waited_ = 0;   // steps of this motion in which joints with damping arrived
   Eigen::MatrixXd normal_, slide_;
   Eigen::VectorXd gaps_;

@@ -70,6 +70,7 @@ std::vector<int> fitting_legs(const Goal& goal, const Plan& plan, const std::vec
 /// What an expansion found: a transit, if it regrasped, and a roll-out.
 struct RolloutTree::Growth {
   bool ok = false, regrasped = false, holds_goal = false;
+  GrowthEnd end = GrowthEnd::kStalled;
   double released = -1;  // distance once the fingers have let go; negative: they have not
   double left = -1;      // the same of where the roll-out ended
   Motion transit, rollout;
@@ -77,7 +78,9 @@ struct RolloutTree::Growth {
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
-    through(ok, regrasped, holds_goal, released, left);
+    auto number = static_cast<std::uint8_t>(end);
+    through(ok, regrasped, holds_goal, number, released, left);
+    end = static_cast<GrowthEnd>(number);
     transit.pass(through);
     rollout.pass(through);
   }
@@ -163,13 +166,19 @@ struct RolloutTree::Worker : WorkerContext {
   }
 
   /// Lets go and takes hold somewhere else.
-  bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, double& released) {
+  bool regrasp(const Eigen::VectorXd& q_target, RandomStream& draw, Motion& motion, Growth& growth) {
     const std::vector<int> fingers = choose_fingers(draw);
     const Pressure pressure = draw_pressure(motion.q, q_target, draw);
+    growth.end = GrowthEnd::kNotReleased;
     if (!transit.release(shared->hand.commands_of(fingers), motion)) return false;
-    released = rollout.distance(motion, goal->q());
+    growth.released = rollout.distance(motion, goal->q());
     const std::optional<Grasp> grasp = choose_grasp(motion, fingers, pressure, q_target, draw);
-    if (!grasp || !transit.reach(*grasp, draw, motion)) return false;
+    growth.end = GrowthEnd::kNoGrasp;
+    if (!grasp) return false;
+    const bool there = transit.reach(*grasp, draw, motion);
+    growth.end = transit.end() == Transit::End::kDrifted ? GrowthEnd::kDrifted : GrowthEnd::kBlocked;
+    if (!there) return false;
+    growth.end = GrowthEnd::kNotPressed;
     if (!pressure.presses) return true;
     return pressure.depth_m > 0 ? transit.squeeze(grasp->moves, pressure.depth_m, motion)
                                 : transit.press(grasp->moves, pressure.force_N, motion);
@@ -214,6 +223,7 @@ struct RolloutTree::Worker : WorkerContext {
 
   /// The roll-out of a growth, and what is left of the pose where it ends once all fingers have let go.
   void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
+    growth.end = GrowthEnd::kStalled;
     const RolloutReport report = rollout.run(q_target, motion);
     if (report.moved && !report.holds_goal && steps.has_second_order() && !steps.rest(motion)) return;
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
@@ -245,7 +255,7 @@ struct RolloutTree::Worker : WorkerContext {
     Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
     if (regrasps) {
       growth.regrasped = true;
-      if (!regrasp(q_target, draw, motion, growth.released)) return growth;
+      if (!regrasp(q_target, draw, motion, growth)) return growth;
       growth.transit = motion;
       motion.commands.clear();
     }
@@ -366,6 +376,7 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
     Node& parent = parent_of(k);
     if (growth.released >= 0)
       parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
+    ++ends_[to_size(static_cast<int>(growth.ok ? GrowthEnd::kGrew : growth.end))];
     batch.added[at] = growth.ok ? append(batch.parents[at], growth, time_s) : -1;
   };
   parts.pack = [&batch](int k, Packer& out) {

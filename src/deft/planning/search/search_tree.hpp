@@ -1,6 +1,7 @@
 #pragma once
 // What all searches share: a tree of nodes that grows until one of them holds the goal.
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,6 +61,8 @@ class SearchTree {
   virtual void correct(const Plan& /*plan*/, const std::vector<Instant>& /*at*/) {}
   /// The node nearest to the goal, rejected ones aside.
   int best_node() const { return best_node_; }
+  /// How often tries ended so, by GrowthEnd; of single steps none is counted.
+  const std::array<int, kGrowthEnds>& ends() const { return ends_; }
   /// Roll-outs or steps tried so far.
   int tried() const { return tried_; }
 
@@ -88,9 +91,10 @@ class SearchTree {
   /// Finds the goal's node and the nearest one again, rejected ones aside.
   void look_again();
 
-  int goal_node_ = -1, best_node_ = 0;  // −1: none yet; the nearest
-  int tried_ = 0;                       // growths of finished batches
-  Deadline deadline_;                   // of the batch that is grown
+  int goal_node_ = -1, best_node_ = 0;   // −1: none yet; the nearest
+  std::array<int, kGrowthEnds> ends_{};  // of finished batches
+  int tried_ = 0;                        // growths of finished batches
+  Deadline deadline_;                    // of the batch that is grown
 
  private:
   std::optional<double> grow_batch(int count, const BatchParts& parts, RunClock& clock);
