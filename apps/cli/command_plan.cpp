@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/execution/plan_folder.hpp"
 #include "deft/io/runs/journal_file.hpp"
 #include "deft/io/runs/plan_file.hpp"
@@ -17,10 +18,12 @@
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
 #include "deft/planning/planner.hpp"
+#include "deft/plant/plant.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
 #include "plan_resume.hpp"
+#include "problem_dump.hpp"
 #include "progress.hpp"
 #include "run_log.hpp"
 #include "run_page.hpp"
@@ -38,6 +41,7 @@ struct PlanOptions {
   bool seed_given = false, seeds_given = false;
   std::string out, resume;
   bool force = false, first = false, explain = false;
+  DumpOptions dump;
 };
 
 /// The goal by name, or the first. @throws InputError that lists the goals.
@@ -262,6 +266,9 @@ Problem load_problem(const PlanOptions& options) {
   const scene::Scene exact = planning::planning_scene(problem.scene);
   const planning::PlanningSteps steps(exact);
   const planning::Hand hand(exact, planning::Goal(exact, *problem.goal, false));
+  const auto& judges = exact.settings().plan.judges;
+  if (std::find(judges.begin(), judges.end(), "mujoco") != judges.end())
+    plant::make_plant(plant::PlantKind::kMujoco, exact, {});  // whether it is there, and can simulate the scene
   return problem;
 }
 
@@ -271,6 +278,20 @@ struct Place {
   std::unique_ptr<io::JournalFile> journal;
   std::string file(const char* name) const { return (std::filesystem::path(folder) / name).string(); }
 };
+
+/// Writes the problems of the plan's steps, which are simulated for it. @returns how many.
+int dump_problems(const DumpOptions& options, const scene::Scene& scene, const planning::Plan& plan) {
+  if (options.folder.empty()) return 0;
+  const scene::Scene exact = planning::planning_scene(scene);
+  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(exact);
+  ProblemDump dump(options, exact);
+  dynamics::StepResult result;
+  for (std::size_t k = 0; k < plan.commands.size() && k < plan.q.size(); ++k) {
+    model->step(plan.q[k], plan.commands[k], result);
+    dump.consider(static_cast<int>(k), result, *model);
+  }
+  return dump.written();
+}
 
 /// What a row is worth to the folder, which keeps the first of the best, or the last if none is worth anything.
 int rank_of(const Json& row) { return row["status"] == "Solved" ? 2 : row["status"] == "NotHolding" ? 1 : 0; }
@@ -298,6 +319,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
       if (!follows) published.begin(seed);
       published.finish(result.plan, result.nodes, options.scene.threads);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
+      dump_problems(options.dump, problem.scene, result.plan);
     }
     log::info(fmt::format("seed {}: {}, {} nodes, {} steps, {:.3g} s", seed, row["status"].get<std::string>(),
                           row["nodes"].get<int>(), row["steps"].get<int>(), row["time_s"].get<double>()));
@@ -423,6 +445,7 @@ Command add_plan(CLI::App& app) {
       ->type_name("DIR")
       ->excludes("--out")
       ->excludes("--force");
+  add_dump_options(*command, options->dump);
   add_output_options(*command, options->output);
   return {command, [options, command] {
             options->seed_given = command->count("--seed") > 0;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -10,6 +11,8 @@
 #include <memory>
 
 #include "command.hpp"
+#include "deft/core/index.hpp"
+#include "deft/core/infinity.hpp"
 #include "deft/core/log.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
@@ -42,7 +45,7 @@ struct SimOptions {
   std::optional<double> duration_s;
   std::optional<int> steps;
   std::string out;
-  std::string from;  // never filled: the option that would is for later
+  std::string from;  // RUN[@t]: where it starts
   std::string controller;
   bool force = false;
   DumpOptions dump;
@@ -168,6 +171,46 @@ void print_for_people(const Json& summary, const dynamics::RolloutEnd& end, cons
   fmt::print("open {}\n", page);
 }
 
+/// RUN@t in its parts; without a time, or where a run of the whole name exists, infinity: its end.
+std::pair<std::string, double> parse_from(const std::string& from) {
+  const std::size_t at = from.rfind('@');
+  if (at == std::string::npos || std::filesystem::exists(from)) return {from, kInfinity};
+  const std::string text = from.substr(at + 1);
+  double t = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), t);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(t))
+    throw InputError({}, fmt::format("--from {}: '{}' is no time; valid: RUN or RUN@SECONDS", from, text));
+  return {from.substr(0, at), t};
+}
+
+/// The state of a run at the recorded time nearest to the one that `from` names. Velocities of runs that have none are
+/// zero.
+dynamics::State state_of_run(const std::string& from, const scene::Scene& scene, bool second_order) {
+  const auto [folder, t] = parse_from(from);
+  const Trajectory run = io::read_run(folder).trajectory;
+  if (run.names_q != scene.names_q()) {
+    const std::vector<std::string> names = scene.names_q();
+    const auto [mine, theirs] = std::mismatch(names.begin(), names.end(), run.names_q.begin(), run.names_q.end());
+    throw InputError({},
+                     fmt::format("--from {}: the run has other coordinates than the scene: '{}' there, '{}' here", from,
+                                 theirs == run.names_q.end() ? "none" : *theirs, mine == names.end() ? "none" : *mine));
+  }
+  if (t != kInfinity && (t < run.t.front() || t > run.t.back()))
+    throw InputError({}, fmt::format("--from {}: t = {} s is not in the run; valid: {} to {} s", from, t, run.t.front(),
+                                     run.t.back()));
+  const auto nearer = [t = t](double a, double b) { return std::abs(a - t) < std::abs(b - t); };
+  const auto frame = t == kInfinity ? run.t.end() - 1 : std::min_element(run.t.begin(), run.t.end(), nearer);
+  const std::size_t k = to_size(static_cast<int>(frame - run.t.begin()));
+  dynamics::State state;
+  state.q = Eigen::Map<const Eigen::VectorXd>(run.q[k].data(), scene.nq());
+  if (second_order) {
+    state.v = Eigen::VectorXd::Zero(scene.nv());
+    if (!run.v.empty()) state.v = Eigen::Map<const Eigen::VectorXd>(run.v[k].data(), scene.nv());
+  }
+  log::info(fmt::format("starts where {} was at t = {} s", folder, *frame));
+  return state;
+}
+
 /// What runs on what, for the log.
 std::string announcement(const SimOptions& options, const scene::Scene& scene, int steps, double h) {
   const Eigen::Vector3d& g = scene.spec().gravity_W;
@@ -217,7 +260,8 @@ int run(const SimOptions& options) {
   const scene::Scene scene = load(options.scene, options.output, diagnostics);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const int steps = count_steps(options, scene, model->h());
-  const dynamics::State start = dynamics::initial_state(*model);
+  const dynamics::State start =
+      options.from.empty() ? dynamics::initial_state(*model) : state_of_run(options.from, scene, model->second_order());
   const std::unique_ptr<execution::HorizonController> controller =
       options.controller.empty() ? nullptr : std::make_unique<execution::HorizonController>(scene);
 
@@ -266,10 +310,11 @@ Command add_sim(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(0, kMaxSteps))
       ->excludes(duration);
-  const auto later = [](const std::string& value) { return fmt::format("'{}' is not available yet", value); };
-  command->add_option("--from", options->from, "Start from a run (not available yet)")
-      ->type_name("RUN[@t]")
-      ->check(later);
+  command
+      ->add_option(
+          "--from", options->from,
+          "Start where a run of the same coordinates was at time t [s] (default: its end); commands begin anew")
+      ->type_name("RUN[@t]");
   command
       ->add_option(
           "--controller", options->controller,

@@ -304,3 +304,11 @@ def test_a_plan_that_fails_says_why(deft, root):
 
 def test_a_plan_that_succeeds_has_no_reasons(deft, pushing):
     assert deft.json("plan", pushing, "--first", "--seed", 2, "--out", "plan")["reasons"] == []
+
+
+def test_the_problems_of_a_plan_can_be_solved_again(deft, pushing):
+    summary = deft.json("plan", pushing, "--first", "--seed", 2, "--dump-problems", "problems", "--out", "plan")
+    files = sorted((deft.folder / "problems").glob("*.json.gz"))
+    assert len(files) == summary["steps"]
+    solved = deft.json("solve", files[0], files[len(files) // 2])
+    assert [row["status"] for row in solved["results"]] == ["Solved", "Solved"]

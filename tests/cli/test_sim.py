@@ -218,3 +218,48 @@ def test_json_numbers_read_back_to_the_same_double(deft, pushed_ball, tmp_path):
     text = deft.run("sim", pushed_ball, "--out", "run", "--json").stdout
     with h5py.File(tmp_path / "run" / "run.h5") as run:
         assert list(json.loads(text)["q"].values()) == list(run["q"][-1])
+
+
+def test_a_simulation_goes_on_from_where_a_run_was(deft, root):
+    scene = root / "scenes" / "plants" / "pendulum.deft.yaml"
+    second = ["--model", "convex-second-order", "--h", 0.01]
+    whole = deft.json("sim", scene, *second, "--duration", 1, "--out", "whole")["q"]
+    deft.json("sim", scene, *second, "--duration", 0.5, "--out", "half")
+    assert deft.json("sim", scene, *second, "--duration", 0.5, "--from", "half", "--out", "rest")["q"] == pytest.approx(whole, abs=1e-9)
+    middle = deft.json("sim", scene, *second, "--duration", 0.6, "--from", "whole@0.4", "--out", "rest4")["q"]
+    assert middle == pytest.approx(whole, abs=1e-9)
+    start = deft.json("sim", scene, *second, "--steps", 0, "--out", "start")["q"]
+    assert deft.json("sim", scene, *second, "--steps", 0, "--from", "whole@0", "--out", "again")["q"] == pytest.approx(start)
+    assert start != pytest.approx(whole, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "run, words",
+    [
+        ("nowhere", ["no such run"]),
+        ("run@5", ["t = 5 s is not in the run", "0 to 2 s"]),
+        ("run@soon", ["'soon' is no time", "RUN@SECONDS"]),
+    ],
+)
+def test_a_run_to_start_from_must_be_there(deft, pushed_ball, tmp_path, run, words):
+    deft.json("sim", pushed_ball, "--out", "run")
+    done = deft.run("sim", pushed_ball, "--from", run, "--out", "next", code=2)
+    assert all(word in done.stderr for word in words), done.stderr
+    assert not (tmp_path / "next").exists()
+
+
+def test_a_run_of_other_coordinates_is_no_start(deft, pushed_ball, root, tmp_path):
+    deft.json(
+        "sim",
+        root / "scenes" / "plants" / "pendulum.deft.yaml",
+        "--steps",
+        2,
+        "--model",
+        "convex-second-order",
+        "--h",
+        0.01,
+        "--out",
+        "run",
+    )
+    done = deft.run("sim", pushed_ball, "--from", "run", "--out", "next", code=2)
+    assert "has other coordinates than the scene" in done.stderr and not (tmp_path / "next").exists()

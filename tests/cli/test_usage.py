@@ -26,7 +26,6 @@ def test_help_names_every_command(deft):
         (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
         (["sim", "x.yaml", "--steps", "-1"], "--steps"),
         (["sim", "x.yaml", "--steps", "3", "--duration", "1"], "deft sim --help"),
-        (["sim", "x.yaml", "--from", "out/run@1"], "--from: 'out/run@1' is not available yet"),
         (["sim", "x.yaml", "--controller", "mpc"], "--controller: mpc not in {mixed-integer}"),
         (["sim", "x.yaml", "--dump-if", "sometimes"], "--dump-if"),
         (["solve", "x.json", "--solver", "simplex"], "unknown solver 'simplex'; valid: active-set, auto, bnb, ipm, lemke, newton"),

@@ -142,6 +142,24 @@ TEST(Planner, MakesPlansThatHold) {
   EXPECT_TRUE(plan.commands == make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 2}).plan.commands);
 }
 
+TEST(Judges, AskMujocoIfNamed) {
+  const scene::Scene scene =
+      planning_scene(test::load_planning("planar_pushing", {"plan.judges=[h, mujoco]", "plan.first=true"}));
+  const Goal goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  Judges judges(scene, goal, 1, 1);
+  std::vector<Verdict> verdicts;
+  try {
+    verdicts = judges(q, u, std::vector<VectorXd>(3, u));
+  } catch (const InputError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].judge, "mujoco");
+  EXPECT_FALSE(verdicts[0].success);  // nothing moved: the box is where it was
+  EXPECT_NEAR(verdicts[0].error.position_m, goal.error(q).position_m, 1e-3);
+}
+
 TEST(Planner, KeepsTheFirstPlanWhereNoneHolds) {
   const scene::Scene scene = test::load_planning("planar_pushing", {kAll, "plan.nodes=120"});
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 4, .threads = 1});

@@ -16,7 +16,7 @@
 namespace deft::planning {
 namespace {
 
-constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawnWorlds = "worlds";
+constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawnWorlds = "worlds", kMujoco = "mujoco";
 // How far drawn worlds differ from the scene.
 constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // Of the search's worlds.
@@ -103,8 +103,9 @@ std::vector<int> divisors_of(const std::vector<std::string>& judges) {
 }
 
 bool judges_momentum(const std::vector<std::string>& judges) {
-  return std::any_of(judges.begin(), judges.end(),
-                     [](const std::string& judge) { return judge == kSecondOrder || judge == kDrawnWorlds; });
+  return std::any_of(judges.begin(), judges.end(), [](const std::string& judge) {
+    return judge == kSecondOrder || judge == kDrawnWorlds || judge == kMujoco;
+  });
 }
 
 Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share) {
@@ -153,7 +154,9 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
     if (judge == "h") continue;
     names_.push_back(judge);
     first_.push_back(static_cast<int>(worlds_.size()));
-    if (judge == kSecondOrder) {
+    if (judge == kMujoco) {
+      worlds_.push_back({.name = judge, .scene = scene});
+    } else if (judge == kSecondOrder) {
       worlds_.push_back(second_order_world(judge, scene, h, kStep_s, false));
     } else if (judge == kDrawnWorlds) {
       for (int k = 0; k < kWorlds; ++k) {
@@ -168,8 +171,23 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
   first_.push_back(static_cast<int>(worlds_.size()));
 }
 
+Judges::Outcome Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                      const std::vector<Eigen::VectorXd>& commands) const {
+  const Stopwatch watch;
+  const double h = *scene_.settings().step.h;
+  const auto plant = plant::make_plant(plant::PlantKind::kMujoco, scene_,
+                                       {.object_damping = plant::object_damping(scene_, std::nullopt, h)});
+  plant->reset({.q = q}, u_start);
+  bool usable = true;
+  for (std::size_t k = 0; k < commands.size() && usable; ++k)
+    usable = plant->advance(commands[k], h) == plant::PlantStatus::kOk;
+  usable = usable && plant->advance(commands.empty() ? u_start : commands.back(), kSettle_s) == plant::PlantStatus::kOk;
+  return {usable && goal_->reached(plant->state().q), goal_->error(plant->state().q), watch.seconds()};
+}
+
 Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_start, const Eigen::VectorXd& u_start,
                                const std::vector<Eigen::VectorXd>& commands) const {
+  if (world.name == kMujoco) return try_in_mujoco(q_start, u_start, commands);
   const Stopwatch watch;
   WorldSteps steps(world);
   Eigen::VectorXd q = world.q_start.size() > 0 ? world.q_start : q_start;

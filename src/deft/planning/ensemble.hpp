@@ -35,7 +35,8 @@ class Judges {
 
   /// One verdict per judge but h, in their order: commands from the start at rest, each world's own start. First order:
   /// the goal is met at the end and for settings.hold_steps before it. Second order: it is met 1 s after the last
-  /// command. `worlds` is met if kWorldShare of kWorlds worlds are; its error is that of the median world.
+  /// command, as in MuJoCo (inner steps of 1 ms). `worlds` is met if kWorldShare of kWorlds worlds are; its error is
+  /// that of the median world.
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands);
 
@@ -51,6 +52,9 @@ class Judges {
     GoalError error;
     double time_s = 0;
   };
+  /// Whether the goal is met 1 s after the commands in MuJoCo.
+  Outcome try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                        const std::vector<Eigen::VectorXd>& commands) const;
   Outcome try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                  const std::vector<Eigen::VectorXd>& commands) const;
 

@@ -21,12 +21,12 @@ using setting_list::kCount;
 using setting_list::kShare;
 using setting_list::SettingInfo;
 
-constexpr NumberRange kJudges{0, true, false, "a list of h, h/2 … h/1000, second-order, worlds"};
+constexpr NumberRange kJudges{0, true, false, "a list of h, h/2 … h/1000, second-order, worlds, mujoco"};
 constexpr NumberRange kDivisors{2, true, false, "integers from 2 to 1000", 1000};
 
 /// "h", "h/n" with n from 2 to 1000, or one of the other words.
 bool is_judge(std::string_view word) {
-  if (word == "h" || word == "second-order" || word == "worlds") return true;
+  if (word == "h" || word == "second-order" || word == "worlds" || word == "mujoco") return true;
   if (!word.starts_with("h/")) return false;
   int n = 0;
   const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), n);
@@ -111,7 +111,7 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"improve_s", "s", "wall time for improving the first plan", kNotNegative}, s.improve_s);
   visit(SettingInfo{"judges", "",
                     "worlds in which the plan shall hold: steps of h and of parts of it, the second-order step, drawn "
-                    "worlds (friction, mass, stiffness, places)",
+                    "worlds (friction, mass, stiffness, places), MuJoCo",
                     kJudges},
         s.judges);
   visit(SettingInfo{"first", "", "the first plan that holds at h is the result (--first)"}, s.first);
