@@ -279,9 +279,9 @@ struct Place {
   std::string file(const char* name) const { return (std::filesystem::path(folder) / name).string(); }
 };
 
-/// Writes the problems of the plan's steps, which are simulated for it. @returns how many.
-int dump_problems(const DumpOptions& options, const scene::Scene& scene, const planning::Plan& plan) {
-  if (options.folder.empty()) return 0;
+/// Writes the problems of the plan's steps, which are simulated for it.
+void dump_problems(const DumpOptions& options, const scene::Scene& scene, const planning::Plan& plan) {
+  if (options.folder.empty()) return;
   const scene::Scene exact = planning::planning_scene(scene);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(exact);
   ProblemDump dump(options, exact);
@@ -290,7 +290,6 @@ int dump_problems(const DumpOptions& options, const scene::Scene& scene, const p
     model->step(plan.q[k], plan.commands[k], result);
     dump.consider(static_cast<int>(k), result, *model);
   }
-  return dump.written();
 }
 
 /// What a row is worth to the folder, which keeps the first of the best, or the last if none is worth anything.

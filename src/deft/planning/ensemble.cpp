@@ -37,12 +37,11 @@ void limit_margin(scene::SceneSettings& settings) {
   settings.step.contact_margin = std::min(settings.step.contact_margin, kMargin_m);
 }
 
-World halved_world(const scene::Scene& scene, double h, int n) {
-  scene::Scene fine = scene.with([&](scene::SceneSettings& settings) {
-    settings.step.h = h / n;
-    if (n >= 5) limit_margin(settings);
-  });
-  return {.name = fmt::format("h/{}", n), .scene = std::move(fine), .substeps = n};
+/// The same as halved_world, without contacts that so short a step cannot reach.
+World short_step_world(const scene::Scene& scene, int n) {
+  World world = halved_world(scene, n);
+  if (n >= 5) world.scene = world.scene.with([](scene::SceneSettings& settings) { limit_margin(settings); });
+  return world;
 }
 
 /// Second order under the damped springs of robots; objects without weight are held back as by steps of length h.
@@ -102,12 +101,6 @@ std::vector<int> divisors_of(const std::vector<std::string>& judges) {
   return divisors;
 }
 
-bool judges_momentum(const std::vector<std::string>& judges) {
-  return std::any_of(judges.begin(), judges.end(), [](const std::string& judge) {
-    return judge == kSecondOrder || judge == kDrawnWorlds || judge == kMujoco;
-  });
-}
-
 Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share) {
   const scene::PlanSettings& plan = scene.settings().plan;
   Eigen::VectorXd longest(scene.nu());
@@ -125,7 +118,7 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
   const std::vector<int> divisors = divisors_of(judges);
   // The shortest step is the furthest from h.
   if (!divisors.empty())
-    ensemble.worlds.push_back(halved_world(scene, h, *std::max_element(divisors.begin(), divisors.end())));
+    ensemble.worlds.push_back(short_step_world(scene, *std::max_element(divisors.begin(), divisors.end())));
   ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, kSearchStep_s, false));
   if (std::find(judges.begin(), judges.end(), kDrawnWorlds) != judges.end()) {
     const plant::Disturbance corners[] = {corner(seed, 1, -1, 1, 1), corner(seed, -1, 1, -1, -1),
@@ -165,7 +158,7 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
         worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn));
       }
     } else {
-      worlds_.push_back(halved_world(scene, h, std::stoi(judge.substr(kHalved.size()))));
+      worlds_.push_back(short_step_world(scene, std::stoi(judge.substr(kHalved.size()))));
     }
   }
   first_.push_back(static_cast<int>(worlds_.size()));

@@ -14,8 +14,6 @@ namespace deft::planning {
 std::vector<std::string> judges_of(const scene::PlanSettings& settings);
 /// n of the judges h/n, in their order.
 std::vector<int> divisors_of(const std::vector<std::string>& judges);
-/// Whether a plan has to hold in worlds of second order.
-bool judges_momentum(const std::vector<std::string>& judges);
 
 /// The longest change of each command [rad, m] in a step of length h [s] at this share of `plan.joint_speed` and
 /// `plan.slide_speed`, size nu.

@@ -57,7 +57,7 @@ inline constexpr int kGrowthEnds = 7;  // how many there are
 
 /// Why a search has no plan, or none that holds: one cause.
 struct Reason {
-  std::string reason;   // "no grasp", "blocked", "drift", "stall", "judge", "limits", …
+  std::string reason;   // "no grasp", "blocked", "drift", "stall", "judge", "time", "nodes", …
   int count = 0;        // how often it was met
   double weight = 0;    // share of all tries, 0 to 1
   std::string detail;   // where and by how much

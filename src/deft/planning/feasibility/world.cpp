@@ -6,13 +6,14 @@
 
 namespace deft::planning {
 
+World halved_world(const scene::Scene& planning_scene, int n) {
+  scene::Scene fine = planning_scene.with([n](scene::SceneSettings& settings) { *settings.step.h /= n; });
+  return {.name = fmt::format("h/{}", n), .scene = std::move(fine), .substeps = n};
+}
+
 Ensemble halved_ensemble(const scene::Scene& planning_scene) {
   Ensemble ensemble;
-  const double h = *planning_scene.settings().step.h;
-  for (const int n : planning_scene.settings().plan.refine) {
-    scene::Scene fine = planning_scene.with([&](scene::SceneSettings& settings) { settings.step.h = h / n; });
-    ensemble.worlds.push_back({.name = fmt::format("h/{}", n), .scene = std::move(fine), .substeps = n});
-  }
+  for (const int n : planning_scene.settings().plan.refine) ensemble.worlds.push_back(halved_world(planning_scene, n));
   return ensemble;
 }
 

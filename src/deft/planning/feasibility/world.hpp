@@ -34,6 +34,8 @@ struct Ensemble {
   Eigen::VectorXd longest_reach{};  // the same on the way to a grasp
 };
 
+/// Exact steps of length h/n.
+World halved_world(const scene::Scene& planning_scene, int n);
 /// The worlds of settings.refine: exact steps of length h/n, one per n.
 Ensemble halved_ensemble(const scene::Scene& planning_scene);
 
@@ -48,8 +50,7 @@ class WorldSteps {
   bool advance(const Eigen::VectorXd& u_from, const Eigen::VectorXd& u_to, Eigen::VectorXd& q, Eigen::VectorXd& v);
   /// Forgets warm starts.
   void reset() { model_->reset(); }
-  const World& world() const { return *world_; }  // that was given
-  long solves() const { return solves_; }         // inner steps taken so far
+  long solves() const { return solves_; }  // inner steps taken so far
 
  private:
   const World* world_;

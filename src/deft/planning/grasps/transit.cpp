@@ -70,14 +70,18 @@ bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   return steps_->rest(motion);
 }
 
+Eigen::VectorXd Transit::closing(const Eigen::VectorXd& gaps) const {
+  Eigen::MatrixXd H = normal_.transpose() * normal_;
+  H.diagonal().array() += 1e-6;
+  return llt_solve(H, Eigen::VectorXd(normal_.transpose() * gaps));
+}
+
 bool Transit::close(const std::vector<char>& moves, const std::function<Eigen::VectorXd(int)>& load, Motion& motion) {
   for (int k = 0; k < kPressSteps; ++k) {
     proximity_->place(motion.q);
     if (proximity_->touch_rows(moves, hand_->surfaces, kNear * settings_->standoff_m, normal_, gaps_) == 0)
       return false;
-    Eigen::MatrixXd H = normal_.transpose() * normal_;
-    H.diagonal().array() += 1e-6;
-    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - llt_solve(H, normal_.transpose() * gaps_);
+    Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - closing(gaps_);
     if (k > 0) target -= load(k);
     if (!step_towards(std::move(target), moves, motion)) return false;
   }
@@ -95,10 +99,8 @@ bool Transit::press(const std::vector<char>& moves, double force_N, Motion& moti
 
 bool Transit::squeeze(const std::vector<char>& moves, double depth_m, Motion& motion) {
   const auto load = [&](int k) -> Eigen::VectorXd {
-    Eigen::MatrixXd H = normal_.transpose() * normal_;
-    H.diagonal().array() += 1e-6;
     const double depth = depth_m * k / (kPressSteps - 1);
-    return llt_solve(H, Eigen::VectorXd(normal_.transpose() * Eigen::VectorXd::Constant(gaps_.size(), depth)));
+    return closing(Eigen::VectorXd::Constant(gaps_.size(), depth));
   };
   return close(moves, load, motion) && steps_->rest(motion);
 }

@@ -36,6 +36,8 @@ class Transit {
 
  private:
   using Path = std::vector<Eigen::VectorXd>;
+  /// Joint motion that changes the gaps of the last touch rows by as much, in least squares.
+  Eigen::VectorXd closing(const Eigen::VectorXd& gaps) const;
   /// Closes near gaps; then `load(k)` is what the targets of the k-th step lie further.
   bool close(const std::vector<char>& moves, const std::function<Eigen::VectorXd(int k)>& load, Motion& motion);
   /// How many pieces lie between two commands on the way to a grasp.
