@@ -22,6 +22,7 @@ constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // Of the search's worlds.
 constexpr double kSearchStep_s = 0.02;  // [s], inner steps of second order
 constexpr double kRolloutSpeed = 0.4;   // of the limits of speed, while objects are moved
+constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to in plans of one world
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 3e-4;        // per step of length h
 constexpr int kLongestRest = 10, kDeciding = 2;
@@ -125,9 +126,8 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
                                           corner(seed + 1, -1, -1, 1, 1)};
     int number = 0;
     for (const plant::Disturbance& disturbance : corners) {
-      const bool coulomb = ++number > 2;
       ensemble.worlds.push_back(
-          disturbed_world(fmt::format("corner {}", number), scene, h, kSearchStep_s, coulomb, disturbance));
+          disturbed_world(fmt::format("corner {}", ++number), scene, h, kSearchStep_s, false, disturbance));
     }
   }
   ensemble.spread_weight = kSpreadWeight;
@@ -140,6 +140,18 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
   return ensemble;
 }
 
+Ensemble single_ensemble(const scene::Scene& scene) {
+  const double h = *scene.settings().step.h;
+  Ensemble single;
+  single.rest_m = kRest_m;
+  single.longest_rest = kLongestRest;
+  single.presses = true;
+  single.cone_share = kConeShare;
+  single.longest_step = longest_steps(scene, h, kRolloutSpeed);
+  single.longest_reach = longest_steps(scene, h, 1);
+  return single;
+}
+
 Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads)
     : scene_(scene), goal_(&goal), threads_(threads) {
   const double h = *scene.settings().step.h;
@@ -149,16 +161,20 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
     first_.push_back(static_cast<int>(worlds_.size()));
     if (judge == kMujoco) {
       worlds_.push_back({.name = judge, .scene = scene});
+      stage_.push_back(1);
     } else if (judge == kSecondOrder) {
       worlds_.push_back(second_order_world(judge, scene, h, kStep_s, false));
+      stage_.push_back(0);
     } else if (judge == kDrawnWorlds) {
       for (int k = 0; k < kWorlds; ++k) {
         const plant::Disturbance drawn =
             plant::draw_disturbance(drawn_from(), seed + static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
         worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn));
+        stage_.push_back(k % 2 == 1 ? 2 : 1);
       }
     } else {
       worlds_.push_back(short_step_world(scene, std::stoi(judge.substr(kHalved.size()))));
+      stage_.push_back(0);
     }
   }
   first_.push_back(static_cast<int>(worlds_.size()));
@@ -211,29 +227,58 @@ Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_star
 std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                         const std::vector<Eigen::VectorXd>& commands) {
   const auto count = static_cast<int>(worlds_.size());
-  std::vector<Outcome> outcomes(to_size(count));
-  ThreadPool pool(std::min(count, dynamics::thread_count(threads_)),
-                  [&](int, int k) { outcomes[to_size(k)] = try_in(worlds_[to_size(k)], q, u_start, commands); });
-  pool.run(count);
+  std::vector<std::optional<Outcome>> outcomes(to_size(count));
+  // What costs little is asked first: a plan that is refused is not tried in the rest.
+  bool refused = false;
+  for (int stage = 0; stage < kStages && !refused; ++stage) {
+    std::vector<int> asked;
+    for (int k = 0; k < count; ++k)
+      if (stage_[to_size(k)] == stage) asked.push_back(k);
+    if (asked.empty()) continue;
+    ThreadPool pool(std::min(static_cast<int>(asked.size()), dynamics::thread_count(threads_)), [&](int, int k) {
+      const auto world = to_size(asked[to_size(k)]);
+      outcomes[world] = try_in(worlds_[world], q, u_start, commands);
+    });
+    pool.run(static_cast<int>(asked.size()));
+    for (std::size_t j = 0; j < names_.size(); ++j) refused = refused || is_refused(j, outcomes);
+  }
   std::vector<Verdict> verdicts;
   for (std::size_t j = 0; j < names_.size(); ++j) {
-    std::vector<Outcome> own(outcomes.begin() + first_[j], outcomes.begin() + first_[j + 1]);
-    std::stable_sort(own.begin(), own.end(), [&](const Outcome& a, const Outcome& b) {
-      return a.error.position_m + a.error.rotation_rad + a.error.joint <
-             b.error.position_m + b.error.rotation_rad + b.error.joint;
-    });
-    Verdict verdict{.judge = names_[j], .error = own[own.size() / 2].error};
-    int met = 0;
-    for (const Outcome& outcome : own) {
-      met += outcome.success;
-      verdict.time_s += outcome.time_s;
-    }
-    const double share = static_cast<double>(met) / static_cast<double>(own.size());
-    if (names_[j] == kDrawnWorlds) verdict.share = share;
-    verdict.success = share >= (names_[j] == kDrawnWorlds ? kWorldShare - 1e-9 : 1.0);
-    verdicts.push_back(std::move(verdict));
+    std::vector<Outcome> own;
+    for (int k = first_[j]; k < first_[j + 1]; ++k)
+      if (outcomes[to_size(k)]) own.push_back(*outcomes[to_size(k)]);
+    if (!own.empty()) verdicts.push_back(verdict_of(j, std::move(own)));
   }
   return verdicts;
+}
+
+int Judges::allowed_failures(std::size_t judge) const {
+  const int worlds = first_[judge + 1] - first_[judge];
+  return names_[judge] == kDrawnWorlds ? worlds - static_cast<int>(std::ceil(kWorldShare * worlds - 1e-9)) : 0;
+}
+
+bool Judges::is_refused(std::size_t judge, const std::vector<std::optional<Outcome>>& outcomes) const {
+  int failed = 0;
+  for (int k = first_[judge]; k < first_[judge + 1]; ++k)
+    failed += outcomes[to_size(k)].has_value() && !outcomes[to_size(k)]->success;
+  return failed > allowed_failures(judge);
+}
+
+Verdict Judges::verdict_of(std::size_t judge, std::vector<Outcome> own) const {
+  std::stable_sort(own.begin(), own.end(), [](const Outcome& a, const Outcome& b) {
+    return a.error.position_m + a.error.rotation_rad + a.error.joint <
+           b.error.position_m + b.error.rotation_rad + b.error.joint;
+  });
+  Verdict verdict{.judge = names_[judge], .error = own[own.size() / 2].error};
+  int met = 0;
+  for (const Outcome& outcome : own) {
+    met += outcome.success;
+    verdict.time_s += outcome.time_s;
+  }
+  const int worlds = first_[judge + 1] - first_[judge];
+  if (names_[judge] == kDrawnWorlds) verdict.share = static_cast<double>(met) / worlds;
+  verdict.success = met + allowed_failures(judge) >= worlds;
+  return verdict;
 }
 
 }  // namespace deft::planning

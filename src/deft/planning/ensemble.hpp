@@ -23,6 +23,9 @@ Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share)
 /// the corners of what `worlds` draws from, with objects off to opposite sides.
 /// @param scene  of planning_scene. @param seed  of the directions of the offsets.
 Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed);
+/// How plans for one world are made that other worlds are to follow: slowly, with forces of fingers well within their
+/// friction cones; no worlds.
+Ensemble single_ensemble(const scene::Scene& scene);
 
 /// Tries plans in the worlds of all judges but h.
 class Judges {
@@ -34,7 +37,8 @@ class Judges {
   /// One verdict per judge but h, in their order: commands from the start at rest, each world's own start. First order:
   /// the goal is met at the end and for settings.hold_steps before it. Second order: it is met 1 s after the last
   /// command, as in MuJoCo (inner steps of 1 ms). `worlds` is met if kWorldShare of kWorlds worlds are; its error is
-  /// that of the median world.
+  /// that of the median world. Cheap worlds are asked first, and once a judge has refused the plan the dearer ones are
+  /// not asked any more: their verdicts are missing, and the share of `worlds` counts them as failures.
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands);
 
@@ -56,10 +60,19 @@ class Judges {
   Outcome try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                  const std::vector<Eigen::VectorXd>& commands) const;
 
+  /// Worlds of a judge in which a plan may fail.
+  int allowed_failures(std::size_t judge) const;
+  /// Whether more of its worlds failed than may.
+  bool is_refused(std::size_t judge, const std::vector<std::optional<Outcome>>& outcomes) const;
+  Verdict verdict_of(std::size_t judge, std::vector<Outcome> own) const;
+
+  static constexpr int kStages = 3;  // single worlds, the drawn ones that cost little, the others
+
   scene::Scene scene_;
   const Goal* goal_;
   int threads_;
   std::vector<std::string> names_;  // of judges but h
+  std::vector<int> stage_;          // in which each world is asked
   std::vector<World> worlds_;       // of all of them
   std::vector<int> first_;          // of the worlds of each judge
 };

@@ -11,6 +11,7 @@
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/search/ensemble_tree.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 
 namespace deft::planning {
@@ -72,6 +73,15 @@ scene::Scene for_holding(const scene::Scene& scene) {
   });
 }
 
+/// The goal with its tolerances times a factor.
+scene::GoalSpec scaled_tolerances(scene::GoalSpec spec, double factor) {
+  spec.tolerance_position_m *= factor;
+  spec.tolerance_rotation_rad *= factor;
+  spec.tolerance_joint *= factor;
+  for (auto& [joint, tolerance] : spec.tolerance_joints) tolerance *= factor;
+  return spec;
+}
+
 /// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
 /// rather than more nodes.
 constexpr double kTriesShare = 0.25;
@@ -129,6 +139,7 @@ class Run {
         halved_scene_(for_step_halving(planning_scene(scene))),
         settings_(scene.settings().plan),
         goal_(scene_, goal, settings_.wrap_angles),
+        spec_(goal),
         options_(options),
         q_start_(scene_.initial_configuration()),
         watch_(options.journal) {}
@@ -295,15 +306,18 @@ class Run {
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
     const scene::Scene scene = for_holding(scene_);
     const Ensemble ensemble = search_ensemble(scene, options_.seed);
+    const Goal met(scene, scaled_tolerances(spec_, kMet), settings_.wrap_angles);
     const int most = result_.tried + settings_.nodes;
     for (std::uint64_t k = 0; result_.tried < most && !watch_.is_up(holding_until_s()); ++k) {
       if (is_stopped()) {
         result_.end = SearchEnd::kStopped;
         return;
       }
-      RolloutTree tree(scene, goal_, start_instant(ensemble, q_start_, start_command()),
-                       seed_of_tree(options_.seed, kHoldingTrees + k), &ensemble);
-      grow_until_stall(tree, ensemble, judges, attempt(k), most - result_.tried);
+      const Attempt attempt = attempt_of(k);
+      const SinglePlans plans = single_plans(scene, attempt);
+      EnsembleTree tree(scene, met, start_instant(ensemble, q_start_, start_command()),
+                        seed_of_tree(options_.seed, kHoldingTrees + k), ensemble, plans);
+      grow_until_stall(tree, ensemble, judges, attempt, most - result_.tried);
       result_.tried += tree.tried();
       result_.tally.add(tree);
       result_.solves += tree.solves();
@@ -322,15 +336,27 @@ class Run {
   struct Attempt {
     double regrasp_weight;  // [m]
     double stall;           // it ends after so many tries, and half of all its tries, that came no nearer
+    double step_share;      // of plan.step_norm, in plans of one world
+    int nodes;              // roll-outs that such a plan may take
   };
-  static Attempt attempt(std::uint64_t k) {
-    constexpr double kWeights[] = {0.15, 0.05, 0.01}, kStall = 24, kGrowth = 1.5, kMostGrowth = 100;
-    const std::uint64_t round = k / 3;
-    return {kWeights[k % 3], kStall * std::min(std::pow(kGrowth, static_cast<double>(round)), kMostGrowth)};
+  static Attempt attempt_of(std::uint64_t k) {
+    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33};
+    constexpr double kStall = 16, kGrowth = 1.5, kMostGrowth = 10;
+    constexpr int kNodes = 60;
+    const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
+    return {kWeights[k % 3], kStall * growth, kShares[k % 3], static_cast<int>(kNodes * growth)};
+  }
+
+  SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {
+    scene::Scene single = scene.with(
+        [&](scene::SceneSettings& settings) { settings.plan.step_norm *= attempt.step_share; });
+    Goal aim(single, scaled_tolerances(spec_, kAim), settings_.wrap_angles);
+    Ensemble steady = single_ensemble(single);
+    return {std::move(single), std::move(aim), std::move(steady), attempt.nodes};
   }
 
   /// Grows a tree of find_holding until a plan is kept, it stalls, or a limit is met.
-  void grow_until_stall(RolloutTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
+  void grow_until_stall(SearchTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
                         int most_nodes) {
     double least = tree.nodes().front().distance;
     for (int stalled = 0; stalled < attempt.stall + kPatience * tree.tried() && tree.tried() < most_nodes;) {
@@ -349,7 +375,7 @@ class Run {
 
   /// Judges the way to the goal in a tree of find_holding. @returns whether it is the plan now; if not, the tree goes
   /// on from where the whole led.
-  bool keep_if_holding(RolloutTree& tree, const Ensemble& ensemble, Judges& judges) {
+  bool keep_if_holding(SearchTree& tree, const Ensemble& ensemble, Judges& judges) {
     Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
     Plan& plan = checked.plan;
     if (plan.success) {
@@ -437,6 +463,9 @@ class Run {
     }
   }
 
+  // Of the goal's tolerances, those that the worlds of a search meet, so that others meet the goal's, and those that
+  // plans of one world meet.
+  static constexpr double kMet = 0.75, kAim = 0.4;
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
   // Of find_holding: tries between two looks at a tree, the share of the distance that is nearer, of its tries that
   // may come no nearer.
@@ -448,6 +477,7 @@ class Run {
   scene::Scene scene_, halved_scene_;  // the first without settings.refine
   scene::PlanSettings settings_;
   Goal goal_;
+  scene::GoalSpec spec_;
   const PlannerOptions& options_;
   Eigen::VectorXd q_start_;
   RunClock watch_;

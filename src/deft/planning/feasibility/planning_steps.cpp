@@ -95,6 +95,15 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
           "planning takes wrenches that act all the time only: no impulses, no `when:`, no `from:` above 0, no `to:`");
   }
   lateness_ = lateness_of(scene, h());
+  std::vector<char> is_actuated(to_size(scene.nv()), 0);
+  for (const int v : scene.actuated()) is_actuated[to_size(v)] = 1;
+  const auto count = scene.model().bodies().size();
+  is_actuated_.assign(count, 0);
+  is_object_.assign(count, 0);
+  for (std::size_t b = 1; b < count; ++b) {
+    for (const int v : scene.model().columns(static_cast<int>(b)))
+      (is_actuated[to_size(v)] != 0 ? is_actuated_ : is_object_)[b] = 1;
+  }
 }
 
 bool PlanningSteps::step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, Eigen::VectorXd& q_next) {
@@ -141,7 +150,7 @@ void PlanningSteps::choose_deciding(const Instant& at, const Goal& goal) {
   std::vector<Eigen::VectorXd> errors(to_size(count));
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(goal.size());
   for (int i = 0; i < count; ++i) {
-    goal.residual(at.q_worlds[to_size(i)], goal.q(), errors[to_size(i)]);
+    goal.residual(at.q_worlds[to_size(i)], at.q, errors[to_size(i)]);
     mean += errors[to_size(i)] / count;
   }
   std::vector<std::pair<double, int>> order;
@@ -211,12 +220,39 @@ bool PlanningSteps::smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorX
 }
 
 bool PlanningSteps::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
-                              Eigen::MatrixXd& B) {
+                              Eigen::MatrixXd& B, std::vector<GripForce>* grips) {
   if (!smoothed_step(q, u, kappa, q_next)) return false;
   differentiator_.linearize(*smooth_, dynamics::State{.q = q}, u, smoothed_, {.configuration = false});
-  differentiator_.jacobians(derivative_);
+  if (grips == nullptr) {
+    differentiator_.jacobians(derivative_);
+  } else {
+    find_grips(*grips);
+  }
   B = derivative_.B;
   return true;
+}
+
+void PlanningSteps::find_grips(std::vector<GripForce>& grips) {
+  grips.clear();
+  listed_.clear();
+  const std::vector<contact::Contact>& contacts = smoothed_.problem.contacts;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const auto a = to_size(contacts[i].body_a), b = to_size(contacts[i].body_b);
+    const bool is_grip = (is_actuated_[a] != 0 && is_object_[b] != 0) || (is_actuated_[b] != 0 && is_object_[a] != 0);
+    if (is_grip && smoothed_.solution.force[i][0] > kLeastGrip_N) listed_.push_back(static_cast<int>(i));
+  }
+  differentiator_.jacobians(listed_, derivative_);
+  for (std::size_t k = 0; k < listed_.size(); ++k) {
+    const auto i = to_size(listed_[k]);
+    const std::array<double, 4>& force = smoothed_.solution.force[i];
+    GripForce grip{.mu = contacts[i].mu, .force = {force[0], force[1], force[2]}};
+    const int first = derivative_.first_row[k];
+    const Eigen::Index rows = (k + 1 < listed_.size() ? derivative_.first_row[k + 1] : derivative_.dforce_du.rows()) - first;
+    grip.by_command.setZero(3, derivative_.dforce_du.cols());
+    const Eigen::Index used = std::min<Eigen::Index>(rows, 3);
+    grip.by_command.topRows(used) = derivative_.dforce_du.middleRows(first, used);
+    grips.push_back(std::move(grip));
+  }
 }
 
 std::vector<Instant> PlanningSteps::simulate(const Instant& start, const std::vector<Eigen::VectorXd>& commands) {

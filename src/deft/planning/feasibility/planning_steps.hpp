@@ -36,6 +36,13 @@ struct Motion : Instant {
   }
 };
 
+/// A contact of a finger with an object in a smoothed step, and how its force follows the command.
+struct GripForce {
+  double mu = 0;                                // [-]
+  Eigen::Vector3d force = Eigen::Vector3d::Zero();  // (f_n, f_t1, f_t2) [N]
+  Eigen::MatrixXd by_command;                   // ∂force/∂u, 3 × nu [N/rad, N/m]
+};
+
 /// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
 double object_motion(const scene::Scene& scene, const Eigen::VectorXd& q_from, const Eigen::VectorXd& q_to);
 /// The largest over all worlds [m].
@@ -93,8 +100,9 @@ class PlanningSteps {
   /// The smoothed step at κ [1/J]: q⁺ and B = ∂q⁺/∂u, nv × nu. With other worlds motions rest between commands: the
   /// step is then kRest times longer and κ kRest² times larger, which leaves the reach of the smoothing as it was.
   /// @returns false if it failed.
+  /// @param grips  if not null: the contacts between what joints move and objects, with their forces in that step.
   bool linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next,
-                 Eigen::MatrixXd& B);
+                 Eigen::MatrixXd& B, std::vector<GripForce>* grips = nullptr);
   /// The smoothed step alone. @returns false if it failed; q_next is then q.
   bool smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next);
   /// Through all commands. @returns the points after each, `start` first; it ends where a step fails.
@@ -106,6 +114,9 @@ class PlanningSteps {
 
  private:
   static constexpr double kRest = 5;
+  static constexpr double kLeastGrip_N = 1e-2;  // smoothed contacts with less are far off
+  /// The contacts of fingers with objects that bear a force in the smoothed step.
+  void find_grips(std::vector<GripForce>& grips);
   static constexpr int kLongestRest = 300;
   /// What joints with damping have left to go after a motion in one step of length h: the longest [rad, m].
   double left_to_go(const Instant& from, const Instant& to) const;
@@ -123,6 +134,8 @@ class PlanningSteps {
   dynamics::StepDifferentiator differentiator_;
   dynamics::StepResult result_, smoothed_;
   dynamics::StepDerivative derivative_;
+  std::vector<int> listed_;                    // contacts whose forces are differentiated
+  std::vector<char> is_actuated_, is_object_;  // per body: moved by commands, or not by them but by other joints
   long solves_ = 0;  // at h
 };
 

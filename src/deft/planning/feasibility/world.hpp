@@ -30,6 +30,7 @@ struct Ensemble {
   int longest_rest = 300;           // steps of length h that are waited for it
   int deciding = 1 << 30;           // how many of the worlds choose commands; the others take them
   bool presses = false;             // grasps also press on objects without weight
+  double cone_share = 0;            // in [0, 1): commands keep forces of fingers within so much of μ; 0: they need not
   Eigen::VectorXd longest_step{};   // of a command per step of length h, size nu [rad, m]; empty: any
   Eigen::VectorXd longest_reach{};  // the same on the way to a grasp
 };

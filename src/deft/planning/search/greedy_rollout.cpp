@@ -10,6 +10,11 @@ namespace {
 constexpr double kShares[] = {1.0, 0.4, 0.16};  // of δu, tried in turn
 constexpr double kSharper = 5;                  // κ grows by it without progress
 constexpr int kSharpenings = 2;                 // how often
+// Forces of fingers that are kept within their cones: rounds in which what is violated becomes a row; weight of a force
+// as large as the largest, in distances to the target; what counts as violated, of the largest; what a finger keeps, of
+// the largest force when the roll-out began; least scale of forces [N].
+constexpr int kGripRounds = 5;
+constexpr double kGripWeight = 3, kGripTolerance = 0.02, kGripKept = 0.5, kLeastScale_N = 0.1;
 
 /// `count` blocks x_i of `rows` rows become x̄ + w (x_i − x̄), x̄ their mean.
 template <typename Matrix>
@@ -38,9 +43,13 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
   e_rows_.resize(count * rows);
   B_rows_.resize(count * rows, motion.u.size());
   Eigen::Index filled = 0;
+  const bool grips = steps_->ensemble().cone_share > 0;
+  grips_.clear();
   const auto add_rows = [&](const Eigen::VectorXd& q) {
-    if (!steps_->linearize(q, motion.u, kappa, c_, B_)) return false;
-    goal_->residual(c_, q_target, e_);
+    if (!steps_->linearize(q, motion.u, kappa, c_, B_, grips ? &found_ : nullptr)) return false;
+    if (grips) grips_.insert(grips_.end(), found_.begin(), found_.end());
+    residual_beside(filled == 0 ? c_ : c_first_, c_, q_target, e_);
+    if (filled == 0) c_first_ = c_;
     e_rows_.segment(filled, rows) = e_;
     B_rows_.middleRows(filled, rows) = goal_->weights().asDiagonal() * B_(goal_->rows(), Eigen::all);
     filled += rows;
@@ -56,7 +65,67 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
   bounds_.lower = (hand_->lower.array().max(joints - settings_->max_target_offset) - motion.u.array()).min(0.0);
   bounds_.upper = (hand_->upper.array().min(joints + settings_->max_target_offset) - motion.u.array()).max(0.0);
   nearest_command(B_rows_, e_rows_, settings_->regularization, bounds_, du_);
+  if (grips) keep_grip();
   return true;
+}
+
+/// What is added to the least squares: rows of δu and what they should be.
+struct GreedyRollout::GripRows {
+  std::vector<Eigen::RowVectorXd> rows;
+  std::vector<double> wanted;
+
+  void add(double weight, Eigen::RowVectorXd row, double value) {
+    rows.emplace_back(weight * row);
+    wanted.push_back(weight * value);
+  }
+};
+
+void GreedyRollout::add_grip_rows(const GripForce& grip, double scale, GripRows& out) const {
+  const double weight = kGripWeight * e_rows_.norm() / scale;
+  const double mu = steps_->ensemble().cone_share * grip.mu;
+  const Eigen::Vector3d force = grip.force + grip.by_command * du_;
+  const double tangential = force.tail<2>().norm();
+  if (tangential - mu * force(0) > kGripTolerance * scale) {
+    // ‖f_t‖ is taken along its direction, which the next round corrects.
+    const Eigen::RowVector2d along = (force.tail<2>() / tangential).transpose();
+    out.add(weight, along * grip.by_command.bottomRows<2>() - mu * grip.by_command.row(0),
+            mu * grip.force(0) - along.dot(grip.force.tail<2>()));
+  }
+  const double least = std::min(grip.force(0), kGripKept * grip_N_);
+  if (least - force(0) > kGripTolerance * scale) out.add(weight, grip.by_command.row(0), least - grip.force(0));
+}
+
+void GreedyRollout::keep_grip() {
+  if (grips_.empty()) return;
+  double largest_N = 0;
+  for (const GripForce& grip : grips_) largest_N = std::max(largest_N, grip.force(0));
+  if (grip_N_ < 0) grip_N_ = largest_N;
+  const double scale = std::max(largest_N, kLeastScale_N);
+  const Eigen::Index plain = e_rows_.size();
+  GripRows added;
+  for (int round = 0; round < kGripRounds; ++round) {
+    const std::size_t before = added.rows.size();
+    for (const GripForce& grip : grips_) add_grip_rows(grip, scale, added);
+    if (added.rows.size() == before) return;
+    Eigen::MatrixXd B(plain + static_cast<Eigen::Index>(added.rows.size()), B_rows_.cols());
+    Eigen::VectorXd e(B.rows());
+    B.topRows(plain) = B_rows_;
+    e.head(plain) = e_rows_;
+    for (std::size_t k = 0; k < added.rows.size(); ++k) {
+      B.row(plain + static_cast<Eigen::Index>(k)) = added.rows[k];
+      e(plain + static_cast<Eigen::Index>(k)) = added.wanted[k];
+    }
+    nearest_command(B, e, settings_->regularization, bounds_, du_);
+  }
+}
+
+void GreedyRollout::residual_beside(const Eigen::VectorXd& q_first, const Eigen::VectorXd& q,
+                                    const Eigen::VectorXd& q_target, Eigen::VectorXd& e) const {
+  goal_->residual(q_first, q_target, e);
+  if (&q == &q_first) return;
+  Eigen::VectorXd between;
+  goal_->residual(q, q_first, between);
+  e += between;
 }
 
 double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_target) const {
@@ -67,7 +136,7 @@ double GreedyRollout::distance(const Instant& at, const Eigen::VectorXd& q_targe
   Eigen::VectorXd e;
   Eigen::Index filled = 0;
   const auto add_rows = [&](const Eigen::VectorXd& q) {
-    goal_->residual(q, q_target, e);
+    residual_beside(at.q, q, q_target, e);
     stacked.middleRows(filled, rows) = e;
     filled += rows;
   };
@@ -140,6 +209,7 @@ RolloutReport GreedyRollout::run(const Eigen::VectorXd& q_target, Motion& motion
     report.holds_goal = true;
     return report;
   }
+  grip_N_ = -1;
   double now = distance(motion, q_target), kappa = settings_->kappa;
   Motion nearest = motion;
   double nearest_distance = now;

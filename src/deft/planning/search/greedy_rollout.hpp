@@ -44,6 +44,17 @@ class GreedyRollout {
   /// The command of the law above into du_. @returns false if the smoothed step failed.
   bool choose_command(const Motion& motion, const Eigen::VectorXd& q_target, double kappa);
 
+  /// The error of a world, as that of the first world and the way between both: half a turn away from the target worlds
+  /// that differ by little would have errors of opposite sign.
+  void residual_beside(const Eigen::VectorXd& q_first, const Eigen::VectorXd& q, const Eigen::VectorXd& q_target,
+                       Eigen::VectorXd& e) const;
+  struct GripRows;
+  /// Turns du_ so that forces of fingers, to first order f + F δu, stay within their cones, ‖f_t‖ ≤ (cone_share) μ f_n,
+  /// and fingers do not let go: contacts that stick and roll move objects alike in all worlds, those that slide do not.
+  /// What is violated becomes a row of the least squares, a few times over.
+  void keep_grip();
+  void add_grip_rows(const GripForce& grip, double scale, GripRows& out) const;
+
   /// Of the exact steps with shares of du_ the first that comes nearer by settings.progress, or else the best, into
   /// chosen_. @param now  the distance before it [m]. @returns its distance [m]; infinity if all of them failed.
   double try_shares(const Motion& motion, const Eigen::VectorXd& q_target, double now);
@@ -56,8 +67,10 @@ class GreedyRollout {
   const scene::PlanSettings* settings_;
   CommandBounds bounds_;
   Eigen::MatrixXd B_, B_rows_;
-  Eigen::VectorXd c_, e_, e_rows_, du_;
+  Eigen::VectorXd c_, c_first_, e_, e_rows_, du_;
   Motion next_, chosen_;
+  std::vector<GripForce> grips_, found_;  // of all worlds that decide; of the last linearised step
+  double grip_N_ = -1;                    // the largest force of a finger when the roll-out began; negative: not known
 };
 
 }  // namespace deft::planning

@@ -34,7 +34,6 @@ struct Leg {
   int first = 0, last = 0;           // steps [first, last)
 };
 
-Instant instant_of(const Node& node) { return {node.q, node.u, node.q_worlds, node.v_worlds}; }
 
 /// The legs of a plan after its step `from`, at which no transit is under way.
 std::vector<Leg> legs_of(const Plan& plan, int from) {

@@ -22,6 +22,8 @@ class RolloutTree final : public SearchTree {
               const Ensemble* ensemble = nullptr);
   ~RolloutTree() override;
 
+  /// Every growth from the root takes hold anew; otherwise the first goes on with what the root holds.
+  void let_go_at_root() { nodes_.front().goes_on = -1; }
   SearchEnd search(const SearchLimits& limits) override;
   /// Grows from the root what becomes here of the rest of a plan, after its step `from`: the grasps that it takes,
   /// reached again, and after each a roll-out to where its objects were then. From a node settings.batch of them are

@@ -14,6 +14,8 @@ namespace {
 
 }  // namespace
 
+Instant instant_of(const Node& node) { return {node.q, node.u, node.q_worlds, node.v_worlds}; }
+
 int SearchTree::add(Node node) {
   nodes_.push_back(std::move(node));
   const auto added = static_cast<int>(nodes_.size()) - 1;

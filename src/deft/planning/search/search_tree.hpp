@@ -16,6 +16,9 @@
 
 namespace deft::planning {
 
+/// Where a node stands, in all worlds.
+Instant instant_of(const Node& node);
+
 /// How far a search may go.
 struct SearchLimits {
   int nodes = 1000;              // roll-outs or steps tried

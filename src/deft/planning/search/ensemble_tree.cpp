@@ -1,0 +1,279 @@
+#include "deft/planning/search/ensemble_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "deft/core/index.hpp"
+#include "deft/core/thread_pool.hpp"
+#include "deft/planning/search/rollout_tree.hpp"
+
+namespace deft::planning {
+namespace {
+
+constexpr double kPlanRegrasp_m = 0.05;  // what a regrasp counts in them [m]
+constexpr double kPlanTries = 0.25;      // of plan.tries_weight, in them
+constexpr double kNearer = 0.99;         // a growth that comes no nearer than this share leaves no node
+constexpr double kMedoidShare = 0.5;     // of the growths that plan for the world in the middle
+constexpr double kWorse = 1.3, kWorse_m = 0.03;  // a leg that ends further off than that is the end of a growth
+
+
+/// The nodes from below the root to `node`, in this order.
+std::vector<int> chain_from_root(const std::vector<Node>& nodes, int node) {
+  std::vector<int> chain;
+  for (; node > 0; node = nodes[to_size(node)].parent) chain.push_back(node);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+}  // namespace
+
+/// What a plan of one world became in all of them: its transits and roll-outs in turn.
+struct EnsembleTree::Growth {
+  struct Leg {
+    bool transit = false;
+    Motion motion;
+  };
+  std::vector<Leg> legs;
+  bool holds_goal = false;
+
+  /// All of it through a Packer or an Unpacker.
+  template <typename Pass>
+  void pass(Pass& through) {
+    auto count = static_cast<std::uint32_t>(legs.size());
+    through(holds_goal, count);
+    legs.resize(count);
+    for (Leg& leg : legs) {
+      through(leg.transit);
+      leg.motion.pass(through);
+    }
+  }
+};
+
+struct EnsembleTree::Worker : WorkerContext {
+  using WorkerContext::WorkerContext;
+  long single_solves = 0;  // of the plans of one world
+
+  /// The states of all worlds, that at h first.
+  std::vector<const Eigen::VectorXd*> states(const Instant& at) const {
+    std::vector<const Eigen::VectorXd*> all{&at.q};
+    for (const Eigen::VectorXd& q : at.q_worlds) all.push_back(&q);
+    return all;
+  }
+
+  /// The world that the next plan is made for: mostly that nearest to the mean of all, if it is not at the goal yet.
+  const Eigen::VectorXd& choose_world(const Instant& at, RandomStream& draw) const {
+    const std::vector<const Eigen::VectorXd*> all = states(at);
+    std::vector<Eigen::VectorXd> errors(all.size());
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(goal->size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      goal->residual(*all[i], at.q, errors[i]);
+      mean += errors[i] / static_cast<double>(all.size());
+    }
+    std::size_t medoid = 0;
+    std::vector<std::size_t> away;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((errors[i] - mean).norm() < (errors[medoid] - mean).norm()) medoid = i;
+      if (!goal->reached(*all[i])) away.push_back(i);
+    }
+    const bool middle = draw.chance(kMedoidShare);
+    const std::size_t other = away.empty() ? medoid : away[to_size(draw.index(static_cast<int>(away.size())))];
+    return *all[middle && !goal->reached(*all[medoid]) ? medoid : other];
+  }
+
+  /// Carries out commands in the worlds that decide; rests after a roll-out. @returns false if a step failed.
+  bool carry_out(const std::vector<Eigen::VectorXd>& commands, bool is_transit, Motion& motion) {
+    Instant next;
+    for (const Eigen::VectorXd& u : commands) {
+      if (!steps.advance(motion, u, next)) return false;
+      std::swap(static_cast<Instant&>(motion), next);
+      motion.commands.push_back(u);
+    }
+    return is_transit || steps.rest(motion);
+  }
+
+  /// The same in all worlds, unless those that lie furthest apart come to nothing: further off than `bound` [m].
+  bool carry_out_in_all(const std::vector<Eigen::VectorXd>& commands, bool is_transit, double bound, Motion& motion) {
+    const Instant start = motion;
+    steps.choose_deciding(start, *goal);
+    const bool worth = carry_out(commands, is_transit, motion) && rollout.distance(motion, goal->q()) <= bound;
+    const bool done = worth && steps.catch_up(start, motion);
+    steps.all_decide();
+    return done && rollout.distance(motion, goal->q()) <= bound;
+  }
+
+  /// Leaves out what follows the leg that ends nearest to the goal; all, if none comes nearer than the node.
+  void keep_to_nearest(double node_distance, Growth& growth) const {
+    if (growth.holds_goal) return;
+    double least = kNearer * node_distance;
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < growth.legs.size(); ++k) {
+      const double distance = rollout.distance(growth.legs[k].motion, goal->q());
+      // A transit alone is no place to go on from.
+      if (growth.legs[k].transit || distance >= least) continue;
+      least = distance;
+      kept = k + 1;
+    }
+    growth.legs.resize(kept);
+  }
+
+  /// A plan for one world, and what becomes of it in all.
+  Growth grow(const SinglePlans& plans, const Node& node, bool goes_on, std::uint64_t seed, RandomStream draw,
+              double cost_limit_s) {
+    Growth growth;
+    const Instant at = instant_of(node);
+    RolloutTree tree(plans.scene, plans.aim, Instant{choose_world(at, draw), at.u, {}, {}}, seed, &plans.ensemble);
+    if (!goes_on) tree.let_go_at_root();
+    SearchLimits limits;
+    limits.nodes = plans.nodes;
+    limits.threads = 1;
+    limits.time_limit_s = 1e9;
+    limits.regrasp_weight = kPlanRegrasp_m;
+    limits.tries = kPlanTries;
+    limits.stop = [this] { return steps.is_over(); };
+    limits.cost_limit_s = cost_limit_s - node.cost_s;
+    tree.search(limits);
+    single_solves += tree.solves();
+    if (steps.is_over()) return growth;
+    const int end = tree.goal_node() >= 0 ? tree.goal_node() : tree.best_node();
+    steps.reset();
+    Motion motion{at, {}};
+    const double bound = kWorse * node.distance + kWorse_m;
+    for (const int link : chain_from_root(tree.nodes(), end)) {
+      const Node& step = tree.nodes()[to_size(link)];
+      const bool is_transit = step.kind == NodeKind::kTransit;
+      motion.commands.clear();
+      if (!carry_out_in_all(step.commands, is_transit, bound, motion)) break;
+      growth.legs.push_back({is_transit, motion});
+      if (is_transit || !rollout.reached(motion)) continue;
+      growth.holds_goal = rollout.holds(growth.legs.back().motion);
+      if (growth.holds_goal) break;
+    }
+    keep_to_nearest(node.distance, growth);
+    return growth;
+  }
+};
+
+EnsembleTree::EnsembleTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
+                           const Ensemble& ensemble, const SinglePlans& plans)
+    : scene_(&scene), goal_(&goal), plans_(&plans), seed_(seed), shared_(scene, goal, deadline_, &ensemble) {
+  Node node;
+  node.q = root.q;
+  node.u = root.u;
+  node.q_worlds = root.q_worlds;
+  node.v_worlds = root.v_worlds;
+  node.distance = goal.distance(root.q);
+  add(std::move(node));
+}
+
+EnsembleTree::~EnsembleTree() = default;
+
+int EnsembleTree::choose(const SearchLimits& limits, std::uint64_t item) const {
+  const scene::PlanSettings& settings = scene_->settings().plan;
+  RandomStream draw = choice_draw(seed_, item);
+  const bool greedy = draw.chance(settings.greed);
+  double best_score = std::numeric_limits<double>::infinity();
+  int best = 0, seen = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
+    ++seen;
+    const double score = std::max(node.distance, goal_->tolerance_m()) *
+                             (1 + limits.tries * settings.tries_weight * node.tries) +
+                         limits.regrasp_weight * node.regrasps;
+    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
+      best_score = score;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+void EnsembleTree::append(int parent, Growth& growth, double time_s) {
+  const double h = *scene_->settings().step.h;
+  for (Growth::Leg& leg : growth.legs) {
+    Node node;
+    node.distance = workers_.front()->rollout.distance(leg.motion, goal_->q());
+    node.parent = parent;
+    node.kind = leg.transit ? NodeKind::kTransit : NodeKind::kRollout;
+    node.cost_s = nodes_[to_size(parent)].cost_s + h * static_cast<double>(leg.motion.commands.size()) +
+                  (leg.transit ? scene_->settings().plan.regrasp_cost_s : 0);
+    node.regrasps = nodes_[to_size(parent)].regrasps + leg.transit;
+    node.q = std::move(leg.motion.q);
+    node.u = std::move(leg.motion.u);
+    node.commands = std::move(leg.motion.commands);
+    node.q_worlds = std::move(leg.motion.q_worlds);
+    node.v_worlds = std::move(leg.motion.v_worlds);
+    node.time_s = time_s;
+    parent = add(std::move(node));
+  }
+  if (growth.holds_goal && nodes_.back().cost_s < cost_limit_s_) mark_goal(parent);
+}
+
+SearchEnd EnsembleTree::search(const SearchLimits& limits) {
+  cost_limit_s_ = limits.cost_limit_s;
+  const int size = scene_->settings().plan.batch;
+  const int threads = equip(limits.threads, *scene_, *goal_, shared_, workers_);
+  std::vector<int> parents(to_size(size));
+  std::vector<char> goes_on(to_size(size));  // the first try at a node goes on with what the fingers hold
+  std::vector<Growth> growths(to_size(size));
+  const auto number_of = [this](int k) { return static_cast<std::uint64_t>(tried_ + k); };
+  ThreadPool pool(threads, [&](int worker, int k) {
+    const std::uint64_t number = number_of(k);
+    const Node& parent = nodes_[to_size(parents[to_size(k)])];
+    growths[to_size(k)] = workers_[to_size(worker)]->grow(*plans_, parent, goes_on[to_size(k)] != 0,
+                                                          seed_ + 0x9e3779b97f4a7c15ULL * (number + 1),
+                                                          growth_draw(seed_, number), limits.cost_limit_s);
+  });
+  BatchParts parts;
+  parts.choose = [&](int count) {
+    for (int k = 0; k < count; ++k) {
+      parents[to_size(k)] = choose(limits, number_of(k));
+      goes_on[to_size(k)] = nodes_[to_size(parents[to_size(k)])].tries == 0;
+      // A try counts at once, so that the next choices of the batch see it.
+      ++nodes_[to_size(parents[to_size(k)])].tries;
+    }
+  };
+  parts.unchoose = [&](int count) {
+    for (int k = 0; k < count; ++k) --nodes_[to_size(parents[to_size(k)])].tries;
+  };
+  parts.grow = [&](int count) { pool.run(count); };
+  parts.append = [&](int k, double time_s) {
+    Growth& growth = growths[to_size(k)];
+    ++ends_[to_size(static_cast<int>(growth.legs.empty() ? GrowthEnd::kStalled : GrowthEnd::kGrew))];
+    append(parents[to_size(k)], growth, time_s);
+  };
+  parts.pack = [&](int k, Packer& out) {
+    out(parents[to_size(k)]);
+    growths[to_size(k)].pass(out);
+  };
+  parts.unpack = [&](int k, Unpacker& in) {
+    int parent = -1;
+    in(parent);
+    check_choice(parent, parents[to_size(k)]);
+    growths[to_size(k)].pass(in);
+  };
+  return grow_in_batches(limits, size, parts);
+}
+
+void EnsembleTree::correct(const Plan& plan, const std::vector<Instant>& at) {
+  for (const Segment& segment : plan.segments) {
+    const auto last = to_size(segment.last);
+    if (segment.node < 0 || last >= at.size()) continue;
+    Node& node = nodes_[to_size(segment.node)];
+    node.q = at[last].q;
+    node.q_worlds = at[last].q_worlds;
+    node.v_worlds = at[last].v_worlds;
+    node.distance = workers_.front()->rollout.distance(instant_of(node), goal_->q());
+    node.holds_goal = node.rejected = false;
+  }
+  look_again();
+}
+
+long EnsembleTree::solves_here() const {
+  long sum = 0;
+  for (const auto& worker : workers_) sum += worker->steps.solves() + worker->single_solves;
+  return sum;
+}
+
+}  // namespace deft::planning
