@@ -49,6 +49,64 @@ TEST(CoulombConformance, SecondOrderStepsOfRandomScenesObeyTheLaws) {
   }
 }
 
+/// The law at round cones: no penetration, no force at a distance, forces in the cone and against the sliding.
+void expect_law_of_cones(const StepResult& result) {
+  ASSERT_LE(result.certificate.max_scaled(), solvers::contact::kCertified);
+  double force_scale = 1e-9, length_scale = result.delta.lpNorm<Eigen::Infinity>();
+  for (const auto& f : result.solution.force) force_scale = std::max(force_scale, f[0]);
+  const double energy = 1e-7 * force_scale * length_scale + 1e-10 + 1e-9 * result.certificate.E0_J;
+  for (int i = 0; i < result.program.J.size(); ++i) {
+    const auto& f = result.solution.force[i];
+    const contact::Contact& contact = result.problem.contacts[i];
+    const Eigen::Vector4d motion = test::contact_motion(result, i);
+    const double gap = contact.gap + motion[0];
+    EXPECT_GE(gap, -1e-8 * length_scale - 1e-10) << "contact " << i;
+    EXPECT_NEAR(f[0] * gap, 0, energy) << "contact " << i;
+    const Eigen::Vector3d e(contact.ellipsoid[0], contact.ellipsoid[1], contact.ellipsoid[2]);
+    const double mu = contact.frictionless ? 0 : contact.mu, slip = motion.tail<3>().cwiseProduct(e).norm();
+    const Eigen::Vector3d friction(f[1], f[2], f[3]);
+    EXPECT_LE(friction.cwiseQuotient(e).norm(), mu * f[0] + 1e-7 * force_scale + 1e-12) << "contact " << i;
+    EXPECT_NEAR(friction.dot(motion.tail<3>()), -mu * f[0] * slip, energy) << "contact " << i;
+  }
+}
+
+// The convex steps under Coulomb's law, a fixed point of their gaps, always find it: cones and pyramids, both orders.
+TEST(CoulombConformance, ConvexStepsUnderCoulombsLawObeyIt) {
+  for (const ModelKind kind : {ModelKind::kConvex, ModelKind::kConvexSecondOrder}) {
+    for (const scene::Cone cone : {scene::Cone::kCone, scene::Cone::kPyramid}) {
+      RandomScenes random(23);
+      for (int k = 0; k < 100; ++k) {
+        scene::SceneSpec spec = random.next();
+        if (cone == scene::Cone::kPyramid) spec = with_polygons(std::move(spec), kind);
+        spec.step.model = kind;
+        spec.step.cone = cone;
+        spec.step.kappa = kInfinity;
+        spec.step.compliance = 0;
+        spec.step.friction_law = scene::FrictionLaw::kCoulomb;
+        const VectorXd u = random.command();
+        const scene::Scene scene = test::build(std::move(spec));
+        const auto model = make_step_model(scene);
+        State state{.q = scene.initial_configuration()};
+        StepResult result;
+        for (int step = 0; step < 3; ++step) {
+          SCOPED_TRACE("scene " + std::to_string(k) + " step " + std::to_string(step) + " " +
+                       std::string(to_string(kind)) + " " + std::string(to_string(cone)));
+          state.t = step * model->h();
+          model->step(state, u, result);
+          ASSERT_EQ(result.status, Status::kSolved);
+          if (cone == scene::Cone::kPyramid)
+            test::expect_coulomb_laws(result);
+          else
+            expect_law_of_cones(result);
+          if (HasFatalFailure()) return;
+          state.q = result.q_next;
+          state.v = result.v_next;
+        }
+      }
+    }
+  }
+}
+
 // Quasistatic steps may have no solution; those that have one obey the laws, and others are not said to be solved.
 TEST(CoulombConformance, QuasistaticStepsOfRandomScenesObeyTheLawsOrHaveNoSolution) {
   RandomScenes random(22);

@@ -18,25 +18,62 @@ constexpr double kLost = 10;  // error over the least error so far above which t
 
 }  // namespace
 
-Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+namespace {
+
+/// The gap of a pyramid with an opening of s = μ (x, y), over the directions of its rays.
+void open_pyramid(int rays, double x, double y, double smoothing_m, Slide& slide) {
+  double most = 0, sum = 0;
+  Eigen::Vector2d steepest = Eigen::Vector2d::Zero(), mean = steepest;
+  const auto visit = [&](const auto& take) {
+    for (int k = 0; k < rays; ++k) {
+      const double angle = 2 * std::numbers::pi * k / rays;
+      const Eigen::Vector2d d(std::cos(angle), std::sin(angle));
+      take(d, d.x() * x + d.y() * y);
+    }
+  };
+  visit([&](const Eigen::Vector2d& d, double along) {
+    if (along > most) most = along, steepest = d;
+  });
+  slide.gap = most;
+  if (smoothing_m > 0) {
+    visit([&](const Eigen::Vector2d& d, double along) {
+      const double weight = std::exp((along - most) / smoothing_m);
+      sum += weight;
+      mean += weight * d;
+    });
+    slide.gap += smoothing_m * std::log(sum / rays);
+    steepest = mean / sum;
+  }
+  slide.rate << 0, steepest, 0;
+}
+
+}  // namespace
+
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta,
+               double smoothing_m) {
   const solvers::contact::ContactLaw& law = program.contacts[i];
   const auto J = program.J.block(i);
   std::array<double, 3> s{};
   for (Eigen::Index row = 1; row < J.rows(); ++row) {
     double& slip = s[row - 1];
-    slip = row_times(program.J, i, row, delta);
+    slip = row_times(program.J, i, row, delta) + law.offset[row - 1];
     if (law.cone) slip *= law.ellipsoid[row - 1];
   }
   Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
-  if (law.frictionless) return slide;
+  if (law.frictionless || slide.distance == 0) return slide;
   slide.gap = law.mu * slide.distance;
-  if (J.rows() != 3 || solvers::contact::is_cone(program, i)) return slide;
-  double most = 0;
-  for (int k = 0; k < program.rays; ++k) {
-    const double angle = 2 * std::numbers::pi * k / program.rays;
-    most = std::max(most, std::cos(angle) * s[0] + std::sin(angle) * s[1]);
+  if (J.rows() != 3 || solvers::contact::is_cone(program, i)) {
+    for (Eigen::Index row = 1; row < J.rows(); ++row)
+      slide.rate(row) = law.mu * (law.cone ? law.ellipsoid[row - 1] : 1.0) * s[row - 1] / slide.distance;
+    if (smoothing_m > 0) {
+      const double length = std::hypot(slide.gap, smoothing_m);
+      slide.rate *= slide.gap / length;
+      slide.gap = length - smoothing_m;
+    }
+    return slide;
   }
-  slide.gap = law.mu * most;
+  open_pyramid(program.rays, law.mu * s[0], law.mu * s[1], smoothing_m, slide);
+  slide.rate *= law.mu;
   return slide;
 }
 

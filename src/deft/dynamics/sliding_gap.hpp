@@ -9,13 +9,17 @@
 
 namespace deft::dynamics {
 
-/// Sliding of a contact by s = J_tδ (a patch: times its ellipsoid, with its spin).
+/// Sliding of a contact by s = J_tδ + o (a patch: times its ellipsoid, with its spin).
 struct Slide {
-  double distance = 0;  // ‖s‖ [m]
+  double distance = 0;                             // ‖s‖ [m]
+  Eigen::Vector4d rate = Eigen::Vector4d::Zero();  // of `gap` by the rows n, t₁, t₂, spin of J_iδ; 0 without sliding
   double gap = 0;  // that the convex model opens for it [m]: μ‖s‖ (cones), μ max_j d_jᵀs (pyramids), 0 without friction
 };
 /// Sliding of contact i of `program` by the motion `delta` (size nv).
-Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta);
+/// @param smoothing_m  ε > 0: `gap` and `rate` are those of √(g² + ε²) − ε (cones), ε log mean exp(g_j/ε) (pyramids), g
+/// the gap and g_j that of ray j, so that they have no kinks.
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta,
+               double smoothing_m = 0);
 
 /// Fixed-point iteration for x = g(x) ≥ 0 by Anderson's extrapolation over the last few iterates (D. Anderson, J. ACM
 /// 12 (1965)); starts afresh with a damped step where the error has grown.

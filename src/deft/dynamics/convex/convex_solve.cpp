@@ -9,13 +9,7 @@
 #include "deft/dynamics/contact_program.hpp"
 
 namespace deft::dynamics {
-namespace {
-
-constexpr int kMostSolves = 100;               // solves of Coulomb's fixed point
-constexpr double kCorrectionAccuracy = 1e-11;  // of the largest gap that sliding would open
-constexpr double kCorrectionFloor_m = 1e-15;
-
-}  // namespace
+namespace {}  // namespace
 
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
     : scene_(&scene), kappa_(scene.settings().step.kappa), effort_limits_(scene) {
@@ -41,6 +35,7 @@ void ConvexSolve::forget() {
   solver_.forget();
   least_norm_.forget();
   effort_limits_.forget();
+  corrections_.forget();
 }
 
 void ConvexSolve::set_kappa(double kappa) {
@@ -107,30 +102,24 @@ void ConvexSolve::set_corrections(const Eigen::VectorXd& corrections, StepResult
     result.program.contacts[i].gap = result.problem.contacts[i].gap + result.de_saxce[i];
 }
 
-// Fixed point of the De Saxcé corrections: x ← the gaps that the solution under the corrections x opens by sliding,
-// until both agree. @returns whether they do.
+// Fixed point of the De Saxcé corrections: x and the gaps that the solution under x opens by sliding become equal.
+// @returns whether they are.
 bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
-  const auto n = static_cast<Eigen::Index>(result.problem.contacts.size());
-  Eigen::VectorXd x = Eigen::VectorXd::Zero(n), opened(n);
-  iteration_.start();
-  for (int k = 0; k < kMostSolves; ++k) {
-    result.de_saxce.assign(x.data(), x.data() + n);
+  const auto solve = [&](const Eigen::VectorXd& x, double kappa) {
+    result.de_saxce.assign(x.data(), x.data() + x.size());
+    kappa_ = kappa;
     solve_once(u, result);
-    // Where bodies jam and cannot separate, the motion of compliant contacts shows how they would slide.
-    const bool jammed = result.status == solvers::Status::kInfeasible;
-    if (!jammed && !solvers::usable(result.status)) return true;
-    for (Eigen::Index i = 0; i < n; ++i)
-      opened[i] = slide_of(result.program, static_cast<int>(i), result.solution.delta).gap;
-    const double error = n > 0 ? (opened - x).lpNorm<Eigen::Infinity>() : 0.0;
-    if (!jammed && error <= kCorrectionAccuracy * opened.lpNorm<Eigen::Infinity>() + kCorrectionFloor_m) {
-      set_corrections(opened, result);  // what is certified is the law at this motion
-      return true;
-    }
-    if (k + 1 < kMostSolves) x = iteration_.next(x, opened);
-  }
-  if (result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
+    return CoulombCorrections::Solved{result.status, result.program, result.solution};
+  };
+  const bool found = corrections_.find(result.problem.contacts, solve);
+  kappa_ = kInfinity;
+  if (!found && result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
+  // What is certified is the law at this motion.
+  const Eigen::VectorXd& opened = corrections_.opened();
+  for (std::size_t i = 0; i < result.solution.gap.size() && i < result.de_saxce.size(); ++i)
+    result.solution.gap[i] += opened[static_cast<Eigen::Index>(i)] - result.de_saxce[i];
   set_corrections(opened, result);
-  return false;
+  return found;
 }
 
 void ConvexSolve::choose_forces(StepResult& result) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deft/contact/redundant_contacts.hpp"
+#include "deft/dynamics/convex/coulomb_corrections.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/energy_step.hpp"
@@ -61,7 +62,7 @@ class ConvexSolve {
   std::vector<char> is_redundant_;  // per contact of the step, for solver_settings_
   EffortLimits effort_limits_;
   Eigen::VectorXd q_;  // where the step at hand starts
-  AndersonIteration iteration_;
+  CoulombCorrections corrections_;
   solvers::contact::ContactSolver solver_;
   solvers::contact::LeastNorm least_norm_;
   solvers::contact::Certifier certifier_;

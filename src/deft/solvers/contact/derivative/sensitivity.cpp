@@ -33,6 +33,14 @@ void Sensitivity::solve(const ContactProgram& program, const ProgramChange& chan
   islands_->check_implied(program, change, result);
 }
 
+void Sensitivity::probe(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
+                        std::span<const char> wanted) {
+  const bool is_nonsmooth = islands_->is_nonsmooth();
+  islands_->apply(program, {change.gradient, -1, change.rows, &change.lower, &change.upper, wanted},
+                  {result.delta, result.force});
+  islands_->set_nonsmooth(is_nonsmooth);
+}
+
 void Sensitivity::solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
                                    ProgramChange& result) {
   islands_->apply(program, {delta, 1, force, nullptr, nullptr}, {result.gradient, result.rows, &result});

@@ -63,6 +63,10 @@ class Sensitivity {
   /// @throws std::invalid_argument if `wanted` is neither empty nor as long as the contacts.
   void solve(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
              std::span<const char> wanted = {});
+  /// The same without a look at whether redundant rows move together: `is_nonsmooth` stays as it is. For directions
+  /// that are parts of the one that is asked for.
+  void probe(const ContactProgram& program, const ProgramChange& change, SolutionChange& result,
+             std::span<const char> wanted = {});
   /// The transpose of `solve`: weights on δ (nv × k) and on forces (num_rows × k, or empty) become weights on the data,
   /// ⟨delta, dδ⟩ + ⟨force, df⟩ = ⟨result, change⟩.
   void solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,

@@ -40,6 +40,8 @@ class Sensitivity::Islands {
 
   /// As Sensitivity::is_nonsmooth.
   bool is_nonsmooth() const { return is_nonsmooth_; }
+  /// What `is_nonsmooth` answers from now on.
+  void set_nonsmooth(bool is_nonsmooth) { is_nonsmooth_ = is_nonsmooth; }
   /// As Sensitivity::is_unique.
   bool is_unique() const { return is_unique_; }
   /// The terms of all rows; redundant rows that active ones do not imply have been removed.

@@ -1,0 +1,181 @@
+#include "deft/dynamics/convex/coulomb_corrections.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/index.hpp"
+#include "deft/core/infinity.hpp"
+
+namespace deft::dynamics {
+namespace {
+
+using solvers::contact::ContactProgram;
+
+constexpr double kAgreement = 1e-10;  // of the longest way that a contact's rows move
+constexpr double kFloor_m = 1e-15;
+// Newton's method.
+constexpr int kMostSteps = 20;
+constexpr double kDecrease = 0.1;  // least part of the error that a whole step must take away
+constexpr double kShortest = 0.1;  // share of Newton's step below which there is no progress
+// The path of barriers 1/κ = t E0.
+constexpr double kSoftest = 1e7, kSharpest = 1e-11, kTryExact = 1e-5;  // t
+constexpr double kPathAccuracy = 1e-5;
+constexpr double kFirstRatio = 0.1, kLeastRatio = 0.01, kMostRatio = 0.9;  // of t from one barrier to the next
+constexpr double kRounding = 0.3;  // smoothing of F over √t times the longest way
+constexpr int kMostOnPath = 250, kStepsOnPath = 8;
+constexpr int kMostIterations = 60;  // of Anderson's iteration
+
+/// How far the motion moves the rows of a contact, without what cancels [m].
+double way_of(const ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+  const auto cols = program.J.cols(i);
+  const auto block = program.J.block(i);
+  double longest = 0;
+  for (Eigen::Index r = 0; r < block.rows(); ++r) {
+    double sum = 0;
+    for (std::size_t c = 0; c < cols.size(); ++c)
+      sum += std::abs(block(r, static_cast<Eigen::Index>(c)) * delta(cols[c]));
+    longest = std::max(longest, sum);
+  }
+  return longest;
+}
+
+}  // namespace
+
+/// F of a solution, its rates, and the error of x. @returns the largest error that matters [m].
+double CoulombCorrections::take(const Solved& solved) {
+  const Eigen::VectorXd& delta = solved.solution.delta;
+  const bool exact = std::isinf(solved.program.kappa);
+  opened_.resize(x_.size());
+  rates_.clear();
+  way_ = 0;
+  double worst = 0;
+  for (int i = 0; i < solved.program.J.size(); ++i) {
+    const Slide slide = slide_of(solved.program, i, delta, smoothing_);
+    opened_(i) = slide.gap;
+    rates_.push_back(slide.rate);
+    way_ = std::max(way_, way_of(solved.program, i, delta));
+    // Where bodies are apart and no force acts, x = F(x) leaves it at that: such corrections need not be known.
+    const bool is_free = exact && solved.solution.force[to_size(i)][0] == 0 && solved.solution.gap[to_size(i)] >= x_(i);
+    if (!is_free) worst = std::max(worst, std::abs(opened_(i) - x_(i)));
+  }
+  error_ = opened_ - x_;
+  return worst;
+}
+
+void CoulombCorrections::newton_step(const Solved& solved) {
+  if (energy_J_ == 0) energy_J_ = certifier_.certify(solved.program, solved.solution).E0_J;
+  sensitivity_.factor(solved.program, solved.solution, energy_J_);
+  feedback_.factor(solved.program, solved.solution, rates_, sensitivity_);
+  feedback_.newton_step(solved.program, error_, step_);
+}
+
+CoulombCorrections::Outcome CoulombCorrections::newton(double kappa, double accuracy, int most, const Solve& solve) {
+  double base_error = kInfinity, length = 1;
+  for (int k = 0; k < most; ++k) {
+    ++solves_;
+    const Solved solved = solve(x_, kappa);
+    const bool jammed = solved.status == solvers::Status::kInfeasible;
+    if (!jammed && !solvers::usable(solved.status)) return Outcome::kFailed;
+    const double worst = take(solved);
+    if (jammed) return Outcome::kJammed;
+    if (worst <= accuracy * way_ + kFloor_m) return Outcome::kFound;
+    const double error = error_.norm();
+    if (error <= (1 - kDecrease * length) * base_error) {
+      base_ = x_;
+      base_error = error;
+      length = 1;
+      newton_step(solved);
+      if (!step_.allFinite()) return Outcome::kStalled;
+    } else {
+      length *= 0.5;
+      if (length < kShortest) return Outcome::kStalled;
+    }
+    x_ = (base_ + length * step_).cwiseMax(0.0);
+  }
+  return Outcome::kStalled;
+}
+
+// The fixed points of programs with barriers are a curve from one that hardly feels the contacts to that of the exact
+// program. It may turn back, where this fails.
+bool CoulombCorrections::follow_barrier(const Solve& solve) {
+  const double way = way_;
+  const int most = solves_ + kMostOnPath;
+  double t = 1, ratio = kFirstRatio;
+  bool started = false;
+  path_.setZero(x_.size());
+  while (t > kSharpest && t < kSoftest && ratio < kMostRatio && solves_ < most) {
+    const double next = started ? t * ratio : t;
+    x_ = path_;
+    smoothing_ = kRounding * std::sqrt(next) * way;
+    const Outcome outcome = newton(1 / (next * energy_J_), kPathAccuracy, kStepsOnPath, solve);
+    smoothing_ = 0;
+    if (outcome == Outcome::kFound) {
+      path_ = x_;
+      t = next;
+      started = true;
+      ratio = std::max(kLeastRatio, ratio * ratio);
+      if (t < kTryExact && newton(kInfinity, kAgreement, kMostSteps, solve) == Outcome::kFound) return true;
+    } else if (!started) {
+      t *= 100;
+    } else {
+      ratio = std::sqrt(ratio);
+    }
+  }
+  return false;
+}
+
+// Where bodies jam and cannot separate, the motion of compliant contacts shows how they would slide.
+bool CoulombCorrections::iterate(const Solve& solve) {
+  anderson_.start();
+  for (int k = 0; k < kMostIterations; ++k) {
+    const Solved solved = solve(x_, kInfinity);
+    const bool jammed = solved.status == solvers::Status::kInfeasible;
+    if (!jammed && !solvers::usable(solved.status)) return true;
+    if (take(solved) <= kAgreement * way_ + kFloor_m && !jammed) return true;
+    x_ = anderson_.next(x_, opened_);
+  }
+  return false;
+}
+
+/// The corrections of the last step, contacts found by id; 0 for others.
+void CoulombCorrections::recall(std::span<const contact::Contact> contacts) {
+  x_.setZero(static_cast<Eigen::Index>(contacts.size()));
+  std::size_t at = 0;  // ids mostly stand in the same order
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    for (std::size_t k = 0; k < last_.size(); ++k) {
+      const std::size_t j = (at + k) % last_.size();
+      if (last_[j].first != contacts[i].id) continue;
+      x_(static_cast<Eigen::Index>(i)) = last_[j].second;
+      at = j + 1;
+      break;
+    }
+  }
+}
+
+void CoulombCorrections::remember(std::span<const contact::Contact> contacts) {
+  last_.clear();
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    last_.emplace_back(contacts[i].id, opened_(static_cast<Eigen::Index>(i)));
+}
+
+bool CoulombCorrections::find(std::span<const contact::Contact> contacts, const Solve& solve) {
+  energy_J_ = 0;
+  smoothing_ = 0;
+  solves_ = 0;
+  recall(contacts);
+  const bool is_warm = !x_.isZero(0);
+  Outcome outcome = newton(kInfinity, kAgreement, kMostSteps, solve);
+  if (is_warm && (outcome == Outcome::kStalled || outcome == Outcome::kJammed)) {
+    x_.setZero();
+    outcome = newton(kInfinity, kAgreement, kMostSteps, solve);
+  }
+  bool found = outcome == Outcome::kFound || outcome == Outcome::kFailed;
+  found = found || (outcome == Outcome::kStalled && follow_barrier(solve)) || iterate(solve);
+  if (found)
+    remember(contacts);
+  else
+    forget();
+  return found;
+}
+
+}  // namespace deft::dynamics

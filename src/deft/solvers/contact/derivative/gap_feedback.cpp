@@ -1,0 +1,154 @@
+#include "deft/solvers/contact/derivative/gap_feedback.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "deft/core/index.hpp"
+#include "deft/math/dense.hpp"
+#include "deft/solvers/kernels/isa.hpp"
+
+namespace deft::solvers::contact {
+namespace {
+
+using Eigen::Index;
+
+constexpr double kSeveral = 1e-8;  // pivots of 1 − M, whose diagonal is about 1: below, several x are as good
+
+void set_rows(const Eigen::MatrixXd& A, bool transposed, linear::DenseLu& lu) {
+  const auto n = static_cast<int>(A.rows());
+  lu.resize(n);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) lu.row(i)[j] = transposed ? A(j, i) : A(i, j);
+  }
+}
+
+}  // namespace
+
+/// g_iᵀ J_i dδ along one direction.
+double GapFeedback::rate_along(const ContactProgram& program, int contact, const Directions& moved,
+                               Index column) const {
+  const Eigen::Vector4d& g = rates_[to_size(contact)];
+  const auto cols = program.J.cols(contact);
+  const auto block = program.J.block(contact);
+  double sum = 0;
+  for (std::size_t c = 0; c < cols.size(); ++c) {
+    double along = 0;
+    for (Index r = 0; r < block.rows(); ++r) along += g(r) * block(r, static_cast<Index>(c));
+    sum += along * moved(cols[c], column);
+  }
+  return sum;
+}
+
+bool GapFeedback::factor(const ContactProgram& program, const ContactSolution& solution,
+                         std::span<const Eigen::Vector4d> rates, Sensitivity& sensitivity) {
+  if (rates.size() != program.contacts.size())
+    throw std::invalid_argument("gap feedback: one rate per contact is needed");
+  rates_.assign(rates.begin(), rates.end());
+  has_transposed_ = false;
+  contacts_.clear();
+  const bool exact = std::isinf(program.kappa);
+  for (int i = 0; i < program.J.size(); ++i) {
+    if (!exact || solution.force[to_size(i)][0] > 0) contacts_.push_back(i);
+  }
+  const auto n = static_cast<Index>(contacts_.size());
+  units_.gradient.setZero(program.nv, n);
+  units_.rows.setZero(sensitivity.num_rows(), n);
+  for (Index k = 0; k < n; ++k) units_.rows(sensitivity.first_row(contacts_[to_size(k)]), k) = 1;
+  no_contacts_.assign(program.contacts.size(), 0);
+  sensitivity.probe(program, units_, responses_, no_contacts_);
+  coupling_.setIdentity(n, n);
+  for (Index i = 0; i < n; ++i) {
+    const int contact = contacts_[to_size(i)];
+    if (rates_[to_size(contact)].isZero(0)) continue;
+    for (Index k = 0; k < n; ++k) coupling_(i, k) -= rate_along(program, contact, responses_.delta, k);
+  }
+  set_rows(coupling_, false, lu_);
+  return is_regular_ = lu_.factor(kSeveral);
+}
+
+void GapFeedback::feed(const ContactProgram& program, Sensitivity& sensitivity, ProgramChange& change) {
+  sensitivity.probe(program, change, moved_, no_contacts_);
+  const Index columns = change.rows.cols();
+  const int ld = kernels::padded(static_cast<int>(columns));
+  x_.assign(contacts_.size() * to_size(ld), 0.0);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const int contact = contacts_[k], first = sensitivity.first_row(contact), rows = program.J.rows(contact);
+    const Eigen::Vector4d& g = rates_[to_size(contact)];
+    if (g.isZero(0)) continue;
+    for (Index c = 0; c < columns; ++c) {
+      double rate = rate_along(program, contact, moved_.delta, c);
+      for (int r = 0; r < rows; ++r) rate += g(r) * change.rows(first + r, c);
+      x_[k * to_size(ld) + to_size(c)] = rate;
+    }
+  }
+  if (!contacts_.empty()) lu_.solve_many(x_.data(), ld, static_cast<int>(columns));
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const int first = sensitivity.first_row(contacts_[k]);
+    for (Index c = 0; c < columns; ++c) change.rows(first, c) += x_[k * to_size(ld) + to_size(c)];
+  }
+}
+
+void GapFeedback::solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
+                                   Sensitivity& sensitivity, ProgramChange& result) {
+  sensitivity.solve_transposed(program, delta, force, result);
+  if (contacts_.empty()) return;
+  if (!has_transposed_) {
+    set_rows(coupling_, true, lu_transposed_);
+    has_transposed_ = lu_transposed_.factor(kSeveral);
+  }
+  const Index columns = delta.cols();
+  const int ld = kernels::padded(static_cast<int>(columns));
+  x_.assign(contacts_.size() * to_size(ld), 0.0);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const int first = sensitivity.first_row(contacts_[k]);
+    for (Index c = 0; c < columns; ++c) x_[k * to_size(ld) + to_size(c)] = result.rows(first, c);
+  }
+  lu_transposed_.solve_many(x_.data(), ld, static_cast<int>(columns));
+  // What weighs on dx weighs on J_i dδ₀ + ds_i by g_i.
+  weights_.setZero(delta.rows(), columns);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const int contact = contacts_[k], first = sensitivity.first_row(contact);
+    const Eigen::Vector4d& g = rates_[to_size(contact)];
+    const auto cols = program.J.cols(contact);
+    const auto block = program.J.block(contact);
+    for (Index r = 0; r < block.rows(); ++r) {
+      for (Index c = 0; c < columns; ++c) {
+        const double weight = g(r) * x_[k * to_size(ld) + to_size(c)];
+        result.rows(first + r, c) += weight;
+        for (std::size_t j = 0; j < cols.size(); ++j) weights_(cols[j], c) += weight * block(r, static_cast<Index>(j));
+      }
+    }
+  }
+  no_force_.resize(0, 0);
+  sensitivity.solve_transposed(program, weights_, no_force_, back_);
+  result.gradient += back_.gradient;
+  result.rows += back_.rows;
+  result.lower += back_.lower;
+  result.upper += back_.upper;
+}
+
+void GapFeedback::newton_step(const ContactProgram& program, const Eigen::VectorXd& error, Eigen::VectorXd& dx) {
+  dx = error;
+  if (contacts_.empty()) return;
+  x_.assign(contacts_.size(), 0.0);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) x_[k] = error(contacts_[k]);
+  if (is_regular_) {
+    lu_.solve(x_.data());
+  } else {
+    Eigen::Map<Eigen::VectorXd> x(x_.data(), static_cast<Index>(x_.size()));
+    x = LeastSquares(coupling_, kSeveral).solve(Eigen::VectorXd(x));
+  }
+  moved_.delta.setZero(program.nv, 1);
+  for (std::size_t k = 0; k < contacts_.size(); ++k)
+    moved_.delta.col(0) += x_[k] * responses_.delta.col(static_cast<Index>(k));
+  std::size_t k = 0;
+  for (int i = 0; i < program.J.size(); ++i) {
+    if (k < contacts_.size() && contacts_[k] == i)
+      dx(i) = x_[k++];
+    else if (!rates_[to_size(i)].isZero(0))
+      dx(i) += rate_along(program, i, moved_.delta, 0);
+  }
+}
+
+}  // namespace deft::solvers::contact
