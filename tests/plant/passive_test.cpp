@@ -38,7 +38,7 @@ class Passive : public ::testing::TestWithParam<PlantKind> {
     return make_plant(GetParam(), scene, options);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Plants, Passive, ::testing::ValuesIn(testing::kSecondOrder), testing::test_name);
+INSTANTIATE_TEST_SUITE_P(Plants, Passive, ::testing::ValuesIn(testing::second_order_plants()), testing::test_name);
 
 TEST_P(Passive, FreeFallOfAFreeBodyAndOfOneOnAnAxis) {
   scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 2, 0.008, 0.5),
