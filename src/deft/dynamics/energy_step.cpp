@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -78,12 +79,22 @@ EnergyStep::EnergyStep(const scene::Scene& scene, Order order, EnergyLayout layo
 void EnergyStep::reset() {
   contacts_.forget();
   loads_.clear();
+  rolling_.forget();
   forget();
+}
+
+// A step that parts what penetrates at once leaves it with the velocity depth/h, which has no cause.
+void EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
+  const double deepest = -scene_->settings().step.recovery_speed * h_;
+  for (contact::Contact& contact : problem.contacts) contact.gap = std::max(contact.gap, deepest);
 }
 
 // With the normal forces of the step before, if this one starts where that ended.
 void EnergyStep::resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem) {
-  if (loads_.empty() || start.q != q_loads_) return;
+  if (loads_.empty() || start.q != q_loads_) {
+    rolling_.forget();
+    return;
+  }
   torques_.clear();
   rolling_.torques(loads_, contacts_.state(), v, h_, problem.Q, torques_);
   forces_.setZero(scene_->nv());
@@ -108,6 +119,7 @@ void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   const Stopwatch watch;
   const Eigen::VectorXd& v = second_order_ && start.v.size() == 0 ? at_rest_ : start.v;
   contacts_.find(start.q, result.problem);
+  if (second_order_) limit_recovery(result.problem);
   scene::SceneState& state = contacts_.state();
   scene_->model().mass_matrix(state.kinematics, M_);
   add_energy({*scene_, state, v, u, start.t, h_, M_}, result.problem);

@@ -65,6 +65,7 @@ class EnergyStep : public StepModel {
   BlockDiagonal M_;
   TermScratch scratch_;
   // Second order:
+  void limit_recovery(contact::ContactProblem& problem) const;
   void resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem);
   void remember_loads(const StepResult& result);
 

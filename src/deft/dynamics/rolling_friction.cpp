@@ -1,7 +1,7 @@
 #include "deft/dynamics/rolling_friction.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 #include <variant>
 
 #include "deft/core/index.hpp"
@@ -51,11 +51,11 @@ const Eigen::Matrix<double, 3, Eigen::Dynamic>& RollingFriction::angular_jacobia
   return J_;
 }
 
-Vector3d RollingFriction::angular_velocity(int body, const scene::SceneState& state) {
+Vector3d RollingFriction::angular_velocity(int body, const scene::SceneState& state, const VectorXd& v) {
   const auto columns = scene_->model().columns(body);
   const auto& J = angular_jacobian(body, state);
   Vector3d omega = Vector3d::Zero();
-  for (std::size_t c = 0; c < columns.size(); ++c) omega += v_(columns[c]) * J.col(static_cast<Eigen::Index>(c));
+  for (std::size_t c = 0; c < columns.size(); ++c) omega += v(columns[c]) * J.col(static_cast<Eigen::Index>(c));
   return omega;
 }
 
@@ -71,49 +71,75 @@ Vector3d RollingFriction::rolling_part(const LoadedContact& contact, const Vecto
   return tangential.dot(along) / (length * length) * along;
 }
 
-void RollingFriction::answer(int body, const Vector3d& direction, const scene::SceneState& state, const BlockDiagonal& Q,
-                             Side& side) {
+bool RollingFriction::moves(int body) const {
   const auto columns = scene_->model().columns(body);
-  side.body = body;
-  side.first = -1;
-  side.mobility = 0;
-  if (columns.empty() || is_frozen_[to_size(columns[0])] != 0) return;
+  return !columns.empty() && is_frozen_[to_size(columns[0])] == 0;
+}
+
+int RollingFriction::contacts_on(int body) const {
+  return static_cast<int>(std::count_if(bristles_.begin(), bristles_.end(), [&](const Bristle& bristle) {
+    return body_of(bristle.contact.geometry_a) == body || body_of(bristle.contact.geometry_b) == body;
+  }));
+}
+
+/// By how much a torque of 1 N·m over a step turns the body along the direction [rad].
+double RollingFriction::mobility(int body, const Vector3d& direction, const scene::SceneState& state, const BlockDiagonal& Q) {
+  if (!moves(body)) return 0;
+  const auto columns = scene_->model().columns(body);
   const int k = block_at(Q, columns[0]);
-  if (k < 0) return;
-  side.first = Q.start(k);
-  side.size = Q.size(k);
+  if (k < 0) return 0;
   const auto& J = angular_jacobian(body, state);
-  side.answer.setZero(side.size);
+  row_.setZero(Q.size(k));
   for (std::size_t c = 0; c < columns.size(); ++c)
-    side.answer(columns[c] - side.first) = J.col(static_cast<Eigen::Index>(c)).dot(direction);
+    row_(columns[c] - Q.start(k)) = J.col(static_cast<Eigen::Index>(c)).dot(direction);
   factor_ = Q.block(k);
-  llt_solve_in_place(factor_, side.answer);
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    side.mobility += side.answer(columns[c] - side.first) * J.col(static_cast<Eigen::Index>(c)).dot(direction);
+  answer_ = row_;
+  llt_solve_in_place(factor_, answer_);
+  return row_.dot(answer_);
+}
+
+/// The contacts, one per pair of geometries, with the bristles of those that were there before.
+void RollingFriction::gather(std::span<const LoadedContact> contacts) {
+  std::swap(last_, bristles_);
+  bristles_.clear();
+  const auto of = [](std::vector<Bristle>& bristles, const LoadedContact& contact) {
+    return std::find_if(bristles.begin(), bristles.end(), [&](const Bristle& bristle) {
+      return bristle.contact.geometry_a == contact.geometry_a && bristle.contact.geometry_b == contact.geometry_b;
+    });
+  };
+  for (const LoadedContact& contact : contacts) {
+    if (!(contact.force > 0) || !acts_on(contact.geometry_a, contact.geometry_b)) continue;
+    if (const auto same = of(bristles_, contact); same != bristles_.end()) {
+      same->contact.n_W = (same->contact.force * same->contact.n_W + contact.force * contact.n_W).normalized();
+      same->contact.force += contact.force;
+      continue;
+    }
+    const auto before = of(last_, contact);
+    bristles_.push_back({contact, before != last_.end() ? before->torque_W : Vector3d::Zero()});
+  }
 }
 
 void RollingFriction::torques(std::span<const LoadedContact> contacts, const scene::SceneState& state, const VectorXd& v, double h,
                               const BlockDiagonal& Q, std::vector<BodyTorque>& out) {
   if (none_) return;
-  v_ = v;
-  for (const LoadedContact& contact : contacts) {
+  gather(contacts);
+  for (Bristle& bristle : bristles_) {
+    const LoadedContact& contact = bristle.contact;
     const double limit = scene_->friction(contact.geometry_a, contact.geometry_b).rolling * contact.force;
-    if (!(limit > 0)) continue;
-    const int body_a = body_of_[to_size(contact.geometry_a)], body_b = body_of_[to_size(contact.geometry_b)];
-    const Vector3d omega = angular_velocity(body_a, state) - angular_velocity(body_b, state);
-    const Vector3d rolling = rolling_part(contact, omega, state);
-    const double rate = rolling.norm();
-    if (!(rate > 0)) continue;
-    const Vector3d direction = rolling / rate;
-    answer(body_a, direction, state, Q, a_);
-    answer(body_b, direction, state, Q, b_);
-    const double change = (a_.mobility + b_.mobility) / h;  // of the rate, by a torque of 1 N·m over the step
-    if (!(change > 0)) continue;
-    const double torque = std::min(limit * rate / std::max(rate, kRollingRate), rate / change);
-    if (a_.first >= 0) v_.segment(a_.first, a_.size) -= torque / h * a_.answer;
-    if (b_.first >= 0) v_.segment(b_.first, b_.size) += torque / h * b_.answer;
-    if (a_.first >= 0) out.push_back({body_a, -torque * direction});
-    if (b_.first >= 0) out.push_back({body_b, torque * direction});
+    const int body_a = body_of(contact.geometry_a), body_b = body_of(contact.geometry_b);
+    const Vector3d omega = rolling_part(contact, angular_velocity(body_a, state, v) - angular_velocity(body_b, state, v), state);
+    Vector3d damper = Vector3d::Zero();
+    if (omega.norm() > 0) {
+      const Vector3d direction = omega.normalized();
+      const double turns = mobility(body_a, direction, state, Q) + mobility(body_b, direction, state, Q);
+      const int n = std::max(moves(body_a) ? contacts_on(body_a) : 1, moves(body_b) ? contacts_on(body_b) : 1);
+      if (turns > 0) damper = h / (n * turns) * omega;
+    }
+    bristle.torque_W = rolling_part(contact, bristle.torque_W, state) - damper;  // the normal may have turned
+    Vector3d torque = bristle.torque_W - damper;
+    if (torque.norm() > limit) bristle.torque_W = torque = limit * torque.normalized();
+    if (moves(body_a)) out.push_back({body_a, torque});
+    if (moves(body_b)) out.push_back({body_b, -torque});
   }
 }
 

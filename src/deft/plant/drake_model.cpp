@@ -22,8 +22,6 @@ using multibody::JointKind;
 using multibody::KinematicTree;
 using multibody::TreeJoint;
 
-constexpr double kPointRadius_m = 1e-6;  // Drake has no points
-
 /// Numbers that lose nothing: hexadecimal.
 template <typename Values>
 std::string hex(const Values& values) {

@@ -24,7 +24,6 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kLargest = 1e6;  // coordinates and speeds beyond it [m, rad, m/s, rad/s] have left the world
-constexpr double kSlip_m = 1e-7;  // over an inner step: above, a loaded contact slides
 
 /// A contact as the server sends it.
 struct DrakeContact {
@@ -107,7 +106,7 @@ void DrakePlant::reset(const dynamics::State& start, const VectorXd& u) {
     if (object.frozen) state_.v.segment(object.first_v, object.nv).setZero();
   u_last_ = u;
   contacts_.clear();
-  rolling_.loads().clear();
+  rolling_.forget();
   send_state();
 }
 

@@ -25,7 +25,7 @@ extern char** environ;
 namespace deft::plant {
 namespace {
 
-constexpr const char* kInstall =
+constexpr const char* kInstallDrake =
     "install it with 'python3 -m venv .venv-bench && .venv-bench/bin/python -m pip install drake==1.51.*' or set "
     "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
 constexpr const char* kHasDrake = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pydrake') is None)";
@@ -77,12 +77,12 @@ std::string find_drake_python() {
   const char* const named = std::getenv("DEFT_DRAKE_PYTHON");
   if (named != nullptr && *named != '\0') {
     if (has_drake(named)) return named;
-    refuse(fmt::format("DEFT_DRAKE_PYTHON is '{}', which has no package pydrake; {}", named, kInstall));
+    refuse(fmt::format("DEFT_DRAKE_PYTHON is '{}', which has no package pydrake; {}", named, kInstallDrake));
   }
   std::error_code error;
   if (std::filesystem::exists(DEFT_BENCH_PYTHON, error) && has_drake(DEFT_BENCH_PYTHON)) return DEFT_BENCH_PYTHON;
   if (has_drake("python3")) return "python3";
-  refuse(fmt::format("Drake is not there (looked in {} and python3); {}", DEFT_BENCH_PYTHON, kInstall));
+  refuse(fmt::format("Drake is not there (looked in {} and python3); {}", DEFT_BENCH_PYTHON, kInstallDrake));
 }
 
 DrakeInstallation find_drake() {
@@ -96,7 +96,7 @@ DrakeInstallation find_drake() {
     if (c != '\n') found.version += c;
   close(pipe_ends[0]);
   if (pid < 0 || wait_for(pid, true) != 0)
-    refuse(fmt::format("'{}' has pydrake but cannot load it; {}", found.python, kInstall));
+    refuse(fmt::format("'{}' has pydrake but cannot load it; {}", found.python, kInstallDrake));
   return found;
 }
 

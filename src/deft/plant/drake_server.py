@@ -29,10 +29,14 @@ import numpy as np
 CONTACT = struct.Struct("<16d")
 FLAT = {"box", "convex", "cylinder", "half_space"}  # of two of these, contact is a patch; else a point
 LARGEST_EDGE = 16  # edges of a cylinder's mesh are its radius over this
-MODULUS = 1e9  # [Pa] of patches
-STIFFNESS = 1e7  # [N/m] of point contact
-RELAXATION_S = 1e-3  # of both kinds of contact, SAP
-STICTION = 1e-4  # [m/s] of the approximations other than SAP
+# Friction of the lagged approximation has the bound μ k x of the depth x where a step starts, which the normal force of the
+# step need not reach: a body that a finger hits at speed v gets up to μ k v h² too much. Contact is therefore so soft, and
+# Drake's steps are so short, that this is little for tenths of a kilogram; it yields 0.1 mm under 10 N.
+SUBSTEPS = 4  # of Drake in a step
+STIFFNESS = 1e5  # [N/m] of point contact
+MODULUS = 3e6  # [Pa] of patches
+DISSIPATION = 50.0  # [s/m] of Hunt and Crossley, of both: what is hit does not bounce
+STICTION = 1e-4  # [m/s], what counts as sticking
 
 
 class ModelError(Exception):
@@ -74,7 +78,7 @@ class Model:
 
         self.drake, self.said, self.h = drake, said, h
         builder = drake.DiagramBuilder()
-        self.plant, self.graph = drake.AddMultibodyPlantSceneGraph(builder, h)
+        self.plant, self.graph = drake.AddMultibodyPlantSceneGraph(builder, h / SUBSTEPS)
         plant = self.plant
         plant.set_discrete_contact_approximation(getattr(drake.DiscreteContactApproximation, said.one("approximation")[0]))
         plant.set_contact_model(drake.ContactModel.kHydroelasticWithFallback)
@@ -183,7 +187,7 @@ class Model:
                     continue
                 mu, patch = kind
                 properties = self.properties(word, values, mu, patch)
-                name = f"g{index}_{len(copies)}_{len(copies.get(kind, {}))}"
+                name = f"g{index}_{list(self.partners).index(kind)}"
                 added = self.plant.RegisterCollisionGeometry(self.bodies[int(body)], X_BG, self.shape(word, values), name, properties)
                 copies.setdefault(kind, {})[int(index)] = added
                 self.geometry_of[added] = int(index)
@@ -194,8 +198,7 @@ class Model:
         properties = drake.ProximityProperties()
         properties.AddProperty("material", "coulomb_friction", drake.CoulombFriction(mu, mu))
         properties.AddProperty("material", "point_contact_stiffness", 2 * STIFFNESS)  # two in a row
-        properties.AddProperty("material", "relaxation_time", RELAXATION_S / 2)  # Drake adds both
-        properties.AddProperty("material", "hunt_crossley_dissipation", 10.0)
+        properties.AddProperty("material", "hunt_crossley_dissipation", DISSIPATION)  # two alike give it
         if patch and word == "half_space":
             drake.AddRigidHydroelasticProperties(properties)
         elif patch:
@@ -237,8 +240,11 @@ class Model:
         force = np.zeros(len(self.index_v))
         force[self.index_v] = tau
         plant.get_applied_generalized_force_input_port().FixValue(context, force)
-        contacts = self.contacts() if want else b""
-        self.root.SetDiscreteState(self.diagram.EvalUniquePeriodicDiscreteUpdate(self.root))
+        contacts = b""
+        for k in range(SUBSTEPS):
+            if want and k + 1 == SUBSTEPS:
+                contacts = self.contacts()
+            self.root.SetDiscreteState(self.diagram.EvalUniquePeriodicDiscreteUpdate(self.root))
         q, v = plant.GetPositions(context)[self.index_q], plant.GetVelocities(context)[self.index_v]
         for rows in self.quaternions:
             q[rows] /= np.linalg.norm(q[rows])
@@ -295,8 +301,9 @@ class Server:
             model = self.model(float.fromhex(self.said.one("step")[0]))
             self.q, self.v = np.zeros(len(model.index_q)), np.zeros(len(model.index_v))
             version = importlib.metadata.version("drake")
-            return "K", (f"Drake {version}, approximation {self.said.one('approximation')[0]}\n"
-                         f"contact: patches between flat shapes (modulus {MODULUS:g} Pa), points else ({STIFFNESS:g} N/m), relaxation {RELAXATION_S:g} s").encode()
+            return "K", (f"Drake {version}, approximation {self.said.one('approximation')[0]}, {SUBSTEPS} steps of Drake in an inner step\n"
+                         f"contact: patches between flat shapes (modulus {MODULUS:g} Pa), points else ({STIFFNESS:g} N/m), "
+                         f"dissipation {DISSIPATION:g} s/m, stiction {STICTION:g} m/s").encode()
         values = np.frombuffer(payload, "<f8")
         if self.said is None:
             raise ModelError("no model was given")

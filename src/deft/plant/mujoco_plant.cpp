@@ -23,8 +23,6 @@ using Eigen::Vector4d;
 using Eigen::VectorXd;
 using multibody::JointKind;
 
-constexpr double kSlip_m = 1e-7;  // over an inner step: above, a loaded contact slides
-
 class MujocoPlant final : public Plant {
  public:
   MujocoPlant(const scene::Scene& scene, const PlantOptions& options)
@@ -136,7 +134,7 @@ void MujocoPlant::reset(const dynamics::State& start, const VectorXd& u) {
     if (object.frozen) state_.v.segment(object.first_v, object.nv).setZero();
   u_last_ = u;
   has_stepped_ = false;
-  rolling_.loads().clear();
+  rolling_.forget();
   lib_.mj_resetData(map_.model.get(), data_.get());
   write_state();
   scene_->update(state_.q, at_);

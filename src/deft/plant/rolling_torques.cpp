@@ -14,7 +14,10 @@ RollingTorques::RollingTorques(const scene::Scene& scene, Eigen::VectorXd joint_
 std::span<const dynamics::BodyTorque> RollingTorques::at(scene::SceneState& state, const Eigen::VectorXd& v,
                                                          const Eigen::VectorXd& u, double h) {
   torques_.clear();
-  if (loads_.empty()) return torques_;
+  if (loads_.empty()) {
+    rolling_.forget();
+    return torques_;
+  }
   scene_->model().mass_matrix(state.kinematics, M_);
   const dynamics::StepStart start{*scene_, state, v, u, 0, h, M_};
   layout_.clear(energy_);
