@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "deft/io/scene/scene_file.hpp"
 #include "plant/plant_worlds.hpp"
 
 namespace deft::plant {
@@ -134,6 +135,22 @@ TEST_P(Rolling, AFingerThatRollsABallFeelsIt) {
   }
   EXPECT_NEAR(normal, 10, 0.5);
   EXPECT_NEAR(std::abs(along), kRolling * normal / kRadius, 0.05 * kRolling * normal / kRadius);
+}
+
+TEST_P(Rolling, ABallRestsOnThePalmOfAHandWithoutAddedDamping) {
+  Diagnostics diagnostics;
+  const scene::Scene scene =
+      io::load_scene(std::string(DEFT_SOURCE_DIR) + "/scenes/planning/allegro_ball.deft.yaml", {}, diagnostics);
+  const auto world = make_plant(
+      GetParam(), scene,
+      {.step = 0.002, .object_damping = object_damping(scene, std::nullopt, *scene.settings().step.h)});
+  VectorXd u(scene.nu());
+  for (int i = 0; i < scene.nu(); ++i) u(i) = scene.initial_configuration()(scene.command_coordinates()[i]);
+  world->reset({.q = scene.initial_configuration()}, u);
+  hold(*world, u, 1.5);
+  EXPECT_LT(world->state().v.norm(), 1e-3);
+  // What the fingers, which the start has inside the ball, push it.
+  EXPECT_LT(scene.model().difference(scene.initial_configuration(), world->state().q).norm(), 0.1);
 }
 
 TEST(RollingSteps, AStepFromElsewhereKnowsNoForces) {

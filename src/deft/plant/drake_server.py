@@ -36,6 +36,7 @@ SUBSTEPS = 4  # of Drake in a step
 STIFFNESS = 1e5  # [N/m] of point contact
 MODULUS = 3e6  # [Pa] of patches
 DISSIPATION = 50.0  # [s/m] of Hunt and Crossley, of both: what is hit does not bounce
+PATCH_DISSIPATION = 5.0  # [s/m] of patches: more of it would resist the rolling of cylinders
 STICTION = 1e-4  # [m/s], what counts as sticking
 
 
@@ -198,7 +199,7 @@ class Model:
         properties = drake.ProximityProperties()
         properties.AddProperty("material", "coulomb_friction", drake.CoulombFriction(mu, mu))
         properties.AddProperty("material", "point_contact_stiffness", 2 * STIFFNESS)  # two in a row
-        properties.AddProperty("material", "hunt_crossley_dissipation", DISSIPATION)  # two alike give it
+        properties.AddProperty("material", "hunt_crossley_dissipation", PATCH_DISSIPATION if patch else DISSIPATION)  # two alike give it
         if patch and word == "half_space":
             drake.AddRigidHydroelasticProperties(properties)
         elif patch:
