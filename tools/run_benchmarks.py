@@ -10,7 +10,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       simulators  P2: a hand and a ball in deft, MuJoCo and Drake: real-time factors, where the ball ends
       piles       P9: heaps of boxes, falling and settled; arguments: sizes, --without-rivals
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
-      plants      passive motions (fall, sliding, pendulum) in deft's second-order models, MuJoCo and Drake against closed forms
+      plants      passive motions (fall, sliding, pendulum, rolling) in deft's second-order models, MuJoCo and Drake against closed forms
       error-against-h  a cube that an arm carries: second-order simulators against a converged one, by step length (an hour; what
                   out/error-against-h holds is not run again); --record: the page of pick and place reads it
       sim-to-sim  plans of scenes/planning played open loop in Drake and MuJoCo, errors per segment (what out/sim-to-sim holds is not made again);

@@ -1,4 +1,5 @@
-// deft doctor: what is loaded into this program, from where, and whether anything is there twice.
+// deft doctor: what is loaded into this program, from where, whether anything is there twice, and which simulators of
+// other people can be used.
 
 #include <link.h>
 
@@ -10,6 +11,7 @@
 #include <set>
 
 #include "command.hpp"
+#include "deft/plant/simulators.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -89,6 +91,7 @@ int run(const OutputOptions& output) {
   if (prefix.empty()) problems.push_back("Pinocchio is not loaded");
   for (std::string& shadow : shadows(libraries, prefix)) problems.push_back(std::move(shadow));
   const std::string isa(solvers::kernels::active_isa());
+  const std::vector<plant::Simulator> simulators = plant::find_simulators();
 
   if (output.json) {
     Json list = Json::array();
@@ -97,16 +100,26 @@ int run(const OutputOptions& output) {
                       {"path", library.path},
                       {"version", library.version.empty() ? Json(nullptr) : Json(library.version)}});
     }
+    Json plants = Json::array();
+    for (const plant::Simulator& simulator : simulators)
+      plants.push_back({{"name", simulator.name},
+                        {"version", simulator.version.empty() ? Json(nullptr) : Json(simulator.version)},
+                        {"place", simulator.place.empty() ? Json(nullptr) : Json(simulator.place)},
+                        {"missing", simulator.missing.empty() ? Json(nullptr) : Json(simulator.missing)}});
     print_json({{"version", DEFT_VERSION},
                 {"prefix", prefix},
                 {"libraries", list},
                 {"isa", isa},
                 {"ok", problems.empty()},
-                {"problems", problems}});
+                {"problems", problems},
+                {"simulators", plants}});
   } else {
     fmt::print("deft {}\n  prefix  {}\n  isa     {}\n  scenes  {}\n", DEFT_VERSION, prefix, isa, DEFT_SCENES_DIR);
     for (const Library& library : libraries)
       fmt::print("  {:<36} {:<12} {}\n", library.name, library.version, library.path);
+    for (const plant::Simulator& simulator : simulators)
+      fmt::print("  {:<36} {:<12} {}\n", "plant " + simulator.name, simulator.version.empty() ? "absent" : simulator.version,
+                 simulator.version.empty() ? simulator.missing : simulator.place);
     for (const std::string& problem : problems) fmt::print("problem: {}\n", problem);
     fmt::print("{}\n", problems.empty() ? "ok" : "not ok");
   }

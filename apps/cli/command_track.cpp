@@ -46,7 +46,8 @@ Enum named(const std::array<Enum, N>& values, const std::string& word) {
   return *std::find_if(values.begin(), values.end(), [&](Enum value) { return to_string(value) == word; });
 }
 constexpr std::array kPlants{plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder,
-                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco};
+                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco,
+                             plant::PlantKind::kDrake};
 constexpr std::array kControllers{control::Controller::kOpenLoop, control::Controller::kMpc};
 template <typename Enum, std::size_t N>
 std::vector<std::string> words_of(const std::array<Enum, N>& values) {
@@ -240,10 +241,11 @@ execution::TrackedRun run_seed(const TrackCommand& options, const Loaded& loaded
 
 int run(const TrackCommand& options) {
   apply(options.output);
-  if (!options.dump.folder.empty() && options.plant == to_string(plant::PlantKind::kMujoco))
+  const bool is_other = options.plant == to_string(plant::PlantKind::kMujoco) || options.plant == to_string(plant::PlantKind::kDrake);
+  if (!options.dump.folder.empty() && is_other)
     throw InputError({options.dump.folder, 0, 0},
-                     "--dump-problems: the plant mujoco solves none of our problems; quasidynamic, convex-second-order "
-                     "and stewart-trinkle do");
+                     fmt::format("--dump-problems: the plant {} solves none of our problems; quasidynamic, "
+                                 "convex-second-order and stewart-trinkle do", options.plant));
   const Loaded loaded = load_task(options);
   const scene::DisturbanceSpec disturbance =
       options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);
@@ -273,7 +275,7 @@ void add_common(CLI::App& command, TrackCommand& options) {
   add_override_options(command, options.scene);
   command
       .add_option("--plant", options.plant,
-                  "What follows: quasidynamic (default), convex-second-order, stewart-trinkle, or mujoco")
+                  "What follows: quasidynamic (default), convex-second-order, stewart-trinkle, mujoco, or drake")
       ->type_name("NAME")
       ->check(CLI::IsMember(words_of(kPlants)));
   command.add_option("--out", options.out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");

@@ -1,4 +1,6 @@
-"""Passive motions on every plant: free fall, a block that friction stops, a pendulum; against their closed forms."""
+"""Passive motions on every plant: free fall, a block that friction stops, a pendulum, a ball that stops rolling; against their closed forms.
+
+Then the tests of plants that need Drake, which runs in a process of this interpreter."""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import numpy as np
 from .programs import ROOT, Failed, output_of, print_absent, say
 
 SCENES = ROOT / "scenes/plants"
-DURATION_S = {"free_fall": 0.5, "sliding_block": 0.5, "pendulum": 2.0}
+DURATION_S = {"free_fall": 0.5, "sliding_block": 0.5, "pendulum": 2.0, "rolling_ball": 1.0}
+DRAKE = {"DEFT_DRAKE_PYTHON": sys.executable}
 MODELS = ("convex-second-order", "stewart-trinkle")
 G = 9.81
 
@@ -53,8 +56,23 @@ def measure(name: str, folder: Path) -> tuple[str, float, float]:
     if name == "sliding_block":
         _, x = columns(folder, "block/x")
         return "way to rest [m]", float(x[-1]), float(abs(x[-1] / (1 / (2 * 0.3 * G)) - 1))
+    if name == "rolling_ball":
+        _, x = columns(folder, "ball/x")
+        slowing = 0.01 * G / 0.1 / 1.4  # μ_r m g r/(I + m r²), I = 2/5 m r²
+        return "way to rest [m]", float(x[-1]), float(abs(x[-1] / (0.25 / (2 * slowing)) - 1))
     t, theta = columns(folder, "rod/theta")
     return "angle after 2 s [rad]", float(theta[-1]), float(np.abs(theta - pendulum_angle(t)).max() / 1.0)
+
+
+def drake_checks(build: Path, absent: dict) -> list[str]:
+    """Names of the tests of plants that passed with Drake; prints how many. @throws Failed if one fails."""
+    if any(who == "Drake" for who in absent):
+        return []
+    say("tests of the plant drake")
+    said = output_of([str(build / "tests/test_plant"), "--gtest_filter=*/drake"], **DRAKE)
+    passed = [line.split()[3] for line in said.splitlines() if line.startswith("[       OK ]")]
+    print(f"{len(passed)} tests of plants passed with Drake")
+    return passed
 
 
 def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
@@ -71,14 +89,15 @@ def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
                 output_of([deft, "sim", str(SCENES / f"{name}.deft.yaml"), "--duration", repr(duration), "--model", model,
                            "--out", str(runs[f"deft, {model}"]), "--quiet"])  # fmt: skip
             first = str(runs[f"deft, {MODELS[0]}"])
-            others = {"Drake, SAP": [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), first, "--deft", deft],
-                      "Drake, lagged": [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), first, "--deft", deft, "--approximation", "lagged"],
-                      "MuJoCo": [deft, "replay", first, "--plant", "mujoco", "--set", "track.settle=0"]}  # fmt: skip
+            others = {"MuJoCo": [deft, "replay", first, "--plant", "mujoco", "--set", "track.settle=0"],
+                      "Drake": [deft, "replay", first, "--plant", "drake", "--set", "track.settle=0"]}  # fmt: skip
+            if name != "rolling_ball":  # it has no resistance to rolling
+                others["Drake, SAP"] = [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), first, "--deft", deft]
             for who, command in others.items():
                 say(f"{name}: {who}")
                 folder = Path(scratch, f"{name}-{who.replace(', ', '-')}")
                 try:
-                    output_of([*command, "--out", str(folder)])
+                    output_of([*command, "--out", str(folder)], **DRAKE)
                 except Failed as error:
                     if not (folder / "summary.json").exists():  # else it ran, and says that it differs from the run that it repeats
                         absent[who] = " ".join(str(error).split())
@@ -94,5 +113,6 @@ def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
     print(f"{'scene':14} {'plant':28} {'what':22} {'value':>10} {'error':>9}")
     for row in rows:
         print(f"{row['scene']:14} {row['who']:28} {row['what']:22} {row['value']:10.5f} {100 * row['error']:7.3f} %")
+    checks = drake_checks(build, absent)
     print_absent(absent)
-    return {"rows": rows, "absent": absent}
+    return {"rows": rows, "absent": absent, "drake_checks": checks}

@@ -131,6 +131,16 @@ def test_doctor_finds_the_libraries_once(deft):
     assert deft.run("doctor").stdout.endswith("ok\n")
 
 
+def test_doctor_lists_the_simulators_that_plants_are_made_of(deft, monkeypatch):
+    monkeypatch.setenv("DEFT_DRAKE_PYTHON", "/bin/false")
+    monkeypatch.setenv("DEFT_MUJOCO_LIBRARY", "/nowhere/libmujoco.so.4.0.0")
+    found = {entry["name"]: entry for entry in deft.json("doctor")["simulators"]}
+    assert list(found) == ["mujoco", "drake"]
+    for name, line in (("mujoco", "pip install mujoco-core"), ("drake", "pip install drake")):
+        assert list(found[name]) == ["name", "version", "place", "missing"]
+        assert found[name]["version"] is None and found[name]["place"] is None and line in found[name]["missing"]
+
+
 def test_doctor_sees_a_library_that_shadows_the_prefix(deft, tmp_path):
     library = next(library for library in deft.json("doctor")["libraries"] if library["name"] == "libtinyxml2")
     copy = tmp_path / library["path"].rsplit("/")[-1]

@@ -256,6 +256,14 @@ def test_without_mujoco_it_says_what_is_missing_and_how_to_install_it(deft, plan
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("command", ["track", "replay"])
+def test_without_drake_it_says_what_is_missing_and_how_to_install_it(deft, plan, tmp_path, monkeypatch, command):
+    monkeypatch.setenv("DEFT_DRAKE_PYTHON", "/bin/false")
+    result = deft.run(command, plan, "--plant", "drake", "--out", tmp_path / "run", code=2)
+    assert "plant drake" in result.stderr and "pip install drake" in result.stderr and "/bin/false" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("plant", ["quasidynamic", "convex-second-order", "stewart-trinkle"])
 def test_the_problems_of_a_plants_steps_are_solved_again(deft, plan, tmp_path, plant):
     printed = deft.json("track", plan, "--plant", plant, "--set", "track.settle=0", "--set", "track.plant_step=0.1",
@@ -269,15 +277,16 @@ def test_the_problems_of_a_plants_steps_are_solved_again(deft, plan, tmp_path, p
         assert deft.json("solve", file)["status"] in ("Solved", "NotUnique")
 
 
-def test_what_solves_no_problem_of_ours_dumps_none(deft, plan, tmp_path):
-    done = deft.run("track", plan, "--plant", "mujoco", "--dump-problems", tmp_path / "dump", "--out", tmp_path / "run", code=2)
+@pytest.mark.parametrize("plant", ["mujoco", "drake"])
+def test_what_solves_no_problem_of_ours_dumps_none(deft, plan, tmp_path, plant):
+    done = deft.run("track", plan, "--plant", plant, "--dump-problems", tmp_path / "dump", "--out", tmp_path / "run", code=2)
     assert "--dump-problems" in done.stderr and "quasidynamic" in done.stderr
     assert not (tmp_path / "dump").exists()
 
 
 def test_bad_arguments_are_named(deft, plan, tmp_path):
     for arguments, words in (
-        (("--plant", "drake"), ("drake", "mujoco", "quasidynamic")),
+        (("--plant", "bullet"), ("bullet", "drake", "mujoco", "quasidynamic")),
         (("--controller", "pid"), ("pid", "open-loop", "mpc")),
         (("--set", "track.period=0"), ("track.period", "0")),
     ):

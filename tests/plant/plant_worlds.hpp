@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,14 @@ namespace deft::plant::testing {
 
 inline const std::vector<PlantKind> kAll{PlantKind::kQuasidynamic, PlantKind::kConvexSecondOrder,
                                          PlantKind::kStewartTrinkle, PlantKind::kMujoco};
-inline const std::vector<PlantKind> kSecondOrder{PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle,
-                                                 PlantKind::kMujoco};
+/// Drake among them where DEFT_DRAKE_PYTHON names an interpreter that has it, as `./run bench plants` does: starting it
+/// takes a second each time.
+inline std::vector<PlantKind> second_order_plants() {
+  std::vector<PlantKind> kinds{PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle, PlantKind::kMujoco};
+  const char* const python = std::getenv("DEFT_DRAKE_PYTHON");
+  if (python != nullptr && *python != '\0') kinds.push_back(PlantKind::kDrake);
+  return kinds;
+}
 
 inline std::string test_name(const ::testing::TestParamInfo<PlantKind>& info) {
   std::string name(to_string(info.param));

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -72,11 +73,45 @@ EnergyStep::EnergyStep(const scene::Scene& scene, Order order, EnergyLayout layo
       contacts_(scene),
       scratch_{.forces = Eigen::VectorXd(scene.nv())},
       end_(scene.make_state()),
-      at_rest_(Eigen::VectorXd::Zero(scene.nv())) {}
+      at_rest_(Eigen::VectorXd::Zero(scene.nv())),
+      rolling_(scene) {}
 
 void EnergyStep::reset() {
   contacts_.forget();
+  loads_.clear();
+  rolling_.forget();
   forget();
+}
+
+// A step that parts what penetrates at once leaves it with the velocity depth/h, which has no cause.
+void EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
+  const double deepest = -scene_->settings().step.recovery_speed * h_;
+  for (contact::Contact& contact : problem.contacts) contact.gap = std::max(contact.gap, deepest);
+}
+
+// With the normal forces of the step before, if this one starts where that ended.
+void EnergyStep::resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem) {
+  if (loads_.empty() || start.q != q_loads_) {
+    rolling_.forget();
+    return;
+  }
+  torques_.clear();
+  rolling_.torques(loads_, contacts_.state(), v, h_, problem.Q, torques_);
+  forces_.setZero(scene_->nv());
+  rolling_.add_generalized(torques_, contacts_.state(), forces_);
+  problem.b -= forces_;
+}
+
+void EnergyStep::remember_loads(const StepResult& result) {
+  loads_.clear();
+  if (!solvers::usable(result.status)) return;
+  q_loads_ = result.q_next;
+  for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
+    const contact::Contact& contact = result.problem.contacts[i];
+    const double force = result.solution.force[i][0];
+    if (force > 0 && rolling_.acts_on(contact.geometry_a, contact.geometry_b))
+      loads_.push_back({contact.geometry_a, contact.geometry_b, contact.n_W, force});
+  }
 }
 
 void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& result) {
@@ -84,11 +119,14 @@ void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   const Stopwatch watch;
   const Eigen::VectorXd& v = second_order_ && start.v.size() == 0 ? at_rest_ : start.v;
   contacts_.find(start.q, result.problem);
+  if (second_order_) limit_recovery(result.problem);
   scene::SceneState& state = contacts_.state();
   scene_->model().mass_matrix(state.kinematics, M_);
   add_energy({*scene_, state, v, u, start.t, h_, M_}, result.problem);
+  if (second_order_ && !rolling_.none()) resist_rolling(start, v, result.problem);
   const double certifying_us = solve(start, u, result);
   scene_->model().integrate(start.q, result.delta, result.q_next);
+  if (second_order_ && !rolling_.none()) remember_loads(result);
   if (!second_order_) {
     result.v_next.resize(0);
     result.step_us = watch.microseconds() - certifying_us;

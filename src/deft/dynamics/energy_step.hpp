@@ -5,6 +5,7 @@
 
 #include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/energy_terms.hpp"
+#include "deft/dynamics/rolling_friction.hpp"
 #include "deft/dynamics/step_model.hpp"
 
 namespace deft::dynamics {
@@ -64,8 +65,16 @@ class EnergyStep : public StepModel {
   BlockDiagonal M_;
   TermScratch scratch_;
   // Second order:
+  void limit_recovery(contact::ContactProblem& problem) const;
+  void resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem);
+  void remember_loads(const StepResult& result);
+
   scene::SceneState end_;
   Eigen::VectorXd at_rest_;  // v = 0
+  RollingFriction rolling_;
+  std::vector<LoadedContact> loads_;  // of the last step, which ended at q_loads_
+  Eigen::VectorXd q_loads_, forces_;
+  std::vector<BodyTorque> torques_;
 };
 
 }  // namespace deft::dynamics

@@ -7,13 +7,12 @@
 #include "deft/collision/shapes/shape.hpp"
 #include "deft/math/small_dense.hpp"
 #include "deft/plant/mujoco_model.hpp"
+#include "deft/plant/plant_parts.hpp"
 
 namespace deft::plant {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kPointRadius_m = 1e-6;  // MuJoCo has no points
 
 /// The rotation that takes z to `n`.
 Eigen::Matrix3d frame_along(const Vector3d& n) { return rotation_between(Vector3d::UnitZ(), n); }

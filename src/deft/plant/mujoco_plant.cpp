@@ -11,6 +11,7 @@
 #include "deft/dynamics/energy_terms.hpp"
 #include "deft/plant/mujoco_model.hpp"
 #include "deft/plant/plant_parts.hpp"
+#include "deft/plant/rolling_torques.hpp"
 #include "deft/scene/wrench_table.hpp"
 
 namespace deft::plant {
@@ -22,8 +23,6 @@ using Eigen::Vector4d;
 using Eigen::VectorXd;
 using multibody::JointKind;
 
-constexpr double kSlip_m = 1e-7;  // over an inner step: above, a loaded contact slides
-
 class MujocoPlant final : public Plant {
  public:
   MujocoPlant(const scene::Scene& scene, const PlantOptions& options)
@@ -31,6 +30,7 @@ class MujocoPlant final : public Plant {
         options_(options),
         map_(build_mujoco_model(scene, options)),
         data_(lib_.mj_makeData(map_.model.get())),
+        rolling_(scene, map_.joint_damping),
         at_(scene.make_state()) {
     if (data_ == nullptr) throw MujocoError("MuJoCo: no memory for the simulation");
     momentum_.resize(map_.model->nv);
@@ -51,6 +51,8 @@ class MujocoPlant final : public Plant {
   PlantStatus inner_step(double h);
   void apply_forces(double h);
   void apply_wrenches(double h);
+  void apply_rolling_friction(double h);
+  void remember_loads();
   /// The scene's state into MuJoCo's, and back.
   void write_state();
   void read_state();
@@ -61,6 +63,7 @@ class MujocoPlant final : public Plant {
   PlantOptions options_;
   MujocoModel map_;
   DataPointer data_;
+  RollingTorques rolling_;
   dynamics::State state_;
   VectorXd u_last_, u_now_, forces_, momentum_;
   bool has_stepped_ = false;
@@ -131,6 +134,7 @@ void MujocoPlant::reset(const dynamics::State& start, const VectorXd& u) {
     if (object.frozen) state_.v.segment(object.first_v, object.nv).setZero();
   u_last_ = u;
   has_stepped_ = false;
+  rolling_.forget();
   lib_.mj_resetData(map_.model.get(), data_.get());
   write_state();
   scene_->update(state_.q, at_);
@@ -147,9 +151,27 @@ int MujocoPlant::warnings(std::initializer_list<int> kinds) const {
   return sum;
 }
 
+/// @pre at_ is at the state.
+void MujocoPlant::apply_rolling_friction(double h) {
+  for (const dynamics::BodyTorque& torque : rolling_.at(at_, state_.v, u_now_, h))
+    Eigen::Map<Vector3d>(data_->xfrc_applied + 6 * map_.bodies[torque.body].mj_body + 3) += torque.torque_W;
+}
+
+/// Normal forces of the step that was just made, for the next.
+void MujocoPlant::remember_loads() {
+  rolling_.loads().clear();
+  for (int i = 0; i < data_->ncon; ++i) {
+    const mjContact& contact = data_->contact[i];
+    const int a = map_.geometry_of[contact.geom[0]], b = map_.geometry_of[contact.geom[1]];
+    if (contact.efc_address < 0 || !rolling_.acts_on(a, b)) continue;
+    double f[6] = {};
+    lib_.mj_contactForce(map_.model.get(), data_.get(), i, f);
+    if (f[0] > 0) rolling_.loads().push_back({a, b, Eigen::Map<const Vector3d>(contact.frame), f[0]});
+  }
+}
+
 /// Wrenches at the bodies' origins, in MuJoCo's centres of mass. @pre at_ is at the state.
 void MujocoPlant::apply_wrenches(double h) {
-  std::fill_n(data_->xfrc_applied, 6 * map_.model->nbody, 0.0);
   for (const scene::Wrench& wrench : scene_->wrenches()) {
     const double share = scene::wrench_share(wrench, state_.t, h, scene_->model(), at_.kinematics, state_.v);
     const int body = map_.bodies[wrench.body].mj_body;
@@ -160,11 +182,14 @@ void MujocoPlant::apply_wrenches(double h) {
   }
 }
 
-/// What the model itself does not do: wrenches, −γMv of objects whose inertia changes, weight that robots carry.
+/// What the model itself does not do: wrenches, resistance to rolling, −γMv of objects whose inertia changes, weight
+/// that robots carry.
 void MujocoPlant::apply_forces(double h) {
-  const bool wrenches = !scene_->wrenches().empty();
-  if (wrenches || map_.weight_is_applied) scene_->update(state_.q, at_);
+  const bool wrenches = !scene_->wrenches().empty(), rolls = !rolling_.none();
+  if (wrenches || rolls || map_.weight_is_applied) scene_->update(state_.q, at_);
+  if (wrenches || rolls) std::fill_n(data_->xfrc_applied, 6 * map_.model->nbody, 0.0);
   if (wrenches) apply_wrenches(h);
+  if (rolls) apply_rolling_friction(h);
   const auto nv = static_cast<Eigen::Index>(map_.model->nv);
   Eigen::Map<VectorXd> applied(data_->qfrc_applied, nv);
   if (!map_.applied_damping.empty()) {
@@ -219,6 +244,7 @@ PlantStatus MujocoPlant::advance(const VectorXd& u, double period_s) {
       return status;
     }
     read_state();
+    if (!rolling_.none()) remember_loads();
     state_.t = k == n ? t0 + period_s : t0 + k * h;
     has_stepped_ = true;
   }

@@ -12,6 +12,8 @@ std::string_view to_string(PlantKind kind) {
       return "stewart-trinkle";
     case PlantKind::kMujoco:
       return "mujoco";
+    case PlantKind::kDrake:
+      return "drake";
   }
   return "";
 }

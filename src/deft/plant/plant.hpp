@@ -14,8 +14,8 @@
 
 namespace deft::plant {
 
-/// The plants. kMujoco: an independent simulator, loaded when it is asked for.
-enum class PlantKind { kQuasidynamic, kConvexSecondOrder, kStewartTrinkle, kMujoco };
+/// The plants. kMujoco, kDrake: independent simulators, loaded or started when they are asked for.
+enum class PlantKind { kQuasidynamic, kConvexSecondOrder, kStewartTrinkle, kMujoco, kDrake };
 std::string_view to_string(PlantKind kind);  // the words of --plant
 
 /// What a plant is beside its scene. Joints of robots are springs with the scene's stiffness; on plants of second order
@@ -30,7 +30,7 @@ struct PlantOptions {
   /// step.object_damping) whatever the inner step.
   Eigen::VectorXd object_damping;
   /// Called after every inner step of deft's own plants, failed ones too, with the model that made it. Never called for
-  /// MuJoCo, which solves another problem.
+  /// other simulators, which solve another problem.
   std::function<void(const dynamics::StepResult&, const dynamics::StepModel&)> on_step;
 };
 
@@ -69,7 +69,7 @@ class Plant {
 };
 
 /// Builds a plant of `scene`, which must outlive it. @throws InputError for what
-/// the plant cannot simulate (named), and if MuJoCo is not there, with how to install it.
+/// the plant cannot simulate (named), and if MuJoCo or Drake is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
 /// γ [1/s] per object for a plan of step length h [s] (infinity: of second order, so that nothing resists its objects

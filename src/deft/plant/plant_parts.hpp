@@ -7,6 +7,9 @@
 
 namespace deft::plant {
 
+inline constexpr double kPointRadius_m = 1e-6;  // of what stands for a point in simulators that have none
+inline constexpr double kSlip_m = 1e-7;         // over an inner step: above, a loaded contact slides
+
 /// @throws std::invalid_argument naming the option that is out of its range, or has not one value per object.
 void check_options(const scene::Scene& scene, const PlantOptions& options);
 

@@ -18,6 +18,7 @@ namespace {
 using Eigen::VectorXd;
 
 constexpr std::size_t kMostLengths = 4;  // of inner steps that are kept
+constexpr double kRecovery_m_s = 0.02;   // what penetrates at a start is not kicked apart, as in other simulators
 constexpr double kSameLength = 1e-9;     // relative: lengths that differ by less are one
 
 /// How the plant steps the scene, but for the length of the step.
@@ -38,6 +39,7 @@ scene::SceneSettings plant_settings(PlantKind kind, const scene::Scene& scene, c
   step.model =
       kind == PlantKind::kStewartTrinkle ? scene::ModelKind::kStewartTrinkle : scene::ModelKind::kConvexSecondOrder;
   if (kind == PlantKind::kStewartTrinkle) step.cone = scene::Cone::kPyramid;
+  step.recovery_speed = std::min(step.recovery_speed, kRecovery_m_s);
   const VectorXd joints = inner_loop_damping(scene, options), objects = damping_of_objects(scene, options);
   step.joint_damping = {.list = {joints.data(), joints.data() + joints.size()}};
   step.object_damping = {.list = {objects.data(), objects.data() + objects.size()}};

@@ -44,6 +44,11 @@ double coefficient(const multibody::GeometrySpec& geometry, const std::string& n
   return mu;
 }
 
+bool is_round(const multibody::ShapeSpec& shape) {
+  return std::holds_alternative<multibody::SphereSpec>(shape) || std::holds_alternative<multibody::EllipsoidSpec>(shape) ||
+         std::holds_alternative<multibody::CapsuleSpec>(shape) || std::holds_alternative<multibody::CylinderSpec>(shape);
+}
+
 }  // namespace
 
 bool matches_body(const std::string& pattern, const std::string& name) {
@@ -59,11 +64,13 @@ bool matches_body(const std::string& pattern, const std::string& name) {
 FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& model,
                              std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics) {
   ellipsoid_ = spec.friction.ellipsoid;
+  rolling_ = spec.friction.rolling;
   // The same walk over the models that listed the geometries.
   for (const multibody::ModelSpec& model_spec : spec.world.models) {
     for (const multibody::LinkSpec& link : model_spec.links) {
       for (const multibody::GeometrySpec& geometry : link.collisions) {
         mu_.push_back(coefficient(geometry, geometries[mu_.size()].name, spec.friction, diagnostics));
+        is_round_.push_back(is_round(geometry.shape));
       }
     }
   }
@@ -85,6 +92,10 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
       diagnostics.error(pair.where, fmt::format("friction.pairs: mu {} must be finite and not negative", *pair.mu));
       continue;
     }
+    if (pair.rolling && !(*pair.rolling >= 0 && std::isfinite(*pair.rolling))) {
+      diagnostics.error(pair.where, fmt::format("friction.pairs: rolling {} m must be finite and not negative", *pair.rolling));
+      continue;
+    }
     if (pair.frictionless && (pair.mu.value_or(0) > 0 || pair.ellipsoid)) {
       diagnostics.error(pair.where, "friction.pairs: a frictionless pair has neither mu nor ellipsoid");
       continue;
@@ -98,7 +109,8 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
           value.ellipsoid = *pair.ellipsoid;
         }
         if (pair.mu || pair.ellipsoid) value.frictionless = false;
-        if (pair.frictionless) value = {.frictionless = true};
+        if (pair.frictionless) value = {.frictionless = true, .rolling = value.rolling};
+        if (pair.rolling && (is_round_[a] != 0 || is_round_[b] != 0)) value.rolling = *pair.rolling;
         overrides_[key(a, b)] = value;
       }
     }
@@ -115,6 +127,7 @@ PairFriction FrictionTable::pair(int a, int b) const {
     value.ellipsoid = *ellipsoid_;
   }
   value.mu = combine(mu_[a], mu_[b]);
+  if (is_round_[a] != 0 || is_round_[b] != 0) value.rolling = rolling_;
   return value;
 }
 

@@ -50,6 +50,7 @@ struct PairFriction {
   bool frictionless = false;                 // the contact has its normal row alone
   bool patch = false;                        // friction ellipsoid, with torsion in space
   std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]: scales of the rows t₁, t₂ and spin
+  double rolling = 0;                        // μ_r [m] ≥ 0 where one of the geometries is round: resistance to rolling
 };
 
 /// Where a body is and how it moves: its origin, in the world.

@@ -20,6 +20,8 @@ using solvers::Status;
 using solvers::lcp::ComplementaritySolution;
 
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space, a tenth of the certifier's
+constexpr double kTightest = 1e-14;   // where that does not satisfy the certifier: bodies nearly at rest have little
+                                      // energy, to which its residuals are relative
 constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is
                                                                 // rounding
 constexpr double kMovesApart = 1e-6;  // of the difference of two motions: contacts that move apart by less move alike
@@ -111,12 +113,11 @@ double ComplementaritySolve::solve(const Eigen::VectorXd& q, const Eigen::Vector
   double certifying_us = 0;
   if (find_point(prescribed, result)) {
     // A solution of the rows may be too inaccurate for the certificate of contacts, which is relative to the energy of
-    // the step: it is solved once more, cold and to the tightest tolerance.
+    // the step: it is solved once more, cold and to a tolerance that only an exact basis meets.
     certifying_us = evaluate(result);
     if (refines_ || solvers::usable(result.status)) return certifying_us;
     solver_.forget();
-    const double tolerance =
-        std::exchange(solver_.settings().tolerance, solvers::lcp::ComplementaritySettings{}.tolerance);
+    const double tolerance = std::exchange(solver_.settings().tolerance, kTightest);
     find_point(prescribed, result);
     solver_.settings().tolerance = tolerance;
   }

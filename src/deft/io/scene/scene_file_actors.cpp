@@ -111,7 +111,7 @@ std::optional<std::array<double, 3>> read_ellipsoid(const YamlNode& node, std::s
 
 void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(item, "friction.pairs", {"between", "mu", "ellipsoid", "frictionless"})) return;
+  if (!read.map(item, "friction.pairs", {"between", "mu", "ellipsoid", "frictionless", "rolling"})) return;
   scene::FrictionPairSpec pair;
   pair.where = item.where;
   const YamlNode* between = item.find("between");
@@ -137,8 +137,11 @@ void read_pair(const YamlNode& item, const std::vector<std::string>& bodies, Sce
     pair.ellipsoid = read_ellipsoid(*ellipsoid, "friction.pairs ellipsoid", read);
   if (const YamlNode* frictionless = item.find("frictionless"))
     pair.frictionless = read.boolean(*frictionless, "friction.pairs frictionless").value_or(false);
-  if (item.find("mu") == nullptr && item.find("ellipsoid") == nullptr && item.find("frictionless") == nullptr)
-    read.error(item, "friction.pairs: give 'mu', 'ellipsoid' or 'frictionless'");
+  if (const YamlNode* rolling = item.find("rolling"))
+    pair.rolling = read.number(*rolling, "friction.pairs rolling", kNotNegative);
+  if (item.find("mu") == nullptr && item.find("ellipsoid") == nullptr && item.find("frictionless") == nullptr &&
+      item.find("rolling") == nullptr)
+    read.error(item, "friction.pairs: give 'mu', 'ellipsoid', 'frictionless' or 'rolling'");
   scene.spec.friction.pairs.push_back(pair);
 }
 
@@ -182,11 +185,13 @@ void read_objects(const YamlNode& objects, SceneReading& scene) {
 
 void read_friction(const YamlNode& friction, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(friction, "friction", {"default", "pairs", "ellipsoid", "ellipsoid_axis"})) return;
+  if (!read.map(friction, "friction", {"default", "pairs", "ellipsoid", "ellipsoid_axis", "rolling"})) return;
   if (const YamlNode* fallback = friction.find("default")) {
     if (const auto mu = read.number(*fallback, "friction.default", kNotNegative)) scene.spec.friction.fallback = *mu;
     scene.spec.friction.warn_missing = false;  // asked for
   }
+  if (const YamlNode* rolling = friction.find("rolling"))
+    scene.spec.friction.rolling = read.number(*rolling, "friction.rolling", kNotNegative).value_or(0);
   if (const YamlNode* ellipsoid = friction.find("ellipsoid"))
     scene.spec.friction.ellipsoid = read_ellipsoid(*ellipsoid, "friction.ellipsoid", read);
   if (const YamlNode* axis = friction.find("ellipsoid_axis")) {

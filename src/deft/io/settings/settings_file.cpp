@@ -83,6 +83,10 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
                     kNotNegative},
         s.object_damping);
   visit(SettingInfo{"compliance", "m/N", "compliance of every contact; 0 = rigid", kNotNegative}, s.compliance);
+  visit(SettingInfo{"recovery_speed", "m/s",
+                    "models of second order: what penetrates where a step starts is not parted faster than that",
+                    kPositiveOrInfinite},
+        s.recovery_speed);
   visit(SettingInfo{"uniqueness", "",
                     "check: search for an alternative motion in every step (models of exact Coulomb friction; convex "
                     "ones always know)"},

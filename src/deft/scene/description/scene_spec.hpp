@@ -112,6 +112,7 @@ struct FrictionPairSpec {
   std::optional<double> mu;                        // ≥ 0; none: by the rule for pairs
   std::optional<std::array<double, 3>> ellipsoid;  // e_t, e_o [-], e_r [m] > 0: patch friction
   bool frictionless = false;                       // the normal row alone, whatever the coefficients
+  std::optional<double> rolling;                   // μ_r [m] ≥ 0; none: that of all pairs
   SourceLocation where;                            // in the file, for messages
 };
 /// `friction:`: what geometries without a coefficient have, patch friction, and overrides for pairs.
@@ -121,6 +122,7 @@ struct FrictionSpec {
   bool warn_missing = true;    // whether geometries without a coefficient, and with two different ones, are warned of
   std::optional<std::array<double, 3>> ellipsoid;  // of every pair that states none; none: no patch friction
   Eigen::Vector3d ellipsoid_axis{1, 0, 0};         // e_t acts along it, projected on the contact plane
+  double rolling = 0;  // μ_r [m] ≥ 0, resistance to rolling of all pairs of which one geometry is round
   std::vector<FrictionPairSpec> pairs;             // a later entry overrides what it states of an earlier one
 };
 

@@ -61,6 +61,7 @@ struct StepSettings {
   JointValues joint_damping;           // [N·s/m, N·m·s/rad] ≥ 0; empty = 0
   JointValues object_damping;          // γ ≥ 0 [1/s] of −γ M v on objects; empty: what the model has by itself
   double compliance = 0;               // R ≥ 0 [m/N] of every contact; 0: rigid
+  double recovery_speed = kInfinity;   // [m/s] > 0, second order: what penetrates is not parted faster than that
   bool uniqueness_check = false;       // whether an alternative motion is searched for in every step
   Forces forces = Forces::kLeastNorm;  // which of several possible ones are reported
   bool midpoint_forces = false;  // force and reaction at the common midpoint instead of at each body's own witness

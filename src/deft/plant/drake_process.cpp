@@ -1,0 +1,175 @@
+#include "deft/plant/drake_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "deft/plant/drake_plant.hpp"
+
+extern char** environ;
+
+namespace deft::plant {
+namespace {
+
+constexpr const char* kInstallDrake =
+    "install it with 'python3 -m venv .venv-bench && .venv-bench/bin/python -m pip install drake==1.51.*' or set "
+    "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
+constexpr const char* kHasDrake = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pydrake') is None)";
+constexpr auto kPatience = std::chrono::seconds(2);  // until a child that should end is ended
+constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
+constexpr long kLastWords = 2000;  // characters of what a dead process wrote
+
+/// Runs a program with these arguments. @param in, out, errors  what its standard streams become; −1: nothing.
+/// @returns its id, −1 if it could not be started.
+int spawn(const std::vector<std::string>& command, int in, int out, int errors) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const auto& [stream, target] : {std::pair{in, 0}, {out, 1}, {errors, 2}}) {
+    if (stream >= 0)
+      posix_spawn_file_actions_adddup2(&actions, stream, target);
+    else
+      posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0);
+  }
+  pid_t pid = -1;
+  const int failed = posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed == 0 ? pid : -1;
+}
+
+/// Waits for the end of a process; ends it after kPatience. @returns its exit status, −1 if a signal ended it.
+int wait_for(int pid, bool for_ever) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  int status = 0;
+  while (waitpid(pid, &status, for_ever ? 0 : WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > until) kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool has_drake(const std::string& python) {
+  const int pid = spawn({python, "-c", kHasDrake}, -1, -1, -1);
+  return pid > 0 && wait_for(pid, true) == 0;
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw InputError({}, fmt::format("plant drake: {}", what)); }
+
+}  // namespace
+
+std::string find_drake_python() {
+  const char* const named = std::getenv("DEFT_DRAKE_PYTHON");
+  if (named != nullptr && *named != '\0') {
+    if (has_drake(named)) return named;
+    refuse(fmt::format("DEFT_DRAKE_PYTHON is '{}', which has no package pydrake; {}", named, kInstallDrake));
+  }
+  std::error_code error;
+  if (std::filesystem::exists(DEFT_BENCH_PYTHON, error) && has_drake(DEFT_BENCH_PYTHON)) return DEFT_BENCH_PYTHON;
+  if (has_drake("python3")) return "python3";
+  refuse(fmt::format("Drake is not there (looked in {} and python3); {}", DEFT_BENCH_PYTHON, kInstallDrake));
+}
+
+DrakeInstallation find_drake() {
+  DrakeInstallation found{.python = find_drake_python(), .version = {}};
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) refuse("no pipe could be opened");
+  const int pid = spawn({found.python, DEFT_DRAKE_SERVER, "--version"}, -1, pipe_ends[1], -1);
+  close(pipe_ends[1]);
+  char c = 0;
+  while (read(pipe_ends[0], &c, 1) == 1)
+    if (c != '\n') found.version += c;
+  close(pipe_ends[0]);
+  if (pid < 0 || wait_for(pid, true) != 0)
+    refuse(fmt::format("'{}' has pydrake but cannot load it; {}", found.python, kInstallDrake));
+  return found;
+}
+
+DrakeProcess::DrakeProcess(const std::string& python) : python_(python) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refuse("no socket could be opened");
+  socket_ = ends[0];
+  errors_ = memfd_create("drake", MFD_CLOEXEC);
+  pid_ = spawn({python, DEFT_DRAKE_SERVER}, ends[1], ends[1], errors_);
+  close(ends[1]);
+  if (pid_ > 0) return;
+  close(socket_);
+  close(errors_);
+  refuse(fmt::format("'{}' could not be started", python));
+}
+
+DrakeProcess::~DrakeProcess() {
+  close(socket_);
+  wait_for(pid_, false);
+  close(errors_);
+}
+
+std::string DrakeProcess::last_words() const {
+  const off_t size = lseek(errors_, 0, SEEK_END);
+  if (size <= 0) return "it wrote nothing";
+  std::string words(static_cast<std::size_t>(std::min<off_t>(size, kLastWords)), ' ');
+  const ssize_t got = pread(errors_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
+  words.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return "it last wrote: " + words;
+}
+
+void DrakeProcess::gone(const std::string& what) const {
+  refuse(fmt::format("the process of '{}' {}; {}", python_, what, last_words()));
+}
+
+void DrakeProcess::send_all(const char* data, std::size_t size) const {
+  while (size > 0) {
+    const ssize_t sent = send(socket_, data, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) gone("has ended");
+    data += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+}
+
+void DrakeProcess::receive_all(char* data, std::size_t size) const {
+  while (size > 0) {
+    const ssize_t got = recv(socket_, data, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) gone("has ended");
+    data += got;
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
+std::span<const char> DrakeProcess::ask(char letter, std::span<const char> payload) {
+  const auto length = static_cast<std::uint32_t>(payload.size() + 1);
+  out_.resize(sizeof length + length);
+  std::memcpy(out_.data(), &length, sizeof length);
+  out_[sizeof length] = letter;
+  if (!payload.empty()) std::memcpy(out_.data() + sizeof length + 1, payload.data(), payload.size());
+  send_all(out_.data(), out_.size());
+  std::uint32_t answer = 0;
+  receive_all(reinterpret_cast<char*>(&answer), sizeof answer);
+  if (answer == 0 || answer > kLongestFrame) gone(fmt::format("answered with a frame of {} bytes", answer));
+  in_.resize(answer);
+  receive_all(in_.data(), answer);
+  const std::span<const char> rest(in_.data() + 1, answer - 1);
+  if (in_[0] == 'K') return rest;
+  const std::string text(rest.begin(), rest.end());
+  if (in_[0] == 'F') throw DrakeStepError(text);
+  if (in_[0] == 'E') refuse(text);
+  gone(fmt::format("answered with a frame '{}'", in_[0]));
+}
+
+}  // namespace deft::plant
