@@ -159,6 +159,7 @@ def test_seeds_are_drawn_once_from_the_commit_that_froze_the_settings(tmp_path):
     def git(*words):
         subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
 
+    git("init")
     (tmp_path / "settings.json").write_text((kept.FOLDER / "settings.json").read_text())
     with pytest.raises(Failed, match="freeze"):
         kept.read_seeds(tmp_path)
