@@ -64,6 +64,8 @@ std::string status_of(const planning::PlannerResult& result) {
       return "Interrupted";
     case planning::SearchEnd::kTime:
       return "TimeLimit";
+    case planning::SearchEnd::kImpossible:
+      return "Impossible";
     default:
       return "NodeLimit";
   }

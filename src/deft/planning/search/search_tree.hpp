@@ -33,8 +33,8 @@ struct SearchLimits {
   bool is_stopped() const { return stop && stop(); }
 };
 
-/// Why a search ended.
-enum class SearchEnd { kFound, kNodes, kTime, kStopped };
+/// Why a search ended; impossible: it never began, since there is nothing to find.
+enum class SearchEnd { kFound, kNodes, kTime, kStopped, kImpossible };
 
 /// A tree. Batches of nodes are chosen in order and grown in parallel, each with random numbers of its own and steps
 /// without memory of others, so that the tree is the same for any number of threads. A batch that a stop or the limit
