@@ -300,6 +300,15 @@ def test_a_plan_that_fails_says_why(deft, root):
     assert sum(summary["tries"].values()) == summary["rollouts"]
     explained = parse((deft.folder / "plan" / "explain.json").read_text())
     assert explained["reasons"] == reasons and any(file.endswith("explain.json") for file in summary["files"])
+    # A few failed tries, each of a reason, as the page draws them; the page can be written again from the folder.
+    assert 1 <= len(explained["failed"]) <= 18 and {row["reason"] for row in explained["failed"]} <= {row["reason"] for row in reasons}
+    for row in explained["failed"]:
+        assert len(row["q"]) == 7 and all(len(pose) == 7 for pose in row["X_WB"])
+    page = deft.folder / "plan" / "run.html"
+    assert '"explanation":' in page.read_text()
+    page.unlink()
+    deft.json("view", "plan", "--no-open")
+    assert '"explanation":' in page.read_text()
 
 
 def test_an_impossible_goal_is_no_search(deft, root):
