@@ -11,6 +11,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
+      plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
       or one page by its name; all of them if none is named
 """
 
@@ -29,6 +30,7 @@ from reproductions import (
     patch_contact_page,
     pick_and_place,
     planar_gripper,
+    plans_that_hold,
     sim_to_sim,
     single_step_search,
     smoothing,
@@ -54,6 +56,7 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         patch_contact_page,
         sim_to_sim,
         feedback,
+        plans_that_hold,
     )
 }
 GROUPS = {
@@ -65,6 +68,7 @@ GROUPS = {
     "error-against-h": ["pick_and_place"],
     "sim-to-sim": ["sim_to_sim"],
     "feedback": ["feedback"],
+    "plans-that-hold": ["plans_that_hold"],
 }
 
 

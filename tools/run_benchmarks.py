@@ -17,6 +17,9 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   arguments: systems; --record: the page sim_to_sim reads it
       feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
                   is not run again); arguments: systems; --quick: few seeds; --record: the page feedback reads it
+      plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
+                  benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
+                  hours; --draw-seeds: once, after settings.json was frozen by a commit
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -60,6 +63,7 @@ from suites.holding import bench_holding  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
+from suites.plans_that_hold import bench_plans_that_hold  # noqa: E402
 from suites.plants import bench_plants  # noqa: E402
 from suites.programs import Failed, machine, output_of  # noqa: E402
 from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
@@ -106,6 +110,7 @@ BENCHMARKS = {
     "error-against-h": bench_error_against_h,
     "sim-to-sim": bench_sim_to_sim,
     "feedback": bench_feedback,
+    "plans-that-hold": bench_plans_that_hold,
     "batch": bench_program("batch_benchmark"),
     "trajectory": bench_program("trajectory_benchmark"),
     "contact-mpc": bench_contact_mpc,

@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/execution/plan_folder.hpp"
 #include "deft/io/runs/journal_file.hpp"
@@ -64,6 +65,8 @@ std::string status_of(const planning::PlannerResult& result) {
       return "Interrupted";
     case planning::SearchEnd::kTime:
       return "TimeLimit";
+    case planning::SearchEnd::kImpossible:
+      return "Impossible";
     default:
       return "NodeLimit";
   }
@@ -91,6 +94,20 @@ Json holds_of(const planning::Plan& plan) {
              {"time_s", number(verdict.time_s)}};
     if (verdict.share >= 0) row["share"] = number(verdict.share);
     rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Tries that came to nothing, as the page draws them: the reason that they count for, q, and the poses of all bodies.
+Json failed_tries(const scene::Scene& scene, const planning::PlannerResult& result) {
+  constexpr const char* kWords[] = {"", "not released", "no grasp", "blocked", "drift", "not pressed", "stall"};
+  scene::SceneState state = scene.make_state();
+  Json rows = Json::array();
+  for (const planning::FailedTry& tried : result.tally.failed) {
+    scene.update(tried.q, state);
+    Json poses = Json::array();
+    for (const auto& pose : dynamics::body_poses(state.X_WB())) poses.push_back(numbers(pose));
+    rows.push_back({{"reason", kWords[static_cast<int>(tried.end)]}, {"q", numbers(tried.q)}, {"X_WB", poses}});
   }
   return rows;
 }
@@ -296,7 +313,8 @@ void dump_problems(const DumpOptions& options, const scene::Scene& scene, const 
 int rank_of(const Json& row) { return row["status"] == "Solved" ? 2 : row["status"] == "NotHolding" ? 1 : 0; }
 
 /// Searches once per seed that is left. @returns the row of every seed, and whether the last one may go on.
-Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end) {
+/// @param failed  gets the failed_tries of the search that the folder keeps.
+Json search_all(const PlanOptions& options, const Problem& problem, const Place& place, bool& open_end, Json& failed) {
   Json runs = Json::array();
   int best = 0;
   for (const std::string& result : place.journal->results()) {
@@ -317,6 +335,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
     if (follows || rank_of(row) > best) {
       if (!follows) published.begin(seed);
       published.finish(result.plan, result.nodes, options.scene.threads);
+      failed = failed_tries(problem.scene, result);
       io::publish_text(place.file("plan.yaml"), io::plan_overlay(result.plan, problem.scene.names_u()));
       dump_problems(options.dump, problem.scene, result.plan);
     }
@@ -349,11 +368,12 @@ Json summary_of(const Json& runs, const Place& place, const std::string& goal, b
   return summary;
 }
 
-/// explain.json: the part of the summary that says why.
-Json explanation_of(const Json& summary) {
+/// explain.json: the part of the summary that says why, and failed_tries.
+Json explanation_of(const Json& summary, const Json& failed) {
   Json part = Json::object();
   for (const char* key : {"status", "success", "goal", "seed", "reasons", "tries", "holds", "goal_error"})
     part[key] = summary[key];
+  part["failed"] = failed;
   return part;
 }
 
@@ -398,11 +418,13 @@ int run(PlanOptions options) {
 
   catch_interrupts();
   bool open_end = false;
-  const Json runs = search_all(options, problem, place, open_end);
+  Json failed = Json::array();
+  const Json runs = search_all(options, problem, place, open_end, failed);
   const Json summary = summary_of(runs, place, goal, options.explain);
   const io::Run stored = io::read_run(place.folder);
+  // Before the page, which shows it.
+  if (options.explain) io::publish_text(place.file("explain.json"), text_of(explanation_of(summary, failed), 1) + "\n");
   write_page(place.file("run.html"), stored.header, stored.trajectory, io::read_plan(place.folder));
-  if (options.explain) io::publish_text(place.file("explain.json"), text_of(explanation_of(summary), 1) + "\n");
   io::publish_text(place.file("summary.json"), text_of(summary, 1) + "\n");
   const int code = report(options, summary, place);
   if (open_end && !options.output.quiet)

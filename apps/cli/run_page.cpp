@@ -1,5 +1,11 @@
 #include "run_page.hpp"
 
+#include <filesystem>
+#include <fstream>
+
+#include "deft/core/log.hpp"
+#include "json.hpp"
+
 namespace deft::cli {
 namespace {
 
@@ -22,6 +28,31 @@ viewer::SearchTree search_tree(const io::StoredPlan& plan) {
   return tree;
 }
 
+/// explain.json beside the page, if there is one. What cannot be read is said, and left out.
+std::optional<viewer::Explanation> read_explanation(const std::string& page) {
+  const std::filesystem::path path = std::filesystem::path(page).parent_path() / "explain.json";
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  try {
+    const Json kept = Json::parse(file);
+    viewer::Explanation explanation{
+        .status = kept.at("status").get<std::string>(), .reasons = {}, .tries = {}, .X_WB = {}};
+    for (const Json& row : kept.at("reasons"))
+      explanation.reasons.push_back({row.at("reason").get<std::string>(), row.at("count").get<int>(),
+                                     row.at("weight").get<double>(), row.at("detail").get<std::string>(),
+                                     row.at("setting").get<std::string>()});
+    for (const Json& row : kept.value("failed", Json::array())) {
+      explanation.tries.push_back(row.at("reason").get<std::string>());
+      for (const Json& pose : row.at("X_WB"))
+        for (const Json& x : pose) explanation.X_WB.push_back(x.get<float>());
+    }
+    return explanation;
+  } catch (const Json::exception& error) {
+    log::warning(fmt::format("{}: is not shown: {}", path.string(), error.what()));
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void write_page(const std::string& path, const io::RunHeader& header, const dynamics::Trajectory& trajectory,
@@ -32,6 +63,7 @@ void write_page(const std::string& path, const io::RunHeader& header, const dyna
   content.trajectory = &trajectory;
   if (plan) content.tree = search_tree(*plan);
   content.beside = beside;
+  content.explanation = read_explanation(path);
   io::publish_text(path, viewer::make_page(content));
 }
 

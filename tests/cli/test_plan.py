@@ -291,7 +291,7 @@ def test_judges_are_words_of_a_list(deft, pushing, value, words):
 
 def test_a_plan_that_fails_says_why(deft, root):
     hand = root / "scenes" / "planning" / "planar_hand.deft.yaml"
-    far = ["--set", "configurations.start.ball={y: 0, z: 3, theta: 0}", "--set", "goals.half_turn.ball={y: 0, z: 3, theta: 3.14}"]
+    far = ["--set", "configurations.start.ball={y: 0, z: 0.85, theta: 0}", "--set", "goals.half_turn.ball={y: 0, z: 0.85, theta: 3.14}"]
     summary = deft.json("plan", hand, *far, "--nodes", 40, "--explain", "--out", "plan", code=1)
     reasons = summary["reasons"]
     assert reasons[0]["reason"] == "no grasp" and reasons[0]["count"] > 20 and "m away" in reasons[0]["detail"]
@@ -300,6 +300,30 @@ def test_a_plan_that_fails_says_why(deft, root):
     assert sum(summary["tries"].values()) == summary["rollouts"]
     explained = parse((deft.folder / "plan" / "explain.json").read_text())
     assert explained["reasons"] == reasons and any(file.endswith("explain.json") for file in summary["files"])
+    # A few failed tries, each of a reason, as the page draws them; the page can be written again from the folder.
+    assert 1 <= len(explained["failed"]) <= 18 and {row["reason"] for row in explained["failed"]} <= {row["reason"] for row in reasons}
+    for row in explained["failed"]:
+        assert len(row["q"]) == 7 and all(len(pose) == 7 for pose in row["X_WB"])
+    page = deft.folder / "plan" / "run.html"
+    assert '"explanation":' in page.read_text()
+    page.unlink()
+    deft.json("view", "plan", "--no-open")
+    assert '"explanation":' in page.read_text()
+
+
+def test_an_impossible_goal_is_no_search(deft, root):
+    hand = root / "scenes" / "planning" / "planar_hand.deft.yaml"
+    summary = deft.json("plan", hand, "--set", "goals.half_turn.ball={y: 0, z: 3, theta: 3.14}", "--explain", "--out", "plan", code=1)
+    assert summary["status"] == "Impossible" and not summary["success"] and summary["step_solves"] == 0 and summary["steps"] == 0
+    (reason,) = summary["reasons"]
+    assert (
+        reason["reason"] == "impossible"
+        and "no link can touch ball at the goal" in reason["detail"]
+        and "goals.half_turn.ball" in reason["setting"]
+    )
+    assert (deft.folder / "plan" / "run.html").exists() and parse((deft.folder / "plan" / "explain.json").read_text())[
+        "status"
+    ] == "Impossible"
 
 
 def test_a_plan_that_succeeds_has_no_reasons(deft, pushing):

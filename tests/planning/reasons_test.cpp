@@ -25,15 +25,24 @@ bool names(const std::vector<Reason>& reasons, const std::string& word) {
 TEST(Reasons, ThereAreNoneForAPlan) { EXPECT_TRUE(plan("planar_pushing", {}).reasons.empty()); }
 
 TEST(Reasons, AnObjectBeyondReachHasNoGrasp) {
-  const PlannerResult result = plan("planar_hand", {"configurations.start.ball={y: 0, z: 3, theta: 0}", "plan.nodes=40",
-                                                    "goals.half_turn.ball={y: 0, z: 3, theta: 3.14}"});
+  const PlannerResult result =
+      plan("planar_hand", {"configurations.start.ball={y: 0, z: 0.85, theta: 0}", "plan.nodes=40",
+                           "goals.half_turn.ball={y: 0, z: 0.85, theta: 3.14}"});
   ASSERT_FALSE(result.plan.success);
   ASSERT_FALSE(result.reasons.empty());
   EXPECT_EQ(result.reasons.front().reason, "no grasp");
   EXPECT_GT(result.reasons.front().weight, 0.5);
-  // The gap is 3 m less the ball's radius and the fingers' length.
+  // Too far for the fingers, and too near to be proven so.
   EXPECT_NE(result.reasons.front().detail.find(" m away"), std::string::npos);
   EXPECT_TRUE(names(result.reasons, "nodes"));
+}
+
+TEST(Reasons, AnObjectFarBeyondReachIsImpossible) {
+  const PlannerResult result = plan("planar_hand", {"configurations.start.ball={y: 0, z: 3, theta: 0}",
+                                                    "goals.half_turn.ball={y: 0, z: 3, theta: 3.14}"});
+  EXPECT_EQ(result.end, SearchEnd::kImpossible);
+  ASSERT_EQ(result.reasons.size(), 1u);
+  EXPECT_EQ(result.reasons.front().reason, "impossible");
 }
 
 TEST(Reasons, AToleranceThatNothingMeetsStalls) {

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
       {"walled_plane", {.wall = true, .supports = true}},
       {"walled", {.wall = true}},
       {"planning", {.steps = 0, .twigs = 20, .planned = false}},
+      {"explained", {.steps = 0, .twigs = 20, .planned = false}},
       {"long", {.steps = 2000, .boxes = 10}},
       {"decimated", {.steps = 2000}},
   };
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
     const deft::dynamics::Trajectory other = deft::viewer::beside_of(run.trajectory, kind->first == "beside");
     if (kind->first.ends_with("beside"))
       content.beside = {.title = "open-loop", .title_here = "mpc", .trajectory = &other};
+    if (kind->first == "explained") content.explanation = deft::viewer::synthetic_explanation(run.trajectory);
     if (kind->first == "decimated") content.max_bytes = 1'300'000;
     std::ofstream file(argv[1], std::ios::binary);
     file << make_page(content);

@@ -280,4 +280,19 @@ SyntheticRun make_synthetic_run(const SyntheticOptions& options) {
   return made;
 }
 
+Explanation synthetic_explanation(const dynamics::Trajectory& run) {
+  Explanation explanation{.status = "TimeLimit",
+                          .reasons = {{"drift", 30, 0.75, "objects moved by more than 0.001 m", "plan.drift_m"},
+                                      {"time", 40, 0.25, "60 s are over", "plan.time_limit_s (--time-limit)"}},
+                          .tries = {"drift", "drift"},
+                          .X_WB = {}};
+  for (const double lift : {0.1, 0.2}) {
+    for (std::array<double, 7> pose : run.X_WB.front()) {
+      pose[6] += lift;
+      for (const double x : pose) explanation.X_WB.push_back(static_cast<float>(x));
+    }
+  }
+  return explanation;
+}
+
 }  // namespace deft::viewer

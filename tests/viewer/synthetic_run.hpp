@@ -6,6 +6,7 @@
 #include <string>
 
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/viewer/explanation.hpp"
 #include "deft/viewer/search_tree.hpp"
 
 namespace deft::viewer {
@@ -38,5 +39,8 @@ struct SyntheticOptions {
 /// Bodies: world (half-space table), finger (robot: capsule), boxes; four contacts per box with the table, one with the
 /// finger.
 SyntheticRun make_synthetic_run(const SyntheticOptions& options);
+
+/// Two causes, and two failed tries of the first: all bodies 0.1 m and 0.2 m above where they start.
+Explanation synthetic_explanation(const dynamics::Trajectory& run);
 
 }  // namespace deft::viewer

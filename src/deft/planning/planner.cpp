@@ -5,10 +5,12 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
 
 #include "deft/core/index.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/impossible.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/search/ensemble_tree.hpp"
@@ -140,11 +142,17 @@ class Run {
         settings_(scene.settings().plan),
         goal_(scene_, goal, settings_.wrap_angles),
         spec_(goal),
+        goal_name_(goal.target.name),
         options_(options),
         q_start_(scene_.initial_configuration()),
         watch_(options.journal) {}
 
   PlannerResult operator()() {
+    result_.reasons = prove_impossible(scene_, goal_, goal_name_);
+    if (!result_.reasons.empty()) {
+      stay();
+      return std::move(result_);
+    }
     find_first();
     const bool holding = !settings_.first && settings_.refine.empty() && judges_of(settings_).size() > 1;
     if (result_.plan.success && !holding) improve(scene_);
@@ -173,6 +181,15 @@ class Run {
 
   /// The start's command: the joints where they are.
   Eigen::VectorXd start_command() const { return command_at_start(scene_, q_start_, options_.u_start); }
+
+  /// The result where there is nothing to search for: the start.
+  void stay() {
+    result_.plan = check(scene_, nullptr, {}).plan;
+    result_.nodes = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed)->nodes();
+    if (options_.on_tree) options_.on_tree(result_.nodes);
+    result_.end = SearchEnd::kImpossible;
+    result_.time_s = watch_.seconds();
+  }
 
   void find_first() {
     const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
@@ -478,6 +495,7 @@ class Run {
   scene::PlanSettings settings_;
   Goal goal_;
   scene::GoalSpec spec_;
+  std::string goal_name_;
   const PlannerOptions& options_;
   Eigen::VectorXd q_start_;
   RunClock watch_;

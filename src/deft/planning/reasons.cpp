@@ -61,6 +61,11 @@ std::string furthest_coordinate(const scene::Scene& scene, const Goal& goal, con
 
 void Tally::add(const SearchTree& tree) {
   for (std::size_t k = 0; k < ends.size(); ++k) ends[k] += tree.ends()[k];
+  for (const FailedTry& tried : tree.failed()) {
+    const auto known =
+        std::count_if(failed.begin(), failed.end(), [&](const FailedTry& other) { return other.end == tried.end; });
+    if (known < SearchTree::kFailedTries) failed.push_back(tried);
+  }
 }
 
 void Tally::add(const std::vector<Verdict>& verdicts) {

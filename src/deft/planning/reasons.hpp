@@ -17,6 +17,7 @@ struct Tally {
   std::array<int, kGrowthEnds> ends{};  // how often tries ended so, by GrowthEnd
   std::map<std::string, int> refused;   // plans at h, by each judge that refused them
   int judged = 0;                       // plans at h that were judged
+  std::vector<FailedTry> failed;        // the first tries that came to nothing, SearchTree::kFailedTries of each end
   /// Adds the tries of a tree.
   void add(const SearchTree& tree);
   /// Adds what the judges said of a plan.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "deft/dynamics/trajectory.hpp"
+#include "deft/viewer/explanation.hpp"
 #include "deft/viewer/search_tree.hpp"
 
 namespace deft::viewer {
@@ -22,6 +23,7 @@ struct PageContent {
   const dynamics::Trajectory* trajectory = nullptr;  // the motion; must outlive the call
   std::optional<SearchTree> tree;                    // of a planner's run
   std::optional<Beside> beside{};                    // a second run
+  std::optional<Explanation> explanation{};          // of a planner's run that was asked why
   std::size_t max_bytes = 25u << 20;  // above this size frames are left out evenly, then late nodes; the page says so
 };
 

@@ -341,6 +341,21 @@ void add_reachable(json& document, const SearchTree::Reachable& sets, std::span<
   document["blocks"]["reachable_ellipsoids"] = ellipsoids.block({n, sets.bodies.size(), 8, 3});
 }
 
+/// Why there is no plan that holds, and where tries came to nothing.
+void add_explanation(json& document, const Explanation& explanation, std::size_t bodies) {
+  json reasons = json::array();
+  for (const Explanation::Reason& reason : explanation.reasons)
+    reasons.push_back({{"reason", reason.reason},
+                       {"count", reason.count},
+                       {"weight", reason.weight},
+                       {"detail", reason.detail},
+                       {"setting", reason.setting}});
+  document["explanation"] = {{"status", explanation.status}, {"reasons", reasons}, {"tries", explanation.tries}};
+  Reals X_WB;
+  X_WB.values = explanation.X_WB;
+  document["blocks"]["failed_X_WB"] = X_WB.block({explanation.tries.size(), bodies, 7});
+}
+
 std::string escape_for_script(const std::string& text) {
   std::string escaped;
   escaped.reserve(text.size());
@@ -365,6 +380,7 @@ void check_content(const PageContent& content) {
     const Trajectory& run = *content.trajectory;
     check_tree(*content.tree, run.names_bodies.size(), run.steps.size());
   }
+  if (content.explanation) check_explanation(*content.explanation, content.trajectory->names_bodies.size());
 }
 
 std::string run_document(const PageContent& content, std::span<const std::size_t> frames, std::size_t nodes) {
@@ -385,6 +401,7 @@ std::string run_document(const PageContent& content, std::span<const std::size_t
   add_plans(document, run, frames);
   add_tracks(document, run, frames);
   if (content.beside) add_beside(document, run, *content.beside, frames.size());
+  if (content.explanation) add_explanation(document, *content.explanation, run.names_bodies.size());
   if (content.tree) {
     const SearchTree kept = first_nodes(*content.tree, nodes);
     add_tree(document, kept, content.tree->nodes.size(), run.names_bodies.size());

@@ -55,6 +55,12 @@ enum class GrowthEnd : std::uint8_t {
 };
 inline constexpr int kGrowthEnds = 7;  // how many there are
 
+/// A try that came to nothing, as it is drawn.
+struct FailedTry {
+  GrowthEnd end = GrowthEnd::kNoGrasp;  // what became of it
+  Eigen::VectorXd q;                    // where it ended, or the grasp that it did not come to; size nq
+};
+
 /// Why a search has no plan, or none that holds: one cause.
 struct Reason {
   std::string reason;   // "no grasp", "blocked", "drift", "stall", "judge", "time", "nodes", …

@@ -73,8 +73,9 @@ struct RolloutTree::Growth {
   double released = -1;  // distance once the fingers have let go; negative: they have not
   double left = -1;      // the same of where the roll-out ended
   Motion transit, rollout;
+  Eigen::VectorXd failed_q;  // where a try that came to nothing ended, or its grasp; no part of the journal
 
-  /// All of it through a Packer or an Unpacker.
+  /// All of it but failed_q through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
     auto number = static_cast<std::uint8_t>(end);
@@ -173,7 +174,9 @@ struct RolloutTree::Worker : WorkerContext {
     growth.released = rollout.distance(motion, goal->q());
     const std::optional<Grasp> grasp = choose_grasp(motion, fingers, pressure, q_target, draw);
     growth.end = GrowthEnd::kNoGrasp;
+    growth.failed_q = motion.q;
     if (!grasp) return false;
+    set_joint_positions(steps.scene(), grasp->joints, growth.failed_q);
     const bool there = transit.reach(*grasp, draw, motion);
     growth.end = transit.end() == Transit::End::kDrifted ? GrowthEnd::kDrifted : GrowthEnd::kBlocked;
     if (!there) return false;
@@ -224,6 +227,7 @@ struct RolloutTree::Worker : WorkerContext {
   void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
     growth.end = GrowthEnd::kStalled;
     const RolloutReport report = rollout.run(q_target, motion);
+    growth.failed_q = motion.q;
     if (report.moved && !report.holds_goal && steps.has_second_order() && !steps.rest(motion)) return;
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
     growth.ok = report.moved || growth.holds_goal;
@@ -376,6 +380,10 @@ SearchTree::BatchParts RolloutTree::parts_of(Batch& batch, std::function<void(in
     if (growth.released >= 0)
       parent.released = parent.released < 0 ? growth.released : std::min(parent.released, growth.released);
     ++ends_[to_size(static_cast<int>(growth.ok ? GrowthEnd::kGrew : growth.end))];
+    if (!growth.ok && growth.failed_q.size() > 0 &&
+        std::count_if(failed_.begin(), failed_.end(), [&](const FailedTry& f) { return f.end == growth.end; }) <
+            kFailedTries)
+      failed_.push_back({growth.end, std::move(growth.failed_q)});
     batch.added[at] = growth.ok ? append(batch.parents[at], growth, time_s) : -1;
   };
   parts.pack = [&batch](int k, Packer& out) {

@@ -36,8 +36,8 @@ struct SearchLimits {
   bool is_stopped() const { return stop && stop(); }
 };
 
-/// Why a search ended.
-enum class SearchEnd { kFound, kNodes, kTime, kStopped };
+/// Why a search ended; impossible: it never began, since there is nothing to find.
+enum class SearchEnd { kFound, kNodes, kTime, kStopped, kImpossible };
 
 /// A tree. Batches of nodes are chosen in order and grown in parallel, each with random numbers of its own and steps
 /// without memory of others, so that the tree is the same for any number of threads. A batch that a stop or the limit
@@ -66,6 +66,9 @@ class SearchTree {
   int best_node() const { return best_node_; }
   /// How often tries ended so, by GrowthEnd; of single steps none is counted.
   const std::array<int, kGrowthEnds>& ends() const { return ends_; }
+  /// The first tries that came to nothing, a few of each end; of batches that a journal repeats there are none.
+  const std::vector<FailedTry>& failed() const { return failed_; }
+  static constexpr int kFailedTries = 3;  // of each end that are kept
   /// Roll-outs or steps tried so far.
   int tried() const { return tried_; }
 
@@ -96,6 +99,7 @@ class SearchTree {
 
   int goal_node_ = -1, best_node_ = 0;   // −1: none yet; the nearest
   std::array<int, kGrowthEnds> ends_{};  // of finished batches
+  std::vector<FailedTry> failed_;        // of finished batches
   int tried_ = 0;                        // growths of finished batches
   Deadline deadline_;                    // of the batch that is grown
 

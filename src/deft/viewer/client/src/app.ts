@@ -7,6 +7,8 @@ import {ContactLayer} from './contact_layer';
 import {ContactTable} from './contact_table';
 import {ControlPanel} from './control_panel';
 import {el, emptyState} from './dom';
+import {ExplainLayer} from './explain_layer';
+import {ExplainPanel} from './explain_panel';
 import {clearDirection} from './home';
 import {addHover} from './hover';
 import {helpDialog, Key, listenToKeys} from './keyboard';
@@ -48,6 +50,7 @@ export class App {
   private plan: PlanLayer | null = null;
   private patch: PatchLayer | null = null;
   private track: TrackView | null = null;
+  private explain: ExplainLayer | null = null; // failed tries of a search
 
   constructor(
     private readonly run: Run,
@@ -70,7 +73,9 @@ export class App {
     const patch = PatchPanel.make(run, player);
     const control = ControlPanel.make(run, player);
     const tracking = TrackPanel.make(run, player, (logarithmic) => timeline.scaleErrors(logarithmic));
+    const explain = ExplainPanel.make(run.explanation, this.explain);
     const tabs: [string, {root: HTMLElement} | null | undefined][] = [
+      ['Why', explain],
       ['Track', tracking],
       ['Control', control],
       ['Patch', patch],
@@ -85,7 +90,7 @@ export class App {
     const applyTheme = () => {
       for (const part of [this.bodies, this.stage, timeline]) part?.applyTheme();
       plots.redraw();
-      for (const part of [this.tree, this.alternative]) part?.applyTheme();
+      for (const part of [this.tree, this.alternative, this.explain]) part?.applyTheme();
       support?.redraw();
       for (const part of [control, patch, tracking, this.track, options]) part?.applyTheme();
     };
@@ -103,6 +108,7 @@ export class App {
           table.update();
           for (const part of [support, control, patch, tracking]) part?.redraw();
           this.tree?.layer?.show(panel === 'Tree');
+          this.explain?.show(panel === 'Why');
         }),
       ),
       timeline.root,
@@ -153,6 +159,7 @@ export class App {
       reach: this.reach?.row ?? null,
       nodes_shown: this.tree?.shown ?? 0,
       ghosts: this.track?.shown ?? [],
+      failed_try: this.explain?.shown ?? null,
     };
   }
 
@@ -210,6 +217,7 @@ export class App {
         labels.begin();
         reach?.layOut();
         alternative?.layOut();
+        this.explain?.layOut();
         plan?.layOut();
         track?.layOut();
         layer.layOut();
@@ -218,6 +226,7 @@ export class App {
       },
       () => labels.end(),
     );
+    if (run.explanation) this.explain = new ExplainLayer(run, run.explanation, stage, labels);
     const track = TrackView.make(run, view, stage, bodies, labels);
     addHover(run, view, stage, layer, bodies);
     [this.stage, this.layer, this.bodies, this.reach, this.alternative, this.plan, this.patch, this.track] = [
@@ -246,7 +255,9 @@ export class App {
       return [
         emptyState(
           'No plan: the start and the tree are shown.',
-          'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.',
+          run.explanation?.reasons.length
+            ? 'The tab Why says what kept the planner from one.'
+            : 'The search was cut short, or no roll-out came nearer to the goal. Let it go on: `deft plan SCENE --nodes 5000 --time-limit 300`.',
         ),
       ];
     return [

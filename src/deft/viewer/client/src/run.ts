@@ -1,6 +1,7 @@
 // A run as the page holds it: names and flat arrays of what was recorded (../../README.md). What the page makes of them
 // is in modules above this one, which knows none of them; run_document.ts reads a run.
 import type {Numbers} from './blocks';
+import type {Explanation} from './explanation';
 import type {Scene} from './scene';
 
 /** Contacts of all frames, one after another; those of frame k ≥ 1 are [offset[k-1], offset[k]). */
@@ -161,6 +162,7 @@ export interface Run {
   tree: Tree | null; // of a planner's run
   track: Tracking | null; // of a run that follows a plan
   beside: Beside | null; // a second run
+  explanation: Explanation | null; // of a planner's run that was asked why
 }
 
 export const statusWord = (run: Run, step: number): string => run.names.status_words[run.steps.status[step]];

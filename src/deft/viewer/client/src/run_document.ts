@@ -1,5 +1,6 @@
 // Reads a run from the document described in ../../README.md; alone knows what its blocks are called.
 import {decodeBlock, ReadBlock} from './blocks';
+import type {Explanation} from './explanation';
 import type {Beside, Contacts, Patches, Plans, Reach, Run, Segment, Steps, Supports, Tracking, Tree} from './run';
 
 /** The blocks of a document that some runs have and others have not. */
@@ -155,6 +156,11 @@ function readBeside(
   return {title, here, bodies, t: block('beside_t'), X_WB: block('beside_X_WB'), errors};
 }
 
+const readExplanation = (header: Omit<Explanation, 'X_WB'>, block: ReadBlock): Explanation => ({
+  ...header,
+  X_WB: block('failed_X_WB'),
+});
+
 /** @throws Error with a sentence for the reader if the text is not a run. */
 export function parseRun(text: string): Run {
   const doc = JSON.parse(text);
@@ -195,6 +201,7 @@ export function parseRun(text: string): Run {
     tree: doc.tree ? readTree(doc.tree, t.length, block) : null,
     track: doc.track ? readTrack(doc.track, block) : null,
     beside: doc.beside ? readBeside(doc.beside, block) : null,
+    explanation: doc.explanation ? readExplanation(doc.explanation, block) : null,
   };
 }
 

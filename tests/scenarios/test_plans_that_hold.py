@@ -1,0 +1,284 @@
+"""The study of plans that hold: a small one from end to end, what it keeps and runs again, its seeds, how it judges an arrival, and its page."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from reproductions import plans_that_hold as page
+from reproductions.experiment import Laboratory
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks/peers"))
+from suites import holding_cells as kept  # noqa: E402
+from suites import plans_that_hold as study  # noqa: E402
+from suites.goal_errors import goal_errors, quaternion_of  # noqa: E402
+from suites.programs import Failed  # noqa: E402
+
+# A fingertip in a plane pushes a block on a rail, weightless: every judge agrees within a second.
+SCENE = """
+deft: 1
+name: nudge
+bodies:
+  finger: {shape: {sphere: {radius: 0.02}}, joint: {translation: xy}, mass: 0.1, mu: 0.5}
+  block: {shape: {box: {size: [0.1, 0.1, 0.1]}}, mass: 1, joint: {prismatic: [1, 0, 0]}, mu: 0.5}
+robots:
+  - {name: finger, stiffness: 500}
+gravity: [0, 0, 0]
+step: {h: 0.1, cone: pyramid, rays: 4, contact_margin: 0.05}
+configurations:
+  start: {finger: {x: -0.1}}
+initial: start
+goals:
+  along: {block: {s: 0.04}, tolerance: {joint: 0.01}}
+"""
+SMALL = {
+    "seeds": {"count": 2, "block": 1, "pilot": [1], "least": 1000, "below": 1000000},
+    "plants": {
+        "quasidynamic": {"plant": "quasidynamic", "seeds": 2, "weightless_damping": 1.0, "bar": True},
+        "second-order": {"plant": "convex-second-order", "seeds": 1, "weightless_damping": 1.0, "bar": True},
+    },
+    "systems": {"nudge": {"scene": "nudge", "goals": ["along"], "group": "planar", "weightless": True}},
+    "variants": {"default": {"what": "as it is"}, "first": {"what": "the first plan", "options": ["--first"], "seeds": 1}},
+}
+
+
+@pytest.fixture
+def laboratory(tmp_path, monkeypatch):
+    """Settings of a small study, and what makes a Study of them that counts its commands."""
+    values = json.loads((kept.FOLDER / "settings.json").read_text()) | SMALL
+    values["plan"]["threads"] = 1
+    (tmp_path / "settings.json").write_text(json.dumps(values))
+    (tmp_path / "nudge.deft.yaml").write_text(SCENE)
+    calls = []
+
+    def make(work="work", **changes):
+        (tmp_path / "settings.json").write_text(json.dumps(values | changes))
+        settings = kept.Settings.read(tmp_path / "settings.json")
+        build = Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build" / "release"))
+        made = study.Study(build, settings, [1001, 1002], kept.CellStore(tmp_path / "cells", "abc"), tmp_path / work, tmp_path)
+        call = made.call
+
+        def counted(folder, command, *words):
+            calls.append(command)
+            return call(folder, command, *words)
+
+        monkeypatch.setattr(made, "call", counted)
+        return made
+
+    return SimpleNamespace(make=make, calls=calls, folder=tmp_path, values=values)
+
+
+def test_a_small_study_is_made_kept_and_shown(laboratory):
+    made = laboratory.make()
+    made.run(["nudge"], ["default", "first"])
+    assert made.absent == {}
+    assert laboratory.calls.count("plan") == 3 and laboratory.calls.count("replay") == 2 + 1 + 2
+    names = sorted(path.name for path in (laboratory.folder / "cells").iterdir())
+    assert names == sorted(f"nudge.{cell}.json" for cell in ("default.plan.0", "default.plan.1", "default.quasidynamic.0", "default.quasidynamic.1",
+                                                             "default.second-order.0", "first.plan.0", "first.quasidynamic.0", "first.second-order.0"))  # fmt: skip
+    plans = json.loads((laboratory.folder / "cells/nudge.default.plan.1.json").read_text())
+    assert plans["commit"] == "abc" and plans["rows"][0]["seed"] == 1002 and plans["rows"][0]["status"] == "Solved"
+    assert set(plans["rows"][0]["holds"]) == {"h", "h/2", "h/5", "second-order", "worlds"}
+    # Made to half of the tolerance of an arrival, which the plant of the plan's own steps keeps.
+    assert plans["rows"][0]["holds"]["h"]["joint"] <= 0.005
+    played = json.loads((laboratory.folder / "cells/nudge.default.quasidynamic.1.json").read_text())["rows"]
+    assert played == [
+        {"seed": 1002, "goal": "along", "status": "Completed", "arrived": True, **{k: played[0][k] for k in study.errors_of(played[0])}}
+    ]
+    assert played[0]["joint"] <= 0.01
+    # A fresh clone: the cells are there, the plans are not. Nothing is run again.
+    laboratory.calls.clear()
+    laboratory.make("elsewhere").run(["nudge"], ["default", "first"])
+    assert laboratory.calls == []
+    text = page.text_of(page.measure(Laboratory(Path("nowhere"), laboratory.folder), laboratory.folder))
+    assert "| nudge | along | 2/2 (34 … 100 %) |" in text and "1/1 (21 … 100 %)" in text and "None did." in text
+
+
+def test_what_changes_is_run_again_and_nothing_else(laboratory):
+    laboratory.make().run(["nudge"], ["default"])
+    laboratory.calls.clear()
+    # A lost cell of a plant: its plan is still here.
+    (laboratory.folder / "cells/nudge.default.quasidynamic.0.json").unlink()
+    laboratory.make().run(["nudge"], ["default"])
+    assert laboratory.calls == ["replay"]
+    laboratory.calls.clear()
+    # Elsewhere it is made first; the search is the same, and so is its cell.
+    (laboratory.folder / "cells/nudge.default.quasidynamic.0.json").unlink()
+    before = (laboratory.folder / "cells/nudge.default.plan.0.json").read_text()
+    laboratory.make("elsewhere").run(["nudge"], ["default"])
+    assert laboratory.calls == ["plan", "replay"]
+    assert (laboratory.folder / "cells/nudge.default.plan.0.json").read_text() == before
+    laboratory.calls.clear()
+    # Another way to judge an arrival: plants are played again, plans are not made again.
+    arrived = laboratory.values["arrived"] | {"settle_s": 0.5}
+    laboratory.make(arrived=arrived).run(["nudge"], ["default"])
+    assert laboratory.calls == ["replay"] * 3
+    laboratory.calls.clear()
+    made = laboratory.make(arrived=arrived, plan=laboratory.values["plan"] | {"made_to": 0.4})
+    made.run(["nudge"], ["default"])
+    assert laboratory.calls.count("plan") == 2 and laboratory.calls.count("replay") == 3
+    # Words and bars change no number.
+    laboratory.calls.clear()
+    laboratory.make(arrived=arrived, plan=laboratory.values["plan"] | {"made_to": 0.4}, bars={}, definitions={}).run(["nudge"], ["default"])
+    assert laboratory.calls == []
+
+
+def test_keys_depend_on_sources_models_and_compiler(tmp_path):
+    (tmp_path / "src/deft/viewer").mkdir(parents=True)
+    (tmp_path / "src/deft/step.cpp").write_text("int a;")
+    first = kept.sources_digest(tmp_path)
+    (tmp_path / "src/deft/README.md").write_text("words")
+    (tmp_path / "src/deft/viewer/page.cpp").write_text("int b;")
+    assert kept.sources_digest(tmp_path) == first
+    (tmp_path / "src/deft/step.cpp").write_text("int c;")
+    assert kept.sources_digest(tmp_path) != first
+    scene = tmp_path / "scene.yaml"
+    scene.write_text('{file: "package://deft_scenes/models/hand.sdf"}')
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/hand.sdf").write_text("1")
+    first = kept.scene_digest(scene, tmp_path)
+    (tmp_path / "models/hand.sdf").write_text("2")
+    assert kept.scene_digest(scene, tmp_path) != first
+    (tmp_path / "CMakeFiles/3").mkdir(parents=True)
+    (tmp_path / "CMakeFiles/3/CMakeCXXCompiler.cmake").write_text(
+        'set(CMAKE_CXX_COMPILER_ID "GNU")\nset(CMAKE_CXX_COMPILER_VERSION "12.2.0")\n'
+    )
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_BUILD_TYPE:STRING=Release\n")
+    assert kept.compiler_of(tmp_path) == "GNU 12.2.0 Release"
+    with pytest.raises(Failed, match="no build folder"):
+        kept.compiler_of(tmp_path / "models")
+
+
+def test_seeds_are_drawn_once_from_the_commit_that_froze_the_settings(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+
+    git("init")
+    (tmp_path / "settings.json").write_text((kept.FOLDER / "settings.json").read_text())
+    with pytest.raises(Failed, match="freeze"):
+        kept.read_seeds(tmp_path)
+    with pytest.raises(Failed, match="commit it first"):
+        kept.write_seeds(tmp_path, tmp_path)
+    git("add", ".")
+    git("commit", "-m", "frozen")
+    file = kept.write_seeds(tmp_path, tmp_path)
+    seeds = kept.read_seeds(tmp_path)
+    assert len(set(seeds)) == 50 and min(seeds) >= 1000 and max(seeds) < 1000000 and not set(seeds) & {1, 2, 3}
+    with pytest.raises(Failed, match="drawn once"):
+        kept.write_seeds(tmp_path, tmp_path)
+    drawn = json.loads(file.read_text())
+    file.write_text(json.dumps(drawn | {"seeds": [7, *seeds[1:]]}))
+    with pytest.raises(Failed, match="not the seeds of the rule"):
+        kept.read_seeds(tmp_path)
+    (tmp_path / "settings.json").write_text((tmp_path / "settings.json").read_text().replace('"made_to": 0.5', '"made_to": 0.6'))
+    with pytest.raises(Failed, match="other settings"):
+        kept.read_seeds(tmp_path)
+    with pytest.raises(Failed, match="commit it first"):
+        kept.write_seeds(tmp_path, tmp_path)
+
+
+def test_the_settings_name_scenes_goals_and_words_that_there_are():
+    values = json.loads((kept.FOLDER / "settings.json").read_text())
+    for name, system in values["systems"].items():
+        scene = study.Study.read_scene(ROOT / f"scenes/planning/{system['scene']}.deft.yaml")
+        assert set(system["goals"]) <= set(scene["goals"]), name
+        assert system["weightless"] == (scene["gravity"] == [0, 0, 0]), name
+        assert system["group"] in values["bars"]["first_holding_p50_s"]
+    assert len(values["systems"]["allegro_cube"]["goals"]) == 23 and "z_up_0" not in values["systems"]["allegro_cube"]["goals"]
+    assert not set(values["plan"]["judges"]) & {"mujoco", "drake"}
+    assert sum(system["weightless"] for system in values["systems"].values()) == 7
+    if (kept.FOLDER / "seeds.json").exists():
+        assert len(kept.read_seeds(kept.FOLDER)) == values["seeds"]["count"]
+
+
+def run_of(names: dict[str, str], goal: dict, objects: list[str], plan: dict | None = None):
+    """As much of a run as errors are taken from; names: the unit of each coordinate."""
+    names_q = list(names)
+    return SimpleNamespace(folder="x", scene={"goals": {"there": goal}, "plan": plan}, names_q=names_q, info={"q": [{"name": n, "unit": u} for n, u in names.items()]},
+                           rows_q=lambda model: [i for i, name in enumerate(names_q) if name.startswith(model + "/")])  # fmt: skip
+
+
+def test_errors_of_a_free_body_count_what_the_goal_names():
+    free = {f"box/{name}": "" for name in ("qw", "qx", "qy", "qz")} | {f"box/{name}": "m" for name in "xyz"}
+    turned = np.array([np.cos(0.1), 0, 0, np.sin(0.1), 1.0, 2.0, 3.0])
+    goal = {"box": {"position": [1.0, 2.3, 3.4], "quat_wxyz": [-2, 0, 0, 0]}, "tolerance": {}}
+    assert goal_errors(run_of(free, goal, ["box"]), "there", turned) == pytest.approx({"position_m": 0.5, "rotation_rad": 0.2, "joint": 0})
+    assert goal_errors(run_of(free, {"box": {"y": 2.3}}, ["box"]), "there", turned) == pytest.approx(
+        {"position_m": 0.3, "rotation_rad": 0, "joint": 0}
+    )
+
+
+def test_errors_of_planar_bodies_and_of_joints():
+    planar = {"disc/y": "m", "disc/z": "m", "disc/theta": "rad"}
+    goal = {"disc": {"y": 0.3, "z": 0.4, "theta": 6.0}}
+    off = goal_errors(run_of(planar, goal, ["disc"]), "there", np.zeros(3))
+    assert off == pytest.approx({"position_m": 0.5, "rotation_rad": 6.0, "joint": 0})
+    assert goal_errors(run_of(planar, goal, ["disc"], {"wrap_angles": True}), "there", np.zeros(3))["rotation_rad"] == pytest.approx(
+        2 * np.pi - 6
+    )
+    door = {"door/hinge": "rad", "door/knob": "rad"}
+    assert goal_errors(run_of(door, {"door": {"hinge": -1.0, "knob": 0.5}}, ["door"]), "there", np.zeros(2)) == pytest.approx(
+        {"position_m": 0, "rotation_rad": 0, "joint": 1.0}
+    )
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, np.pi])
+def test_quaternions_of_matrices_turn_the_same_way(angle):
+    axis = np.array([1, 2, -2]) / 3
+    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    quat = quaternion_of(np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K)
+    assert abs(quat @ np.r_[np.cos(angle / 2), np.sin(angle / 2) * axis]) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "goal"), [("allegro_plate", "published"), ("planar_pushing", "aside"), ("allegro_door", "open"), ("allegro_pen", "turned")]
+)
+def test_errors_are_those_of_the_planner(deft, tmp_path, name, goal):
+    # The nearest way that a short search finds, whatever it is: both say how far it ends from the goal.
+    from plant_scene import read_run
+
+    done = subprocess.run([deft, "plan", ROOT / f"scenes/planning/{name}.deft.yaml", "--goal", goal, "--seed", "1", "--nodes", "2", "--first",
+                           "--threads", "1", "--out", tmp_path / "run", "--json"], capture_output=True, text=True)  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    run = read_run(tmp_path / "run", deft)
+    assert goal_errors(run, goal, run.q[-1]) == pytest.approx(json.loads(done.stdout)["goal_error"], abs=1e-6)
+
+
+def test_a_plant_that_is_missing_is_named_and_the_rest_is_made(laboratory):
+    plants = laboratory.values["plants"] | {"nowhere": {"plant": "nowhere", "seeds": 2, "weightless_damping": 1.0}}
+    made = laboratory.make(plants=plants)
+    made.run(["nudge"], ["default"])
+    assert list(made.absent) == ["nowhere"] and "nowhere" in made.absent["nowhere"]
+    assert (laboratory.folder / "cells/nudge.default.second-order.0.json").exists()
+
+
+def test_unknown_arguments_are_named():
+    with pytest.raises(Failed, match=r"planar_foot.*planar_hand.*--pilot"):
+        study.bench_plans_that_hold(Path("nowhere"), 1, ["planar_foot"])
+
+
+def test_failures_count_by_status_and_heaviest_cause():
+    row = {
+        "seed": 5,
+        "success": False,
+        "status": "NotHolding",
+        "reasons": [{"reason": "judge", "weight": 1.0, "detail": "worlds: 0.3 m off"}],
+    }
+    assert page.failure_words(row) == "NotHolding: worlds"
+    assert (
+        page.failure_words(row | {"status": "TimeLimit", "reasons": [{"reason": "stall", "weight": 0.5, "detail": "nearest"}]})
+        == "TimeLimit: stall"
+    )
+    assert page.failure_words(row | {"reasons": []}) == "NotHolding"
+
+
+def test_percentiles_are_values_that_were_measured():
+    assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.5) == 2.0
+    assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.95) == 4.0
+    assert page.percentile([], 0.5) is None

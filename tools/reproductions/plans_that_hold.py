@@ -1,0 +1,242 @@
+"""Plans that hold: how many are found, which judges they pass, and where they lead in simulators that share no code with the planner, from recorded cells."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from .experiment import ROOT, Laboratory, table, write_page
+from .feedback import wilson
+
+FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
+PLANNING = "plan"  # the plant of cells that hold plans
+MISSING = "–"
+Rows = list[dict]
+
+
+def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
+    """What was recorded; nothing is run here. "cells": rows by system, variant and plant; "heads": what the cells say of themselves."""
+    cells: dict[str, Rows] = {}
+    heads = []
+    for file in sorted((folder / "cells").glob("*.json"), key=lambda file: (file.stem.rsplit(".", 1)[0], int(file.stem.rsplit(".", 1)[1]))):
+        cell = json.loads(file.read_text())
+        cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
+        heads.append(cell)
+    seeds = folder / "seeds.json"
+    return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads,
+            "seeds": json.loads(seeds.read_text()) if seeds.exists() else None}  # fmt: skip
+
+
+def name_of(system: str, variant: str, plant: str) -> str:
+    return f"{system}.{variant}.{plant}"
+
+
+def share(good: int, count: int) -> str:
+    """ "45/50 (79 … 96 %)": Wilson's interval of 95 %."""
+    if count == 0:
+        return MISSING
+    low, high = wilson(good, count)
+    return f"{good}/{count} ({100 * low:.0f} … {100 * high:.0f} %)"
+
+
+def percentile(values: list[float], part: float) -> float | None:
+    """The smallest value that is not exceeded by at least `part` of them."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(part * len(ordered)) - 1, 0)] if ordered else None
+
+
+def spread(values: list[float | None]) -> str:
+    """ "1.2, 8.1": p50 and p95 of those that there are."""
+    known = [value for value in values if value is not None]
+    return f"{percentile(known, 0.5):.2g}, {percentile(known, 0.95):.2g}" if known else MISSING
+
+
+class Study:
+    """The cells with the words of the settings."""
+
+    def __init__(self, result: dict):
+        self.settings, self.cells = result["settings"], result["cells"]
+
+    def rows(self, system: str, variant: str = "default", plant: str = PLANNING) -> Rows:
+        return self.cells.get(name_of(system, variant, plant), [])
+
+    def systems(self) -> dict[str, dict]:
+        return self.settings["systems"]
+
+    def arrivals(self, system: str, variant: str, plant: str) -> tuple[int, int]:
+        """Of the plans that were found: how many arrive, and how many were played."""
+        found = {row["seed"] for row in self.rows(system, variant) if row["success"]}
+        played = [row for row in self.rows(system, variant, plant) if row["seed"] in found]
+        return sum(row["arrived"] for row in played), len(played)
+
+    def goal_words(self, system: str) -> str:
+        goals = self.systems()[system]["goals"]
+        return goals[0] if len(goals) == 1 else f"{len(goals)} in turn"
+
+
+def success_rows(study: Study) -> list[list]:
+    rows = []
+    for name in study.systems():
+        own = study.rows(name)
+        found = [row for row in own if row["success"]]
+        rows.append([name, study.goal_words(name), share(len(found), len(own)), spread([row["first_solution_s"] for row in own]),
+                     spread([row["first_holding_s"] for row in found]), spread([row["duration_s"] for row in found]),
+                     spread([float(row["regrasps"]) for row in found])])  # fmt: skip
+    return rows
+
+
+def judge_rows(study: Study) -> list[list]:
+    """Of all seeds: the plan that was returned passes this judge. Of those found: it arrives in this plant."""
+    judges, plants = study.settings["plan"]["judges"], bar_plants(study)
+    rows = []
+    for name in study.systems():
+        own = study.rows(name)
+        passed = [share(sum(row["holds"].get(judge, {}).get("success", False) for row in own), len(own)) for judge in judges]
+        rows.append([name, *passed, *(share(*study.arrivals(name, "default", plant)) for plant in plants)])
+    return rows
+
+
+def bar_plants(study: Study) -> list[str]:
+    return [name for name, plant in study.settings["plants"].items() if plant.get("bar")]
+
+
+def met(value: float, bar: float, at_least: bool = True) -> str:
+    return "met" if (value >= bar if at_least else value <= bar) else "**missed**"
+
+
+def bar_rows(study: Study) -> list[list]:
+    """What was asked, per system."""
+    bars, rows = study.settings["bars"], []
+    for name, system in study.systems().items():
+        own = study.rows(name)
+        found = [row for row in own if row["success"]]
+        asked = system.get("found_bar", bars["found"])
+        row = [name, f"{100 * asked:g} %: {met(len(found) / len(own), asked)}" if own else MISSING]
+        for plant in bar_plants(study):
+            good, count = study.arrivals(name, "default", plant)
+            row.append(met(good / count, bars["arrive"]) if count else MISSING)
+        seconds, most = percentile([row["first_holding_s"] for row in found], 0.5), bars["first_holding_p50_s"][system["group"]]
+        rows.append([*row, f"{most:g} s: {met(seconds, most, at_least=False)}" if seconds is not None else MISSING])
+    return rows
+
+
+def weightless_rows(study: Study) -> list[list]:
+    """Shares with less support friction, of the systems without weight."""
+    plants = [name for name, plant in study.settings["plants"].items() if plant.get("bar") or plant.get("only") == "weightless"]
+    names = [name for name, system in study.systems().items() if system["weightless"]]
+    return [[name, *(share(*study.arrivals(name, "default", plant)) for plant in plants)] for name in names]
+
+
+def failure_words(row: dict) -> str:
+    """Why a seed has no plan that holds: its status, and its heaviest cause."""
+    cause = row["reasons"][0] if row["reasons"] else None
+    what = "" if cause is None else f": {cause['detail'].split(':')[0]}" if cause["reason"] == "judge" else f": {cause['reason']}"
+    return f"{row['status']}{what}"
+
+
+def failure_rows(study: Study) -> list[list]:
+    rows = []
+    for name in study.systems():
+        counts: dict[str, list[int]] = {}
+        for row in (row for row in study.rows(name) if not row["success"]):
+            counts.setdefault(failure_words(row), []).append(row["seed"])
+        for k, (words, seeds) in enumerate(sorted(counts.items(), key=lambda item: -len(item[1]))):
+            rows.append([name if k == 0 else "", words, len(seeds), ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")])
+    return rows
+
+
+def variant_rows(study: Study) -> list[list]:
+    """Per system and variant: found, arrived, times; the same seeds for all."""
+    rows, plants = [], bar_plants(study)
+    for name in study.systems():
+        for k, (variant, words) in enumerate(study.settings["variants"].items()):
+            own = study.rows(name, variant)
+            if not own:
+                continue
+            found = [row for row in own if row["success"]]
+            judges = study.settings["plan"]["judges"]
+            asked = any(judge in row["holds"] for row in own for judge in judges[1:])
+            held = sum(all(row["holds"].get(judge, {}).get("success", False) for judge in judges) for row in own)
+            rows.append([name if k == 0 else "", words["what"], share(len(found), len(own)), share(held, len(own)) if asked else "not asked",
+                         *(share(*study.arrivals(name, variant, plant)) for plant in plants), spread([row["first_holding_s"] for row in found]),
+                         spread([row["duration_s"] for row in found])])  # fmt: skip
+    return rows
+
+
+def record_words(result: dict) -> str:
+    """Commits, machines and dates of the cells."""
+    heads = result["heads"]
+    if not heads:
+        return "No cell has been recorded yet."
+    machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
+    dates, hours = sorted(head["date"] for head in heads), sum(head["wall_s"] for head in heads) / 3600
+    return (f"{len(heads)} cells, {hours:.1f} h, {dates[0]} to {dates[-1]}, commits {', '.join(sorted({head['commit'][:8] for head in heads}))}, "
+            f"on {'; '.join(machines)}.")  # fmt: skip
+
+
+def seed_words(result: dict) -> str:
+    seeds = result["seeds"]
+    return f"drawn on {seeds['date']} from commit {seeds['commit'][:8]}, which froze the settings" if seeds else "not drawn yet"
+
+
+def setting_words(settings: dict) -> str:
+    """The numbers that the definitions speak of."""
+    plan, arrived, tolerances = settings["plan"], settings["arrived"], settings["arrived"]["tolerances"]
+    written = lambda name: f"{1e3 * tolerances[name]['position_m']:g} mm and {tolerances[name]['rotation_rad']:g} rad"  # noqa: E731
+    return (f"Time limit {plan['time_limit_s']:g} s on {plan['threads']} threads; judges {', '.join(plan['judges'])}; plans are made to {plan['made_to']:g} of the tolerances of an arrival: "
+            f"{written('other')}, planar {written('planar')}, joints {tolerances['joints']}; `settle_s` {arrived['settle_s']:g} s.")  # fmt: skip
+
+
+def text_of(result: dict) -> str:
+    study, settings = Study(result), result["settings"]
+    plants = bar_plants(study)
+    weightless = [name for name, plant in settings["plants"].items() if plant.get("bar") or plant.get("only") == "weightless"]
+    failures = failure_rows(study)
+    definitions = "\n".join(f"- **{name.replace('_', ' ')}**: {words}" for name, words in settings["definitions"].items())
+    return f"""
+# Plans that hold
+
+Written by `./run reproduce plans-that-hold` from cells of ten seeds in [benchmarks/plans_that_hold](../../benchmarks/plans_that_hold) (hours; a cell whose key still matches is not run again).
+Settings are frozen in `settings.json` there; seeds: {seed_words(result)}. {record_words(result)}
+
+{definitions}
+
+{setting_words(settings)}
+
+Shares come with Wilson's interval of 95 %; times are p50 and p95 in seconds. Nothing is left out: a seed without a plan counts against every share of the first two tables but those of plants, which are of the plans found.
+
+## Found
+
+{table(["system", "goal", "found", "first plan at h [s]", "first plan that holds [s]", "duration of the plan [s]", "regrasps"], success_rows(study))}
+
+## Which judges the plans pass, and where they lead
+
+Judges: of all seeds. Plants: of the plans found that were played.
+
+{table(["system", *settings["plan"]["judges"], *plants], judge_rows(study))}
+
+What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive.
+
+{table(["system", "found", *(f"arrive, {plant}" for plant in plants), "first plan that holds, p50"], bar_rows(study))}
+
+## With less support friction
+
+Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown, not asked for.
+
+{table(["system", *weightless], weightless_rows(study))}
+
+## Why seeds failed
+
+{table(["system", "status: heaviest cause", "seeds", "which"], failures) if failures else "None did." if result["cells"] else "–"}
+
+## With and without parts of the planner
+
+"Holds": the plan passes all judges, where the variant asks them. Seeds are the first of the study's.
+
+{table(["system", "variant", "found", "holds", *plants, "first plan that holds [s]", "duration [s]"], variant_rows(study))}
+"""
+
+
+def draw(result: dict) -> None:
+    write_page("plans_that_hold", text_of(result))
