@@ -26,7 +26,6 @@ constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 3e-4;        // per step of length h
 constexpr int kLongestRest = 10, kDeciding = 2;
-constexpr int kRays = 8;            // of Coulomb's law in space
 constexpr double kMargin_m = 0.05;  // contacts further off are left out: steps are short
 
 scene::DisturbanceSpec drawn_from() {
@@ -51,16 +50,14 @@ World second_order_world(std::string name, const scene::Scene& scene, double h, 
   const bool in_space = scene.plane() == scene::Plane::kSpace;
   const scene::Scene near = scene.with([&](scene::SceneSettings& settings) {
     limit_margin(settings);
-    if (!in_space) return;
-    settings.step.cone = coulomb ? scene::Cone::kPyramid : scene::Cone::kCone;
-    settings.step.rays = std::max(settings.step.rays, kRays);
+    if (in_space) settings.step.cone = scene::Cone::kCone;
+    if (coulomb) settings.step.friction_law = scene::FrictionLaw::kCoulomb;
   });
   plant::PlantOptions options{.step = step_s};
   options.object_damping = plant::object_damping(scene, std::nullopt, h);
   const int substeps = std::max(1, static_cast<int>(std::ceil(h / step_s - 1e-9)));
-  const auto kind = coulomb ? plant::PlantKind::kStewartTrinkle : plant::PlantKind::kConvexSecondOrder;
   return {.name = std::move(name),
-          .scene = plant::plant_scene(kind, near, options, h / substeps),
+          .scene = plant::plant_scene(plant::PlantKind::kConvexSecondOrder, near, options, h / substeps),
           .substeps = substeps,
           .second_order = true};
 }
@@ -126,8 +123,9 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
                                           corner(seed + 1, -1, -1, 1, 1)};
     int number = 0;
     for (const plant::Disturbance& disturbance : corners) {
+      const bool coulomb = ++number > 2;
       ensemble.worlds.push_back(
-          disturbed_world(fmt::format("corner {}", ++number), scene, h, kSearchStep_s, false, disturbance));
+          disturbed_world(fmt::format("corner {}", number), scene, h, kSearchStep_s, coulomb, disturbance));
     }
   }
   ensemble.spread_weight = kSpreadWeight;

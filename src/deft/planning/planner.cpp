@@ -1,5 +1,7 @@
 #include "deft/planning/planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,48 +10,18 @@
 #include <string>
 
 #include "deft/core/index.hpp"
+#include "deft/core/log.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/impossible.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/route.hpp"
 #include "deft/planning/search/ensemble_tree.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 
 namespace deft::planning {
 namespace {
-
-Eigen::VectorXd command_at_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start) {
-  if (u_start.size() != 0 && u_start.size() != scene.nu())
-    throw std::invalid_argument("planner: the joint targets at the start have not one entry per actuated joint");
-  return u_start.size() == 0 ? joint_positions(scene, q) : u_start;
-}
-
-/// Commands and segments from the root to a node.
-struct Route {
-  std::vector<Eigen::VectorXd> commands;
-  std::vector<Segment> segments;
-};
-
-/// The nodes from below the root to `node`, in this order.
-std::vector<int> chain_to(const std::vector<Node>& nodes, int node) {
-  std::vector<int> chain;
-  for (; node > 0; node = nodes[node].parent) chain.push_back(node);
-  std::reverse(chain.begin(), chain.end());
-  return chain;
-}
-
-Route route_to(const std::vector<Node>& nodes, int node) {
-  Route route;
-  for (const int link : chain_to(nodes, node)) {
-    const Node& at = nodes[link];
-    const auto first = static_cast<int>(route.commands.size());
-    route.commands.insert(route.commands.end(), at.commands.begin(), at.commands.end());
-    if (!at.commands.empty())
-      route.segments.push_back({first, static_cast<int>(route.commands.size()), at.kind == NodeKind::kTransit, link});
-  }
-  return route;
-}
 
 scene::Scene without_step_halving(const scene::Scene& scene) {
   return scene.with([](scene::SceneSettings& settings) { settings.plan.refine.clear(); });
@@ -87,48 +59,6 @@ scene::GoalSpec scaled_tolerances(scene::GoalSpec spec, double factor) {
 /// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
 /// rather than more nodes.
 constexpr double kTriesShare = 0.25;
-
-/// A plan and where it leads, step by step, in all worlds.
-struct Checked {
-  Plan plan;
-  std::vector<Instant> at;  // the start first; it ends where a step fails
-};
-
-/// check_plan with other worlds (none: those of settings.refine), in which the points are kept.
-Checked check_route(const scene::Scene& scene, const Goal& goal, const Ensemble* ensemble, const Eigen::VectorXd& q,
-                    Route route, const Eigen::VectorXd& u_start) {
-  PlanningSteps steps(scene, nullptr, ensemble);
-  Checked checked;
-  Plan& plan = checked.plan;
-  plan.h = steps.h();
-  plan.u_start = command_at_start(scene, q, u_start);
-  checked.at = steps.simulate(start_instant(steps.ensemble(), q, plan.u_start), route.commands);
-  for (const Instant& at : checked.at) plan.q.push_back(at.q);
-  const bool usable = checked.at.size() == route.commands.size() + 1;
-  plan.commands = std::move(route.commands);
-  plan.segments = std::move(route.segments);
-  for (const Segment& segment : plan.segments) plan.regrasps += segment.transit;
-  plan.cost_s =
-      static_cast<double>(plan.commands.size()) * plan.h + scene.settings().plan.regrasp_cost_s * plan.regrasps;
-  // At the goal, and for the last steps.
-  const int hold = scene.settings().plan.hold_steps;
-  const auto holds = [&](const std::vector<Eigen::VectorXd>& way) {
-    return usable && static_cast<int>(way.size()) > hold &&
-           std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });
-  };
-  plan.error = goal.error(plan.q.back());
-  plan.success = holds(plan.q);
-  if (ensemble != nullptr) return checked;
-  const std::vector<int>& divisors = scene.settings().plan.refine;
-  for (std::size_t i = 0; i < divisors.size(); ++i) {
-    StepHalvingCheck run{.substeps = divisors[i]};
-    for (const Instant& at : checked.at) run.q.push_back(at.q_worlds[i]);
-    run.error = goal.error(run.q.back());
-    run.success = holds(run.q);
-    plan.step_halving.push_back(std::move(run));
-  }
-  return checked;
-}
 
 /// Seeds of the trees of one run.
 std::uint64_t seed_of_tree(std::uint64_t seed, std::uint64_t tree) { return seed + 0x9e3779b97f4a7c15ULL * tree; }
@@ -385,6 +315,8 @@ class Run {
       if (result_.end == SearchEnd::kTime || result_.end == SearchEnd::kStopped) return;
       const double distance = tree.nodes()[tree.best_node()].distance;
       stalled = distance < kNearer * least ? 0 : stalled + kChunk;
+      log::debug(fmt::format("plans that hold: {:.2f} s, {} tries, {} nodes, nearest {:.4f} m", watch_.seconds(),
+                             tree.tried(), tree.nodes().size(), distance));
       least = std::min(least, distance);
       if (result_.end == SearchEnd::kFound && keep_if_holding(tree, ensemble, judges)) return;
     }
@@ -398,6 +330,10 @@ class Run {
     if (plan.success) {
       plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
       result_.tally.add(plan.verdicts);
+      for (const Verdict& verdict : plan.verdicts)
+        log::debug(fmt::format("judge {}: {}, {:.2g} m, {:.2g} rad, joint {:.2g}, {:.2f} s", verdict.judge,
+                               verdict.success ? "holds" : "does not hold", verdict.error.position_m,
+                               verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
     }
     if (plan.success && plan.holds() && (!result_.plan.holds() || plan.cost_s < result_.plan.cost_s)) {
       graft(tree, 0, 0, plan.segments);

@@ -18,14 +18,6 @@ constexpr double kMedoidShare = 0.5;     // of the growths that plan for the wor
 constexpr double kWorse = 1.3, kWorse_m = 0.03;  // a leg that ends further off than that is the end of a growth
 
 
-/// The nodes from below the root to `node`, in this order.
-std::vector<int> chain_from_root(const std::vector<Node>& nodes, int node) {
-  std::vector<int> chain;
-  for (; node > 0; node = nodes[to_size(node)].parent) chain.push_back(node);
-  std::reverse(chain.begin(), chain.end());
-  return chain;
-}
-
 }  // namespace
 
 /// What a plan of one world became in all of them: its transits and roll-outs in turn.
@@ -139,7 +131,7 @@ struct EnsembleTree::Worker : WorkerContext {
     steps.reset();
     Motion motion{at, {}};
     const double bound = kWorse * node.distance + kWorse_m;
-    for (const int link : chain_from_root(tree.nodes(), end)) {
+    for (const int link : chain_to(tree.nodes(), end)) {
       const Node& step = tree.nodes()[to_size(link)];
       const bool is_transit = step.kind == NodeKind::kTransit;
       motion.commands.clear();

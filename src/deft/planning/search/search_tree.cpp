@@ -14,6 +14,13 @@ namespace {
 
 }  // namespace
 
+std::vector<int> chain_to(const std::vector<Node>& nodes, int node) {
+  std::vector<int> chain;
+  for (; node > 0; node = nodes[node].parent) chain.push_back(node);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
 Instant instant_of(const Node& node) { return {node.q, node.u, node.q_worlds, node.v_worlds}; }
 
 int SearchTree::add(Node node) {

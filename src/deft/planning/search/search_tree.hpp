@@ -16,6 +16,8 @@
 
 namespace deft::planning {
 
+/// The nodes from below the root to `node`, in this order.
+std::vector<int> chain_to(const std::vector<Node>& nodes, int node);
 /// Where a node stands, in all worlds.
 Instant instant_of(const Node& node);
 
