@@ -20,7 +20,7 @@ constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawn
 // How far drawn worlds differ from the scene.
 constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // Of the search's worlds.
-constexpr double kSearchStep_s = 0.02;  // [s], inner steps of second order
+constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
 constexpr double kRolloutSpeed = 0.4;   // of the limits of speed, while objects are moved
 constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to in plans of one world
 constexpr double kSpreadWeight = 4;     // w of the distance
@@ -109,7 +109,7 @@ Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share)
   return longest;
 }
 
-Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
+Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
   const double h = *scene.settings().step.h;
   const std::vector<std::string> judges = judges_of(scene.settings().plan);
   Ensemble ensemble;
@@ -117,7 +117,7 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
   // The shortest step is the furthest from h.
   if (!divisors.empty())
     ensemble.worlds.push_back(short_step_world(scene, *std::max_element(divisors.begin(), divisors.end())));
-  ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, kSearchStep_s, false));
+  ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, Judges::kStep_s, false));
   if (std::find(judges.begin(), judges.end(), kDrawnWorlds) != judges.end()) {
     const plant::Disturbance corners[] = {corner(seed, 1, -1, 1, 1), corner(seed, -1, 1, -1, -1),
                                           corner(seed + 1, -1, -1, 1, 1)};
@@ -127,6 +127,10 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed) {
       ensemble.worlds.push_back(
           disturbed_world(fmt::format("corner {}", number), scene, h, kSearchStep_s, coulomb, disturbance));
     }
+    // Those found out last take the places of the corners.
+    const std::size_t known = std::min(refusing.size(), std::size(corners));
+    std::copy(refusing.end() - static_cast<std::ptrdiff_t>(known), refusing.end(),
+              ensemble.worlds.end() - static_cast<std::ptrdiff_t>(known));
   }
   ensemble.spread_weight = kSpreadWeight;
   ensemble.rest_m = kRest_m;
@@ -240,6 +244,7 @@ std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::V
     pool.run(static_cast<int>(asked.size()));
     for (std::size_t j = 0; j < names_.size(); ++j) refused = refused || is_refused(j, outcomes);
   }
+  note_refusing(outcomes);
   std::vector<Verdict> verdicts;
   for (std::size_t j = 0; j < names_.size(); ++j) {
     std::vector<Outcome> own;
@@ -248,6 +253,22 @@ std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::V
     if (!own.empty()) verdicts.push_back(verdict_of(j, std::move(own)));
   }
   return verdicts;
+}
+
+void Judges::note_refusing(const std::vector<std::optional<Outcome>>& outcomes) {
+  drawn_refused_ = false;
+  for (std::size_t j = 0; j < names_.size(); ++j) {
+    if (!is_refused(j, outcomes)) continue;
+    if (names_[j] != kDrawnWorlds) return;
+    drawn_refused_ = true;
+    for (int k = first_[j]; k < first_[j + 1]; ++k) {
+      const std::optional<Outcome>& outcome = outcomes[to_size(k)];
+      const World& world = worlds_[to_size(k)];
+      const bool is_known = std::any_of(refusing_.begin(), refusing_.end(),
+                                        [&](const World& other) { return other.name == world.name; });
+      if (outcome && !outcome->success && !is_known) refusing_.push_back(world);
+    }
+  }
 }
 
 int Judges::allowed_failures(std::size_t judge) const {

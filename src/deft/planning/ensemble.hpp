@@ -21,8 +21,9 @@ Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share)
 
 /// The worlds that a search for plans that hold moves all at once: short steps, the second-order step, and worlds at
 /// the corners of what `worlds` draws from, with objects off to opposite sides.
-/// @param scene  of planning_scene. @param seed  of the directions of the offsets.
-Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed);
+/// @param scene  of planning_scene. @param seed  of the directions of the offsets. @param refusing  drawn worlds that
+/// refused plans before, of which the last take the places of corners.
+Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing = {});
 /// How plans for one world are made that other worlds are to follow: slowly, with forces of fingers well within their
 /// friction cones; no worlds.
 Ensemble single_ensemble(const scene::Scene& scene);
@@ -42,6 +43,13 @@ class Judges {
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands);
 
+  /// Drawn worlds in which plans failed that all judges before `worlds` had accepted, each once, in the order in which
+  /// they were found out.
+  std::span<const World> refusing() const { return refusing_; }
+
+  /// Whether the last plan was refused by `worlds` and by no judge before.
+  bool drawn_refused() const { return drawn_refused_; }
+
   static constexpr int kWorlds = 10;          // drawn from the seed
   static constexpr double kWorldShare = 0.8;  // of them that a plan must hold in
   static constexpr double kSettle_s = 1;      // after the last command, in worlds of second order [s]
@@ -60,6 +68,8 @@ class Judges {
   Outcome try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                  const std::vector<Eigen::VectorXd>& commands) const;
 
+  /// Keeps the drawn worlds that failed, if no other judge refused the plan.
+  void note_refusing(const std::vector<std::optional<Outcome>>& outcomes);
   /// Worlds of a judge in which a plan may fail.
   int allowed_failures(std::size_t judge) const;
   /// Whether more of its worlds failed than may.
@@ -75,6 +85,8 @@ class Judges {
   std::vector<int> stage_;          // in which each world is asked
   std::vector<World> worlds_;       // of all of them
   std::vector<int> first_;          // of the worlds of each judge
+  std::vector<World> refusing_;     // of `worlds`
+  bool drawn_refused_ = false;
 };
 
 }  // namespace deft::planning

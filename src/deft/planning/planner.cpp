@@ -252,7 +252,6 @@ class Run {
     if (result_.plan.holds()) note_holding();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
     const scene::Scene scene = for_holding(scene_);
-    const Ensemble ensemble = search_ensemble(scene, options_.seed);
     const Goal met(scene, scaled_tolerances(spec_, kMet), settings_.wrap_angles);
     const int most = result_.tried + settings_.nodes;
     for (std::uint64_t k = 0; result_.tried < most && !watch_.is_up(holding_until_s()); ++k) {
@@ -262,6 +261,7 @@ class Run {
       }
       const Attempt attempt = attempt_of(k);
       const SinglePlans plans = single_plans(scene, attempt);
+      const Ensemble ensemble = search_ensemble(scene, options_.seed, judges.refusing());
       EnsembleTree tree(scene, met, start_instant(ensemble, q_start_, start_command()),
                         seed_of_tree(options_.seed, kHoldingTrees + k), ensemble, plans);
       grow_until_stall(tree, ensemble, judges, attempt, most - result_.tried);
@@ -288,7 +288,7 @@ class Run {
   };
   static Attempt attempt_of(std::uint64_t k) {
     constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33};
-    constexpr double kStall = 16, kGrowth = 1.5, kMostGrowth = 10;
+    constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
     constexpr int kNodes = 60;
     const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
     return {kWeights[k % 3], kStall * growth, kShares[k % 3], static_cast<int>(kNodes * growth)};
@@ -306,10 +306,11 @@ class Run {
   void grow_until_stall(SearchTree& tree, const Ensemble& ensemble, Judges& judges, const Attempt& attempt,
                         int most_nodes) {
     double least = tree.nodes().front().distance;
+    int refusals = 0;
     for (int stalled = 0; stalled < attempt.stall + kPatience * tree.tried() && tree.tried() < most_nodes;) {
       SearchLimits bounds = limits(std::min(kChunk, most_nodes - tree.tried()), holding_until_s());
       bounds.regrasp_weight = attempt.regrasp_weight;
-      bounds.tries = kTriesShare;
+      bounds.tries = kHoldingTries;
       if (result_.plan.holds()) bounds.cost_limit_s = result_.plan.cost_s;
       result_.end = tree.search(bounds);
       if (result_.end == SearchEnd::kTime || result_.end == SearchEnd::kStopped) return;
@@ -318,7 +319,11 @@ class Run {
       log::debug(fmt::format("plans that hold: {:.2f} s, {} tries, {} nodes, nearest {:.4f} m", watch_.seconds(),
                              tree.tried(), tree.nodes().size(), distance));
       least = std::min(least, distance);
-      if (result_.end == SearchEnd::kFound && keep_if_holding(tree, ensemble, judges)) return;
+      if (result_.end != SearchEnd::kFound) continue;
+      // Where drawn worlds refuse a second plan, the next tree is grown with them.
+      if (keep_if_holding(tree, ensemble, judges)) return;
+      refusals += judges.drawn_refused();
+      if (refusals == kRefusals) return;
     }
   }
 
@@ -423,7 +428,9 @@ class Run {
   // Of find_holding: tries between two looks at a tree, the share of the distance that is nearer, of its tries that
   // may come no nearer.
   static constexpr int kChunk = 8;
-  static constexpr double kNearer = 0.95, kPatience = 0.5;
+  static constexpr int kRefusals = 2;
+  static constexpr double kHoldingTries = 0.5;  // of plan.tries_weight
+  static constexpr double kNearer = 0.95, kPatience = 0.25;
   static constexpr std::uint64_t kHoldingTrees = std::uint64_t{1} << 33;  // their numbers begin above all others
   static constexpr std::uint64_t kHalvedTrees = std::uint64_t{1} << 32;   // their numbers begin above those at h
 

@@ -257,7 +257,9 @@ void EnsembleTree::correct(const Plan& plan, const std::vector<Instant>& at) {
     node.q_worlds = at[last].q_worlds;
     node.v_worlds = at[last].v_worlds;
     node.distance = workers_.front()->rollout.distance(instant_of(node), goal_->q());
-    node.holds_goal = node.rejected = false;
+    // What met the goal in all these worlds, but not before all judges, stays rejected.
+    node.holds_goal = false;
+    node.rejected = node.rejected && workers_.front()->rollout.reached(instant_of(node));
   }
   look_again();
 }

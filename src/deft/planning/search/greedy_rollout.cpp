@@ -167,6 +167,12 @@ double GreedyRollout::first_step(const Motion& motion, const Eigen::VectorXd& q_
   return distance(next_, q_target);
 }
 
+int GreedyRollout::hold_steps() const {
+  constexpr double kHold_s = 1;  // as judges of second order wait
+  if (!steps_->has_second_order()) return settings_->hold_steps;
+  return std::max(settings_->hold_steps, static_cast<int>(std::ceil(kHold_s / steps_->h() - 1e-9)));
+}
+
 bool GreedyRollout::holds(Motion& motion) {
   const std::size_t before = motion.commands.size();
   const Instant start = motion;
@@ -176,7 +182,7 @@ bool GreedyRollout::holds(Motion& motion) {
             ? Eigen::VectorXd(joint_positions(steps_->scene(), start.q).cwiseMax(hand_->lower).cwiseMin(hand_->upper))
             : start.u;
     bool held = true;
-    for (int k = 0; k < settings_->hold_steps && held; ++k) {
+    for (int k = 0; k < hold_steps() && held; ++k) {
       held = steps_->advance(motion, u, next_) && reached(next_);
       static_cast<Instant&>(motion) = static_cast<const Instant&>(next_);
       motion.commands.push_back(u);

@@ -39,6 +39,8 @@ class GreedyRollout {
   bool holds(Motion& motion);
 
  private:
+  /// How many steps the goal must hold: with worlds of second order for 1 s.
+  int hold_steps() const;
   /// Other worlds that decide.
   Eigen::Index count_deciding() const;
   /// The command of the law above into du_. @returns false if the smoothed step failed.
