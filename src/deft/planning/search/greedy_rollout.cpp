@@ -87,7 +87,8 @@ void GreedyRollout::add_grip_rows(const GripForce& grip, double scale, GripRows&
   const double tangential = force.tail<2>().norm();
   if (tangential - mu * force(0) > kGripTolerance * scale) {
     // ‖f_t‖ is taken along its direction, which the next round corrects.
-    const Eigen::RowVector2d along = (force.tail<2>() / tangential).transpose();
+    const Eigen::RowVector2d along =
+        tangential > 0 ? Eigen::RowVector2d(force.tail<2>().transpose() / tangential) : Eigen::RowVector2d::Zero();
     out.add(weight, along * grip.by_command.bottomRows<2>() - mu * grip.by_command.row(0),
             mu * grip.force(0) - along.dot(grip.force.tail<2>()));
   }
