@@ -11,7 +11,7 @@
 #include <set>
 
 #include "command.hpp"
-#include "deft/plant/simulators.hpp"
+#include "deft/plant/plant.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "json.hpp"
 #include "options.hpp"
