@@ -11,6 +11,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
+      worlds-disagree  worlds_disagree, likewise: where four worlds of second order part, and why
       or one page by its name; all of them if none is named
 """
 
@@ -35,6 +36,7 @@ from reproductions import (
     squeezing,
     thirty_degrees,
     trajectories,
+    worlds_disagree,
 )
 from reproductions.experiment import PAGES, Laboratory
 
@@ -54,6 +56,7 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         patch_contact_page,
         sim_to_sim,
         feedback,
+        worlds_disagree,
     )
 }
 GROUPS = {
@@ -65,6 +68,7 @@ GROUPS = {
     "error-against-h": ["pick_and_place"],
     "sim-to-sim": ["sim_to_sim"],
     "feedback": ["feedback"],
+    "worlds-disagree": ["worlds_disagree"],
 }
 
 

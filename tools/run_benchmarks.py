@@ -17,6 +17,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   arguments: systems; --record: the page sim_to_sim reads it
       feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
                   is not run again); arguments: systems; --quick: few seeds; --record: the page feedback reads it
+      worlds-disagree  refined plans in four worlds of second order: the first step that differs, with its contacts (what out/worlds-disagree
+                  holds is not planned again); arguments: systems, --plans N, --steps N, --folder DIR; --record: the page worlds_disagree reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -66,6 +68,7 @@ from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
 from suites.tracking import bench_tracking  # noqa: E402
+from suites.worlds_disagree import bench_worlds_disagree  # noqa: E402
 
 
 def bench_program(name: str, *fixed: str):
@@ -106,6 +109,7 @@ BENCHMARKS = {
     "error-against-h": bench_error_against_h,
     "sim-to-sim": bench_sim_to_sim,
     "feedback": bench_feedback,
+    "worlds-disagree": bench_worlds_disagree,
     "batch": bench_program("batch_benchmark"),
     "trajectory": bench_program("trajectory_benchmark"),
     "contact-mpc": bench_contact_mpc,
