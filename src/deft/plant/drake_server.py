@@ -92,7 +92,9 @@ class Model:
         self.geometry_of: dict = {}
         self.friction: dict = {}
         self.locked: list = []
-        self.index_q, self.index_v, self.quaternions = [], [], []
+        self.index_q: list[int] = []
+        self.index_v: list[int] = []
+        self.quaternions: list[slice] = []
         self.add_bodies()
         self.add_actuators()
         copies = self.add_geometries()
@@ -295,6 +297,8 @@ class Server:
         self.current: Model | None = None
 
     def model(self, h: float) -> Model:
+        if self.said is None:
+            raise ModelError("no model was given")
         if h not in self.models:
             if len(self.models) == 4:
                 del self.models[next(iter(self.models))]
