@@ -1,6 +1,7 @@
-// Why worlds of second order disagree: plays the commands of runs in several plants from identical states and tells where
-// they part, with the contacts on both sides. JSON, one object per run.
-//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,polygons,mujoco,drake] [--step 0.001] [--period 0.01] [--settle 1] [--set key=YAML]…
+// Why worlds of second order disagree: plays the commands of runs in several plants from identical states and tells
+// where they part, with the contacts on both sides. JSON, one object per run.
+//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,polygons,mujoco,drake] [--step 0.001]
+//   [--period 0.01] [--settle 1] [--set key=YAML]…
 // convex: the second-order step with round cones; coulomb: the same under Coulomb's law; polygons: Stewart–Trinkle's.
 // "free": every world goes on from its own state. "steps": every world takes each step of the run from the state of the
 // first world.
@@ -94,7 +95,8 @@ std::string contacts_of(const World& world) {
     if (sum.points == 0 && sum.gap > 5e-3) continue;
     entries.push_back(fmt::format(
         R"({{"a": "{}", "b": "{}", "points": {}, "stick": {}, "slide": {}, "normal": {:.4g}, "tangent": {:.4g}, "gap": {:.3g}, "mu": {:.4g}}})",
-        names[pair.first], names[pair.second], sum.points, sum.sticks, sum.slides, sum.normal, sum.tangent, sum.gap, sum.mu));
+        names[pair.first], names[pair.second], sum.points, sum.sticks, sum.slides, sum.normal, sum.tangent, sum.gap,
+        sum.mu));
   }
   return fmt::format("[{}]", fmt::join(entries, ", "));
 }
@@ -108,7 +110,7 @@ bool apart(const control::ObjectError& error) { return error.position_m > kApart
 /// Two worlds, and where they part.
 struct Parting {
   std::size_t a = 0, b = 0;
-  std::string text;             // empty: not yet
+  std::string text;  // empty: not yet
   std::string before_a, before_b;
 };
 
@@ -153,24 +155,26 @@ std::string play_free(std::vector<World>& worlds, const Commands& commands, cons
   std::vector<std::string> texts, ends;
   for (const Parting& parting : partings)
     texts.push_back(!parting.text.empty() ? parting.text
-                                          : fmt::format(R"({{"a": "{}", "b": "{}", "t": null}})", worlds[parting.a].name,
-                                                        worlds[parting.b].name));
+                                          : fmt::format(R"({{"a": "{}", "b": "{}", "t": null}})",
+                                                        worlds[parting.a].name, worlds[parting.b].name));
   for (const World& world : worlds)
-    ends.push_back(fmt::format(
-        R"("{}": {{"failed": {}, {}}})", world.name, world.failed,
-        error_text(control::object_error(*world.scene, world.plant->state().q, commands.q.back()))));
+    ends.push_back(
+        fmt::format(R"("{}": {{"failed": {}, {}}})", world.name, world.failed,
+                    error_text(control::object_error(*world.scene, world.plant->state().q, commands.q.back()))));
   return fmt::format(R"("ends": {{{}}}, "free": [{}])", fmt::join(ends, ", "), fmt::join(texts, ", "));
 }
 
 /// One step of the run, period by period, in every world: velocities of the objects and contacts.
-std::string trace_step(std::vector<World>& worlds, const Commands& commands, const Arguments& arguments, const dynamics::State& at,
-                       const VectorXd& from, const VectorXd& to) {
+std::string trace_step(std::vector<World>& worlds, const Commands& commands, const Arguments& arguments,
+                       const dynamics::State& at, const VectorXd& from, const VectorXd& to) {
   const int periods = std::max(1, static_cast<int>(std::ceil(commands.h / arguments.period - 1e-9)));
   std::vector<std::string> lines;
   for (World& world : worlds) {
     world.plant->reset(at, from);
     for (int i = 1; i <= periods; ++i) {
-      if (world.plant->advance(from + (to - from) * (double(i) / periods), commands.h / periods) != plant::PlantStatus::kOk) break;
+      if (world.plant->advance(from + (to - from) * (double(i) / periods), commands.h / periods) !=
+          plant::PlantStatus::kOk)
+        break;
       std::vector<double> v;
       for (const scene::Object& object : world.scene->objects())
         for (int k = 0; k < object.nv; ++k) v.push_back(world.plant->state().v(object.first_v + k));
@@ -215,18 +219,18 @@ std::string play_steps(std::vector<World>& worlds, const Commands& commands, con
   }
   std::vector<std::string> texts;
   for (std::size_t w = 1; w < worlds.size(); ++w)
-    texts.push_back(fmt::format(R"({{"a": "{}", "b": "{}", "over": {}, {}, "first": {}}})", worlds[0].name, worlds[w].name,
-                                over[w], error_text(largest[w]), first[w].empty() ? "null" : first[w]));
+    texts.push_back(fmt::format(R"({{"a": "{}", "b": "{}", "over": {}, {}, "first": {}}})", worlds[0].name,
+                                worlds[w].name, over[w], error_text(largest[w]), first[w].empty() ? "null" : first[w]));
   return fmt::format(R"("steps": [{}])", fmt::join(texts, ", ")) + trace;
 }
 
 void compare(const std::string& folder, const Arguments& arguments) {
   const io::Run run = io::read_run(folder);
   Diagnostics diagnostics;
-  const scene::Scene scene =
-      io::load_scene((std::filesystem::path(folder) / "config.yaml").string(),
-                     {.overlays = {}, .settings = arguments.settings, .package_paths = {}, .bundled_scenes = DEFT_SCENES_DIR},
-                     diagnostics);
+  const scene::Scene scene = io::load_scene(
+      (std::filesystem::path(folder) / "config.yaml").string(),
+      {.overlays = {}, .settings = arguments.settings, .package_paths = {}, .bundled_scenes = DEFT_SCENES_DIR},
+      diagnostics);
   Commands commands{.h = run.trajectory.t[1] - run.trajectory.t[0]};
   for (const auto& q : run.trajectory.q) commands.q.push_back(Eigen::Map<const VectorXd>(q.data(), scene.nq()));
   for (const auto& u : run.trajectory.u) commands.u.push_back(Eigen::Map<const VectorXd>(u.data(), scene.nu()));
@@ -238,8 +242,9 @@ void compare(const std::string& folder, const Arguments& arguments) {
   std::vector<World> worlds;
   for (const std::string& name : arguments.worlds) worlds.push_back(make_world(name, scene, options));
   const std::string free = play_free(worlds, commands, arguments);
-  fmt::print(R"({{"run": "{}", "scene": "{}", "h": {}, "count": {}, {}, {}}})" "\n", folder, scene.spec().name, commands.h,
-             commands.u.size(), free, play_steps(worlds, commands, arguments));
+  fmt::print(R"({{"run": "{}", "scene": "{}", "h": {}, "count": {}, {}, {}}})"
+             "\n",
+             folder, scene.spec().name, commands.h, commands.u.size(), free, play_steps(worlds, commands, arguments));
   std::fflush(stdout);
 }
 

@@ -12,6 +12,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
+      worlds-disagree  worlds_disagree, likewise: where four worlds of second order part, and why
       or one page by its name; all of them if none is named
 """
 
@@ -37,6 +38,7 @@ from reproductions import (
     squeezing,
     thirty_degrees,
     trajectories,
+    worlds_disagree,
 )
 from reproductions.experiment import PAGES, Laboratory
 
@@ -57,6 +59,7 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         sim_to_sim,
         feedback,
         plans_that_hold,
+        worlds_disagree,
     )
 }
 GROUPS = {
@@ -69,6 +72,7 @@ GROUPS = {
     "sim-to-sim": ["sim_to_sim"],
     "feedback": ["feedback"],
     "plans-that-hold": ["plans_that_hold"],
+    "worlds-disagree": ["worlds_disagree"],
 }
 
 

@@ -20,6 +20,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
+      worlds-disagree  refined plans in four worlds of second order: the first step that differs, with its contacts (what out/worlds-disagree
+                  holds is not planned again); arguments: systems, --plans N, --steps N, --folder DIR; --record: the page worlds_disagree reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -70,6 +72,7 @@ from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
 from suites.tracking import bench_tracking  # noqa: E402
+from suites.worlds_disagree import bench_worlds_disagree  # noqa: E402
 
 
 def bench_program(name: str, *fixed: str):
@@ -111,6 +114,7 @@ BENCHMARKS = {
     "sim-to-sim": bench_sim_to_sim,
     "feedback": bench_feedback,
     "plans-that-hold": bench_plans_that_hold,
+    "worlds-disagree": bench_worlds_disagree,
     "batch": bench_program("batch_benchmark"),
     "trajectory": bench_program("trajectory_benchmark"),
     "contact-mpc": bench_contact_mpc,

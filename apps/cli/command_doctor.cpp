@@ -11,7 +11,7 @@
 #include <set>
 
 #include "command.hpp"
-#include "deft/plant/simulators.hpp"
+#include "deft/plant/plant.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -118,7 +118,8 @@ int run(const OutputOptions& output) {
     for (const Library& library : libraries)
       fmt::print("  {:<36} {:<12} {}\n", library.name, library.version, library.path);
     for (const plant::Simulator& simulator : simulators)
-      fmt::print("  {:<36} {:<12} {}\n", "plant " + simulator.name, simulator.version.empty() ? "absent" : simulator.version,
+      fmt::print("  {:<36} {:<12} {}\n", "plant " + simulator.name,
+                 simulator.version.empty() ? "absent" : simulator.version,
                  simulator.version.empty() ? simulator.missing : simulator.place);
     for (const std::string& problem : problems) fmt::print("problem: {}\n", problem);
     fmt::print("{}\n", problems.empty() ? "ok" : "not ok");

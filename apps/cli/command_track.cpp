@@ -46,8 +46,7 @@ Enum named(const std::array<Enum, N>& values, const std::string& word) {
   return *std::find_if(values.begin(), values.end(), [&](Enum value) { return to_string(value) == word; });
 }
 constexpr std::array kPlants{plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder,
-                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco,
-                             plant::PlantKind::kDrake};
+                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco, plant::PlantKind::kDrake};
 constexpr std::array kControllers{control::Controller::kOpenLoop, control::Controller::kMpc};
 template <typename Enum, std::size_t N>
 std::vector<std::string> words_of(const std::array<Enum, N>& values) {
@@ -241,11 +240,13 @@ execution::TrackedRun run_seed(const TrackCommand& options, const Loaded& loaded
 
 int run(const TrackCommand& options) {
   apply(options.output);
-  const bool is_other = options.plant == to_string(plant::PlantKind::kMujoco) || options.plant == to_string(plant::PlantKind::kDrake);
+  const bool is_other =
+      options.plant == to_string(plant::PlantKind::kMujoco) || options.plant == to_string(plant::PlantKind::kDrake);
   if (!options.dump.folder.empty() && is_other)
     throw InputError({options.dump.folder, 0, 0},
                      fmt::format("--dump-problems: the plant {} solves none of our problems; quasidynamic, "
-                                 "convex-second-order and stewart-trinkle do", options.plant));
+                                 "convex-second-order and stewart-trinkle do",
+                                 options.plant));
   const Loaded loaded = load_task(options);
   const scene::DisturbanceSpec disturbance =
       options.disturb.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(options.disturb);

@@ -175,6 +175,9 @@ TEST(SceneFileErrors, NameThePlaceAndTheRightWord) {
       {"friction of one",
        "friction: {pairs: [{between: [arm], mu: 0.1}]}",
        {"4:30: error: friction.pairs: 'between' takes a list of two names"}},
+      {"negative resistance to rolling",
+       "friction: {rolling: -0.1}",
+       {"4:21: error: friction.rolling: must be >= 0, got -0.1"}},
       {"negative friction", "friction: {default: -0.1}", {"4:21: error: friction.default: must be >= 0, got -0.1"}},
 
       {"no joint", "bodies: {a: {shape: {sphere: {radius: 1}}, mass: 1}}", {"4:13: error: body 'a' needs 'joint'"}},

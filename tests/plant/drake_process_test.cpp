@@ -20,8 +20,8 @@ namespace drake_process_test {
 using Eigen::VectorXd;
 using testing::numbers;
 
-/// Reads frames, keeps them in a file, and answers a step of the pusher (q and v of 4 numbers, 1 command): what `ANSWER` makes
-/// of (q, v, u, tau).
+/// Reads frames, keeps them in a file, and answers a step of the pusher (q and v of 4 numbers, 1 command): what
+/// `ANSWER` makes of (q, v, u, tau).
 constexpr const char* kChild = R"(#!/usr/bin/env python3
 import os, struct, sys
 if sys.argv[1] == "-c":
@@ -151,7 +151,8 @@ TEST_F(DrakeProcessTest, ErrorsEndsAndNonsenseAreClear) {
   const struct {
     const char *answer, *words;
   } cases[] = {{"say(b'E', b'the joint is rusty')\n    continue", "the joint is rusty"},
-               {"sys.stderr.write('out of memory')\n    sys.stderr.flush()\n    os._exit(1)", "has ended; it last wrote: out of memory"},
+               {"sys.stderr.write('out of memory')\n    sys.stderr.flush()\n    os._exit(1)",
+                "has ended; it last wrote: out of memory"},
                {"say(b'Z')\n    continue", "frame 'Z'"},
                {"os.write(1, bytes(4))\n    continue", "frame of 0 bytes"},
                {"say(b'K', bytes(24))\n    continue", "24 bytes"}};
@@ -188,9 +189,10 @@ TEST_F(DrakeProcessTest, TheModelIsTheSceneInNumbersThatLoseNothing) {
 }
 
 TEST_F(DrakeProcessTest, WhatDrakeCannotDoIsRefusedByName) {
-  scene::SceneSpec ball_joint = test::scene_spec(
-      {test::body("bob", multibody::JointKind::kBall, {}, multibody::SphereSpec{0.05}, 1, 0.01, 0.5)});
-  scene::SceneSpec moving_plane = test::scene_spec({test::free_body("plane", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 1, 0.01, 0.5)});
+  scene::SceneSpec ball_joint =
+      test::scene_spec({test::body("bob", multibody::JointKind::kBall, {}, multibody::SphereSpec{0.05}, 1, 0.01, 0.5)});
+  scene::SceneSpec moving_plane =
+      test::scene_spec({test::free_body("plane", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 1, 0.01, 0.5)});
   scene::SceneSpec patch = testing::pusher(0.1);
   patch.friction.ellipsoid = {1, 1, 0.01};
   const std::pair<scene::SceneSpec, const char*> cases[] = {

@@ -109,8 +109,8 @@ TEST_P(Rolling, SpinAboutTheNormalAndFlightAreLeftAlone) {
 }
 
 TEST_P(Rolling, AFingerThatRollsABallFeelsIt) {
-  // A plate on a slide rolls the ball on the floor; gravity presses neither: the plate's target does, 10 N. The way of the
-  // ball is half of the plate's, the force on the plate along its way 2 μ_r N/(2 r).
+  // A plate on a slide rolls the ball on the floor; gravity presses neither: the plate's target does, 10 N. The way of
+  // the ball is half of the plate's, the force on the plate along its way 2 μ_r N/(2 r).
   scene::SceneSpec spec = test::scene_spec(
       {test::free_body("ball", SphereSpec{kRadius}, 0.1, 4e-4, 0.8, test::at(0, 0, kRadius)),
        test::body("plate", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::slide("z", {0, 0, 1})},
@@ -141,9 +141,9 @@ TEST_P(Rolling, ABallRestsOnThePalmOfAHandWithoutAddedDamping) {
   Diagnostics diagnostics;
   const scene::Scene scene =
       io::load_scene(std::string(DEFT_SOURCE_DIR) + "/scenes/planning/allegro_ball.deft.yaml", {}, diagnostics);
-  const auto world = make_plant(
-      GetParam(), scene,
-      {.step = 0.002, .object_damping = object_damping(scene, std::nullopt, *scene.settings().step.h)});
+  const auto world =
+      make_plant(GetParam(), scene,
+                 {.step = 0.002, .object_damping = object_damping(scene, std::nullopt, *scene.settings().step.h)});
   VectorXd u(scene.nu());
   for (int i = 0; i < scene.nu(); ++i) u(i) = scene.initial_configuration()(scene.command_coordinates()[i]);
   world->reset({.q = scene.initial_configuration()}, u);

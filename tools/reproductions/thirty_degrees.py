@@ -153,7 +153,7 @@ degrees: friction drags the ball along with the fingers wherever it lies. At fin
 The same plan followed by `deft track PLAN --plant P --controller open-loop|mpc --with scenes/planning/feedback/allegro_ball.yaml [--disturb scenes/planning/disturb/offset.yaml --seed S]`:
 knots are moved apart until no joint target is faster than `track.speed`, the last command is held for `track.settle`; `mpc` corrects the commands every 5 ms and asks for a new plan when the ball is off the old one
 ([control](../../src/deft/control/README.md)). The 3 mm are in a direction drawn across gravity, and the
-start settles: fingers that the ball would penetrate move aside. `track.object_damping: 10` (1/h, what the plan's steps amount to) resists the ball's motion by 0.1 N at 1 cm/s, a hundredth of its weight; without it a ball that is let go rolls on for ever. Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
+start settles: fingers that the ball would penetrate move aside. `friction.rolling: 0.001` resists the ball's rolling by 0.01 N m under its weight; without it a ball that is let go rolls on for ever. Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
 
 {draw_followed(m)}
 

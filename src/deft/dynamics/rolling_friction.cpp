@@ -17,13 +17,14 @@ using Eigen::VectorXd;
 constexpr double kAlongNormal = 0.5;  // of a cylinder's axis, across the normal: less, and it stands on its end
 
 bool states_rolling(const scene::FrictionSpec& friction) {
-  return friction.rolling > 0 ||
-         std::any_of(friction.pairs.begin(), friction.pairs.end(), [](const auto& pair) { return pair.rolling.value_or(0) > 0; });
+  return friction.rolling > 0 || std::any_of(friction.pairs.begin(), friction.pairs.end(),
+                                             [](const auto& pair) { return pair.rolling.value_or(0) > 0; });
 }
 
 }  // namespace
 
-RollingFriction::RollingFriction(const scene::Scene& scene) : scene_(&scene), none_(!states_rolling(scene.spec().friction)) {
+RollingFriction::RollingFriction(const scene::Scene& scene)
+    : scene_(&scene), none_(!states_rolling(scene.spec().friction)) {
   if (none_) return;
   for (const multibody::ModelSpec& model : scene.spec().world.models) {
     for (const multibody::LinkSpec& link : model.links) {
@@ -43,7 +44,8 @@ RollingFriction::RollingFriction(const scene::Scene& scene) : scene_(&scene), no
     if (object.frozen) std::fill_n(is_frozen_.begin() + object.first_v, object.nv, char{1});
 }
 
-const Eigen::Matrix<double, 3, Eigen::Dynamic>& RollingFriction::angular_jacobian(int body, const scene::SceneState& state) {
+const Eigen::Matrix<double, 3, Eigen::Dynamic>& RollingFriction::angular_jacobian(int body,
+                                                                                  const scene::SceneState& state) {
   const auto n = static_cast<Eigen::Index>(scene_->model().columns(body).size());
   rows_.resize(6 * to_size(static_cast<int>(n)));
   scene_->model().point_jacobian(state.kinematics, body, Vector3d::Zero(), rows_.data(), static_cast<int>(n));
@@ -59,7 +61,8 @@ Vector3d RollingFriction::angular_velocity(int body, const scene::SceneState& st
   return omega;
 }
 
-Vector3d RollingFriction::rolling_part(const LoadedContact& contact, const Vector3d& omega, const scene::SceneState& state) const {
+Vector3d RollingFriction::rolling_part(const LoadedContact& contact, const Vector3d& omega,
+                                       const scene::SceneState& state) const {
   const Vector3d tangential = omega - omega.dot(contact.n_W) * contact.n_W;
   const auto a = to_size(contact.geometry_a), b = to_size(contact.geometry_b);
   if (is_ball_[a] != 0 || is_ball_[b] != 0) return tangential;
@@ -83,7 +86,8 @@ int RollingFriction::contacts_on(int body) const {
 }
 
 /// By how much a torque of 1 N·m over a step turns the body along the direction [rad].
-double RollingFriction::mobility(int body, const Vector3d& direction, const scene::SceneState& state, const BlockDiagonal& Q) {
+double RollingFriction::mobility(int body, const Vector3d& direction, const scene::SceneState& state,
+                                 const BlockDiagonal& Q) {
   if (!moves(body)) return 0;
   const auto columns = scene_->model().columns(body);
   const int k = block_at(Q, columns[0]);
@@ -119,15 +123,16 @@ void RollingFriction::gather(std::span<const LoadedContact> contacts) {
   }
 }
 
-void RollingFriction::torques(std::span<const LoadedContact> contacts, const scene::SceneState& state, const VectorXd& v, double h,
-                              const BlockDiagonal& Q, std::vector<BodyTorque>& out) {
+void RollingFriction::torques(std::span<const LoadedContact> contacts, const scene::SceneState& state,
+                              const VectorXd& v, double h, const BlockDiagonal& Q, std::vector<BodyTorque>& out) {
   if (none_) return;
   gather(contacts);
   for (Bristle& bristle : bristles_) {
     const LoadedContact& contact = bristle.contact;
     const double limit = scene_->friction(contact.geometry_a, contact.geometry_b).rolling * contact.force;
     const int body_a = body_of(contact.geometry_a), body_b = body_of(contact.geometry_b);
-    const Vector3d omega = rolling_part(contact, angular_velocity(body_a, state, v) - angular_velocity(body_b, state, v), state);
+    const Vector3d omega =
+        rolling_part(contact, angular_velocity(body_a, state, v) - angular_velocity(body_b, state, v), state);
     Vector3d damper = Vector3d::Zero();
     if (omega.norm() > 0) {
       const Vector3d direction = omega.normalized();
@@ -143,7 +148,8 @@ void RollingFriction::torques(std::span<const LoadedContact> contacts, const sce
   }
 }
 
-void RollingFriction::add_generalized(std::span<const BodyTorque> torques, const scene::SceneState& state, VectorXd& tau) {
+void RollingFriction::add_generalized(std::span<const BodyTorque> torques, const scene::SceneState& state,
+                                      VectorXd& tau) {
   for (const BodyTorque& torque : torques) {
     const auto columns = scene_->model().columns(torque.body);
     const auto& J = angular_jacobian(torque.body, state);

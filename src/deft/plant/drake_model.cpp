@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "deft/collision/shapes/shape.hpp"
@@ -103,14 +104,13 @@ class Writer {
  private:
   void line(const std::string& text) { out_.text += text + '\n'; }
   void add_body(int group) {
-    const PrincipalInertia inertia =
-        principal_inertia(scene_, start_, tree_, group, group_inertial(tree_, group));
+    const PrincipalInertia inertia = principal_inertia(scene_, start_, tree_, group, group_inertial(tree_, group));
     const Matrix3d R = inertia.X_GI.linear(), I = R * inertia.moments.asDiagonal() * R.transpose();
     line(fmt::format("body {}{}{}{}", group, hex(inertia.mass), hex(Vector3d(inertia.X_GI.translation())),
                      hex(std::array{I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)})));
     if (!inertia.note.empty())
-      out_.notes.push_back(fmt::format("body '{}': {}", tree_.bodies[to_size(tree_.groups[to_size(group)].bodies.front())].name,
-                                       inertia.note));
+      out_.notes.push_back(fmt::format(
+          "body '{}': {}", tree_.bodies[to_size(tree_.groups[to_size(group)].bodies.front())].name, inertia.note));
   }
   void add_joint(const TreeJoint& joint);
   void add_actuators();
@@ -132,7 +132,8 @@ class Writer {
 void Writer::add_joint(const TreeJoint& joint) {
   if (joint.kind == JointKind::kBall)
     throw InputError(joint.where, fmt::format("plant drake: '{}' is a ball joint; not available with Drake, whose ball "
-                                              "joints have three angles", joint.name));
+                                              "joints have three angles",
+                                              joint.name));
   const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(),
                                   [&](const auto& object) { return object.model == joint.model && object.frozen; });
   line(fmt::format("joint {} {} {} {}{}", joint.child_group, joint.parent_group,
@@ -168,11 +169,12 @@ void Writer::add_geometries() {
       const std::string name = model.inline_body ? model.name : model.name + "/" + link.name;
       const int body = scene_.model().find_body(name), group = group_of_[to_size(body)];
       for (const multibody::GeometrySpec& geometry : link.collisions) {
-        const collision::GeometryDescription description{name + "#" + geometry.name, body, geometry.X_LG, geometry.shape,
-                                                         geometry.where};
+        const collision::GeometryDescription description{name + "#" + geometry.name, body, geometry.X_LG,
+                                                         geometry.shape, geometry.where};
         ShapeWriter writer{description, tree_.X_GB[to_size(body)] * geometry.X_LG, group == 0, {}, {}};
         std::visit(writer, geometry.shape);
-        line(fmt::format("geometry {} {} {}{}{}", out_.body_of.size(), group, writer.word, hex(writer.X), writer.values));
+        line(fmt::format("geometry {} {} {}{}{}", out_.body_of.size(), group, writer.word, hex(writer.X),
+                         writer.values));
         out_.body_of.push_back(body);
         names_.push_back(description.name);
       }
@@ -183,9 +185,9 @@ void Writer::add_geometries() {
 bool Writer::stays(int geometry) const {
   const int body = out_.body_of[to_size(geometry)];
   const int model = tree_.bodies[to_size(body)].model;
-  return group_of_[to_size(body)] == 0 || std::any_of(scene_.objects().begin(), scene_.objects().end(), [&](const auto& object) {
-           return object.model == model && object.frozen;
-         });
+  return group_of_[to_size(body)] == 0 ||
+         std::any_of(scene_.objects().begin(), scene_.objects().end(),
+                     [&](const auto& object) { return object.model == model && object.frozen; });
 }
 
 void Writer::add_pairs() {
@@ -197,7 +199,8 @@ void Writer::add_pairs() {
       if (friction.patch)
         throw InputError({scene_.spec().file, 0, 0},
                          fmt::format("plant drake: friction of '{}' and '{}' has an ellipsoid; Drake has Coulomb's "
-                                     "coefficients only", names_[to_size(a)], names_[to_size(b)]));
+                                     "coefficients only",
+                                     names_[to_size(a)], names_[to_size(b)]));
       line(fmt::format("pair {} {}{}", a, b, hex(friction.frictionless ? 0.0 : friction.mu)));
     }
   }

@@ -10,10 +10,10 @@ namespace deft::plant {
 
 /// The text, and what a plant needs to know of it.
 struct DrakeModel {
-  std::string text;               // lines of README.md, "Drake"
-  std::vector<int> body_of;       // per geometry of the scene: its body
-  std::vector<int> springs;       // commands that are targets of springs, in the order of Drake's actuators
-  Eigen::VectorXd joint_damping;  // per command [N·s/m, N·m·s/rad]
+  std::string text;                // lines of README.md, "Drake"
+  std::vector<int> body_of;        // per geometry of the scene: its body
+  std::vector<int> springs;        // commands that are targets of springs, in the order of Drake's actuators
+  Eigen::VectorXd joint_damping;   // per command [N·s/m, N·m·s/rad]
   std::vector<std::string> notes;  // what differs from the scene, a line each
 };
 

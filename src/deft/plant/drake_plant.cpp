@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -27,9 +28,9 @@ constexpr double kLargest = 1e6;  // coordinates and speeds beyond it [m, rad, m
 
 /// A contact as the server sends it.
 struct DrakeContact {
-  double a, b;                                             // geometries of the scene
+  double a, b;                                                   // geometries of the scene
   std::array<double, 3> point, normal, force_on_a, torque_on_a;  // in the world; the normal points from b to a
-  double gap, slip;                                        // [m, m/s]
+  double gap, slip;                                              // [m, m/s]
 };
 static_assert(sizeof(DrakeContact) == 16 * sizeof(double));
 
@@ -213,7 +214,8 @@ void DrakePlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
   for (const DrakeContact& contact : contacts_) {
     // a is the geometry that the scene has first.
     const double sign = contact.b < contact.a ? -1 : 1;
-    const int first = static_cast<int>(std::min(contact.a, contact.b)), second = static_cast<int>(std::max(contact.a, contact.b));
+    const int first = static_cast<int>(std::min(contact.a, contact.b)),
+              second = static_cast<int>(std::max(contact.a, contact.b));
     dynamics::ContactRecord record;
     record.a = model_.body_of[to_size(first)];
     record.b = model_.body_of[to_size(second)];
@@ -227,9 +229,9 @@ void DrakePlant::contacts(std::vector<dynamics::ContactRecord>& out) const {
     const scene::PairFriction friction = scene_->friction(first, second);
     record.mu = friction.frictionless ? 0 : friction.mu;
     const bool loaded = Vector3d(contact.force_on_a.data()).norm() > 0;
-    record.state = !loaded                               ? dynamics::ContactState::kOpen
+    record.state = !loaded                                ? dynamics::ContactState::kOpen
                    : contact.slip * contacts_h_ > kSlip_m ? dynamics::ContactState::kSlide
-                                                         : dynamics::ContactState::kStick;
+                                                          : dynamics::ContactState::kStick;
     out.push_back(record);
   }
 }

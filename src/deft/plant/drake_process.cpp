@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -16,7 +17,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "deft/plant/drake_plant.hpp"
 
@@ -59,7 +59,7 @@ int wait_for(int pid, bool for_ever) {
   int status = 0;
   while (waitpid(pid, &status, for_ever ? 0 : WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > until) kill(pid, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    usleep(2000);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

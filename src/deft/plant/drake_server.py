@@ -92,7 +92,9 @@ class Model:
         self.geometry_of: dict = {}
         self.friction: dict = {}
         self.locked: list = []
-        self.index_q, self.index_v, self.quaternions = [], [], []
+        self.index_q: list[int] = []
+        self.index_v: list[int] = []
+        self.quaternions: list[slice] = []
         self.add_bodies()
         self.add_actuators()
         copies = self.add_geometries()
@@ -167,7 +169,13 @@ class Model:
             return drake.HalfSpace()
         if word == "convex":
             return drake.Convex(values.reshape(-1, 3).T, "hull")
-        return {"sphere": drake.Sphere, "box": drake.Box, "capsule": drake.Capsule, "cylinder": drake.Cylinder, "ellipsoid": drake.Ellipsoid}[word](*values)
+        return {
+            "sphere": drake.Sphere,
+            "box": drake.Box,
+            "capsule": drake.Capsule,
+            "cylinder": drake.Cylinder,
+            "ellipsoid": drake.Ellipsoid,
+        }[word](*values)
 
     def add_geometries(self) -> dict:
         """`geometry INDEX BODY shape pose numbers` and `pair A B mu`. Drake knows friction of geometries, not of pairs: a geometry is there once for each
@@ -289,6 +297,8 @@ class Server:
         self.current: Model | None = None
 
     def model(self, h: float) -> Model:
+        if self.said is None:
+            raise ModelError("no model was given")
         if h not in self.models:
             if len(self.models) == 4:
                 del self.models[next(iter(self.models))]
@@ -302,9 +312,11 @@ class Server:
             model = self.model(float.fromhex(self.said.one("step")[0]))
             self.q, self.v = np.zeros(len(model.index_q)), np.zeros(len(model.index_v))
             version = importlib.metadata.version("drake")
-            return "K", (f"Drake {version}, approximation {self.said.one('approximation')[0]}, {SUBSTEPS} steps of Drake in an inner step\n"
-                         f"contact: patches between flat shapes (modulus {MODULUS:g} Pa), points else ({STIFFNESS:g} N/m), "
-                         f"dissipation {DISSIPATION:g} s/m, stiction {STICTION:g} m/s").encode()
+            return "K", (
+                f"Drake {version}, approximation {self.said.one('approximation')[0]}, {SUBSTEPS} steps of Drake in an inner step\n"
+                f"contact: patches between flat shapes (modulus {MODULUS:g} Pa), points else ({STIFFNESS:g} N/m), "
+                f"dissipation {DISSIPATION:g} s/m, stiction {STICTION:g} m/s"
+            ).encode()
         values = np.frombuffer(payload, "<f8")
         if self.said is None:
             raise ModelError("no model was given")
@@ -320,7 +332,7 @@ class Server:
             self.current = model
         nu = len(values) - 2 - nv
         try:
-            q, v, contacts = model.step(values[2:2 + nu], values[2 + nu:], want == 1)
+            q, v, contacts = model.step(values[2 : 2 + nu], values[2 + nu :], want == 1)
         except RuntimeError as error:
             self.current = None
             return "F", str(error).encode()

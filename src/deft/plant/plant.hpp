@@ -72,6 +72,16 @@ class Plant {
 /// the plant cannot simulate (named), and if MuJoCo or Drake is not there, with how to install it.
 std::unique_ptr<Plant> make_plant(PlantKind kind, const scene::Scene& scene, const PlantOptions& options);
 
+/// A simulator of other people that plants can be made of, or why it is not there.
+struct Simulator {
+  std::string name;     // the word of --plant
+  std::string version;  // empty: not there
+  std::string place;    // library (mujoco), interpreter (drake)
+  std::string missing;  // why it is not there, with how to install it
+};
+/// MuJoCo and Drake, looked for as their plants do. Loads the one and starts the other, which takes about a second.
+std::vector<Simulator> find_simulators();
+
 /// γ [1/s] per object for a plan of step length h [s] (infinity: of second order, so that nothing resists its objects
 /// unless it is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that
 /// gravity does not act on (at the start), 0 for others.

@@ -17,7 +17,7 @@ class RollingTorques {
  public:
   /// @param joint_damping  per command, of the plant.
   RollingTorques(const scene::Scene& scene, Eigen::VectorXd joint_damping);
-  bool none() const { return rolling_.none(); }  // no pair of the scene resists rolling
+  bool none() const { return rolling_.none(); }                     // no pair of the scene resists rolling
   std::vector<dynamics::LoadedContact>& loads() { return loads_; }  // of the step before; to be filled by the plant
   /// No step was before.
   void forget() {
@@ -26,7 +26,8 @@ class RollingTorques {
   }
   /// Whether the pair resists rolling.
   bool acts_on(int geometry_a, int geometry_b) const { return rolling_.acts_on(geometry_a, geometry_b); }
-  /// The torques at a state, one per body of each contact that moves; valid until the next call. @param state  updated at q.
+  /// The torques at a state, one per body of each contact that moves; valid until the next call. @param state  updated
+  /// at q.
   /// @param v  size nv. @param u  size nu. @param h  [s].
   std::span<const dynamics::BodyTorque> at(scene::SceneState& state, const Eigen::VectorXd& v, const Eigen::VectorXd& u,
                                            double h);

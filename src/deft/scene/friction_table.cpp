@@ -45,8 +45,10 @@ double coefficient(const multibody::GeometrySpec& geometry, const std::string& n
 }
 
 bool is_round(const multibody::ShapeSpec& shape) {
-  return std::holds_alternative<multibody::SphereSpec>(shape) || std::holds_alternative<multibody::EllipsoidSpec>(shape) ||
-         std::holds_alternative<multibody::CapsuleSpec>(shape) || std::holds_alternative<multibody::CylinderSpec>(shape);
+  return std::holds_alternative<multibody::SphereSpec>(shape) ||
+         std::holds_alternative<multibody::EllipsoidSpec>(shape) ||
+         std::holds_alternative<multibody::CapsuleSpec>(shape) ||
+         std::holds_alternative<multibody::CylinderSpec>(shape);
 }
 
 }  // namespace
@@ -93,7 +95,8 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
       continue;
     }
     if (pair.rolling && !(*pair.rolling >= 0 && std::isfinite(*pair.rolling))) {
-      diagnostics.error(pair.where, fmt::format("friction.pairs: rolling {} m must be finite and not negative", *pair.rolling));
+      diagnostics.error(pair.where,
+                        fmt::format("friction.pairs: rolling {} m must be finite and not negative", *pair.rolling));
       continue;
     }
     if (pair.frictionless && (pair.mu.value_or(0) > 0 || pair.ellipsoid)) {

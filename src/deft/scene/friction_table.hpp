@@ -25,8 +25,8 @@ class FrictionTable {
 
  private:
   std::vector<double> mu_;
-  std::vector<char> is_round_;  // spheres, ellipsoids, capsules, cylinders
-  double rolling_ = 0;          // of pairs that state none
+  std::vector<char> is_round_;                      // spheres, ellipsoids, capsules, cylinders
+  double rolling_ = 0;                              // of pairs that state none
   std::optional<std::array<double, 3>> ellipsoid_;  // of pairs that state none
   std::unordered_map<std::uint64_t, PairFriction> overrides_;
 };

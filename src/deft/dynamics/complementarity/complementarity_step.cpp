@@ -20,8 +20,8 @@ using solvers::Status;
 using solvers::lcp::ComplementaritySolution;
 
 constexpr double kTolerance = 1e-9;  // of the solver for many contacts in space, a tenth of the certifier's
-constexpr double kTightest = 1e-14;   // where that does not satisfy the certifier: bodies nearly at rest have little
-                                      // energy, to which its residuals are relative
+constexpr double kTightest = 1e-14;  // where that does not satisfy the certifier: bodies nearly at rest have little
+                                     // energy, to which its residuals are relative
 constexpr double kSameMotion = 1e-12, kSameMotionShare = 1e-9;  // [m, rad], of the motion: what differs by less is
                                                                 // rounding
 constexpr double kMovesApart = 1e-6;  // of the difference of two motions: contacts that move apart by less move alike

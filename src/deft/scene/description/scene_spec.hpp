@@ -123,7 +123,7 @@ struct FrictionSpec {
   std::optional<std::array<double, 3>> ellipsoid;  // of every pair that states none; none: no patch friction
   Eigen::Vector3d ellipsoid_axis{1, 0, 0};         // e_t acts along it, projected on the contact plane
   double rolling = 0;  // μ_r [m] ≥ 0, resistance to rolling of all pairs of which one geometry is round
-  std::vector<FrictionPairSpec> pairs;             // a later entry overrides what it states of an earlier one
+  std::vector<FrictionPairSpec> pairs;  // a later entry overrides what it states of an earlier one
 };
 
 /// `when:` of a wrench: a condition (deft::Condition) on time and its body's state; kBodyVariables of wrench_table.hpp

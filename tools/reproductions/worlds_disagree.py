@@ -1,0 +1,132 @@
+"""Why worlds of second order disagree: plans played from identical states in deft's steps, MuJoCo and Drake, from recorded runs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+
+RECORDED = ROOT / "benchmarks/baselines/worlds-disagree.json"  # of `./run bench worlds-disagree --record`, which needs MuJoCo and Drake
+APART = (1e-3, 0.01)  # [m], [rad]: objects that differ by more after a step have parted
+OTHERS = ("coulomb", "mujoco", "drake")
+
+
+def measure(lab: Laboratory) -> dict:
+    """What was recorded; nothing is simulated here."""
+    return json.loads(RECORDED.read_text())["result"]
+
+
+def pair_of(row: dict, other: str) -> dict | None:
+    """How the world differs from the convex one in the steps of a plan; None if a step failed at once."""
+    return next((pair for pair in row["steps"] if pair["b"] == other), None)
+
+
+def contact_words(contacts: list[dict]) -> str:
+    """Loaded contacts of a world: bodies, points, normal and tangential force, whether it slides, gap."""
+    words = [
+        f"{c['a'].split('/')[-1]}–{c['b'].split('/')[-1]}: {c['points']} pt, {c['normal']:.3g} N, {c['tangent']:.3g} N"
+        f"{' slides' if c['slide'] else ''}, {1e3 * c['gap']:.2g} mm"
+        for c in contacts
+        if c["points"]
+    ]
+    return "; ".join(words) or "none"
+
+
+def summary_rows(rows: list[dict]) -> list[list]:
+    """Per system: plans, steps played, and per world how many steps differ and the largest difference."""
+    result = []
+    for system in dict.fromkeys(row["system"] for row in rows):
+        mine = [row for row in rows if row["system"] == system and row["steps"]]
+        line = [system, len(mine), sum(row["count"] for row in mine)]
+        for other in OTHERS:
+            pairs = [pair for row in mine if (pair := pair_of(row, other)) is not None]
+            line += [
+                sum(pair["over"] for pair in pairs),
+                *(max((pair[key] for pair in pairs), default=0.0) for key in ("position_m", "rotation_rad")),
+            ]
+        result.append(line)
+    return result
+
+
+def first_rows(rows: list[dict]) -> list[list]:
+    """Per system and world the first step that differs, of the first plan that has one."""
+    result = []
+    for system in dict.fromkeys(row["system"] for row in rows):
+        for other in OTHERS:
+            pairs = [
+                pair for row in rows if row["system"] == system and (pair := pair_of(row, other)) is not None and pair["first"] is not None
+            ]
+            if not pairs:
+                continue
+            first = pairs[0]["first"]
+            result.append([system, other, first["step"], f"{1e3 * first['position_m']:.2g} mm, {first['rotation_rad']:.2g} rad",
+                           contact_words(first["contacts_a"]), contact_words(first["contacts_b"])])  # fmt: skip
+    return result
+
+
+def draw(result: dict) -> None:
+    rows = [row for row in result["rows"] if row["steps"]]
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    figure, axes = new_figure(2)
+    for axis, key, label, bound in (
+        (axes[0, 0], "position_m", "largest in a step [m]", APART[0]),
+        (axes[0, 1], "rotation_rad", "[rad]", APART[1]),
+    ):
+        for k, other in enumerate(OTHERS):
+            for i, system in enumerate(systems):
+                values = [max(pair[key], 1e-7) for row in rows if row["system"] == system and (pair := pair_of(row, other)) is not None]
+                axis.plot(
+                    np.full(len(values), i + 0.2 * (k - 1)),
+                    values,
+                    "ox^"[k],
+                    color=f"C{k}",
+                    markersize=4,
+                    label=f"{other} and convex" * (i == 0),
+                )
+        axis.axhline(bound, color="0.5", linewidth=0.8)
+        axis.set(yscale="log", ylabel=label)
+        axis.set_xticks(range(len(systems)), [system.replace("_", " ") for system in systems], fontsize=7, rotation=60, ha="right")
+    axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    picture = save_figure(figure, "worlds_disagree")
+    write_page(
+        "worlds_disagree",
+        f"""
+# Why worlds of second order disagree
+
+Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.
+
+**Given**: refined plans (`plan.refine=[2,5]`, the best within a minute), their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
+step with round cones; *coulomb*, the same under Coulomb's law; *mujoco*; *drake*. Inner steps are 1 ms, robots and damping of weightless objects the same in all. Every step of a plan starts in
+all worlds from the state that the convex world has reached; worlds have parted in a step when an object differs by more than {1e3 * APART[0]:g} mm or {APART[1]:g} rad at its end.
+
+{picture}
+
+{table(["system", "plans", "steps", "coulomb: parted", "[m]", "[rad]", "mujoco: parted", "[m]", "[rad]", "drake: parted", "[m]", "[rad]"], summary_rows(rows))}
+
+## Causes
+
+| cause | seen in | what became of it |
+|---|---|---|
+| a start inside a finger: parted in one step it leaves with depth/h, 0.1 m/s for a tenth of a millimetre | allegro_ball, step 0 | error; deft's plants part what penetrates with 2 cm/s at most (`step.recovery_speed`) |
+| nothing resists rolling: a ball on a palm rolls on from whatever pushed it | allegro_ball | error; `friction.rolling`, one law in all worlds, and the ball rests |
+| Drake, lagged friction of stiff contact (1e7 N/m, steps of 1 ms): its bound is μ k x of the depth where a step starts, 52 N where 5 N press | allegro_pen, push_on_table: up to 56 mm and 0.3 rad in one step | error of the settings; contact of 1e5 N/m in steps of a quarter: below 4 mm and 0.13 rad |
+| Drake, SAP: what begins to slide is thrown up with μ v, 27 mm high from 1 m/s | sliding blocks | lagged instead; the plant before (a script) used SAP |
+| the sliding gap of the convex law, μ h v: a finger that comes sliding pushes 0.5 mm before it touches, at h = 10 ms 5 mm, and drives a light object 1.6 times as fast | allegro_pen, step 4 (convex alone is off), planar_hand | Coulomb's law agrees with MuJoCo and Drake there: judge with it, or with short inner steps |
+| MuJoCo: a box that slides on a face hops by 1.6 h μ v and rattles on one to three corners, ±0.3 rad/s | push_on_table, bimanual_box, book_pivot | with half of the step none of the first steps of push_on_table differs; a variation, or shorter steps |
+| a face meets at its corners (deft, MuJoCo) or with spread pressure (Drake): the moment that holds a turning box is 0.125 m · μN or 0.067 m · μN there | push_on_table: 0.04 rad in a step | physics: the distribution of pressure is not known; a variation |
+| compliance: 100 N and more in a stiff hand's squeeze yield 1 mm in Drake, 10 µm in MuJoCo, nothing in deft | allegro_ball, allegro_cube | physics; a variation, and plans should squeeze less |
+| impacts: an arm at full speed meets the object between two inner steps, sooner or later by one | all | physics; slower free motions |
+
+Springs, dampers and targets obey one law in all worlds, and so do friction per pair and what may touch: `tests/plant` holds every plant against the same closed forms. Planning scenes
+consist of balls and boxes, which all simulators have exactly. Where Coulomb's law is found as a fixed point (`friction_law: coulomb`) its steps fail on some of these plans, which then have
+no such column after that; Stewart–Trinkle's polygons do not.
+
+## The first step that differs
+
+Per body pair: points with force, sum of normal and of tangential forces, least gap.
+
+{table(["system", "world", "step", "off", "contacts, convex", "contacts there"], first_rows(rows))}
+""",
+    )
