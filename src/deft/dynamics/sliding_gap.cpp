@@ -16,12 +16,8 @@ constexpr std::size_t kMemory = 6;  // differences of iterates that the extrapol
 constexpr double kLost = 10;  // error over the least error so far above which the extrapolation restarts with a half
                               // step
 
-}  // namespace
-
-namespace {
-
-/// The gap of a pyramid with an opening of s = μ (x, y), over the directions of its rays.
-void open_pyramid(int rays, double x, double y, double smoothing_m, Slide& slide) {
+/// The gap of a pyramid that slides by (x, y), over the directions of its rays.
+void open_pyramid(int rays, double mu, double x, double y, double smoothing_m, Slide& slide) {
   double most = 0, sum = 0;
   Eigen::Vector2d steepest = Eigen::Vector2d::Zero(), mean = steepest;
   const auto visit = [&](const auto& take) {
@@ -34,17 +30,17 @@ void open_pyramid(int rays, double x, double y, double smoothing_m, Slide& slide
   visit([&](const Eigen::Vector2d& d, double along) {
     if (along > most) most = along, steepest = d;
   });
-  slide.gap = most;
+  slide.gap = mu * most;
   if (smoothing_m > 0) {
     visit([&](const Eigen::Vector2d& d, double along) {
-      const double weight = std::exp((along - most) / smoothing_m);
+      const double weight = std::exp(mu * (along - most) / smoothing_m);
       sum += weight;
       mean += weight * d;
     });
     slide.gap += smoothing_m * std::log(sum / rays);
     steepest = mean / sum;
   }
-  slide.rate << 0, steepest, 0;
+  slide.rate << 0, mu * steepest, 0;
 }
 
 }  // namespace
@@ -72,8 +68,7 @@ Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eig
     }
     return slide;
   }
-  open_pyramid(program.rays, law.mu * s[0], law.mu * s[1], smoothing_m, slide);
-  slide.rate *= law.mu;
+  open_pyramid(program.rays, law.mu, s[0], s[1], smoothing_m, slide);
   return slide;
 }
 
