@@ -52,7 +52,7 @@ TEST(WorldSteps, OfSecondOrderAreThePlants) {
   const VectorXd q0 = scene.initial_configuration(), u0 = joint_positions(scene, q0);
   const auto plant =
       plant::make_plant(plant::PlantKind::kConvexSecondOrder, scene,
-                        {.step = 0.02, .object_damping = plant::object_damping(scene, std::nullopt, 0.1)});
+                        {.step = 0.01, .object_damping = plant::object_damping(scene, std::nullopt, 0.1)});
   plant->reset({.q = q0}, u0);
   VectorXd q = q0, v = VectorXd::Zero(scene.nv()), before = u0;
   for (int k = 1; k <= 20; ++k) {
@@ -75,20 +75,49 @@ TEST(Judges, RefuseAPlanThatWasFoundAtHAlone) {
   EXPECT_LT(found.first_holding_s, 0);
   Judges judges(scene, goal, 4, 2);
   const std::vector<Verdict> verdicts = judges(found.plan.q.front(), found.plan.u_start, found.plan.commands);
-  ASSERT_EQ(verdicts.size(), 4u);
-  const std::vector<std::string> names{"h/2", "h/5", "second-order", "worlds"};
+  // It ends elsewhere with shorter steps and in the second-order step; then the drawn worlds are not asked any more.
+  ASSERT_EQ(verdicts.size(), 3u);
+  const std::vector<std::string> names{"h/2", "h/5", "second-order"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(verdicts[i].judge, names[i]);
     EXPECT_FALSE(verdicts[i].success);
   }
-  EXPECT_GE(verdicts[3].share, 0);
-  EXPECT_LT(verdicts[3].share, 0.8);
+  EXPECT_FALSE(judges.drawn_refused());
+  EXPECT_TRUE(judges.refusing().empty());
+}
+
+TEST(Judges, DrawnWorldsThatRefuseAPlanAreKnownAfterwards) {
+  // Judged by the drawn worlds alone.
+  const scene::Scene scene =
+      planning_scene(test::load_planning("planar_pushing", {"plan.judges=[h, worlds]", "plan.first=true"}));
+  const Goal goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles);
+  const PlannerResult found = make_plan(scene, scene.spec().goals.front(), {.seed = 4});
+  ASSERT_TRUE(found.plan.success);
+  const auto ask = [&](Judges& judges) {
+    const std::vector<Verdict> verdicts = judges(found.plan.q.front(), found.plan.u_start, found.plan.commands);
+    EXPECT_EQ(verdicts.size(), 1u);
+    return verdicts.front();
+  };
+  Judges judges(scene, goal, 4, 2);
+  const Verdict verdict = ask(judges);
+  EXPECT_FALSE(verdict.success);
+  EXPECT_GE(verdict.share, 0);
+  EXPECT_LT(verdict.share, 0.8);
+  EXPECT_TRUE(judges.drawn_refused());
+  ASSERT_GT(judges.refusing().size(), 2u);
+  // Asked again they are not counted twice.
+  const std::size_t before = judges.refusing().size();
+  EXPECT_EQ(ask(judges).share, verdict.share);
+  EXPECT_EQ(judges.refusing().size(), before);
+  // The next search has the last of them in the places of the corners.
+  const Ensemble plain = search_ensemble(scene, 4), ensemble = search_ensemble(scene, 4, judges.refusing());
+  ASSERT_EQ(ensemble.worlds.size(), plain.worlds.size());
+  EXPECT_EQ(ensemble.worlds.back().name, judges.refusing().back().name);
+  EXPECT_NE(plain.worlds.back().name, ensemble.worlds.back().name);
   // The same for any number of threads; other worlds for another seed.
   Judges alone(scene, goal, 4, 1), others(scene, goal, 5, 1);
-  EXPECT_EQ(alone(found.plan.q.front(), found.plan.u_start, found.plan.commands)[3].error.position_m,
-            verdicts[3].error.position_m);
-  EXPECT_NE(others(found.plan.q.front(), found.plan.u_start, found.plan.commands)[3].error.position_m,
-            verdicts[3].error.position_m);
+  EXPECT_EQ(ask(alone).error.position_m, verdict.error.position_m);
+  EXPECT_NE(ask(others).error.position_m, verdict.error.position_m);
 }
 
 TEST(Judges, WhoDoNotMoveStayWhereTheyAre) {
@@ -161,11 +190,11 @@ TEST(Judges, AskMujocoIfNamed) {
 }
 
 TEST(Planner, KeepsTheFirstPlanWhereNoneHolds) {
-  const scene::Scene scene = test::load_planning("planar_pushing", {kAll, "plan.nodes=120"});
+  const scene::Scene scene = test::load_planning("planar_pushing", {kAll, "plan.nodes=52"});
   const PlannerResult result = make_plan(scene, scene.spec().goals.front(), {.seed = 4, .threads = 1});
   EXPECT_TRUE(result.plan.success);
   EXPECT_FALSE(result.plan.holds());
-  EXPECT_EQ(result.plan.verdicts.size(), 4u);
+  EXPECT_FALSE(result.plan.verdicts.empty());
   EXPECT_LT(result.first_holding_s, 0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/reach.hpp"
 #include "deft/planning/planner.hpp"
 #include "planning/planning_scenes.hpp"
@@ -98,7 +99,7 @@ TEST(Impossible, EachCaseIsProvenWithoutAStep) {
     EXPECT_EQ(result.solves, 0) << where;
     EXPECT_FALSE(result.plan.success) << where;
     ASSERT_FALSE(result.reasons.empty()) << where;
-    EXPECT_EQ(result.reasons.front().reason, kImpossible);
+    EXPECT_EQ(result.reasons.front().reason, kImpossibleReason);
     EXPECT_NE(result.reasons.front().detail.find(tried.proof), std::string::npos)
         << where << ": " << result.reasons.front().detail;
     EXPECT_NE(result.reasons.front().detail.find(" m"), std::string::npos);

@@ -196,7 +196,7 @@ class Prover {
   }
 
   void add(std::string detail, std::string setting) {
-    reasons_.push_back({kImpossible, 1, 1.0, std::move(detail), std::move(setting)});
+    reasons_.push_back({kImpossibleReason, 1, 1.0, std::move(detail), std::move(setting)});
   }
 
   // ---- proofs ----

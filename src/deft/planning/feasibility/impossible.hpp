@@ -11,7 +11,7 @@
 namespace deft::planning {
 
 /// The word of reasons that are proofs.
-inline constexpr const char* kImpossible = "impossible";
+inline constexpr const char* kImpossibleReason = "impossible";
 
 /// Why the goal cannot be reached, one reason per proof; none: it may be reachable, or not. No step is solved. All
 /// bounds are on the safe side: of every pose within the tolerances, every configuration of the robots within their
