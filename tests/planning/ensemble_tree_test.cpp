@@ -140,7 +140,7 @@ TEST(GreedyRollout, ForcesOfFingersStayWithinTheShareOfTheirCones) {
     return sum / std::max(count, 1);
   };
   const double with = worst_ratio(0.5), without = worst_ratio(0);
-  EXPECT_GT(without, 0.2);           // a greedy roll-out slides
+  EXPECT_GT(without, 0.2);         // a greedy roll-out slides
   EXPECT_LT(with, 0.6 * without);  // seldom, where it keeps within the cones
 }
 

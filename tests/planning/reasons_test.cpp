@@ -61,7 +61,7 @@ TEST(Reasons, AToleranceThatNothingMeetsStalls) {
 
 TEST(Reasons, JudgesThatRefuseSayWhereAndByHowMuch) {
   const PlannerResult result =
-      plan("planar_pushing", {"plan.judges=[h, h/5, second-order]", "plan.nodes=120", "plan.time_limit_s=1e6"});
+      plan("planar_pushing", {"plan.judges=[h, h/5, second-order]", "plan.nodes=52", "plan.time_limit_s=1e6"});
   ASSERT_TRUE(result.plan.success);
   ASSERT_FALSE(result.plan.holds());
   EXPECT_EQ(result.reasons.front().reason, "judge");

@@ -264,8 +264,8 @@ void Judges::note_refusing(const std::vector<std::optional<Outcome>>& outcomes) 
     for (int k = first_[j]; k < first_[j + 1]; ++k) {
       const std::optional<Outcome>& outcome = outcomes[to_size(k)];
       const World& world = worlds_[to_size(k)];
-      const bool is_known = std::any_of(refusing_.begin(), refusing_.end(),
-                                        [&](const World& other) { return other.name == world.name; });
+      const bool is_known =
+          std::any_of(refusing_.begin(), refusing_.end(), [&](const World& other) { return other.name == world.name; });
       if (outcome && !outcome->success && !is_known) refusing_.push_back(world);
     }
   }

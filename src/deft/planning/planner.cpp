@@ -295,8 +295,8 @@ class Run {
   }
 
   SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {
-    scene::Scene single = scene.with(
-        [&](scene::SceneSettings& settings) { settings.plan.step_norm *= attempt.step_share; });
+    scene::Scene single =
+        scene.with([&](scene::SceneSettings& settings) { settings.plan.step_norm *= attempt.step_share; });
     Goal aim(single, scaled_tolerances(spec_, kAim), settings_.wrap_angles);
     Ensemble steady = single_ensemble(single);
     return {std::move(single), std::move(aim), std::move(steady), attempt.nodes};

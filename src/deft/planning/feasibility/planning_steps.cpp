@@ -247,7 +247,8 @@ void PlanningSteps::find_grips(std::vector<GripForce>& grips) {
     const std::array<double, 4>& force = smoothed_.solution.force[i];
     GripForce grip{.mu = contacts[i].mu, .force = {force[0], force[1], force[2]}};
     const int first = derivative_.first_row[k];
-    const Eigen::Index rows = (k + 1 < listed_.size() ? derivative_.first_row[k + 1] : derivative_.dforce_du.rows()) - first;
+    const Eigen::Index rows =
+        (k + 1 < listed_.size() ? derivative_.first_row[k + 1] : derivative_.dforce_du.rows()) - first;
     grip.by_command.setZero(3, derivative_.dforce_du.cols());
     const Eigen::Index used = std::min<Eigen::Index>(rows, 3);
     grip.by_command.topRows(used) = derivative_.dforce_du.middleRows(first, used);

@@ -38,9 +38,9 @@ struct Motion : Instant {
 
 /// A contact of a finger with an object in a smoothed step, and how its force follows the command.
 struct GripForce {
-  double mu = 0;                                // [-]
+  double mu = 0;                                    // [-]
   Eigen::Vector3d force = Eigen::Vector3d::Zero();  // (f_n, f_t1, f_t2) [N]
-  Eigen::MatrixXd by_command;                   // ∂force/∂u, 3 × nu [N/rad, N/m]
+  Eigen::MatrixXd by_command;                       // ∂force/∂u, 3 × nu [N/rad, N/m]
 };
 
 /// How far the objects went from one configuration to another, a radian counting 0.1 m [m].
@@ -136,7 +136,7 @@ class PlanningSteps {
   dynamics::StepDerivative derivative_;
   std::vector<int> listed_;                    // contacts whose forces are differentiated
   std::vector<char> is_actuated_, is_object_;  // per body: moved by commands, or not by them but by other joints
-  long solves_ = 0;  // at h
+  long solves_ = 0;                            // at h
 };
 
 }  // namespace deft::planning

@@ -11,12 +11,11 @@
 namespace deft::planning {
 namespace {
 
-constexpr double kPlanRegrasp_m = 0.05;  // what a regrasp counts in them [m]
-constexpr double kPlanTries = 0.25;      // of plan.tries_weight, in them
-constexpr double kNearer = 0.99;         // a growth that comes no nearer than this share leaves no node
-constexpr double kMedoidShare = 0.5;     // of the growths that plan for the world in the middle
+constexpr double kPlanRegrasp_m = 0.05;          // what a regrasp counts in them [m]
+constexpr double kPlanTries = 0.25;              // of plan.tries_weight, in them
+constexpr double kNearer = 0.99;                 // a growth that comes no nearer than this share leaves no node
+constexpr double kMedoidShare = 0.5;             // of the growths that plan for the world in the middle
 constexpr double kWorse = 1.3, kWorse_m = 0.03;  // a leg that ends further off than that is the end of a growth
-
 
 }  // namespace
 
@@ -170,9 +169,9 @@ int EnsembleTree::choose(const SearchLimits& limits, std::uint64_t item) const {
     const Node& node = nodes_[i];
     if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
     ++seen;
-    const double score = std::max(node.distance, goal_->tolerance_m()) *
-                             (1 + limits.tries * settings.tries_weight * node.tries) +
-                         limits.regrasp_weight * node.regrasps;
+    const double score =
+        std::max(node.distance, goal_->tolerance_m()) * (1 + limits.tries * settings.tries_weight * node.tries) +
+        limits.regrasp_weight * node.regrasps;
     if (greedy ? score < best_score : draw.uniform() * seen < 1) {
       best_score = score;
       best = static_cast<int>(i);

@@ -34,7 +34,6 @@ struct Leg {
   int first = 0, last = 0;           // steps [first, last)
 };
 
-
 /// The legs of a plan after its step `from`, at which no transit is under way.
 std::vector<Leg> legs_of(const Plan& plan, int from) {
   std::vector<Leg> legs;
