@@ -237,7 +237,7 @@ TEST(SceneFileErrors, NameThePlaceAndTheRightWord) {
        {"4:28: error: friction.ellipsoid_axis: must not be zero"}},
       {"pair of nothing",
        "friction: {pairs: [{between: [arm, arm]}]}",
-       {"4:20: error: friction.pairs: give 'mu', 'ellipsoid' or 'frictionless'"}},
+       {"4:20: error: friction.pairs: give 'mu', 'ellipsoid', 'frictionless' or 'rolling'"}},
   };
   for (const BadScene& bad : cases) {
     expect_reports(bad, report_of(std::string(kStart) + bad.text + '\n'));
