@@ -25,13 +25,14 @@ std::vector<std::string> near_goal() { return {kAll, "goals.down.box.z=0.2", "pl
 TEST(Ensemble, WorldsDifferAsTheyShould) {
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kAll}));
   const Ensemble ensemble = search_ensemble(scene, 3);
-  ASSERT_GE(ensemble.worlds.size(), 4u);
-  EXPECT_EQ(ensemble.worlds[0].name, "h/5");
-  EXPECT_FALSE(ensemble.worlds[0].second_order);
-  EXPECT_EQ(ensemble.worlds[1].name, "second-order");
+  ASSERT_EQ(ensemble.worlds.size(), 6u);
+  EXPECT_EQ(ensemble.worlds[0].name, "h/2");
+  EXPECT_EQ(ensemble.worlds[1].name, "h/5");
+  EXPECT_FALSE(ensemble.worlds[1].second_order);
+  EXPECT_EQ(ensemble.worlds[2].name, "second-order");
   const VectorXd q = scene.initial_configuration();
   const double mass = scene.objects()[0].mass;
-  for (std::size_t i = 2; i < ensemble.worlds.size(); ++i) {
+  for (std::size_t i = 3; i < ensemble.worlds.size(); ++i) {
     const World& world = ensemble.worlds[i];
     EXPECT_TRUE(world.second_order);
     EXPECT_NEAR(std::abs(world.scene.objects()[0].mass / mass - 1), 0.2, 1e-12);
@@ -47,7 +48,7 @@ TEST(Ensemble, WorldsDifferAsTheyShould) {
 TEST(WorldSteps, OfSecondOrderAreThePlants) {
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kAll}));
   const Ensemble ensemble = search_ensemble(scene, 3);
-  const World& world = ensemble.worlds[1];
+  const World& world = ensemble.worlds[2];
   WorldSteps steps(world);
   const VectorXd q0 = scene.initial_configuration(), u0 = joint_positions(scene, q0);
   const auto plant =

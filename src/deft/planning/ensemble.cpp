@@ -24,8 +24,10 @@ constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
 constexpr double kRolloutSpeed = 0.4;   // of the limits of speed, while objects are moved
 constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to in plans of one world
 constexpr double kSpreadWeight = 4;     // w of the distance
-constexpr double kRest_m = 3e-4;        // per step of length h
-constexpr int kLongestRest = 10, kDeciding = 2;
+constexpr double kRest_m = 5e-5;        // per step of length h; a spring against M n/h settles in M n/(h K)
+constexpr int kLongestRest = 60, kDeciding = 2;
+constexpr double kSingleRest_m = 3e-4;  // of plans of one world, which only have to let go of objects that lie still
+constexpr int kSingleLongestRest = 10;
 constexpr double kMargin_m = 0.05;  // contacts further off are left out: steps are short
 
 scene::DisturbanceSpec drawn_from() {
@@ -114,9 +116,7 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
   const std::vector<std::string> judges = judges_of(scene.settings().plan);
   Ensemble ensemble;
   const std::vector<int> divisors = divisors_of(judges);
-  // The shortest step is the furthest from h.
-  if (!divisors.empty())
-    ensemble.worlds.push_back(short_step_world(scene, *std::max_element(divisors.begin(), divisors.end())));
+  for (const int n : divisors) ensemble.worlds.push_back(short_step_world(scene, n));
   ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, Judges::kStep_s, false));
   if (std::find(judges.begin(), judges.end(), kDrawnWorlds) != judges.end()) {
     const plant::Disturbance corners[] = {corner(seed, 1, -1, 1, 1), corner(seed, -1, 1, -1, -1),
@@ -145,8 +145,8 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
 Ensemble single_ensemble(const scene::Scene& scene) {
   const double h = *scene.settings().step.h;
   Ensemble single;
-  single.rest_m = kRest_m;
-  single.longest_rest = kLongestRest;
+  single.rest_m = kSingleRest_m;
+  single.longest_rest = kSingleLongestRest;
   single.presses = true;
   single.cone_share = kConeShare;
   single.longest_step = longest_steps(scene, h, kRolloutSpeed);

@@ -284,14 +284,16 @@ class Run {
     double regrasp_weight;  // [m]
     double stall;           // it ends after so many tries, and half of all its tries, that came no nearer
     double step_share;      // of plan.step_norm, in plans of one world
+    double speed_share;     // of their speed while objects move
     int nodes;              // roll-outs that such a plan may take
   };
   static Attempt attempt_of(std::uint64_t k) {
-    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33};
+    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33},
+                     kSpeeds[] = {1, 1, 0.4};
     constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
     constexpr int kNodes = 60;
     const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
-    return {kWeights[k % 3], kStall * growth, kShares[k % 3], static_cast<int>(kNodes * growth)};
+    return {kWeights[k % 3], kStall * growth, kShares[k % 3], kSpeeds[k % 3], static_cast<int>(kNodes * growth)};
   }
 
   SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {
@@ -299,6 +301,7 @@ class Run {
         scene.with([&](scene::SceneSettings& settings) { settings.plan.step_norm *= attempt.step_share; });
     Goal aim(single, scaled_tolerances(spec_, kAim), settings_.wrap_angles);
     Ensemble steady = single_ensemble(single);
+    steady.longest_step *= attempt.speed_share;
     return {std::move(single), std::move(aim), std::move(steady), attempt.nodes};
   }
 
@@ -423,7 +426,7 @@ class Run {
 
   // Of the goal's tolerances, those that the worlds of a search meet, so that others meet the goal's, and those that
   // plans of one world meet.
-  static constexpr double kMet = 0.75, kAim = 0.4;
+  static constexpr double kMet = 0.9, kAim = 0.25;
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
   // Of find_holding: tries between two looks at a tree, the share of the distance that is nearer, of its tries that
   // may come no nearer.
