@@ -2,15 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
 
 namespace deft::dynamics {
-namespace {}  // namespace
-
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
     : scene_(&scene), kappa_(scene.settings().step.kappa), effort_limits_(scene) {
   solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
@@ -157,6 +157,36 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
   for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
   result.delta = result.solution.delta.head(scene_->nv());
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
+  return certifying_us;
+}
+
+ConvexEnergyStep::ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
+    : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene), relinearization_(scene) {}
+
+double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, StepResult& result) {
+  double certifying_us = solve_.solve(start.q, u, result);
+  const int most = std::max(0, scene().settings().step.relinearize);
+  earlier_.swap(result.linearizations);
+  int k = 0, iterations = result.iterations;
+  double solve_us = result.solve_us;
+  for (; k < most && solvers::usable(result.status); ++k) {
+    if (to_size(k) == earlier_.size()) earlier_.emplace_back();
+    std::swap(result, earlier_[k]);
+    result.problem = earlier_[k].problem;
+    relinearization_.about(at_start(), earlier_[k].solution.delta.head(scene().nv()), result.problem);
+    certifying_us += solve_.solve(start.q, u, result);
+    iterations += result.iterations;
+    solve_us += result.solve_us;
+    if (!solvers::usable(result.status)) {
+      std::swap(result, earlier_[k]);  // what was found before stays
+      break;
+    }
+    relinearization_.to_start(at_start(), result.problem);
+  }
+  earlier_.resize(to_size(k));
+  result.linearizations.swap(earlier_);
+  result.iterations = iterations;
+  result.solve_us = solve_us;
   return certifying_us;
 }
 

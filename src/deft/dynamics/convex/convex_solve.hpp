@@ -7,6 +7,7 @@
 
 #include "deft/contact/redundant_contacts.hpp"
 #include "deft/dynamics/convex/coulomb_corrections.hpp"
+#include "deft/dynamics/convex/relinearization.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/energy_step.hpp"
@@ -83,16 +84,15 @@ class ConvexEnergyStep : public EnergyStep {
 
  protected:
   /// @throws InputError as EnergyStep, ConvexSolve and joint_damping.
-  ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
-      : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene) {}
-  double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override {
-    return solve_.solve(start.q, u, result);
-  }
+  ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout);
+  double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
   void forget() final { solve_.forget(); }
   const Eigen::VectorXd& motion_of_energy(const StepResult& result) const final { return result.solution.delta; }
 
  private:
   ConvexSolve solve_;
+  Relinearization relinearization_;
+  std::vector<StepResult> earlier_;  // linearisations of the step at hand
 };
 
 }  // namespace deft::dynamics
