@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "support/allocation_counter.hpp"
 #include "support/scene_builder.hpp"
 
 namespace deft::dynamics {
@@ -127,6 +128,18 @@ TEST(Relinearization, ABallRollsAsFarAsWithoutIt) {
     return result.delta;
   };
   EXPECT_NEAR((rolled(1) - rolled(0)).norm(), 0, 1e-4);
+}
+
+TEST(Relinearization, AWarmStepAllocatesNothing) {
+  const scene::Scene scene = test::build(turntable(2, scene::Cone::kCone));
+  const auto model = make_step_model(scene);
+  const VectorXd q = scene.initial_configuration(), u = VectorXd::Constant(1, 0.2);
+  const State start{.q = q};
+  StepResult result;
+  for (int warm = 0; warm < 3; ++warm) model->step(start, u, result);
+  ASSERT_EQ(result.linearizations.size(), 2u);
+  if (!kCountsAllocations) return;
+  EXPECT_EQ(testing_support::allocations_during([&] { model->step(start, u, result); }), 0);
 }
 
 }  // namespace relinearization_test

@@ -173,7 +173,8 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     if (to_size(k) == earlier_.size()) earlier_.emplace_back();
     std::swap(result, earlier_[k]);
     result.problem = earlier_[k].problem;
-    relinearization_.about(at_start(), earlier_[k].solution.delta.head(scene().nv()), result.problem);
+    about_ = earlier_[k].solution.delta.head(scene().nv());
+    relinearization_.about(at_start(), about_, result.problem);
     certifying_us += solve_.solve(start.q, u, result);
     iterations += result.iterations;
     solve_us += result.solve_us;

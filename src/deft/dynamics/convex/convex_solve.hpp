@@ -92,6 +92,7 @@ class ConvexEnergyStep : public EnergyStep {
  private:
   ConvexSolve solve_;
   Relinearization relinearization_;
+  Eigen::VectorXd about_;             // the motion about which contacts are linearised again
   std::vector<StepResult> earlier_;  // linearisations of the step at hand
 };
 
