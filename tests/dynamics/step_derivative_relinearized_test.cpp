@@ -62,6 +62,28 @@ TEST(RelinearizedDerivative, FollowsDifferencesOfSecondOrder) {
   }
 }
 
+TEST(RelinearizedDerivative, OfAnExactStepWhoseForcesAreNotUniqueFollowsDifferences) {
+  // A box on the four corners of its face on a turntable.
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    scene::SceneSpec spec = test::scene_spec(
+        {test::free_body("box", multibody::BoxSpec{{0.06, 0.06, 0.04}}, 0.5, 3e-4, 1.0, test::at(0.3, 0, 0.07)),
+         test::body("table", JointKind::kAxes, {test::turn("turn", Vector3d::UnitZ())}, multibody::BoxSpec{{1, 1, 0.1}},
+                    5, 1, 1.0)},
+        {{"table", 1e3}});
+    spec.gravity_W = {0, 0, -10};
+    spec.step.contact_margin = 0.02;
+    spec.step.cone = cone;
+    spec.step.relinearize = 1;
+    Bench bench(spec);
+    bench.u = VectorXd::Constant(1, 0.1);
+    ASSERT_NO_FATAL_FAILURE(bench.differentiate());
+    EXPECT_FALSE(bench.differentiator.is_smoothed()) << static_cast<int>(cone);
+    const auto by_u = bench.errors(Bench::By::kU);
+    ASSERT_TRUE(by_u) << static_cast<int>(cone);
+    EXPECT_LT(by_u->motion, kTolerance) << static_cast<int>(cone);
+  }
+}
+
 TEST(RelinearizedDerivative, ProductsAreThoseOfTheJacobians) {
   Random random(4);
   scene::SceneSpec spec = arm_and_body(sphere(0.05), box({0.12, 0.1, 0.08}), 2e-3, random);

@@ -123,7 +123,6 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
 }
 
 void ConvexSolve::choose_forces(StepResult& result) {
-  result.forces_least_norm = result.solution.forces_unique;
   const bool choose = scene_->settings().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
   if (choose && !result.forces_least_norm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
@@ -134,7 +133,7 @@ void ConvexSolve::certify(StepResult& result) {
   result.status = solvers::contact::confirmed(result.status, result.certificate);
 }
 
-double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) {
+double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last) {
   q_ = q;
   result.iterations = 0;
   result.solve_us = 0;
@@ -149,7 +148,8 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
   } else {
     solve_once(u, result);
   }
-  choose_forces(result);
+  result.forces_least_norm = result.solution.forces_unique;
+  if (is_last) choose_forces(result);
   const Stopwatch watch;
   certify(result);
   const double certifying_us = watch.microseconds();
@@ -164,25 +164,29 @@ ConvexEnergyStep::ConvexEnergyStep(const scene::Scene& scene, Order order, Energ
     : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene), relinearization_(scene) {}
 
 double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, StepResult& result) {
-  double certifying_us = solve_.solve(start.q, u, result);
   const int most = std::max(0, scene().settings().step.relinearize);
+  double certifying_us = solve_.solve(start.q, u, result, most == 0);
   earlier_.swap(result.linearizations);
   int k = 0, iterations = result.iterations;
   double solve_us = result.solve_us;
   for (; k < most && solvers::usable(result.status); ++k) {
     if (to_size(k) == earlier_.size()) earlier_.emplace_back();
     std::swap(result, earlier_[k]);
-    result.problem = earlier_[k].problem;
+    result.problem.Q = earlier_[k].problem.Q;
+    result.problem.b = earlier_[k].problem.b;
+    result.problem.masses = earlier_[k].problem.masses;
     about_ = earlier_[k].solution.delta.head(scene().nv());
     relinearization_.about(at_start(), about_, result.problem);
-    certifying_us += solve_.solve(start.q, u, result);
+    certifying_us += solve_.solve(start.q, u, result, k + 1 == most);
     iterations += result.iterations;
     solve_us += result.solve_us;
-    if (!solvers::usable(result.status)) {
-      std::swap(result, earlier_[k]);  // what was found before stays
-      break;
-    }
-    relinearization_.to_start(at_start(), result.problem);
+    const bool found = solvers::usable(result.status);
+    if (found) relinearization_.to_start(at_start(), result.problem);
+    if (found) continue;
+    // The linearisation before stays, as the last one.
+    std::swap(result, earlier_[k]);
+    certifying_us += solve_.solve(start.q, u, result);
+    break;
   }
   earlier_.resize(to_size(k));
   result.linearizations.swap(earlier_);

@@ -26,7 +26,8 @@ Eigen::Vector4d slip_of(const contact::Contact& contact, std::span<const RigidTr
   const Eigen::Matrix3d turn_A = X_end[a].linear() * X_start[a].linear().transpose();
   const Eigen::Matrix3d turn_B = X_end[b].linear() * X_start[b].linear().transpose();
   const Vector3d moved = -0.5 * (turn_A * apart + turn_B * apart);
-  return {0, contact.t1_W.dot(moved), contact.t2_W.dot(moved), contact.n_W.dot(log_so3(turn_A * turn_B.transpose()))};
+  const double spin = contact.patch ? contact.n_W.dot(log_so3(turn_A * turn_B.transpose())) : 0;
+  return {0, contact.t1_W.dot(moved), contact.t2_W.dot(moved), spin};
 }
 
 }  // namespace

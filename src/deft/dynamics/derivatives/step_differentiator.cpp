@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "deft/dynamics/derivatives/step_directions.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -115,10 +116,21 @@ void StepDifferentiator::linearize_chain(const StepResult& result, std::span<con
   is_smoothed_ = false;
   own_state_.q.resize(0);
   has_contacts_ = false;
+  has_chosen_ = false;
+  if (!result.forces_least_norm) choose_forces();
   is_relinearized_ = !earlier.empty();
   if (is_relinearized_) place_linearization(earlier);
   take_solution();
   if (sensitivity_.is_nonsmooth()) smooth();
+}
+
+/// The forces of least norm of a linearisation before the last, which the step leaves as the solver found them: those
+/// of a vertex have no derivative where forces are not unique.
+void StepDifferentiator::choose_forces() {
+  const bool is_last = result_->linearizations.size() > 0 || scene_->settings().step.relinearize <= 0;
+  if (is_last || scene_->settings().step.forces != scene::Forces::kLeastNorm || result_->solution.forces_unique) return;
+  chosen_solution_ = result_->solution;
+  has_chosen_ = solvers::contact::select_least_norm(result_->program, chosen_solution_);
 }
 
 void StepDifferentiator::place_linearization(std::span<const StepResult> earlier) {

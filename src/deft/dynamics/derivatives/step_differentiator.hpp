@@ -110,6 +110,7 @@ class StepDifferentiator {
   void check(const State& start, const Eigen::VectorXd& u, const StepResult& result) const;
   void linearize_chain(const StepResult& result, std::span<const StepResult> earlier);
   void place_linearization(std::span<const StepResult> earlier);
+  void choose_forces();
   /// Adds what forces turn with the frames of the contacts to the Jacobians in the world.
   void add_turning_frames(StepDerivative& out) const;
   /// The state at the start of the step; with its contacts, if asked.
@@ -119,7 +120,7 @@ class StepDifferentiator {
     return is_smoothed_ ? smoothed_program_ : result_->program;
   }
   const solvers::contact::ContactSolution& solution() const {
-    return is_smoothed_ ? smoothed_solution_ : result_->solution;
+    return is_smoothed_ ? smoothed_solution_ : has_chosen_ ? chosen_solution_ : result_->solution;
   }
   bool is_nonsmooth_geometry(int contact) const;
   bool is_nonsmooth_frame(int contact) const;
@@ -163,6 +164,9 @@ class StepDifferentiator {
   std::unique_ptr<StepDifferentiator> before_;  // of the one before
   std::unique_ptr<LinearizedAbout> about_;
   bool is_relinearized_ = false;
+  // Of a linearisation that is not the last: its forces are chosen here, where anybody asks for them.
+  bool has_chosen_ = false;
+  solvers::contact::ContactSolution chosen_solution_;
   StepDerivative products_;  // of forward and backward
 };
 
