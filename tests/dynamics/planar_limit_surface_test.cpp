@@ -315,7 +315,7 @@ TEST(PlanarLimitSurface, RelinearisedStepsEndOnTheTrueGeometry) {
     return state.contacts[0].gap;
   };
   EXPECT_GT(std::abs(true_gap()), 1e-3);
-  builder.spec.step.relinearize = true;
+  builder.spec.step.relinearize = scene::StepSettings::kUntilSettled;
   EXPECT_NEAR(true_gap(), 0, 1e-9);
 }
 

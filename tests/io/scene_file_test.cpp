@@ -348,6 +348,11 @@ TEST(SceneFile, WrittenSettingsReadBack) {
   EXPECT_FALSE(diagnostics.has_errors());
   EXPECT_TRUE(equal_yaml(write_settings(again), write_settings(settings)));
   EXPECT_FALSE(equal_yaml(write_settings(again), write_settings({})));
+  for (const int n : {0, 2, scene::StepSettings::kUntilSettled}) {
+    settings.relinearize = n;
+    read_settings(write_settings(settings), YamlReader(diagnostics), again);
+    EXPECT_EQ(again.relinearize, n);
+  }
 }
 
 }  // namespace scene_file_test

@@ -51,7 +51,7 @@ TEST(SceneFileVelocities, LimitSurfacesAndAdmittancesAreRead) {
   EXPECT_EQ(scene.robots()[0].admittance, Eigen::Vector2d(1, 2));
   EXPECT_EQ(scene.robots()[1].admittance, Eigen::Vector3d::Constant(0.5));
   EXPECT_EQ(scene.settings().step.form, scene::LimitSurfaceForm::kVelocity);
-  EXPECT_TRUE(scene.settings().step.relinearize);
+  EXPECT_EQ(scene.settings().step.relinearize, scene::StepSettings::kUntilSettled);
   test::expect_round_trip(scene.description(), elsewhere);
 }
 

@@ -60,6 +60,13 @@ def test_pick_and_place_paths_of_short_and_long_steps_overlap(lab):
     assert all(run.statuses == {"Solved": len(run.solve_us)} for run in runs)
 
 
+def test_a_turning_grip_does_not_creep_where_contacts_are_linearised_again(lab):
+    truth = pick_and_place.truth_of(pick_and_place.recorded())
+    once, twice = (pick_and_place.measure(lab, (0.4,), (scheme,))[0] for scheme in ("quasistatic, damped joints", "quasistatic, damped joints" + pick_and_place.AGAIN))  # fmt: skip
+    assert pick_and_place.errors(truth, once)["end_mm"] > 3
+    assert pick_and_place.errors(truth, twice)["end_mm"] < 0.5
+
+
 def test_pick_and_place_agrees_with_the_converged_simulation_of_second_order(lab):
     record = pick_and_place.recorded()
     truth = pick_and_place.truth_of(record)

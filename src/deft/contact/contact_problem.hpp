@@ -21,6 +21,8 @@ struct Contact {
   Eigen::Vector3d p_WA, p_WB;                // where force and reaction act [m]: witness points, or their midpoint
   Eigen::Vector3d n_W, t1_W, t2_W;           // unit, world; in the plane t2_W is unused (zero)
   double gap = 0;                            // φ [m]
+  std::array<double, 3> offset{0, 0, 0};     // o: slips of the tangential rows at δ = 0 [m, m, rad]; 0 where contacts
+                                             // are linearised at the start of the step
   double mu = 0;                             // [-] ≥ 0
   bool frictionless = false;                 // only the normal row of J counts
   bool patch = false;                        // friction ellipsoid: t₁ along its axis, in space with a spin row

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "deft/math/rotation.hpp"
 #include "deft/scene/motion_plane.hpp"
 
 namespace deft::contact {
@@ -179,6 +180,57 @@ void RowDifferentiator::add_rows(int rows, const BodyMotion& A, const BodyMotion
   }
 }
 
+/// Slips since the start of the step by q, in ds and in the maps of the shapes, and by q there. Bodies that have turned
+/// by R_A and R_B carry points to p_A, p_B, which were at c_X = X₀X₁⁻¹p_X; they slip by m = −H(c_A − c_B), H = ½(R_A +
+/// R_B):
+///   dc = Rᵀ(dp − ξ₁(p)) + ξ₀(c),   d(Rw) = ω₁ × Rw − R(ω₀ × w) + R dw,   ξ, ω the motions of the body.
+void RowDifferentiator::add_slips(const scene::SceneState& state, const scene::SceneState& start, int rows,
+                                  ContactTerms& terms, ContactProblemDerivative& out) const {
+  const Columns& S_start = scene_->model().spatial_columns(start.kinematics);
+  const Contact& contact = terms.contact;
+  const int body[2] = {terms.pair.body_a, terms.pair.body_b};
+  const Vector3d p[2] = {contact.p_WA, contact.p_WB}, witness[2] = {terms.pair.p_WA, terms.pair.p_WB};
+  Matrix3d R[2];
+  Vector3d c[2];
+  for (int x = 0; x < 2; ++x) {
+    const RigidTransform &X_1 = state.X_WB()[body[x]], &X_0 = start.X_WB()[body[x]];
+    R[x] = X_1.linear() * X_0.linear().transpose();
+    c[x] = X_0 * (X_1.inverse() * p[x]);
+  }
+  const Vector3d apart = c[0] - c[1];
+  const Matrix3d H = 0.5 * (R[0] + R[1]), E = R[0] * R[1].transpose();
+  const Vector3d turn = log_so3(E), moved = -H * apart;
+  const Vector3d n_turn = left_jacobian_so3(turn).inverse().transpose() * contact.n_W;
+  const Map by_points = -H * (R[0].transpose() * terms.dp[0] - R[1].transpose() * terms.dp[1]);
+  Eigen::Matrix<double, 4, 12> shape = Eigen::Matrix<double, 4, 12>::Zero();
+  shape.row(1) = contact.t1_W.transpose() * by_points + moved.transpose() * terms.dt1;
+  shape.row(2) = contact.t2_W.transpose() * by_points + moved.transpose() * terms.dt2;
+  shape.row(3) = turn.transpose() * terms.motion.dn;
+  terms.shape.ds += shape;
+  RowBlocks::Block ds = out.ds.block(out.ds.size() - 1);
+  RowBlocks::Block ds_start = out.ds_start.append(rows, cols_);
+  const auto in_frame = [&](const Vector3d& shift, const Vector3d& spin) {
+    return Eigen::Vector4d(0, contact.t1_W.dot(shift), contact.t2_W.dot(shift), n_turn.dot(spin));
+  };
+  for (int x = 0; x < 2; ++x) {
+    const double sign = x == 0 ? 1.0 : -1.0;
+    for (std::size_t k = 0; k < terms.own[x].size(); ++k) {
+      const Vector6 z = Z_[x].col(static_cast<Eigen::Index>(k)), s = S_start.col(terms.own[x][k]);
+      const Vector3d omega = z.head<3>(), omega_start = s.head<3>();
+      const Vector3d end = sign * H * R[x].transpose() * (z.tail<3>() + omega.cross(p[x] - witness[x])) -
+                           0.5 * omega.cross(R[x] * apart);
+      const Vector3d begin = -sign * H * velocity_at(s, c[x]) + 0.5 * R[x] * omega_start.cross(apart);
+      const Eigen::Vector4d by_end =
+          shape.middleCols<6>(6 * x) * z + in_frame(end, x == 0 ? omega : Vector3d(-E * omega));
+      const Eigen::Vector4d by_start = in_frame(begin, -sign * R[0] * omega_start);
+      for (int r = 1; r < rows; ++r) {
+        ds(r, at_[x][k]) += by_end(r);
+        ds_start(r, at_[x][k]) += by_start(r);
+      }
+    }
+  }
+}
+
 /// What the shapes alone do to the contact, and how its force turns; rows for dtau_shape.
 void RowDifferentiator::add_shape(const ContactTerms& terms, ContactProblemDerivative& out) const {
   out.shape.push_back(terms.shape);
@@ -238,7 +290,7 @@ void RowDifferentiator::add_turning_columns(const Columns& S, int nv, ContactPro
 void RowDifferentiator::differentiate(const scene::SceneState& state, const AssembleOptions& options,
                                       const ContactProblem& problem, const Eigen::VectorXd& delta,
                                       std::span<const std::array<double, 4>> force, ContactProblemDerivative& out,
-                                      DerivativeParts parts) {
+                                      DerivativeParts parts, const scene::SceneState* start) {
   if (force.size() != problem.contacts.size() || delta.size() != problem.nv) {
     throw std::invalid_argument(
         "row derivatives: one force per contact and one entry of delta per velocity are needed");
@@ -246,6 +298,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
   const Columns& S = scene_->model().spatial_columns(state.kinematics);
   scene_->collision_world().find_motions(state.kinematics.X_WB, state.contacts, workspace_, motions_);
   out.ds.clear();
+  out.ds_start.clear();
   out.dtau.clear();
   out.turn.clear();
   out.dtau_shape.clear();
@@ -269,6 +322,7 @@ void RowDifferentiator::differentiate(const scene::SceneState& state, const Asse
     const BodyMotion &A = body_motion(S, terms.pair.body_a, delta), &B = body_motion(S, terms.pair.body_b, delta);
     set_frame_rates(options, terms);
     add_rows(problem.J.rows(static_cast<int>(k)), A, B, terms, out);
+    if (start != nullptr) add_slips(state, *start, problem.J.rows(static_cast<int>(k)), terms, out);
     if (parts == DerivativeParts::kAll) add_shape(terms, out);
     add_forces(S, parts, terms, out);
     out.nonsmooth_points.push_back(terms.motion.nonsmooth);

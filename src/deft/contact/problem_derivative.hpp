@@ -25,8 +25,9 @@ struct ContactProblemDerivative {
     Eigen::Matrix<double, 3, 12> turn = Eigen::Matrix<double, 3, 12>::Zero();  // ζ → [n t₁ t₂] f at fixed f
   };
 
-  RowBlocks ds;    // ∂(φe₁ + J_iδ)/∂q, rows as in J
-  RowBlocks dtau;  // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies fixed: square, row k belongs to cols(i)[k]
+  RowBlocks ds;        // ∂(φe₁ + J_iδ)/∂q, rows as in J
+  RowBlocks dtau;      // ∂(J_iᵀf_i)/∂q with the columns S_c of the bodies fixed: square, row k belongs to cols(i)[k]
+  RowBlocks ds_start;  // with `start`: ∂/∂q_start of the slips; else empty
   std::vector<Entry> dtau_columns;  // what the turning columns add to Σ ∂(Jᵀf)/∂q: (S_i × S_c)·wrench on what c carries
   RowBlocks turn;                   // (∂[n t₁ t₂]/∂q) f_i, 3 rows: the world force changes by it and by [n t₁ t₂] df
   std::vector<ShapeMaps> shape;     // the same for the shapes alone
@@ -54,10 +55,14 @@ class RowDifferentiator {
   /// @param state    at the configuration of `problem`, with the contacts from which it was assembled.
   /// @param options  as in the assembly.  @param delta  [rad, m], size nv.  @param force  per contact of the problem
   /// [N, N·m].
+  /// @param start  where the step starts, if it is not where its contacts are linearised: the tangential rows and the
+  /// spin then contain too what the material points of the contact have moved against each other from there, and how
+  /// far the bodies have turned against each other. Null: they do not.
   /// @throws std::invalid_argument if the state does not hold a contact of the problem, or sizes differ.
   void differentiate(const scene::SceneState& state, const AssembleOptions& options, const ContactProblem& problem,
                      const Eigen::VectorXd& delta, std::span<const std::array<double, 4>> force,
-                     ContactProblemDerivative& out, DerivativeParts parts = DerivativeParts::kAll);
+                     ContactProblemDerivative& out, DerivativeParts parts = DerivativeParts::kAll,
+                     const scene::SceneState* start = nullptr);
 
  private:
   using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
@@ -72,6 +77,8 @@ class RowDifferentiator {
   void set_frame_rates(const AssembleOptions& options, ContactTerms& terms) const;
   void add_rows(int rows, const BodyMotion& A, const BodyMotion& B, ContactTerms& terms,
                 ContactProblemDerivative& out) const;
+  void add_slips(const scene::SceneState& state, const scene::SceneState& start, int rows, ContactTerms& terms,
+                 ContactProblemDerivative& out) const;
   void add_shape(const ContactTerms& terms, ContactProblemDerivative& out) const;
   void add_forces(const Columns& S, DerivativeParts parts, const ContactTerms& terms, ContactProblemDerivative& out);
   void add_turning_columns(const Columns& S, int nv, ContactProblemDerivative& out) const;

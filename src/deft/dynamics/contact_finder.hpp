@@ -19,6 +19,7 @@ class ContactFinder {
   /// too; fills `problem` but for Q and b.
   void find(const Eigen::VectorXd& q, contact::ContactProblem& problem);
   scene::SceneState& state() { return state_; }  // of the last `find`
+  const scene::SceneState& state() const { return state_; }
   /// The same for callers that may change it: the next `find` computes it again.
   scene::SceneState& lend() {
     has_contacts_ = false;

@@ -24,6 +24,7 @@ void make_contact_program(const scene::Scene& scene, const contact::ContactProbl
     law.frictionless = contact.frictionless;
     law.cone = contact.patch;
     law.ellipsoid = contact.ellipsoid;
+    law.offset = contact.offset;
     law.compliance = settings.compliance;
     law.id = contact.id;
   }

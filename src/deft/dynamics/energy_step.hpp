@@ -51,9 +51,10 @@ class EnergyStep : public StepModel {
   /// First order: the motion whose energy is reported.
   virtual const Eigen::VectorXd& motion_of_energy(const StepResult& result) const { return result.delta; }
 
-  const EnergyLayout& layout() const { return layout_; }       // the blocks of Q
-  const Eigen::VectorXd& damping() const { return damping_; }  // D_a per robot joint, size nu
-  TermScratch& scratch() { return scratch_; }                  // of the sums of terms
+  const scene::SceneState& at_start() const { return contacts_.state(); }  // of the step at hand
+  const EnergyLayout& layout() const { return layout_; }                   // the blocks of Q
+  const Eigen::VectorXd& damping() const { return damping_; }              // D_a per robot joint, size nu
+  TermScratch& scratch() { return scratch_; }                              // of the sums of terms
 
  private:
   const scene::Scene* scene_;

@@ -46,8 +46,13 @@ struct StepResult {
   std::vector<double> de_saxce;
   // Models of exact Coulomb friction: what leaves no solution, or several.
   std::vector<int> offending_contacts, offending_limits;  // indices of contacts of `problem`; of limited velocities
-  bool forces_least_norm = false;                         // the multipliers are the only ones, or those of least norm
-  int iterations = 0;                                     // of the solver, all its solves together
+  /// With `step.relinearize` the linearisations before this one, first to last: what each solved and found. The motion
+  /// of each is that about which contacts are linearised in the next. Points and gaps of `problem` are those at the
+  /// start of the step, gaps and slips (Contact::offset) as the linearisation continues them there; frames are where it
+  /// is made.
+  std::vector<StepResult> linearizations;
+  bool forces_least_norm = false;    // the multipliers are the only ones, or those of least norm
+  int iterations = 0;                // of the solver, all its solves together
   double energy = 0;                 // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]
   double solve_us = 0, step_us = 0;  // time of the solver, and of the step without its certificate [µs]
   /// What only this kind of model knows; monostate: convex models.

@@ -322,7 +322,7 @@ void PlanarLimitSurface::settle(const Eigen::VectorXd& q, StepResult& result) {
     for (SupportFriction& support : supports_) {
       if (!support.update(result.delta, kResting * drift_.norm() + 1e-14)) settled = false;
     }
-    if (scene_->settings().step.relinearize && !relinearize(q, result.delta, k >= kUndamped)) settled = false;
+    if (scene_->settings().step.relinearize != 0 && !relinearize(q, result.delta, k >= kUndamped)) settled = false;
     if (settled) return;
   }
   result.status = solvers::Status::kIterationLimit;

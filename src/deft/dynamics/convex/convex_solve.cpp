@@ -2,15 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/contact_program.hpp"
 
 namespace deft::dynamics {
-namespace {}  // namespace
-
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
     : scene_(&scene), kappa_(scene.settings().step.kappa), effort_limits_(scene) {
   solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
@@ -123,7 +123,6 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
 }
 
 void ConvexSolve::choose_forces(StepResult& result) {
-  result.forces_least_norm = result.solution.forces_unique;
   const bool choose = scene_->settings().step.forces == scene::Forces::kLeastNorm && solvers::usable(result.status);
   if (choose && !result.forces_least_norm)
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
@@ -134,7 +133,7 @@ void ConvexSolve::certify(StepResult& result) {
   result.status = solvers::contact::confirmed(result.status, result.certificate);
 }
 
-double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result) {
+double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last) {
   q_ = q;
   result.iterations = 0;
   result.solve_us = 0;
@@ -149,7 +148,8 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
   } else {
     solve_once(u, result);
   }
-  choose_forces(result);
+  result.forces_least_norm = result.solution.forces_unique;
+  if (is_last) choose_forces(result);
   const Stopwatch watch;
   certify(result);
   const double certifying_us = watch.microseconds();
@@ -157,6 +157,41 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
   for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
   result.delta = result.solution.delta.head(scene_->nv());
   if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
+  return certifying_us;
+}
+
+ConvexEnergyStep::ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
+    : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene), relinearization_(scene) {}
+
+double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, StepResult& result) {
+  const int most = std::max(0, scene().settings().step.relinearize);
+  double certifying_us = solve_.solve(start.q, u, result, most == 0);
+  earlier_.swap(result.linearizations);
+  int k = 0, iterations = result.iterations;
+  double solve_us = result.solve_us;
+  for (; k < most && solvers::usable(result.status); ++k) {
+    if (to_size(k) == earlier_.size()) earlier_.emplace_back();
+    std::swap(result, earlier_[k]);
+    result.problem.Q = earlier_[k].problem.Q;
+    result.problem.b = earlier_[k].problem.b;
+    result.problem.masses = earlier_[k].problem.masses;
+    about_ = earlier_[k].solution.delta.head(scene().nv());
+    relinearization_.about(at_start(), about_, result.problem);
+    certifying_us += solve_.solve(start.q, u, result, k + 1 == most);
+    iterations += result.iterations;
+    solve_us += result.solve_us;
+    const bool found = solvers::usable(result.status);
+    if (found) relinearization_.to_start(at_start(), result.problem);
+    if (found) continue;
+    // The linearisation before stays, as the last one.
+    std::swap(result, earlier_[k]);
+    certifying_us += solve_.solve(start.q, u, result);
+    break;
+  }
+  earlier_.resize(to_size(k));
+  result.linearizations.swap(earlier_);
+  result.iterations = iterations;
+  result.solve_us = solve_us;
   return certifying_us;
 }
 

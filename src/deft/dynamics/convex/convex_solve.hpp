@@ -7,6 +7,7 @@
 
 #include "deft/contact/redundant_contacts.hpp"
 #include "deft/dynamics/convex/coulomb_corrections.hpp"
+#include "deft/dynamics/convex/relinearization.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/energy_step.hpp"
@@ -30,9 +31,10 @@ class ConvexSolve {
   /// Saxcé corrections, the gaps that its own solution opens by sliding, found as a fixed point (G. De Saxcé, Z.-Q.
   /// Feng, Math. Comput. Modelling 28 (1998)); the certificate is then that of Coulomb's law, and IterationLimit means
   /// that no solution was found. With `forces: least_norm` the multipliers are those of least norm.
-  /// @param q  where the step starts, size nq.  @param u  joint targets, size nu.  @returns the time that certifying
-  /// took [µs], which is no part of a step.
-  double solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result);
+  /// @param q  where the step starts, size nq.  @param u  joint targets, size nu.  @param is_last  false: a
+  /// linearisation before the last, whose forces nobody reads and which are not chosen.  @returns the time that
+  /// certifying took [µs], which is no part of a step.
+  double solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last = true);
 
   /// StepModel::differentiate of a convex model.
   DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
@@ -83,16 +85,16 @@ class ConvexEnergyStep : public EnergyStep {
 
  protected:
   /// @throws InputError as EnergyStep, ConvexSolve and joint_damping.
-  ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
-      : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene) {}
-  double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override {
-    return solve_.solve(start.q, u, result);
-  }
+  ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout);
+  double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
   void forget() final { solve_.forget(); }
   const Eigen::VectorXd& motion_of_energy(const StepResult& result) const final { return result.solution.delta; }
 
  private:
   ConvexSolve solve_;
+  Relinearization relinearization_;
+  Eigen::VectorXd about_;            // the motion about which contacts are linearised again
+  std::vector<StepResult> earlier_;  // linearisations of the step at hand
 };
 
 }  // namespace deft::dynamics

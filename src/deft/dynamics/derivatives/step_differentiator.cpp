@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "deft/dynamics/derivatives/step_directions.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -79,6 +80,23 @@ void StepDifferentiator::linearize(StepModel& model, const State& start, const V
 
 void StepDifferentiator::linearize_at(scene::SceneState* state, const State& start, const VectorXd& u,
                                       const StepResult& result, const DerivativeOptions& options) {
+  check(start, u, result);
+  if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
+    throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
+  options_ = options;
+  u_ = u;
+  start_ = start;
+  // Without a velocity in the result the model is of first order.
+  if (result.v_next.size() == 0) start_.v.resize(0);
+  if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
+  objects_stay_ = !scene_->settings().step.objects_move && result.v_next.size() == 0;
+  state_ = state != nullptr && state->q == start.q ? state : nullptr;
+  // Where contacts are linearised again depends on the command too.
+  if (!result.linearizations.empty()) options_.configuration = true;
+  linearize_chain(result, result.linearizations);
+}
+
+void StepDifferentiator::check(const State& start, const VectorXd& u, const StepResult& result) const {
   check_available(*scene_);
   if (start.q.size() != scene_->nq() || (start.v.size() > 0 && start.v.size() != scene_->nv()) ||
       u.size() != scene_->nu() || result.problem.nv != scene_->nv()) {
@@ -89,22 +107,56 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
         fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
   }
   check_ellipsoids(*scene_, result);
-  if (!(options.mu_gradient >= 0) || !std::isfinite(options.mu_gradient))
-    throw std::invalid_argument("step derivative: mu_gradient must be ≥ 0");
-  options_ = options;
+}
+
+/// The linearisations of a step are programs one after the other, each of which depends on the solution of the one
+/// before: its derivative comes first.
+void StepDifferentiator::linearize_chain(const StepResult& result, std::span<const StepResult> earlier) {
   result_ = &result;
-  u_ = u;
-  start_ = start;
-  // Without a velocity in the result the model is of first order.
-  if (result.v_next.size() == 0) start_.v.resize(0);
-  if (result.v_next.size() > 0 && start_.v.size() == 0) start_.v.setZero(scene_->nv());
-  objects_stay_ = !scene_->settings().step.objects_move && result.v_next.size() == 0;
   is_smoothed_ = false;
-  state_ = state != nullptr && state->q == start.q ? state : nullptr;
   own_state_.q.resize(0);
   has_contacts_ = false;
+  has_chosen_ = false;
+  if (!result.forces_least_norm) choose_forces();
+  is_relinearized_ = !earlier.empty();
+  if (is_relinearized_) place_linearization(earlier);
   take_solution();
   if (sensitivity_.is_nonsmooth()) smooth();
+}
+
+/// The forces of least norm of a linearisation before the last, which the step leaves as the solver found them: those
+/// of a vertex have no derivative where forces are not unique.
+void StepDifferentiator::choose_forces() {
+  const bool is_last = result_->linearizations.size() > 0 || scene_->settings().step.relinearize <= 0;
+  if (is_last || scene_->settings().step.forces != scene::Forces::kLeastNorm || result_->solution.forces_unique) return;
+  chosen_solution_ = result_->solution;
+  has_chosen_ = solvers::contact::select_least_norm(result_->program, chosen_solution_);
+}
+
+void StepDifferentiator::place_linearization(std::span<const StepResult> earlier) {
+  if (before_ == nullptr) before_ = std::make_unique<StepDifferentiator>(*scene_);
+  StepDifferentiator& before = *before_;
+  before.start_ = start_;
+  before.u_ = u_;
+  before.options_ = options_;
+  before.objects_stay_ = objects_stay_;
+  before.state_ = state_;
+  before.linearize_chain(earlier.back(), earlier.first(earlier.size() - 1));
+  do before.directions_->along_units(before.units_.change);
+  while (!before.solve_change(before.units_));
+  if (about_ == nullptr) about_.reset(new LinearizedAbout{scene_->make_state(), {}, {}, {}, {}});
+  LinearizedAbout& about = *about_;
+  about.rates = before.units_.moved.delta.topRows(scene_->nv());
+  about.motion = earlier.back().solution.delta.head(scene_->nv());
+  scene_->model().integrate(start_.q, about.motion, about.q);
+  scene_->update(about.q, about.state);
+  scene_->find_contacts(scene_->settings().step.contact_margin, about.state);
+  about.problem = result_->problem;
+  const auto X_start = place(false).X_WB(), X_end = about.state.X_WB();
+  for (contact::Contact& contact : about.problem.contacts) {
+    contact.p_WA = X_end[contact.body_a] * (X_start[contact.body_a].inverse() * contact.p_WA);
+    contact.p_WB = X_end[contact.body_b] * (X_start[contact.body_b].inverse() * contact.p_WB);
+  }
 }
 
 scene::SceneState& StepDifferentiator::place(bool with_contacts) {
@@ -128,10 +180,11 @@ void StepDifferentiator::take_solution() {
   has_nonsmooth_geometry_ = false;
   // Derivatives along u alone need no geometry.
   const EnergyPoint at = options_.configuration
-                             ? energy_point(true)
+                             ? energy_point(!is_relinearized_)
                              : EnergyPoint{*scene_, own_state_, *result_, u_, delta_, 0, 0, start_.v};
   directions_->update(at, program(), solution(), options_.configuration,
-                      options_.motion_only ? contact::DerivativeParts::kMotion : contact::DerivativeParts::kAll);
+                      options_.motion_only ? contact::DerivativeParts::kMotion : contact::DerivativeParts::kAll,
+                      is_relinearized_ ? about_.get() : nullptr);
   for (int i = 0; options_.configuration && i < program().J.size(); ++i)
     has_nonsmooth_geometry_ |= is_nonsmooth_geometry(i) || is_nonsmooth_frame(i);
 }
@@ -173,6 +226,9 @@ std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
         fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / smoothed_program_.kappa));
   if (!is_smoothed_ && sensitivity_.is_nonsmooth()) all.push_back("strict complementarity fails: one-sided");
   if (!sensitivity_.is_unique()) all.push_back("the motion is not unique: least motion");
+  if (is_relinearized_) {
+    for (const std::string& line : before_->nonsmooth_points()) all.push_back("linearisation before: " + line);
+  }
   return all;
 }
 
@@ -282,11 +338,24 @@ void StepDifferentiator::jacobians(StepDerivative& out) {
   to_world(*result_, *directions_, force, (has_q ? nv : 0) + (directions_->has_v() ? nv : 0), out.dforce_W_du);
   if (!has_q) return;
   to_world(*result_, *directions_, force, 0, out.dforce_W_dq);
+  add_turning_frames(out);
+}
+
+void StepDifferentiator::add_turning_frames(StepDerivative& out) const {
   const RowBlocks& turn = directions_->contacts().turn;
+  const MatrixXd& rates = directions_->linearization_rates();
+  const Index nv = scene_->nv(), nu = scene_->nu();
   for (int i = 0; i < turn.size(); ++i) {
     const auto cols = turn.cols(i);
-    for (std::size_t c = 0; c < cols.size(); ++c)
-      out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += turn.block(i).col(static_cast<Index>(c));
+    for (std::size_t c = 0; c < cols.size(); ++c) {
+      const Vector3d turned = turn.block(i).col(static_cast<Index>(c));
+      if (!is_relinearized_) {
+        out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += turned;
+        continue;
+      }
+      out.dforce_W_dq.middleRows<3>(3 * i) += turned * rates.row(cols[c]).head(nv);
+      out.dforce_W_du.middleRows<3>(3 * i) += turned * rates.row(cols[c]).tail(nu);
+    }
   }
 }
 
@@ -316,6 +385,16 @@ void StepDifferentiator::jacobians(std::span<const int> contacts, StepDerivative
 void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorXd& dq_next, VectorXd* dforce) {
   if (!options_.configuration && dq.size() > 0)
     throw std::invalid_argument("step derivative: linearize with options.configuration for products with dq");
+  if (is_relinearized_) {
+    jacobians(products_);
+    dq_next.setZero(scene_->nv());
+    if (dforce != nullptr) dforce->setZero(products_.dforce_du.rows());
+    if (dq.size() > 0) dq_next += products_.A * dq;
+    if (du.size() > 0) dq_next += products_.B * du;
+    if (dforce != nullptr && dq.size() > 0) *dforce += products_.dforce_dq * dq;
+    if (dforce != nullptr && du.size() > 0) *dforce += products_.dforce_du * du;
+    return;
+  }
   do directions_->along(dq, du, product_.change);
   while (!solve_change(product_));
   if (dforce != nullptr) *dforce = product_.moved.force.col(0);
@@ -328,6 +407,15 @@ void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorX
 }
 
 void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, VectorXd& q_bar, VectorXd& u_bar) {
+  if (is_relinearized_) {
+    jacobians(products_);
+    q_bar = products_.A.transpose() * w;
+    u_bar = products_.B.transpose() * w;
+    if (w_force.size() == 0) return;
+    q_bar += products_.dforce_dq.transpose() * w_force;
+    u_bar += products_.dforce_du.transpose() * w_force;
+    return;
+  }
   // Γᵀw goes through δ, Tᵀw past it.
   weights_.setZero(program().nv, 1);
   weights_.col(0).head(scene_->nv()) = w;

@@ -17,6 +17,7 @@
 namespace deft::dynamics {
 
 struct EnergyPoint;
+struct LinearizedAbout;
 class StepDirections;
 
 /// First velocity index of each rotation: free bodies and ball joints have three velocities without a coordinate.
@@ -88,12 +89,16 @@ class StepDifferentiator {
                 Eigen::VectorXd& u_bar);
   /// ∂q⁺ (nv rows) and ∂force (contact frame, stacked) by parameters, one column each. Allocates.
   /// @throws std::invalid_argument for kOffset without `options.configuration` or with `motion_only`, for kKappa with
-  /// compliance or saturating springs, and for kStiffness of a joint that is driven by forces.
+  /// compliance or saturating springs, and for kStiffness of a joint that is driven by forces; InputError for a step
+  /// whose contacts were linearised again (`step.relinearize`): not available yet.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points`
-  /// says why, one line each.
-  bool is_nonsmooth() const { return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_; }
+  /// says why, one line each. With `step.relinearize` that of any of the linearisations counts.
+  bool is_nonsmooth() const {
+    return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_ ||
+           (is_relinearized_ && before_->is_nonsmooth());
+  }
   bool is_smoothed() const { return is_smoothed_; }  // the derivative is that of the step smoothed at mu_gradient
   /// The reasons, one line each: nonsmooth points of the geometry and ties of pyramids' tangents at loaded contacts,
   /// failed strict complementarity, a motion that is not unique.
@@ -102,6 +107,12 @@ class StepDifferentiator {
  private:
   void linearize_at(scene::SceneState* state, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                     const DerivativeOptions& options);
+  void check(const State& start, const Eigen::VectorXd& u, const StepResult& result) const;
+  void linearize_chain(const StepResult& result, std::span<const StepResult> earlier);
+  void place_linearization(std::span<const StepResult> earlier);
+  void choose_forces();
+  /// Adds what forces turn with the frames of the contacts to the Jacobians in the world.
+  void add_turning_frames(StepDerivative& out) const;
   /// The state at the start of the step; with its contacts, if asked.
   scene::SceneState& place(bool with_contacts);
   EnergyPoint energy_point(bool with_contacts);
@@ -109,7 +120,7 @@ class StepDifferentiator {
     return is_smoothed_ ? smoothed_program_ : result_->program;
   }
   const solvers::contact::ContactSolution& solution() const {
-    return is_smoothed_ ? smoothed_solution_ : result_->solution;
+    return is_smoothed_ ? smoothed_solution_ : has_chosen_ ? chosen_solution_ : result_->solution;
   }
   bool is_nonsmooth_geometry(int contact) const;
   bool is_nonsmooth_frame(int contact) const;
@@ -149,6 +160,14 @@ class StepDifferentiator {
   solvers::contact::Directions weights_, force_weights_;
   solvers::contact::ProgramChange back_;  // of backward
   std::vector<char> wanted_;              // per contact
+  // Of a linearisation that is not the first of its step:
+  std::unique_ptr<StepDifferentiator> before_;  // of the one before
+  std::unique_ptr<LinearizedAbout> about_;
+  bool is_relinearized_ = false;
+  // Of a linearisation that is not the last: its forces are chosen here, where anybody asks for them.
+  bool has_chosen_ = false;
+  solvers::contact::ContactSolution chosen_solution_;
+  StepDerivative products_;  // of forward and backward
 };
 
 }  // namespace deft::dynamics

@@ -1,5 +1,7 @@
 // Derivatives of a step by numbers of the scene.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <stdexcept>
 
@@ -110,6 +112,10 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
 }
 
 void StepDifferentiator::parameters(std::span<const Parameter> list, MatrixXd& dq_next, MatrixXd& dforce) {
+  if (is_relinearized_)
+    throw InputError({scene_->spec().file, 0, 0},
+                     fmt::format("not available yet: derivatives by parameters with step.relinearize: {}; available: 0",
+                                 scene_->settings().step.relinearize));
   const Eigen::Index k = static_cast<Eigen::Index>(list.size());
   MatrixXd direct;
   Rates rates;

@@ -1,11 +1,41 @@
 #include "deft/dynamics/derivatives/step_directions.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
+#include "deft/math/rotation.hpp"
+#include "deft/math/row_products.hpp"
 
 namespace deft::dynamics {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+namespace {
+
+/// ∂(J_l(w) z)/∂w of the left Jacobian J_l = 1 + a[w] + b[w]²,  a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³, θ = ‖w‖.
+Eigen::Matrix3d left_jacobian_rate(const Vector3d& w, const Vector3d& z) {
+  const double s = w.squaredNorm(), angle = std::sqrt(s);
+  double a, b, da, db;  // da, db: by ½θ²
+  if (angle < 0.05) {
+    a = 0.5 - s / 24 + s * s / 720;
+    b = 1.0 / 6 - s / 120 + s * s / 5040;
+    da = -1.0 / 12 + s / 180 - s * s / 6720;
+    db = -1.0 / 60 + s / 1260 - s * s / 60480;
+  } else {
+    a = (1 - std::cos(angle)) / s;
+    b = (angle - std::sin(angle)) / (s * angle);
+    da = (std::sin(angle) / angle - 2 * a) / s;
+    db = ((1 - std::cos(angle)) / s - 3 * b) / s;
+  }
+  const Vector3d wz = w.cross(z), wwz = w.cross(wz);
+  return -a * skew(z) - b * (skew(wz) + skew(w) * skew(z)) + (da * wz + db * wwz) * w.transpose();
+}
+
+}  // namespace
 
 StepDirections::StepDirections(const scene::Scene& scene)
     : scene_(&scene),
@@ -13,11 +43,13 @@ StepDirections::StepDirections(const scene::Scene& scene)
       energy_(scene),
       stiffness_(command_stiffness(scene)),
       energy_q_(scene.nv(), scene.nv()),
-      energy_v_(scene.nv(), scene.nv()) {}
+      energy_v_(scene.nv(), scene.nv()),
+      rotations_(rotation_blocks(scene.model())) {}
 
 void StepDirections::update(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
                             const solvers::contact::ContactSolution& solution, bool configuration,
-                            contact::DerivativeParts parts) {
+                            contact::DerivativeParts parts, const LinearizedAbout* about) {
+  about_ = about;
   has_q_ = configuration;
   has_v_ = configuration && at.second_order();
   has_bounds_ = configuration && program.lower.size() > 0;
@@ -30,10 +62,42 @@ void StepDirections::update(const EnergyPoint& at, const solvers::contact::Conta
   }
   list_saturations(program);
   if (!configuration) return;
-  rows_.differentiate(at.state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, at.result.problem,
-                      at.delta, solution.force, contacts_, parts);
+  if (about != nullptr)
+    update_about(at, program, solution, parts);
+  else
+    rows_.differentiate(at.state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, at.result.problem,
+                        at.delta, solution.force, contacts_, parts);
   energy_.configuration(at, energy_q_);
   if (has_v_) energy_.velocity(at, energy_v_);
+}
+
+/// Rows at q₁ are φ(q₁)e₁ + σ(q, q₁) + J(q₁)y with y = Γ(δ₀)(δ − δ₀), forces push by Γ(δ₀)ᵀJ(q₁)ᵀf.
+void StepDirections::update_about(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
+                                  const solvers::contact::ContactSolution& solution, contact::DerivativeParts parts) {
+  const int nv = scene_->nv();
+  const VectorXd& motion = about_->motion;
+  J_ = program.J;
+  VectorXd past = at.delta - motion, pushed = VectorXd::Zero(nv);
+  for (int i = 0; i < program.J.size(); ++i) add_transposed(program.J, i, solution.force[i], pushed);
+  q_rates_ = about_->rates;
+  y_rates_ = -about_->rates;
+  tau_rates_.setZero(nv, about_->rates.cols());
+  for (const int v : rotations_) {
+    const Vector3d turn = motion.segment<3>(v), z = past.segment<3>(v);
+    const Eigen::Matrix3d gamma = left_jacobian_so3(turn), inverse = gamma.inverse();
+    const MatrixXd rates = about_->rates.middleRows<3>(v);
+    q_rates_.middleRows<3>(v) = gamma * rates;
+    y_rates_.middleRows<3>(v) += inverse * left_jacobian_rate(turn, z) * rates;
+    // J_l(w)ᵀ = J_l(−w).
+    const Vector3d torque = inverse.transpose() * pushed.segment<3>(v);
+    tau_rates_.middleRows<3>(v) = -left_jacobian_rate(-turn, torque) * rates;
+    past.segment<3>(v) = gamma * z;
+  }
+  q_rates_.leftCols(nv).diagonal().array() += 1;
+  for (const int v : rotations_)
+    q_rates_.block<3, 3>(v, v) += exp_so3(motion.segment<3>(v)) - Eigen::Matrix3d::Identity();
+  rows_.differentiate(about_->state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, about_->problem,
+                      past, solution.force, contacts_, parts, &at.state);
 }
 
 /// Rows of saturating springs couple a joint to the variables behind the scene's own.
@@ -73,6 +137,20 @@ void StepDirections::along_units(solvers::contact::ProgramChange& change) const 
     move_pull(s, first_u + s.command, -stiffness_(s.command));
   }
   if (!has_q_) return;
+  if (about_ != nullptr)
+    add_contacts_about(change);
+  else
+    add_contacts(change);
+  if (!has_bounds_) return;
+  const auto velocities = scene_->model().velocities();
+  for (int v = 0; v < nv; ++v)
+    if (velocities[v].q_index >= 0) change.lower(v, v) = -1;
+  change.upper = change.lower;
+}
+
+/// What contacts that are linearised where the step starts add to the columns of q.
+void StepDirections::add_contacts(solvers::contact::ProgramChange& change) const {
+  auto& gradient = change.gradient;
   for (const auto& entry : contacts_.dtau_columns) gradient(entry.row, entry.col) -= entry.value;
   for (int i = 0; i < contacts_.ds.size(); ++i) {
     const auto cols = contacts_.ds.cols(i);
@@ -87,11 +165,36 @@ void StepDirections::along_units(solvers::contact::ProgramChange& change) const 
         gradient(cols[r], cols[c]) -= dtau(static_cast<Index>(r), static_cast<Index>(c));
     }
   }
-  if (!has_bounds_) return;
-  const auto velocities = scene_->model().velocities();
-  for (int v = 0; v < nv; ++v)
-    if (velocities[v].q_index >= 0) change.lower(v, v) = -1;
-  change.upper = change.lower;
+}
+
+/// The same about a motion: by all columns, which all move q₁.
+void StepDirections::add_contacts_about(solvers::contact::ProgramChange& change) const {
+  const int nv = scene_->nv();
+  MatrixXd tau = MatrixXd::Zero(nv, q_rates_.cols());  // ∂(J(q₁)ᵀf)
+  for (const auto& entry : contacts_.dtau_columns) tau.row(entry.row) += entry.value * q_rates_.row(entry.col);
+  for (int i = 0; i < contacts_.ds.size(); ++i) {
+    const auto cols = contacts_.ds.cols(i);
+    const auto ds = contacts_.ds.block(i), start = contacts_.ds_start.block(i);
+    const auto dtau = contacts_.dtau.block(i);
+    for (std::size_t k = 0; k < cols.size(); ++k) {
+      const auto c = static_cast<Index>(k);
+      for (Index r = 0; r < ds.rows(); ++r) {
+        change.rows.row(first_row_[i] + r) += ds(r, c) * q_rates_.row(cols[k]);
+        change.rows(first_row_[i] + r, cols[k]) += start(r, c);
+      }
+      for (std::size_t r = 0; r < cols.size(); ++r)
+        tau.row(cols[r]) += dtau(static_cast<Index>(r), c) * q_rates_.row(cols[k]);
+    }
+    const auto J_cols = J_.cols(i);
+    const auto J = J_.block(i);
+    for (std::size_t k = 0; k < J_cols.size(); ++k) {
+      for (Index r = 0; r < J.rows(); ++r)
+        change.rows.row(first_row_[i] + r) += J(r, static_cast<Index>(k)) * y_rates_.row(J_cols[k]);
+    }
+  }
+  for (const int v : rotations_)
+    tau.middleRows<3>(v) = (left_jacobian_so3(about_->motion.segment<3>(v)).transpose() * tau.middleRows<3>(v)).eval();
+  change.gradient.topRows(nv) -= tau + tau_rates_;
 }
 
 void StepDirections::along(const VectorXd& dq, const VectorXd& du, solvers::contact::ProgramChange& change) const {

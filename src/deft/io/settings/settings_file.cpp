@@ -41,6 +41,16 @@ MassScale<Settings> mass_scale(Settings& settings) {
   return {settings};
 }
 
+/// `relinearize`: a number, or in files true for kUntilSettled and false for 0.
+template <typename Number>
+struct Relinearizations {
+  Number& field;
+};
+template <typename Number>
+Relinearizations<Number> relinearizations(Number& field) {
+  return {field};
+}
+
 /// The one list: visit(info, field) for each setting of StepSettings `s`, const or not. One table is clearer than
 /// parts.
 constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
@@ -106,9 +116,12 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
           "form", "",
           "limit surface: gaps at the end of the step (time-stepping), or velocities of what touches (velocity)"},
       s.form);
-  visit(SettingInfo{"relinearize", "",
-                    "limit surface: gaps are linearised again where the step ends, until it stays there"},
-        s.relinearize);
+  visit(SettingInfo{"relinearize",
+                    "",
+                    "convex: how often contacts are linearised again about the motion found; limit surface, true: gaps "
+                    "where the step ends, until it stays there",
+                    {0, true, false, "an integer >= 0, true or false"}},
+        relinearizations(s.relinearize));
 };
 
 /// As other sections, but null means infinity for kappa, and keeps the default elsewhere; unactuated_mass_scale takes
@@ -157,6 +170,17 @@ struct ReadStepSetting : setting_list::ReadSetting {
     if (value == nullptr) return;
     if (auto values = read_joint_values(*value, label(info), read, info.range, {})) field = std::move(*values);
   }
+  void operator()(const SettingInfo& info, const Relinearizations<int>& number) const {
+    const YamlNode* value = node.find(info.name);
+    if (value == nullptr) return;
+    if (value->is_scalar() && parse_number(value->text)) {
+      number.field = read.integer(*value, label(info), 0).value_or(number.field);
+    } else if (value->is_scalar() && (value->text == "true" || value->text == "false")) {
+      number.field = value->text == "true" ? StepSettings::kUntilSettled : 0;
+    } else {
+      read.error(*value, fmt::format("{}: must be {}, got '{}'", label(info), info.range.text, value->text));
+    }
+  }
   void operator()(const SettingInfo& info, const WordedFlag<bool>& flag) const {
     const YamlNode* value = node.find(info.name);
     if (value == nullptr) return;
@@ -179,6 +203,10 @@ template <typename Flag>
 YamlNode value_of(const WordedFlag<Flag>& flag) {
   return make_scalar(std::string(kUniquenessWords[flag.field ? 1 : 0]));
 }
+template <typename Number>
+YamlNode value_of(const Relinearizations<Number>& number) {
+  return number.field == StepSettings::kUntilSettled ? value_of(true) : value_of(int{number.field});
+}
 YamlNode value_of(const scene::JointValues& field) {
   if (field.all) return make_number(*field.all);
   if (field.list.empty() && field.by_name.empty()) return {};
@@ -196,6 +224,10 @@ std::string valid_of(const SettingInfo& info, const T& field) {
 std::string valid_of(const SettingInfo& info, const std::optional<double>&) { return std::string(info.range.text); }
 template <typename Settings>
 std::string valid_of(const SettingInfo& info, const MassScale<Settings>&) {
+  return std::string(info.range.text);
+}
+template <typename Number>
+std::string valid_of(const SettingInfo& info, const Relinearizations<Number>&) {
   return std::string(info.range.text);
 }
 template <typename Flag>

@@ -67,7 +67,10 @@ struct StepSettings {
   bool midpoint_forces = false;  // force and reaction at the common midpoint instead of at each body's own witness
   double gain = 0;               // limit surface: c ≥ 0 of v = u + c B F; 0: perfect velocity control
   LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;  // limit surface: gaps or velocities
-  bool relinearize = false;  // limit surface: gaps are linearised again where the step ends
+  /// Convex models: how often contacts are linearised again about the motion found; limit surface: gaps, until the step
+  /// ends where they are linearised, unless 0 (kUntilSettled is for it alone).
+  int relinearize = 0;
+  static constexpr int kUntilSettled = -1;  // `relinearize: true` of files
 };
 
 }  // namespace deft::scene

@@ -1,0 +1,146 @@
+// Contacts linearised again about the motion of a step, against bodies that turn rigidly together.
+
+#include "deft/dynamics/convex/relinearization.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "support/allocation_counter.hpp"
+#include "support/scene_builder.hpp"
+
+namespace deft::dynamics {
+namespace relinearization_test {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using multibody::BoxSpec;
+using multibody::HalfSpaceSpec;
+using multibody::SphereSpec;
+using test::at;
+
+constexpr double kRadius = 0.3;  // of the place of the box on the turntable [m]
+
+/// A box that lies on a turntable, which is moved by a stiff motor.
+scene::SceneSpec turntable(int relinearize, scene::Cone cone) {
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("box", BoxSpec{{0.06, 0.06, 0.04}}, 0.5, 3e-4, 1.0, at(kRadius, 0, 0.07)),
+                        test::body("table", multibody::JointKind::kAxes, {test::turn("turn", Vector3d::UnitZ())},
+                                   BoxSpec{{1, 1, 0.1}}, 5, 1, 1.0)},
+                       {{"table", 1e5}});
+  spec.gravity_W = {0, 0, -10};
+  spec.step.h = 0.4;
+  spec.step.contact_margin = 0.02;
+  spec.step.cone = cone;
+  spec.step.relinearize = relinearize;
+  return spec;
+}
+
+struct Turned {
+  StepResult result;
+  double radius = 0, heading = 0, behind = 0;  // of the box; how far its turn is from the table's
+};
+
+Turned turn(const scene::SceneSpec& spec, double angle) {
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  Turned turned;
+  model->step(scene.initial_configuration(), VectorXd::Constant(1, angle), turned.result);
+  const VectorXd& q = turned.result.q_next;  // quaternion, place, table
+  turned.radius = std::hypot(q(4), q(5));
+  turned.heading = std::atan2(q(5), q(4));
+  turned.behind = 2 * std::atan2(q(3), q(0)) - q(7);
+  return turned;
+}
+
+TEST(Relinearization, ABoxOnATurntableGoesAlongTheArcInsteadOfTheTangent) {
+  const double angle = 0.2;
+  for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {
+    const Turned once = turn(turntable(0, cone), angle);
+    ASSERT_EQ(once.result.status, solvers::Status::kSolved);
+    EXPECT_NEAR(once.radius, kRadius * std::hypot(1, angle), 1e-4) << "the tangent";
+    const Turned twice = turn(turntable(1, cone), angle);
+    ASSERT_EQ(twice.result.status, solvers::Status::kSolved);
+    EXPECT_LE(twice.result.certificate.max_scaled(), 1e-9);
+    EXPECT_NEAR(twice.radius, kRadius, 2e-5);
+    EXPECT_NEAR(twice.behind, 0, 1e-4);
+    EXPECT_NEAR(twice.heading, twice.result.q_next(7), 2e-4);
+    // Each linearisation squares what is left.
+    const Turned thrice = turn(turntable(2, cone), angle);
+    EXPECT_NEAR(thrice.radius, kRadius, 1e-8);
+    EXPECT_NEAR(thrice.behind, 0, 1e-8);
+    EXPECT_NEAR(thrice.heading, thrice.result.q_next(7), 1e-8);
+  }
+}
+
+TEST(Relinearization, HoldsTheWeightWithForcesAndPointsWhereTheStepStarts) {
+  const Turned turned = turn(turntable(1, scene::Cone::kCone), 0.2);
+  double weight = 0;
+  for (const auto& force : turned.result.solution.force) weight += force[0];
+  EXPECT_NEAR(weight, 5, 1e-8);
+  for (const contact::Contact& contact : turned.result.problem.contacts) {
+    // A corner of the box is where it was before the turn.
+    EXPECT_NEAR(std::abs(contact.p_WA.x() - kRadius), 0.03, 1e-9);
+    EXPECT_NEAR(std::abs(contact.p_WA.y()), 0.03, 1e-9);
+    EXPECT_NEAR(contact.p_WA.z(), 0.05, 1e-9);
+  }
+}
+
+TEST(Relinearization, ALeverThatTurnsIntoAWallStopsAtIt) {
+  // A round tip at (0, 1) on a hinge at the origin goes to the wall x = 0.2 along an arc: it is commanded beyond.
+  const auto depth = [](int relinearize) {
+    scene::SceneSpec spec =
+        test::scene_spec({test::body("lever", multibody::JointKind::kAxes, {test::turn("turn", -Vector3d::UnitZ())},
+                                     SphereSpec{0.05}, 1, 0.1, 0.0),
+                          test::fixed_body("wall", HalfSpaceSpec{{-1, -1, 0}, -0.9}, 0.0)},
+                         {{"lever", 100}});
+    spec.world.models[0].links[0].collisions[0].X_LG = at(0, 1, 0);
+    spec.step.relinearize = relinearize;
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    StepResult result;
+    model->step(scene.initial_configuration(), VectorXd::Constant(1, 0.9), result);
+    EXPECT_EQ(result.status, solvers::Status::kSolved);
+    scene::SceneState state = scene.make_state();
+    scene.update(result.q_next, state);
+    scene.find_contacts(1.0, state);
+    return -state.contacts.at(0).gap;
+  };
+  EXPECT_GT(std::abs(depth(0)), 0.005);
+  EXPECT_LT(std::abs(depth(2)), 1e-3);
+  EXPECT_LT(std::abs(depth(4)), 1e-9);
+}
+
+TEST(Relinearization, ABallRollsAsFarAsWithoutIt) {
+  // Rolling does not slip: the end of the step is that of the first linearisation, up to (angle)³.
+  const auto rolled = [](int relinearize) {
+    scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 1.0, at(0, 0, 0.1)),
+                                              test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 1.0)});
+    spec.gravity_W = {1, 0, -10};
+    spec.step.cone = scene::Cone::kCone;
+    spec.step.relinearize = relinearize;
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    StepResult result;
+    model->step(scene.initial_configuration(), VectorXd(), result);
+    EXPECT_EQ(result.status, solvers::Status::kSolved);
+    return result.delta;
+  };
+  EXPECT_NEAR((rolled(1) - rolled(0)).norm(), 0, 1e-4);
+}
+
+TEST(Relinearization, AWarmStepAllocatesNothing) {
+  const scene::Scene scene = test::build(turntable(2, scene::Cone::kCone));
+  const auto model = make_step_model(scene);
+  const VectorXd q = scene.initial_configuration(), u = VectorXd::Constant(1, 0.2);
+  const State start{.q = q};
+  StepResult result;
+  for (int warm = 0; warm < 3; ++warm) model->step(start, u, result);
+  ASSERT_EQ(result.linearizations.size(), 2u);
+  if (!kCountsAllocations) return;
+  EXPECT_EQ(testing_support::allocations_during([&] { model->step(start, u, result); }), 0);
+}
+
+}  // namespace relinearization_test
+}  // namespace deft::dynamics
