@@ -15,7 +15,7 @@
 
 #include "deft/contact/assemble.hpp"
 #include "deft/contact/contact_problem.hpp"
-#include "deft/scene/scene.hpp"
+#include "deft/dynamics/step_model.hpp"
 
 namespace deft::dynamics {
 
