@@ -288,8 +288,7 @@ class Run {
     int nodes;              // roll-outs that such a plan may take
   };
   static Attempt attempt_of(std::uint64_t k) {
-    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33},
-                     kSpeeds[] = {0.4, 1, 0.4};
+    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33}, kSpeeds[] = {0.4, 1, 0.4};
     constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
     constexpr int kNodes = 60;
     const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
