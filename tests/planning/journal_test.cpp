@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
              true},
         Case{"holding",
              "planar_pushing",
-             {"plan.judges=[h, h/5, second-order]", "plan.nodes=60", "goals.down.box.z=0.2"},
+             {"plan.judges=[h, h/5, second-order]", "plan.nodes=60", "goals.down.box.z=-0.3"},
              true}),
     [](const auto& param) { return std::string(param.param.name); });
 

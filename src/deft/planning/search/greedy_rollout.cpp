@@ -182,7 +182,9 @@ bool GreedyRollout::holds(Motion& motion) {
         unloaded
             ? Eigen::VectorXd(joint_positions(steps_->scene(), start.q).cwiseMax(hand_->lower).cwiseMin(hand_->upper))
             : start.u;
-    bool held = true;
+    // Springs are unloaded no faster than joints may go.
+    const Eigen::VectorXd& longest = steps_->ensemble().longest_reach;
+    bool held = !unloaded || longest.size() == 0 || steps_->move_to(u, longest, motion);
     for (int k = 0; k < hold_steps() && held; ++k) {
       held = steps_->advance(motion, u, next_) && reached(next_);
       static_cast<Instant&>(motion) = static_cast<const Instant&>(next_);
