@@ -85,6 +85,16 @@ plant::Disturbance corner(std::uint64_t seed, double friction, double mass, doub
   return disturbance;
 }
 
+/// What every search for plans that hold has: how fast commands go, and grasps that press.
+Ensemble paced_ensemble(const scene::Scene& scene) {
+  const double h = *scene.settings().step.h;
+  Ensemble ensemble;
+  ensemble.presses = true;
+  ensemble.longest_step = longest_steps(scene, h, kRolloutSpeed);
+  ensemble.longest_reach = longest_steps(scene, h, 1);
+  return ensemble;
+}
+
 }  // namespace
 
 std::vector<std::string> judges_of(const scene::PlanSettings& settings) {
@@ -114,7 +124,7 @@ Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share)
 Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
   const double h = *scene.settings().step.h;
   const std::vector<std::string> judges = judges_of(scene.settings().plan);
-  Ensemble ensemble;
+  Ensemble ensemble = paced_ensemble(scene);
   const std::vector<int> divisors = divisors_of(judges);
   for (const int n : divisors) ensemble.worlds.push_back(short_step_world(scene, n));
   ensemble.worlds.push_back(second_order_world(std::string(kSecondOrder), scene, h, Judges::kStep_s, false));
@@ -136,21 +146,14 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
   ensemble.rest_m = kRest_m;
   ensemble.longest_rest = kLongestRest;
   ensemble.deciding = kDeciding;
-  ensemble.presses = true;
-  ensemble.longest_step = longest_steps(scene, h, kRolloutSpeed);
-  ensemble.longest_reach = longest_steps(scene, h, 1);
   return ensemble;
 }
 
 Ensemble single_ensemble(const scene::Scene& scene) {
-  const double h = *scene.settings().step.h;
-  Ensemble single;
+  Ensemble single = paced_ensemble(scene);
   single.rest_m = kSingleRest_m;
   single.longest_rest = kSingleLongestRest;
-  single.presses = true;
   single.cone_share = kConeShare;
-  single.longest_step = longest_steps(scene, h, kRolloutSpeed);
-  single.longest_reach = longest_steps(scene, h, 1);
   return single;
 }
 

@@ -95,16 +95,8 @@ void DrakePlant::send_state() {
 }
 
 void DrakePlant::reset(const dynamics::State& start, const VectorXd& u) {
-  check_state(*scene_, start);
   check_targets(*scene_, u);
-  state_.q = start.q;
-  state_.t = 0;
-  if (start.v.size() > 0)
-    state_.v = start.v;
-  else
-    state_.v.setZero(scene_->nv());
-  for (const scene::Object& object : scene_->objects())
-    if (object.frozen) state_.v.segment(object.first_v, object.nv).setZero();
+  begin_at(*scene_, start, state_);
   u_last_ = u;
   contacts_.clear();
   rolling_.forget();

@@ -91,4 +91,16 @@ void check_state(const scene::Scene& scene, const dynamics::State& start) {
 
 void check_targets(const scene::Scene& scene, const VectorXd& u) { check_vector("u", u, scene.nu()); }
 
+void begin_at(const scene::Scene& scene, const dynamics::State& start, dynamics::State& state) {
+  check_state(scene, start);
+  state.q = start.q;
+  state.t = 0;
+  if (start.v.size() > 0)
+    state.v = start.v;
+  else
+    state.v.setZero(scene.nv());
+  for (const scene::Object& object : scene.objects())
+    if (object.frozen) state.v.segment(object.first_v, object.nv).setZero();
+}
+
 }  // namespace deft::plant

@@ -32,4 +32,8 @@ void interpolate_targets(const Eigen::VectorXd& u_last, const Eigen::VectorXd& u
 void check_state(const scene::Scene& scene, const dynamics::State& start);
 void check_targets(const scene::Scene& scene, const Eigen::VectorXd& u);  // size nu, finite
 
+/// The state in which a simulator of second order begins: `start` at time 0, at rest if it has no velocity, frozen
+/// objects at rest. Keeps the memory of `state`. @throws std::invalid_argument as check_state.
+void begin_at(const scene::Scene& scene, const dynamics::State& start, dynamics::State& state);
+
 }  // namespace deft::plant

@@ -148,55 +148,31 @@ struct EnsembleTree::Worker : WorkerContext {
 EnsembleTree::EnsembleTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
                            const Ensemble& ensemble, const SinglePlans& plans)
     : scene_(&scene), goal_(&goal), plans_(&plans), seed_(seed), shared_(scene, goal, deadline_, &ensemble) {
-  Node node;
-  node.q = root.q;
-  node.u = root.u;
-  node.q_worlds = root.q_worlds;
-  node.v_worlds = root.v_worlds;
-  node.distance = goal.distance(root.q);
-  add(std::move(node));
+  add_root(root, goal.distance(root.q));
 }
 
 EnsembleTree::~EnsembleTree() = default;
 
 int EnsembleTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->settings().plan;
-  RandomStream draw = choice_draw(seed_, item);
-  const bool greedy = draw.chance(settings.greed);
-  double best_score = std::numeric_limits<double>::infinity();
-  int best = 0, seen = 0;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.kind == NodeKind::kTransit || node.rejected || node.cost_s >= limits.cost_limit_s) continue;
-    ++seen;
-    const double score =
-        std::max(node.distance, goal_->tolerance_m()) * (1 + limits.tries * settings.tries_weight * node.tries) +
-        limits.regrasp_weight * node.regrasps;
-    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
-      best_score = score;
-      best = static_cast<int>(i);
-    }
-  }
-  return best;
+  const auto may_grow = [&](const Node& node) {
+    return node.kind != NodeKind::kTransit && !node.rejected && !(node.cost_s >= limits.cost_limit_s);
+  };
+  const auto score_of = [&](const Node& node) {
+    return std::max(node.distance, goal_->tolerance_m()) * (1 + limits.tries * settings.tries_weight * node.tries) +
+           limits.regrasp_weight * node.regrasps;
+  };
+  return choose_node(choice_draw(seed_, item), settings.greed, may_grow, score_of);
 }
 
 void EnsembleTree::append(int parent, Growth& growth, double time_s) {
   const double h = *scene_->settings().step.h;
   for (Growth::Leg& leg : growth.legs) {
-    Node node;
-    node.distance = workers_.front()->rollout.distance(leg.motion, goal_->q());
-    node.parent = parent;
-    node.kind = leg.transit ? NodeKind::kTransit : NodeKind::kRollout;
-    node.cost_s = nodes_[to_size(parent)].cost_s + h * static_cast<double>(leg.motion.commands.size()) +
-                  (leg.transit ? scene_->settings().plan.regrasp_cost_s : 0);
-    node.regrasps = nodes_[to_size(parent)].regrasps + leg.transit;
-    node.q = std::move(leg.motion.q);
-    node.u = std::move(leg.motion.u);
-    node.commands = std::move(leg.motion.commands);
-    node.q_worlds = std::move(leg.motion.q_worlds);
-    node.v_worlds = std::move(leg.motion.v_worlds);
-    node.time_s = time_s;
-    parent = add(std::move(node));
+    const double distance = workers_.front()->rollout.distance(leg.motion, goal_->q());
+    const double duration_s = h * static_cast<double>(leg.motion.commands.size());
+    parent = add_motion(parent, leg.transit ? NodeKind::kTransit : NodeKind::kRollout, leg.motion, distance, duration_s,
+                        leg.transit ? scene_->settings().plan.regrasp_cost_s : 0);
+    nodes_.back().time_s = time_s;
   }
   if (growth.holds_goal && nodes_.back().cost_s < cost_limit_s_) mark_goal(parent);
 }
@@ -248,19 +224,12 @@ SearchEnd EnsembleTree::search(const SearchLimits& limits) {
 }
 
 void EnsembleTree::correct(const Plan& plan, const std::vector<Instant>& at) {
-  for (const Segment& segment : plan.segments) {
-    const auto last = to_size(segment.last);
-    if (segment.node < 0 || last >= at.size()) continue;
-    Node& node = nodes_[to_size(segment.node)];
-    node.q = at[last].q;
-    node.q_worlds = at[last].q_worlds;
-    node.v_worlds = at[last].v_worlds;
+  place_nodes(plan, at, [&](Node& node, const Segment&) {
     node.distance = workers_.front()->rollout.distance(instant_of(node), goal_->q());
     // What met the goal in all these worlds, but not before all judges, stays rejected.
     node.holds_goal = false;
     node.rejected = node.rejected && workers_.front()->rollout.reached(instant_of(node));
-  }
-  look_again();
+  });
 }
 
 long EnsembleTree::solves_here() const {

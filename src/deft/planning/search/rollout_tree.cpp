@@ -290,14 +290,8 @@ RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Eige
 RolloutTree::RolloutTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
                          const Ensemble* ensemble)
     : scene_(&scene), goal_(&goal), seed_(seed), shared_(scene, goal, deadline_, ensemble) {
-  Node node;
-  node.q = root.q;
-  node.u = root.u;
-  node.q_worlds = root.q_worlds;
-  node.v_worlds = root.v_worlds;
-  node.distance = goal.distance(root.q);
-  node.goes_on = 0;
-  add(std::move(node));
+  add_root(root, goal.distance(root.q));
+  nodes_.front().goes_on = 0;
 }
 
 RolloutTree::~RolloutTree() = default;
@@ -305,8 +299,6 @@ RolloutTree::~RolloutTree() = default;
 /// The node to grow from: mostly the one of least distance, tries and regrasps counted; at times any.
 int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->settings().plan;
-  RandomStream draw = choice_draw(seed_, item);
-  const bool greedy = draw.chance(settings.greed);
   const double regrasp_weight = limits.regrasp_weight + kRegraspShare * nodes_.front().distance;
   const bool limited = limits.cost_limit_s < SearchLimits{}.cost_limit_s && nodes_.front().distance > 0;
   const double pace_s = limited ? kPace * limits.cost_limit_s / nodes_.front().distance : 0;
@@ -320,19 +312,7 @@ int RolloutTree::choose(const SearchLimits& limits, std::uint64_t item) const {
     const double distance = std::max({node.distance, node.released, goal_->tolerance_m()});
     return distance * (1 + limits.tries * settings.tries_weight * node.tries) + regrasp_weight * node.regrasps;
   };
-  double best_score = std::numeric_limits<double>::infinity();
-  int best = 0, seen = 0;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!may_grow(nodes_[i])) continue;
-    // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
-    ++seen;
-    const double score = greedy ? score_of(nodes_[i]) : 0;
-    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
-      best_score = score;
-      best = static_cast<int>(i);
-    }
-  }
-  return best;
+  return choose_node(choice_draw(seed_, item), settings.greed, may_grow, score_of);
 }
 
 /// @returns the last node.
@@ -340,19 +320,9 @@ int RolloutTree::append(int parent, Growth& growth, double time_s) {
   const double h = *scene_->settings().step.h;
   const scene::PlanSettings& settings = scene_->settings().plan;
   const auto add_node = [&](NodeKind kind, Motion& motion, double price_s) {
-    Node node;
-    node.distance = workers_.front()->rollout.distance(motion, goal_->q());
-    node.parent = parent;
-    node.kind = kind;
-    node.q = std::move(motion.q);
-    node.u = std::move(motion.u);
-    node.commands = std::move(motion.commands);
-    node.q_worlds = std::move(motion.q_worlds);
-    node.v_worlds = std::move(motion.v_worlds);
-    node.cost_s = nodes_[parent].cost_s + h * static_cast<double>(node.commands.size()) + price_s;
-    node.regrasps = nodes_[parent].regrasps + (kind == NodeKind::kTransit);
-    node.time_s = time_s;
-    parent = add(std::move(node));
+    const double distance = workers_.front()->rollout.distance(motion, goal_->q());
+    parent = add_motion(parent, kind, motion, distance, h * static_cast<double>(motion.commands.size()), price_s);
+    nodes_.back().time_s = time_s;
   };
   if (growth.regrasped) add_node(NodeKind::kTransit, growth.transit, settings.regrasp_cost_s);
   add_node(NodeKind::kRollout, growth.rollout, 0);
@@ -445,18 +415,11 @@ void RolloutTree::retrace(const Plan& plan, int from, const SearchLimits& limits
 }
 
 void RolloutTree::correct(const Plan& plan, const std::vector<Instant>& at) {
-  for (const Segment& segment : plan.segments) {
-    const auto last = to_size(segment.last);
-    if (segment.node < 0 || last >= at.size()) continue;
-    Node& node = nodes_[segment.node];
-    node.q = at[last].q;
-    node.q_worlds = at[last].q_worlds;
-    node.v_worlds = at[last].v_worlds;
+  place_nodes(plan, at, [&](Node& node, const Segment& segment) {
     node.distance = workers_.front()->rollout.distance(instant_of(node), goal_->q());
     node.holds_goal = node.rejected = false;
     if (segment.last == static_cast<int>(plan.commands.size())) node.goes_on = node.tries;
-  }
-  look_again();
+  });
 }
 
 SearchEnd RolloutTree::search(const SearchLimits& limits) {

@@ -1,7 +1,10 @@
 #include "deft/planning/search/search_tree.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
+#include "deft/core/index.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 #include "deft/planning/search/single_step_rrt.hpp"
 
@@ -28,6 +31,65 @@ int SearchTree::add(Node node) {
   const auto added = static_cast<int>(nodes_.size()) - 1;
   if (nodes_.back().distance < nodes_[best_node_].distance) best_node_ = added;
   return added;
+}
+
+void SearchTree::add_root(const Instant& at, double distance) {
+  Node node;
+  node.q = at.q;
+  node.u = at.u;
+  node.q_worlds = at.q_worlds;
+  node.v_worlds = at.v_worlds;
+  node.distance = distance;
+  add(std::move(node));
+}
+
+int SearchTree::add_motion(int parent, NodeKind kind, Motion& motion, double distance, double duration_s,
+                           double price_s) {
+  const Node& from = nodes_[to_size(parent)];
+  Node node;
+  node.distance = distance;
+  node.parent = parent;
+  node.kind = kind;
+  node.cost_s = from.cost_s + duration_s + price_s;
+  node.regrasps = from.regrasps + (kind == NodeKind::kTransit);
+  node.q = std::move(motion.q);
+  node.u = std::move(motion.u);
+  node.commands = std::move(motion.commands);
+  node.q_worlds = std::move(motion.q_worlds);
+  node.v_worlds = std::move(motion.v_worlds);
+  return add(std::move(node));
+}
+
+int SearchTree::choose_node(RandomStream draw, double greed, const std::function<bool(const Node&)>& may_grow,
+                            const std::function<double(const Node&)>& score_of) const {
+  const bool greedy = draw.chance(greed);
+  double best_score = std::numeric_limits<double>::infinity();
+  int best = 0, seen = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!may_grow(nodes_[i])) continue;
+    // Not greedy: every node with the same chance, so the k-th replaces the choice with probability 1/k.
+    ++seen;
+    const double score = greedy ? score_of(nodes_[i]) : 0;
+    if (greedy ? score < best_score : draw.uniform() * seen < 1) {
+      best_score = score;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+void SearchTree::place_nodes(const Plan& plan, const std::vector<Instant>& at,
+                             const std::function<void(Node&, const Segment&)>& placed) {
+  for (const Segment& segment : plan.segments) {
+    const auto last = to_size(segment.last);
+    if (segment.node < 0 || last >= at.size()) continue;
+    Node& node = nodes_[to_size(segment.node)];
+    node.q = at[last].q;
+    node.q_worlds = at[last].q_worlds;
+    node.v_worlds = at[last].v_worlds;
+    placed(node, segment);
+  }
+  look_again();
 }
 
 SearchEnd SearchTree::grow_in_batches(const SearchLimits& limits, int batch, const BatchParts& parts) {

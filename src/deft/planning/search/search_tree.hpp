@@ -11,6 +11,7 @@
 #include "deft/planning/feasibility/goal.hpp"
 #include "deft/planning/feasibility/plan.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/planning/feasibility/run_clock.hpp"
 #include "deft/scene/scene.hpp"
 
@@ -77,6 +78,18 @@ class SearchTree {
  protected:
   /// Appends a node. @returns its index.
   int add(Node node);
+  /// Appends the root, at a point.
+  void add_root(const Instant& at, double distance);
+  /// Appends the end of a motion, which is moved from. @param duration_s, price_s  add to the cost of the way.
+  /// @returns its index.
+  int add_motion(int parent, NodeKind kind, Motion& motion, double distance, double duration_s, double price_s);
+  /// Chooses a node among those that may grow: the one of least score with chance `greed`, otherwise any. Without one
+  /// the root.
+  int choose_node(RandomStream draw, double greed, const std::function<bool(const Node&)>& may_grow,
+                  const std::function<double(const Node&)>& score_of) const;
+  /// Puts the nodes of a plan's segments to where the simulation of the whole found them; `placed` sets the rest.
+  void place_nodes(const Plan& plan, const std::vector<Instant>& at,
+                   const std::function<void(Node&, const Segment&)>& placed);
   /// The parts of a batch, each called once per batch or item.
   struct BatchParts {
     std::function<void(int count)> choose;                // what to grow from, one after the other
