@@ -9,15 +9,13 @@ import re
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from .programs import ROOT, Failed, print_absent, say
+from .programs import ROOT, DeftRuns, Failed, print_absent, say
 
 RECORDED = ROOT / "benchmarks/baselines/feedback.json"
 DISTURBANCES = ROOT / "scenes/planning/disturb"
@@ -84,44 +82,13 @@ class Job:
         return f"{self.system}-{self.disturbance}-{self.controller}-{self.first}+{self.count}"
 
 
-class Study:
-    """Runs, kept in out/feedback under a key of all that they depend on: a study that was cut short goes on where it was."""
+class Study(DeftRuns):
+    """Runs, kept in out/feedback under a key of all that they depend on: a study that was cut short goes on where it was. A goal that was missed
+    and a plant that failed are results."""
 
     def __init__(self, build: Path):
-        built, self.work = build / "deft", ROOT / "out/feedback"
-        if not built.exists():
-            raise Failed(f"{built} is not there; ./run build makes it")
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.program = hashlib.sha256(built.read_bytes()).hexdigest()[:12]
-        self.deft = self.work / f"deft-{self.program}"  # a copy, so that a build meanwhile does not change the study
-        if not self.deft.exists():
-            shutil.copy2(built, self.deft.with_suffix(".part"))
-            self.deft.with_suffix(".part").rename(self.deft)
-        self.running: set[subprocess.Popen] = set()
-        self.lock, self.stopped = threading.Lock(), False
-
-    def call(self, folder: Path, *arguments: str) -> dict:
-        """summary.json of a run folder that this command writes; a goal that was missed and a plant that failed are results. @throws Failed otherwise."""
-        shutil.rmtree(folder, ignore_errors=True)
-        with self.lock:
-            if self.stopped:
-                raise Failed("interrupted")
-            process = subprocess.Popen([str(self.deft), *arguments, "--out", str(folder), "--quiet"], cwd=ROOT, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
-            self.running.add(process)
-        _, errors = process.communicate()
-        with self.lock:
-            self.running.discard(process)
-        if process.returncode not in (0, 1, 3) or not (folder / "summary.json").exists():
-            raise Failed(f"deft {arguments[0]} ended with {process.returncode}:\n{errors[-2000:]}")
-        return json.loads((folder / "summary.json").read_text())
-
-    def stop(self) -> None:
-        """Ends the processes that this study started."""
-        with self.lock:
-            self.stopped = True
-            for process in self.running:
-                process.terminate()
+        super().__init__(build, ROOT / "out/feedback")
+        self.program = self.program[:12]
 
     def plan(self, name: str) -> tuple[Path, dict]:
         """Folder and summary of the plan. @throws Failed if the planner finds none."""

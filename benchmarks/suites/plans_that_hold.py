@@ -8,12 +8,11 @@ import math
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import ClassVar
 
 from .holding_cells import (
     FOLDER,
@@ -24,17 +23,15 @@ from .holding_cells import (
     commit_of,
     compiler_of,
     digest,
-    digest_of_file,
     read_seeds,
     scene_digest,
     simulator_versions,
     sources_digest,
     write_seeds,
 )
-from .programs import ROOT, Failed, print_absent, say
+from .programs import ROOT, DeftRuns, Failed, print_absent, say
 
 PLAYERS = 2  # plants that are played at once
-EXIT_CODES = {"plan": (0, 1), "replay": (0, 1, 3)}  # that are results
 
 
 def number(value: object) -> float | None:
@@ -46,58 +43,25 @@ def errors_of(row: dict) -> dict[str, float | None]:
     return {key: number(row[key]) for key in ("position_m", "rotation_rad", "joint")}
 
 
-class Study:
+class Study(DeftRuns):
     """What is run, and where it is kept: finished cells in `store`, plans and unfinished cells below `work`."""
+
+    exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {"plan": (0, 1)}
 
     def __init__(
         self, build: Path, settings: Settings, seeds: list[int], store: CellStore, work: Path, scenes: Path = ROOT / "scenes/planning"
     ):
-        built = build / "deft"
-        if not built.exists():
-            raise Failed(f"{built} is not there; ./run build makes it")
-        self.settings, self.seeds, self.store, self.work, self.scenes = settings, seeds, store, work, scenes
-        self.work.mkdir(parents=True, exist_ok=True)
-        # A copy, so that a build meanwhile does not change the study.
-        self.deft = work / f"deft-{digest_of_file(built)}"
-        if not self.deft.exists():
-            part = self.deft.with_suffix(".part")
-            shutil.copy2(built, part)
-            part.rename(self.deft)
+        super().__init__(build, work)
+        self.settings, self.seeds, self.store, self.scenes = settings, seeds, store, scenes
         self.depends = digest(sources_digest(), compiler_of(build))
         self.versions = simulator_versions()
         self.absent: dict[str, str] = {}
-        self.running: set[subprocess.Popen] = set()
-        self.lock, self.stopped = threading.Lock(), False
 
     def values(self, *path: str) -> dict:
         found = self.settings.values
         for name in path:
             found = found[name]
         return found
-
-    # ---- commands ----
-    def call(self, folder: Path, command: str, *arguments: str) -> dict:
-        """summary.json of a run folder that this command writes. @throws Failed if it ends without a result."""
-        shutil.rmtree(folder, ignore_errors=True)
-        with self.lock:
-            if self.stopped:
-                raise Failed("interrupted")
-            process = subprocess.Popen([str(self.deft), command, *arguments, "--out", str(folder), "--quiet"], cwd=ROOT, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
-            self.running.add(process)
-        _, errors = process.communicate()
-        with self.lock:
-            self.running.discard(process)
-        if process.returncode not in EXIT_CODES[command] or not (folder / "summary.json").exists():
-            raise Failed(f"deft {command} ended with {process.returncode}: {errors[-2000:]}")
-        return json.loads((folder / "summary.json").read_text())
-
-    def stop(self) -> None:
-        """Ends the processes that this study started."""
-        with self.lock:
-            self.stopped = True
-            for process in self.running:
-                process.terminate()
 
     # ---- what cells depend on ----
     def block(self, cell: Cell) -> list[int]:

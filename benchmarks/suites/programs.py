@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -27,6 +31,49 @@ def output_of(command: list[str], **environment: str) -> str:
     if result.returncode:
         raise Failed(f"{Path(command[0]).name} ended with {result.returncode}:\n{(result.stderr or result.stdout)[-2000:]}")
     return result.stdout
+
+
+class DeftRuns:
+    """Runs of a copy of `deft`, so that a build meanwhile does not change a study, in several threads; they can be ended together."""
+
+    exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {}  # that are results, by command; others: 0, 1 and 3
+
+    def __init__(self, build: Path, work: Path):
+        built, self.work = build / "deft", work
+        if not built.exists():
+            raise Failed(f"{built} is not there; ./run build makes it")
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.program = hashlib.sha256(built.read_bytes()).hexdigest()
+        self.deft = self.work / f"deft-{self.program[:16]}"
+        if not self.deft.exists():
+            part = self.deft.with_suffix(".part")
+            shutil.copy2(built, part)
+            part.rename(self.deft)
+        self.running: set[subprocess.Popen] = set()
+        self.lock, self.stopped = threading.Lock(), False
+
+    def call(self, folder: Path, command: str, *arguments: str) -> dict:
+        """summary.json of a run folder that this command writes. @throws Failed if it ends without a result."""
+        shutil.rmtree(folder, ignore_errors=True)
+        with self.lock:
+            if self.stopped:
+                raise Failed("interrupted")
+            process = subprocess.Popen([str(self.deft), command, *arguments, "--out", str(folder), "--quiet"], cwd=ROOT, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+            self.running.add(process)
+        _, errors = process.communicate()
+        with self.lock:
+            self.running.discard(process)
+        if process.returncode not in self.exit_codes.get(command, (0, 1, 3)) or not (folder / "summary.json").exists():
+            raise Failed(f"deft {command} ended with {process.returncode}: {errors[-2000:]}")
+        return json.loads((folder / "summary.json").read_text())
+
+    def stop(self) -> None:
+        """Ends the processes that this study started."""
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                process.terminate()
 
 
 def peers(script: str, *arguments: str) -> dict:
