@@ -18,7 +18,9 @@ class ContactFinder {
   /// Kinematics and contacts nearer than step.contact_margin at q (size nq), kept from the last call if that was there
   /// too; fills `problem` but for Q and b.
   void find(const Eigen::VectorXd& q, contact::ContactProblem& problem);
-  scene::SceneState& state() { return state_; }  // of the last `find`
+  /// Kinematics of the configuration of the last `find`.
+  scene::SceneState& state() { return state_; }
+  /// The same, read only.
   const scene::SceneState& state() const { return state_; }
   /// The same for callers that may change it: the next `find` computes it again.
   scene::SceneState& lend() {

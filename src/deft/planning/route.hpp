@@ -20,7 +20,7 @@ Route route_to(const std::vector<Node>& nodes, int node);
 
 /// A plan and where it leads, step by step, in all worlds.
 struct Checked {
-  Plan plan;
+  Plan plan;                ///< with its status, errors and verdicts
   std::vector<Instant> at;  // the start first; it ends where a step fails
 };
 
