@@ -23,9 +23,9 @@ class CoulombCorrections {
  public:
   /// The program under corrections, and what came of it.
   struct Solved {
-    solvers::Status status;                            ///< of the program; without a solution the search ends
-    const solvers::contact::ContactProgram& program;   ///< gaps with the corrections x [m], forces [N]
-    const solvers::contact::ContactSolution& solution; ///< its motion and forces
+    solvers::Status status;                             ///< of the program; without a solution the search ends
+    const solvers::contact::ContactProgram& program;    ///< gaps with the corrections x [m], forces [N]
+    const solvers::contact::ContactSolution& solution;  ///< its motion and forces
   };
   /// Solves with the corrections x [m] at the weight κ of a barrier [1/J], infinity: exact.
   using Solve = std::function<Solved(const Eigen::VectorXd& x, double kappa)>;
