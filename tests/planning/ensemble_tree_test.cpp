@@ -72,6 +72,54 @@ TEST(EnsembleTree, NodesAreWhereTheirCommandsLeadInEveryWorld) {
   for (std::size_t i = 1; i < tree.nodes().size(); ++i) EXPECT_TRUE(std::isfinite(tree.nodes()[i].distance));
 }
 
+TEST(EnsembleTree, LetsTheStartComeToRestFirst) {
+  // The ball of planar_hand_weight falls 35 mm into the fingers; that of planar_hand has no weight.
+  const Ground ground("planar_hand_weight");
+  EnsembleTree tree = ground.tree(5);
+  tree.search({.nodes = 4, .threads = 2});
+  const Node& rested = tree.nodes()[1];
+  ASSERT_EQ(rested.parent, 0);
+  const Instant root = ground.root();
+  for (const VectorXd& u : rested.commands) EXPECT_EQ(u, root.u);
+  const scene::Object& ball = ground.scene.objects().front();
+  int second_order = 0;
+  for (std::size_t i = 0; i < rested.q_worlds.size(); ++i) {
+    // Disturbed worlds start where their objects have settled.
+    if (ground.ensemble.worlds[i].q_start.size() == 0)
+      EXPECT_GT((rested.q_worlds[i] - root.q_worlds[i]).norm(), 0.02) << ground.ensemble.worlds[i].name;
+    if (rested.v_worlds[i].size() == 0) continue;
+    EXPECT_LT(rested.v_worlds[i].segment(ball.first_v, ball.nv).norm(), 1e-3) << ground.ensemble.worlds[i].name;
+    ++second_order;
+  }
+  EXPECT_GE(second_order, 4);
+  for (std::size_t i = 2; i < tree.nodes().size(); ++i) EXPECT_NE(tree.nodes()[i].parent, 0);
+
+  const Ground weightless("planar_hand");
+  EnsembleTree other = weightless.tree(5);
+  other.search({.nodes = 4, .threads = 2});
+  ASSERT_GT(other.nodes().size(), 1u);
+  EXPECT_NE(other.nodes()[1].commands.back(), weightless.root().u);
+}
+
+TEST(EnsembleTree, CommandsKeepToTheirPace) {
+  const Ground ground("planar_hand");
+  EnsembleTree tree = ground.tree(7);
+  tree.search({.nodes = 12, .threads = 2});
+  const VectorXd reach = longest_steps(ground.scene, *ground.scene.settings().step.h, 1);
+  int steps = 0;
+  for (const Node& node : tree.nodes()) {
+    if (node.parent < 0) continue;
+    VectorXd before = tree.nodes()[to_size(node.parent)].u;
+    for (const VectorXd& u : node.commands) {
+      EXPECT_LE((u - before).cwiseAbs().cwiseQuotient(reach).maxCoeff(), 1 + 1e-9);
+      before = u;
+      ++steps;
+    }
+    EXPECT_EQ(before, node.u);
+  }
+  EXPECT_GT(steps, 100);
+}
+
 TEST(EnsembleTree, FindsTheGoalInAllWorlds) {
   const Ground ground("planar_hand");
   EnsembleTree tree = ground.tree(2);

@@ -179,6 +179,36 @@ TEST(Goal, ResidualLeadsToTheTarget) {
   EXPECT_LT(there.distance(q), 1e-12);
 }
 
+TEST(Goal, MovesOnByAnError) {
+  const scene::Scene scene = world();
+  const Goal there(scene, goal("ball", pose(Vector3d(0.1, 0.2, 4.8), exp_so3({0.5, -1, 0.2}))), false);
+  const VectorXd way = VectorXd::LinSpaced(there.size(), -0.02, 0.03);
+  const Goal moved = there.moved_by(way);
+  VectorXd e;
+  there.residual(there.q(), moved.q(), e);
+  EXPECT_LT((e - way).norm(), 1e-12);
+  EXPECT_FALSE(moved.reached(there.q()));
+  EXPECT_EQ(there.moved_by(VectorXd::Zero(there.size())).q(), there.q());
+}
+
+TEST(Goal, TakesThePositionsThatItLeavesFree) {
+  const scene::Scene scene = world();
+  const Goal turned(scene, goal("puck", joints({{"theta", 0.3}})), false);
+  const std::optional<Goal> whole = turned.with_positions(scene);
+  ASSERT_TRUE(whole);
+  ASSERT_EQ(whole->size(), 3);
+  EXPECT_EQ(whole->rows()[0], turned.rows()[0]);
+  // A puck at the goal but 2 m aside is at the one, not at the other.
+  VectorXd aside = VectorXd::Zero(scene.nv()), q;
+  aside(whole->rows()[1]) = 2;
+  scene.model().integrate(turned.q(), aside, q);
+  EXPECT_TRUE(turned.reached(q));
+  EXPECT_NEAR(whole->error(q).position_m, 2, 1e-12);
+  // Nothing is left free: not by a whole pose, nor beside a hinge.
+  EXPECT_FALSE(Goal(scene, goal("ball", pose(Vector3d(0, 0, 4), {})), false).with_positions(scene).has_value() &&
+               Goal(scene, goal("door", joints({{"hinge", 1}})), false).with_positions(scene).has_value());
+}
+
 TEST(Goal, RefusesRobotsAndEmptyGoalsByName) {
   const scene::Scene scene = world();
   const auto message = [&](const scene::GoalSpec& spec) {

@@ -99,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
              true},
         Case{"holding",
              "planar_pushing",
-             {"plan.judges=[h, h/5, second-order]", "plan.nodes=60", "goals.down.box.z=-0.3"},
+             {"plan.judges=[h, h/5, second-order]", "plan.nodes=80",
+              "goals.down={box: {y: 0, z: -0.3, theta: 0}, tolerance: {position: 0.002, rotation: 0.01}}"},
              true}),
     [](const auto& param) { return std::string(param.param.name); });
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "deft/planning/ensemble.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
@@ -133,6 +134,37 @@ TEST(ContactSampler, PinchesOnOppositeSides) {
     found += contacts() >= 2;
   }
   EXPECT_GE(found, 5);
+}
+
+TEST(Transit, LetsGoOfAFirmGraspWithoutPushing) {
+  // The ball between two fingers whose springs are stretched by different amounts: unloaded first, it stays.
+  const auto moved_by = [](bool presses) {
+    Bench bench("planar_hand");
+    Ensemble firm = single_ensemble(bench.scene);
+    firm.presses = presses;
+    PlanningSteps steps(bench.scene, nullptr, &firm);
+    Transit transit(bench.hand, steps, bench.proximity);
+    const std::vector<char> all = bench.hand.commands_of(bench.hand.all_fingers());
+    double moved = 0;
+    int grasped = 0;
+    for (std::uint64_t k = 0; k < 40 && grasped < 5; ++k) {
+      RandomStream draw(11, k);
+      const VectorXd q_start = bench.scene.initial_configuration();
+      Motion motion{{q_start, joint_positions(bench.scene, q_start), {}, {}}, {}};
+      const std::optional<Grasp> grasp =
+          bench.sampler.sample(motion.q, bench.hand.all_fingers(), draw, bench.proximity, true);
+      if (!grasp || !transit.release(all, motion) || !transit.reach(*grasp, draw, motion)) continue;
+      if (!transit.squeeze(grasp->moves, 0.005, motion)) continue;
+      const VectorXd held = motion.q;
+      if (!transit.release(all, motion)) continue;
+      moved += object_motion(bench.scene, held, motion.q);
+      ++grasped;
+    }
+    EXPECT_EQ(grasped, 5);
+    return moved / 5;
+  };
+  const double unloaded_m = moved_by(true), sudden_m = moved_by(false);
+  EXPECT_LT(unloaded_m, 0.7 * sudden_m) << unloaded_m << " m, " << sudden_m << " m";
 }
 
 TEST(Transit, PressesWithTheForceAskedFor) {

@@ -83,11 +83,12 @@ class Run {
       stay();
       return std::move(result_);
     }
-    find_first();
     const bool holding = !settings_.first && settings_.refine.empty() && judges_of(settings_).size() > 1;
+    find_first(holding ? kFirstTries : settings_.nodes);
+    if (holding) find_holding();
     if (result_.plan.success && !holding) improve(scene_);
-    if (result_.plan.success && holding) find_holding();
     if (result_.plan.success && !settings_.first && !settings_.refine.empty()) pass_step_halving();
+    result_.tally.add(*first_);
     result_.reasons = reasons_of(scene_, goal_, result_.plan, result_.tally, result_.end);
     result_.time_s = watch_.seconds();
     return std::move(result_);
@@ -121,29 +122,34 @@ class Run {
     result_.time_s = watch_.seconds();
   }
 
-  void find_first() {
-    const std::unique_ptr<SearchTree> tree = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
-    if (options_.on_tree) options_.on_tree(tree->nodes());
+  /// Goes on with the search for a plan in one world, for so many tries at most.
+  void find_first(int tries) {
+    if (first_ == nullptr) {
+      first_ = make_search_tree(scene_, goal_, q_start_, start_command(), options_.seed);
+      if (options_.on_tree) options_.on_tree(first_->nodes());
+    }
+    const int before = first_->tried(), most = std::min(settings_.nodes - before, tries) + before;
+    const long solves_before = first_->solves();
     for (;;) {
-      SearchLimits bounds = limits(settings_.nodes - tree->tried(), settings_.time_limit_s);
-      bounds.on_progress = [this, &tree, report = bounds.on_progress](int tried, double distance) {
-        if (report) report(tried, distance);
-        if (options_.on_tree) options_.on_tree(tree->nodes());
+      SearchLimits bounds = limits(most - first_->tried(), settings_.time_limit_s);
+      bounds.on_progress = [this, before, report = bounds.on_progress](int tried, double distance) {
+        if (report) report(tried - before, distance);
+        if (options_.on_tree) options_.on_tree(first_->nodes());
       };
-      result_.end = tree->search(bounds);
-      Route route = route_to(tree->nodes(), result_.end == SearchEnd::kFound ? tree->goal_node() : tree->best_node());
-      Checked checked = check(scene_, nullptr, std::move(route));
+      result_.end = first_->search(bounds);
+      const bool found = result_.end == SearchEnd::kFound;
+      Checked checked =
+          check(scene_, nullptr, route_to(first_->nodes(), found ? first_->goal_node() : first_->best_node()));
       result_.plan = std::move(checked.plan);
-      if (result_.plan.success || result_.end != SearchEnd::kFound) break;
+      if (result_.plan.success || !found) break;
       // The whole from the start ended elsewhere than its pieces: not a plan.
-      tree->reject_goal();
-      tree->correct(result_.plan, checked.at);
+      first_->reject_goal();
+      first_->correct(result_.plan, checked.at);
     }
     if (result_.plan.success) result_.first_solution_s = watch_.seconds();
-    result_.tried = tree->tried();
-    result_.tally.add(*tree);
-    result_.solves = tree->solves();
-    result_.nodes = tree->nodes();
+    result_.tried += first_->tried() - before;
+    result_.solves += first_->solves() - solves_before;
+    result_.nodes = first_->nodes();
   }
 
   /// Looks for cheaper plans: trees from the start or the end of one of the plan's roll-outs, with the steps of
@@ -243,14 +249,11 @@ class Run {
   }
 
   /// Makes plans until one holds before all judges, and cheaper ones for settings.improve_s more: trees that move all
-  /// worlds of an ensemble at once, begun anew from the start as soon as they stall. Without one the plan stays, with
-  /// what the judges say of it.
+  /// worlds of an ensemble at once, begun anew from the start as soon as they stall. Without one the first plan stays,
+  /// with what the judges say of it; as long as there is none either, the search for it goes on between two trees.
   void find_holding() {
     Judges judges(scene_, goal_, options_.seed, options_.threads);
-    result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
-    result_.tally.add(result_.plan.verdicts);
-    if (result_.plan.holds()) note_holding();
-    if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+    judge_first(judges);
     const scene::Scene scene = for_holding(scene_);
     const Goal met(scene, scaled_tolerances(spec_, kMet), settings_.wrap_angles);
     const int most = result_.tried + settings_.nodes;
@@ -258,6 +261,10 @@ class Run {
       if (is_stopped()) {
         result_.end = SearchEnd::kStopped;
         return;
+      }
+      if (k > 0 && !result_.plan.success && first_->tried() < settings_.nodes) {
+        find_first(kFirstTries);
+        judge_first(judges);
       }
       const Attempt attempt = attempt_of(k);
       const SinglePlans plans = single_plans(scene, attempt);
@@ -272,6 +279,15 @@ class Run {
     if (result_.plan.holds()) result_.end = SearchEnd::kFound;
   }
 
+  /// What the judges say of the first plan, if there is one.
+  void judge_first(Judges& judges) {
+    if (!result_.plan.success) return;
+    result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
+    result_.tally.add(result_.plan.verdicts);
+    if (result_.plan.holds()) note_holding();
+    if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+  }
+
   /// How long find_holding may go on [s]: to the limit of time, once there is a plan for settings.improve_s.
   double holding_until_s() const {
     if (!result_.plan.holds()) return settings_.time_limit_s;
@@ -283,21 +299,31 @@ class Run {
   struct Attempt {
     double regrasp_weight;  // [m]
     double stall;           // it ends after so many tries, and half of all its tries, that came no nearer
-    double step_share;      // of plan.step_norm, in plans of one world
+    double step_share;      // of plan.step_norm, in plans of one world: forces are known for short steps only
+    int relinearize;        // step.relinearize of them: finer worlds slide as far as one that does it again
     double speed_share;     // of their speed while objects move
     int nodes;              // roll-outs that such a plan may take
   };
   static Attempt attempt_of(std::uint64_t k) {
-    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {1, 0.33, 0.33}, kSpeeds[] = {0.4, 1, 0.4};
+    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {0.15, 0.3, 0.15}, kSpeeds[] = {0.4, 1, 0.4};
+    constexpr int kRelinearize[] = {1, 0, 1};
     constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
     constexpr int kNodes = 60;
     const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
-    return {kWeights[k % 3], kStall * growth, kShares[k % 3], kSpeeds[k % 3], static_cast<int>(kNodes * growth)};
+    return {.regrasp_weight = kWeights[k % 3],
+            .stall = kStall * growth,
+            .step_share = kShares[k % 3],
+            .relinearize = kRelinearize[k % 3],
+            .speed_share = kSpeeds[k % 3],
+            .nodes = static_cast<int>(kNodes * growth)};
   }
 
   SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {
-    scene::Scene single =
-        scene.with([&](scene::SceneSettings& settings) { settings.plan.step_norm *= attempt.step_share; });
+    scene::Scene single = scene.with([&](scene::SceneSettings& settings) {
+      settings.plan.step_norm *= attempt.step_share;
+      settings.plan.rollout_steps = static_cast<int>(settings.plan.rollout_steps / attempt.step_share);
+      settings.step.relinearize = attempt.relinearize;
+    });
     Goal aim(single, scaled_tolerances(spec_, kAim), settings_.wrap_angles);
     Ensemble steady = single_ensemble(single);
     steady.longest_step *= attempt.speed_share;
@@ -355,6 +381,7 @@ class Run {
   }
 
   void note_holding() {
+    if (result_.first_solution_s < 0) result_.first_solution_s = watch_.seconds();
     if (result_.first_holding_s < 0) result_.first_holding_s = watch_.seconds();
   }
 
@@ -427,6 +454,7 @@ class Run {
   // plans of one world meet.
   static constexpr double kMet = 0.9, kAim = 0.25;
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
+  static constexpr int kFirstTries = 1000;  // of the search for the first plan, before one that holds is looked for
   // Of find_holding: tries between two looks at a tree, the share of the distance that is nearer, of its tries that
   // may come no nearer.
   static constexpr int kChunk = 8;
@@ -445,7 +473,8 @@ class Run {
   Eigen::VectorXd q_start_;
   RunClock watch_;
   PlannerResult result_;
-  int halving_begins_ = 0;  // roll-outs before it
+  std::unique_ptr<SearchTree> first_;  // in one world
+  int halving_begins_ = 0;             // roll-outs before it
 };
 
 }  // namespace

@@ -178,6 +178,30 @@ void Goal::residual(const Eigen::VectorXd& q, const Eigen::VectorXd& q_target, E
   e.array() *= weights_.array();
 }
 
+Goal Goal::moved_by(const Eigen::VectorXd& e) const {
+  Eigen::VectorXd way = Eigen::VectorXd::Zero(model_->nv());
+  for (int i = 0; i < size(); ++i) way(rows_[to_size(i)]) = e(i) / weights_(i);
+  Goal moved = *this;
+  model_->integrate(q_, way, moved.q_);
+  return moved;
+}
+
+std::optional<Goal> Goal::with_positions(const scene::Scene& scene) const {
+  Goal whole = *this;
+  const auto is_named = [this](int v) { return std::find(rows_.begin(), rows_.end(), v) != rows_.end(); };
+  for (const scene::Object& object : scene.objects()) {
+    std::vector<int> free;
+    bool has_named = false;
+    for (int v = object.first_v; v < object.first_v + object.nv; ++v) {
+      has_named = has_named || is_named(v);
+      if (!is_named(v) && model_->velocities()[to_size(v)].unit == "m") free.push_back(v);
+    }
+    if (has_named) whole.add(Kind::kPosition, free, unit_m_);
+  }
+  if (whole.size() == size()) return std::nullopt;
+  return whole;
+}
+
 void Goal::shorten_way(Eigen::VectorXd& delta) const {
   for (const int i : wrapped_) delta(rows_[i]) = wrap(delta(rows_[i]));
 }

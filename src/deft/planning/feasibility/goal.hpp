@@ -2,6 +2,7 @@
 // What a goal of a scene asks for, measured in metres and radians on the tangent space.
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ class Goal {
 
   /// A configuration at the goal, size nq (what is free: as at the start of the scene).
   const Eigen::VectorXd& q() const { return q_; }
+  /// The same goal, with the same tolerances, W⁻¹ `e` further on, size size() [m]: e = 0 leaves it where it is.
+  Goal moved_by(const Eigen::VectorXd& e) const;
+  /// The same goal with the positions, too, that it leaves free in objects that it names (tolerance_m(), where q() has
+  /// them); nothing if there are none. For motions that prepare others: a book is pushed to the wall that it is to lean
+  /// on.
+  std::optional<Goal> with_positions(const scene::Scene& scene) const;
   /// Number of entries of e.
   int size() const { return static_cast<int>(rows_.size()); }
   /// Velocity index of each entry of e.

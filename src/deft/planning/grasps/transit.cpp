@@ -10,17 +10,19 @@ namespace deft::planning {
 namespace {
 
 constexpr int kReleaseSteps = 12;
-constexpr double kUnloaded = 1e-6;      // [rad, m], between joint and target of a spring without load
-constexpr double kDrag_m = 2e-4;        // motion per step of a transit above which the step is halved
-constexpr double kShortest = 1.0 / 16;  // of a step
-constexpr double kShareOfGap = 0.4;     // a path keeps this share of the gaps of its ends
-constexpr double kSlideWeight = 0.3;    // of sliding beside opening, when a retreat chooses its direction
-constexpr double kCheckStep = 0.02;     // [rad, m], between checks of a path
-constexpr int kPressSteps = 3;          // the first closes, the others close what is left and load
-constexpr double kNear = 3;             // [standoff], gaps that pressing closes
-constexpr double kTreeStep = 0.3;       // [rad, m], edges of the bidirectional tree
-constexpr int kTreeNodes = 400;         // tried, of both trees
-constexpr double kAround = 1;           // [rad, m], how far beyond the ends and the start joints are drawn
+constexpr int kUnloadSteps = 5;           // before that: commands that go to where the joints are
+constexpr double kNearlyUnloaded = 1e-4;  // [rad, m], between joint and target then
+constexpr double kUnloaded = 1e-6;        // [rad, m], between joint and target of a spring without load
+constexpr double kDrag_m = 2e-4;          // motion per step of a transit above which the step is halved
+constexpr double kShortest = 1.0 / 16;    // of a step
+constexpr double kShareOfGap = 0.4;       // a path keeps this share of the gaps of its ends
+constexpr double kSlideWeight = 0.3;      // of sliding beside opening, when a retreat chooses its direction
+constexpr double kCheckStep = 0.02;       // [rad, m], between checks of a path
+constexpr int kPressSteps = 3;            // the first closes, the others close what is left and load
+constexpr double kNear = 3;               // [standoff], gaps that pressing closes
+constexpr double kTreeStep = 0.3;         // [rad, m], edges of the bidirectional tree
+constexpr int kTreeNodes = 400;           // tried, of both trees
+constexpr double kAround = 1;             // [rad, m], how far beyond the ends and the start joints are drawn
 constexpr int kShortcuts = 20;
 constexpr int kMostSteps = 300, kMostSlowSteps = 1000;  // of a transit; with limits of speed
 
@@ -48,16 +50,30 @@ std::optional<Eigen::VectorXd> Transit::opening(const Eigen::VectorXd& q, const 
   return step;
 }
 
-bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion) {
+bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, const Eigen::VectorXd& longest,
+                           Motion& motion) {
   target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
   for (Eigen::Index u = 0; u < target.size(); ++u) {
     if (!moves[u]) target(u) = motion.u(u);
   }
-  return steps_->move_to(target, steps_->ensemble().longest_reach, motion);
+  return steps_->move_to(target, longest, motion);
+}
+
+bool Transit::unload(const std::vector<char>& moves, Motion& motion) {
+  for (int k = 0; k < kUnloadSteps; ++k) {
+    const Eigen::VectorXd joints = joint_positions(steps_->scene(), motion.q);
+    bool loaded = false;
+    for (Eigen::Index u = 0; u < joints.size(); ++u)
+      loaded = loaded || (moves[u] != 0 && std::abs(joints(u) - motion.u(u)) > kNearlyUnloaded);
+    if (!loaded) return true;
+    if (!step_towards(joints, moves, steps_->ensemble().longest_step, motion)) return false;
+  }
+  return true;
 }
 
 bool Transit::release(const std::vector<char>& moves, Motion& motion) {
   const scene::Scene& scene = steps_->scene();
+  if (steps_->ensemble().presses && !unload(moves, motion)) return false;
   for (int k = 0; k < kReleaseSteps; ++k) {
     // From where the joints are, not from where their targets are: that unloads the springs. They may be loaded
     // although all gaps are wide: a step that slides fast opens the gap that it pushes against.
@@ -65,7 +81,8 @@ bool Transit::release(const std::vector<char>& moves, Motion& motion) {
     Eigen::VectorXd target = joint_positions(scene, motion.q);
     if (!step && (k > 0 || (target - motion.u).cwiseAbs().maxCoeff() < kUnloaded)) break;
     if (step) target += *step;
-    if (!step_towards(std::move(target), moves, motion)) return false;
+    const Ensemble& pace = steps_->ensemble();
+    if (!step_towards(std::move(target), moves, k == 0 ? pace.longest_step : pace.longest_reach, motion)) return false;
   }
   return steps_->rest(motion);
 }
@@ -83,7 +100,7 @@ bool Transit::close(const std::vector<char>& moves, const std::function<Eigen::V
       return false;
     Eigen::VectorXd target = joint_positions(steps_->scene(), motion.q) - closing(gaps_);
     if (k > 0) target -= load(k);
-    if (!step_towards(std::move(target), moves, motion)) return false;
+    if (!step_towards(std::move(target), moves, steps_->ensemble().longest_step, motion)) return false;
   }
   return true;
 }

@@ -43,11 +43,14 @@ class Transit {
   /// How many pieces lie between two commands on the way to a grasp.
   int pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) const;
   /// Moves to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
-  bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, Motion& motion);
+  bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, const Eigen::VectorXd& longest,
+                    Motion& motion);
   /// One step that opens the near gaps, in joints; nothing when all are open.
   std::optional<Eigen::VectorXd> opening(const Eigen::VectorXd& q, const std::vector<char>& moves);
   /// From a grasp backwards to where it is open; at least the grasp itself.
   Path retreat(const Grasp& grasp, Eigen::VectorXd q);
+  /// Commands go to where the joints of what `moves` are. @returns false if a step failed.
+  bool unload(const std::vector<char>& moves, Motion& motion);
   /// The smallest gap of what moves at these joints, at most `margin` [m].
   double gap_at(const Eigen::VectorXd& joints, double margin);
   bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }

@@ -16,6 +16,29 @@ constexpr double kPlanTries = 0.25;              // of plan.tries_weight, in the
 constexpr double kNearer = 0.99;                 // a growth that comes no nearer than this share leaves no node
 constexpr double kMedoidShare = 0.5;             // of the growths that plan for the world in the middle
 constexpr double kWorse = 1.3, kWorse_m = 0.03;  // a leg that ends further off than that is the end of a growth
+constexpr double kRootShare = 0.3;               // of the growths that begin at the root
+constexpr double kNearestShare = 0.6;            // of the others at which regrasps do not count
+constexpr double kPaces[] = {1, 1, 2.5};         // times that of the plan of one world, drawn
+
+/// The way along `commands` from `from` in steps as long as `longest` (size nu) allows; it ends at the last of them.
+std::vector<Eigen::VectorXd> paced(const Eigen::VectorXd& from, const std::vector<Eigen::VectorXd>& commands,
+                                   const Eigen::VectorXd& longest) {
+  std::vector<Eigen::VectorXd> way;
+  Eigen::VectorXd at = from;
+  double left = 1;  // of the step at hand
+  for (const Eigen::VectorXd& corner : commands) {
+    double steps = (corner - at).cwiseAbs().cwiseQuotient(longest).maxCoeff();
+    for (; steps >= left; left = 1) {
+      at += (corner - at) * (left / steps);
+      steps -= left;
+      way.push_back(at);
+    }
+    left -= steps;
+    at = corner;
+  }
+  if (left < 1) way.push_back(at);
+  return way;
+}
 
 }  // namespace
 
@@ -52,24 +75,34 @@ struct EnsembleTree::Worker : WorkerContext {
     return all;
   }
 
-  /// The world that the next plan is made for: mostly that nearest to the mean of all, if it is not at the goal yet.
-  const Eigen::VectorXd& choose_world(const Instant& at, RandomStream& draw) const {
+  /// What the next plan is made for: a world, and where its objects are to go.
+  struct Task {
+    Eigen::VectorXd q;
+    Goal aim;
+  };
+  /// Mostly the world in the middle, whose plan leads the middle of all worlds to the goal; with the middle there, or
+  /// at times, one of the worlds that are not.
+  Task choose_task(const Instant& at, const Goal& aim, RandomStream& draw) const {
     const std::vector<const Eigen::VectorXd*> all = states(at);
-    std::vector<Eigen::VectorXd> errors(all.size());
-    Eigen::VectorXd mean = Eigen::VectorXd::Zero(goal->size());
+    Eigen::MatrixXd errors(goal->size(), static_cast<Eigen::Index>(all.size()));
+    Eigen::VectorXd e;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      goal->residual(*all[i], at.q, errors[i]);
-      mean += errors[i] / static_cast<double>(all.size());
+      goal->residual(*all[i], at.q, e);
+      errors.col(static_cast<Eigen::Index>(i)) = e;
     }
-    std::size_t medoid = 0;
+    const Eigen::VectorXd middle = (errors.rowwise().minCoeff() + errors.rowwise().maxCoeff()) / 2;
+    Eigen::Index medoid = 0;
+    (errors.colwise() - middle).colwise().squaredNorm().minCoeff(&medoid);
+    // The middle lies by `offset` before the world.
+    const Eigen::VectorXd& q = *all[to_size(static_cast<int>(medoid))];
+    Goal shifted = aim.moved_by(middle - errors.col(medoid));
     std::vector<std::size_t> away;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if ((errors[i] - mean).norm() < (errors[medoid] - mean).norm()) medoid = i;
+    for (std::size_t i = 0; i < all.size(); ++i)
       if (!goal->reached(*all[i])) away.push_back(i);
-    }
-    const bool middle = draw.chance(kMedoidShare);
-    const std::size_t other = away.empty() ? medoid : away[to_size(draw.index(static_cast<int>(away.size())))];
-    return *all[middle && !goal->reached(*all[medoid]) ? medoid : other];
+    const bool is_middle = draw.chance(kMedoidShare);
+    const std::size_t other = away.empty() ? 0 : away[to_size(draw.index(static_cast<int>(away.size())))];
+    if (away.empty() || (is_middle && !shifted.reached(q))) return {q, std::move(shifted)};
+    return {*all[other], aim};
   }
 
   /// Carries out commands in the worlds that decide; rests after a roll-out. @returns false if a step failed.
@@ -113,7 +146,8 @@ struct EnsembleTree::Worker : WorkerContext {
               double cost_limit_s) {
     Growth growth;
     const Instant at = instant_of(node);
-    RolloutTree tree(plans.scene, plans.aim, Instant{choose_world(at, draw), at.u, {}, {}}, seed, &plans.ensemble);
+    const Task task = choose_task(at, plans.aim, draw);
+    RolloutTree tree(plans.scene, task.aim, Instant{task.q, at.u, {}, {}}, seed, &plans.ensemble);
     if (!goes_on) tree.let_go_at_root();
     SearchLimits limits;
     limits.nodes = plans.nodes;
@@ -130,11 +164,14 @@ struct EnsembleTree::Worker : WorkerContext {
     steps.reset();
     Motion motion{at, {}};
     const double bound = kWorse * node.distance + kWorse_m;
+    const double pace = kPaces[to_size(draw.index(static_cast<int>(std::size(kPaces))))];
     for (const int link : chain_to(tree.nodes(), end)) {
       const Node& step = tree.nodes()[to_size(link)];
       const bool is_transit = step.kind == NodeKind::kTransit;
       motion.commands.clear();
-      if (!carry_out_in_all(step.commands, is_transit, bound, motion)) break;
+      const std::vector<Eigen::VectorXd> commands =
+          is_transit || pace <= 1 ? step.commands : paced(motion.u, step.commands, pace * plans.ensemble.longest_step);
+      if (!carry_out_in_all(commands, is_transit, bound, motion)) break;
       growth.legs.push_back({is_transit, motion});
       if (is_transit || !rollout.reached(motion)) continue;
       growth.holds_goal = rollout.holds(growth.legs.back().motion);
@@ -156,13 +193,17 @@ EnsembleTree::~EnsembleTree() = default;
 int EnsembleTree::choose(const SearchLimits& limits, std::uint64_t item) const {
   const scene::PlanSettings& settings = scene_->settings().plan;
   const auto may_grow = [&](const Node& node) {
-    return node.kind != NodeKind::kTransit && !node.rejected && !(node.cost_s >= limits.cost_limit_s);
+    return node.kind != NodeKind::kTransit && !node.rejected && !(node.cost_s >= limits.cost_limit_s) &&
+           (node.parent >= 0 || first_ == 0);
   };
+  RandomStream draw = choice_draw(seed_, item);
+  if (draw.chance(kRootShare)) return first_;
+  const double regrasp_weight = draw.chance(kNearestShare) ? 0 : limits.regrasp_weight;
   const auto score_of = [&](const Node& node) {
     return std::max(node.distance, goal_->tolerance_m()) * (1 + limits.tries * settings.tries_weight * node.tries) +
-           limits.regrasp_weight * node.regrasps;
+           regrasp_weight * node.regrasps;
   };
-  return choose_node(choice_draw(seed_, item), settings.greed, may_grow, score_of);
+  return choose_node(draw, settings.greed, may_grow, score_of);
 }
 
 void EnsembleTree::append(int parent, Growth& growth, double time_s) {
@@ -177,10 +218,22 @@ void EnsembleTree::append(int parent, Growth& growth, double time_s) {
   if (growth.holds_goal && nodes_.back().cost_s < cost_limit_s_) mark_goal(parent);
 }
 
+void EnsembleTree::settle() {
+  if (nodes_.size() > 1) return;
+  Worker& worker = *workers_.front();
+  Motion motion{instant_of(nodes_.front()), {}};
+  worker.steps.reset();
+  if (!worker.steps.rest(motion) || motion.commands.empty()) return;
+  const double distance = worker.rollout.distance(motion, goal_->q());
+  const double duration_s = *scene_->settings().step.h * static_cast<double>(motion.commands.size());
+  first_ = add_motion(0, NodeKind::kRollout, motion, distance, duration_s, 0);
+}
+
 SearchEnd EnsembleTree::search(const SearchLimits& limits) {
   cost_limit_s_ = limits.cost_limit_s;
   const int size = scene_->settings().plan.batch;
   const int threads = equip(limits.threads, *scene_, *goal_, shared_, workers_);
+  settle();
   std::vector<int> parents(to_size(size));
   std::vector<char> goes_on(to_size(size));  // the first try at a node goes on with what the fingers hold
   std::vector<Growth> growths(to_size(size));

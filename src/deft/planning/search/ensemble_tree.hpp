@@ -40,12 +40,15 @@ class EnsembleTree final : public SearchTree {
   struct Growth;
   int choose(const SearchLimits& limits, std::uint64_t item) const;
   void append(int parent, Growth& growth, double time_s);
+  /// What lies at the start without rest comes to rest before anything else.
+  void settle();
 
   const scene::Scene* scene_;
   const Goal* goal_;
   const SinglePlans* plans_;
   std::uint64_t seed_;
   double cost_limit_s_ = 1e300;  // of the search at hand
+  int first_ = 0;                // node from which everything grows: where the start has come to rest
   SearchContext shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };

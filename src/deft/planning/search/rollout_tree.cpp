@@ -17,7 +17,9 @@ namespace {
 constexpr double kPressShare = 0.5, kPinchShare = 0.5, kLeastPressure = 0.5, kMostPressure = 4;
 constexpr double kSqueezeShare = 0.75, kSqueezePinchShare = 0.6;  // the same of objects without weight
 constexpr double kLeastDepth = 5e-4, kMostDepth = 1e-2;           // [m], how far targets lie inside them
-constexpr double kRegraspShare = 0.01;  // of the distance at the start: what a regrasp must gain to be worth it
+constexpr double kShiftShare = 0.5;      // of the roll-outs not to the goal: those that move what it leaves free
+constexpr double kLongestShift_m = 0.1;  // [m], by as much per coordinate
+constexpr double kRegraspShare = 0.01;   // of the distance at the start: what a regrasp must gain to be worth it
 constexpr double kPace = 0.6;  // of the cost per distance that is allowed on the whole: nodes that would need less are
                                // left out
 
@@ -86,7 +88,15 @@ struct RolloutTree::Growth {
 };
 
 struct RolloutTree::Worker : WorkerContext {
-  using WorkerContext::WorkerContext;
+  Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_shared)
+      : WorkerContext(scene, its_goal, its_shared) {
+    if (!steps.ensemble().presses) return;
+    whole_goal = goal->with_positions(scene);
+    if (whole_goal) shift.emplace(*whole_goal, shared->hand, steps);
+  }
+
+  std::optional<Goal> whole_goal;      // with the positions that the goal leaves free, if there are any
+  std::optional<GreedyRollout> shift;  // a roll-out to them
   scene::SceneState lying = steps.scene().make_state();  // scratch of lift_share
 
   /// A pose between the node's and the goal's, every entry at its own share of the way.
@@ -95,6 +105,17 @@ struct RolloutTree::Worker : WorkerContext {
     Eigen::VectorXd way = model.difference(q, goal->q());
     goal->shorten_way(way);
     for (const int row : goal->rows()) way(row) *= draw.uniform();
+    Eigen::VectorXd q_target;
+    model.integrate(q, way, q_target);
+    return q_target;
+  }
+
+  /// The pose of a node with what the goal leaves free somewhere else.
+  Eigen::VectorXd draw_shifted(const Eigen::VectorXd& q, RandomStream& draw) const {
+    const multibody::Model& model = steps.scene().model();
+    Eigen::VectorXd way = Eigen::VectorXd::Zero(model.nv());
+    for (int i = goal->size(); i < whole_goal->size(); ++i)
+      way(whole_goal->rows()[to_size(i)]) = draw.uniform(-kLongestShift_m, kLongestShift_m);
     Eigen::VectorXd q_target;
     model.integrate(q, way, q_target);
     return q_target;
@@ -218,14 +239,14 @@ struct RolloutTree::Worker : WorkerContext {
       motion.commands.clear();
     }
     const bool is_last = leg.last == static_cast<int>(plan.commands.size());
-    roll_out(is_last ? goal->q() : plan.q[leg.last], motion, growth);
+    roll_out(rollout, is_last ? goal->q() : plan.q[leg.last], motion, growth);
     return growth;
   }
 
   /// The roll-out of a growth, and what is left of the pose where it ends once all fingers have let go.
-  void roll_out(const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
+  void roll_out(GreedyRollout& by, const Eigen::VectorXd& q_target, Motion& motion, Growth& growth) {
     growth.end = GrowthEnd::kStalled;
-    const RolloutReport report = rollout.run(q_target, motion);
+    const RolloutReport report = by.run(q_target, motion);
     growth.failed_q = motion.q;
     if (report.moved && !report.holds_goal && steps.has_second_order() && !steps.rest(motion)) return;
     growth.holds_goal = report.holds_goal || (rollout.reached(motion) && let_go(motion));
@@ -254,14 +275,17 @@ struct RolloutTree::Worker : WorkerContext {
     Growth growth;
     Motion motion{instant_of(node), {}};
     const bool to_goal = draw.chance(settings.goal_bias);
-    Eigen::VectorXd q_target = to_goal ? goal->q() : draw_target(node.q, draw);
+    const bool shifts = !to_goal && shift && draw.chance(kShiftShare);
+    const Eigen::VectorXd q_target = to_goal  ? goal->q()
+                                     : shifts ? draw_shifted(node.q, draw)
+                                              : draw_target(node.q, draw);
     if (regrasps) {
       growth.regrasped = true;
       if (!regrasp(q_target, draw, motion, growth)) return growth;
       growth.transit = motion;
       motion.commands.clear();
     }
-    roll_out(q_target, motion, growth);
+    roll_out(shifts ? *shift : rollout, q_target, motion, growth);
     return growth;
   }
 
