@@ -85,8 +85,9 @@ TEST(EnsembleTree, LetsTheStartComeToRestFirst) {
   int second_order = 0;
   for (std::size_t i = 0; i < rested.q_worlds.size(); ++i) {
     // Disturbed worlds start where their objects have settled.
-    if (ground.ensemble.worlds[i].q_start.size() == 0)
+    if (ground.ensemble.worlds[i].q_start.size() == 0) {
       EXPECT_GT((rested.q_worlds[i] - root.q_worlds[i]).norm(), 0.02) << ground.ensemble.worlds[i].name;
+    }
     if (rested.v_worlds[i].size() == 0) continue;
     EXPECT_LT(rested.v_worlds[i].segment(ball.first_v, ball.nv).norm(), 1e-3) << ground.ensemble.worlds[i].name;
     ++second_order;
