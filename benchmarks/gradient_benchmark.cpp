@@ -1,11 +1,12 @@
 // P12: derivatives of the step against sixth-order central differences of steps solved to 1e-13, over random states.
 //   gradient_benchmark [--states N]      N measured per row and barrier, default 250
-// One row per pair of shapes, per kind of joint and per barrier: relative errors (largest entry of the difference over
-// the largest entry, of B at least 1e-3: a joint that contacts hold follows no command), median and largest. States are
-// drawn until N of them are measured. Left out and counted: those without a step (proved to be infeasible: an arm that
-// has entered a wall and is jammed there), those at a nonsmooth point, which the derivative flags itself, those where
-// the contacts, or the rows that carry force, change within every stencil, and those that could not be solved to 1e-13.
-// Forces count where they are the only ones (an exact step may share them among redundant contacts).
+// One row per pair of shapes, per kind of joint, per barrier, and per barrier under Coulomb's law: relative errors
+// (largest entry of the difference over the largest entry, of B at least 1e-3: a joint that contacts hold follows no
+// command), median and largest. States are drawn until N of them are measured. Left out and counted: those without a
+// step (proved to be infeasible: an arm that has entered a wall and is jammed there), those at a nonsmooth point, which
+// the derivative flags itself, those where the contacts, or the rows that carry force, change within every stencil, and
+// those that could not be solved to 1e-13. Forces count where they are the only ones (an exact step may share them
+// among redundant contacts).
 
 #include <fmt/core.h>
 
@@ -151,6 +152,23 @@ void by_joint(int states) {
   }
 }
 
+void by_law(int states) {
+  const auto all = shapes();
+  print_head("Coulomb's law, shapes at random, by barrier");
+  for (const double kappa : kBarriers) {
+    Row row;
+    Random random(55);
+    repeat(states, [&] {
+      scene::SceneSpec spec =
+          arm_and_body(all[random() % all.size()], all[random() % all.size()], random_gap(random), random);
+      vary(spec, kappa, random);
+      spec.step.friction_law = scene::FrictionLaw::kCoulomb;
+      return measure(spec, random, {&row});
+    });
+    row.print(name_of(kappa));
+  }
+}
+
 /// The smallest error of four step lengths; what is nothing but the rounding of differences counts as zero.
 std::optional<std::pair<double, double>> parameter_error(const ParameterCase& parameter, const scene::SceneSpec& spec,
                                                          const StepDifferences& state, const Eigen::VectorXd& motion,
@@ -234,6 +252,7 @@ int main(int argc, char** argv) {
   by_pair(states, by_barrier);
   print_head("By barrier, all pairs");
   for (const auto& [kappa, row] : by_barrier) row.print(name_of(kappa));
+  by_law(states);
   by_parameter(states);
   return 0;
 }

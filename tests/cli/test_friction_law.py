@@ -48,15 +48,9 @@ def test_it_is_among_the_settings(deft, tmp_path):
         ("sim", ["step.friction_law=columb"], "step.friction_law: "),
         (
             "sim",
-            ["step.friction_law=coulomb", "step.kappa=100"],
-            "step.friction_law: coulomb is for exact contact (kappa: inf), but step.kappa is 100",
-        ),
-        (
-            "sim",
             ["step.friction_law=coulomb", "step.compliance=1e-6"],
             "step.friction_law: coulomb is for rigid contact, but step.compliance is 1e-06",
         ),
-        ("linearize", ["step.friction_law=coulomb"], "not available yet: derivatives with step.friction_law: coulomb"),
     ],
 )
 def test_what_it_does_not_go_with_is_refused(deft, tmp_path, command, settings, message):

@@ -117,10 +117,22 @@ def test_the_plan_brings_the_step_that_it_was_checked_with(deft, pushing):
     assert np.hypot(end["q"]["box/y"], end["q"]["box/z"] + 0.5) <= 0.01
 
 
+@pytest.mark.parametrize("scene", ["planar_pushing", "push_on_table"])
+def test_plans_are_made_under_coulombs_law(deft, root, scene):
+    """Which opens no gap where contacts slide, unlike the associated law of the same command."""
+    opened = {}
+    for law in ("coulomb", "associated"):
+        settings = ["--set", f"step.friction_law={law}", "--seed", 1]
+        plan = root / f"scenes/planning/{scene}.deft.yaml"
+        assert deft.json("plan", plan, "--first", *settings, "--out", law)["success"]
+        with h5py.File(deft.folder / law / "run.h5") as run:
+            opened[law] = run["contacts/boundary_gap"][:].max()
+    assert opened["coulomb"] == 0 and opened["associated"] > 1e-3
+
+
 @pytest.mark.parametrize(
     "setting, words",
     [
-        ("step.friction_law=coulomb", "coulomb"),
         ("step.model=convex-second-order", "first order"),
         ("wrenches=[{body: box, force_W: [0, 1, 0], from: 0, to: 1}]", "wrenches"),
         ("robots=[]", "needs a robot"),

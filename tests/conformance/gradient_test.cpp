@@ -123,6 +123,31 @@ TEST(ConformanceOfGradients, RandomScenes) {
   EXPECT_GT(exact, 300);
 }
 
+// Gaps that follow the sliding of the step itself.
+TEST(ConformanceOfGradients, RandomScenesUnderCoulombsLaw) {
+  RandomScenes random(13);
+  int exact = 0, smoothed = 0;
+  for (int k = 0; k < 250; ++k) {
+    scene::SceneSpec spec = random.next();
+    spec.step.compliance = 0;
+    spec.step.friction_law = scene::FrictionLaw::kCoulomb;
+    const VectorXd u = random.command();
+    const double kappa = random.log_uniform(10, 1e4);
+    for (const auto kind : {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder}) {
+      spec.step.model = kind;
+      const std::string what = "scene " + std::to_string(k) + " " + std::string(to_string(kind));
+      spec.step.kappa = kappa;
+      check(spec, u, random, what + " smoothed", smoothed);
+      if (spec.step.cone == scene::Cone::kCone || !spec.friction.pairs.empty()) continue;
+      spec.step.kappa = kInfinity;
+      check(spec, u, random, what + " exact", exact);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(smoothed, 250);
+  EXPECT_GT(exact, 60);
+}
+
 TEST(ConformanceOfGradients, BundledScenes) {
   RandomScenes random(12);
   const std::vector<std::string> files = test::bundled_scenes();

@@ -37,4 +37,37 @@ class Bench : public StepDifferences {
   }
 };
 
+/// A brick on the floor, turned about the vertical, that a finger on two slides pushes; exact.
+inline scene::SceneSpec pushed_brick(scene::Cone cone) {
+  const auto finger =
+      test::body("finger", JointKind::kAxes, {test::slide("x", Vector3d::UnitX()), test::slide("z", Vector3d::UnitZ())},
+                 multibody::SphereSpec{0.03}, 0.3, 0.001, 0.6, test::at(-0.13, 0.013, 0.055));
+  scene::SceneSpec spec =
+      test::scene_spec({finger,
+                        test::free_body("brick", multibody::BoxSpec{{0.2, 0.16, 0.1}}, 0.7, 0.002, 0.6,
+                                        pose({0, 0, 0.3}, {0.005, 0, 0.05})),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)},
+                       {{"finger", 300}});
+  spec.gravity_W = {0, 0, -9.81};
+  spec.step.cone = cone;
+  spec.step.contact_margin = 0.05;
+  return spec;
+}
+
+/// A ball between a finger and a wall: every force is unique.
+inline scene::SceneSpec squeezed_ball(double kappa, scene::Cone cone) {
+  const auto finger = test::body(
+      "finger", JointKind::kAxes,
+      {test::slide("x", Vector3d::UnitX()), test::slide("y", Vector3d::UnitY()), test::slide("z", Vector3d::UnitZ())},
+      multibody::SphereSpec{0.03}, 0.3, 0.001, 0.6, test::at(-0.12, 0.013, 0.031));
+  scene::SceneSpec spec = derivative_scene(
+      {finger, lopsided_body("ball", multibody::SphereSpec{0.08}, pose({0.2, 0.4, -0.3}, {0.01, -0.004, 0.003})),
+       test::fixed_body("wall", multibody::HalfSpaceSpec{Vector3d(-1, 0.2, 0.1).normalized(), -0.1}, 0.7)},
+      {{"finger", 300}});
+  spec.step.kappa = kappa;
+  spec.step.cone = cone;
+  spec.gravity_W = {0.3, 0.2, -2};
+  return spec;
+}
+
 }  // namespace deft::dynamics

@@ -248,7 +248,7 @@ TEST(PlanningSteps, RefuseWhatPlanningCannotUse) {
   EXPECT_NE(
       message({"wrenches=[{body: ball, force_W: [0, 0, 1], from: 0, to: 1}]"}).find("wrenches that act all the time"),
       std::string::npos);
-  EXPECT_NE(message({"step.friction_law=coulomb"}).find("coulomb"), std::string::npos);
+  EXPECT_EQ(message({"step.friction_law=coulomb"}), "");
   EXPECT_NE(message({"step.model=convex-second-order"}).find("first order"), std::string::npos);
 }
 

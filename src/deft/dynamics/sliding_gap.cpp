@@ -16,59 +16,104 @@ constexpr std::size_t kMemory = 6;  // differences of iterates that the extrapol
 constexpr double kLost = 10;  // error over the least error so far above which the extrapolation restarts with a half
                               // step
 
-/// The gap of a pyramid that slides by (x, y), over the directions of its rays.
-void open_pyramid(int rays, double mu, double x, double y, double smoothing_m, Slide& slide) {
-  double most = 0, sum = 0;
-  Eigen::Vector2d steepest = Eigen::Vector2d::Zero(), mean = steepest;
-  const auto visit = [&](const auto& take) {
-    for (int k = 0; k < rays; ++k) {
-      const double angle = 2 * std::numbers::pi * k / rays;
-      const Eigen::Vector2d d(std::cos(angle), std::sin(angle));
-      take(d, d.x() * x + d.y() * y);
-    }
-  };
-  visit([&](const Eigen::Vector2d& d, double along) {
-    if (along > most) most = along, steepest = d;
-  });
-  slide.gap = mu * most;
-  if (smoothing_m > 0) {
-    visit([&](const Eigen::Vector2d& d, double along) {
-      const double weight = std::exp(mu * (along - most) / smoothing_m);
-      sum += weight;
-      mean += weight * d;
-    });
-    slide.gap += smoothing_m * std::log(sum / rays);
-    steepest = mean / sum;
-  }
-  slide.rate << 0, mu * steepest, 0;
-}
-
-}  // namespace
-
-Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta,
-               double smoothing_m) {
+/// J_tδ + o of a contact [m, m, rad]; cones: times the ellipsoid.
+std::array<double, 3> slip_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
   const solvers::contact::ContactLaw& law = program.contacts[i];
-  const auto J = program.J.block(i);
   std::array<double, 3> s{};
-  for (Eigen::Index row = 1; row < J.rows(); ++row) {
+  for (int row = 1; row < program.J.rows(i); ++row) {
     double& slip = s[row - 1];
     slip = row_times(program.J, i, row, delta) + law.offset[row - 1];
     if (law.cone) slip *= law.ellipsoid[row - 1];
   }
+  return s;
+}
+
+/// Whether friction is a cone's: ‖s‖ alone counts, as for the two rays in a plane too.
+bool is_round(const solvers::contact::ContactProgram& program, int i) {
+  return program.J.rows(i) != 3 || solvers::contact::is_cone(program, i);
+}
+
+/// Calls take(d) for the directions of the rays of a pyramid.
+template <typename Take>
+void for_each_ray(int rays, const Take& take) {
+  for (int k = 0; k < rays; ++k) {
+    const double angle = 2 * std::numbers::pi * k / rays;
+    take(Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+  }
+}
+
+/// The gap of a pyramid that slides by s, over the directions of its rays.
+void open_pyramid(int rays, double mu, const Eigen::Vector2d& s, Slide& slide) {
+  double most = 0;
+  Eigen::Vector2d steepest = Eigen::Vector2d::Zero();
+  for_each_ray(rays, [&](const Eigen::Vector2d& d) {
+    if (d.dot(s) > most) most = d.dot(s), steepest = d;
+  });
+  slide.gap = mu * most;
+  slide.rate << 0, mu * steepest, 0;
+}
+
+/// H of `correction_of`, by the slack of the normal row, and by the tangential rows and the spin.
+struct HarmonicMean {
+  double value = 0, by_slack = 1;
+  Eigen::Vector3d by_slip = Eigen::Vector3d::Zero();
+};
+
+HarmonicMean harmonic_mean(const solvers::contact::ContactProgram& program, int i, const std::array<double, 3>& s,
+                           double slack) {
+  const solvers::contact::ContactLaw& law = program.contacts[i];
+  HarmonicMean mean;
+  if (is_round(program, i)) {
+    const double slide = law.mu * std::hypot(s[0], s[1], s[2]), share = slide / slack;
+    mean.value = slack - slide * share;
+    mean.by_slack = 1 + share * share;
+    for (int k = 0; k < 3; ++k)
+      mean.by_slip(k) = -2 * law.mu * law.mu * (law.cone ? law.ellipsoid[k] : 1.0) * s[k] / slack;
+    return mean;
+  }
+  double sum = 0, squares = 0;
+  Eigen::Vector2d along = Eigen::Vector2d::Zero();
+  for_each_ray(program.rays, [&](const Eigen::Vector2d& d) {
+    const double inverse = 1 / (slack + law.mu * (d.x() * s[0] + d.y() * s[1]));
+    sum += inverse;
+    squares += inverse * inverse;
+    along += inverse * inverse * law.mu * d;
+  });
+  const double scale = program.rays / (sum * sum);
+  mean.value = program.rays / sum;
+  mean.by_slack = scale * squares;
+  mean.by_slip.head<2>() = scale * along;
+  return mean;
+}
+
+}  // namespace
+
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta) {
+  const solvers::contact::ContactLaw& law = program.contacts[i];
+  const std::array<double, 3> s = slip_of(program, i, delta);
   Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
   if (law.frictionless || slide.distance == 0) return slide;
-  slide.gap = law.mu * slide.distance;
-  if (J.rows() != 3 || solvers::contact::is_cone(program, i)) {
-    for (Eigen::Index row = 1; row < J.rows(); ++row)
-      slide.rate(row) = law.mu * (law.cone ? law.ellipsoid[row - 1] : 1.0) * s[row - 1] / slide.distance;
-    if (smoothing_m > 0) {
-      const double length = std::hypot(slide.gap, smoothing_m);
-      slide.rate *= slide.gap / length;
-      slide.gap = length - smoothing_m;
-    }
+  if (!is_round(program, i)) {
+    open_pyramid(program.rays, law.mu, {s[0], s[1]}, slide);
     return slide;
   }
-  open_pyramid(program.rays, law.mu, s[0], s[1], smoothing_m, slide);
+  slide.gap = law.mu * slide.distance;
+  for (int row = 1; row < program.J.rows(i); ++row)
+    slide.rate(row) = law.mu * (law.cone ? law.ellipsoid[row - 1] : 1.0) * s[row - 1] / slide.distance;
+  return slide;
+}
+
+Slide correction_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta, double x) {
+  if (std::isinf(program.kappa)) return slide_of(program, i, delta);
+  const solvers::contact::ContactLaw& law = program.contacts[i];
+  const std::array<double, 3> s = slip_of(program, i, delta);
+  Slide slide{.distance = std::hypot(s[0], s[1], s[2])};
+  if (law.frictionless || slide.distance == 0) return slide;
+  const double slack = law.gap + row_times(program.J, i, 0, delta);
+  const HarmonicMean mean = harmonic_mean(program, i, s, slack);
+  // dg = by_slack (dg + dx) + by_slipᵀds.
+  slide.gap = x + (slack - x - mean.value) / mean.by_slack;
+  slide.rate << (1 - mean.by_slack) / mean.by_slack, -mean.by_slip / mean.by_slack;
   return slide;
 }
 

@@ -16,10 +16,20 @@ struct Slide {
   double gap = 0;  // that the convex model opens for it [m]: μ‖s‖ (cones), μ max_j d_jᵀs (pyramids), 0 without friction
 };
 /// Sliding of contact i of `program` by the motion `delta` (size nv).
-/// @param smoothing_m  ε > 0: `gap` and `rate` are those of √(g² + ε²) − ε (cones), ε log mean exp(g_j/ε) (pyramids), g
-/// the gap and g_j that of ray j, so that they have no kinks.
-Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta,
-               double smoothing_m = 0);
+Slide slide_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta);
+
+/// The De Saxcé correction x of contact i, whose gap in `program` holds the correction `x` that it was solved with.
+/// Exact programs: slide_of. With a barrier the correction that takes the power of friction from the gap,
+///
+///   f_n x = −f_tᵀs,  which is the same as  g = H(g + x, s),  f_n = m/(κ g),
+///
+/// g = φ + J_nδ > 0 the true gap, H the harmonic mean of the slacks g + x + μ d_jᵀs of the m rays (cones: m = 2,
+/// H = g + x − μ²‖s‖²/(g + x)): the normal force is that of the true gap, as without friction. x → μ‖s‖ as κ → ∞, and
+/// it has no kinks.
+/// @returns `gap`: x where the correction and `x` agree, and to first order otherwise; `rate`: ∂x/∂(rows) where they
+/// do.
+/// @pre the slacks of a program with a barrier are positive.
+Slide correction_of(const solvers::contact::ContactProgram& program, int i, const Eigen::VectorXd& delta, double x);
 
 /// Fixed-point iteration for x = g(x) ≥ 0 by Anderson's extrapolation over the last few iterates (D. Anderson, J. ACM
 /// 12 (1965)); starts afresh with a damped step where the error has grown.

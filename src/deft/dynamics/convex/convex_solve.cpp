@@ -14,13 +14,10 @@ namespace deft::dynamics {
 ConvexSolve::ConvexSolve(const scene::Scene& scene)
     : scene_(&scene), kappa_(scene.settings().step.kappa), effort_limits_(scene) {
   solver_settings_.compliance_fallback = coulomb();  // else a step that fails moves nothing
-  if (!coulomb()) return;
-  const auto refuse = [&](const std::string& why) {
-    throw InputError({scene.spec().file, 0, 0}, "step.friction_law: coulomb " + why);
-  };
-  if (std::isfinite(kappa_)) refuse(fmt::format("is for exact contact (kappa: inf), but step.kappa is {}", kappa_));
-  if (scene.settings().step.compliance > 0)
-    refuse(fmt::format("is for rigid contact, but step.compliance is {}", scene.settings().step.compliance));
+  if (coulomb() && scene.settings().step.compliance > 0)
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("step.friction_law: coulomb is for rigid contact, but step.compliance is {}",
+                                 scene.settings().step.compliance));
 }
 
 DerivativeReport ConvexSolve::differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
@@ -40,8 +37,6 @@ void ConvexSolve::forget() {
 
 void ConvexSolve::set_kappa(double kappa) {
   if (!(kappa > 0)) throw std::invalid_argument(fmt::format("kappa = {} must be positive (infinity: exact)", kappa));
-  if (coulomb() && std::isfinite(kappa))
-    throw std::invalid_argument(fmt::format("kappa = {}: step.friction_law: coulomb is for exact contact", kappa));
   kappa_ = kappa;
 }
 
@@ -105,15 +100,18 @@ void ConvexSolve::set_corrections(const Eigen::VectorXd& corrections, StepResult
 // Fixed point of the De Saxcé corrections: x and the gaps that the solution under x opens by sliding become equal.
 // @returns whether they are.
 bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
+  const double asked = kappa_;
   const auto solve = [&](const Eigen::VectorXd& x, double kappa) {
     result.de_saxce.assign(x.data(), x.data() + x.size());
     kappa_ = kappa;
     solve_once(u, result);
     return CoulombCorrections::Solved{result.status, result.program, result.solution};
   };
-  const bool found = corrections_.find(result.problem.contacts, solve);
-  kappa_ = kInfinity;
-  if (!found && result.status == solvers::Status::kInfeasible) result.status = solvers::Status::kIterationLimit;
+  const bool found = corrections_.find(result.problem.contacts, asked, solve);
+  kappa_ = asked;
+  // With a barrier the certificate, of the program alone, is good where the corrections are not.
+  const bool is_doubtful = result.status == solvers::Status::kInfeasible || std::isfinite(kappa_);
+  if (!found && is_doubtful) result.status = solvers::Status::kIterationLimit;
   // What is certified is the law at this motion.
   const Eigen::VectorXd& opened = corrections_.opened();
   for (std::size_t i = 0; i < result.solution.gap.size() && i < result.de_saxce.size(); ++i)

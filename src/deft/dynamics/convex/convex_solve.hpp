@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "deft/contact/redundant_contacts.hpp"
-#include "deft/dynamics/convex/coulomb_corrections.hpp"
 #include "deft/dynamics/convex/relinearization.hpp"
+#include "deft/dynamics/coulomb_corrections.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/effort_limits.hpp"
 #include "deft/dynamics/energy_step.hpp"
@@ -22,15 +22,16 @@ namespace deft::dynamics {
 /// starts.
 class ConvexSolve {
  public:
-  /// @throws InputError for settings that friction_law: coulomb excludes: finite kappa, compliance.
+  /// @throws InputError for compliance, which friction_law: coulomb excludes.
   explicit ConvexSolve(const scene::Scene& scene);
 
   /// Minimises ½δᵀQδ + bᵀδ over contacts and joint limits, with saturating springs under `step.effort_limits`; fills
   /// everything of `result` but q_next, v_next, energy and step_us. A solution that the certificate does not confirm is
   /// none; a failed step moves nothing (δ = 0). With `friction_law: coulomb` the program's gaps are raised by the De
   /// Saxcé corrections, the gaps that its own solution opens by sliding, found as a fixed point (G. De Saxcé, Z.-Q.
-  /// Feng, Math. Comput. Modelling 28 (1998)); the certificate is then that of Coulomb's law, and IterationLimit means
-  /// that no solution was found. With `forces: least_norm` the multipliers are those of least norm.
+  /// Feng, Math. Comput. Modelling 28 (1998)), smoothed by κ as `correction_of` says; the certificate is then that of
+  /// Coulomb's law, and IterationLimit means that no solution was found. With `forces: least_norm` the multipliers are
+  /// those of least norm.
   /// @param q  where the step starts, size nq.  @param u  joint targets, size nu.  @param is_last  false: a
   /// linearisation before the last, whose forces nobody reads and which are not chosen.  @returns the time that
   /// certifying took [µs], which is no part of a step.
@@ -42,7 +43,7 @@ class ConvexSolve {
 
   void forget();                           // warm starts
   double kappa() const { return kappa_; }  // weight of the barrier [1/J], infinity: exact
-  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0, infinite for Coulomb's law.
+  /// Weight of the barrier [1/J] from now on. @throws std::invalid_argument unless κ > 0.
   void set_kappa(double kappa);
 
  private:

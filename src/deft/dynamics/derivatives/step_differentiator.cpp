@@ -20,7 +20,7 @@ using Eigen::VectorXd;
 constexpr double kGradientShare = 1e-6;  // of the step's energy scale: smooth enough to be unique, sharp enough to be
                                          // the model
 
-/// Refuses models and friction laws whose derivatives are not available here. @throws InputError at the scene.
+/// Refuses models whose derivatives are not available here. @throws InputError at the scene.
 void check_available(const scene::Scene& scene) {
   const scene::StepSettings& step = scene.settings().step;
   if (is_complementarity_model(step.model)) refuse_derivatives(scene);
@@ -29,9 +29,6 @@ void check_available(const scene::Scene& scene) {
                      fmt::format("StepDifferentiator is for the convex models: derivatives of step.model: {} are those "
                                  "of the model itself (StepModel::differentiate)",
                                  to_string(step.model)));
-  if (step.friction_law == scene::FrictionLaw::kCoulomb)
-    throw InputError({scene.spec().file, 0, 0},
-                     "not available yet: derivatives with step.friction_law: coulomb; available: associated");
 }
 
 /// The same for ellipsoids of friction at the contacts of a step of this scene.
@@ -121,7 +118,7 @@ void StepDifferentiator::linearize_chain(const StepResult& result, std::span<con
   is_relinearized_ = !earlier.empty();
   if (is_relinearized_) place_linearization(earlier);
   take_solution();
-  if (sensitivity_.is_nonsmooth()) smooth();
+  if (sensitivity_.is_nonsmooth() || has_several_corrections_) smooth();
 }
 
 /// The forces of least norm of a linearisation before the last, which the step leaves as the solver found them: those
@@ -176,6 +173,7 @@ EnergyPoint StepDifferentiator::energy_point(bool with_contacts) {
 void StepDifferentiator::take_solution() {
   const double residual = is_smoothed_ ? 0 : result_->certificate.max_scaled();
   sensitivity_.factor(program(), solution(), result_->certificate.E0_J, residual);
+  follow_gaps();
   delta_ = solution().delta.head(scene_->nv());
   has_nonsmooth_geometry_ = false;
   // Derivatives along u alone need no geometry.
@@ -187,6 +185,18 @@ void StepDifferentiator::take_solution() {
                       is_relinearized_ ? about_.get() : nullptr);
   for (int i = 0; options_.configuration && i < program().J.size(); ++i)
     has_nonsmooth_geometry_ |= is_nonsmooth_geometry(i) || is_nonsmooth_frame(i);
+}
+
+/// Coulomb's law: how the De Saxcé corrections follow the rows of their contacts.
+void StepDifferentiator::follow_gaps() {
+  has_several_corrections_ = false;
+  if (!coulomb()) return;
+  correction_rates_.clear();
+  for (int i = 0; i < program().J.size(); ++i) {
+    const double x = program().contacts[i].gap - result_->problem.contacts[i].gap;
+    correction_rates_.push_back(correction_of(program(), i, solution().delta, x).rate);
+  }
+  has_several_corrections_ = !feedback_.factor(program(), solution(), correction_rates_, sensitivity_);
 }
 
 /// Nonsmooth points of the geometry count where a force depends on them.
@@ -206,11 +216,26 @@ bool StepDifferentiator::smooth() {
   const double mu = options_.mu_gradient > 0 ? options_.mu_gradient : kGradientShare * result_->certificate.E0_J;
   smoothed_program_.kappa = 1 / mu;
   solver_.forget();
-  if (solver_.solve(smoothed_program_, {}, smoothed_solution_).status != solvers::Status::kSolved)
-    return false;  // the one-sided derivative stays
+  if (!solve_smoothed()) return false;  // the one-sided derivative stays
   is_smoothed_ = true;
   take_solution();
   return true;
+}
+
+/// The solution of the smoothed program; under Coulomb's law with the corrections of its own motion.
+bool StepDifferentiator::solve_smoothed() {
+  solvers::Status status = solvers::Status::kNumericalFailure;
+  if (!coulomb()) return solver_.solve(smoothed_program_, {}, smoothed_solution_).status == solvers::Status::kSolved;
+  const auto solve = [&](const VectorXd& x, double kappa) {
+    for (int i = 0; i < smoothed_program_.J.size(); ++i)
+      smoothed_program_.contacts[i].gap = result_->problem.contacts[i].gap + x(i);
+    smoothed_program_.kappa = kappa;
+    status = solver_.solve(smoothed_program_, {}, smoothed_solution_).status;
+    return CoulombCorrections::Solved{status, smoothed_program_, smoothed_solution_};
+  };
+  const VectorXd exact =
+      Eigen::Map<const VectorXd>(result_->de_saxce.data(), static_cast<Index>(result_->de_saxce.size()));
+  return corrections_.find_from(exact, smoothed_program_.kappa, solve) && status == solvers::Status::kSolved;
 }
 
 std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
@@ -226,6 +251,7 @@ std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
         fmt::format("strict complementarity fails: gradient at mu_gradient = {:.3g} J", 1 / smoothed_program_.kappa));
   if (!is_smoothed_ && sensitivity_.is_nonsmooth()) all.push_back("strict complementarity fails: one-sided");
   if (!sensitivity_.is_unique()) all.push_back("the motion is not unique: least motion");
+  if (has_several_corrections_) all.push_back("Coulomb's law has more solutions nearby: least change of the gaps");
   if (is_relinearized_) {
     for (const std::string& line : before_->nonsmooth_points()) all.push_back("linearisation before: " + line);
   }
@@ -233,6 +259,7 @@ std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
 }
 
 bool StepDifferentiator::solve_change(Rates& rates, std::span<const char> wanted) {
+  if (coulomb()) feedback_.feed(program(), sensitivity_, rates.change);
   sensitivity_.solve(program(), rates.change, rates.moved, wanted);
   return !sensitivity_.is_nonsmooth() || !smooth();
 }
@@ -425,7 +452,10 @@ void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, Ve
     for (const scene::Object& object : scene_->objects()) weights_.middleRows(object.first_v, object.nv).setZero();
   }
   force_weights_ = w_force;
-  sensitivity_.solve_transposed(program(), weights_, force_weights_, back_);
+  if (coulomb())
+    feedback_.solve_transposed(program(), weights_, force_weights_, sensitivity_, back_);
+  else
+    sensitivity_.solve_transposed(program(), weights_, force_weights_, back_);
   if (options_.configuration) {
     q_bar = w;
     for (const int v : rotations_)

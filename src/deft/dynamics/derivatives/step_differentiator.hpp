@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "deft/dynamics/coulomb_corrections.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
+#include "deft/solvers/contact/derivative/gap_feedback.hpp"
 #include "deft/solvers/contact/derivative/sensitivity.hpp"
 
 namespace deft::dynamics {
@@ -52,9 +54,8 @@ class StepDifferentiator {
   /// derivative of about ε/λ_min of the program's Hessian. The result is not copied: it must stay as it is until the
   /// last product.
   /// @throws std::invalid_argument if the step failed, the sizes are wrong or mu_gradient is negative or not finite;
-  /// InputError for what has no derivative yet: models of exact Coulomb friction, step.friction_law: coulomb, an
-  /// ellipsoid with e_t ≠ e_o in a plane of motion; and for the model equivalent-contact-point, whose derivative is
-  /// StepModel::differentiate.
+  /// InputError for what has no derivative yet: models of exact Coulomb friction, an ellipsoid with e_t ≠ e_o in a
+  /// plane of motion; and for the model equivalent-contact-point, whose derivative is StepModel::differentiate.
   void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
   /// The same for a step from rest at time 0.
@@ -96,12 +97,12 @@ class StepDifferentiator {
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points`
   /// says why, one line each. With `step.relinearize` that of any of the linearisations counts.
   bool is_nonsmooth() const {
-    return is_smoothed_ || sensitivity_.is_nonsmooth() || has_nonsmooth_geometry_ ||
+    return is_smoothed_ || sensitivity_.is_nonsmooth() || has_several_corrections_ || has_nonsmooth_geometry_ ||
            (is_relinearized_ && before_->is_nonsmooth());
   }
   bool is_smoothed() const { return is_smoothed_; }  // the derivative is that of the step smoothed at mu_gradient
   /// The reasons, one line each: nonsmooth points of the geometry and ties of pyramids' tangents at loaded contacts,
-  /// failed strict complementarity, a motion that is not unique.
+  /// failed strict complementarity, a motion that is not unique, De Saxcé corrections that are not.
   std::vector<std::string> nonsmooth_points() const;
 
  private:
@@ -135,7 +136,10 @@ class StepDifferentiator {
   /// The Jacobians of the motion from units_, with Γ in units_.moved.
   void motion_jacobians(StepDerivative& out);
   void take_solution();
+  void follow_gaps();
   bool smooth();
+  bool solve_smoothed();
+  bool coulomb() const { return scene_->settings().step.friction_law == scene::FrictionLaw::kCoulomb; }
   void add_parameter(const Parameter& parameter, Eigen::Index column, solvers::contact::ProgramChange& change,
                      Eigen::MatrixXd& direct);
   Eigen::Matrix<double, 12, 1> offset_of_shape(const contact::Contact& contact, int side, int axis);
@@ -147,6 +151,11 @@ class StepDifferentiator {
   scene::SceneState* state_ = nullptr;  // of the model or our own
   solvers::contact::ContactSolver solver_;
   solvers::contact::Sensitivity sensitivity_;
+  // Coulomb's law: gaps follow the sliding that opens them.
+  CoulombCorrections corrections_;  // of steps smoothed at mu_gradient
+  solvers::contact::GapFeedback feedback_;
+  std::vector<Eigen::Vector4d> correction_rates_;  // per contact, by its rows
+  bool has_several_corrections_ = false;
   std::unique_ptr<StepDirections> directions_;
   std::vector<int> rotations_;  // first velocity index of each rotation block
   State start_;

@@ -66,8 +66,8 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
                     {2, true, false, "an even number >= 2"}},
         s.rays);
   visit(SettingInfo{"friction_law", "",
-                    "associated: sliding bodies separate by mu times the slip (convex); coulomb: they do not (kappa "
-                    "inf, no compliance)"},
+                    "associated: sliding bodies separate by mu times the slip (convex); coulomb: they do not (no "
+                    "compliance)"},
         s.friction_law);
   visit(SettingInfo{"kappa", "1/J", "weight of the smoothing log barrier; inf (or null) = exact contact",
                     kPositiveOrInfinite},

@@ -85,9 +85,6 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
     throw InputError({scene.spec().file, 0, 0},
                      fmt::format("planning needs gradients, which step.model: {} has not; valid: convex",
                                  to_string(scene.settings().step.model)));
-  if (scene.settings().step.friction_law == scene::FrictionLaw::kCoulomb)
-    throw InputError({scene.spec().file, 0, 0},
-                     "planning needs gradients, which step.friction_law: coulomb has not; valid: associated");
   for (const scene::Wrench& wrench : scene.wrenches()) {
     if (wrench.impulse || wrench.when || wrench.from > 0 || wrench.to < kInfinity)
       throw InputError(

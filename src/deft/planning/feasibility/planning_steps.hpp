@@ -55,8 +55,7 @@ class PlanningSteps {
   /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
   /// once; none: never. @param ensemble  worlds that are moved with the scene, must outlive this object; none: those of
   /// settings.refine. @throws InputError as make_step_model, and for what planning cannot use: models of second
-  /// order, whose state has a velocity; Coulomb's law, which has no gradient; wrenches that come and go, because a node
-  /// of a search has no time.
+  /// order, whose state has a velocity; wrenches that come and go, because a node of a search has no time.
   explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr,
                          const Ensemble* ensemble = nullptr);
 

@@ -73,27 +73,63 @@ void GapFeedback::feed(const ContactProgram& program, Sensitivity& sensitivity, 
   const int ld = kernels::padded(static_cast<int>(columns));
   x_.assign(contacts_.size() * to_size(ld), 0.0);
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
-    const int contact = contacts_[k], first = sensitivity.first_row(contact), rows = program.J.rows(contact);
-    const Eigen::Vector4d& g = rates_[to_size(contact)];
-    if (g.isZero(0)) continue;
+    if (rates_[to_size(contacts_[k])].isZero(0)) continue;
+    for (Index c = 0; c < columns; ++c)
+      x_[k * to_size(ld) + to_size(c)] = rate_of(program, contacts_[k], sensitivity, change, c);
+  }
+  solve_coupling(lu_, false, columns);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
     for (Index c = 0; c < columns; ++c) {
-      double rate = rate_along(program, contact, moved_.delta, c);
-      for (int r = 0; r < rows; ++r) rate += g(r) * change.rows(first + r, c);
-      x_[k * to_size(ld) + to_size(c)] = rate;
+      const double dx = x_[k * to_size(ld) + to_size(c)];
+      change.rows(sensitivity.first_row(contacts_[k]), c) += dx;
+      for (int v = 0; v < program.nv; ++v) moved_.delta(v, c) += dx * responses_.delta(v, static_cast<Index>(k));
     }
   }
-  if (!contacts_.empty()) lu_.solve_many(x_.data(), ld, static_cast<int>(columns));
-  for (std::size_t k = 0; k < contacts_.size(); ++k) {
-    const int first = sensitivity.first_row(contacts_[k]);
-    for (Index c = 0; c < columns; ++c) change.rows(first, c) += x_[k * to_size(ld) + to_size(c)];
+  feed_others(program, sensitivity, change);
+}
+
+/// g_iᵀ(J_i dδ + ds_i) along one direction, dδ in moved_.
+double GapFeedback::rate_of(const ContactProgram& program, int contact, const Sensitivity& sensitivity,
+                            const ProgramChange& change, Index column) const {
+  const int first = sensitivity.first_row(contact);
+  double rate = rate_along(program, contact, moved_.delta, column);
+  for (int r = 0; r < program.J.rows(contact); ++r)
+    rate += rates_[to_size(contact)](r) * change.rows(first + r, column);
+  return rate;
+}
+
+/// Gaps that move nothing follow the motion: what asks whether redundant rows move together needs them.
+void GapFeedback::feed_others(const ContactProgram& program, const Sensitivity& sensitivity, ProgramChange& change) {
+  std::size_t k = 0;
+  for (int i = 0; i < program.J.size(); ++i) {
+    if (k < contacts_.size() && contacts_[k] == i) {
+      ++k;
+    } else if (!rates_[to_size(i)].isZero(0)) {
+      for (Index c = 0; c < change.rows.cols(); ++c)
+        change.rows(sensitivity.first_row(i), c) += rate_of(program, i, sensitivity, change, c);
+    }
   }
+}
+
+/// x_ ← (1 − M)⁻¹ x_, or its transpose; where there are several, the least.
+void GapFeedback::solve_coupling(linear::DenseLu& lu, bool transposed, Index columns) {
+  if (contacts_.empty()) return;
+  const int ld = kernels::padded(static_cast<int>(columns));
+  if (is_regular_) {
+    lu.solve_many(x_.data(), ld, static_cast<int>(columns));
+    return;
+  }
+  Eigen::Map<Directions, 0, Eigen::OuterStride<>> x(x_.data(), static_cast<Index>(contacts_.size()), columns,
+                                                    Eigen::OuterStride<>(ld));
+  const Eigen::MatrixXd A = transposed ? Eigen::MatrixXd(coupling_.transpose()) : coupling_;
+  x = LeastSquares(A, kSeveral).solve(Eigen::MatrixXd(x));
 }
 
 void GapFeedback::solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
                                    Sensitivity& sensitivity, ProgramChange& result) {
   sensitivity.solve_transposed(program, delta, force, result);
   if (contacts_.empty()) return;
-  if (!has_transposed_) {
+  if (is_regular_ && !has_transposed_) {
     set_rows(coupling_, true, lu_transposed_);
     has_transposed_ = lu_transposed_.factor(kSeveral);
   }
@@ -104,7 +140,7 @@ void GapFeedback::solve_transposed(const ContactProgram& program, const Directio
     const int first = sensitivity.first_row(contacts_[k]);
     for (Index c = 0; c < columns; ++c) x_[k * to_size(ld) + to_size(c)] = result.rows(first, c);
   }
-  lu_transposed_.solve_many(x_.data(), ld, static_cast<int>(columns));
+  solve_coupling(lu_transposed_, true, columns);
   // What weighs on dx weighs on J_i dδ₀ + ds_i by g_i.
   weights_.setZero(delta.rows(), columns);
   for (std::size_t k = 0; k < contacts_.size(); ++k) {

@@ -23,14 +23,14 @@ class GapFeedback {
   /// Takes M at a solution, after sensitivity.factor with the same program. Gaps of contacts without force move nothing
   /// unless the program has a barrier.
   /// @param rates  g_i per contact over the rows (n, t₁, t₂, spin) [-, -, -, m]; zero where the gap is constant.
-  /// @returns false if 1 − M is singular, so that several x are as good (the shares of four corners that slide); then
-  /// only newton_step may be called.
+  /// @returns false if 1 − M is singular, so that several x are as good (the shares of four corners that slide); the
+  /// others then take the least of them, and allocate.
   /// @throws std::invalid_argument unless there is one rate per contact.
   bool factor(const ContactProgram& program, const ContactSolution& solution, std::span<const Eigen::Vector4d> rates,
               Sensitivity& sensitivity);
 
-  /// Adds dx to the changes of the gaps, so that Sensitivity::solve along `change` gives the derivative with the gaps
-  /// following the solution.
+  /// Adds dx to the changes of the gaps, those of contacts without force among them, so that Sensitivity::solve along
+  /// `change` gives the derivative with the gaps following the solution.
   void feed(const ContactProgram& program, Sensitivity& sensitivity, ProgramChange& change);
   /// The transpose: weights on the solution become weights on the data, as Sensitivity::solve_transposed.
   void solve_transposed(const ContactProgram& program, const Directions& delta, const Directions& force,
@@ -42,6 +42,10 @@ class GapFeedback {
 
  private:
   double rate_along(const ContactProgram& program, int contact, const Directions& moved, Eigen::Index column) const;
+  double rate_of(const ContactProgram& program, int contact, const Sensitivity& sensitivity,
+                 const ProgramChange& change, Eigen::Index column) const;
+  void solve_coupling(linear::DenseLu& lu, bool transposed, Eigen::Index columns);
+  void feed_others(const ContactProgram& program, const Sensitivity& sensitivity, ProgramChange& change);
 
   std::vector<Eigen::Vector4d> rates_;
   std::vector<int> contacts_;  // those whose gap moves something
@@ -52,7 +56,7 @@ class GapFeedback {
   SolutionChange responses_, moved_;
   Directions weights_, no_force_;
   std::vector<char> no_contacts_;
-  std::vector<double> x_;
+  std::vector<double> x_;  // a row per contact of `contacts_`, padded
 };
 
 }  // namespace deft::solvers::contact

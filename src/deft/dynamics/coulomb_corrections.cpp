@@ -1,4 +1,4 @@
-#include "deft/dynamics/convex/coulomb_corrections.hpp"
+#include "deft/dynamics/coulomb_corrections.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,6 @@ constexpr double kShortest = 0.1;  // share of Newton's step below which there i
 constexpr double kSoftest = 1e7, kSharpest = 1e-11, kTryExact = 1e-5;  // t
 constexpr double kPathAccuracy = 1e-5;
 constexpr double kFirstRatio = 0.1, kLeastRatio = 0.01, kMostRatio = 0.9;  // of t from one barrier to the next
-constexpr double kRounding = 0.3;  // smoothing of F over √t times the longest way
 constexpr int kMostOnPath = 250, kStepsOnPath = 8;
 constexpr int kMostIterations = 60;  // of Anderson's iteration
 
@@ -50,7 +49,7 @@ double CoulombCorrections::take(const Solved& solved) {
   way_ = 0;
   double worst = 0;
   for (int i = 0; i < solved.program.J.size(); ++i) {
-    const Slide slide = slide_of(solved.program, i, delta, smoothing_);
+    const Slide slide = correction_of(solved.program, i, delta, x_(i));
     opened_(i) = slide.gap;
     rates_.push_back(slide.rate);
     way_ = std::max(way_, way_of(solved.program, i, delta));
@@ -97,24 +96,24 @@ CoulombCorrections::Outcome CoulombCorrections::newton(double kappa, double accu
 
 // The fixed points of programs with barriers are a curve from one that hardly feels the contacts to that of the exact
 // program. It may turn back, where this fails.
-bool CoulombCorrections::follow_barrier(const Solve& solve) {
-  const double way = way_;
+bool CoulombCorrections::follow_barrier(double kappa, const Solve& solve) {
+  const bool is_exact = std::isinf(kappa);
+  const double last = is_exact ? kSharpest : 1 / (kappa * energy_J_);
   const int most = solves_ + kMostOnPath;
   double t = 1, ratio = kFirstRatio;
   bool started = false;
   path_.setZero(x_.size());
-  while (t > kSharpest && t < kSoftest && ratio < kMostRatio && solves_ < most) {
-    const double next = started ? t * ratio : t;
+  while (t > last && t < kSoftest && ratio < kMostRatio && solves_ < most) {
+    const double next = started ? std::max(t * ratio, last) : t;
     x_ = path_;
-    smoothing_ = kRounding * std::sqrt(next) * way;
     const Outcome outcome = newton(1 / (next * energy_J_), kPathAccuracy, kStepsOnPath, solve);
-    smoothing_ = 0;
     if (outcome == Outcome::kFound) {
       path_ = x_;
       t = next;
       started = true;
       ratio = std::max(kLeastRatio, ratio * ratio);
-      if (t < kTryExact && newton(kInfinity, kAgreement, kMostSteps, solve) == Outcome::kFound) return true;
+      const bool is_near = is_exact ? t < kTryExact : t <= last;
+      if (is_near && newton(kappa, kAgreement, kMostSteps, solve) == Outcome::kFound) return true;
     } else if (!started) {
       t *= 100;
     } else {
@@ -158,19 +157,28 @@ void CoulombCorrections::remember(std::span<const contact::Contact> contacts) {
     last_.emplace_back(contacts[i].id, opened_(static_cast<Eigen::Index>(i)));
 }
 
-bool CoulombCorrections::find(std::span<const contact::Contact> contacts, const Solve& solve) {
+bool CoulombCorrections::search(double kappa, const Solve& solve) {
   energy_J_ = 0;
-  smoothing_ = 0;
   solves_ = 0;
-  recall(contacts);
   const bool is_warm = !x_.isZero(0);
-  Outcome outcome = newton(kInfinity, kAgreement, kMostSteps, solve);
+  Outcome outcome = newton(kappa, kAgreement, kMostSteps, solve);
   if (is_warm && (outcome == Outcome::kStalled || outcome == Outcome::kJammed)) {
     x_.setZero();
-    outcome = newton(kInfinity, kAgreement, kMostSteps, solve);
+    outcome = newton(kappa, kAgreement, kMostSteps, solve);
   }
-  bool found = outcome == Outcome::kFound || outcome == Outcome::kFailed;
-  found = found || (outcome == Outcome::kStalled && follow_barrier(solve)) || iterate(solve);
+  if (outcome == Outcome::kFound || outcome == Outcome::kFailed) return true;
+  if (outcome == Outcome::kStalled && follow_barrier(kappa, solve)) return true;
+  return std::isinf(kappa) && iterate(solve);
+}
+
+bool CoulombCorrections::find_from(const Eigen::VectorXd& x, double kappa, const Solve& solve) {
+  x_ = x;
+  return search(kappa, solve);
+}
+
+bool CoulombCorrections::find(std::span<const contact::Contact> contacts, double kappa, const Solve& solve) {
+  recall(contacts);
+  const bool found = search(kappa, solve);
   if (found)
     remember(contacts);
   else

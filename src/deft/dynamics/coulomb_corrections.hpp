@@ -1,6 +1,6 @@
 #pragma once
 // The De Saxcé corrections of one step, which make Coulomb's law of the convex one: a fixed point x = F(x), F(x) the
-// gaps that the solution of the program with gaps φ + x opens by sliding.
+// gaps that the solution of the program with gaps φ + x opens by sliding; with a barrier `correction_of`.
 
 #include <Eigen/Core>
 #include <functional>
@@ -18,7 +18,7 @@ namespace deft::dynamics {
 /// Newton's method for the fixed point of this file's head, with the derivative of the solution by its gaps. F is
 /// smooth but where contacts change between sticking, sliding and open. A step that does not make the error smaller is
 /// shortened. Where that does not help, the method follows the fixed points of the program with a log barrier, whose F
-/// is smooth, until the barrier is sharp. One object per thread: it keeps scratch.
+/// is smooth, until the barrier is as sharp as asked for. One object per thread: it keeps scratch.
 class CoulombCorrections {
  public:
   /// The program under corrections, and what came of it.
@@ -30,10 +30,13 @@ class CoulombCorrections {
   /// Solves with the corrections x [m] at the weight κ of a barrier [1/J], infinity: exact.
   using Solve = std::function<Solved(const Eigen::VectorXd& x, double kappa)>;
 
-  /// Searches x = F(x) to 1e-10 of what contacts move; the last call of `solve` is exact and the one to be taken.
-  /// Begins where the last step ended; where that leads nowhere, and for the first step, at x = 0.
+  /// Searches x = F(x) at the barrier κ [1/J], infinity: exact, to 1e-10 of what contacts move; the last call of
+  /// `solve` is at κ and the one to be taken. Begins where the last step ended; where that leads nowhere, and for the
+  /// first step, at x = 0.
   /// @returns whether it was found, or the program failed for a reason of its own.
-  bool find(std::span<const contact::Contact> contacts, const Solve& solve);
+  bool find(std::span<const contact::Contact> contacts, double kappa, const Solve& solve);
+  /// The same from the corrections `x` [m], one per contact; what the last step left stays.
+  bool find_from(const Eigen::VectorXd& x, double kappa, const Solve& solve);
   const Eigen::VectorXd& opened() const { return opened_; }  // F(x) of the last solution [m]
   void forget() { last_.clear(); }                           // the next search begins at x = 0
 
@@ -41,7 +44,8 @@ class CoulombCorrections {
   /// Of a search by Newton's method: x = F(x); no progress; a failure of the program; a program without solution.
   enum class Outcome { kFound, kStalled, kFailed, kJammed };
   Outcome newton(double kappa, double accuracy, int most, const Solve& solve);
-  bool follow_barrier(const Solve& solve);
+  bool search(double kappa, const Solve& solve);
+  bool follow_barrier(double kappa, const Solve& solve);
   bool iterate(const Solve& solve);
   double take(const Solved& solved);
   void newton_step(const Solved& solved);
@@ -53,7 +57,6 @@ class CoulombCorrections {
   Eigen::VectorXd path_;                                // the last fixed point with a barrier
   std::vector<std::pair<std::uint64_t, double>> last_;  // id and correction of each contact of the last step
   double way_ = 0;                                      // the longest that the rows of a contact move [m]
-  double smoothing_ = 0;                                // of the kinks of F [m]
   double energy_J_ = 0;                                 // of the first program, 0: not known yet
   int solves_ = 0;
   AndersonIteration anderson_;
