@@ -54,6 +54,12 @@ Json robots(const Scene& scene) {
     Json joints = Json::array();
     for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.first_q + i].name);
     list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
+    // What is not limited needs no word.
+    const auto add_limit = [&](const char* key, const Eigen::VectorXd& limit) {
+      if (!limit.array().isInf().all()) list.back()[key] = numbers(limit);
+    };
+    add_limit("effort_limit", robot.effort_limit);
+    add_limit("velocity_limit", robot.velocity_limit);
     if (robot.drive != scene::Drive::kForce) continue;
     list.back()["stiffness"] = nullptr;
     list.back()["drive"] = "force";

@@ -155,6 +155,8 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
           {"segments", segments},
           {"regrasps", plan.regrasps},
           {"cost", number(plan.cost_s)},
+          {"effort_share", plan.effort_share > 0 ? number(plan.effort_share) : Json(nullptr)},
+          {"velocity_share", plan.velocity_share > 0 ? number(plan.velocity_share) : Json(nullptr)},
           {"reasons", reasons_json(result)},
           {"tries", tries_of(result)},
           {"files", files}};

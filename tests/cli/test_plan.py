@@ -151,6 +151,20 @@ def test_joints_that_start_outside_their_limits_are_named(deft, root):
     assert not (deft.folder / "plan").exists()
 
 
+def test_plans_keep_to_stated_limits(deft, pushing):
+    robots = "robots=[{name: hand, stiffness: 100, velocity_limit: 0.2, effort_limit: 8}]"
+    near = "goals.down.box.z=0.3"
+    printed = deft.json("plan", pushing, "--first", "--seed", 3, "--set", robots, "--set", near, "--out", "plan")
+    with h5py.File(deft.folder / "plan" / "run.h5") as run:
+        u, q = run["u"][:], run["q"][:]
+    assert abs(np.diff(u, axis=0)).max() < 0.02 + 1e-9
+    assert printed["effort_share"] == pytest.approx(100 * abs(u - q[1:, :2]).max() / 8) and printed["effort_share"] < 1.001
+    assert printed["velocity_share"] == pytest.approx(abs(np.diff(q[:, :2], axis=0)).max() / 0.02) and printed["velocity_share"] < 1.001
+    weak = "robots=[{name: hand, stiffness: 100, effort_limit: 0.5}]"
+    done = deft.run("plan", pushing, "--set", weak, "--set", "gravity=[0, 0, -9.81]", "--out", "weak", code=2)
+    assert "cannot carry the robot's own weight" in done.stderr
+
+
 def test_a_scene_without_goals_says_how_to_add_them(deft, root):
     done = deft.run("plan", root / "scenes" / "box_pushing" / "scene.deft.yaml", code=2)
     assert "goals:" in done.stderr

@@ -46,6 +46,15 @@ def test_info_of_a_scene(deft, pushed_ball):
     assert contact["point"] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_info_shows_limits_of_joints_where_some_are_stated(deft, pushed_ball):
+    robots = "robots=[{name: hand, stiffness: 500, velocity_limit: {x: 0.2}, effort_limit: 30}]"
+    (hand,) = deft.json("info", pushed_ball, "--set", robots)["robots"]
+    assert hand["velocity_limit"] == [0.2, "inf", "inf"] and hand["effort_limit"] == [30, 30, 30]
+    for value in ("0", "-1", ".nan", "fast", "[1, 2]"):
+        done = deft.run("info", pushed_ball, "--set", f"robots=[{{name: hand, stiffness: 500, velocity_limit: {value}}}]", code=2)
+        assert "velocity_limit of 'hand'" in done.stderr, done.stderr
+
+
 def test_options_override_the_scene_and_the_last_one_wins(deft, pushed_ball, tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("step: {h: 0.3, kappa: 50, rays: 8}\n")

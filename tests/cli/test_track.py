@@ -277,6 +277,17 @@ def test_the_problems_of_a_plants_steps_are_solved_again(deft, plan, tmp_path, p
         assert deft.json("solve", file)["status"] in ("Solved", "NotUnique")
 
 
+def test_mujoco_takes_short_steps_unless_told_otherwise(deft, plan, tmp_path):
+    for number, (settings, step) in enumerate(
+        (([], "0.00025"), (["track.mujoco_step=0.002"], "0.001"), (["track.mujoco_step=0.002", "track.plant_step=0.004"], "0.002"))
+    ):
+        arguments = [argument for setting in settings for argument in ("--set", setting)]
+        done = deft.run("replay", plan, "--plant", "mujoco", *arguments, "--out", tmp_path / str(number), "--json", "--quiet", code=None)
+        if "pip install mujoco-core" in done.stderr:
+            pytest.skip("MuJoCo is not there")
+        assert f"inner step: {step} s at most" in json.loads(done.stdout)["plant"]["settings"][0]
+
+
 @pytest.mark.parametrize("plant", ["mujoco", "drake"])
 def test_what_solves_no_problem_of_ours_dumps_none(deft, plan, tmp_path, plant):
     done = deft.run("track", plan, "--plant", plant, "--dump-problems", tmp_path / "dump", "--out", tmp_path / "run", code=2)

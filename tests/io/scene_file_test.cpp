@@ -105,7 +105,7 @@ TEST(SceneFile, ReadsFrictionOfPatchesWrenchesAndEffortLimits) {
 bodies:
   ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free, mu: 0.5}
   cart: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: {translation: xy}, mu: 0.5}
-robots: [{name: cart, stiffness: 10, effort_limit: [inf, 3]}]
+robots: [{name: cart, stiffness: 10, effort_limit: [inf, 3], velocity_limit: {y: 0.2}}]
 friction:
   ellipsoid: [1, 0.5, 0.02]
   ellipsoid_axis: [0, 2, 0]
@@ -144,6 +144,7 @@ wrenches:
   EXPECT_TRUE(scene.wrenches()[3].when && scene.wrenches()[4].when && !scene.wrenches()[2].when);
   EXPECT_TRUE(scene.friction(0, 1).frictionless);
   EXPECT_EQ(scene.robots()[0].effort_limit[1], 3);
+  EXPECT_EQ(scene.robots()[0].velocity_limit, Eigen::Vector2d(kInfinity, 0.2));
 }
 
 TEST(SceneFile, BuildsInlineBodiesWithTheirJointsAndCoordinates) {

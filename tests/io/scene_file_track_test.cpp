@@ -20,16 +20,17 @@ const std::string kScene =
 TEST(SceneFileTrack, ReadsEverySetting) {
   const Folder folder;
   const std::string path = folder.write(
-      "a.deft.yaml", kScene +
-                         "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, "
-                         "position_weight: 3, "
-                         "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: "
-                         "9, command_offset: "
-                         "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, "
-                         "tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
-                         "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, "
-                         "replan_max_target_offset: 0.22, plant_step: 0.0019, damping_ratio: 20, joint_lag: "
-                         "21, object_damping: 22}\n");
+      "a.deft.yaml",
+      kScene +
+          "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, "
+          "position_weight: 3, "
+          "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: "
+          "9, command_offset: "
+          "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, "
+          "tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
+          "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, "
+          "replan_max_target_offset: 0.22, plant_step: 0.0019, mujoco_step: 0.0003, damping_ratio: 20, joint_lag: "
+          "21, object_damping: 22}\n");
   const scene::SceneSpec spec = test::read_good(path);
   const auto expect = [](const TrackSettings& s) {
     EXPECT_EQ(s.period, 0.002);
@@ -59,6 +60,7 @@ TEST(SceneFileTrack, ReadsEverySetting) {
     EXPECT_EQ(s.replan_step_norm, 0.21);
     EXPECT_EQ(s.replan_max_target_offset, 0.22);
     EXPECT_EQ(s.plant_step, 0.0019);
+    EXPECT_EQ(s.mujoco_step, 0.0003);
     EXPECT_EQ(s.damping_ratio, 20);
     EXPECT_EQ(s.joint_lag, 21);
     EXPECT_EQ(s.object_damping, 22);
@@ -152,6 +154,7 @@ TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
                           "replan_max_target_offset",
                           "replan_time",
                           "plant_step",
+                          "mujoco_step",
                           "damping_ratio",
                           "joint_lag",
                           "object_damping"})

@@ -40,11 +40,11 @@ TEST_F(LoadSdf, ReadsAPublishedStyleObject) {
 </link>
 <joint name="y_slider" type="prismatic">
   <parent>world</parent><child>ghost</child>
-  <axis><xyz>0 1 0</xyz><limit><lower>-1e16</lower><upper>1e16</upper><effort>0</effort></limit></axis>
+  <axis><xyz>0 1 0</xyz><limit><lower>-1e16</lower><upper>1e16</upper><effort>0</effort><velocity>0.7</velocity></limit></axis>
 </joint>
 <joint name="spin" type="revolute">
   <parent>ghost</parent><child>ball</child>
-  <axis><xyz>1 0 0</xyz><limit><lower>-0.5</lower><upper>inf</upper><effort>-1</effort></limit><dynamics><damping>3</damping></dynamics></axis>
+  <axis><xyz>1 0 0</xyz><limit><lower>-0.5</lower><upper>inf</upper><effort>-1</effort><velocity>-1</velocity></limit><dynamics><damping>3</damping></dynamics></axis>
 </joint>)");
   ASSERT_TRUE(m) << testing::PrintToString(lines_);
   EXPECT_EQ(lines_, Lines{});
@@ -71,9 +71,11 @@ TEST_F(LoadSdf, ReadsAPublishedStyleObject) {
   EXPECT_EQ(slider.axes[0].lower, -kInfinity);
   EXPECT_EQ(slider.axes[0].upper, kInfinity);
   EXPECT_EQ(slider.axes[0].effort_limit, 0);
+  EXPECT_EQ(slider.axes[0].velocity_limit, 0.7);
   EXPECT_EQ(spin.axes[0].lower, -0.5);
   EXPECT_EQ(spin.axes[0].upper, kInfinity);
   EXPECT_EQ(spin.axes[0].effort_limit, kInfinity);
+  EXPECT_EQ(spin.axes[0].velocity_limit, kInfinity);
   EXPECT_EQ(spin.axes[0].damping, 3);
   EXPECT_TRUE(spin.X_CJ.isApprox(RigidTransform::Identity()));  // a joint sits at its child
   EXPECT_EQ(spin.X_PJ.translation().z(), 0.25);

@@ -31,7 +31,7 @@ TEST_F(LoadUrdf, ReadsLinksAndJoints) {
 <joint name="elbow" type="revolute"><origin xyz="0 0 1" rpy="0.1 0.2 0.3"/><parent link="base"/><child link="arm"/><axis xyz="0 0 2"/>
   <limit lower="-1" upper="2" effort="30" velocity="5"/><dynamics damping="0.7" friction="0"/></joint>)");
   ASSERT_TRUE(m) << testing::PrintToString(lines_);
-  EXPECT_EQ(lines_, Lines{"m.urdf:12: warning: the attribute 'velocity' of <limit> is not read"});
+  EXPECT_EQ(lines_, Lines{});
   const LinkSpec& arm = m->links[1];
   EXPECT_TRUE(arm.inertial->I_Com_L.isApprox(Matrix3d(Vector3d(2, 1, 2.5).asDiagonal()), 1e-14));
   EXPECT_EQ(arm.inertial->p_LCom.x(), 0.1);
@@ -49,6 +49,7 @@ TEST_F(LoadUrdf, ReadsLinksAndJoints) {
   EXPECT_EQ(elbow.axes[0].coordinate, "elbow");
   EXPECT_EQ(elbow.axes[0].upper, 2);
   EXPECT_EQ(elbow.axes[0].effort_limit, 30);
+  EXPECT_EQ(elbow.axes[0].velocity_limit, 5);
   EXPECT_EQ(elbow.axes[0].damping, 0.7);
 }
 
@@ -65,6 +66,7 @@ TEST_F(LoadUrdf, ReadsEveryJointType) {
   EXPECT_EQ(m->joints[0].kind, JointKind::kFixed);
   EXPECT_EQ(m->joints[1].axes[0].axis_J, Vector3d(1, 0, 0));  // URDF's default axis
   EXPECT_EQ(m->joints[1].axes[0].upper, kInfinity);
+  EXPECT_EQ(m->joints[1].axes[0].velocity_limit, kInfinity);
   EXPECT_FALSE(m->joints[2].axes[0].rotational);
   ASSERT_EQ(m->joints[3].axes.size(), 3u);
   EXPECT_EQ(m->joints[3].axes[2].coordinate, "table_theta");

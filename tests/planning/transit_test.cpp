@@ -107,6 +107,66 @@ TEST_P(Systems, TransfersArriveAndLeaveTheObjectWhereItRested) {
   EXPECT_GE(arrived, 5);
 }
 
+/// The smallest gap at q between what joints move and what they do not, from the distances of all such pairs.
+double smallest_gap(const scene::Scene& scene, const VectorXd& q, scene::SceneState& state) {
+  scene.update(q, state);
+  const auto& world = scene.collision_world();
+  const auto geometries = world.geometries();
+  std::vector<char> is_robot(scene.model().models().size(), 0);
+  for (const scene::Robot& robot : scene.robots()) is_robot[robot.model] = 1;
+  const auto moves = [&](std::size_t g) {
+    const int model = scene.model().bodies()[geometries[g].body].model;
+    return model >= 0 && is_robot[model] != 0 && !scene.model().columns(geometries[g].body).empty();
+  };
+  double least = 1e9;
+  for (std::size_t a = 0; a < geometries.size(); ++a)
+    for (std::size_t b = 0; b < geometries.size(); ++b)
+      if (moves(a) && !moves(b) && world.may_touch(static_cast<int>(a), static_cast<int>(b)))
+        least = std::min(least, world.signed_distance(static_cast<int>(a), static_cast<int>(b), state.X_WB()).gap);
+  return least;
+}
+
+/// Of all transits of both fingers that arrive, those that come nearer to anything than `gap` [m] after they were that
+/// far from it and before they come near for good; and how many there are.
+std::pair<int, int> dips(const std::string& name, const std::string& setting, double gap) {
+  Bench bench(name, {setting});
+  scene::SceneState state = bench.scene.make_state();
+  int arrived = 0, dipped = 0;
+  for (std::uint64_t k = 0; k < 16; ++k) {
+    RandomStream draw(12, k);
+    const VectorXd q_start = bench.scene.initial_configuration();
+    Motion motion{{q_start, joint_positions(bench.scene, q_start), {}, {}}, {}};
+    const std::vector<int> fingers = bench.hand.all_fingers();
+    if (!bench.transit.release(bench.hand.commands_of(fingers), motion)) continue;
+    const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
+    if (!grasp) continue;
+    const Instant released = motion;
+    motion.commands.clear();
+    if (!bench.transit.reach(*grasp, draw, motion)) continue;
+    ++arrived;
+    bench.steps.reset();
+    std::vector<char> is_near;
+    for (const Instant& at : bench.steps.simulate(released, motion.commands))
+      is_near.push_back(smallest_gap(bench.scene, at.q, state) < gap);
+    const auto first = std::find(is_near.begin(), is_near.end(), char{0});
+    const auto last = std::find(is_near.rbegin(), is_near.rend(), char{0}).base();
+    dipped += first < last && std::find(first, last, char{1}) != last;
+  }
+  return {dipped, arrived};
+}
+
+TEST(Transit, KeepsItsDistanceBetweenGrasps) {
+  for (const char* name : {"planar_hand", "planar_bimanual"}) {
+    const auto [dipped, arrived] = dips(name, "plan.transit_gap_m=0.008", 0.0075);
+    EXPECT_GE(arrived, 6) << name;
+    EXPECT_EQ(dipped, 0) << name;
+  }
+  // Without it they come as near as collisions allow.
+  EXPECT_GT(dips("planar_hand", "plan.transit_gap_m=0.0005", 0.0075).first +
+                dips("planar_bimanual", "plan.transit_gap_m=0.0005", 0.0075).first,
+            0);
+}
+
 TEST(Hand, KnowsWhatTheObjectsOfTheGoalWeigh) {
   EXPECT_NEAR(Bench("allegro_plate").hand.weight_N, 1.0, 1e-9);  // 0.1 kg at 10 m/s²
   EXPECT_EQ(Bench("allegro_pen").hand.weight_N, 0);              // no gravity

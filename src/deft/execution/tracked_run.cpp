@@ -100,9 +100,10 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   Diagnostics repeated;  // what the world warns of was said when the task's scene was built
   const scene::Scene world = scene::Scene::build(plant::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.settings().track;
+  const bool is_mujoco = options.plant == plant::PlantKind::kMujoco;
   const auto plant =
       plant::make_plant(options.plant, world,
-                        {.step = settings.plant_step,
+                        {.step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
                          .damping_ratio = settings.damping_ratio,
                          .joint_lag = settings.joint_lag,
                          .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),

@@ -43,6 +43,7 @@ struct VelocityInfo {
   double lower = -kInfinity, upper = kInfinity;  // joint limits of 1-dof coordinates
   int q_index = -1;                              // the coordinate it displaces, −1 for rotations
   double effort_limit = kInfinity;               // [N·m or N], of the joint's actuator
+  double velocity_limit = kInfinity;             // [rad/s or m/s], likewise
   double damping = 0;                            // as the file states it [N·m s/rad or N s/m]
 };
 

@@ -39,6 +39,7 @@ void append_axis(const std::string& model, const JointAxisSpec& axis, ModelTable
                                .upper = axis.upper,
                                .q_index = static_cast<int>(tables.coordinates.size()),
                                .effort_limit = axis.effort_limit,
+                               .velocity_limit = axis.velocity_limit,
                                .damping = axis.damping});
   tables.coordinates.push_back({.name = name, .unit = unit, .lower = axis.lower, .upper = axis.upper});
 }

@@ -10,6 +10,7 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/core/thread_pool.hpp"
 #include "deft/dynamics/batch/batch.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/plant/disturbance.hpp"
 #include "deft/plant/step_plant.hpp"
 
@@ -21,7 +22,6 @@ constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawn
 constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // Of the search's worlds.
 constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
-constexpr double kRolloutSpeed = 0.4;   // of the limits of speed, while objects are moved
 constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to in plans of one world
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 5e-5;        // per step of length h; a spring against M n/h settles in M n/(h K)
@@ -90,8 +90,10 @@ Ensemble paced_ensemble(const scene::Scene& scene) {
   const double h = *scene.settings().step.h;
   Ensemble ensemble;
   ensemble.presses = true;
-  ensemble.longest_step = longest_steps(scene, h, kRolloutSpeed);
-  ensemble.longest_reach = longest_steps(scene, h, 1);
+  const JointSpeeds speeds = joint_speeds(scene);
+  ensemble.longest_step = kMovingPace * h * speeds.touching;
+  ensemble.longest_reach = h * speeds.touching;
+  ensemble.longest_free = h * speeds.free;
   return ensemble;
 }
 
@@ -109,16 +111,6 @@ std::vector<int> divisors_of(const std::vector<std::string>& judges) {
   for (const std::string& judge : judges)
     if (judge.starts_with(kHalved)) divisors.push_back(std::stoi(judge.substr(kHalved.size())));
   return divisors;
-}
-
-Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share) {
-  const scene::PlanSettings& plan = scene.settings().plan;
-  Eigen::VectorXd longest(scene.nu());
-  for (int i = 0; i < scene.nu(); ++i) {
-    const bool turns = scene.model().velocities()[scene.actuated()[i]].unit != "m";
-    longest(i) = share * h * (turns ? plan.joint_speed : plan.slide_speed);
-  }
-  return longest;
 }
 
 Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
@@ -189,8 +181,9 @@ Judges::Outcome Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::Vec
                                       const std::vector<Eigen::VectorXd>& commands) const {
   const Stopwatch watch;
   const double h = *scene_.settings().step.h;
-  const auto plant = plant::make_plant(plant::PlantKind::kMujoco, scene_,
-                                       {.object_damping = plant::object_damping(scene_, std::nullopt, h)});
+  const auto plant = plant::make_plant(
+      plant::PlantKind::kMujoco, scene_,
+      {.step = scene_.settings().track.mujoco_step, .object_damping = plant::object_damping(scene_, std::nullopt, h)});
   plant->reset({.q = q}, u_start);
   bool usable = true;
   for (std::size_t k = 0; k < commands.size() && usable; ++k)

@@ -15,10 +15,6 @@ std::vector<std::string> judges_of(const scene::PlanSettings& settings);
 /// n of the judges h/n, in their order.
 std::vector<int> divisors_of(const std::vector<std::string>& judges);
 
-/// The longest change of each command [rad, m] in a step of length h [s] at this share of `plan.joint_speed` and
-/// `plan.slide_speed`, size nu.
-Eigen::VectorXd longest_steps(const scene::Scene& scene, double h, double share);
-
 /// The worlds that a search for plans that hold moves all at once: short steps, the second-order step, and worlds at
 /// the corners of what `worlds` draws from, with objects off to opposite sides.
 /// @param scene  of planning_scene. @param seed  of the directions of the offsets. @param refusing  drawn worlds that
@@ -37,9 +33,9 @@ class Judges {
 
   /// One verdict per judge but h, in their order: commands from the start at rest, each world's own start. First order:
   /// the goal is met at the end and for settings.hold_steps before it. Second order: it is met 1 s after the last
-  /// command, as in MuJoCo (inner steps of 1 ms). `worlds` is met if kWorldShare of kWorlds worlds are; its error is
-  /// that of the median world. Cheap worlds are asked first, and once a judge has refused the plan the dearer ones are
-  /// not asked any more: their verdicts are missing, and the share of `worlds` counts them as failures.
+  /// command, as in MuJoCo (inner steps of track.mujoco_step). `worlds` is met if kWorldShare of kWorlds worlds are;
+  /// its error is that of the median world. Cheap worlds are asked first, and once a judge has refused the plan the
+  /// dearer ones are not asked any more: their verdicts are missing, and the share of `worlds` counts them as failures.
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands);
 

@@ -96,6 +96,13 @@ std::vector<Reason> reasons_of(const scene::Scene& scene, const Goal& goal, cons
   add(GrowthEnd::kNotPressed, "not pressed", "fingers that closed found nothing to press on", "plan.standoff_m");
   const Eigen::VectorXd& q = plan.q.back();
   add(GrowthEnd::kStalled, "stall", furthest_coordinate(scene, goal, q), "plan.kappa, plan.step_norm, the tolerance");
+  if (plan.effort_share > 1)
+    reasons.push_back({"effort", 1, 1, fmt::format("a joint uses {:.3g} of its effort limit", plan.effort_share),
+                       "robots: [{effort_limit: …, stiffness: …}]"});
+  if (plan.velocity_share > 1)
+    reasons.push_back({"velocity", 1, 1,
+                       fmt::format("a joint goes at {:.3g} of its velocity limit", plan.velocity_share),
+                       "robots: [{velocity_limit: …}]"});
   for (const Verdict& verdict : plan.verdicts) {
     if (verdict.success) continue;
     const int refused = tally.refused.contains(verdict.judge) ? tally.refused.at(verdict.judge) : 1;

@@ -5,8 +5,14 @@
 
 #include "deft/core/index.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 
 namespace deft::planning {
+namespace {
+
+constexpr double kMostShare = 1 + 1e-3;  // of joint limits: targets keep to them where a step starts
+
+}  // namespace
 
 Eigen::VectorXd command_at_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start) {
   if (u_start.size() != 0 && u_start.size() != scene.nu())
@@ -47,8 +53,15 @@ Checked check_route(const scene::Scene& scene, const Goal& goal, const Ensemble*
     return usable && static_cast<int>(way.size()) > hold &&
            std::all_of(way.end() - 1 - hold, way.end(), [&](const auto& pose) { return goal.reached(pose); });
   };
+  const JointSpeeds speeds = joint_speeds(scene);
+  for (std::size_t k = 1; k < plan.q.size(); ++k) {
+    const Eigen::VectorXd &before = plan.q[k - 1], &q = plan.q[k];
+    plan.effort_share =
+        std::max(plan.effort_share, steps.drive_limits().share(before, q, plan.commands[k - 1], plan.h));
+    plan.velocity_share = std::max(plan.velocity_share, speeds.share(scene, before, q, plan.h));
+  }
   plan.error = goal.error(plan.q.back());
-  plan.success = holds(plan.q);
+  plan.success = holds(plan.q) && std::max(plan.effort_share, plan.velocity_share) <= kMostShare;
   if (ensemble != nullptr) return checked;
   const std::vector<int>& divisors = scene.settings().plan.refine;
   for (std::size_t i = 0; i < divisors.size(); ++i) {

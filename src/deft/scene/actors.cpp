@@ -127,16 +127,16 @@ Eigen::VectorXd resolve_stiffness(const RobotSpec& spec, const Robot& robot, con
   return K;
 }
 
-/// Limits of a robot's joints: those of the model file, unless the scene states others.
-Eigen::VectorXd resolve_effort_limit(const RobotSpec& spec, const Robot& robot, const multibody::Model& model,
-                                     Diagnostics& diagnostics) {
+/// Limits of a robot's joints: those of the model file, unless the scene states others under `key`.
+Eigen::VectorXd resolve_limit(std::string_view key, const JointValues& stated,
+                              double multibody::VelocityInfo::* of_file, const Robot& robot,
+                              const multibody::Model& model, Diagnostics& diagnostics) {
   Eigen::VectorXd limit(robot.nu);
-  for (int i = 0; i < robot.nu; ++i) limit(i) = model.velocities()[robot.first_v + i].effort_limit;
-  limit = resolve_joint_values(spec.effort_limit, model, robot.model, limit,
-                               fmt::format("effort_limit of '{}'", robot.name), diagnostics);
+  for (int i = 0; i < robot.nu; ++i) limit(i) = model.velocities()[robot.first_v + i].*of_file;
+  limit =
+      resolve_joint_values(stated, model, robot.model, limit, fmt::format("{} of '{}'", key, robot.name), diagnostics);
   if (!(limit.array() >= 0).all())
-    diagnostics.error(spec.effort_limit.where,
-                      fmt::format("robot '{}': effort_limit must not be negative", robot.name));
+    diagnostics.error(stated.where, fmt::format("robot '{}': {} must not be negative", robot.name, key));
   return limit;
 }
 
@@ -170,7 +170,10 @@ Robot make_robot(const RobotSpec& spec, int index, const StepSettings& step, con
   if (robot.drive == Drive::kForce) check_force_drive(step, spec, diagnostics);
   robot.admittance = resolve_admittance(spec, model, index, diagnostics);
   robot.stiffness = resolve_stiffness(spec, robot, step, model, diagnostics);
-  robot.effort_limit = resolve_effort_limit(spec, robot, model, diagnostics);
+  robot.effort_limit = resolve_limit("effort_limit", spec.effort_limit, &multibody::VelocityInfo::effort_limit, robot,
+                                     model, diagnostics);
+  robot.velocity_limit = resolve_limit("velocity_limit", spec.velocity_limit, &multibody::VelocityInfo::velocity_limit,
+                                       robot, model, diagnostics);
   return robot;
 }
 

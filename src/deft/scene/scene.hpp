@@ -28,10 +28,11 @@ struct Robot {
   int model = -1;                  // index in multibody::Model::models()
   Drive drive = Drive::kPosition;  // force: commands are joint forces [N, N·m], and there are no springs
   int first_q = 0, first_v = 0, first_u = 0, nu = 0;  // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;     // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
-                                 // limit-surface)
-  Eigen::VectorXd admittance;    // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
-  Eigen::VectorXd effort_limit;  // [N, N·m] ≥ 0, infinity: none; size nu
+  Eigen::VectorXd stiffness;       // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
+                                   // limit-surface)
+  Eigen::VectorXd admittance;      // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
+  Eigen::VectorXd effort_limit;    // [N, N·m] ≥ 0, infinity: none; size nu
+  Eigen::VectorXd velocity_limit;  // [m/s, rad/s] ≥ 0, infinity: none; size nu
 };
 /// A movable model that no robot actuates.
 struct Object {

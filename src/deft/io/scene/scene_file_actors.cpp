@@ -69,7 +69,8 @@ scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot
 
 void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading& scene) {
   const YamlReader& read = scene.read;
-  if (!read.map(item, "robots", {"name", "drive", "stiffness", "Kp", "effort_limit", "self_collision", "admittance"}))
+  if (!read.map(item, "robots",
+                {"name", "drive", "stiffness", "Kp", "effort_limit", "velocity_limit", "self_collision", "admittance"}))
     return;
   const auto name = model_name(item, "robots", seen, scene);
   if (!name) return;
@@ -85,11 +86,14 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   const bool springless =
       robot.drive == scene::Drive::kForce || scene.spec.step.model == scene::ModelKind::kLimitSurface;
   robot.stiffness = read_stiffness(item, *name, joints, springless, read);
-  if (const YamlNode* effort = item.find("effort_limit")) {
-    const std::string what = fmt::format("effort_limit of '{}'", *name);
-    robot.effort_limit =
-        read_joint_values(*effort, what, read, kNotNegativeOrInfinite, joints).value_or(scene::JointValues{});
-  }
+  const auto read_limit = [&](const char* key, const NumberRange& range) -> scene::JointValues {
+    const YamlNode* limit = item.find(key);
+    if (limit == nullptr) return {};
+    return read_joint_values(*limit, fmt::format("{} of '{}'", key, *name), read, range, joints)
+        .value_or(scene::JointValues{});
+  };
+  robot.effort_limit = read_limit("effort_limit", kNotNegativeOrInfinite);
+  robot.velocity_limit = read_limit("velocity_limit", kPositiveOrInfinite);
   if (const YamlNode* self = item.find("self_collision"))
     robot.self_collision = read.boolean(*self, "self_collision").value_or(false);
   if (const YamlNode* admittance = item.find("admittance")) {

@@ -74,8 +74,15 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
         s.palm_offset);
   visit(SettingInfo{"attempts", "1", "inverse kinematics per sampled contact", kCount}, s.attempts);
   visit(SettingInfo{"finger_share", "1", "share of regrasps that move one finger only", kShare}, s.finger_share);
+  visit(SettingInfo{"closure_candidates", "1",
+                    "grasps sampled where one is to press, of which the one is taken that resists wrenches best with "
+                    "0.8 of its friction",
+                    kCount},
+        s.closure_candidates);
   visit(SettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
   visit(SettingInfo{"clearance_m", "m", "gap that letting go opens"}, s.clearance_m);
+  visit(SettingInfo{"transit_gap_m", "m", "gap to everything that free motions keep, where their ends leave it"},
+        s.transit_gap_m);
   visit(SettingInfo{"drift_m", "m", "motion of the objects above which a transit is rejected"}, s.drift_m);
   visit(SettingInfo{"joint_step", "rad, m", "longest change of a joint target in a step of a transit"}, s.joint_step);
   visit(SettingInfo{"hold_steps", "1", "steps for which the goal must hold", kNotNegative}, s.hold_steps);
@@ -115,8 +122,12 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
                     kJudges},
         s.judges);
   visit(SettingInfo{"first", "", "the first plan that holds at h is the result (--first)"}, s.first);
-  visit(SettingInfo{"joint_speed", "rad/s", "speed limit of hinges in plans that hold"}, s.joint_speed);
-  visit(SettingInfo{"slide_speed", "m/s", "speed limit of slides in plans that hold"}, s.slide_speed);
+  visit(
+      SettingInfo{
+          "joint_speed", "rad/s",
+          "speed limit of hinges in plans that hold; away from objects only where neither scene nor model states one"},
+      s.joint_speed);
+  visit(SettingInfo{"slide_speed", "m/s", "the same of slides"}, s.slide_speed);
   visit(SettingInfo{"refine", "1", "the judges h and h divided by each of these; empty: plan.judges", kDivisors},
         s.refine);
   visit(SettingInfo{"regrasp_cost_s", "s", "cost of a regrasp beside the duration of the plan", kNotNegative},

@@ -59,6 +59,7 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"replan_time", "s", "for which the plant is held while a plan is made", kNotNegative},
         s.replan_time);
   visit(SettingInfo{"plant_step", "s", "step of plants of second order"}, s.plant_step);
+  visit(SettingInfo{"mujoco_step", "s", "step of MuJoCo, if plant_step is more"}, s.mujoco_step);
   visit(SettingInfo{"damping_ratio", "1", "zeta of the joints' springs: D = max(2 zeta sqrt(K M_ii), K joint_lag)",
                     kNotNegative},
         s.damping_ratio);

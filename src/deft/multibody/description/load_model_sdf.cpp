@@ -245,7 +245,7 @@ RigidTransform SdfReader::geometry_pose(const XMLElement& element, const LinkSpe
 // ----------------------------------------------------------------------------------------------------------- joints
 
 void SdfReader::axis_limits(const XMLElement& limit, bool has_limits, JointAxisSpec& axis) {
-  xml_.warn_of_others(limit, {"lower", "upper", "effort"});
+  xml_.warn_of_others(limit, {"lower", "upper", "effort", "velocity"});
   const auto read = [&](const char* tag, double fallback) {
     const XMLElement* element = xml_.only_child(limit, tag);
     return element == nullptr ? fallback : xml_.number(*element, true);
@@ -253,7 +253,10 @@ void SdfReader::axis_limits(const XMLElement& limit, bool has_limits, JointAxisS
   const double lower = read("lower", -kInfinity), upper = read("upper", kInfinity), effort = read("effort", kInfinity);
   if (has_limits && lower > -kNoLimit) axis.lower = lower;
   if (has_limits && upper < kNoLimit) axis.upper = upper;
-  if (effort >= 0) axis.effort_limit = effort;  // a negative effort limit is SDFormat's way to say none
+  const double velocity = read("velocity", kInfinity);
+  // Negative limits are SDFormat's way to say none.
+  if (effort >= 0) axis.effort_limit = effort;
+  if (velocity >= 0) axis.velocity_limit = velocity;
 }
 
 /// <axis>: xyz in the joint frame unless expressed_in names another (the model frame before version 1.5).

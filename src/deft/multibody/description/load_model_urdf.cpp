@@ -149,8 +149,7 @@ JointAxisSpec UrdfReader::axis(const XMLElement& element, const std::string& typ
       axis.upper = xml_.number_attribute(*child, "upper", true).value_or(axis.upper);
     }
     axis.effort_limit = xml_.number_attribute(*child, "effort", true).value_or(axis.effort_limit);
-    if (child->Attribute("velocity") != nullptr)
-      xml_.warning_once("limit velocity", *child, "the attribute 'velocity' of <limit> is not read");
+    axis.velocity_limit = xml_.number_attribute(*child, "velocity", true).value_or(axis.velocity_limit);
   }
   if (const XMLElement* child = xml_.only_child(element, "dynamics")) {
     axis.damping = xml_.number_attribute(*child, "damping").value_or(0.0);

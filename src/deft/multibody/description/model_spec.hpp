@@ -50,6 +50,7 @@ struct JointAxisSpec {
   Eigen::Vector3d axis_J = Eigen::Vector3d::UnitZ();  // any length > 0, in the joint frame on the parent's side
   double lower = -kInfinity, upper = kInfinity;       // [rad or m]
   double effort_limit = kInfinity;                    // [N·m or N]
+  double velocity_limit = kInfinity;                  // [rad/s or m/s]
   double damping = 0;                                 // viscous [N·m s/rad or N s/m]
 };
 

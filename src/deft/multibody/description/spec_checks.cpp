@@ -66,6 +66,8 @@ void check_axis(const JointSpec& joint, const JointAxisSpec& axis, Diagnostics& 
     fail(fmt::format("the lower limit {} is above the upper limit {}", axis.lower, axis.upper));
   if (std::isnan(axis.effort_limit) || axis.effort_limit < 0)
     fail(fmt::format("the effort limit {} must not be negative", axis.effort_limit));
+  if (std::isnan(axis.velocity_limit) || axis.velocity_limit < 0)
+    fail(fmt::format("the velocity limit {} must not be negative", axis.velocity_limit));
   if (!std::isfinite(axis.damping) || axis.damping < 0)
     fail(fmt::format("damping {} must be finite and not negative", axis.damping));
 }

@@ -100,6 +100,8 @@ struct Plan {
   int regrasps = 0;                            // transits
   double cost_s = 0;                           // duration, and settings.regrasp_cost_s per regrasp
   double h = 0;                                // [s], the step that it was checked with
+  double effort_share = 0;                     // of effort limits, the largest that a joint uses; 0: none is stated
+  double velocity_share = 0;                   // the same of velocity limits, by the simulation's joints
 
   /// Whether it succeeds at h and before all judges that were asked.
   bool holds() const {

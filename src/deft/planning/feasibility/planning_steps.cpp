@@ -68,6 +68,7 @@ double object_motion(const scene::Scene& scene, const Instant& from, const Insta
 PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline, const Ensemble* ensemble)
     : scene_(&scene),
       deadline_(deadline),
+      drive_limits_(scene),
       halved_(ensemble == nullptr ? halved_ensemble(scene) : Ensemble{}),
       ensemble_(ensemble == nullptr ? &halved_ : ensemble),
       resting_(ensemble_->worlds.empty()
@@ -91,6 +92,7 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
           {scene.spec().file, 0, 0},
           "planning takes wrenches that act all the time only: no impulses, no `when:`, no `from:` above 0, no `to:`");
   }
+  drive_limits_.require_weight_is_carried(scene.initial_configuration());
   lateness_ = lateness_of(scene, h());
   std::vector<char> is_actuated(to_size(scene.nv()), 0);
   for (const int v : scene.actuated()) is_actuated[to_size(v)] = 1;

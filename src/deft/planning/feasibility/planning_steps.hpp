@@ -9,6 +9,7 @@
 #include "deft/dynamics/step_model.hpp"
 #include "deft/planning/feasibility/deadline.hpp"
 #include "deft/planning/feasibility/goal.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/planning/feasibility/world.hpp"
 
 namespace deft::planning {
@@ -55,7 +56,8 @@ class PlanningSteps {
   /// @param scene  of planning_scene; must outlive this object. @param deadline  when it is due every step fails at
   /// once; none: never. @param ensemble  worlds that are moved with the scene, must outlive this object; none: those of
   /// settings.refine. @throws InputError as make_step_model, and for what planning cannot use: models of second
-  /// order, whose state has a velocity; wrenches that come and go, because a node of a search has no time.
+  /// order, whose state has a velocity; wrenches that come and go, because a node of a search has no time; and where an
+  /// effort limit does not even carry the robot at the start.
   explicit PlanningSteps(const scene::Scene& scene, const Deadline* deadline = nullptr,
                          const Ensemble* ensemble = nullptr);
 
@@ -104,6 +106,8 @@ class PlanningSteps {
                  Eigen::MatrixXd& B, std::vector<GripForce>* grips = nullptr);
   /// The smoothed step alone. @returns false if it failed; q_next is then q.
   bool smoothed_step(const Eigen::VectorXd& q, const Eigen::VectorXd& u, double kappa, Eigen::VectorXd& q_next);
+  /// How hard joints may be driven: what targets keep to, and how much of it is used.
+  DriveLimits& drive_limits() { return drive_limits_; }
   /// Through all commands. @returns the points after each, `start` first; it ends where a step fails.
   std::vector<Instant> simulate(const Instant& start, const std::vector<Eigen::VectorXd>& commands);
   /// Forgets warm starts, so that what follows does not depend on what was before.
@@ -122,6 +126,7 @@ class PlanningSteps {
 
   const scene::Scene* scene_;
   const Deadline* deadline_;
+  DriveLimits drive_limits_;
   Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
   Ensemble halved_;           // of settings.refine, if no other was given
   const Ensemble* ensemble_;

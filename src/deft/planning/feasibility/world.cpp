@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 
 namespace deft::planning {
+namespace {
+
+constexpr double kReachPace = 0.8;  // of stated limits, beside objects
+
+}  // namespace
 
 World halved_world(const scene::Scene& planning_scene, int n) {
   scene::Scene fine = planning_scene.with([n](scene::SceneSettings& settings) { *settings.step.h /= n; });
@@ -14,6 +20,12 @@ World halved_world(const scene::Scene& planning_scene, int n) {
 Ensemble halved_ensemble(const scene::Scene& planning_scene) {
   Ensemble ensemble;
   for (const int n : planning_scene.settings().plan.refine) ensemble.worlds.push_back(halved_world(planning_scene, n));
+  const JointSpeeds speeds = joint_speeds(planning_scene);
+  if (speeds.any_stated()) {
+    ensemble.longest_free = *planning_scene.settings().step.h * speeds.stated;
+    ensemble.longest_reach = kReachPace * ensemble.longest_free;
+    ensemble.longest_step = kMovingPace * ensemble.longest_free;
+  }
   return ensemble;
 }
 

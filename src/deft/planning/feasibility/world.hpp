@@ -32,12 +32,14 @@ struct Ensemble {
   bool presses = false;             // grasps also press on objects without weight
   double cone_share = 0;            // in [0, 1): commands keep forces of fingers within so much of μ; 0: they need not
   Eigen::VectorXd longest_step{};   // of a command per step of length h, size nu [rad, m]; empty: any
-  Eigen::VectorXd longest_reach{};  // the same on the way to a grasp
+  Eigen::VectorXd longest_reach{};  // the same beside objects, on the way to a grasp and away from it
+  Eigen::VectorXd longest_free{};   // the same away from objects
 };
 
 /// Exact steps of length h/n.
 World halved_world(const scene::Scene& planning_scene, int n);
-/// The worlds of settings.refine: exact steps of length h/n, one per n.
+/// The worlds of settings.refine: exact steps of length h/n, one per n. Commands keep to the speeds that the scene or
+/// its models state, but not to those of `plan:`.
 Ensemble halved_ensemble(const scene::Scene& planning_scene);
 
 /// Steps of one world, of one thread.

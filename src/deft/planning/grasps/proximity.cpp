@@ -29,6 +29,11 @@ bool Proximity::concerns(const std::vector<char>& moves, int body_a, int body_b)
   return is_alone(a, b) || is_alone(b, a);
 }
 
+const std::vector<collision::ContactPair>& Proximity::contacts(double margin) {
+  scene_->find_contacts(margin, state_);
+  return state_.contacts;
+}
+
 double Proximity::smallest_gap(const std::vector<char>& moves, double margin) {
   scene_->find_contacts(margin, state_);
   double smallest = margin;

@@ -21,6 +21,8 @@ class Proximity {
   void place(const Eigen::VectorXd& q);
   /// Poses at the placed q, and the pairs of the last search.
   const scene::SceneState& state() const { return state_; }
+  /// All pairs with a gap below `margin` [m] at the placed q, until the next call.
+  const std::vector<collision::ContactPair>& contacts(double margin);
   /// The smallest gap below `margin` at the placed q among pairs of which one side, but not the other in the same way,
   /// is moved by a command of `moves` (per command); `margin` if there is none [m].
   double smallest_gap(const std::vector<char>& moves, double margin);

@@ -15,7 +15,8 @@ constexpr double kNearlyUnloaded = 1e-4;  // [rad, m], between joint and target 
 constexpr double kUnloaded = 1e-6;        // [rad, m], between joint and target of a spring without load
 constexpr double kDrag_m = 2e-4;          // motion per step of a transit above which the step is halved
 constexpr double kShortest = 1.0 / 16;    // of a step
-constexpr double kShareOfGap = 0.4;       // a path keeps this share of the gaps of its ends
+constexpr double kShareOfGap = 0.4;       // a path keeps this share of the gaps of its ends, near them
+constexpr double kNearEnd = 0.05;         // [rad, m], of any joint: that near
 constexpr double kSlideWeight = 0.3;      // of sliding beside opening, when a retreat chooses its direction
 constexpr double kCheckStep = 0.02;       // [rad, m], between checks of a path
 constexpr int kPressSteps = 3;            // the first closes, the others close what is left and load
@@ -52,7 +53,9 @@ std::optional<Eigen::VectorXd> Transit::opening(const Eigen::VectorXd& q, const 
 
 bool Transit::step_towards(Eigen::VectorXd target, const std::vector<char>& moves, const Eigen::VectorXd& longest,
                            Motion& motion) {
-  target = target.cwiseMax(hand_->lower).cwiseMin(hand_->upper);
+  Eigen::VectorXd lowest = hand_->lower, highest = hand_->upper;
+  steps_->drive_limits().narrow(motion.q, lowest, highest);
+  target = target.cwiseMax(lowest).cwiseMin(highest);
   for (Eigen::Index u = 0; u < target.size(); ++u) {
     if (!moves[u]) target(u) = motion.u(u);
   }
@@ -141,6 +144,13 @@ double Transit::gap_at(const Eigen::VectorXd& joints, double margin) {
   return proximity_->smallest_gap(moves_, margin);
 }
 
+bool Transit::is_free(const Eigen::VectorXd& joints) {
+  double needed = margin_;
+  for (const auto& [end, margin] : ends_)
+    if ((joints - end).cwiseAbs().maxCoeff() < kNearEnd) needed = std::min(needed, margin);
+  return gap_at(joints, needed) >= needed;
+}
+
 bool Transit::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
   const int count = pieces(from, to, kCheckStep);
   for (int k = 1; k <= count; ++k) {
@@ -173,10 +183,22 @@ struct Transit::Tree {
 
 std::optional<Transit::Path> Transit::connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
                                               RandomStream& draw) {
-  // As far from everything as the ends are, at most the clearance: near a surface even a step along it drags.
-  margin_ = settings_->clearance_m;
-  margin_ = kShareOfGap * std::min(gap_at(from, margin_), gap_at(to, margin_));
-  if (margin_ <= 0) return std::nullopt;
+  // Near a surface even a step along it drags; near an end the way is only as free as the end itself.
+  const double wanted = settings_->transit_gap_m, seen = wanted / kShareOfGap;
+  const double at_from = kShareOfGap * gap_at(from, seen), at_to = kShareOfGap * gap_at(to, seen);
+  if (std::min(at_from, at_to) <= 0) return std::nullopt;
+  margin_ = wanted;
+  ends_ = {{from, at_from}, {to, at_to}};
+  std::optional<Path> path = connect_free(from, to, draw);
+  ends_.clear();
+  if (path || std::min(at_from, at_to) >= wanted) return path;
+  // Where the ends are narrow the whole way may have to be.
+  margin_ = std::min(at_from, at_to);
+  return connect_free(from, to, draw);
+}
+
+std::optional<Transit::Path> Transit::connect_free(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
+                                                   RandomStream& draw) {
   if (is_free_between(from, to)) return Path{from, to};
   Eigen::VectorXd home = from;
   for (Eigen::Index u = 0; u < home.size(); ++u) {
@@ -244,19 +266,19 @@ void Transit::shorten(Path& path, RandomStream& draw) {
   }
 }
 
-int Transit::pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) const {
+int Transit::pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
+                            const Eigen::VectorXd& longest) const {
   const int count = pieces(from, to, settings_->joint_step);
-  const Eigen::VectorXd& longest = steps_->ensemble().longest_reach;
   if (longest.size() == 0) return count;
   return std::max(count, static_cast<int>(std::ceil((to - from).cwiseAbs().cwiseQuotient(longest).maxCoeff() - 1e-9)));
 }
 
-bool Transit::follow(const Eigen::VectorXd& waypoint, Motion& motion) {
+bool Transit::follow(const Eigen::VectorXd& waypoint, const Eigen::VectorXd& longest, Motion& motion) {
   Instant next;
-  const std::size_t most = steps_->ensemble().longest_reach.size() == 0 ? kMostSteps : kMostSlowSteps;
+  const std::size_t most = longest.size() == 0 ? kMostSteps : kMostSlowSteps;
   while ((waypoint - motion.u).cwiseAbs().maxCoeff() > 1e-12) {
     if (motion.commands.size() > most + waited_) return false;
-    const int count = pieces_between(motion.u, waypoint);
+    const int count = pieces_between(motion.u, waypoint, longest);
     const Eigen::VectorXd step = (waypoint - motion.u) / count;
     for (double scale = 1;; scale /= 2) {
       const Eigen::VectorXd target = scale == 1 && count == 1 ? waypoint : Eigen::VectorXd(motion.u + scale * step);
@@ -289,6 +311,7 @@ bool Transit::reach(const Grasp& grasp, RandomStream& draw, Motion& motion) {
   Path closing = retreat(grasp, q_grasp);
   std::optional<Path> path = connect(joint_positions(scene, motion.q), closing.back(), draw);
   if (!path) return false;
+  const std::size_t open = path->size();  // from there on the way closes
   path->insert(path->end(), closing.rbegin() + 1, closing.rend());
 
   // Fingers that stay keep their command.
@@ -297,7 +320,8 @@ bool Transit::reach(const Grasp& grasp, RandomStream& draw, Motion& motion) {
     for (Eigen::Index u = 0; u < waypoint.size(); ++u) {
       if (!moves_[u]) waypoint(u) = motion.u(u);
     }
-    if (!follow(waypoint, motion)) return false;
+    const Ensemble& ensemble = steps_->ensemble();
+    if (!follow(waypoint, k < open ? ensemble.longest_free : ensemble.longest_reach, motion)) return false;
   }
   end_ = End::kDrifted;
   if (object_motion(scene, start, motion) > settings_->drift_m) return false;

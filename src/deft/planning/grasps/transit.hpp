@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "deft/planning/feasibility/planning_steps.hpp"
@@ -40,8 +41,8 @@ class Transit {
   Eigen::VectorXd closing(const Eigen::VectorXd& gaps) const;
   /// Closes near gaps; then `load(k)` is what the targets of the k-th step lie further.
   bool close(const std::vector<char>& moves, const std::function<Eigen::VectorXd(int k)>& load, Motion& motion);
-  /// How many pieces lie between two commands on the way to a grasp.
-  int pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) const;
+  /// How many pieces lie between two commands on the way to a grasp, none longer than `longest` per entry (empty: any).
+  int pieces_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to, const Eigen::VectorXd& longest) const;
   /// Moves to commands within the joints' limits; commands that do not move stay. @returns false if it failed.
   bool step_towards(Eigen::VectorXd target, const std::vector<char>& moves, const Eigen::VectorXd& longest,
                     Motion& motion);
@@ -53,10 +54,13 @@ class Transit {
   bool unload(const std::vector<char>& moves, Motion& motion);
   /// The smallest gap of what moves at these joints, at most `margin` [m].
   double gap_at(const Eigen::VectorXd& joints, double margin);
-  bool is_free(const Eigen::VectorXd& joints) { return gap_at(joints, margin_) >= margin_; }
+  /// Whether what moves keeps the margin at these joints, or near an end of the way that of the end.
+  bool is_free(const Eigen::VectorXd& joints);
   bool is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
-  /// A path free of collision: straight, by the joints of the scene's start, or by two trees.
+  /// A path free of collision: with settings.transit_gap_m, less near narrow ends, or else with what these leave.
   std::optional<Path> connect(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
+  /// With margin_: straight, by the joints of the scene's start, or by two trees.
+  std::optional<Path> connect_free(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
   struct Tree;
   /// Two trees that grow towards each other (RRT-Connect; Kuffner and LaValle, ICRA 2000).
   std::optional<Path> connect_by_trees(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw);
@@ -67,19 +71,21 @@ class Transit {
   /// Joints about those of both ends and of the scene's start.
   Eigen::VectorXd draw_joints(const Eigen::VectorXd& from, const Eigen::VectorXd& to, RandomStream& draw) const;
   void shorten(Path& path, RandomStream& draw);
-  /// Steps to a waypoint, none longer than settings.joint_step; shorter ones where a step would drag an object. Joints
-  /// with damping are waited for there: they would cut the corners of the way.
-  bool follow(const Eigen::VectorXd& waypoint, Motion& motion);
+  /// Steps to a waypoint, none longer than settings.joint_step and, per entry, `longest` (empty: any); shorter ones
+  /// where a step would drag an object. Joints with damping are waited for there: they would cut the corners of the
+  /// way.
+  bool follow(const Eigen::VectorXd& waypoint, const Eigen::VectorXd& longest, Motion& motion);
 
   const Hand* hand_;
   PlanningSteps* steps_;
   Proximity* proximity_;
   const scene::PlanSettings* settings_;
-  Eigen::VectorXd q_;        // of the checks: objects where they lie
-  std::vector<char> moves_;  // of the checks
-  double margin_ = 0;        // [m], of the checks
-  End end_ = End::kThere;    // of the last reach
-  std::size_t waited_ = 0;   // steps of this motion in which joints with damping arrived
+  Eigen::VectorXd q_;                                     // of the checks: objects where they lie
+  std::vector<char> moves_;                               // of the checks
+  double margin_ = 0;                                     // [m], of the checks
+  std::vector<std::pair<Eigen::VectorXd, double>> ends_;  // of the way that is looked for, and their margins [m]
+  End end_ = End::kThere;                                 // of the last reach
+  std::size_t waited_ = 0;                                // steps of this motion in which joints with damping arrived
   Eigen::MatrixXd normal_, slide_;
   Eigen::VectorXd gaps_;
 };

@@ -62,8 +62,11 @@ bool GreedyRollout::choose_command(const Motion& motion, const Eigen::VectorXd& 
   stress_spread(rows, count, steps_->ensemble().spread_weight, B_rows_);
   // Springs that are stretched already may stay so.
   const Eigen::ArrayXd joints = joint_positions(steps_->scene(), motion.q).array();
-  bounds_.lower = (hand_->lower.array().max(joints - settings_->max_target_offset) - motion.u.array()).min(0.0);
-  bounds_.upper = (hand_->upper.array().min(joints + settings_->max_target_offset) - motion.u.array()).max(0.0);
+  Eigen::VectorXd lowest = hand_->lower.array().max(joints - settings_->max_target_offset),
+                  highest = hand_->upper.array().min(joints + settings_->max_target_offset);
+  steps_->drive_limits().narrow(motion.q, lowest, highest);
+  bounds_.lower = (lowest - motion.u).cwiseMin(0.0);
+  bounds_.upper = (highest - motion.u).cwiseMax(0.0);
   nearest_command(B_rows_, e_rows_, settings_->regularization, bounds_, du_);
   if (grips) keep_grip();
   return true;

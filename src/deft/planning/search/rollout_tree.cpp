@@ -8,6 +8,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/core/thread_pool.hpp"
+#include "deft/planning/grasps/closure.hpp"
 
 namespace deft::planning {
 namespace {
@@ -166,20 +167,32 @@ struct RolloutTree::Worker : WorkerContext {
     return rollout.first_step(there, q_target);
   }
 
-  /// Of some sampled grasps the one whose first step comes nearest to the target; of those that press the first, for
-  /// a step without load does not show what they are worth.
+  /// What a grasp resists with less friction; grasps without force closure by what they resist in some directions.
+  double resistance(const Motion& motion, const Grasp& grasp) {
+    constexpr double kFriction = 0.8, kReach = 2, kMeanShare = 1e-3;
+    Eigen::VectorXd q = motion.q;
+    set_joint_positions(steps.scene(), grasp.joints, q);
+    const Closure closure = closure_at(steps.scene(), shared->hand, q, kFriction,
+                                       kReach * steps.scene().settings().plan.standoff_m, proximity);
+    return closure.least + kMeanShare * closure.mean;
+  }
+
+  /// Of some sampled grasps the one whose first step comes nearest to the target; of those that press the one that
+  /// resists most, for a step without load does not show what they are worth.
   std::optional<Grasp> choose_grasp(const Motion& motion, const std::vector<int>& fingers, const Pressure& pressure,
                                     const Eigen::VectorXd& q_target, RandomStream& draw) {
     const scene::PlanSettings& settings = steps.scene().settings().plan;
     std::optional<Grasp> best;
-    double nearest = std::numeric_limits<double>::infinity();
-    const int candidates = pressure.presses ? 1 : settings.candidates;
+    double least = std::numeric_limits<double>::infinity();
+    const int candidates = pressure.presses ? settings.closure_candidates : settings.candidates;
     for (int k = 0; k < candidates && !steps.is_over(); ++k) {
       std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pressure.pinches);
       if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
-      const double distance = candidates > 1 ? first_step(motion, *grasp, q_target) : 0;
-      if (best && distance >= nearest) continue;
-      nearest = distance;
+      const double rank = candidates == 1    ? 0
+                          : pressure.presses ? -resistance(motion, *grasp)
+                                             : first_step(motion, *grasp, q_target);
+      if (best && rank >= least) continue;
+      least = rank;
       best = std::move(grasp);
     }
     return best;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "deft/planning/feasibility/pose_box.hpp"
+#include "deft/planning/search/pose_box.hpp"
 #include "deft/planning/search/reachable_metric.hpp"
 #include "deft/planning/search/search_context.hpp"
 #include "deft/planning/search/search_tree.hpp"

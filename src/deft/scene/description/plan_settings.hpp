@@ -54,8 +54,11 @@ struct PlanSettings {
   std::vector<double> palm_offset;  // [m], of allegro-closing: hand's slides beside the object; empty: as at the start
   int attempts = 20;                // ≥ 1, inverse kinematics per candidate
   double finger_share = 0.3;        // in [0, 1]: share of regrasps that move one finger only
+  int closure_candidates = 1;       // ≥ 1, grasps sampled where one is to press, of which that is taken that resists
+                                    // wrenches best with 0.8 of its friction
   double standoff_m = 1e-3;         // > 0, gap of a sampled contact
   double clearance_m = 0.02;        // > 0, gap that a retreat opens
+  double transit_gap_m = 8e-3;      // > 0, gap that free motions keep where their ends leave it
   double drift_m = 0.01;            // > 0, a transit that moves the objects further (a radian counts 0.1 m) is rejected
   double joint_step = 0.3;          // > 0, longest change of a joint target per step of a transit [rad, m]
   int hold_steps = 3;               // ≥ 0, the goal must hold so long
@@ -79,7 +82,7 @@ struct PlanSettings {
   double improve_s = 0;      // ≥ 0 [s], how long a plan is improved, within the time limit
   std::vector<std::string> judges{"h", "h/2", "h/5", "second-order", "worlds"};  // in which a plan has to hold
   bool first = false;         // the first plan at h is the result, whatever other judges say
-  double joint_speed = 0.5;   // > 0 [rad/s], limit of hinges in plans that hold
+  double joint_speed = 0.5;   // > 0 [rad/s], of hinges in plans that hold; where a limit is stated, only beside objects
   double slide_speed = 0.5;   // > 0 [m/s], the same of slides
   std::vector<int> refine;    // 2 … 1000 each: another word for the judges h and h divided by each of them
   double regrasp_cost_s = 5;  // ≥ 0 [s], cost of a regrasp, beside the duration of the plan

@@ -28,6 +28,7 @@ struct RobotSpec {
   Drive drive = Drive::kPosition;  // what its commands are
   JointValues stiffness;           // K [N/m, N·m/rad] > 0
   JointValues effort_limit;        // [N, N·m] >= 0 or inf; empty: the model file's
+  JointValues velocity_limit;      // [m/s, rad/s] > 0 or inf; empty: the model file's
   JointValues admittance;          // B of the limit-surface model [m/s/N, rad/s/(N·m)] > 0; empty: none
   bool self_collision = false;     // whether its links may touch each other
   SourceLocation where;            // in the file, for messages

@@ -47,9 +47,10 @@ struct TrackSettings {
                                                                     // plan.max_target_offset are more
   double replan_time = 0.5;  // [s] ≥ 0, for which the plant is held while a plan is made
   // Plants of second order.
-  double plant_step = 0.001;  // [s] > 0
-  double damping_ratio = 1;   // ζ ≥ 0 of the inner loop: D = max(2ζ √(K M_ii), K · joint_lag), M_ii at the start
-  double joint_lag = 0.01;    // [s] ≥ 0
+  double plant_step = 0.001;     // [s] > 0
+  double mujoco_step = 0.00025;  // [s] > 0, of MuJoCo, if plant_step is more
+  double damping_ratio = 1;      // ζ ≥ 0 of the inner loop: D = max(2ζ √(K M_ii), K · joint_lag), M_ii at the start
+  double joint_lag = 0.01;       // [s] ≥ 0
   std::optional<double> object_damping;  // [1/s] ≥ 0, γ of the force −γ M v on objects; none: what the plan's steps
                                          // amount to, 1/h, on objects that gravity does not act on, else 0
 };

@@ -1,4 +1,4 @@
-#include "deft/planning/feasibility/pose_box.hpp"
+#include "deft/planning/search/pose_box.hpp"
 
 #include <fmt/core.h>
 
