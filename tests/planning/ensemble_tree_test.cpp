@@ -9,6 +9,7 @@
 #include "deft/core/index.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/planning/search/ensemble_tree.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
@@ -106,7 +107,7 @@ TEST(EnsembleTree, CommandsKeepToTheirPace) {
   const Ground ground("planar_hand");
   EnsembleTree tree = ground.tree(7);
   tree.search({.nodes = 12, .threads = 2});
-  const VectorXd reach = longest_steps(ground.scene, *ground.scene.settings().step.h, 1);
+  const VectorXd reach = *ground.scene.settings().step.h * joint_speeds(ground.scene).free;
   int steps = 0;
   for (const Node& node : tree.nodes()) {
     if (node.parent < 0) continue;
