@@ -55,10 +55,10 @@ Checked check_route(const scene::Scene& scene, const Goal& goal, const Ensemble*
   };
   const JointSpeeds speeds = joint_speeds(scene);
   for (std::size_t k = 1; k < plan.q.size(); ++k) {
-    const Eigen::VectorXd &before = plan.q[k - 1], &q = plan.q[k];
+    const Eigen::VectorXd &before = plan.q[k - 1], &after = plan.q[k];
     plan.effort_share =
-        std::max(plan.effort_share, steps.drive_limits().share(before, q, plan.commands[k - 1], plan.h));
-    plan.velocity_share = std::max(plan.velocity_share, speeds.share(scene, before, q, plan.h));
+        std::max(plan.effort_share, steps.drive_limits().share(before, after, plan.commands[k - 1], plan.h));
+    plan.velocity_share = std::max(plan.velocity_share, speeds.share(scene, before, after, plan.h));
   }
   plan.error = goal.error(plan.q.back());
   plan.success = holds(plan.q) && std::max(plan.effort_share, plan.velocity_share) <= kMostShare;
