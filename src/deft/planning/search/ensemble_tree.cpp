@@ -50,12 +50,15 @@ struct EnsembleTree::Growth {
   };
   std::vector<Leg> legs;
   bool holds_goal = false;
+  GrowthEnd end = GrowthEnd::kGrew;  // without legs: what the tries of its plan mostly ended with
 
   /// All of it through a Packer or an Unpacker.
   template <typename Pass>
   void pass(Pass& through) {
     auto count = static_cast<std::uint32_t>(legs.size());
-    through(holds_goal, count);
+    auto number = static_cast<std::uint8_t>(end);
+    through(holds_goal, number, count);
+    end = static_cast<GrowthEnd>(number);
     legs.resize(count);
     for (Leg& leg : legs) {
       through(leg.transit);
@@ -141,6 +144,13 @@ struct EnsembleTree::Worker : WorkerContext {
     growth.legs.resize(kept);
   }
 
+  /// What the tries of a plan that came to nothing mostly ended with; stalled, if it was found.
+  static GrowthEnd end_of(const SearchTree& plan) {
+    if (plan.goal_node() >= 0) return GrowthEnd::kStalled;
+    const auto first = plan.ends().begin() + 1;  // after kGrew
+    return static_cast<GrowthEnd>(std::max_element(first, plan.ends().end()) - plan.ends().begin());
+  }
+
   /// A plan for one world, and what becomes of it in all.
   Growth grow(const SinglePlans& plans, const Node& node, bool goes_on, std::uint64_t seed, RandomStream draw,
               double cost_limit_s) {
@@ -178,6 +188,7 @@ struct EnsembleTree::Worker : WorkerContext {
       if (growth.holds_goal) break;
     }
     keep_to_nearest(node.distance, growth);
+    if (growth.legs.empty()) growth.end = end_of(tree);
     return growth;
   }
 };
@@ -260,7 +271,7 @@ SearchEnd EnsembleTree::search(const SearchLimits& limits) {
   parts.grow = [&](int count) { pool.run(count); };
   parts.append = [&](int k, double time_s) {
     Growth& growth = growths[to_size(k)];
-    ++ends_[to_size(static_cast<int>(growth.legs.empty() ? GrowthEnd::kStalled : GrowthEnd::kGrew))];
+    ++ends_[to_size(static_cast<int>(growth.end))];
     append(parents[to_size(k)], growth, time_s);
   };
   parts.pack = [&](int k, Packer& out) {
