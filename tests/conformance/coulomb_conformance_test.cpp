@@ -107,6 +107,48 @@ TEST(CoulombConformance, ConvexStepsUnderCoulombsLawObeyIt) {
   }
 }
 
+/// A hand that holds an object in a step of 0.1 s.
+struct Grip {
+  const char* scene;
+  std::vector<double> q, u;
+};
+
+// Steps of hands that squeeze, where the fixed points of barriers turn back to softer ones on the way to the exact one:
+// the associated law has a solution, and so has Coulomb's.
+TEST(CoulombConformance, StepsWhosePathOfBarriersTurnsBackObeyTheLaw) {
+  const Grip grips[] = {
+      {"allegro_ball",
+       {0.217844134, 0.161237918,  0.865797614, 0.77083751,  0.47,         0.469442794,    1.13598938, 0.827962149,
+        -0.17449787, 1.23252704,   0.573621122, 0.571635704, 0.922517221,  -0.0808352583,  1.60142844, 0.632092279,
+        0.979276778, 0.0677763456, 0.107432778, 0.157738892, -0.075686088, -0.00306324712, 0.0711},
+       {0.217746087, 0.161168349, 0.865797614, 0.77083751, 0.442935959, 0.477322642, 1.21680993, 0.888030762,
+        -0.316118731, 1.44585207, 0.581403815, 0.519512981, 0.870231183, -0.105, 1.51446407, 0.629024481}},
+      {"allegro_cube",
+       {-0.397951824, 1.52972147,    0.848644706,   0.680644006, -0.3597849,    1.36514913,    1.2155576,   1.02374406,
+        -0.010172817, 1.56039627,    1.02029008,    0.262353933, 1.396,         0.345985903,   1.41719088,  1.4246825,
+        0.913727416,  -0.0526205847, -0.0231645478, 0.40223959,  -0.0115138461, -0.0290960158, 0.0443476657},
+       {-0.363832599, 1.46916818, 0.738375998, 0.603229313, -0.238825986, 1.23695234, 1.12376122, 0.990431627,
+        0.035190452, 1.61, 0.99018688, 0.230883252, 1.396, 0.239277683, 1.33050221, 1.42388638}},
+      {"allegro_ball",
+       {-0.47,        0.073256318,  1.70497089,    1.58670851,     -0.160021287, 0.832037264,
+        0.643026732,  0.460131237,  -0.0774694283, 0.801165063,    0.838680147,  0.906534966,
+        1.02236858,   1.14950328,   0.421673387,   0.248134027,    0.99985821,   0.0105246054,
+        0.0112045166, 0.0068739807, -0.0787257367, 0.000597243885, 0.0711},
+       {-0.47, 0.0921295854, 1.70313371, 1.57152805, -0.226449253, 1.00880289, 0.674979138, 0.465422719, -0.166625504,
+        0.864725696, 0.872748399, 0.913400117, 0.864796904, 1.02556341, 0.426779287, 0.255276067}},
+  };
+  for (const Grip& grip : grips) {
+    const scene::Scene scene = test::load_bundled(
+        std::string(DEFT_SOURCE_DIR) + "/scenes/planning/" + grip.scene + ".deft.yaml", {"step.friction_law=coulomb"});
+    const auto model = make_step_model(scene);
+    StepResult result;
+    model->step(Eigen::Map<const VectorXd>(grip.q.data(), scene.nq()),
+                Eigen::Map<const VectorXd>(grip.u.data(), scene.nu()), result);
+    ASSERT_EQ(result.status, Status::kSolved) << grip.scene;
+    test::expect_coulomb_laws(result);
+  }
+}
+
 // Quasistatic steps may have no solution; those that have one obey the laws, and others are not said to be solved.
 TEST(CoulombConformance, QuasistaticStepsOfRandomScenesObeyTheLawsOrHaveNoSolution) {
   RandomScenes random(22);

@@ -5,6 +5,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/core/infinity.hpp"
+#include "deft/math/row_products.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -20,8 +21,10 @@ constexpr double kShortest = 0.1;  // share of Newton's step below which there i
 // The path of barriers 1/κ = t E0.
 constexpr double kSoftest = 1e7, kSharpest = 1e-11, kTryExact = 1e-5;  // t
 constexpr double kPathAccuracy = 1e-5;
-constexpr double kFirstRatio = 0.1, kLeastRatio = 0.01, kMostRatio = 0.9;  // of t from one barrier to the next
-constexpr int kMostOnPath = 250, kStepsOnPath = 8;
+constexpr double kFirstLength = 2, kLeastLength = 1e-3, kMostLength = 100;  // of a step along it
+constexpr double kMostSharpening = 5;                                       // of log t in a step
+constexpr double kStraight = 0.7;  // cosine of the most that it may turn in a step
+constexpr int kMostOnPath = 400, kStepsOnPath = 8;
 constexpr int kMostIterations = 60;  // of Anderson's iteration
 
 /// How far the motion moves the rows of a contact, without what cancels [m].
@@ -61,11 +64,11 @@ double CoulombCorrections::take(const Solved& solved) {
   return worst;
 }
 
-void CoulombCorrections::newton_step(const Solved& solved) {
+/// The matrices of Newton's method at a solution.
+void CoulombCorrections::factor(const Solved& solved) {
   if (energy_J_ == 0) energy_J_ = certifier_.certify(solved.program, solved.solution).E0_J;
   sensitivity_.factor(solved.program, solved.solution, energy_J_);
   feedback_.factor(solved.program, solved.solution, rates_, sensitivity_);
-  feedback_.newton_step(solved.program, error_, step_);
 }
 
 CoulombCorrections::Outcome CoulombCorrections::newton(double kappa, double accuracy, int most, const Solve& solve) {
@@ -83,7 +86,8 @@ CoulombCorrections::Outcome CoulombCorrections::newton(double kappa, double accu
       base_ = x_;
       base_error = error;
       length = 1;
-      newton_step(solved);
+      factor(solved);
+      feedback_.newton_step(solved.program, error_, step_);
       if (!step_.allFinite()) return Outcome::kStalled;
     } else {
       length *= 0.5;
@@ -94,31 +98,85 @@ CoulombCorrections::Outcome CoulombCorrections::newton(double kappa, double accu
   return Outcome::kStalled;
 }
 
+/// rate_ at a solution, after `factor`. At fixed slacks all multipliers of a barrier grow as t, and they balance Qδ +
+/// b.
+void CoulombCorrections::take_path_rate(const Solved& solved) {
+  const ContactProgram& program = solved.program;
+  const Eigen::VectorXd& delta = solved.solution.delta;
+  sharpening_.gradient = -program.b;
+  for (int k = 0; k < program.Q.num_blocks(); ++k) {
+    const auto at = program.Q.start(k), size = program.Q.size(k);
+    sharpening_.gradient.col(0).segment(at, size) -= program.Q.block(k) * delta.segment(at, size);
+  }
+  sharpening_.rows.setZero(sensitivity_.num_rows(), 1);
+  no_contacts_.assign(program.contacts.size(), 0);
+  sensitivity_.probe(program, sharpening_, moved_, no_contacts_);
+  const Eigen::VectorXd moved = moved_.delta.col(0);
+  Eigen::VectorXd opened = Eigen::VectorXd::Zero(program.J.size());
+  for (int i = 0; i < program.J.size(); ++i) {
+    for (int r = 0; r < program.J.rows(i); ++r) opened(i) += rates_[to_size(i)](r) * row_times(program.J, i, r, moved);
+  }
+  feedback_.newton_step(program, opened, rate_);
+}
+
+/// Newton's method across the tangent of path_, from x_ and log_t_. @returns whether it found the path again, whose
+/// point and tangent path_ becomes.
+bool CoulombCorrections::return_to_path(const Solve& solve) {
+  for (int k = 0; k < kStepsOnPath; ++k) {
+    ++solves_;
+    const Solved solved = solve(x_, std::exp(-log_t_) / energy_J_);
+    if (!solvers::usable(solved.status)) return false;
+    const double worst = take(solved);
+    factor(solved);
+    take_path_rate(solved);
+    if (!rate_.allFinite()) return false;
+    if (worst <= kPathAccuracy * way_ + kFloor_m) {
+      const double ahead = (path_.by_x.dot(rate_) / scale_ + path_.by_log_t) / std::hypot(rate_.norm() / scale_, 1.0);
+      const bool is_first = path_.by_x.isZero(0);
+      if (std::abs(ahead) < kStraight && !is_first) return false;
+      // Turns become as sharp as the barrier.
+      scale_ = std::max(way_, kFloor_m) * std::exp(0.5 * std::min(log_t_, 0.0));
+      const double length = (ahead > 0 ? 1 : -1) * std::hypot(rate_.norm() / scale_, 1.0);
+      path_ = {x_, log_t_, rate_ / (scale_ * length), 1 / length};
+      return true;
+    }
+    feedback_.newton_step(solved.program, error_, step_);
+    const double across = path_.by_x.dot(rate_) / scale_ + path_.by_log_t;
+    const double change = -path_.by_x.dot(step_) / scale_ / across;
+    x_ = (x_ + step_ + change * rate_).cwiseMax(0.0);
+    log_t_ += change;
+    if (!x_.allFinite() || std::abs(log_t_ - path_.log_t) > 2 * kMostSharpening) return false;
+  }
+  return false;
+}
+
 // The fixed points of programs with barriers are a curve from one that hardly feels the contacts to that of the exact
-// program. It may turn back, where this fails.
+// program. It is followed by its length, since it may turn back to softer barriers on the way.
 bool CoulombCorrections::follow_barrier(double kappa, const Solve& solve) {
   const bool is_exact = std::isinf(kappa);
-  const double last = is_exact ? kSharpest : 1 / (kappa * energy_J_);
+  const double sharpest = std::log(kSharpest), enough = is_exact ? std::log(kTryExact) : -std::log(kappa * energy_J_);
   const int most = solves_ + kMostOnPath;
-  double t = 1, ratio = kFirstRatio;
+  scale_ = std::max(way_, kFloor_m);
+  path_ = {Eigen::VectorXd::Zero(x_.size()), 0, Eigen::VectorXd::Zero(x_.size()), -1};
   bool started = false;
-  path_.setZero(x_.size());
-  while (t > last && t < kSoftest && ratio < kMostRatio && solves_ < most) {
-    const double next = started ? std::max(t * ratio, last) : t;
-    x_ = path_;
-    const Outcome outcome = newton(1 / (next * energy_J_), kPathAccuracy, kStepsOnPath, solve);
-    if (outcome == Outcome::kFound) {
-      path_ = x_;
-      t = next;
-      started = true;
-      ratio = std::max(kLeastRatio, ratio * ratio);
-      const bool is_near = is_exact ? t < kTryExact : t <= last;
-      if (is_near && newton(kappa, kAgreement, kMostSteps, solve) == Outcome::kFound) return true;
-    } else if (!started) {
-      t *= 100;
-    } else {
-      ratio = std::sqrt(ratio);
+  for (double t = 1; t < kSoftest && !started; t *= 100) {
+    x_.setZero();
+    log_t_ = std::log(t);
+    started = newton(1 / (t * energy_J_), kPathAccuracy, kStepsOnPath, solve) == Outcome::kFound;
+  }
+  if (!started || !return_to_path(solve)) return false;
+  double length = kFirstLength;
+  while (length >= kLeastLength && solves_ < most && path_.log_t > sharpest) {
+    x_ = (path_.x + length * scale_ * path_.by_x).cwiseMax(0.0);
+    log_t_ = path_.log_t + length * path_.by_log_t;
+    if (!return_to_path(solve)) {
+      length *= 0.5;
+      continue;
     }
+    length = std::min({2 * length, kMostLength, kMostSharpening / std::abs(path_.by_log_t)});
+    if (path_.log_t > enough) continue;
+    x_ = path_.x;
+    if (newton(kappa, kAgreement, kMostSteps, solve) == Outcome::kFound) return true;
   }
   return false;
 }

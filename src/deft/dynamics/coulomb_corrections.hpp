@@ -18,7 +18,8 @@ namespace deft::dynamics {
 /// Newton's method for the fixed point of this file's head, with the derivative of the solution by its gaps. F is
 /// smooth but where contacts change between sticking, sliding and open. A step that does not make the error smaller is
 /// shortened. Where that does not help, the method follows the fixed points of the program with a log barrier, whose F
-/// is smooth, until the barrier is as sharp as asked for. One object per thread: it keeps scratch.
+/// is smooth, until the barrier is as sharp as asked for: a curve, which may turn back on the way. One object per
+/// thread: it keeps scratch.
 class CoulombCorrections {
  public:
   /// The program under corrections, and what came of it.
@@ -46,15 +47,27 @@ class CoulombCorrections {
   Outcome newton(double kappa, double accuracy, int most, const Solve& solve);
   bool search(double kappa, const Solve& solve);
   bool follow_barrier(double kappa, const Solve& solve);
+  bool return_to_path(const Solve& solve);
   bool iterate(const Solve& solve);
   double take(const Solved& solved);
-  void newton_step(const Solved& solved);
+  void factor(const Solved& solved);
+  void take_path_rate(const Solved& solved);
   void recall(std::span<const contact::Contact> contacts);
   void remember(std::span<const contact::Contact> contacts);
 
   Eigen::VectorXd x_, opened_, error_;
-  Eigen::VectorXd base_, step_;                         // the last x from which Newton's step was taken, and that step
-  Eigen::VectorXd path_;                                // the last fixed point with a barrier
+  Eigen::VectorXd base_, step_;  // the last x from which Newton's step was taken, and that step
+  // The path of fixed points with barriers 1/κ = t E0, over (x/scale, log t): a point, and the tangent there.
+  struct PathPoint {
+    Eigen::VectorXd x;     // [m]
+    double log_t = 0;      // [-]
+    Eigen::VectorXd by_x;  // of the tangent, and its part along log t; together of length 1
+    double by_log_t = -1;
+  };
+  PathPoint path_;
+  double scale_ = 1;                                    // of x [m]
+  double log_t_ = 0;                                    // of the program at hand
+  Eigen::VectorXd rate_;                                // dx/dlog t of fixed points [m]
   std::vector<std::pair<std::uint64_t, double>> last_;  // id and correction of each contact of the last step
   double way_ = 0;                                      // the longest that the rows of a contact move [m]
   double energy_J_ = 0;                                 // of the first program, 0: not known yet
@@ -64,6 +77,9 @@ class CoulombCorrections {
   solvers::contact::Certifier certifier_;
   solvers::contact::Sensitivity sensitivity_;
   solvers::contact::GapFeedback feedback_;
+  solvers::contact::ProgramChange sharpening_;  // of the program by log t
+  solvers::contact::SolutionChange moved_;
+  std::vector<char> no_contacts_;
 };
 
 }  // namespace deft::dynamics

@@ -179,7 +179,7 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     iterations += result.iterations;
     solve_us += result.solve_us;
     const bool found = solvers::usable(result.status);
-    if (found) relinearization_.to_start(at_start(), result.problem);
+    if (found) relinearization_.to_start(result.problem);
     if (found) continue;
     // The linearisation before stays, as the last one.
     std::swap(result, earlier_[k]);

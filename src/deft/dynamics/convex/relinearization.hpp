@@ -28,16 +28,28 @@ class Relinearization {
   /// @param start  kinematics where the step starts.  @param delta  δ₀ [rad, m], size nv.
   void about(const scene::SceneState& start, const Eigen::VectorXd& delta, contact::ContactProblem& problem);
   /// Takes the points of these contacts back to where they are at the start of the step, as StepResult holds them.
-  void to_start(const scene::SceneState& start, contact::ContactProblem& problem) const;
+  /// @pre nothing but the solution of the problem came between it and `about`.
+  void to_start(contact::ContactProblem& problem) const;
 
  private:
-  void move_columns(const Eigen::VectorXd& delta, contact::ContactProblem& problem) const;
+  /// How a body has moved from the start to q₁.
+  struct Way {
+    Eigen::Matrix3d turn;  // R_end R_startᵀ
+    Eigen::Vector3d p_start, p_end;
+    /// Where a point that the body has at `p_W` at q₁ was at the start.
+    Eigen::Vector3d back(const Eigen::Vector3d& p_W) const { return turn.transpose() * (p_W - p_end) + p_start; }
+  };
+  void take_ways(const scene::SceneState& start);
+  void move_columns(const Eigen::VectorXd& delta, contact::ContactProblem& problem);
+  Eigen::Vector4d slip_of(const contact::Contact& contact) const;
 
   const scene::Scene* scene_;
   contact::Assembler assembler_;
-  scene::SceneState end_;       // at q₁
-  std::vector<int> rotations_;  // first velocity of each rotation, and per velocity: part of one
-  std::vector<char> turns_;
+  scene::SceneState end_;                // at q₁
+  std::vector<int> rotations_;           // first velocity of each rotation
+  std::vector<int> rotation_;            // per velocity: which of them it belongs to, −1: none
+  std::vector<Eigen::Matrix3d> gammas_;  // Γ(δ₀) of each rotation
+  std::vector<Way> ways_;                // of each body
   Eigen::VectorXd q_;
 };
 
