@@ -29,8 +29,8 @@ struct Ground {
   Ensemble ensemble;
   SinglePlans plans;
 
-  explicit Ground(const std::string& name)
-      : scene(planning_scene(test::load_planning(name, {kAll}))),
+  explicit Ground(const std::string& name, const char* setting = kAll)
+      : scene(planning_scene(test::load_planning(name, {kAll, setting}))),
         goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles),
         ensemble(search_ensemble(scene, 3)),
         plans{scene, goal, single_ensemble(scene), 60} {}
@@ -74,8 +74,8 @@ TEST(EnsembleTree, NodesAreWhereTheirCommandsLeadInEveryWorld) {
 }
 
 TEST(EnsembleTree, LetsTheStartComeToRestFirst) {
-  // The ball of planar_hand_weight falls 35 mm into the fingers; that of planar_hand has no weight.
-  const Ground ground("planar_hand_weight");
+  // A ball falls 35 mm into the fingers; that of planar_hand has no weight.
+  const Ground ground("planar_hand_weight", "configurations.start.ball={y: 0, z: 0.35, theta: 0}");
   EnsembleTree tree = ground.tree(5);
   tree.search({.nodes = 4, .threads = 2});
   const Node& rested = tree.nodes()[1];
