@@ -1,5 +1,6 @@
 #include "run_page.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -9,8 +10,8 @@
 namespace deft::cli {
 namespace {
 
-/// What the page draws of a search.
-viewer::SearchTree search_tree(const io::StoredPlan& plan) {
+/// What the page draws of a search, of whose commands `steps` were carried out: all, unless a step failed.
+viewer::SearchTree search_tree(const io::StoredPlan& plan, int steps) {
   viewer::SearchTree tree{.goal = plan.header.goal, .success = plan.success, .X_WB = plan.X_WB};
   for (const planning::Node& node : plan.nodes) {
     tree.nodes.push_back({.parent = node.parent,
@@ -20,8 +21,10 @@ viewer::SearchTree search_tree(const io::StoredPlan& plan) {
                           .cost_s = node.cost_s,
                           .time_s = node.time_s});
   }
-  for (const planning::Segment& segment : plan.segments)
-    tree.segments.push_back({segment.first, segment.last, segment.transit, segment.node});
+  for (const planning::Segment& segment : plan.segments) {
+    if (segment.first < steps)
+      tree.segments.push_back({segment.first, std::min(segment.last, steps), segment.transit, segment.node});
+  }
   const planning::ReachableSets& sets = plan.reachable;
   tree.reachable = {.radius = sets.radius, .kappa = sets.kappa, .bodies = sets.bodies, .ellipsoids = sets.ellipsoids};
   for (const auto& [frame, node] : sets.places) tree.reachable.places.push_back({frame, node});
@@ -61,7 +64,7 @@ void write_page(const std::string& path, const io::RunHeader& header, const dyna
   content.title = header.name;
   content.scene_json = header.scene_json;
   content.trajectory = &trajectory;
-  if (plan) content.tree = search_tree(*plan);
+  if (plan) content.tree = search_tree(*plan, static_cast<int>(trajectory.steps.size()));
   content.beside = beside;
   content.explanation = read_explanation(path);
   io::publish_text(path, viewer::make_page(content));
