@@ -98,7 +98,7 @@ TEST(SceneFileErrors, NameThePlaceAndTheRightWord) {
        {"4:52: error: velocity_limit of 'arm': "}},
       {"velocity limit joint",
        "robots: [{name: arm, stiffness: 1, velocity_limit: {joint_9: 1}}]",
-       {"error: velocity_limit of 'arm': "}},
+       {"4:53: error: velocity_limit of 'arm' has no key 'joint_9'; did you mean 'joint_0'?"}},
       {"stiffness missing", "robots: [{name: arm}]", {"4:10: error: robot 'arm' needs 'stiffness'"}},
       {"admittance alone",
        "robots: [{name: arm, admittance: 1}]",
