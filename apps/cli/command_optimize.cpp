@@ -106,7 +106,7 @@ planning::Plan first_plan(const OptimizeOptions& options, const GoalProblem& pro
 }
 
 std::string status_of(const planning::PlanOptimizerResult& result) {
-  if (result.plan.holds()) return "Solved";
+  if (result.holds) return "Solved";
   if (interrupted()) return "Interrupted";
   return result.plan.success ? "NotHolding" : "NoPlan";
 }
@@ -115,6 +115,7 @@ Json passes_of(const planning::PlanOptimizerResult& result) {
   Json rows = Json::array();
   for (const planning::OptimizerPass& pass : result.passes)
     rows.push_back({{"cost", number(pass.cost)},
+                    {"holds", pass.holds},
                     {"cone_share", number(pass.cone_share)},
                     {"segments", pass.segments},
                     {"time_s", number(pass.time_s)}});
@@ -128,7 +129,7 @@ Json summarise(const planning::PlanOptimizerResult& result, double planned_s) {
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transit;
   return {{"status", status_of(result)},
-          {"success", plan.holds()},
+          {"success", result.holds},
           {"goal_error", error_of(plan.error)},
           {"holds", holds_of(plan)},
           {"held_before", result.held_before},
@@ -223,8 +224,8 @@ int run(OptimizeOptions options) {
     print_json(summary);
   else
     print_for_people(summary);
-  if (interrupted() && !result.plan.holds()) return kInterrupted;
-  return result.plan.holds() ? kDone : kNotReached;
+  if (interrupted() && !result.holds) return kInterrupted;
+  return result.holds ? kDone : kNotReached;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "deft/core/log.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/grasps/grasp_renewal.hpp"
 #include "deft/planning/grasps/transit.hpp"
 #include "deft/planning/route.hpp"
 #include "deft/planning/search/greedy_rollout.hpp"
@@ -23,31 +24,18 @@ using Eigen::VectorXd;
 
 constexpr double kUnloadedSpring = 1e-3;  // [rad, m]: a spring stretched less bears no load
 constexpr double kMetShare = 0.9;         // of the goal's tolerances, that all worlds of an ensemble meet before judges
-constexpr double kNearerShare = 0.8;      // a repeated grasp must bring the distance below so much of what it was
+constexpr double kNearerShare = 0.97;     // a segment must bring the distance below so much of what it was
+constexpr double kMuchNearer = 0.6;       // below so much no other grasp is tried
+constexpr int kTriedGrasps = 3;           // at a place, each time
+constexpr int kRefusalsOfPass = 2;  // plans that judges refuse: the next pass is made with the worlds that did
+constexpr double kTryWeight = 0.2;  // how much a try makes a place less promising
+constexpr double kFar = 5;          // tolerances from the goal: segments are optimised with less care
+constexpr int kFarIterations = 3;
+constexpr double kDrift = 3;    // of plan.drift_m: what motions to a grasp may move; what counts is where its roll-out ends
+constexpr double kPinches = 0.6;  // of grasps that are sampled because the plan's is out of reach
+// Objects without weight: how often grasps press on them, and how far targets then lie inside them [m].
+constexpr double kSqueezes = 0.75, kLeastDepth_m = 5e-4, kMostDepth_m = 1e-2;
 constexpr double kConeShares[] = {1.0, 0.7, 1.4};  // of optimize.cone_share, pass by pass
-
-// PROTO
-inline scene::OptimizeSettings proto() {
-  scene::OptimizeSettings s;
-  const auto get = [](const char* name, auto& field) {
-    if (const char* text = std::getenv(name)) field = std::atof(text);
-  };
-  get("O_time", s.time_limit_s);
-  get("O_iter", s.iterations);
-  get("O_knots", s.knots);
-  get("O_k1", s.kappa_first);
-  get("O_k2", s.kappa_last);
-  get("O_radius", s.radius);
-  get("O_cone", s.cone_share);
-  get("O_force", s.force_weight);
-  get("O_spread", s.spread_weight);
-  get("O_change", s.change_weight);
-  get("O_corners", s.corners);
-  get("O_speed", s.speed_share);
-  get("O_repeats", s.repeats);
-  return s;
-}
-// PROTO
 
 /// A roll-out of a plan and the transit before it.
 struct PlanLeg {
@@ -80,15 +68,15 @@ scene::GoalSpec tighter(scene::GoalSpec spec, double factor) {
   return spec;
 }
 
-/// The worlds of an optimisation: the shortest step of the judges, the second-order step, drawn corners.
+/// The worlds of an optimisation: the shortest step of the judges, and drawn corners or else the second-order step.
 Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
-  const scene::OptimizeSettings settings = proto();
+  const scene::OptimizeSettings& settings = scene.settings().optimize;
   Ensemble ensemble = search_ensemble(scene, seed, refusing);
   const auto divisors = divisors_of(judges_of(scene.settings().plan)).size();
   // Of steps h/n the shortest is furthest from h; of the corners the last are those that refused a plan.
   std::vector<World> worlds;
   if (divisors > 0) worlds.push_back(ensemble.worlds[divisors - 1]);
-  if (ensemble.worlds.size() > divisors) worlds.push_back(ensemble.worlds[divisors]);
+  if (ensemble.worlds.size() > divisors && settings.corners == 0) worlds.push_back(ensemble.worlds[divisors]);
   const std::size_t corners = ensemble.worlds.size() - divisors - 1;
   for (std::size_t k = corners - std::min(corners, to_size(settings.corners)); k < corners; ++k)
     worlds.push_back(ensemble.worlds[divisors + 1 + k]);
@@ -99,12 +87,20 @@ Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::
   return ensemble;
 }
 
-/// What a pass over the plan has done so far.
+/// What a pass over the plan has done up to a place.
 struct Pass {
   Motion motion;                      // its commands are those of the piece at hand
   std::vector<VectorXd> commands;     // of all
   std::vector<Segment> segments;      // of all
   double distance = 0;                // of the motion's end in all worlds [m]
+};
+
+/// Where a pass may go on from.
+struct Place {
+  Pass pass;
+  int segments = 0;      // that led there
+  int tries = 0;         // segments begun there
+  bool refused = false;  // it met the goal, but not before all judges
 };
 
 class OptimizerRun {
@@ -114,8 +110,9 @@ class OptimizerRun {
       : scene_(planning_scene(scene).with([](scene::SceneSettings& settings) {
           settings.plan.judges = judges_of(settings.plan);
           settings.plan.refine.clear();
+          settings.plan.drift_m *= kDrift;
         })),
-        settings_(proto()),
+        settings_(scene_.settings().optimize),
         goal_(scene_, goal, scene_.settings().plan.wrap_angles),
         met_(scene_, tighter(goal, kMetShare), scene_.settings().plan.wrap_angles),
         plan_(plan),
@@ -132,8 +129,10 @@ class OptimizerRun {
     result_.held_before = result_.plan.holds();
     result_.cost_before = result_.cost = given_cost();
     std::uint64_t number = 0;
-    while (!result_.plan.holds() && !deadline_.due()) improve(number++);
-    if (result_.plan.verdicts.empty()) result_.plan.verdicts = result_.before;
+    holds_ = result_.held_before;
+    while (!holds_ && !legs_.empty() && !deadline_.due()) improve(number++);
+    if (result_.plan.verdicts.empty()) judge(result_.plan);
+    result_.holds = holds_;
     chain_nodes();
     result_.time_s = clock_.seconds();
     return std::move(result_);
@@ -176,6 +175,7 @@ class OptimizerRun {
         : steps(run.scene_, &run.deadline_, &its_ensemble),
           single(run.scene_, &run.deadline_, &its_single),
           proximity(run.scene_),
+          sampler(run.scene_, run.hand_),
           transit(run.hand_, steps, proximity),
           rollout(run.met_, run.hand_, steps),
           greedy(run.met_, run.hand_, single),
@@ -183,13 +183,14 @@ class OptimizerRun {
           draw(run.options_.seed, number) {}
     PlanningSteps steps, single;
     Proximity proximity;
+    ContactSampler sampler;
     Transit transit;
     GreedyRollout rollout, greedy;
     SegmentOptimizer segments;
     RandomStream draw;
   };
 
-  /// One pass.
+  /// One pass: the grasps of the plan in turn, and others of its grasps where these come no nearer.
   void improve(std::uint64_t number) {
     const Ensemble ensemble = optimizer_ensemble(scene_, options_.seed, judges_.refusing());
     Ensemble single = single_ensemble(scene_);
@@ -198,53 +199,118 @@ class OptimizerRun {
     single.cone_share = settings.cone_share;
     single.longest_step = ensemble.longest_step;
     Tools tools(*this, ensemble, single, number);
-    Pass pass;
-    pass.motion = {start_instant(ensemble, plan_.q.front(), plan_.u_start), {}};
+    Pass start;
+    start.motion = {start_instant(ensemble, plan_.q.front(), plan_.u_start), {}};
+    start.distance = tools.rollout.distance(start.motion, goal_.q());
+    places_ = {Place{std::move(start)}};
     OptimizerPass row{.cost = std::numeric_limits<double>::infinity(), .cone_share = settings.cone_share};
-    bool done = false;
-    const auto last = static_cast<int>(legs_.size()) - 1;
-    bool carried = !legs_.empty();
-    for (int k = 0; k <= last && carried && !done; ++k) {
-      carried = go_through(tools, settings, legs_[to_size(k)], k == last, pass);
-      done = carried && tools.rollout.reached(pass.motion);
+    int refusals = 0;
+    for (int in_vain = 0; in_vain < settings.patience && refusals < kRefusalsOfPass && !deadline_.due();) {
+      const std::size_t from = choose_place();
+      Pass pass = places_[from].pass;
+      const int turn = places_[from].segments;
+      ++places_[from].tries;
+      ++in_vain;
+      if (!go_nearer(tools, settings, turn + places_[from].tries - 1, pass)) continue;
+      if (deadline_.due()) break;
+      in_vain = 0;
       report(row, pass);
+      const bool done = tools.rollout.reached(pass.motion);
+      places_.push_back({pass, turn + 1, 0, false});
+      row.cost = std::min(row.cost, cost_of(pass.distance));
+      if (!done && !(cost_of(pass.distance) < result_.cost)) continue;
+      finish(tools, done, pass, row);
+      if (row.holds) break;
+      places_.back().refused = done;
+      refusals += done;
     }
-    for (int k = 0; k < settings.repeats && carried && !done; ++k) {
-      if (!repeat(tools, settings, k, pass)) break;
-      done = tools.rollout.reached(pass.motion);
-      report(row, pass);
-    }
-    if (carried && !deadline_.due()) finish(tools, done, pass, row);
     result_.solves += tools.steps.solves() + tools.single.solves() + tools.segments.solves();
     row.time_s = clock_.seconds();
     result_.passes.push_back(row);
+  }
+
+  /// The place to go on from: that of least distance, tries counted.
+  std::size_t choose_place() const {
+    const auto score = [&](const Place& place) {
+      return place.refused ? std::numeric_limits<double>::infinity()
+                           : std::max(place.pass.distance, goal_.tolerance_m()) * (1 + kTryWeight * place.tries);
+    };
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < places_.size(); ++k)
+      if (score(places_[k]) < score(places_[best])) best = k;
+    return best;
+  }
+
+  /// A grasp that was taken, and the commands with which its roll-out begins.
+  struct Begun {
+    Pass pass;
+    std::vector<std::vector<VectorXd>> starts;
+    double distance = std::numeric_limits<double>::infinity();  // where these lead in all worlds [m]
+  };
+
+  /// The legs to try next: that whose turn it is, and those before which the objects of the plan lay nearest.
+  std::vector<std::size_t> fitting(int turn, const VectorXd& q) const {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t k = 0; k < legs_.size(); ++k) {
+      if (!legs_[k].transit && turn > 0) continue;
+      const double distance = goal_.distance(q, plan_.q[to_size(legs_[k].rollout.first)]);
+      order.emplace_back(static_cast<int>(k) == turn ? -1 : distance, k);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::size_t> legs;
+    for (const auto& [distance, leg] : order) legs.push_back(leg);
+    return legs;
+  }
+
+  /// Of some grasps the one whose roll-out leads nearest to the goal, optimised. @returns false if none comes nearer.
+  bool go_nearer(Tools& tools, const scene::OptimizeSettings& settings, int turn, Pass& pass) {
+    std::optional<Begun> best;
+    int tried = 0;
+    for (const std::size_t leg : fitting(turn % static_cast<int>(legs_.size()), pass.motion.q)) {
+      if (deadline_.due()) return false;
+      std::optional<Begun> begun = begin_leg(tools, legs_[leg], pass);
+      if (!begun) continue;
+      const double distance = begun->distance;
+      if (!best || distance < best->distance) best = std::move(begun);
+      if (distance < kMuchNearer * pass.distance || ++tried >= kTriedGrasps) break;
+    }
+    scene::OptimizeSettings own = settings;
+    if (best && best->distance > kFar * goal_.tolerance_m()) own.iterations = std::min(own.iterations, kFarIterations);
+    if (!best || !roll_out(tools, own, *best)) return false;
+    if (!(best->pass.distance < kNearerShare * pass.distance)) return false;
+    pass = std::move(best->pass);
+    return true;
+  }
+
+  /// Takes the grasp of a leg and finds a roll-out to begin with. @returns none if the grasp is not reached.
+  std::optional<Begun> begin_leg(Tools& tools, const PlanLeg& leg, const Pass& pass) {
+    Begun begun{pass, {}, std::numeric_limits<double>::infinity()};
+    if (leg.transit && !regrasp(tools, *leg.transit, begun.pass)) return std::nullopt;
+    Motion greedy{Instant{begun.pass.motion.q, begun.pass.motion.u, {}, {}}, {}};
+    tools.single.reset();
+    tools.greedy.run(goal_.q(), greedy);
+    begun.starts.push_back(choose_knots(greedy.commands, begun.pass.motion.u, settings_.knots));
+    if (begun.starts.back().empty()) return std::nullopt;
+    begun.starts.push_back(knots_of(leg.rollout, begun.pass.motion.u));
+    SegmentMotion motion;
+    const SegmentProblem problem{begun.pass.motion, goal_.q(), settings_};
+    if (tools.segments.roll_out(problem, begun.starts.front(), motion)) begun.distance = motion.distance;
+    return begun;
+  }
+
+  /// The knots of a roll-out of the plan, moved to begin with the command u.
+  std::vector<VectorXd> knots_of(const Segment& rollout, const VectorXd& u) const {
+    const std::vector<VectorXd> commands(plan_.commands.begin() + rollout.first, plan_.commands.begin() + rollout.last);
+    const VectorXd& before = rollout.first == 0 ? plan_.u_start : plan_.commands[to_size(rollout.first) - 1];
+    std::vector<VectorXd> knots = choose_knots(commands, before, settings_.knots);
+    for (VectorXd& knot : knots) knot += u - before;
+    return knots;
   }
 
   void report(OptimizerPass& row, const Pass& pass) {
     ++row.segments;
     if (options_.on_segment)
       options_.on_segment(static_cast<int>(result_.passes.size()) + 1, row.segments, result_.cost, pass.distance);
-  }
-
-  /// The grasp of a leg, and its roll-out. @returns false if they could not be carried out.
-  bool go_through(Tools& tools, const scene::OptimizeSettings& settings, const PlanLeg& leg, bool is_last, Pass& pass) {
-    if (leg.transit && !regrasp(tools, *leg.transit, pass)) return false;
-    const VectorXd& q_target = is_last ? goal_.q() : plan_.q[to_size(leg.rollout.last)];
-    return roll_out(tools, settings, &leg.rollout, q_target, pass);
-  }
-
-  /// Takes the last grasps again, the latest first, each for what is left. @returns whether that came nearer.
-  bool repeat(Tools& tools, const scene::OptimizeSettings& settings, int number, Pass& pass) {
-    for (std::size_t back = 0; back < legs_.size(); ++back) {
-      const PlanLeg& leg = legs_[legs_.size() - 1 - (to_size(number) + back) % legs_.size()];
-      if (!leg.transit) continue;
-      Pass tried = pass;
-      if (!regrasp(tools, *leg.transit, tried) || !roll_out(tools, settings, nullptr, goal_.q(), tried)) continue;
-      if (!(tried.distance < kNearerShare * pass.distance)) continue;
-      pass = std::move(tried);
-      return true;
-    }
-    return false;
   }
 
   /// Adds the commands of the motion at hand as a segment.
@@ -254,6 +320,19 @@ class OptimizerRun {
     const auto last = static_cast<int>(pass.commands.size());
     if (last > first) pass.segments.push_back({first, last, is_transit, -1});
     pass.motion.commands.clear();
+  }
+
+  /// The grasp renewed for where the objects are now; out of reach another one by the same fingers.
+  std::optional<Grasp> renewed(Tools& tools, const Grasp& grasp, const VectorXd& q) const {
+    if (std::optional<Grasp> again = renew_grasp(scene_, hand_, grasp, q, tools.proximity)) return again;
+    std::vector<int> fingers;
+    for (std::size_t f = 0; f < hand_.fingers.size(); ++f) {
+      const std::vector<int>& commands = hand_.fingers[f].commands;
+      if (std::all_of(commands.begin(), commands.end(), [&](int u) { return grasp.moves[to_size(u)] != 0; }))
+        fingers.push_back(static_cast<int>(f));
+    }
+    if (fingers.empty()) return std::nullopt;
+    return tools.sampler.sample(q, fingers, tools.draw, tools.proximity, tools.draw.chance(kPinches));
   }
 
   /// Reaches the grasp of a transit of the plan from where the pass is.
@@ -272,42 +351,37 @@ class OptimizerRun {
     };
     while (open > first + 1 && load(open) > kUnloadedSpring) --open;
     if (load(open) > kUnloadedSpring) open = last;
-    const Grasp grasp{joint_positions(scene_, plan_.q[open]), moves};
     Motion& motion = pass.motion;
     if (!tools.transit.release(moves, motion)) return false;
-    if (!tools.transit.reach(grasp, tools.draw, motion)) {
+    const std::optional<Grasp> grasp = renewed(tools, {joint_positions(scene_, plan_.q[open]), moves}, motion.q);
+    if (!grasp) {
+      log::debug("optimize: no such grasp");
+      return false;
+    }
+    if (!tools.transit.reach(*grasp, tools.draw, motion)) {
       log::debug(fmt::format("optimize: grasp not reached ({})",
                              tools.transit.end() == Transit::End::kDrifted ? "drift" : "blocked"));
       return false;
     }
+    // Pressing as in the plan.
+    const VectorXd offset = grasp->joints - joint_positions(scene_, plan_.q[open]);
     for (std::size_t k = open; k < last; ++k) {
-      if (!tools.steps.move_to(plan_.commands[k], tools.steps.ensemble().longest_reach, motion)) return false;
+      const VectorXd u = (plan_.commands[k] + offset).cwiseMax(hand_.lower).cwiseMin(hand_.upper);
+      if (!tools.steps.move_to(u, tools.steps.ensemble().longest_reach, motion)) return false;
+    }
+    if (!(hand_.weight_N > 0) && tools.draw.chance(kSqueezes)) {
+      const double depth = kLeastDepth_m * std::pow(kMostDepth_m / kLeastDepth_m, tools.draw.uniform());
+      if (!tools.transit.squeeze(moves, depth, motion)) return false;
     }
     close_piece(true, pass);
     return true;
   }
 
-  /// An optimised roll-out towards a place. @param rollout  of the plan, whose commands it begins with; null: none.
-  bool roll_out(Tools& tools, const scene::OptimizeSettings& settings, const Segment* rollout, const VectorXd& q_target,
-                Pass& pass) {
-    std::vector<std::vector<VectorXd>> starts;
-    if (rollout != nullptr) {
-      const std::vector<VectorXd> commands(plan_.commands.begin() + rollout->first,
-                                           plan_.commands.begin() + rollout->last);
-      const VectorXd& before = rollout->first == 0 ? plan_.u_start : plan_.commands[to_size(rollout->first) - 1];
-      std::vector<VectorXd> knots = choose_knots(commands, before, settings.knots);
-      // What the start differs in fades.
-      const VectorXd offset = pass.motion.u - before;
-      for (std::size_t k = 0; k < knots.size(); ++k)
-        knots[k] += offset * (1 - static_cast<double>(k + 1) / static_cast<double>(knots.size()));
-      starts.push_back(std::move(knots));
-    }
-    Motion greedy{Instant{pass.motion.q, pass.motion.u, {}, {}}, {}};
-    tools.single.reset();
-    tools.greedy.run(q_target, greedy);
-    starts.push_back(choose_knots(greedy.commands, pass.motion.u, settings.knots));
-    SegmentProblem problem{pass.motion, q_target, settings};
-    const SegmentResult result = tools.segments.optimize(problem, starts);
+  /// Optimises the roll-out of a grasp. @returns false if it cannot be carried out.
+  bool roll_out(Tools& tools, const scene::OptimizeSettings& settings, Begun& begun) {
+    Pass& pass = begun.pass;
+    SegmentProblem problem{pass.motion, goal_.q(), settings};
+    const SegmentResult result = tools.segments.optimize(problem, begun.starts);
     if (!result.ok) return false;
     log::debug(fmt::format("optimize: segment {} knots, cost {:.3g} -> {:.3g}, distance {:.4f} -> {:.4f} m, excess "
                            "{:.3f} -> {:.3f}, {} iterations, {} steps, {:.2f} s",
@@ -322,19 +396,21 @@ class OptimizerRun {
   }
 
   /// Holds the goal, and keeps the plan if it is better.
-  void finish(Tools& tools, bool done, Pass& pass, OptimizerPass& row) {
+  void finish(Tools& tools, bool done, Pass pass, OptimizerPass& row) {
     if (done) {
       tools.rollout.holds(pass.motion);
       close_piece(false, pass);
     }
-    row.cost = cost_of(tools.rollout.distance(pass.motion, goal_.q()));
-    if (!done && !(row.cost < result_.cost)) return;
+    const double cost = cost_of(tools.rollout.distance(pass.motion, goal_.q()));
+    if (!done && !(cost < result_.cost)) return;
     Plan plan = check({pass.commands, pass.segments});
     if (done) judge(plan);
-    const bool holds = done && plan.holds();
-    if (!holds && !(row.cost < result_.cost)) return;
-    result_.cost = std::min(result_.cost, row.cost);
+    row.holds = done && plan.holds();
+    // A plan that leads to the goal at h is not given up for one that does not.
+    if (!row.holds && !(cost < result_.cost && (plan.success || !result_.plan.success))) return;
+    result_.cost = cost;
     result_.plan = std::move(plan);
+    holds_ = row.holds;
   }
 
   void chain_nodes() {
@@ -369,6 +445,8 @@ class OptimizerRun {
   Deadline deadline_;
   Judges judges_;
   PlanOptimizerResult result_;
+  bool holds_ = false;  // the plan of the result, before all judges
+  std::vector<Place> places_;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ struct PlanOptimizerOptions {
 /// One pass over a plan.
 struct OptimizerPass {
   double cost = 0;       // of its plan; infinity: it could not be carried out to the end
+  bool holds = false;     // its plan held before all judges
   double cone_share = 0;  // s of the friction cones
   int segments = 0;      // that were optimised, with repeated ones
   double time_s = 0;     // since the start of the run, at its end
@@ -33,6 +34,7 @@ struct PlanOptimizerResult {
   std::vector<Node> nodes;          // a chain: its start, and the end of each of its segments
   std::vector<Verdict> before;      // of the plan that was given
   bool held_before = false;         // whether that held before all judges
+  bool holds = false;               // whether the best does
   double cost_before = 0, cost = 0;  // (distance in all worlds / tolerance)², of the given plan and of the best
   std::vector<OptimizerPass> passes;
   double time_s = 0;  // wall time [s]

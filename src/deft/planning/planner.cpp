@@ -16,6 +16,7 @@
 #include "deft/planning/feasibility/impossible.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/plan_optimizer.hpp"
 #include "deft/planning/route.hpp"
 #include "deft/planning/search/ensemble_tree.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
@@ -249,6 +250,7 @@ class Run {
     Judges judges(scene_, goal_, options_.seed, options_.threads);
     result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
     result_.tally.add(result_.plan.verdicts);
+    if (!result_.plan.holds() && scene_.settings().optimize.stage) optimize_first();
     if (result_.plan.holds()) note_holding();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
     const scene::Scene scene = for_holding(scene_);
@@ -270,6 +272,22 @@ class Run {
       result_.solves += tree.solves();
     }
     if (result_.plan.holds()) result_.end = SearchEnd::kFound;
+  }
+
+  /// Keeps the first plan as `optimize:` improves it, if that holds; its nodes join the tree.
+  void optimize_first() {
+    const PlanOptimizerResult better = optimize_plan(
+        scene_, spec_, result_.plan, {.seed = options_.seed, .threads = options_.threads, .stop = options_.stop});
+    result_.solves += better.solves;
+    if (better.held_before || !better.holds) return;
+    const auto added = static_cast<int>(result_.nodes.size()) - 1;
+    for (std::size_t k = 1; k < better.nodes.size(); ++k) {
+      result_.nodes.push_back(better.nodes[k]);
+      result_.nodes.back().parent = k == 1 ? 0 : better.nodes[k].parent + added;
+      result_.nodes.back().time_s = watch_.seconds();
+    }
+    result_.plan = better.plan;
+    for (Segment& segment : result_.plan.segments) segment.node += added;
   }
 
   /// How long find_holding may go on [s]: to the limit of time, once there is a plan for settings.improve_s.

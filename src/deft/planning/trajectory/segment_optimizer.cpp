@@ -11,8 +11,8 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kShares[] = {1.0, 0.4, 0.15};  // of the program's step, tried in turn
-constexpr double kWider = 1.5, kNarrower = 0.3;  // how the trust region changes after a whole step, and after none
+constexpr double kShares[] = {1.0, 0.3};         // of the program's step, tried in turn
+constexpr double kWider = 1.5, kNarrower = 0.4;  // how the trust region changes after a whole step, and after none
 constexpr double kLeastRadius = 1e-3;            // where it ends [rad, m]
 constexpr double kEnough = 0.02;                 // of a squared tolerance: a segment that costs less is done
 constexpr double kLeastScale_N = 0.1;            // of forces
@@ -96,12 +96,14 @@ struct SegmentOptimizer::Work {
   /// The share α of the program's step, with its answer to what the states do differently:
   ///   u_t = ū_t + α(u*_t − ū_t) + K_t (x_t − α x*_t).
   bool follow(const SegmentProblem& problem, const SegmentProgram& program, const SegmentMotion& nominal, double share,
-              SegmentMotion& motion) {
+              double radius, SegmentMotion& motion) {
     begin(problem, motion);
     for (std::size_t t = 0; t < nominal.knots.size(); ++t) {
       VectorXd u = nominal.knots[t] + share * (planned.u[t] - nominal.knots[t]);
       if (t > 0 && t < planned.feedback.size())
         u += planned.feedback[t] * (program.displacement(nominal.at[t], motion.motion) - share * planned.x[t]);
+      // Beyond the trust region the answer is worth nothing.
+      u = u.cwiseMax((nominal.knots[t].array() - radius).matrix()).cwiseMin((nominal.knots[t].array() + radius).matrix());
       program.clamp(u);
       motion.knots.push_back(u);
       motion.at.push_back(motion.motion);
@@ -125,8 +127,7 @@ struct SegmentOptimizer::Work {
     if (!std::all_of(linear.begin(), linear.end(), [](const LinearStep& step) { return step.ok; })) return false;
     program.expand(now, linear, radius, qp);
     solver.solve(qp, {}, planned);
-    return planned.status == solvers::horizon::HorizonStatus::kSolved ||
-           planned.status == solvers::horizon::HorizonStatus::kIterationLimit;
+    return planned.status == solvers::horizon::HorizonStatus::kSolved;
   }
 
   /// One iteration. @returns the share of the program's step that was taken; 0: none is better.
@@ -135,7 +136,7 @@ struct SegmentOptimizer::Work {
     if (!plan(program, now, kappa, radius)) return 0;
     for (const double share : kShares) {
       if (steps->is_over()) return 0;
-      if (!follow(problem, program, now, share, tried)) continue;
+      if (!follow(problem, program, now, share, radius, tried)) continue;
       std::swap(now, tried);
       return share;
     }

@@ -246,7 +246,7 @@ void SegmentProgram::add_force_rows(const SegmentMotion& motion, std::span<const
     for (const LinearForce& force : steps[to_size(w) * knots + t].grips) {
       const double mu = settings.cone_share * force.mu;
       const Eigen::Vector2d tangential = force.force.tail<2>();
-      if (tangential.norm() > std::max(kNearCone * mu * force.force(0), kLeastForce)) {
+      if (price > 0 && tangential.norm() > std::max(kNearCone * mu * force.force(0), kLeastForce)) {
         const Eigen::Vector2d along = tangential.normalized(), across(-along(1), along(0));
         add(force, {-mu, along(0), along(1)}, 0, price);
         if (scene.plane() == scene::Plane::kSpace) {

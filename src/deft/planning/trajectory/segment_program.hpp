@@ -9,7 +9,6 @@
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/trajectory/finger_contacts.hpp"
 #include "deft/planning/trajectory/horizon_linearization.hpp"
-#include "deft/scene/description/optimize_settings.hpp"
 #include "deft/solvers/horizon/qp_solver.hpp"
 
 namespace deft::planning {

@@ -21,7 +21,7 @@ struct OptimizeSettings {
   double change_weight = 0.1;  // > 0, of changes of commands [squared tolerances per rad², m²]
   int corners = 2;             // 0 to 3, drawn worlds in which commands are tried beside those of the judges
   double speed_share = 0.8;    // in (0, 1]: of plan.joint_speed and plan.slide_speed, while objects are moved
-  int repeats = 4;             // ≥ 0, how often grasps of a plan are taken again where its end is off the goal
+  int patience = 20;           // ≥ 1, tries in a row that come no nearer: the plan is begun anew
 };
 
 }  // namespace deft::scene
