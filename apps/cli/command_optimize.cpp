@@ -7,9 +7,9 @@
 #include "command.hpp"
 #include "deft/core/log.hpp"
 #include "deft/execution/plan_folder.hpp"
+#include "deft/execution/tracked_run.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
-#include "deft/execution/tracked_run.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/plan_optimizer.hpp"
 #include "deft/planning/planner.hpp"
@@ -97,8 +97,7 @@ planning::Plan plan_of_run(const GoalProblem& problem, const io::StoredPlan& sto
 
 /// The first plan at h of a scene.
 planning::Plan first_plan(const OptimizeOptions& options, const GoalProblem& problem, double& planned_s) {
-  const scene::Scene scene =
-      problem.scene.with([](scene::SceneSettings& settings) { settings.plan.first = true; });
+  const scene::Scene scene = problem.scene.with([](scene::SceneSettings& settings) { settings.plan.first = true; });
   planning::PlannerResult found = planning::make_plan(
       scene, problem.goal, {.seed = options.scene.seed, .threads = options.scene.threads, .stop = interrupted});
   planned_s = found.time_s;
@@ -150,11 +149,12 @@ void print_for_people(const Json& summary) {
   const auto value = [](const Json& number) {
     return number.is_number() ? fmt::format("{:.3g}", number.get<double>()) : std::string("–");
   };
-  fmt::print("{}  goal {}\n  cost      {} -> {} squared tolerances in all worlds, {} passes in {} s\n  plan      {} "
-             "steps, {} regrasps, {} s\n",
-             summary["status"].get<std::string>(), summary["goal"].get<std::string>(), value(summary["cost_before"]),
-             value(summary["cost"]), summary["passes"].size(), value(summary["time_s"]), summary["steps"].get<int>(),
-             summary["regrasps"].get<int>(), value(summary["duration_s"]));
+  fmt::print(
+      "{}  goal {}\n  cost      {} -> {} squared tolerances in all worlds, {} passes in {} s\n  plan      {} "
+      "steps, {} regrasps, {} s\n",
+      summary["status"].get<std::string>(), summary["goal"].get<std::string>(), value(summary["cost_before"]),
+      value(summary["cost"]), summary["passes"].size(), value(summary["time_s"]), summary["steps"].get<int>(),
+      summary["regrasps"].get<int>(), value(summary["duration_s"]));
   print_verdicts(summary["holds"]);
   fmt::print("files\n");
   for (const Json& file : summary["files"]) fmt::print("  {}\n", file.get<std::string>());
@@ -209,8 +209,8 @@ int run(OptimizeOptions options) {
   const GoalProblem problem = load_problem(options, file, stored ? stored->header.goal : "");
   catch_interrupts();
   double planned_s = 0;
-  const planning::Plan plan = stored ? plan_of_run(problem, *stored, path.string())
-                                     : first_plan(options, problem, planned_s);
+  const planning::Plan plan =
+      stored ? plan_of_run(problem, *stored, path.string()) : first_plan(options, problem, planned_s);
   const std::string folder = io::make_run_folder(options.out, problem.scene.spec().name, options.force);
   io::publish_text((fs::path(folder) / "config.yaml").string(), problem.scene.spec().merged_yaml);
   const RunLog log((fs::path(folder) / "deft.log").string(),
@@ -242,8 +242,7 @@ Command add_optimize(CLI::App& app) {
   add_override_options(*command, options->scene);
   command->add_option("--goal", options->goal, "Goal of the scene (default: the plan's, else the first)")
       ->type_name("NAME");
-  command
-      ->add_option("--time-limit", options->time_limit_s, "Wall time [s] (default: optimize.time_limit_s)")
+  command->add_option("--time-limit", options->time_limit_s, "Wall time [s] (default: optimize.time_limit_s)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, 1e9));
   command->add_option("--out", options->out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");

@@ -57,14 +57,20 @@ def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
     runs = DeftRuns(build, ROOT / "out/optimize")
     result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}}
-    print(f"{'system':10} {'plans':>5} {'hold at first':>14} " + " ".join(f"{name:>16}" for name in variants) + f" {'s, p50':>8} {'s, p95':>8}")
+    print(
+        f"{'system':10} {'plans':>5} {'hold at first':>14} "
+        + " ".join(f"{name:>16}" for name in variants)
+        + f" {'s, p50':>8} {'s, p95':>8}"
+    )
     for name in names or list(SYSTEMS):
         rows = []
         for k in range(int(options["--seeds"])):
             row = optimize_one(runs, SYSTEMS[name], result["first_seed"] + k, result["time_limit_s"], variants)
             if row is not None:
                 rows.append(row)
-                say(f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants))
+                say(
+                    f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants)
+                )
         result["systems"][name] = rows
         times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
         shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)

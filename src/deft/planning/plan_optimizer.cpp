@@ -27,11 +27,12 @@ constexpr double kMetShare = 0.9;         // of the goal's tolerances, that all 
 constexpr double kNearerShare = 0.97;     // a segment must bring the distance below so much of what it was
 constexpr double kMuchNearer = 0.6;       // below so much no other grasp is tried
 constexpr int kTriedGrasps = 3;           // at a place, each time
-constexpr int kRefusalsOfPass = 2;  // plans that judges refuse: the next pass is made with the worlds that did
-constexpr double kTryWeight = 0.2;  // how much a try makes a place less promising
-constexpr double kFar = 5;          // tolerances from the goal: segments are optimised with less care
+constexpr int kRefusalsOfPass = 2;        // plans that judges refuse: the next pass is made with the worlds that did
+constexpr double kTryWeight = 0.2;        // how much a try makes a place less promising
+constexpr double kFar = 5;                // tolerances from the goal: segments are optimised with less care
 constexpr int kFarIterations = 3;
-constexpr double kDrift = 3;    // of plan.drift_m: what motions to a grasp may move; what counts is where its roll-out ends
+constexpr double kDrift = 3;  // of plan.drift_m: what motions to a grasp may move; what counts is where its roll-out
+                              // ends
 constexpr double kPinches = 0.6;  // of grasps that are sampled because the plan's is out of reach
 // Objects without weight: how often grasps press on them, and how far targets then lie inside them [m].
 constexpr double kSqueezes = 0.75, kLeastDepth_m = 5e-4, kMostDepth_m = 1e-2;
@@ -89,10 +90,10 @@ Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::
 
 /// What a pass over the plan has done up to a place.
 struct Pass {
-  Motion motion;                      // its commands are those of the piece at hand
-  std::vector<VectorXd> commands;     // of all
-  std::vector<Segment> segments;      // of all
-  double distance = 0;                // of the motion's end in all worlds [m]
+  Motion motion;                   // its commands are those of the piece at hand
+  std::vector<VectorXd> commands;  // of all
+  std::vector<Segment> segments;   // of all
+  double distance = 0;             // of the motion's end in all worlds [m]
 };
 
 /// Where a pass may go on from.
@@ -383,12 +384,12 @@ class OptimizerRun {
     SegmentProblem problem{pass.motion, goal_.q(), settings};
     const SegmentResult result = tools.segments.optimize(problem, begun.starts);
     if (!result.ok) return false;
-    log::debug(fmt::format("optimize: segment {} knots, cost {:.3g} -> {:.3g}, distance {:.4f} -> {:.4f} m, excess "
-                           "{:.3f} -> {:.3f}, {} iterations, {} steps, {:.2f} s",
-                           result.best.knots.size(), result.history.front().cost, result.best.cost,
-                           result.history.front().distance, result.best.distance, result.history.front().excess,
-                           result.best.excess, result.history.size() - 1, result.best.motion.commands.size(),
-                           clock_.seconds()));
+    log::debug(fmt::format(
+        "optimize: segment {} knots, cost {:.3g} -> {:.3g}, distance {:.4f} -> {:.4f} m, excess "
+        "{:.3f} -> {:.3f}, {} iterations, {} steps, {:.2f} s",
+        result.best.knots.size(), result.history.front().cost, result.best.cost, result.history.front().distance,
+        result.best.distance, result.history.front().excess, result.best.excess, result.history.size() - 1,
+        result.best.motion.commands.size(), clock_.seconds()));
     pass.motion = result.best.motion;
     pass.distance = tools.rollout.distance(pass.motion, goal_.q());
     close_piece(false, pass);

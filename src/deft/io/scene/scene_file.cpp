@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 22> kSceneKeys{
     "deft",    "name",    "description", "package_paths", "model_directive", "directives",     "bodies",  "robots",
     "objects", "gravity", "friction",    "step",          "plane",           "configurations", "initial", "commands",
-    "goals",   "plan",    "optimize",    "track",         "wrenches",       "control"};
+    "goals",   "plan",    "optimize",    "track",         "wrenches",        "control"};
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 

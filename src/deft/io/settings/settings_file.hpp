@@ -1,6 +1,6 @@
 #pragma once
-// The settings of `step:`, `plan:`, `optimize:` and `track:`, each listed once: read from YAML, written back, and printed with unit,
-// range and default.
+// The settings of `step:`, `plan:`, `optimize:` and `track:`, each listed once: read from YAML, written back, and
+// printed with unit, range and default.
 
 #include <string>
 #include <string_view>

@@ -22,8 +22,7 @@ std::optional<Grasp> renew_grasp(const scene::Scene& scene, const Hand& hand, co
     set_joint_positions(scene, joints, q_try);
     proximity.place(q_try);
     const double smallest = proximity.smallest_gap(grasp.moves, standoff);
-    const int touching =
-        proximity.touch_rows(grasp.moves, hand.surfaces, kTouchReach * standoff, touch, touch_gaps);
+    const int touching = proximity.touch_rows(grasp.moves, hand.surfaces, kTouchReach * standoff, touch, touch_gaps);
     if (touching == 0 && smallest >= standoff) return std::nullopt;
     if (smallest > kOpen * standoff && touching > 0 && touch_gaps.minCoeff() < kShut * standoff)
       return Grasp{joints, grasp.moves};

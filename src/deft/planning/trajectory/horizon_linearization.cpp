@@ -20,7 +20,7 @@ namespace deft::planning {
 namespace {
 
 constexpr double kLeastGrip_N = 1e-2;  // smoothed contacts with less are far off
-constexpr std::size_t kChunk = 5;  // steps that share warm starts; part of the result
+constexpr std::size_t kChunk = 5;      // steps that share warm starts; part of the result
 
 bool is_bundle(GradientKind kind) { return kind == GradientKind::kBundledFirst || kind == GradientKind::kBundledZero; }
 
@@ -38,7 +38,8 @@ void check(const LinearizationOptions& options, std::size_t q, std::size_t u) {
 
 /// One thread's models and scratch.
 struct HorizonLinearizer::Worker {
-  explicit Worker(const scene::Scene& s) : scene(&s), model(dynamics::make_step_model(s)), differentiator(s), fingers(s) {}
+  explicit Worker(const scene::Scene& s)
+      : scene(&s), model(dynamics::make_step_model(s)), differentiator(s), fingers(s) {}
 
   void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const LinearizationOptions& options,
                  std::uint64_t item, LinearStep& step) {
@@ -96,8 +97,8 @@ struct HorizonLinearizer::Worker {
       LinearForce grip{.mu = result.problem.contacts[i].mu, .force = {force[0], force[1], force[2]}};
       const std::size_t place = stacked ? k : i;
       const int first = derivative.first_row[place];
-      const Eigen::Index end = place + 1 < derivative.first_row.size() ? derivative.first_row[place + 1]
-                                                                      : derivative.dforce_du.rows();
+      const Eigen::Index end =
+          place + 1 < derivative.first_row.size() ? derivative.first_row[place + 1] : derivative.dforce_du.rows();
       const Eigen::Index rows = std::min<Eigen::Index>(end - first, 3);
       grip.by_q.setZero(3, scene->nv());
       grip.by_u.setZero(3, scene->nu());

@@ -40,12 +40,12 @@ struct LinearForce {
 
 /// One step, linearised.
 struct LinearStep {
-  bool ok = false;          // the step and its derivative exist
-  Eigen::MatrixXd A, B;     // nv × nv, nv × nu, world tangents at q_t and at the end of the step
-  Eigen::VectorXd q_next;   // the end of the step that was linearised (of bundles: of the step without noise)
-  Eigen::VectorXd force;    // normal forces of the contacts [N]
-  Eigen::MatrixXd force_q;  // their derivatives by q, contacts × nv,
-  Eigen::MatrixXd force_u;  // and by u, contacts × nu
+  bool ok = false;                   // the step and its derivative exist
+  Eigen::MatrixXd A, B;              // nv × nv, nv × nu, world tangents at q_t and at the end of the step
+  Eigen::VectorXd q_next;            // the end of the step that was linearised (of bundles: of the step without noise)
+  Eigen::VectorXd force;             // normal forces of the contacts [N]
+  Eigen::MatrixXd force_q;           // their derivatives by q, contacts × nv,
+  Eigen::MatrixXd force_u;           // and by u, contacts × nu
   std::vector<LinearForce> grips{};  // those between fingers and objects that are not far off
 };
 

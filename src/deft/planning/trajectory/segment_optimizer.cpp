@@ -103,7 +103,8 @@ struct SegmentOptimizer::Work {
       if (t > 0 && t < planned.feedback.size())
         u += planned.feedback[t] * (program.displacement(nominal.at[t], motion.motion) - share * planned.x[t]);
       // Beyond the trust region the answer is worth nothing.
-      u = u.cwiseMax((nominal.knots[t].array() - radius).matrix()).cwiseMin((nominal.knots[t].array() + radius).matrix());
+      u = u.cwiseMax((nominal.knots[t].array() - radius).matrix())
+              .cwiseMin((nominal.knots[t].array() + radius).matrix());
       program.clamp(u);
       motion.knots.push_back(u);
       motion.at.push_back(motion.motion);

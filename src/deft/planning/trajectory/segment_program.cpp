@@ -14,7 +14,7 @@ namespace {
 constexpr double kLimitCost = 1e3;    // of what leaves limits, in squared tolerances per rad, m or share of a limit
 constexpr double kLeastBound = 1e-6;  // a command may always change so far [rad, m]: bounds must not meet
 constexpr double kNearCone = 0.7;     // forces beyond so much of their cone have rows
-constexpr double kLeastForce = 1e-3;   // [N], a smaller tangential force has no direction
+constexpr double kLeastForce = 1e-3;  // [N], a smaller tangential force has no direction
 constexpr double kNearLimit = 0.3;    // joints nearer to their limits have rows [rad, m]
 
 }  // namespace
@@ -25,7 +25,8 @@ struct SegmentProgram::Row {
   double d = 0, rho = 0;
 };
 
-void SegmentProgram::pack(const RowList& list, Eigen::Index nx, Eigen::Index nu, solvers::horizon::HorizonStage& stage) {
+void SegmentProgram::pack(const RowList& list, Eigen::Index nx, Eigen::Index nu,
+                          solvers::horizon::HorizonStage& stage) {
   const auto size = static_cast<Eigen::Index>(list.size());
   stage.X.setZero(size, nx);
   stage.P.setZero(size, nu);
@@ -192,8 +193,7 @@ void SegmentProgram::expand_end(const Instant& end, solvers::horizon::HorizonSta
     }
     for (const Goal::FreeRotation& rotation : goal_->free_rotations()) {
       const Eigen::Index entry = rotation.entry;
-      const Eigen::Vector3d turn =
-          e.segment<3>(w * size + entry).cwiseQuotient(goal_->weights().segment<3>(entry));
+      const Eigen::Vector3d turn = e.segment<3>(w * size + entry).cwiseQuotient(goal_->weights().segment<3>(entry));
       const auto column = std::find(objects_.begin(), objects_.end(), goal_->rows()[to_size(entry)]) - objects_.begin();
       J.block<3, 3>(entry, column) = left_jacobian_so3(-turn).inverse();
     }

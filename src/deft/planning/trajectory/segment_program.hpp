@@ -28,7 +28,7 @@ struct SegmentMotion {
   std::vector<Instant> at;             // where each begins, T
   Motion motion;                       // the end, and one command per step
   double distance = 0;                 // √(‖ē‖² + w² mean ‖e_i − ē‖²) at the end [m]
-  double excess = 0;    // mean over the steps of Σ [‖f_t‖ − s μ f_n]₊ over the fingers' contacts, in shares of the scale
+  double excess = 0;  // mean over the steps of Σ [‖f_t‖ − s μ f_n]₊ over the fingers' contacts, in shares of the scale
   double violation = 0;  // of limits of positions, efforts and normal forces, largest [rad, m, share of the limit]
   double cost = 0;       // (distance/tolerance)² + change_weight Σ‖u_t − u_{t−1}‖² + force_weight · excess + limits
 };
