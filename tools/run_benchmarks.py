@@ -34,7 +34,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
-      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT
+      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
+                  --record: the page optimized_plans reads it
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)

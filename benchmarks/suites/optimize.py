@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
-from .programs import ROOT, DeftRuns, Failed, say
+from .programs import ROOT, DeftRuns, Failed, machine, say
 
 SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
 VARIANTS = {  # what differs from the scene's own settings
@@ -13,6 +14,7 @@ VARIANTS = {  # what differs from the scene's own settings
     "without margins": ["optimize.cone_share=1", "optimize.force_weight=0"],
     "one world": ["optimize.corners=0"],
 }
+RECORDED = ROOT / "benchmarks/baselines/optimize.json"  # what the page optimized_plans reads
 SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
 
 
@@ -41,17 +43,17 @@ def optimize_one(runs: DeftRuns, scene: str, seed: int, time_limit_s: float, var
 
 
 def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT."""
+    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT, --record also writes RECORDED."""
     options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": ""}
     names: list[str] = []
-    words = iter(arguments)
+    words = iter(word for word in arguments if word != "--record")
     for word in words:
         if word in options:
             options[word] = next(words, "")
         elif word in SYSTEMS:
             names.append(word)
         else:
-            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options])}")
+            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options, '--record'])}")
     variants = [options["--only"]] if options["--only"] else list(VARIANTS)
     if variants[0] not in VARIANTS:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
@@ -76,4 +78,8 @@ def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
         shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)
         p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
         print(f"{name:10} {len(rows):>5} {sum(row['before'] for row in rows):>14} {shares} {p50 or 0:8.2f} {p95 or 0:8.2f}", flush=True)
+    if "--record" in arguments:
+        if RECORDED.exists():  # systems that were not asked for keep what was recorded last
+            result["systems"] = {**json.loads(RECORDED.read_text())["result"]["systems"], **result["systems"]}
+        RECORDED.write_text(json.dumps({"benchmark": "optimize", "machine": machine(), "result": result}) + "\n")
     return result
