@@ -13,6 +13,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
       worlds-disagree  worlds_disagree, likewise: where four worlds of second order part, and why
+      optimize      optimized_plans, likewise: first plans made to hold by deft optimize
       or one page by its name; all of them if none is named
 """
 
@@ -28,6 +29,7 @@ from reproductions import (
     feedback,
     grasping,
     impedance_robot,
+    optimized_plans,
     patch_contact_page,
     pick_and_place,
     planar_gripper,
@@ -60,6 +62,7 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         feedback,
         plans_that_hold,
         worlds_disagree,
+        optimized_plans,
     )
 }
 GROUPS = {
@@ -73,6 +76,7 @@ GROUPS = {
     "feedback": ["feedback"],
     "plans-that-hold": ["plans_that_hold"],
     "worlds-disagree": ["worlds_disagree"],
+    "optimize": ["optimized_plans"],
 }
 
 

@@ -34,6 +34,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
+      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
+                  --record: the page optimized_plans reads it
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
@@ -62,6 +64,7 @@ from suites.error_against_h import bench_error_against_h  # noqa: E402
 from suites.feedback import bench_feedback  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
+from suites.optimize import bench_optimize  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
@@ -124,6 +127,7 @@ BENCHMARKS = {
     "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
     "planning": bench_program("single_step_benchmark"),
     "plans": bench_plans,
+    "optimize": bench_optimize,
     "tracking": bench_tracking,
     "robustness": bench_program("robustness"),
     "gradients": bench_program("gradient_benchmark"),

@@ -22,6 +22,7 @@ Command add_info(CLI::App& app);       // `deft info`: what a scene holds
 Command add_check(CLI::App& app);      // `deft check`: everything wrong or suspicious in scenes and model files
 Command add_sim(CLI::App& app);        // `deft sim`: the commands of a scene simulated into a run folder
 Command add_plan(CLI::App& app);       // `deft plan`: a plan to a goal of a scene
+Command add_optimize(CLI::App& app);   // `deft optimize`: a plan improved until it holds in other worlds too
 Command add_track(CLI::App& app);      // `deft track`: a plan followed on a plant
 Command add_replay(CLI::App& app);     // `deft replay`: the commands of a run repeated on a plant
 Command add_linearize(CLI::App& app);  // `deft linearize`: one step and its derivatives

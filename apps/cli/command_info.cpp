@@ -166,8 +166,8 @@ void print_scene(const Json& info) {
 int run(const InfoOptions& options) {
   apply(options.output);
   if (options.settings) {
-    const std::string help = io::settings_help() + io::plan_settings_help() + io::track_settings_help() +
-                             io::disturbance_help() + io::control_settings_help();
+    const std::string help = io::settings_help() + io::plan_settings_help() + io::optimize_settings_help() +
+                             io::track_settings_help() + io::disturbance_help() + io::control_settings_help();
     if (options.output.json)
       print_json({{"settings", help}});
     else

@@ -23,6 +23,7 @@
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "options.hpp"
+#include "plan_report.hpp"
 #include "plan_resume.hpp"
 #include "problem_dump.hpp"
 #include "progress.hpp"
@@ -70,32 +71,6 @@ std::string status_of(const planning::PlannerResult& result) {
     default:
       return "NodeLimit";
   }
-}
-
-Json error_of(const planning::GoalError& error) {
-  return {{"position_m", number(error.position_m)},
-          {"rotation_rad", number(error.rotation_rad)},
-          {"joint", number(error.joint)}};
-}
-
-/// What every judge said of the plan, h first.
-Json holds_of(const planning::Plan& plan) {
-  Json rows = Json::array();
-  rows.push_back({{"judge", "h"}, {"success", plan.success}, {"goal_error", error_of(plan.error)}, {"time_s", 0.0}});
-  for (const planning::StepHalvingCheck& run : plan.step_halving)
-    rows.push_back({{"judge", fmt::format("h/{}", run.substeps)},
-                    {"success", run.success},
-                    {"goal_error", error_of(run.error)},
-                    {"time_s", 0.0}});
-  for (const planning::Verdict& verdict : plan.verdicts) {
-    Json row{{"judge", verdict.judge},
-             {"success", verdict.success},
-             {"goal_error", error_of(verdict.error)},
-             {"time_s", number(verdict.time_s)}};
-    if (verdict.share >= 0) row["share"] = number(verdict.share);
-    rows.push_back(row);
-  }
-  return rows;
 }
 
 /// Tries that came to nothing, as the page draws them: the reason that they count for, q, and the poses of all bodies.
@@ -214,11 +189,7 @@ void print_for_people(const Json& summary, const std::string& goal, const std::s
       summary["status"].get<std::string>(), goal, value(error["position_m"]), value(error["rotation_rad"]),
       value(error["joint"]), summary["steps"].get<int>(), summary["regrasps"].get<int>(), value(summary["cost"]),
       summary["nodes"].get<int>(), value(summary["first_solution_s"]), value(summary["time_s"]));
-  for (const Json& row : summary["holds"])
-    fmt::print("  {:<13} {}, error {} m  {} rad  joint {}{}\n", row["judge"].get<std::string>(),
-               row["success"].get<bool>() ? "holds" : "does not hold", value(row["goal_error"]["position_m"]),
-               value(row["goal_error"]["rotation_rad"]), value(row["goal_error"]["joint"]),
-               row.contains("share") ? fmt::format(", in {} of the worlds", value(row["share"])) : "");
+  print_verdicts(summary["holds"]);
   for (const Json& row : summary["reasons"])
     fmt::print("  because   {} ({} times, weight {}): {}; see {}\n", row["reason"].get<std::string>(),
                row["count"].get<int>(), value(row["weight"]), row["detail"].get<std::string>(),

@@ -46,9 +46,9 @@ int run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done; 1 not reached, infeasible or unbounded; 2 usage or bad input; 3 numerical failure; 130 "
       "interrupted.");
-  const std::vector<Command> commands{add_info(app),  add_check(app),  add_sim(app),       add_plan(app),
-                                      add_track(app), add_replay(app), add_linearize(app), add_solve(app),
-                                      add_view(app),  add_doctor(app)};
+  const std::vector<Command> commands{add_info(app),     add_check(app), add_sim(app),    add_plan(app),
+                                      add_optimize(app), add_track(app), add_replay(app), add_linearize(app),
+                                      add_solve(app),    add_view(app),  add_doctor(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -11,11 +11,13 @@
 
 #include "deft/core/index.hpp"
 #include "deft/core/log.hpp"
+#include "deft/planning/attempts.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/impossible.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
+#include "deft/planning/plan_optimizer.hpp"
 #include "deft/planning/route.hpp"
 #include "deft/planning/search/ensemble_tree.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
@@ -284,8 +286,25 @@ class Run {
     if (!result_.plan.success) return;
     result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
     result_.tally.add(result_.plan.verdicts);
+    if (!result_.plan.holds() && scene_.settings().optimize.stage) optimize_first();
     if (result_.plan.holds()) note_holding();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+  }
+
+  /// Keeps the first plan as `optimize:` improves it, if that holds; its nodes join the tree.
+  void optimize_first() {
+    const PlanOptimizerResult better = optimize_plan(
+        scene_, spec_, result_.plan, {.seed = options_.seed, .threads = options_.threads, .stop = options_.stop});
+    result_.solves += better.solves;
+    if (better.held_before || !better.holds) return;
+    const auto added = static_cast<int>(result_.nodes.size()) - 1;
+    for (std::size_t k = 1; k < better.nodes.size(); ++k) {
+      result_.nodes.push_back(better.nodes[k]);
+      result_.nodes.back().parent = k == 1 ? 0 : better.nodes[k].parent + added;
+      result_.nodes.back().time_s = watch_.seconds();
+    }
+    result_.plan = better.plan;
+    for (Segment& segment : result_.plan.segments) segment.node += added;
   }
 
   /// How long find_holding may go on [s]: to the limit of time, once there is a plan for settings.improve_s.
@@ -293,29 +312,6 @@ class Run {
     if (!result_.plan.holds()) return settings_.time_limit_s;
     return settings_.improve_s > 0 ? std::min(settings_.time_limit_s, result_.first_holding_s + settings_.improve_s)
                                    : -1.0;
-  }
-
-  /// How the k-th tree of find_holding grows.
-  struct Attempt {
-    double regrasp_weight;  // [m]
-    double stall;           // it ends after so many tries, and half of all its tries, that came no nearer
-    double step_share;      // of plan.step_norm, in plans of one world: forces are known for short steps only
-    int relinearize;        // step.relinearize of them: finer worlds slide as far as one that does it again
-    double speed_share;     // of their speed while objects move
-    int nodes;              // roll-outs that such a plan may take
-  };
-  static Attempt attempt_of(std::uint64_t k) {
-    constexpr double kWeights[] = {0.05, 0.01, 0.15}, kShares[] = {0.15, 0.3, 0.15}, kSpeeds[] = {0.4, 1, 0.4};
-    constexpr int kRelinearize[] = {1, 0, 1};
-    constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
-    constexpr int kNodes = 60;
-    const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
-    return {.regrasp_weight = kWeights[k % 3],
-            .stall = kStall * growth,
-            .step_share = kShares[k % 3],
-            .relinearize = kRelinearize[k % 3],
-            .speed_share = kSpeeds[k % 3],
-            .nodes = static_cast<int>(kNodes * growth)};
   }
 
   SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {

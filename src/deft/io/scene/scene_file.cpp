@@ -16,10 +16,10 @@
 namespace deft::io {
 namespace {
 
-constexpr std::array<std::string_view, 21> kSceneKeys{
+constexpr std::array<std::string_view, 22> kSceneKeys{
     "deft",    "name",    "description", "package_paths", "model_directive", "directives",     "bodies",  "robots",
     "objects", "gravity", "friction",    "step",          "plane",           "configurations", "initial", "commands",
-    "goals",   "plan",    "track",       "wrenches",      "control"};
+    "goals",   "plan",    "optimize",    "track",         "wrenches",        "control"};
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
@@ -92,6 +92,7 @@ void read_settings_keys(const YamlNode& root, SceneReading& scene) {
   if (const YamlNode* step = root.find("step")) read_settings(*step, read, scene.spec.step);
   if (const YamlNode* plane = root.find("plane")) scene.spec.plane = read_plane(*plane, read);
   if (const YamlNode* plan = root.find("plan")) read_plan_settings(*plan, read, scene.spec.plan);
+  if (const YamlNode* optimize = root.find("optimize")) read_optimize_settings(*optimize, read, scene.spec.optimize);
   if (const YamlNode* track = root.find("track")) read_track_settings(*track, read, scene.spec.track);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What sections of a scene file with one flat list of settings share (`step:`, `plan:`, `track:`): reading and the page
-// of `deft info --settings`, both from a function visit_all(settings, visit) that calls visit(SettingInfo, field) for
-// each setting. Internal to io.
+// What sections of a scene file with one flat list of settings share (`step:`, `plan:`, `optimize:`, `track:`): reading
+// and the page of `deft info --settings`, both from a function visit_all(settings, visit) that calls visit(SettingInfo,
+// field) for each setting. Internal to io.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #pragma once
-// The settings of `step:`, `plan:` and `track:`, each listed once: read from YAML, written back, and printed with unit,
-// range and default.
+// The settings of `step:`, `plan:`, `optimize:` and `track:`, each listed once: read from YAML, written back, and
+// printed with unit, range and default.
 
 #include <string>
 #include <string_view>
@@ -31,6 +31,10 @@ std::optional<scene::JointValues> read_joint_values(const YamlNode& node, std::s
 void read_plan_settings(const YamlNode& node, const YamlReader& read, scene::PlanSettings& settings);
 /// Every key of `plan:` with its unit, default and range.
 std::string plan_settings_help();
+/// `optimize:`, merged over what `settings` holds.
+void read_optimize_settings(const YamlNode& node, const YamlReader& read, scene::OptimizeSettings& settings);
+/// Every key of `optimize:` with its unit, default and range.
+std::string optimize_settings_help();
 /// `track:`, merged over what `settings` holds.
 void read_track_settings(const YamlNode& node, const YamlReader& read, scene::TrackSettings& settings);
 /// Every key of `track:` with its unit, default and range.

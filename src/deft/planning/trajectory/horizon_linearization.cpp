@@ -14,11 +14,13 @@
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
+#include "deft/planning/trajectory/finger_contacts.hpp"
 
 namespace deft::planning {
 namespace {
 
-constexpr std::size_t kChunk = 5;  // steps that share warm starts; part of the result
+constexpr double kLeastGrip_N = 1e-2;  // smoothed contacts with less are far off
+constexpr std::size_t kChunk = 5;      // steps that share warm starts; part of the result
 
 bool is_bundle(GradientKind kind) { return kind == GradientKind::kBundledFirst || kind == GradientKind::kBundledZero; }
 
@@ -28,7 +30,7 @@ void check(const LinearizationOptions& options, std::size_t q, std::size_t u) {
   if (!(options.sigma_u > 0)) throw std::invalid_argument("linearization: bundles need sigma_u > 0");
   if (options.use_A && !(options.sigma_q > 0))
     throw std::invalid_argument("linearization: a bundle has an A only if sigma_q > 0; or set use_A to false");
-  if (options.forces)
+  if (options.forces || options.grips)
     throw std::invalid_argument("linearization: bundles have no derivatives of forces; kAnalytic and kExact have");
 }
 
@@ -36,7 +38,8 @@ void check(const LinearizationOptions& options, std::size_t q, std::size_t u) {
 
 /// One thread's models and scratch.
 struct HorizonLinearizer::Worker {
-  explicit Worker(const scene::Scene& s) : scene(&s), model(dynamics::make_step_model(s)), differentiator(s) {}
+  explicit Worker(const scene::Scene& s)
+      : scene(&s), model(dynamics::make_step_model(s)), differentiator(s), fingers(s) {}
 
   void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const LinearizationOptions& options,
                  std::uint64_t item, LinearStep& step) {
@@ -50,9 +53,15 @@ struct HorizonLinearizer::Worker {
     model->set_kappa(options.kind == GradientKind::kExact ? std::numeric_limits<double>::infinity() : options.kappa);
     model->step(q, u, result);
     if (!solvers::usable(result.status)) return false;
-    const bool by_q = options.use_A || options.forces;
-    differentiator.linearize(*model, dynamics::State{.q = q}, u, result, {.configuration = by_q});
-    differentiator.jacobians(derivative);
+    const bool by_q = options.use_A || options.forces || options.grips;
+    const bool grips_only = options.grips && !options.forces;
+    differentiator.linearize(*model, dynamics::State{.q = q}, u, result,
+                             {.configuration = by_q, .motion_only = grips_only});
+    list_grips();
+    if (grips_only)
+      differentiator.jacobians(listed, derivative);
+    else
+      differentiator.jacobians(derivative);
     step.A = derivative.A;
     step.B = derivative.B;
     step.q_next = result.q_next;
@@ -66,7 +75,37 @@ struct HorizonLinearizer::Worker {
       step.force_q.row(i) = derivative.dforce_dq.row(row);
       step.force_u.row(i) = derivative.dforce_du.row(row);
     }
+    step.grips.clear();
+    if (options.grips) add_grips(grips_only, step);
     return true;
+  }
+
+  /// The contacts of fingers with objects that bear a force.
+  void list_grips() {
+    listed.clear();
+    for (std::size_t i = 0; i < result.problem.contacts.size(); ++i) {
+      if (fingers.contains(result.problem.contacts[i]) && result.solution.force[i][0] > kLeastGrip_N)
+        listed.push_back(static_cast<int>(i));
+    }
+  }
+
+  /// Their forces. @param stacked  the derivative has rows of the listed contacts alone.
+  void add_grips(bool stacked, LinearStep& step) const {
+    for (std::size_t k = 0; k < listed.size(); ++k) {
+      const auto i = to_size(listed[k]);
+      const std::array<double, 4>& force = result.solution.force[i];
+      LinearForce grip{.mu = result.problem.contacts[i].mu, .force = {force[0], force[1], force[2]}};
+      const std::size_t place = stacked ? k : i;
+      const int first = derivative.first_row[place];
+      const Eigen::Index end =
+          place + 1 < derivative.first_row.size() ? derivative.first_row[place + 1] : derivative.dforce_du.rows();
+      const Eigen::Index rows = std::min<Eigen::Index>(end - first, 3);
+      grip.by_q.setZero(3, scene->nv());
+      grip.by_u.setZero(3, scene->nu());
+      grip.by_q.topRows(rows) = derivative.dforce_dq.middleRows(first, rows);
+      grip.by_u.topRows(rows) = derivative.dforce_du.middleRows(first, rows);
+      step.grips.push_back(std::move(grip));
+    }
   }
 
   bool bundle(const Eigen::VectorXd& q, const Eigen::VectorXd& u, const LinearizationOptions& options,
@@ -106,6 +145,8 @@ struct HorizonLinearizer::Worker {
   dynamics::StepDifferentiator differentiator;
   dynamics::StepResult result;
   dynamics::StepDerivative derivative;
+  FingerContacts fingers;
+  std::vector<int> listed;  // contacts of fingers with objects
   std::optional<dynamics::Batch> batch;
   long solves = 0;
 };

@@ -27,17 +27,26 @@ struct LinearizationOptions {
   int samples = 100;       // of bundles, ≥ 1
   std::uint64_t seed = 0;  // of bundles: step t draws with seed + t
   bool forces = false;     // with the normal forces; not for bundles
+  bool grips = false;      // with the forces of fingers on objects, the tangential ones too; not for bundles
   int threads = 0;         // 0: one per core; the result does not depend on it
+};
+
+/// The force of a contact, linearised.
+struct LinearForce {
+  double mu = 0;                                    // [-]
+  Eigen::Vector3d force = Eigen::Vector3d::Zero();  // (f_n, f_t1, f_t2) [N]
+  Eigen::MatrixXd by_q, by_u;                       // ∂force/∂q, 3 × nv, and ∂force/∂u, 3 × nu
 };
 
 /// One step, linearised.
 struct LinearStep {
-  bool ok = false;          // the step and its derivative exist
-  Eigen::MatrixXd A, B;     // nv × nv, nv × nu, world tangents at q_t and at the end of the step
-  Eigen::VectorXd q_next;   // the end of the step that was linearised (of bundles: of the step without noise)
-  Eigen::VectorXd force;    // normal forces of the contacts [N]
-  Eigen::MatrixXd force_q;  // their derivatives by q, contacts × nv,
-  Eigen::MatrixXd force_u;  // and by u, contacts × nu
+  bool ok = false;                   // the step and its derivative exist
+  Eigen::MatrixXd A, B;              // nv × nv, nv × nu, world tangents at q_t and at the end of the step
+  Eigen::VectorXd q_next;            // the end of the step that was linearised (of bundles: of the step without noise)
+  Eigen::VectorXd force;             // normal forces of the contacts [N]
+  Eigen::MatrixXd force_q;           // their derivatives by q, contacts × nv,
+  Eigen::MatrixXd force_u;           // and by u, contacts × nu
+  std::vector<LinearForce> grips{};  // those between fingers and objects that are not far off
 };
 
 /// Linearises many steps of one scene in parallel. Keeps models and scratch per thread.

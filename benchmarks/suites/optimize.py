@@ -1,0 +1,85 @@
+"""Shares of first plans that hold before and after `deft optimize`, with and without room in the friction cones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from .programs import ROOT, DeftRuns, Failed, machine, say
+
+SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
+VARIANTS = {  # what differs from the scene's own settings
+    "optimized": [],
+    "without margins": ["optimize.cone_share=1", "optimize.force_weight=0"],
+    "one world": ["optimize.corners=0"],
+}
+RECORDED = ROOT / "benchmarks/baselines/optimize.json"  # what the page optimized_plans reads
+SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
+
+
+def percentile(values: list[float], part: float) -> float | None:
+    ordered = sorted(values)
+    return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else None
+
+
+def optimize_one(runs: DeftRuns, scene: str, seed: int, time_limit_s: float, variants: list[str]) -> dict | None:
+    """What became of the first plan of a seed; none if there is no first plan."""
+    folder = runs.work / f"{scene}.{seed}"
+    first = runs.call(folder / "first", "plan", f"scenes/planning/{scene}.deft.yaml", "--first", "--seed", str(seed))
+    if first["status"] != "Solved":
+        return None
+    row: dict = {"seed": seed, "steps": first["steps"]}
+    for name in variants:
+        sets = [word for value in VARIANTS[name] for word in ("--set", value)]
+        after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", f"{time_limit_s:g}", *sets)
+        if after["cost"] is not None and after["cost_before"] is not None and not after["success"] and after["cost"] > after["cost_before"]:
+            raise Failed(f"{scene}, seed {seed}: the cost rose from {after['cost_before']} to {after['cost']}")
+        row["before"] = after["held_before"]
+        row[name] = {"holds": after["success"], "time_s": after["time_s"], "duration_s": after["duration_s"], "cost": after["cost"],
+                     "cost_before": after["cost_before"]}  # fmt: skip
+    shutil.rmtree(folder)
+    return row
+
+
+def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
+    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT, --record also writes RECORDED."""
+    options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": ""}
+    names: list[str] = []
+    words = iter(word for word in arguments if word != "--record")
+    for word in words:
+        if word in options:
+            options[word] = next(words, "")
+        elif word in SYSTEMS:
+            names.append(word)
+        else:
+            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options, '--record'])}")
+    variants = [options["--only"]] if options["--only"] else list(VARIANTS)
+    if variants[0] not in VARIANTS:
+        raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
+    runs = DeftRuns(build, ROOT / "out/optimize")
+    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}}
+    print(
+        f"{'system':10} {'plans':>5} {'hold at first':>14} "
+        + " ".join(f"{name:>16}" for name in variants)
+        + f" {'s, p50':>8} {'s, p95':>8}"
+    )
+    for name in names or list(SYSTEMS):
+        rows = []
+        for k in range(int(options["--seeds"])):
+            row = optimize_one(runs, SYSTEMS[name], result["first_seed"] + k, result["time_limit_s"], variants)
+            if row is not None:
+                rows.append(row)
+                say(
+                    f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants)
+                )
+        result["systems"][name] = rows
+        times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
+        shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)
+        p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
+        print(f"{name:10} {len(rows):>5} {sum(row['before'] for row in rows):>14} {shares} {p50 or 0:8.2f} {p95 or 0:8.2f}", flush=True)
+    if "--record" in arguments:
+        if RECORDED.exists():  # systems that were not asked for keep what was recorded last
+            result["systems"] = {**json.loads(RECORDED.read_text())["result"]["systems"], **result["systems"]}
+        RECORDED.write_text(json.dumps({"benchmark": "optimize", "machine": machine(), "result": result}) + "\n")
+    return result

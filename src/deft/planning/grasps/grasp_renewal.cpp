@@ -1,0 +1,42 @@
+#include "deft/planning/grasps/grasp_renewal.hpp"
+
+#include "deft/math/dense.hpp"
+
+namespace deft::planning {
+namespace {
+
+constexpr int kRenewals = 25;               // steps
+constexpr double kTouchReach = 15;          // [standoff], links nearer than that shall touch
+constexpr double kRenewDamping = 1e-5;      // λ [m²]
+constexpr double kRenewStep = 0.1;          // longest step [rad, m]
+constexpr double kOpen = 0.6, kShut = 1.5;  // [standoff], between which the smallest gap may be at the end
+
+}  // namespace
+
+std::optional<Grasp> renew_grasp(const scene::Scene& scene, const Hand& hand, const Grasp& grasp,
+                                 const Eigen::VectorXd& q, Proximity& proximity) {
+  const double standoff = scene.settings().plan.standoff_m;
+  Eigen::VectorXd q_try = q, joints = grasp.joints, touch_gaps, gaps;
+  Eigen::MatrixXd touch, normal, slide;
+  for (int k = 0; k < kRenewals; ++k) {
+    set_joint_positions(scene, joints, q_try);
+    proximity.place(q_try);
+    const double smallest = proximity.smallest_gap(grasp.moves, standoff);
+    const int touching = proximity.touch_rows(grasp.moves, hand.surfaces, kTouchReach * standoff, touch, touch_gaps);
+    if (touching == 0 && smallest >= standoff) return std::nullopt;
+    if (smallest > kOpen * standoff && touching > 0 && touch_gaps.minCoeff() < kShut * standoff)
+      return Grasp{joints, grasp.moves};
+    proximity.rows(grasp.moves, standoff, normal, slide, gaps);
+    Eigen::MatrixXd H = touch.transpose() * touch + normal.transpose() * normal;
+    H.diagonal().array() += kRenewDamping;
+    Eigen::VectorXd step = touch.transpose() * (standoff - touch_gaps.array()).matrix();
+    step += normal.transpose() * (standoff - gaps.array()).matrix();
+    step = llt_solve(H, step);
+    const double longest = step.cwiseAbs().maxCoeff();
+    if (longest > kRenewStep) step *= kRenewStep / longest;
+    joints = (joints + step).cwiseMax(hand.lower).cwiseMin(hand.upper);
+  }
+  return std::nullopt;
+}
+
+}  // namespace deft::planning

@@ -1,0 +1,18 @@
+#pragma once
+// A grasp taken again after the objects have moved.
+
+#include <optional>
+
+#include "deft/planning/grasps/contact_sampler.hpp"
+
+namespace deft::planning {
+
+/// The grasp with its joints moved as little as that takes, until what it moves touches the objects at the standoff
+/// again: gaps of links that are near go to settings.standoff_m and nothing is nearer, by damped Gauss–Newton steps
+/// δ = (JᵀJ + λ I)⁻¹ Jᵀ (standoff − gaps).
+/// @param grasp  joints that all but touched the objects where they lay then. @param q  where they lie now, size nq.
+/// @returns none if that does not converge, or if nothing is near any more. Throws nothing; allocates.
+std::optional<Grasp> renew_grasp(const scene::Scene& scene, const Hand& hand, const Grasp& grasp,
+                                 const Eigen::VectorXd& q, Proximity& proximity);
+
+}  // namespace deft::planning

@@ -1,0 +1,60 @@
+"""First plans made to hold by `deft optimize`: shares before and after, with and without margins, in one world and in several, as `./run bench optimize` recorded them."""
+
+from __future__ import annotations
+
+import json
+
+from .experiment import ROOT, Laboratory, table, write_page
+from .plans_that_hold import MISSING, share, spread
+
+RECORD = ROOT / "benchmarks/baselines/optimize.json"  # of `./run bench optimize --record`
+SCENES = {"hand": "planar_hand", "pen": "allegro_pen", "ball": "allegro_ball"}
+VARIANTS = ("optimized", "without margins", "one world")
+BAR = 0.6
+
+
+def measure(lab: Laboratory) -> dict:
+    """What was recorded; nothing is run here."""
+    return json.loads(RECORD.read_text())["result"] if RECORD.exists() else {"systems": {}}
+
+
+def shares_of(rows: list[dict]) -> list[str]:
+    """Held before, and after each variant."""
+    cells = [share(sum(row["before"] for row in rows), len(rows))]
+    for name in VARIANTS:
+        own = [row for row in rows if name in row]
+        cells.append(share(sum(row[name]["holds"] for row in own), len(own)))
+    return cells
+
+
+def times_of(rows: list[dict]) -> list[str]:
+    """Of those that hold afterwards: wall time, and how long plans take."""
+    held = [row["optimized"] for row in rows if "optimized" in row and row["optimized"]["holds"]]
+    return [spread([row["time_s"] for row in held]), spread([row["duration_s"] for row in held])]
+
+
+def draw(result: dict) -> None:
+    systems = result["systems"]
+    rows = [[scene, *shares_of(systems.get(name, [])), *times_of(systems.get(name, []))] for name, scene in SCENES.items()]
+    limit = f"{result['time_limit_s']:g} s" if "time_limit_s" in result else MISSING
+    rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
+                 for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
+    write_page(
+        "optimized_plans",
+        f"""
+# First plans, made to hold
+
+Written by `./run reproduce optimized_plans` from what `./run bench optimize` recorded (`benchmarks/baselines/optimize.json`): the first plan of `deft plan --first` for every seed,
+then `deft optimize` with {limit} of wall time, which plans as it stands hold before all judges before and after.
+
+- **optimized**: the settings of the scenes (`optimize:`), forces of fingers within half of their friction cones, drawn worlds beside the steps of h and h/n.
+- **without margins**: `cone_share: 1`, `force_weight: 0`: forces may reach the sides of their cones.
+- **one world**: `corners: 0`: no drawn worlds.
+
+Shares with Wilson's interval of 95 %; times p50 and p95 in seconds.
+
+{table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
+
+What was asked: {100 * BAR:g} % in 10 s each. Plans whose cost rose: {rising}.
+""",
+    )
