@@ -6,6 +6,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/planning/ensemble.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/planner.hpp"
 #include "planning/planning_scenes.hpp"
@@ -76,7 +77,7 @@ TEST(PlanOptimizer, MakesAPlanThatKeepsToTheLimitsOfSpeed) {
   const PlanOptimizerResult result = optimize_segments(scene, given, 20, 1);
   if (result.held_before) GTEST_SKIP() << "the first plan holds already";
   ASSERT_TRUE(result.holds);
-  const VectorXd longest = longest_steps(planning_scene(scene), result.plan.h, 1);
+  const VectorXd longest = result.plan.h * joint_speeds(scene).free;
   const VectorXd* before = &result.plan.u_start;
   for (const VectorXd& u : result.plan.commands) {
     EXPECT_TRUE(((u - *before).cwiseAbs().array() <= longest.array() + 1e-9).all());

@@ -11,6 +11,7 @@
 #include "deft/core/log.hpp"
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
+#include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/planning/grasps/grasp_renewal.hpp"
 #include "deft/planning/grasps/transit.hpp"
 #include "deft/planning/route.hpp"
@@ -82,7 +83,7 @@ Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::
   for (std::size_t k = corners - std::min(corners, to_size(settings.corners)); k < corners; ++k)
     worlds.push_back(ensemble.worlds[divisors + 1 + k]);
   ensemble.worlds = std::move(worlds);
-  ensemble.longest_step = longest_steps(scene, *scene.settings().step.h, settings.speed_share);
+  ensemble.longest_step = settings.speed_share * *scene.settings().step.h * joint_speeds(scene).touching;
   ensemble.spread_weight = settings.spread_weight;
   ensemble.deciding = static_cast<int>(ensemble.worlds.size());
   return ensemble;
