@@ -13,6 +13,8 @@
 namespace deft::planning {
 namespace {
 
+constexpr double kMostShare = 1 + 5e-4;  // of limits of joints; the check of plans allows a little more
+
 scene::Scene with_h(const scene::Scene& scene, double h) {
   return scene.with([h](scene::SceneSettings& settings) { settings.step.h = h; });
 }
@@ -133,10 +135,17 @@ bool PlanningSteps::move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& lon
   const Eigen::VectorXd from = motion.u;
   const double lengths = longest.size() == 0 ? 1 : (u - from).cwiseAbs().cwiseQuotient(longest).maxCoeff();
   const int count = std::max(1, static_cast<int>(std::ceil(lengths - 1e-9)));
+  const JointSpeeds speeds = joint_speeds(*scene_);
+  double effort = drive_limits_.share(motion.q, motion.q, motion.u, h());
   Instant next;
   for (int k = 1; k <= count; ++k) {
     const Eigen::VectorXd target = k == count ? u : Eigen::VectorXd(from + (u - from) * (double(k) / count));
     if (!advance(motion, target, next)) return false;
+    // Targets keep the limits where a step starts; what other joints and objects do in it may still exceed them.
+    const double before = effort;
+    effort = drive_limits_.share(motion.q, next.q, target, h());
+    if (effort > std::max(kMostShare, before) || speeds.share(*scene_, motion.q, next.q, h()) > kMostShare)
+      return false;
     std::swap(static_cast<Instant&>(motion), next);
     motion.commands.push_back(target);
   }

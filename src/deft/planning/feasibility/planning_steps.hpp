@@ -71,7 +71,7 @@ class PlanningSteps {
   /// they were. @param to  must not be `from`. @returns false if a step failed.
   bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
   /// The command goes to `u` in steps no longer than `longest` per entry (size nu; empty: in one); the steps are added.
-  /// @returns false if one failed.
+  /// @returns false if one failed, or took a joint beyond a limit of effort or velocity that is stated.
   bool move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& longest, Motion& motion);
   /// Lets the worlds decide that are furthest from the mean of all, as many as the ensemble says.
   void choose_deciding(const Instant& at, const Goal& goal);
