@@ -123,13 +123,12 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
   if (std::find(judges.begin(), judges.end(), kDrawnWorlds) != judges.end()) {
     const plant::Disturbance corners[] = {corner(seed, 1, -1, 1, 1), corner(seed, -1, 1, -1, -1),
                                           corner(seed + 1, -1, -1, 1, 1)};
+    // Convex, for steps under Coulomb's law cost several times as much where hands squeeze. Worlds found out last take
+    // the places of the corners.
     int number = 0;
-    for (const plant::Disturbance& disturbance : corners) {
-      const bool coulomb = ++number > 2;
+    for (const plant::Disturbance& disturbance : corners)
       ensemble.worlds.push_back(
-          disturbed_world(fmt::format("corner {}", number), scene, h, kSearchStep_s, coulomb, disturbance));
-    }
-    // Those found out last take the places of the corners.
+          disturbed_world(fmt::format("corner {}", ++number), scene, h, kSearchStep_s, false, disturbance));
     const std::size_t known = std::min(refusing.size(), std::size(corners));
     std::copy(refusing.end() - static_cast<std::ptrdiff_t>(known), refusing.end(),
               ensemble.worlds.end() - static_cast<std::ptrdiff_t>(known));
