@@ -30,15 +30,15 @@ struct OptimizerPass {
 
 /// What became of a plan.
 struct PlanOptimizerResult {
-  Plan plan;                         // the best, with verdicts
-  std::vector<Node> nodes;           // a chain: its start, and the end of each of its segments
-  std::vector<Verdict> before;       // of the plan that was given
-  bool held_before = false;          // whether that held before all judges
-  bool holds = false;                // whether the best does
-  double cost_before = 0, cost = 0;  // (distance in all worlds / tolerance)², of the given plan and of the best
-  std::vector<OptimizerPass> passes;
-  double time_s = 0;  // wall time [s]
-  long solves = 0;    // steps taken
+  Plan plan;                          // the best, with verdicts
+  std::vector<Node> nodes;            // a chain: its start, and the end of each of its segments
+  std::vector<Verdict> before;        // of the plan that was given
+  bool held_before = false;           // whether that held before all judges
+  bool holds = false;                 // whether the best does
+  double cost_before = 0, cost = 0;   // (distance in all worlds / tolerance)², of the given plan and of the best
+  std::vector<OptimizerPass> passes;  // in order; none if the given plan holds
+  double time_s = 0;                  // wall time [s]
+  long solves = 0;                    // steps taken
 };
 
 /// Improves a plan: pass after pass over its segments, in several worlds at once (optimize: corners). In a pass each

@@ -27,8 +27,8 @@ struct SegmentIteration {
 
 /// What became of a segment.
 struct SegmentResult {
-  bool ok = false;  // the first commands could be carried out
-  SegmentMotion best;
+  bool ok = false;                        // the first commands could be carried out
+  SegmentMotion best;                     // the motion of least cost
   std::vector<SegmentIteration> history;  // [0]: the first commands
 };
 

@@ -45,9 +45,12 @@ class SegmentProgram {
   Eigen::VectorXd errors(const Instant& at) const;
   /// The distance of SegmentMotion [m].
   double distance(const Instant& at) const;
-  /// By how much the forces of the fingers in a step leave their cones, and by how much they exceed their limit:
-  /// Σ [‖f_t‖ − s μ f_n]₊ / scale, and the largest f_n / limit − 1, not below 0. Also raises `largest` [N].
-  struct ForceExcess { double cone = 0, normal = 0; };
+  /// By how much forces of fingers leave their cones, and exceed their limit.
+  struct ForceExcess {
+    double cone = 0;    // Σ [‖f_t‖ − s μ f_n]₊, in shares of force_scale
+    double normal = 0;  // the largest f_n / limit − 1, not below 0
+  };
+  /// The excess of a step. @param largest  is raised to the largest f_n of a finger [N].
   ForceExcess force_excess(const dynamics::StepResult& step, double& largest) const;
   /// What a motion with this distance, excess and violation costs; sets motion.cost.
   void charge(SegmentMotion& motion) const;
