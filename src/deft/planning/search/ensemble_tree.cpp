@@ -96,7 +96,7 @@ struct EnsembleTree::Worker : WorkerContext {
     const Eigen::VectorXd middle = (errors.rowwise().minCoeff() + errors.rowwise().maxCoeff()) / 2;
     Eigen::Index medoid = 0;
     (errors.colwise() - middle).colwise().squaredNorm().minCoeff(&medoid);
-    // The middle lies by `offset` before the world.
+    // Where this world has to go so that the middle is at the goal.
     const Eigen::VectorXd& q = *all[to_size(static_cast<int>(medoid))];
     Goal shifted = aim.moved_by(middle - errors.col(medoid));
     std::vector<std::size_t> away;
