@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "deft/core/index.hpp"
+#include "deft/core/log.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/core/thread_pool.hpp"
 #include "deft/dynamics/batch/batch.hpp"
@@ -146,6 +147,13 @@ Ensemble single_ensemble(const scene::Scene& scene) {
   single.longest_rest = kSingleLongestRest;
   single.cone_share = kConeShare;
   return single;
+}
+
+void log_verdicts(std::span<const Verdict> verdicts) {
+  for (const Verdict& verdict : verdicts)
+    log::debug(fmt::format("judge {}: {}, {:.2g} m, {:.2g} rad, joint {:.2g}, {:.2f} s", verdict.judge,
+                           verdict.success ? "holds" : "does not hold", verdict.error.position_m,
+                           verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
 }
 
 Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads)

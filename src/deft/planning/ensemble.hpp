@@ -24,6 +24,9 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
 /// friction cones; no worlds.
 Ensemble single_ensemble(const scene::Scene& scene);
 
+/// One line of level debug per verdict.
+void log_verdicts(std::span<const Verdict> verdicts);
+
 /// Tries plans in the worlds of all judges but h.
 class Judges {
  public:

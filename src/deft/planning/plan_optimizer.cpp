@@ -62,14 +62,6 @@ std::vector<PlanLeg> legs_in(const Plan& plan) {
   return legs;
 }
 
-scene::GoalSpec tighter(scene::GoalSpec spec, double factor) {
-  spec.tolerance_position_m *= factor;
-  spec.tolerance_rotation_rad *= factor;
-  spec.tolerance_joint *= factor;
-  for (auto& [joint, tolerance] : spec.tolerance_joints) tolerance *= factor;
-  return spec;
-}
-
 /// The worlds of an optimisation: the shortest step of the judges, and drawn corners or else the second-order step.
 Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
   const scene::OptimizeSettings& settings = scene.settings().optimize;
@@ -116,7 +108,7 @@ class OptimizerRun {
         })),
         settings_(scene_.settings().optimize),
         goal_(scene_, goal, scene_.settings().plan.wrap_angles),
-        met_(scene_, tighter(goal, kMetShare), scene_.settings().plan.wrap_angles),
+        met_(scene_, scaled_tolerances(goal, kMetShare), scene_.settings().plan.wrap_angles),
         plan_(plan),
         options_(options),
         hand_(scene_, goal_),
@@ -147,10 +139,7 @@ class OptimizerRun {
 
   std::vector<Verdict> judge(Plan& plan) {
     plan.verdicts = judges_(plan.q.front(), plan.u_start, plan.commands);
-    for (const Verdict& verdict : plan.verdicts)
-      log::debug(fmt::format("judge {}: {}, {:.2g} m, {:.2g} rad, joint {:.2g}, {:.2f} s", verdict.judge,
-                             verdict.success ? "holds" : "does not hold", verdict.error.position_m,
-                             verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
+    log_verdicts(plan.verdicts);
     return plan.verdicts;
   }
 
@@ -340,12 +329,7 @@ class OptimizerRun {
   /// Reaches the grasp of a transit of the plan from where the pass is.
   bool regrasp(Tools& tools, const Segment& transit, Pass& pass) {
     const auto first = to_size(transit.first), last = to_size(transit.last);
-    const VectorXd& before = first == 0 ? plan_.u_start : plan_.commands[first - 1];
-    std::vector<char> moves(to_size(static_cast<int>(before.size())), 0);
-    for (std::size_t k = first; k < last; ++k) {
-      for (Eigen::Index u = 0; u < before.size(); ++u)
-        moves[to_size(static_cast<int>(u))] |= plan_.commands[k](u) != before(u);
-    }
+    const std::vector<char> moves = moved_commands(plan_, transit);
     // The grasp as it was before it pressed: the last place of the transit where springs bear no load.
     std::size_t open = last;
     const auto load = [&](std::size_t k) {

@@ -49,15 +49,6 @@ scene::Scene for_holding(const scene::Scene& scene) {
   });
 }
 
-/// The goal with its tolerances times a factor.
-scene::GoalSpec scaled_tolerances(scene::GoalSpec spec, double factor) {
-  spec.tolerance_position_m *= factor;
-  spec.tolerance_rotation_rad *= factor;
-  spec.tolerance_joint *= factor;
-  for (auto& [joint, tolerance] : spec.tolerance_joints) tolerance *= factor;
-  return spec;
-}
-
 /// Of plan.tries_weight, in all searches but that for the first plan: few regrasps need other grasps at the same nodes,
 /// rather than more nodes.
 constexpr double kTriesShare = 0.25;
@@ -359,10 +350,7 @@ class Run {
     if (plan.success) {
       plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
       result_.tally.add(plan.verdicts);
-      for (const Verdict& verdict : plan.verdicts)
-        log::debug(fmt::format("judge {}: {}, {:.2g} m, {:.2g} rad, joint {:.2g}, {:.2f} s", verdict.judge,
-                               verdict.success ? "holds" : "does not hold", verdict.error.position_m,
-                               verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
+      log_verdicts(plan.verdicts);
     }
     if (plan.success && plan.holds() && (!result_.plan.holds() || plan.cost_s < result_.plan.cost_s)) {
       graft(tree, 0, 0, plan.segments);

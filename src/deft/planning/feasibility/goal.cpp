@@ -89,6 +89,14 @@ double wrap(double angle) { return std::remainder(angle, 2 * std::numbers::pi); 
 
 }  // namespace
 
+scene::GoalSpec scaled_tolerances(scene::GoalSpec spec, double factor) {
+  spec.tolerance_position_m *= factor;
+  spec.tolerance_rotation_rad *= factor;
+  spec.tolerance_joint *= factor;
+  for (auto& [joint, tolerance] : spec.tolerance_joints) tolerance *= factor;
+  return spec;
+}
+
 Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_angles)
     : model_(&scene.model()),
       unit_m_(std::max(spec.tolerance_position_m, kLeastTolerance)),

@@ -11,6 +11,9 @@
 
 namespace deft::planning {
 
+/// A goal with all its tolerances times a factor.
+scene::GoalSpec scaled_tolerances(scene::GoalSpec spec, double factor);
+
 /// A goal of a scene as an error vector:  e = W (q_goal ⊖ q), one entry per named velocity of an object, all in metres:
 /// W is 1 for positions, (position tolerance)/(rotation tolerance) for rotations [m/rad], and likewise for joints.
 ///

@@ -1,5 +1,6 @@
 #include "deft/planning/grasps/grasp_renewal.hpp"
 
+#include "deft/core/index.hpp"
 #include "deft/math/dense.hpp"
 
 namespace deft::planning {
@@ -12,6 +13,19 @@ constexpr double kRenewStep = 0.1;          // longest step [rad, m]
 constexpr double kOpen = 0.6, kShut = 1.5;  // [standoff], between which the smallest gap may be at the end
 
 }  // namespace
+
+std::vector<char> moved_commands(const Plan& plan, const Segment& transit) {
+  const auto first = to_size(transit.first), last = to_size(transit.last);
+  const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
+  std::vector<char> moves(static_cast<std::size_t>(before.size()), 0);
+  for (std::size_t k = first; k < last; ++k) {
+    for (std::size_t u = 0; u < moves.size(); ++u) {
+      const auto entry = static_cast<Eigen::Index>(u);
+      moves[u] |= plan.commands[k](entry) != before(entry);
+    }
+  }
+  return moves;
+}
 
 std::optional<Grasp> renew_grasp(const scene::Scene& scene, const Hand& hand, const Grasp& grasp,
                                  const Eigen::VectorXd& q, Proximity& proximity) {

@@ -1,11 +1,16 @@
 #pragma once
-// A grasp taken again after the objects have moved.
+// A grasp of a plan, taken again after the objects have moved.
 
 #include <optional>
+#include <vector>
 
+#include "deft/planning/feasibility/plan.hpp"
 #include "deft/planning/grasps/contact_sampler.hpp"
 
 namespace deft::planning {
+
+/// Which commands change in a transit of a plan, size nu.
+std::vector<char> moved_commands(const Plan& plan, const Segment& transit);
 
 /// The grasp with its joints moved as little as that takes, until what it moves touches the objects at the standoff
 /// again: gaps of links that are near go to settings.standoff_m and nothing is nearer, by damped Gauss–Newton steps

@@ -9,6 +9,7 @@
 #include "deft/core/index.hpp"
 #include "deft/core/thread_pool.hpp"
 #include "deft/planning/grasps/closure.hpp"
+#include "deft/planning/grasps/grasp_renewal.hpp"
 
 namespace deft::planning {
 namespace {
@@ -230,13 +231,8 @@ struct RolloutTree::Worker : WorkerContext {
 
   /// The grasp to which a transit of the plan leads.
   Grasp grasp_after(const Segment& plan_transit, const Plan& plan) const {
-    const auto first = to_size(plan_transit.first), last = to_size(plan_transit.last);
-    const Eigen::VectorXd& before = first == 0 ? plan.u_start : plan.commands[first - 1];
-    Grasp grasp{joint_positions(steps.scene(), plan.q[last]), std::vector<char>(before.size(), 0)};
-    for (std::size_t k = first; k < last; ++k) {
-      for (Eigen::Index u = 0; u < before.size(); ++u) grasp.moves[u] |= plan.commands[k](u) != before(u);
-    }
-    return grasp;
+    const Eigen::VectorXd& q_after = plan.q[to_size(plan_transit.last)];
+    return {joint_positions(steps.scene(), q_after), moved_commands(plan, plan_transit)};
   }
 
   /// The grasp of a leg, and a roll-out from there to where the objects were at its end, or to the goal if it is last.
