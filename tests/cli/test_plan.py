@@ -283,7 +283,7 @@ def test_the_default_plan_holds_before_every_judge(deft, pushing):
 
 
 def test_a_plan_that_holds_nowhere_else_is_kept_and_said_so(deft, pushing):
-    tight = ["--set", "goals.down.tolerance={position: 0.003, rotation: 0.01}", "--nodes", 44, "--seed", 1]
+    tight = ["--set", "goals.down.tolerance={position: 0.001, rotation: 0.003}", "--nodes", 44, "--seed", 1]
     summary = deft.json("plan", pushing, *tight, "--out", "plan", code=1)
     assert summary["status"] == "NotHolding" and summary["success"] is False and summary["first_holding_s"] is None
     assert summary["holds"][0] == {**summary["holds"][0], "judge": "h", "success": True}

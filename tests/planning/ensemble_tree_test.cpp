@@ -39,7 +39,7 @@ struct Ground {
     const VectorXd q = scene.initial_configuration();
     return start_instant(ensemble, q, joint_positions(scene, q));
   }
-  EnsembleTree tree(std::uint64_t seed) const { return {scene, goal, root(), seed, ensemble, plans}; }
+  EnsembleTree tree(std::uint64_t seed) const { return {scene, goal, root(), seed, ensemble, {&plans, 1}}; }
 };
 
 TEST(EnsembleTree, IsTheSameForAnyNumberOfThreads) {

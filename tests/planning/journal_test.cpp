@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"holding",
              "planar_pushing",
              {"plan.judges=[h, h/5, second-order]", "plan.nodes=80",
-              "goals.down={box: {y: 0, z: -0.3, theta: 0}, tolerance: {position: 0.002, rotation: 0.01}}"},
+              "goals.down={box: {y: 0, z: -0.4, theta: 0}, tolerance: {position: 0.002, rotation: 0.01}}"},
              true}),
     [](const auto& param) { return std::string(param.param.name); });
 

@@ -62,7 +62,7 @@ TEST(Reasons, AToleranceThatNothingMeetsStalls) {
 TEST(Reasons, JudgesThatRefuseSayWhereAndByHowMuch) {
   // Tolerances that few roll-outs meet in more than one world.
   const char* const kTight =
-      "goals.down={box: {y: 0, z: -0.5, theta: 0}, tolerance: {position: 0.003, rotation: 0.01}}";
+      "goals.down={box: {y: 0, z: -0.5, theta: 0}, tolerance: {position: 0.001, rotation: 0.003}}";
   const PlannerResult result = plan("planar_pushing", {"plan.judges=[h, h/5, second-order]", "plan.nodes=44", kTight});
   ASSERT_TRUE(result.plan.success);
   ASSERT_FALSE(result.plan.holds());

@@ -8,8 +8,10 @@ ContactFinder::ContactFinder(const scene::Scene& scene)
 void ContactFinder::find(const Eigen::VectorXd& q, contact::ContactProblem& problem) {
   const scene::StepSettings& settings = scene_->settings().step;
   if (!has_contacts_ || state_.q != q) {
-    has_contacts_ = false;
-    scene_->update(q, state_);
+    const bool is_placed = has_kinematics_ && state_.q == q;
+    forget();
+    if (!is_placed) scene_->update(q, state_);
+    has_kinematics_ = true;
     scene_->find_contacts(settings.contact_margin, state_);
     has_contacts_ = true;
   }

@@ -78,6 +78,7 @@ EnergyStep::EnergyStep(const scene::Scene& scene, Order order, EnergyLayout layo
 
 void EnergyStep::reset() {
   contacts_.forget();
+  ended_ = false;
   loads_.clear();
   rolling_.forget();
   forget();
@@ -118,10 +119,14 @@ void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   check_start(*scene_, start, u);
   const Stopwatch watch;
   const Eigen::VectorXd& v = second_order_ && start.v.size() == 0 ? at_rest_ : start.v;
+  // A step mostly begins where the last one ended, with the kinematics and the mass matrix of its energy.
+  const bool goes_on = ended_ && end_.q == start.q;
+  if (goes_on) contacts_.place(end_);
+  ended_ = false;
   contacts_.find(start.q, result.problem);
   if (second_order_) limit_recovery(result.problem);
   scene::SceneState& state = contacts_.state();
-  scene_->model().mass_matrix(state.kinematics, M_);
+  if (!goes_on) scene_->model().mass_matrix(state.kinematics, M_);
   add_energy({*scene_, state, v, u, start.t, h_, M_}, result.problem);
   if (second_order_ && !rolling_.none()) resist_rolling(start, v, result.problem);
   const double certifying_us = solve(start, u, result);
@@ -141,6 +146,7 @@ void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   result.step_us = watch.microseconds() - certifying_us;
   scene_->update(result.q_next, end_);
   result.energy = mechanical_energy(*scene_, end_, result.v_next, u, M_);
+  ended_ = true;
 }
 
 }  // namespace deft::dynamics

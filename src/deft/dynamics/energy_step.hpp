@@ -71,6 +71,7 @@ class EnergyStep : public StepModel {
   void remember_loads(const StepResult& result);
 
   scene::SceneState end_;
+  bool ended_ = false;       // end_ and M_ are those of the end of the last step
   Eigen::VectorXd at_rest_;  // v = 0
   RollingFriction rolling_;
   std::vector<LoadedContact> loads_;  // of the last step, which ended at q_loads_

@@ -260,7 +260,8 @@ class Run {
         judge_first(judges);
       }
       const Attempt attempt = attempt_of(k);
-      const SinglePlans plans = single_plans(scene, attempt);
+      std::vector<SinglePlans> plans;
+      for (const Manner& manner : kManners) plans.push_back(single_plans(scene, manner, attempt.nodes));
       const Ensemble ensemble = search_ensemble(scene, options_.seed, judges.refusing());
       EnsembleTree tree(scene, met, start_instant(ensemble, q_start_, start_command()),
                         seed_of_tree(options_.seed, kHoldingTrees + k), ensemble, plans);
@@ -305,16 +306,16 @@ class Run {
                                    : -1.0;
   }
 
-  SinglePlans single_plans(const scene::Scene& scene, const Attempt& attempt) const {
+  SinglePlans single_plans(const scene::Scene& scene, const Manner& manner, int nodes) const {
     scene::Scene single = scene.with([&](scene::SceneSettings& settings) {
-      settings.plan.step_norm *= attempt.step_share;
-      settings.plan.rollout_steps = static_cast<int>(settings.plan.rollout_steps / attempt.step_share);
-      settings.step.relinearize = attempt.relinearize;
+      settings.plan.step_norm *= manner.step_share;
+      settings.plan.rollout_steps = static_cast<int>(settings.plan.rollout_steps / manner.step_share);
+      settings.step.relinearize = manner.relinearize;
     });
     Goal aim(single, scaled_tolerances(spec_, kAim), settings_.wrap_angles);
     Ensemble steady = single_ensemble(single);
-    steady.longest_step *= attempt.speed_share;
-    return {std::move(single), std::move(aim), std::move(steady), attempt.nodes};
+    steady.longest_step *= manner.speed_share;
+    return {std::move(single), std::move(aim), std::move(steady), nodes};
   }
 
   /// Grows a tree of find_holding until a plan is kept, it stalls, or a limit is met.

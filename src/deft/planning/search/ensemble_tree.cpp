@@ -152,10 +152,11 @@ struct EnsembleTree::Worker : WorkerContext {
   }
 
   /// A plan for one world, and what becomes of it in all.
-  Growth grow(const SinglePlans& plans, const Node& node, bool goes_on, std::uint64_t seed, RandomStream draw,
+  Growth grow(std::span<const SinglePlans> ways, const Node& node, bool goes_on, std::uint64_t seed, RandomStream draw,
               double cost_limit_s) {
     Growth growth;
     const Instant at = instant_of(node);
+    const SinglePlans& plans = ways[to_size(draw.index(static_cast<int>(ways.size())))];
     const Task task = choose_task(at, plans.aim, draw);
     RolloutTree tree(plans.scene, task.aim, Instant{task.q, at.u, {}, {}}, seed, &plans.ensemble);
     if (!goes_on) tree.let_go_at_root();
@@ -194,8 +195,8 @@ struct EnsembleTree::Worker : WorkerContext {
 };
 
 EnsembleTree::EnsembleTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
-                           const Ensemble& ensemble, const SinglePlans& plans)
-    : scene_(&scene), goal_(&goal), plans_(&plans), seed_(seed), shared_(scene, goal, deadline_, &ensemble) {
+                           const Ensemble& ensemble, std::span<const SinglePlans> plans)
+    : scene_(&scene), goal_(&goal), plans_(plans), seed_(seed), shared_(scene, goal, deadline_, &ensemble) {
   add_root(root, goal.distance(root.q));
 }
 
@@ -252,7 +253,7 @@ SearchEnd EnsembleTree::search(const SearchLimits& limits) {
   ThreadPool pool(threads, [&](int worker, int k) {
     const std::uint64_t number = number_of(k);
     const Node& parent = nodes_[to_size(parents[to_size(k)])];
-    growths[to_size(k)] = workers_[to_size(worker)]->grow(*plans_, parent, goes_on[to_size(k)] != 0,
+    growths[to_size(k)] = workers_[to_size(worker)]->grow(plans_, parent, goes_on[to_size(k)] != 0,
                                                           seed_ + 0x9e3779b97f4a7c15ULL * (number + 1),
                                                           growth_draw(seed_, number), limits.cost_limit_s);
   });

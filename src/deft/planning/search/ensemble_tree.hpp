@@ -2,6 +2,7 @@
 // A tree whose edges are plans made in one world and carried out in all worlds of an ensemble (README.md).
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "deft/planning/search/search_context.hpp"
@@ -25,10 +26,11 @@ struct SinglePlans {
 class EnsembleTree final : public SearchTree {
  public:
   /// @param scene  of planning_scene. @param goal  to be met in all worlds. @param root  with a state for each world of
-  /// `ensemble`. @param plans  how those of one world are made. All but `root` must outlive this object.
+  /// `ensemble`. @param plans  ways to make those of one world, at least one; one is drawn for each growth. All but
+  /// `root` must outlive this object.
   /// @throws InputError as RolloutTree.
   EnsembleTree(const scene::Scene& scene, const Goal& goal, const Instant& root, std::uint64_t seed,
-               const Ensemble& ensemble, const SinglePlans& plans);
+               const Ensemble& ensemble, std::span<const SinglePlans> plans);
   ~EnsembleTree() override;
 
   SearchEnd search(const SearchLimits& limits) override;
@@ -45,7 +47,7 @@ class EnsembleTree final : public SearchTree {
 
   const scene::Scene* scene_;
   const Goal* goal_;
-  const SinglePlans* plans_;
+  std::span<const SinglePlans> plans_;
   std::uint64_t seed_;
   double cost_limit_s_ = 1e300;  // of the search at hand
   int first_ = 0;                // node from which everything grows: where the start has come to rest

@@ -140,23 +140,45 @@ class Certifier::Residuals {
     const ContactLaw& law = p_->contacts[i];
     const int rows = p_->J.rows(i);
     const auto& f = x_->force[i];
-    double norm_squared = 0;
     double z[4] = {};
+    for (int r = 0; r < rows; ++r) z[r] = row_of(p_->J, i, r).dot(x_->delta) + (r == 0 ? law.gap : law.offset[r - 1]);
+    const bool as_cone = is_cone(*p_, i);
+    if (is_apart(law, rows, z, f, as_cone, first_ray)) return;
+    double norm_squared = 0;
     for (int r = 0; r < rows; ++r) {
       const Row row = row_of(p_->J, i, r);
       if (!law.frictionless || r == 0) norm_squared += squared(row) / (law.frictionless ? 1 : rows);
-      z[r] = row.dot(x_->delta) + (r == 0 ? law.gap : law.offset[r - 1]);
       row.subtract_from(gradient_, f[r]);
     }
     Share& share = begin(norm_squared, -law.gap);
-    const bool as_cone = is_cone(*p_, i);
     if (as_cone && !law.frictionless) return cone(law, rows, z, f, share);
     rays(law, rows, z, f, as_cone, share, first_ray);
   }
 
+  /// Whether a contact of an exact program adds nothing to any residual: no force, open before and after. Its rays are
+  /// passed then.
+  bool is_apart(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, bool as_cone,
+                std::size_t& first_ray) const {
+    if (target() != 0 || !(law.gap >= 0) || f != std::array<double, 4>{}) return false;
+    double slid = 0;  // at least what sliding closes, in any direction
+    for (int r = 1; r < rows; ++r) slid += law.mu * std::abs(z[r]) * (as_cone ? law.ellipsoid[r - 1] : 1.0);
+    if (!(z[0] >= slid)) return false;
+    if (as_cone) return true;
+    const auto count = to_size(num_rays(law, rows));
+    if (first_ray + count > x_->ray_multipliers.size()) return false;
+    for (std::size_t k = first_ray; k < first_ray + count; ++k)
+      if (x_->ray_multipliers[k] != 0) return false;
+    first_ray += count;
+    return true;
+  }
+
+  int num_rays(const ContactLaw& law, int rows) const {
+    return law.frictionless || rows == 1 ? 1 : rows == 2 ? 2 : p_->rays;
+  }
+
   void rays(const ContactLaw& law, int rows, const double* z, const std::array<double, 4>& f, bool cone_model,
             Share& share, std::size_t& first_ray) {
-    const int n = law.frictionless || rows == 1 ? 1 : rows == 2 ? 2 : p_->rays;
+    const int n = num_rays(law, rows);
     if (cone_model) {  // declared frictionless: one row with the barrier weight 1
       const double slack = z[0] + law.compliance * f[0];
       share.violation_m = std::max(0.0, -slack);
