@@ -27,7 +27,6 @@ constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // and 1.3.
 constexpr double kCornerShare = 0.6;
 constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
-constexpr double kConeShare = 0.5;      // of μ: what forces of fingers keep to in plans of one world
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 5e-5;        // per step of length h; a spring against M n/h settles in M n/(h K)
 constexpr int kLongestRest = 60, kDeciding = 2;
@@ -149,7 +148,7 @@ Ensemble single_ensemble(const scene::Scene& scene) {
   Ensemble single = paced_ensemble(scene);
   single.rest_m = kSingleRest_m;
   single.longest_rest = kSingleLongestRest;
-  single.cone_share = kConeShare;
+  single.cone_share = scene.settings().plan.cone_share;
   return single;
 }
 

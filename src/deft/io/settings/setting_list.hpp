@@ -20,9 +20,10 @@
 namespace deft::io::setting_list {
 
 // Ranges beyond those of yaml_reader.hpp.
-inline constexpr NumberRange kShare{0, true, false, "from 0 to 1", 1};         // [0, 1]
-inline constexpr NumberRange kCount{1, true, false, "an integer >= 1"};        // 1, 2, …
-inline constexpr NumberRange kCountOrNone{0, true, false, "an integer >= 0"};  // 0, 1, …
+inline constexpr NumberRange kShare{0, true, false, "from 0 to 1", 1};                  // [0, 1]
+inline constexpr NumberRange kPositiveShare{0, false, false, "above 0, at most 1", 1};  // (0, 1]
+inline constexpr NumberRange kCount{1, true, false, "an integer >= 1"};                 // 1, 2, …
+inline constexpr NumberRange kCountOrNone{0, true, false, "an integer >= 0"};           // 0, 1, …
 
 /// What is known of a setting besides its value.
 struct SettingInfo {

@@ -8,9 +8,9 @@ namespace {
 
 using scene::OptimizeSettings;
 using setting_list::kCount;
+using setting_list::kPositiveShare;
 using setting_list::SettingInfo;
 
-constexpr NumberRange kPositiveShare{0, false, false, "above 0, at most 1", 1};
 constexpr NumberRange kCorners{0, true, false, "an integer from 0 to 3", 3};
 
 /// The one list: visit(info, field) for each setting of OptimizeSettings `s`, const or not. One table is clearer than

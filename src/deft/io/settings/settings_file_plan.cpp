@@ -18,6 +18,7 @@ namespace {
 
 using scene::PlanSettings;
 using setting_list::kCount;
+using setting_list::kPositiveShare;
 using setting_list::kShare;
 using setting_list::SettingInfo;
 
@@ -79,6 +80,9 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
                     "0.8 of its friction",
                     kCount},
         s.closure_candidates);
+  visit(SettingInfo{"cone_share", "1", "share of mu within which plans that are made to hold keep forces of fingers",
+                    kPositiveShare},
+        s.cone_share);
   visit(SettingInfo{"standoff_m", "m", "gap of a sampled contact"}, s.standoff_m);
   visit(SettingInfo{"clearance_m", "m", "gap that letting go opens"}, s.clearance_m);
   visit(SettingInfo{"transit_gap_m", "m", "gap to everything that free motions keep, where their ends leave it"},

@@ -56,6 +56,7 @@ struct PlanSettings {
   double finger_share = 0.3;        // in [0, 1]: share of regrasps that move one finger only
   int closure_candidates = 1;       // ≥ 1, grasps sampled where one is to press, of which that is taken that resists
                                     // wrenches best with 0.8 of its friction
+  double cone_share = 0.5;          // in (0, 1]: share of μ within which plans of one world keep forces of fingers
   double standoff_m = 1e-3;         // > 0, gap of a sampled contact
   double clearance_m = 0.02;        // > 0, gap that a retreat opens
   double transit_gap_m = 8e-3;      // > 0, gap that free motions keep where their ends leave it
