@@ -106,9 +106,8 @@ ReachableSets reachable_sets(const scene::Scene& planning_scene, const Plan& pla
   ThreadPool(workers, [&](int worker, int item) {
     const auto k = to_size(item);
     const auto [frame, node] = places[k];
-    const auto f = to_size(frame), n = to_size(node);
-    const Eigen::VectorXd& q = frame >= 0 ? plan.q[f] : nodes[n].q;
-    const Eigen::VectorXd& u = frame < 0 ? nodes[n].u : frame == 0 ? plan.u_start : plan.commands[f - 1];
+    const Eigen::VectorXd& q = frame >= 0 ? plan.q[frame] : nodes[node].q;  // the other of the two is -1
+    const Eigen::VectorXd& u = frame < 0 ? nodes[node].u : frame == 0 ? plan.u_start : plan.commands[frame - 1];
     if (!finders[worker]->find(q, u, found[k])) found[k].clear();
   }).run(count);
 
