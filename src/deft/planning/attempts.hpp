@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 namespace deft::planning {
 
@@ -29,8 +30,11 @@ inline Attempt attempt_of(std::uint64_t k) {
   constexpr double kWeights[] = {0.05, 0.01, 0.15};
   constexpr double kStall = 20, kGrowth = 1.5, kMostGrowth = 10;
   constexpr int kNodes = 60;
-  const double growth = std::min(std::pow(kGrowth, static_cast<double>(k / 3)), kMostGrowth);
-  return {.regrasp_weight = kWeights[k % 3], .stall = kStall * growth, .nodes = static_cast<int>(kNodes * growth)};
+  const std::uint64_t round = k / std::size(kWeights);
+  const double growth = std::min(std::pow(kGrowth, static_cast<double>(round)), kMostGrowth);
+  return {.regrasp_weight = kWeights[k % std::size(kWeights)],
+          .stall = kStall * growth,
+          .nodes = static_cast<int>(kNodes * growth)};
 }
 
 }  // namespace deft::planning
