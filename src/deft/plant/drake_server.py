@@ -103,8 +103,14 @@ class Model:
         self.find_coordinates()
         self.diagram = builder.Build()
         self.root = self.diagram.CreateDefaultContext()
+        self.next = self.diagram.AllocateDiscreteVariables()
         self.context = plant.GetMyMutableContextFromRoot(self.root)
         self.actuated = plant.num_actuators() > 0
+        # Fixed once: each FixValue builds anew what depends on the port.
+        if self.actuated:
+            targets = plant.get_desired_state_input_port(self.instance)
+            self.targets = targets.FixValue(self.context, np.zeros(targets.size()))
+        self.applied = plant.get_applied_generalized_force_input_port().FixValue(self.context, np.zeros(len(self.index_v)))
         for joint in self.locked:
             joint.Lock(self.context)
 
@@ -243,17 +249,18 @@ class Model:
         self.plant.SetVelocities(self.context, velocities)
 
     def step(self, u: np.ndarray, tau: np.ndarray, want: bool) -> tuple[np.ndarray, np.ndarray, bytes]:
-        plant, context = self.plant, self.context
         if self.actuated:
-            plant.get_desired_state_input_port(self.instance).FixValue(context, np.concatenate([u, np.zeros_like(u)]))
+            self.targets.GetMutableData().get_mutable_value().SetFromVector(np.concatenate([u, np.zeros_like(u)]))
         force = np.zeros(len(self.index_v))
         force[self.index_v] = tau
-        plant.get_applied_generalized_force_input_port().FixValue(context, force)
+        self.applied.GetMutableData().get_mutable_value().SetFromVector(force)
         contacts = b""
         for k in range(SUBSTEPS):
             if want and k + 1 == SUBSTEPS:
                 contacts = self.contacts()
-            self.root.SetDiscreteState(self.diagram.EvalUniquePeriodicDiscreteUpdate(self.root))
+            self.diagram.CalcForcedDiscreteVariableUpdate(self.root, self.next)
+            self.root.SetDiscreteState(self.next)
+        plant, context = self.plant, self.context
         q, v = plant.GetPositions(context)[self.index_q], plant.GetVelocities(context)[self.index_v]
         for rows in self.quaternions:
             q[rows] /= np.linalg.norm(q[rows])
