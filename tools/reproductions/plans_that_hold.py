@@ -6,12 +6,13 @@ import json
 import math
 from pathlib import Path
 
-from .experiment import ROOT, Laboratory, table, write_page
+from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
 from .feedback import wilson
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
 PLANNING = "plan"  # the plant of cells that hold plans
 MISSING = "–"
+WORLDS, INNER_STEP_S = 10, 0.01  # defaults of `plan.worlds` and of the step of second-order judges
 Rows = list[dict]
 
 
@@ -23,9 +24,9 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    seeds = folder / "seeds.json"
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")}
     return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads,
-            "seeds": json.loads(seeds.read_text()) if seeds.exists() else None}  # fmt: skip
+            **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
 
 
 def name_of(system: str, variant: str, plant: str) -> str:
@@ -49,7 +50,7 @@ def percentile(values: list[float], part: float) -> float | None:
 def spread(values: list[float | None]) -> str:
     """ "1.2, 8.1": p50 and p95 of those that there are."""
     known = [value for value in values if value is not None]
-    return f"{percentile(known, 0.5):.2g}, {percentile(known, 0.95):.2g}" if known else MISSING
+    return f"{percentile(known, 0.5):.3g}, {percentile(known, 0.95):.3g}" if known else MISSING
 
 
 class Study:
@@ -116,9 +117,95 @@ def bar_rows(study: Study) -> list[list]:
         for plant in bar_plants(study):
             good, count = study.arrivals(name, "default", plant)
             row.append(met(good / count, bars["arrive"]) if count else MISSING)
-        seconds, most = percentile([row["first_holding_s"] for row in found], 0.5), bars["first_holding_p50_s"][system["group"]]
-        rows.append([*row, f"{most:g} s: {met(seconds, most, at_least=False)}" if seconds is not None else MISSING])
+        times = [row["first_holding_s"] if row["success"] else math.inf for row in own]
+        seconds, most = percentile(times, 0.5), bars["first_holding_p50_s"][system["group"]]
+        rows.append([*row, f"{most:g} s: {met(seconds, most, at_least=False)}" if own else MISSING])
     return rows
+
+
+def miss_rows(study: Study) -> list[list]:
+    """Plans that were found and do not arrive: how far off they end, the median and the largest."""
+    rows = []
+    for name in study.systems():
+        found = {row["seed"] for row in study.rows(name) if row["success"]}
+        for plant in bar_plants(study):
+            lost = [row for row in study.rows(name, "default", plant) if row["seed"] in found and not row["arrived"]]
+            if lost:
+                errors = [spread_of_misses([row[key] for row in lost]) for key in ("position_m", "rotation_rad", "joint")]
+                rows.append([name, plant, len(lost), *errors])
+    return rows
+
+
+def spread_of_misses(values: list[float | None]) -> str:
+    """ "0.06, 0.15": the median and the largest; a plant that stopped early has none."""
+    known = [value for value in values if value is not None]
+    return f"{percentile(known, 0.5):.2g}, {max(known):.2g}" if any(known) else MISSING
+
+
+def judgement_solves(study: Study, row: dict) -> float:
+    """Steps of one judgement of a plan: h, h/2 and h/5, and the second-order step of INNER_STEP_S alone and in WORLDS worlds."""
+    return (1 + 2 + 5) * row["steps"] + (1 + WORLDS) * (row["duration_s"] + study.settings["arrived"]["settle_s"]) / INNER_STEP_S
+
+
+def effort_rows(study: Study) -> list[list]:
+    """What the search of a plan took, beside one judgement of it, which the counter of the search leaves out."""
+    rows = []
+    for name in study.systems():
+        found = [row for row in study.rows(name) if row["success"]]
+        if found:
+            searched, judged = [row["step_solves"] for row in found], [judgement_solves(study, row) for row in found]
+            shares = [100 * one / (one + other) for one, other in zip(judged, searched)]
+            rows.append([name, *(f"{percentile(values, 0.5) / 1000:.0f}" for values in (searched, judged)), f"{percentile(shares, 0.5):.0f} %"])
+    return rows
+
+
+def obstacle_words(obstacles: list[dict] | None) -> str:
+    """Of every bar that was missed: what was measured, with its record, and what was tried."""
+    if not obstacles:
+        return "Nothing has been recorded yet."
+    return "\n\n".join(
+        f"**{entry['systems']}: {entry['bar']}.** {entry['obstacle']}\nMeasured: {entry['measured']} ({entry['commit'][:8]}, {entry['date']}). "
+        f"Tried: {entry['tried']} Next: {entry['next']}"
+        for entry in obstacles
+    )
+
+
+def draw_shares(axes, study: Study, names: list[str], counts: dict[str, list[tuple[int, int]]]) -> None:
+    """A dot with Wilson's interval per system and column of `counts`."""
+    for k, (label, own) in enumerate(counts.items()):
+        shown = [(row, good, count) for row, (good, count) in enumerate(own) if count]
+        middle = [100 * good / count for _, good, count in shown]
+        ends = [[100 * end for end in wilson(good, count)] for _, good, count in shown]
+        spans = [[max(x - low, 0) for x, (low, _) in zip(middle, ends)], [max(high - x, 0) for x, (_, high) in zip(middle, ends)]]  # 0 but for rounding
+        axes.errorbar(middle, [row + 0.22 * (k - (len(counts) - 1) / 2) for row, _, _ in shown], xerr=spans, fmt="o", markersize=3.5, linewidth=0.9, label=label)
+    axes.set(xlim=(0, 104), ylim=(len(names) - 0.5, -0.5))
+    axes.set_yticks(range(len(names)), names)
+
+
+def picture(study: Study) -> str:
+    """Shares and times per system beside what was asked."""
+    names, bars = [name for name in study.systems() if study.rows(name)], study.settings["bars"]
+    if not names:
+        return ""
+    figure, ((found, arrive, times),) = new_figure(3)
+    figure.set_size_inches(12, 0.6 + 0.3 * len(names))
+    draw_shares(found, study, names, {"found": [(sum(row["success"] for row in study.rows(name)), len(study.rows(name))) for name in names]})
+    found.axvline(100 * bars["found"], color="black", linestyle=":")
+    found.set_xlabel("found [%]")
+    draw_shares(arrive, study, names, {plant: [study.arrivals(name, "default", plant) for name in names] for plant in bar_plants(study)})
+    arrive.axvline(100 * bars["arrive"], color="black", linestyle=":")
+    arrive.set_xlabel("of those found, arrive [%]")
+    arrive.legend(loc="lower left")
+    for row, name in enumerate(names):
+        seconds = [own["first_holding_s"] for own in study.rows(name) if own["success"]]
+        if seconds:
+            times.plot([percentile(seconds, 0.5), percentile(seconds, 0.95)], [row, row], color="C0")
+            times.plot(percentile(seconds, 0.5), row, "o", color="C0", markersize=3.5)
+        times.plot(bars["first_holding_p50_s"][study.systems()[name]["group"]], row, "|", color="black", markersize=9)
+    times.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel="first plan that holds, p50 to p95 [s]; | asked of p50")
+    for axes in (arrive, times):
+        axes.set_yticks(range(len(names)), [""] * len(names))
+    return save_figure(figure, "plans_that_hold")
 
 
 def weightless_rows(study: Study) -> list[list]:
@@ -188,7 +275,8 @@ def setting_words(settings: dict) -> str:
             f"{written('other')}, planar {written('planar')}, joints {tolerances['joints']}; `settle_s` {arrived['settle_s']:g} s.")  # fmt: skip
 
 
-def text_of(result: dict) -> str:
+def text_of(result: dict, shares: str = "") -> str:
+    """The page; `shares`: Markdown of the figure."""
     study, settings = Study(result), result["settings"]
     plants = bar_plants(study)
     weightless = [name for name, plant in settings["plants"].items() if plant.get("bar") or plant.get("only") == "weightless"]
@@ -210,15 +298,31 @@ Shares come with Wilson's interval of 95 %; times are p50 and p95 in seconds. No
 
 {table(["system", "goal", "found", "first plan at h [s]", "first plan that holds [s]", "duration of the plan [s]", "regrasps"], success_rows(study))}
 
+{shares}
+
+Dots with intervals; dotted lines and bars say what was asked.
+
 ## Which judges the plans pass, and where they lead
 
 Judges: of all seeds. Plants: of the plans found that were played.
 
 {table(["system", *settings["plan"]["judges"], *plants], judge_rows(study))}
 
-What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive.
+What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive. Times: p50 of all seeds, one without a plan counts as never.
 
 {table(["system", "found", *(f"arrive, {plant}" for plant in plants), "first plan that holds, p50"], bar_rows(study))}
+
+Plans that were found and do not arrive; median and largest error at the end.
+
+{table(["system", "plant", "plans", "[m]", "[rad]", "of a joint"], miss_rows(study))}
+
+## What was missed, and why
+
+{obstacle_words(result["obstacles"])}
+
+What a search takes, beside one judgement of the plan that it returned (h, h/2, h/5, second order, {WORLDS} worlds); p50 of those found, in thousands of steps.
+
+{table(["system", "steps of the search", "of one judgement", "its share of the sum"], effort_rows(study))}
 
 ## With less support friction
 
@@ -239,4 +343,4 @@ Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown,
 
 
 def draw(result: dict) -> None:
-    write_page("plans_that_hold", text_of(result))
+    write_page("plans_that_hold", text_of(result, picture(Study(result))))
