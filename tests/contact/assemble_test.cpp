@@ -204,6 +204,59 @@ TEST(Assemble, LeavesOutAContactThatJointsHoldOpen) {
   for (const Contact& contact : problem.contacts) EXPECT_NEAR(std::abs(contact.n_W.x()), 1, 1e-15);
 }
 
+/// A box on a floor, at a height and turned about y.
+scene::Scene box_on_floor(double height, double tilt) {
+  return test::build(test::scene_spec(
+      {test::free_body("box", multibody::BoxSpec{{0.4, 0.2, 0.1}}, 1, 0.1, 0.5,
+                       test::at(0.3, 0.1, height) * Eigen::AngleAxisd(tilt, Vector3d::UnitY())),
+       test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)}));
+}
+
+ContactProblem problem_of(const scene::Scene& scene, const AssembleOptions& options) {
+  scene::SceneState state = scene.make_state();
+  scene.update(scene.initial_configuration(), state);
+  scene.find_contacts(0.1, state);
+  ContactProblem problem;
+  Assembler(scene).assemble(state, options, problem);
+  return problem;
+}
+
+TEST(Assemble, FrictionOfAFaceActsAtAShareOfItsArm) {
+  const double s = 0.54;
+  const scene::Scene scene = box_on_floor(0.05, 0);
+  const ContactProblem at_corners = problem_of(scene, {}), inside = problem_of(scene, {.friction_arm = s});
+  ASSERT_EQ(inside.contacts.size(), 4u);
+  const Vector3d middle(0.3, 0.1, 0);
+  for (int i = 0; i < 4; ++i) {
+    const Contact& contact = inside.contacts[i];
+    EXPECT_EQ(contact.p_WA, at_corners.contacts[i].p_WA);
+    EXPECT_NEAR((contact.friction_WA - (middle + s * (contact.p_WA - middle))).norm(), 0, 1e-15);
+    EXPECT_EQ(inside.J.block(i).row(0), at_corners.J.block(i).row(0)) << "support stays at the corners";
+    // Velocities [ω, v]: a turn about the normal moves the point by s times as much, a shift by the same.
+    for (int row = 1; row < 3; ++row) {
+      EXPECT_NEAR(inside.J.block(i)(row, 2) - at_corners.J.block(i)(row, 2),
+                  (s - 1) * contact.n_W.cross(contact.p_WA - middle).dot(row == 1 ? contact.t1_W : contact.t2_W), 1e-15);
+      EXPECT_EQ(inside.J.block(i).row(row).tail<3>(), at_corners.J.block(i).row(row).tail<3>());
+    }
+  }
+}
+
+TEST(Assemble, PointsThatGapeDoNotShareAFace) {
+  // On its edge: the two points there have their middle between them, the others stay where they are.
+  const scene::Scene scene = box_on_floor(0.2 * std::sin(0.3) + 0.05 * std::cos(0.3), 0.3);
+  int on_edge = 0;
+  for (const Contact& contact : problem_of(scene, {.friction_arm = 0.5}).contacts) {
+    const Vector3d moved = contact.friction_WA - contact.p_WA;
+    if (contact.gap > 1e-9) {
+      EXPECT_EQ(moved, Vector3d(0, 0, 0));
+      continue;
+    }
+    ++on_edge;
+    EXPECT_NEAR((moved - Vector3d(0, 0.5 * (0.1 - contact.p_WA.y()), 0)).norm(), 0, 1e-12);
+  }
+  EXPECT_EQ(on_edge, 2);
+}
+
 TEST(Assemble, MidpointForcesActAtOnePoint) {
   const scene::Scene scene = test::build(mixed_world());
   scene::SceneState state = scene.make_state();

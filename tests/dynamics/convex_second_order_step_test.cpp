@@ -242,6 +242,25 @@ TEST(ConvexSecondOrder, ABoxSlidesToAStop) {
   }
 }
 
+/// A box that spins on its sole: every corner at r slides with s r ω, and is lifted to μ h s r ω, so that the moment is
+/// μ m g s r and ω falls by μ m g s r h/I per step (κ = ∞, round cones, the pressure the same in all corners).
+TEST(ConvexSecondOrder, ASpinningBoxStopsAsThePressureInItsSoleSays) {
+  const double h = 0.01, mu = 0.5, g = 10, m = 3, I = 0.05, w0 = 3;
+  const double r = std::hypot(0.1, 0.1);
+  for (const double s : {1.0, 0.54, 0.25}) {
+    scene::SceneSpec spec = second_order(
+        {test::free_body("box", BoxSpec{{0.2, 0.2, 0.02}}, m, I, mu, at(0, 0, 0.01 + mu * h * s * r * w0)), floor(mu)},
+        h);
+    spec.gravity_W = {0, 0, -g};
+    spec.step.cone = scene::Cone::kCone;
+    spec.step.friction_arm = s;
+    const double dw = mu * m * g * s * r * h / I;
+    // The box sinks by μ h s r dw per step: so does the load on it.
+    const auto path = states(test::build(spec), 8, velocity(w0 * Vector3d::UnitZ(), -mu * s * r * dw * Vector3d::UnitZ()));
+    for (int k = 1; k <= 8; ++k) ASSERT_NEAR(path[k].v(2), w0 - k * dw, 1e-3 * dw) << "arm " << s << " step " << k;
+  }
+}
+
 TEST(ConvexSecondOrder, AStackOfBoxesRests) {
   std::vector<multibody::ModelSpec> models{floor()};
   for (int i = 0; i < 3; ++i) {

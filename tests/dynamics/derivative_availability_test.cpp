@@ -49,6 +49,9 @@ TEST(StepDerivative, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(spec), "") << "a disc stays a disc when the plane of contact turns";
   spec.friction.ellipsoid = std::array{1.0, 0.5, 0.01};
   EXPECT_NE(refusal(spec).find("not available yet: derivatives of an ellipsoid"), std::string::npos);
+  spec = cart_and_ball();
+  spec.step.friction_arm = 0.6;
+  EXPECT_NE(refusal(spec).find("not available yet: derivatives with step.friction_arm 0.6"), std::string::npos);
 }
 
 TEST(StepDerivative, RefusesTheModelThatHasADerivativeOfItsOwn) {

@@ -11,6 +11,8 @@ namespace {
 constexpr double kNoNormalMotion = 1e-12;
 /// Components of a normal this close count as equal: rounding must not turn the frame of a box that lies still.
 constexpr double kSameSize = 1e-9;
+/// Normals this close belong to one face.
+constexpr double kSameNormal = 1e-6;
 
 /// Witness points and frame of a contact.
 Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, const AssembleOptions& options) {
@@ -21,6 +23,8 @@ Contact make_contact(const collision::ContactPair& pair, scene::Plane plane, con
   contact.geometry_b = pair.geometry_b;
   contact.p_WA = options.midpoint_forces ? Eigen::Vector3d(0.5 * (pair.p_WA + pair.p_WB)) : pair.p_WA;
   contact.p_WB = options.midpoint_forces ? contact.p_WA : pair.p_WB;
+  contact.friction_WA = contact.p_WA;
+  contact.friction_WB = contact.p_WB;
   contact.n_W = pair.nhat_BA_W;
   tangents(contact.n_W, plane, contact.t1_W, contact.t2_W);
   contact.gap = pair.gap;
@@ -52,9 +56,14 @@ void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& ax
   }
 }
 
-/// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to the contact's block; both column lists
-/// ascend.
-void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::span<const int> body_cols, const double* J,
+/// Rows [first, last) of a contact's block.
+struct Rows {
+  int first, last;
+};
+
+/// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to rows of the contact's block; both column
+/// lists ascend.
+void add_body(const Eigen::Matrix3d& frame_rows, Rows rows, double sign, std::span<const int> body_cols, const double* J,
               std::span<const int> cols, RowBlocks::Block& block) {
   const std::size_t k = body_cols.size();
   std::size_t at = 0;
@@ -62,11 +71,11 @@ void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::spa
     while (at < cols.size() && cols[at] < body_cols[c]) ++at;
     if (at == cols.size() || cols[at] != body_cols[c]) continue;  // a frozen column
     const double vx = J[3 * k + c], vy = J[4 * k + c], vz = J[5 * k + c];
-    for (int r = 0; r < rows; ++r) {
+    for (int r = rows.first; r < std::min(rows.last, 3); ++r) {
       block(r, static_cast<Eigen::Index>(at)) +=
           sign * (frame_rows(r, 0) * vx + frame_rows(r, 1) * vy + frame_rows(r, 2) * vz);
     }
-    if (block.rows() == 4) {
+    if (rows.last == 4) {
       block(3, static_cast<Eigen::Index>(at)) +=
           sign * (frame_rows(0, 0) * J[c] + frame_rows(0, 1) * J[k + c] + frame_rows(0, 2) * J[2 * k + c]);
     }
@@ -74,6 +83,31 @@ void add_body(const Eigen::Matrix3d& frame_rows, int rows, double sign, std::spa
 }
 
 }  // namespace
+
+void friction_points(std::span<const collision::ContactPair> contacts, std::size_t i, double arm, Eigen::Vector3d& p_A,
+                     Eigen::Vector3d& p_B) {
+  const collision::ContactPair& own = contacts[i];
+  const auto of_pair = [&](const collision::ContactPair& x) {
+    return x.geometry_a == own.geometry_a && x.geometry_b == own.geometry_b;
+  };
+  std::size_t first = i, last = i + 1;
+  while (first > 0 && of_pair(contacts[first - 1])) --first;
+  while (last < contacts.size() && of_pair(contacts[last])) ++last;
+  double least = own.gap;
+  for (std::size_t k = first; k < last; ++k) least = std::min(least, contacts[k].gap);
+  if (own.gap - least >= kFaceGap_m) return;
+  double weights = 0;
+  Eigen::Vector3d c_A = Eigen::Vector3d::Zero(), c_B = Eigen::Vector3d::Zero();
+  for (std::size_t k = first; k < last; ++k) {
+    if ((contacts[k].nhat_BA_W - own.nhat_BA_W).norm() > kSameNormal) continue;
+    const double weight = std::max(0.0, 1 - (contacts[k].gap - least) / kFaceGap_m);
+    weights += weight;
+    c_A += weight * contacts[k].p_WA;
+    c_B += weight * contacts[k].p_WB;
+  }
+  p_A = c_A / weights + arm * (own.p_WA - c_A / weights);
+  p_B = c_B / weights + arm * (own.p_WB - c_B / weights);
+}
 
 int tangent_axis(const Eigen::Vector3d& n) {
   int axis = 0;
@@ -127,7 +161,8 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
   problem.nv = scene_->nv();
   problem.contacts.clear();
   problem.J.clear();
-  for (const collision::ContactPair& pair : state.contacts) {
+  for (std::size_t i = 0; i < state.contacts.size(); ++i) {
+    const collision::ContactPair& pair = state.contacts[i];
     const std::span<const int> cols_a = model.columns(pair.body_a), cols_b = model.columns(pair.body_b);
     cols_.clear();
     std::set_union(cols_a.begin(), cols_a.end(), cols_b.begin(), cols_b.end(), std::back_inserter(cols_));
@@ -137,17 +172,28 @@ void Assembler::assemble(const scene::SceneState& state, const AssembleOptions& 
     Contact contact = make_contact(pair, plane, options);
     set_friction(scene_->friction(pair.geometry_a, pair.geometry_b), scene_->spec().friction.ellipsoid_axis, plane,
                  contact);
+    const bool has_arm = options.friction_arm != 1;
+    if (has_arm) {
+      friction_points(state.contacts, i, options.friction_arm, contact.friction_WA, contact.friction_WB);
+      if (options.midpoint_forces)
+        contact.friction_WA = contact.friction_WB = 0.5 * (contact.friction_WA + contact.friction_WB);
+    }
     const bool spins = contact.patch && plane == scene::Plane::kSpace;
     RowBlocks::Block block = problem.J.append(spins ? 4 : rows, cols_);
     Eigen::Matrix3d frame_rows;
     frame_rows << contact.n_W.transpose(), contact.t1_W.transpose(), contact.t2_W.transpose();
-    if (!cols_a.empty()) {
-      model.point_jacobian(state.kinematics, pair.body_a, contact.p_WA, J_a_.data(), static_cast<int>(cols_a.size()));
-      add_body(frame_rows, rows, +1.0, cols_a, J_a_.data(), cols_, block);
-    }
-    if (!cols_b.empty()) {
-      model.point_jacobian(state.kinematics, pair.body_b, contact.p_WB, J_b_.data(), static_cast<int>(cols_b.size()));
-      add_body(frame_rows, rows, -1.0, cols_b, J_b_.data(), cols_, block);
+    const Rows all{0, block.rows() == 4 ? 4 : rows};
+    for (const bool is_a : {true, false}) {
+      const std::span<const int> cols = is_a ? cols_a : cols_b;
+      if (cols.empty()) continue;
+      const double sign = is_a ? 1 : -1;
+      double* J = is_a ? J_a_.data() : J_b_.data();
+      const auto add = [&](Rows some, const Eigen::Vector3d& p) {
+        model.point_jacobian(state.kinematics, is_a ? pair.body_a : pair.body_b, p, J, static_cast<int>(cols.size()));
+        add_body(frame_rows, some, sign, cols, J, cols_, block);
+      };
+      add(has_arm ? Rows{0, 1} : all, is_a ? contact.p_WA : contact.p_WB);
+      if (has_arm) add({1, all.last}, is_a ? contact.friction_WA : contact.friction_WB);
     }
     if (block.row(0).cwiseAbs().maxCoeff() <= kNoNormalMotion) {
       problem.J.pop_back();  // the joints hold the bodies along the normal: this contact can transmit nothing

@@ -11,6 +11,7 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/core/thread_pool.hpp"
 #include "deft/dynamics/batch/batch.hpp"
+#include "deft/math/random.hpp"
 #include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/plant/disturbance.hpp"
 #include "deft/plant/step_plant.hpp"
@@ -21,11 +22,16 @@ namespace {
 constexpr std::string_view kHalved = "h/", kSecondOrder = "second-order", kDrawnWorlds = "worlds", kMujoco = "mujoco";
 // How far drawn worlds differ from the scene.
 constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
+// Nothing says how pressure is spread over a face; step.friction_arm, from spread evenly on an edge to all in the
+// corners.
+constexpr double kLeastArm = 0.5;
+constexpr std::uint64_t kArmStream = 1ULL << 41;  // of random_uniform
 // Of the search's worlds.
 // Corners lie nearer than the limits of what is drawn: of ten worlds two may fail, and at a corner of three limits the
 // sag of a spring under a weight, m/K, is 0.67 or 1.5 of the scene's; nine of ten drawn worlds stay within 0.76
 // and 1.3.
 constexpr double kCornerShare = 0.6;
+constexpr double kCornerArm = 0.55;  // step.friction_arm of corners; the other worlds have the scene's
 constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 5e-5;        // per step of length h; a spring against M n/h settles in M n/(h K)
@@ -71,9 +77,11 @@ World second_order_world(std::string name, const scene::Scene& scene, double h, 
 /// A world of second order with a disturbance, and its start. Where the disturbed start does not settle, objects lie
 /// where they were moved to.
 World disturbed_world(std::string name, const scene::Scene& scene, double h, double step_s, bool coulomb,
-                      const plant::Disturbance& disturbance) {
+                      const plant::Disturbance& disturbance, double friction_arm) {
   Diagnostics repeated;
-  const scene::Scene other = scene::Scene::build(plant::disturbed(scene, disturbance), repeated);
+  scene::SceneSpec spec = plant::disturbed(scene, disturbance);
+  spec.step.friction_arm = friction_arm;
+  const scene::Scene other = scene::Scene::build(std::move(spec), repeated);
   World world = second_order_world(std::move(name), other, h, step_s, coulomb);
   const Eigen::VectorXd q = scene.initial_configuration();
   world.q_start = plant::disturbed_start(other, q, disturbance).value_or(plant::moved_start(other, q, disturbance));
@@ -132,7 +140,7 @@ Ensemble search_ensemble(const scene::Scene& scene, std::uint64_t seed, std::spa
     int number = 0;
     for (const plant::Disturbance& disturbance : corners)
       ensemble.worlds.push_back(
-          disturbed_world(fmt::format("corner {}", ++number), scene, h, kSearchStep_s, false, disturbance));
+          disturbed_world(fmt::format("corner {}", ++number), scene, h, kSearchStep_s, false, disturbance, kCornerArm));
     const std::size_t known = std::min(refusing.size(), std::size(corners));
     std::copy(refusing.end() - static_cast<std::ptrdiff_t>(known), refusing.end(),
               ensemble.worlds.end() - static_cast<std::ptrdiff_t>(known));
@@ -176,7 +184,8 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
       for (int k = 0; k < kWorlds; ++k) {
         const plant::Disturbance drawn =
             plant::draw_disturbance(drawn_from(), seed + static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
-        worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn));
+        const double arm = kLeastArm + (1 - kLeastArm) * random_uniform(drawn.seed, kArmStream, 0);
+        worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn, arm));
         stage_.push_back(k % 2 == 1 ? 2 : 1);
       }
     } else {

@@ -33,7 +33,7 @@ void Relinearization::take_ways(const scene::SceneState& start) {
 Eigen::Vector4d Relinearization::slip_of(const contact::Contact& contact) const {
   const Way &a = ways_[to_size(contact.body_a)], &b = ways_[to_size(contact.body_b)];
   // How far points that meet now were apart, as both bodies have carried it along; A's turn against B.
-  const Vector3d apart = a.back(contact.p_WA) - b.back(contact.p_WB);
+  const Vector3d apart = a.back(contact.friction_WA) - b.back(contact.friction_WB);
   const Vector3d moved = -0.5 * (a.turn * apart + b.turn * apart);
   const double spin = contact.patch ? contact.n_W.dot(log_so3(a.turn * b.turn.transpose())) : 0;
   return {0, contact.t1_W.dot(moved), contact.t2_W.dot(moved), spin};
@@ -69,7 +69,8 @@ void Relinearization::about(const scene::SceneState& start, const Eigen::VectorX
   scene_->model().integrate(start.q, delta, q_);
   scene_->update(q_, end_);
   scene_->find_contacts(settings.contact_margin, end_);
-  assembler_.assemble(end_, {.midpoint_forces = settings.midpoint_forces}, problem);
+  assembler_.assemble(end_, {.midpoint_forces = settings.midpoint_forces, .friction_arm = settings.friction_arm},
+                      problem);
   move_columns(delta, problem);
   take_ways(start);
   for (int i = 0; i < problem.J.size(); ++i) {
@@ -84,6 +85,8 @@ void Relinearization::to_start(contact::ContactProblem& problem) const {
   for (contact::Contact& contact : problem.contacts) {
     contact.p_WA = ways_[to_size(contact.body_a)].back(contact.p_WA);
     contact.p_WB = ways_[to_size(contact.body_b)].back(contact.p_WB);
+    contact.friction_WA = ways_[to_size(contact.body_a)].back(contact.friction_WA);
+    contact.friction_WB = ways_[to_size(contact.body_b)].back(contact.friction_WB);
   }
 }
 

@@ -17,6 +17,7 @@ inline constexpr int setting_list::kWords<scene::Plane> = 4;
 namespace {
 
 using scene::StepSettings;
+using setting_list::kPositiveShare;
 using setting_list::SettingInfo;
 using setting_list::Word;
 
@@ -107,6 +108,11 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"midpoint_forces", "",
                     "force and reaction act at the midpoint of the gap instead of at each body's surface"},
         s.midpoint_forces);
+  visit(SettingInfo{"friction_arm", "1",
+                    "friction of a face acts at this share of its points' distance from their middle: 1 = pressure in "
+                    "the corners, 0.54 = evenly on a square; second order and complementarity models, no derivatives",
+                    kPositiveShare},
+        s.friction_arm);
   visit(SettingInfo{"gain", "1",
                     "limit surface: c, how far robots comply with forces, v = u + c B F; 0 = perfect velocity control",
                     kNotNegative},
