@@ -23,7 +23,7 @@ using multibody::KinematicTree;
 using multibody::RigidGroup;
 using multibody::TreeJoint;
 
-constexpr double kFrictionRatio = 1e4;  // impratio: creep goes with its inverse
+constexpr double kFrictionRatio = 1e5;  // impratio: creep goes with its inverse
 constexpr double kSolverTolerance = 1e-12;
 constexpr double kFrictionless = 1e-5;  // MuJoCo's least coefficient: below it a contact has none
 
@@ -219,9 +219,9 @@ void Builder::add_joint(int j, mjsBody* body) {
     lib_.mjs_setName(added->element, joint_name(j, i).c_str());
     added->type = axis.rotational ? mjJNT_HINGE : mjJNT_SLIDE;
     Eigen::Map<Vector3d>(added->axis) = axis.axis_J;
-    added->solref_limit[0] = kSolverReference * options_.step;
+    added->solref_limit[0] = kLimitReference * options_.step;
     added->solref_limit[1] = 1;
-    std::copy(std::begin(kImpedance), std::end(kImpedance), added->solimp_limit);
+    std::copy(std::begin(kLimitImpedance), std::end(kLimitImpedance), added->solimp_limit);
     if (limits && (std::isfinite(axis.lower) || std::isfinite(axis.upper))) {
       added->limited = mjLIMITED_TRUE;
       added->range[0] = std::max(axis.lower, -1e10);  // MuJoCo's own bound of what is finite
@@ -269,11 +269,12 @@ void Builder::add_pair(int a, int b) {
   mjsPair* const pair = lib_.mjs_addPair(spec_.get(), nullptr);
   lib_.mjs_setString(pair->geomname1, fmt::format("g{}", a).c_str());
   lib_.mjs_setString(pair->geomname2, fmt::format("g{}", b).c_str());
-  pair->solref[0] = kSolverReference * options_.step;
+  const MujocoContact contact = mujoco_contact(options_.step);
+  pair->solref[0] = contact.reference_s;
   pair->solref[1] = 1;
-  pair->solreffriction[0] = kFrictionReference * options_.step;
+  pair->solreffriction[0] = contact.friction_reference_s;
   pair->solreffriction[1] = 1;
-  std::copy(std::begin(kImpedance), std::end(kImpedance), pair->solimp);
+  std::copy(std::begin(contact.impedance), std::end(contact.impedance), pair->solimp);
   pair->margin = pair->gap = 0;
   pair->condim = friction.frictionless || friction.mu < kFrictionless ? 1 : friction.patch ? 4 : 3;
   pair->friction[0] = pair->friction[1] = friction.mu;

@@ -2,6 +2,7 @@
 // A scene as a MuJoCo model, and where its coordinates are there. Internal to the module.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,20 @@
 
 namespace deft::plant {
 
-/// Time constant of contacts over the inner step (solref), the least that MuJoCo takes.
-inline constexpr double kSolverReference = 2;
-/// The same of friction (solreffriction): short enough to stop within ms, long enough not to lift what slides.
-inline constexpr double kFrictionReference = 5;
-/// MuJoCo's solimp of contacts and joint limits: least and largest impedance, width [m, rad], midpoint, power.
-inline constexpr double kImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
+/// MuJoCo's settings of contacts. What slides at v is lifted there with μ 2v/τ_f, τ_f the time constant of friction, and
+/// hops unless its load yields more than that: (1 − d)/d of the acceleration which the load alone would give, d the
+/// impedance. So light loads meet a soft contact and heavy ones a hard one, and friction has time.
+struct MujocoContact {
+  double reference_s, friction_reference_s;  // time constants of solref and solreffriction, damping ratio 1
+  double impedance[5];                       // solimp: least and largest, width [m], midpoint, power
+};
+/// Those of inner steps of length `step` [s]: MuJoCo takes no time constants below two steps.
+constexpr MujocoContact mujoco_contact(double step) {
+  return {std::max(1e-3, 2 * step), std::max(1e-2, 5 * step), {0.3, 0.9999, 0.0001, 0.5, 2}};
+}
+/// Joint limits: time constant over the inner step, solimp.
+inline constexpr double kLimitReference = 2;
+inline constexpr double kLimitImpedance[] = {0.99, 0.9999, 0.001, 0.5, 2};
 
 /// Where the coordinates of one joint are. A free body's MuJoCo frame M stands in its centre of mass along its
 /// principal axes, so that its mass matrix is constant and diagonal there.

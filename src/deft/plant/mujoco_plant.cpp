@@ -295,6 +295,7 @@ double MujocoPlant::energy() const {
 
 std::vector<std::string> MujocoPlant::settings() const {
   const mjOption& option = map_.model->opt;
+  const MujocoContact contact = mujoco_contact(options_.step);
   std::vector<std::string> lines;
   lines.push_back(
       fmt::format("MuJoCo {} ({}), inner step: {} s at most, integrator discrete (implicit in springs and dampers)",
@@ -302,8 +303,8 @@ std::vector<std::string> MujocoPlant::settings() const {
   lines.push_back(
       fmt::format("contact: elliptic cones, impratio {}, solref {} 1, solreffriction {} 1, solimp {} {} {}, margin 0, "
                   "tolerance {}",
-                  option.impratio, kSolverReference * options_.step, kFrictionReference * options_.step, kImpedance[0],
-                  kImpedance[1], kImpedance[2], option.tolerance));
+                  option.impratio, contact.reference_s, contact.friction_reference_s, contact.impedance[0],
+                  contact.impedance[1], contact.impedance[2], option.tolerance));
   lines.push_back(fmt::format("joints: damping [{:.6g}] N s/m, N m s/rad", fmt::join(map_.joint_damping, ", ")));
   lines.push_back(fmt::format(
       "objects: damping [{:.6g}] 1/s, force -g M v{}", fmt::join(damping_of_objects(*scene_, options_), ", "),
