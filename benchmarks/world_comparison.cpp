@@ -1,8 +1,9 @@
 // Why worlds of second order disagree: plays the commands of runs in several plants from identical states and tells
 // where they part, with the contacts on both sides. JSON, one object per run.
-//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,polygons,mujoco,drake] [--step 0.001]
+//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,even,polygons,mujoco,drake] [--step 0.001]
 //   [--period 0.01] [--settle 1] [--set key=YAML]…
-// convex: the second-order step with round cones; coulomb: the same under Coulomb's law; polygons: Stewart–Trinkle's.
+// convex: the second-order step with round cones; coulomb: the same under Coulomb's law; even: that with even pressure
+// in faces; polygons: Stewart–Trinkle's.
 // "free": every world goes on from its own state. "steps": every world takes each step of the run from the state of the
 // first world.
 
@@ -28,10 +29,11 @@ namespace {
 using namespace deft;
 using Eigen::VectorXd;
 
+constexpr double kEvenArm = 0.54;                     // step.friction_arm of even pressure on a square
 constexpr double kApart_m = 1e-3, kApart_rad = 0.01;  // objects that differ by more have parted
 
 struct Arguments {
-  std::vector<std::string> runs, worlds{"convex", "coulomb", "mujoco", "drake"}, settings;
+  std::vector<std::string> runs, worlds{"convex", "coulomb", "even", "mujoco", "drake"}, settings;
   double step = 1e-3, period = 0.01, settle = 1;
   int trace = -1, steps = 1 << 30;  // the step whose periods are printed one by one; how many steps are played
 };
@@ -58,7 +60,8 @@ World make_world(const std::string& name, const scene::Scene& scene, const plant
     settings.step.contact_margin = std::min(settings.step.contact_margin, 0.02);
     if (in_space) settings.step.cone = name == "polygons" ? scene::Cone::kPyramid : scene::Cone::kCone;
     if (in_space) settings.step.rays = std::max(settings.step.rays, 8);
-    if (name == "coulomb") settings.step.friction_law = scene::FrictionLaw::kCoulomb;
+    if (name == "coulomb" || name == "even") settings.step.friction_law = scene::FrictionLaw::kCoulomb;
+    if (name == "even") settings.step.friction_arm = kEvenArm;
   }));
   const plant::PlantKind kind = name == "mujoco"     ? plant::PlantKind::kMujoco
                                 : name == "drake"    ? plant::PlantKind::kDrake

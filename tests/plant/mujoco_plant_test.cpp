@@ -140,6 +140,46 @@ TEST_F(MujocoPlant, WhatMayNotTouchDoesNot) {
   EXPECT_NEAR(world->state().q(6), 0.2 - 1.25, 0.02);
 }
 
+/// What slides in a convex model of contact is lifted, and hopped once: corners of the box then met the floor with 44 N
+/// in one step and with nothing in the next, and it went 10 mm astray within a second.
+TEST_F(MujocoPlant, APushedBoxSlidesWithoutHoppingAndEndsWhereCoulombsLawSays) {
+  const double mu = 0.2, g = 10, speed = 0.2;
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("box", BoxSpec{{0.4, 0.4, 0.4}}, 1, 0.027, mu, test::at(0, 0.05, 0.2)),
+                        test::body("finger", JointKind::kAxes, {test::slide("x", {1, 0, 0})}, SphereSpec{0.05}, 1, 0.01,
+                                   mu, test::at(-0.26, 0, 0.3)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, mu)},
+                       {{"finger", 800}});
+  spec.gravity_W = {0, 0, -g};
+  spec.step.cone = scene::Cone::kCone;
+  spec.step.friction_law = scene::FrictionLaw::kCoulomb;
+  const scene::Scene scene = test::build(spec);
+  const auto world = plant(scene, {.step = 0.00025});
+  const auto other = make_plant(PlantKind::kConvexSecondOrder, scene, {.step = 0.001});
+  for (Plant* each : {world.get(), other.get()}) each->reset({.q = scene.initial_configuration()}, numbers({0}));
+  std::vector<dynamics::ContactRecord> contacts;
+  for (int k = 1; k <= 1000; ++k) {
+    for (Plant* each : {world.get(), other.get()})
+      ASSERT_EQ(each->advance(numbers({1e-3 * k * speed}), 1e-3), PlantStatus::kOk);
+    if (k < 500) continue;
+    contacts.clear();
+    world->contacts(contacts);
+    double weight = 0, along = 0;
+    for (const auto& contact : contacts) {
+      if (std::abs(contact.normal_W[2]) < 0.5) continue;
+      weight += std::abs(contact.force_W[2]);
+      along += std::hypot(contact.force_W[0], contact.force_W[1]);
+    }
+    // The finger's friction carries or presses by at most mu of its push, mu m g.
+    ASSERT_NEAR(weight, g, 1.1 * mu * mu * g) << "period " << k;
+    ASSERT_NEAR(along, mu * weight, 0.02 * mu * weight) << "period " << k;
+  }
+  const VectorXd &q = world->state().q, &q_other = other->state().q;
+  EXPECT_GT(q_other(5) - 0.05, 0.015) << "it turns, and moves aside";
+  EXPECT_NEAR((q - q_other).segment<3>(4).norm(), 0, 2e-3);
+  EXPECT_NEAR((q - q_other).segment<4>(0).norm(), 0, 5e-3);
+}
+
 TEST_F(MujocoPlant, FrozenObjectsStayWhereTheStartPutsThem) {
   scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 1)),
                                             test::free_body("shelf", BoxSpec{{1, 1, 0.1}}, 1, 0.1, 0.5)});

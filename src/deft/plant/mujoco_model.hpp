@@ -20,7 +20,7 @@ struct MujocoContact {
 };
 /// Those of inner steps of length `step` [s]: MuJoCo takes no time constants below two steps.
 constexpr MujocoContact mujoco_contact(double step) {
-  return {std::max(1e-3, 2 * step), std::max(1e-2, 5 * step), {0.3, 0.9999, 0.0001, 0.5, 2}};
+  return {std::max(1e-3, 2 * step), std::max(1e-2, 5 * step), {0.1, 0.9999, 0.0001, 0.5, 2}};
 }
 /// Joint limits: time constant over the inner step, solimp.
 inline constexpr double kLimitReference = 2;
