@@ -20,8 +20,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
-      worlds-disagree  refined plans in four worlds of second order: the first step that differs, with its contacts (what out/worlds-disagree
-                  holds is not planned again); arguments: systems, --plans N, --steps N, --folder DIR; --record: the page worlds_disagree reads it
+      worlds-disagree  plans of plans-that-hold in five worlds of second order: the first step that differs, with its contacts (what
+                  out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N; --record: the page worlds_disagree reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10

@@ -206,10 +206,10 @@ TEST(Assemble, LeavesOutAContactThatJointsHoldOpen) {
 
 /// A box on a floor, at a height and turned about y.
 scene::Scene box_on_floor(double height, double tilt) {
-  return test::build(test::scene_spec(
-      {test::free_body("box", multibody::BoxSpec{{0.4, 0.2, 0.1}}, 1, 0.1, 0.5,
-                       test::at(0.3, 0.1, height) * Eigen::AngleAxisd(tilt, Vector3d::UnitY())),
-       test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)}));
+  return test::build(
+      test::scene_spec({test::free_body("box", multibody::BoxSpec{{0.4, 0.2, 0.1}}, 1, 0.1, 0.5,
+                                        test::at(0.3, 0.1, height) * Eigen::AngleAxisd(tilt, Vector3d::UnitY())),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)}));
 }
 
 ContactProblem problem_of(const scene::Scene& scene, const AssembleOptions& options) {
@@ -235,7 +235,8 @@ TEST(Assemble, FrictionOfAFaceActsAtAShareOfItsArm) {
     // Velocities [ω, v]: a turn about the normal moves the point by s times as much, a shift by the same.
     for (int row = 1; row < 3; ++row) {
       EXPECT_NEAR(inside.J.block(i)(row, 2) - at_corners.J.block(i)(row, 2),
-                  (s - 1) * contact.n_W.cross(contact.p_WA - middle).dot(row == 1 ? contact.t1_W : contact.t2_W), 1e-15);
+                  (s - 1) * contact.n_W.cross(contact.p_WA - middle).dot(row == 1 ? contact.t1_W : contact.t2_W),
+                  1e-15);
       EXPECT_EQ(inside.J.block(i).row(row).tail<3>(), at_corners.J.block(i).row(row).tail<3>());
     }
   }

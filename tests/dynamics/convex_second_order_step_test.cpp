@@ -256,7 +256,8 @@ TEST(ConvexSecondOrder, ASpinningBoxStopsAsThePressureInItsSoleSays) {
     spec.step.friction_arm = s;
     const double dw = mu * m * g * s * r * h / I;
     // The box sinks by μ h s r dw per step: so does the load on it.
-    const auto path = states(test::build(spec), 6, velocity(w0 * Vector3d::UnitZ(), -mu * s * r * dw * Vector3d::UnitZ()));
+    const auto path =
+        states(test::build(spec), 6, velocity(w0 * Vector3d::UnitZ(), -mu * s * r * dw * Vector3d::UnitZ()));
     for (int k = 1; k <= 6; ++k) ASSERT_NEAR(path[k].v(2), w0 - k * dw, 1e-3 * dw) << "arm " << s << " step " << k;
   }
 }

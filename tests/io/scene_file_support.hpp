@@ -214,11 +214,11 @@ inline std::string text_of(const scene::SceneSpec& spec) {
   for (const auto& pair : spec.friction.pairs)
     out << pair.between[0] << ' ' << pair.between[1] << ' ' << pair.mu.value_or(-1) << '\n';
   const scene::StepSettings& s = spec.step;
-  out << fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.h.value_or(-1), scene::to_string(s.model),
-                     scene::to_string(s.dynamics), scene::to_string(s.cone), s.rays, s.kappa, s.contact_margin,
-                     s.unactuated_mass_scale.value_or(-1), s.objects_move, s.joint_limits, s.effort_limits,
-                     s.robot_gravity, s.compliance, s.uniqueness_check, scene::to_string(s.forces), s.midpoint_forces,
-                     s.gain, s.friction_arm);
+  out << fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.h.value_or(-1),
+                     scene::to_string(s.model), scene::to_string(s.dynamics), scene::to_string(s.cone), s.rays, s.kappa,
+                     s.contact_margin, s.unactuated_mass_scale.value_or(-1), s.objects_move, s.joint_limits,
+                     s.effort_limits, s.robot_gravity, s.compliance, s.uniqueness_check, scene::to_string(s.forces),
+                     s.midpoint_forces, s.gain, s.friction_arm);
   append(s.joint_damping, out);
   append(s.object_damping, out);
   for (const auto& configuration : spec.configurations) append(configuration, out);

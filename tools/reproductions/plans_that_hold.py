@@ -24,7 +24,7 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")}
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles", "first_version")}
     return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads,
             **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
 
@@ -41,10 +41,9 @@ def share(good: int, count: int) -> str:
     return f"{good}/{count} ({100 * low:.0f} … {100 * high:.0f} %)"
 
 
-def percentile(values: list[float], part: float) -> float | None:
-    """The smallest value that is not exceeded by at least `part` of them."""
-    ordered = sorted(values)
-    return ordered[max(math.ceil(part * len(ordered)) - 1, 0)] if ordered else None
+def percentile(values: list[float], part: float) -> float:
+    """The smallest value that is not exceeded by at least `part` of them; there must be some."""
+    return sorted(values)[max(math.ceil(part * len(values)) - 1, 0)]
 
 
 def spread(values: list[float | None]) -> str:
@@ -118,8 +117,8 @@ def bar_rows(study: Study) -> list[list]:
             good, count = study.arrivals(name, "default", plant)
             row.append(met(good / count, bars["arrive"]) if count else MISSING)
         times = [row["first_holding_s"] if row["success"] else math.inf for row in own]
-        seconds, most = percentile(times, 0.5), bars["first_holding_p50_s"][system["group"]]
-        rows.append([*row, f"{most:g} s: {met(seconds, most, at_least=False)}" if own else MISSING])
+        most = bars["first_holding_p50_s"][system["group"]]
+        rows.append([*row, f"{most:g} s: {met(percentile(times, 0.5), most, at_least=False)}" if own else MISSING])
     return rows
 
 
@@ -155,7 +154,9 @@ def effort_rows(study: Study) -> list[list]:
         if found:
             searched, judged = [row["step_solves"] for row in found], [judgement_solves(study, row) for row in found]
             shares = [100 * one / (one + other) for one, other in zip(judged, searched)]
-            rows.append([name, *(f"{percentile(values, 0.5) / 1000:.0f}" for values in (searched, judged)), f"{percentile(shares, 0.5):.0f} %"])
+            rows.append(
+                [name, *(f"{percentile(values, 0.5) / 1000:.0f}" for values in (searched, judged)), f"{percentile(shares, 0.5):.0f} %"]
+            )
     return rows
 
 
@@ -170,14 +171,45 @@ def obstacle_words(obstacles: list[dict] | None) -> str:
     )
 
 
+def first_version_words(version: dict | None) -> str:
+    """The study as it was first asked, why it was begun anew, and what it had found."""
+    if not version:
+        return ""
+    one = lambda pair: share(*pair)  # noqa: E731
+    rows = [[row["system"], one(row["found"]), "never" if row["first_holding_p50_s"] is None else f"{row['first_holding_p50_s']:.3g}",
+             one(row["mujoco"]), one(row["drake"])] for row in version["rows"]]  # fmt: skip
+    why = "\n".join(f"- {words}" for words in version["why"])
+    return f"""
+## The first version
+
+Settings were frozen once before (seeds drawn from commit {version["seeds_commit"][:8]}). After {len(rows)} systems ({version["hours"]:g} h, {version["dates"][-1]},
+commits {", ".join(commit[:8] for commit in version["commits"])}, {"; ".join(version["machines"])}) its misses showed two causes, and it was begun anew with new seeds:
+
+{why}
+
+{table(["system", "found", "first plan that holds, p50 of all [s]", "mujoco", "drake"], rows)}
+"""
+
+
 def draw_shares(axes, study: Study, names: list[str], counts: dict[str, list[tuple[int, int]]]) -> None:
     """A dot with Wilson's interval per system and column of `counts`."""
     for k, (label, own) in enumerate(counts.items()):
         shown = [(row, good, count) for row, (good, count) in enumerate(own) if count]
         middle = [100 * good / count for _, good, count in shown]
         ends = [[100 * end for end in wilson(good, count)] for _, good, count in shown]
-        spans = [[max(x - low, 0) for x, (low, _) in zip(middle, ends)], [max(high - x, 0) for x, (_, high) in zip(middle, ends)]]  # 0 but for rounding
-        axes.errorbar(middle, [row + 0.22 * (k - (len(counts) - 1) / 2) for row, _, _ in shown], xerr=spans, fmt="o", markersize=3.5, linewidth=0.9, label=label)
+        spans = [
+            [max(x - low, 0) for x, (low, _) in zip(middle, ends)],
+            [max(high - x, 0) for x, (_, high) in zip(middle, ends)],
+        ]  # 0 but for rounding
+        axes.errorbar(
+            middle,
+            [row + 0.22 * (k - (len(counts) - 1) / 2) for row, _, _ in shown],
+            xerr=spans,
+            fmt="o",
+            markersize=3.5,
+            linewidth=0.9,
+            label=label,
+        )
     axes.set(xlim=(0, 104), ylim=(len(names) - 0.5, -0.5))
     axes.set_yticks(range(len(names)), names)
 
@@ -189,7 +221,9 @@ def picture(study: Study) -> str:
         return ""
     figure, ((found, arrive, times),) = new_figure(3)
     figure.set_size_inches(12, 0.6 + 0.3 * len(names))
-    draw_shares(found, study, names, {"found": [(sum(row["success"] for row in study.rows(name)), len(study.rows(name))) for name in names]})
+    draw_shares(
+        found, study, names, {"found": [(sum(row["success"] for row in study.rows(name)), len(study.rows(name))) for name in names]}
+    )
     found.axvline(100 * bars["found"], color="black", linestyle=":")
     found.set_xlabel("found [%]")
     draw_shares(arrive, study, names, {plant: [study.arrivals(name, "default", plant) for name in names] for plant in bar_plants(study)})
@@ -324,6 +358,7 @@ What a search takes, beside one judgement of the plan that it returned (h, h/2, 
 
 {table(["system", "steps of the search", "of one judgement", "its share of the sum"], effort_rows(study))}
 
+{first_version_words(result["first_version"])}
 ## With less support friction
 
 Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown, not asked for.

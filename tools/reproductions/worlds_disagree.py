@@ -10,12 +10,22 @@ from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_
 
 RECORDED = ROOT / "benchmarks/baselines/worlds-disagree.json"  # of `./run bench worlds-disagree --record`, which needs MuJoCo and Drake
 APART = (1e-3, 0.01)  # [m], [rad]: objects that differ by more after a step have parted
-OTHERS = ("coulomb", "mujoco", "drake")
+OTHERS = ("coulomb", "even", "mujoco", "drake")
 
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
     return json.loads(RECORDED.read_text())["result"]
+
+
+def record_words(result: dict) -> str:
+    """Commits, machines and dates of the rows."""
+    heads = list(result.get("heads", {}).values())
+    if not heads:
+        return ""
+    commits, dates = sorted({head["commit"][:8] for head in heads}), sorted({head["date"] for head in heads})
+    machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
+    return f" Recorded {dates[0]} to {dates[-1]}, commits {', '.join(commits)}, on {'; '.join(machines)}."
 
 
 def pair_of(row: dict, other: str) -> dict | None:
@@ -78,9 +88,9 @@ def draw(result: dict) -> None:
             for i, system in enumerate(systems):
                 values = [max(pair[key], 1e-7) for row in rows if row["system"] == system and (pair := pair_of(row, other)) is not None]
                 axis.plot(
-                    np.full(len(values), i + 0.2 * (k - 1)),
+                    np.full(len(values), i + 0.18 * (k - 1.5)),
                     values,
-                    "ox^"[k],
+                    "osx^"[k],
                     color=f"C{k}",
                     markersize=4,
                     label=f"{other} and convex" * (i == 0),
@@ -95,15 +105,15 @@ def draw(result: dict) -> None:
         f"""
 # Why worlds of second order disagree
 
-Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.
+Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.{record_words(result)}
 
-**Given**: refined plans (`plan.refine=[2,5]`, the best within a minute), their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
-step with round cones; *coulomb*, the same under Coulomb's law; *mujoco*; *drake*. Inner steps are 1 ms, robots and damping of weightless objects the same in all. Every step of a plan starts in
+**Given**: plans of the study of [plans that hold](plans_that_hold.md), the first seeds of every system, their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
+step with round cones; *coulomb*, the same under Coulomb's law; *even*, that with even pressure in faces (`step.friction_arm: 0.54`); *mujoco*; *drake*. Inner steps are 1 ms, robots and damping of weightless objects the same in all. Every step of a plan starts in
 all worlds from the state that the convex world has reached; worlds have parted in a step when an object differs by more than {1e3 * APART[0]:g} mm or {APART[1]:g} rad at its end.
 
 {picture}
 
-{table(["system", "plans", "steps", "coulomb: parted", "[m]", "[rad]", "mujoco: parted", "[m]", "[rad]", "drake: parted", "[m]", "[rad]"], summary_rows(rows))}
+{table(["system", "plans", "steps", "coulomb: parted", "[m]", "[rad]", "even: parted", "[m]", "[rad]", "mujoco: parted", "[m]", "[rad]", "drake: parted", "[m]", "[rad]"], summary_rows(rows))}
 
 ## Causes
 

@@ -57,14 +57,12 @@ void set_friction(const scene::PairFriction& friction, const Eigen::Vector3d& ax
 }
 
 /// Rows [first, last) of a contact's block.
-struct Rows {
-  int first, last;
-};
+struct Rows { int first, last; };
 
 /// Adds sign · [n t₁ t₂]ᵀ J_v and, as row 3, sign · nᵀ J_ω of one body to rows of the contact's block; both column
 /// lists ascend.
-void add_body(const Eigen::Matrix3d& frame_rows, Rows rows, double sign, std::span<const int> body_cols, const double* J,
-              std::span<const int> cols, RowBlocks::Block& block) {
+void add_body(const Eigen::Matrix3d& frame_rows, Rows rows, double sign, std::span<const int> body_cols,
+              const double* J, std::span<const int> cols, RowBlocks::Block& block) {
   const std::size_t k = body_cols.size();
   std::size_t at = 0;
   for (std::size_t c = 0; c < k; ++c) {

@@ -15,10 +15,10 @@ struct AssembleOptions {
   double friction_arm = 1;       // in (0, 1], s of friction_points
 };
 
-/// Moves p_A and p_B of contact i of `contacts`, which stand together by pair, to where friction acts if the pressure in
-/// a face is not all in its corners: c + s (p − c), with c the middle of the pair's points of the same normal, weighed
-/// by w = max(0, 1 − (φ − least φ)/kFaceGap_m); points of no weight stay. Under a pressure p(x) with ∫p = N over a
-/// face, the moment of friction about its normal is μ ∫ p |x − c| instead of μN |corner − c|: s = 0.54 for even
+/// Moves p_A and p_B of contact i of `contacts`, which stand together by pair, to where friction acts if the pressure
+/// in a face is not all in its corners: c + s (p − c), with c the middle of the pair's points of the same normal,
+/// weighed by w = max(0, 1 − (φ − least φ)/kFaceGap_m); points of no weight stay. Under a pressure p(x) with ∫p = N
+/// over a face, the moment of friction about its normal is μ ∫ p |x − c| instead of μN |corner − c|: s = 0.54 for even
 /// pressure on a square, 1/2 on an edge, 2/3 on a disc. Support, and with it tipping, stays that of the corners.
 void friction_points(std::span<const collision::ContactPair> contacts, std::size_t i, double arm, Eigen::Vector3d& p_A,
                      Eigen::Vector3d& p_B);
@@ -44,10 +44,10 @@ bool patch_tangents(const Eigen::Vector3d& n_W, const Eigen::Vector3d& axis_W, E
 
 /// Fills contacts and J (rows n, t₁(, t₂), of patches in space also spin) of `problem` from state.contacts; Q and b are
 /// left to the step model. Row of direction d:  d·(v_A(p_WA) − v_B(p_WB)) per unit of each velocity, so that φ(q ⊕ δ) ≈
-/// φ + J_n δ; rows of tangents at the points of friction_points; spin: n·(ω_A − ω_B). A patch in a plane of motion keeps one tangent t, scaled by √((e_t t·a)² + (e_o t·(n
-/// × a))²), a the ellipsoid's axis. Columns of frozen objects are left out, and so are contacts whose normal row
-/// vanishes: joints fix both bodies along the normal (a planar puck on its table), so that no force follows from the
-/// motion. No allocation once grown.
+/// φ + J_n δ; rows of tangents at the points of friction_points; spin: n·(ω_A − ω_B). A patch in a plane of motion
+/// keeps one tangent t, scaled by √((e_t t·a)² + (e_o t·(n × a))²), a the ellipsoid's axis. Columns of frozen objects
+/// are left out, and so are contacts whose normal row vanishes: joints fix both bodies along the normal (a planar puck
+/// on its table), so that no force follows from the motion. No allocation once grown.
 class Assembler {
  public:
   explicit Assembler(const scene::Scene& scene);  // which must outlive it

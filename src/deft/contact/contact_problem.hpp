@@ -19,7 +19,8 @@ struct Contact {
   int body_a = -1, body_b = -1;              // indices of the scene's bodies
   int geometry_a = -1, geometry_b = -1;      // indices of its collision geometries
   Eigen::Vector3d p_WA, p_WB;                // where force and reaction act [m]: witness points, or their midpoint
-  Eigen::Vector3d friction_WA, friction_WB;  // where their tangential parts act [m]; the same unless the face has an arm
+  Eigen::Vector3d friction_WA, friction_WB;  // where their tangential parts act [m]; the same unless the face has an
+                                             // arm
   Eigen::Vector3d n_W, t1_W, t2_W;           // unit, world; in the plane t2_W is unused (zero)
   double gap = 0;                            // φ [m]
   std::array<double, 3> offset{0, 0, 0};     // o: slips of the tangential rows at δ = 0 [m, m, rad]; 0 where contacts

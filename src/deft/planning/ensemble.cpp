@@ -11,8 +11,8 @@
 #include "deft/core/stopwatch.hpp"
 #include "deft/core/thread_pool.hpp"
 #include "deft/dynamics/batch/batch.hpp"
-#include "deft/math/random.hpp"
 #include "deft/planning/feasibility/joint_limits.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "deft/plant/disturbance.hpp"
 #include "deft/plant/step_plant.hpp"
 
@@ -25,13 +25,13 @@ constexpr double kShare = 0.2, kOffset_m = 1e-3, kOffset_rad = 0.01;
 // Nothing says how pressure is spread over a face; step.friction_arm, from spread evenly on an edge to all in the
 // corners.
 constexpr double kLeastArm = 0.5;
-constexpr std::uint64_t kArmStream = 1ULL << 41;  // of random_uniform
+constexpr std::uint64_t kArmStream = 1ULL << 41;  // of RandomStream
 // Of the search's worlds.
 // Corners lie nearer than the limits of what is drawn: of ten worlds two may fail, and at a corner of three limits the
 // sag of a spring under a weight, m/K, is 0.67 or 1.5 of the scene's; nine of ten drawn worlds stay within 0.76
 // and 1.3.
 constexpr double kCornerShare = 0.6;
-constexpr double kCornerArm = 0.55;  // step.friction_arm of corners; the other worlds have the scene's
+constexpr double kCornerArm = 0.55;     // step.friction_arm of corners; the other worlds have the scene's
 constexpr double kSearchStep_s = 0.02;  // [s], inner steps of the drawn worlds
 constexpr double kSpreadWeight = 4;     // w of the distance
 constexpr double kRest_m = 5e-5;        // per step of length h; a spring against M n/h settles in M n/(h K)
@@ -184,7 +184,7 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
       for (int k = 0; k < kWorlds; ++k) {
         const plant::Disturbance drawn =
             plant::draw_disturbance(drawn_from(), seed + static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
-        const double arm = kLeastArm + (1 - kLeastArm) * random_uniform(drawn.seed, kArmStream, 0);
+        const double arm = RandomStream(drawn.seed, kArmStream).uniform(kLeastArm, 1);
         worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn, arm));
         stage_.push_back(k % 2 == 1 ? 2 : 1);
       }

@@ -50,9 +50,8 @@ void ConvexSolve::make_program(StepResult& result) const {
 // Under `forces: any` the corners of flat patches carry the forces of the redundant contacts between them.
 void ConvexSolve::find_redundant(const StepResult& result) {
   const scene::StepSettings& settings = scene_->settings().step;
-  const bool applies =
-      settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() && settings.compliance == 0 &&
-      settings.friction_arm == 1;
+  const bool applies = settings.forces == scene::Forces::kAny && std::isinf(kappa_) && !coulomb() &&
+                       settings.compliance == 0 && settings.friction_arm == 1;
   if (applies) redundant_.find(result.problem.contacts, is_redundant_);
   solver_settings_.redundant = applies ? std::span<const char>(is_redundant_) : std::span<const char>();
 }

@@ -25,9 +25,9 @@ void check_available(const scene::Scene& scene) {
   const scene::StepSettings& step = scene.settings().step;
   if (is_complementarity_model(step.model)) refuse_derivatives(scene);
   if (step.friction_arm != 1)
-    throw InputError({scene.spec().file, 0, 0},
-                     fmt::format("not available yet: derivatives with step.friction_arm {:g}; they need 1",
-                                 step.friction_arm));
+    throw InputError(
+        {scene.spec().file, 0, 0},
+        fmt::format("not available yet: derivatives with step.friction_arm {:g}; they need 1", step.friction_arm));
   if (step.model == scene::ModelKind::kEquivalentContactPoint)
     throw InputError({scene.spec().file, 0, 0},
                      fmt::format("StepDifferentiator is for the convex models: derivatives of step.model: {} are those "
