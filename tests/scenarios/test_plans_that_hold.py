@@ -281,4 +281,5 @@ def test_failures_count_by_status_and_heaviest_cause():
 def test_percentiles_are_values_that_were_measured():
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.5) == 2.0
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.95) == 4.0
-    assert page.percentile([], 0.5) is None
+    assert page.spread([None]) == page.spread([]) == "–"
+    assert page.spread([2.0, None, 1.0]) == "1, 2"
