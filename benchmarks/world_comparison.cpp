@@ -1,8 +1,7 @@
 // Why worlds of second order disagree: plays the commands of runs in several plants from identical states and tells
 // where they part, with the contacts on both sides. JSON, one object per run.
-//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,even,polygons,mujoco,drake] [--step
-//   0.001]
-//   [--period 0.01] [--settle 1] [--set key=YAML]…
+//   world_comparison RUN… [--steps N] [--trace STEP] [--worlds convex,coulomb,even,polygons,mujoco,drake]
+//   [--step 0.001] [--period 0.01] [--settle 1] [--set key=YAML]…
 // convex: the second-order step with round cones; coulomb: the same under Coulomb's law; even: that with even pressure
 // in faces; polygons: Stewart–Trinkle's.
 // "free": every world goes on from its own state. "steps": every world takes each step of the run from the state of the

@@ -12,7 +12,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
-      worlds-disagree  worlds_disagree, likewise: where four worlds of second order part, and why
+      worlds-disagree  worlds_disagree, likewise: where five worlds of second order part, and why
       optimize      optimized_plans, likewise: first plans made to hold by deft optimize
       or one page by its name; all of them if none is named
 """

@@ -317,6 +317,14 @@ def chosen(words: list[str], values: dict) -> tuple[list[str], list[str]]:
            [name for name in values["variants"] if name in words] or list(values["variants"])  # fmt: skip
 
 
+def open_study(build: Path, pilot: bool = False) -> Study:
+    """The study as it is frozen, with its seeds and cells; or the pilot, with seeds that the study has not. SIGTERM ends what it started, as Ctrl-C does."""
+    settings, work = Settings.read(FOLDER / "settings.json"), ROOT / "out/plans-that-hold"
+    seeds = settings.values["seeds"]["pilot"] if pilot else read_seeds(FOLDER)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return Study(build, settings, seeds, CellStore(work / "pilot" if pilot else FOLDER / "cells", commit_of()), work)
+
+
 def bench_plans_that_hold(build: Path, rounds: int, arguments: list[str]) -> dict:
     """Runs the cells that are not there; arguments: systems and variants (all), --pilot: three seeds that the study has not, and an estimate of its
     hours; --draw-seeds: once, after settings.json was frozen by a commit."""
@@ -325,11 +333,8 @@ def bench_plans_that_hold(build: Path, rounds: int, arguments: list[str]) -> dic
     if "--draw-seeds" in arguments:
         print(write_seeds(FOLDER))
         return {"seeds": read_seeds(FOLDER)}
-    pilot, work = "--pilot" in arguments, ROOT / "out/plans-that-hold"
-    seeds = settings.values["seeds"]["pilot"] if pilot else read_seeds(FOLDER)
-    store = CellStore(work / "pilot" if pilot else FOLDER / "cells", commit_of())
-    study = Study(build, settings, seeds, store, work)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what it started, as Ctrl-C does
+    pilot = "--pilot" in arguments
+    study = open_study(build, pilot)
     try:
         study.run(systems, variants)
     except KeyboardInterrupt:

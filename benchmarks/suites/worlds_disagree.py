@@ -7,18 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-from .holding_cells import FOLDER, PLANNING, Cell, CellStore, Settings, commit_of, read_seeds
-from .plans_that_hold import Study
+from .holding_cells import PLANNING, Cell, commit_of
+from .plans_that_hold import Study, open_study
 from .programs import ROOT, Failed, machine, output_of, print_absent, say
 
 RECORDED = ROOT / "benchmarks/baselines/worlds-disagree.json"
 PLANS, STEPS = 10, 60  # the first seeds of the study; steps of a plan that are played
-
-
-def study_of(build: Path) -> Study:
-    """The study of plans that hold: its settings, seeds and plans, which are made where they are not there."""
-    settings = Settings.read(FOLDER / "settings.json")
-    return Study(build, settings, read_seeds(FOLDER), CellStore(FOLDER / "cells", commit_of()), ROOT / "out/plans-that-hold")
 
 
 def compare(build: Path, study: Study, system: str, count: int, steps: str, absent: dict[str, str]) -> list[dict]:
@@ -46,15 +40,15 @@ def compare(build: Path, study: Study, system: str, count: int, steps: str, abse
     return rows
 
 
-def record(systems: list[str], rows: list[dict]) -> None:
-    """Replaces what is recorded of these systems."""
-    kept = json.loads(RECORDED.read_text())["result"] if RECORDED.exists() else {"rows": [], "heads": {}}
-    head = {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}
-    result = {
-        "rows": [row for row in kept["rows"] if row["system"] not in systems] + rows,
-        "heads": {**kept.get("heads", {}), **dict.fromkeys(systems, head)},
-    }
-    RECORDED.write_text(json.dumps({"benchmark": "worlds-disagree", "result": result}, allow_nan=False) + "\n")
+def record(system: str, rows: list[dict]) -> None:
+    """Replaces what is recorded of this system. Rows that do not say where they come from are of the worlds of before, and go."""
+    kept = json.loads(RECORDED.read_text())["result"]
+    heads = kept.get("heads", {})
+    others = [row for row in kept["rows"] if row["system"] in heads and row["system"] != system]
+    heads[system] = {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}
+    RECORDED.write_text(
+        json.dumps({"benchmark": "worlds-disagree", "result": {"rows": others + rows, "heads": heads}}, allow_nan=False) + "\n"
+    )
 
 
 def bench_worlds_disagree(build: Path, rounds: int, arguments: list[str]) -> dict:
@@ -65,7 +59,7 @@ def bench_worlds_disagree(build: Path, rounds: int, arguments: list[str]) -> dic
         at = words.index(word)
         options[word] = words[at + 1]
         del words[at : at + 2]
-    study = study_of(build)
+    study = open_study(build)
     unknown = [word for word in words if word not in study.values("systems")]
     if unknown:
         raise Failed(f"worlds-disagree: unknown system {unknown[0]!r}; there are {', '.join(study.values('systems'))}")
@@ -76,7 +70,7 @@ def bench_worlds_disagree(build: Path, rounds: int, arguments: list[str]) -> dic
             own = compare(build, study, system, int(options["--plans"]), options["--steps"], absent)
             rows += own
             if "--record" in arguments:
-                record([system], own)
+                record(system, own)
     finally:
         study.stop()
     print(f"{'system':20} {'seed':>6} {'worlds':18} {'parted at step':>14} {'largest in a step':>24}")

@@ -64,6 +64,13 @@ def table(head: list[str], rows: list[list]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *text])
 
 
+def record_words(heads: list[dict]) -> str:
+    """ "2026-11-24 to 2026-11-25, commits 0a1b2c3d, on a processor, 2 cores.": where and when recorded data come from; there must be some."""
+    dates, commits = sorted(head["date"] for head in heads), sorted({head["commit"][:8] for head in heads})
+    machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
+    return f"{dates[0]} to {dates[-1]}, commits {', '.join(commits)}, on {'; '.join(machines)}."
+
+
 def new_figure(columns: int, rows: int = 1):
     """Axes in a row or a grid, in the style of the pages; matplotlib is only needed here."""
     import matplotlib

@@ -6,13 +6,13 @@ import json
 import math
 from pathlib import Path
 
-from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+from .experiment import ROOT, Laboratory, new_figure, record_words, save_figure, table, write_page
 from .feedback import wilson
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
 PLANNING = "plan"  # the plant of cells that hold plans
 MISSING = "–"
-WORLDS, INNER_STEP_S = 10, 0.01  # defaults of `plan.worlds` and of the step of second-order judges
+WORLDS, INNER_STEP_S = 10, 0.01  # kWorlds and kStep_s of planning/ensemble
 Rows = list[dict]
 
 
@@ -61,12 +61,16 @@ class Study:
     def rows(self, system: str, variant: str = "default", plant: str = PLANNING) -> Rows:
         return self.cells.get(name_of(system, variant, plant), [])
 
+    def found(self, system: str, variant: str = "default") -> Rows:
+        """The rows of seeds with a plan that holds."""
+        return [row for row in self.rows(system, variant) if row["success"]]
+
     def systems(self) -> dict[str, dict]:
         return self.settings["systems"]
 
     def arrivals(self, system: str, variant: str, plant: str) -> tuple[int, int]:
         """Of the plans that were found: how many arrive, and how many were played."""
-        found = {row["seed"] for row in self.rows(system, variant) if row["success"]}
+        found = {row["seed"] for row in self.found(system, variant)}
         played = [row for row in self.rows(system, variant, plant) if row["seed"] in found]
         return sum(row["arrived"] for row in played), len(played)
 
@@ -78,8 +82,7 @@ class Study:
 def success_rows(study: Study) -> list[list]:
     rows = []
     for name in study.systems():
-        own = study.rows(name)
-        found = [row for row in own if row["success"]]
+        own, found = study.rows(name), study.found(name)
         rows.append([name, study.goal_words(name), share(len(found), len(own)), spread([row["first_solution_s"] for row in own]),
                      spread([row["first_holding_s"] for row in found]), spread([row["duration_s"] for row in found]),
                      spread([float(row["regrasps"]) for row in found])])  # fmt: skip
@@ -109,8 +112,7 @@ def bar_rows(study: Study) -> list[list]:
     """What was asked, per system."""
     bars, rows = study.settings["bars"], []
     for name, system in study.systems().items():
-        own = study.rows(name)
-        found = [row for row in own if row["success"]]
+        own, found = study.rows(name), study.found(name)
         asked = system.get("found_bar", bars["found"])
         row = [name, f"{100 * asked:g} %: {met(len(found) / len(own), asked)}" if own else MISSING]
         for plant in bar_plants(study):
@@ -126,7 +128,7 @@ def miss_rows(study: Study) -> list[list]:
     """Plans that were found and do not arrive: how far off they end, the median and the largest."""
     rows = []
     for name in study.systems():
-        found = {row["seed"] for row in study.rows(name) if row["success"]}
+        found = {row["seed"] for row in study.found(name)}
         for plant in bar_plants(study):
             lost = [row for row in study.rows(name, "default", plant) if row["seed"] in found and not row["arrived"]]
             if lost:
@@ -136,7 +138,7 @@ def miss_rows(study: Study) -> list[list]:
 
 
 def spread_of_misses(values: list[float | None]) -> str:
-    """ "0.06, 0.15": the median and the largest; a plant that stopped early has none."""
+    """ "0.06, 0.15": the median and the largest; errors that a goal does not name are 0, and a run that stopped early has none."""
     known = [value for value in values if value is not None]
     return f"{percentile(known, 0.5):.2g}, {max(known):.2g}" if any(known) else MISSING
 
@@ -150,7 +152,7 @@ def effort_rows(study: Study) -> list[list]:
     """What the search of a plan took, beside one judgement of it, which the counter of the search leaves out."""
     rows = []
     for name in study.systems():
-        found = [row for row in study.rows(name) if row["success"]]
+        found = study.found(name)
         if found:
             searched, judged = [row["step_solves"] for row in found], [judgement_solves(study, row) for row in found]
             shares = [100 * one / (one + other) for one, other in zip(judged, searched)]
@@ -221,9 +223,7 @@ def picture(study: Study) -> str:
         return ""
     figure, ((found, arrive, times),) = new_figure(3)
     figure.set_size_inches(12, 0.6 + 0.3 * len(names))
-    draw_shares(
-        found, study, names, {"found": [(sum(row["success"] for row in study.rows(name)), len(study.rows(name))) for name in names]}
-    )
+    draw_shares(found, study, names, {"found": [(len(study.found(name)), len(study.rows(name))) for name in names]})
     found.axvline(100 * bars["found"], color="black", linestyle=":")
     found.set_xlabel("found [%]")
     draw_shares(arrive, study, names, {plant: [study.arrivals(name, "default", plant) for name in names] for plant in bar_plants(study)})
@@ -231,7 +231,7 @@ def picture(study: Study) -> str:
     arrive.set_xlabel("of those found, arrive [%]")
     arrive.legend(loc="lower left")
     for row, name in enumerate(names):
-        seconds = [own["first_holding_s"] for own in study.rows(name) if own["success"]]
+        seconds = [own["first_holding_s"] for own in study.found(name)]
         if seconds:
             times.plot([percentile(seconds, 0.5), percentile(seconds, 0.95)], [row, row], color="C0")
             times.plot(percentile(seconds, 0.5), row, "o", color="C0", markersize=3.5)
@@ -272,10 +272,9 @@ def variant_rows(study: Study) -> list[list]:
     rows, plants = [], bar_plants(study)
     for name in study.systems():
         for k, (variant, words) in enumerate(study.settings["variants"].items()):
-            own = study.rows(name, variant)
+            own, found = study.rows(name, variant), study.found(name, variant)
             if not own:
                 continue
-            found = [row for row in own if row["success"]]
             judges = study.settings["plan"]["judges"]
             asked = any(judge in row["holds"] for row in own for judge in judges[1:])
             held = sum(all(row["holds"].get(judge, {}).get("success", False) for judge in judges) for row in own)
@@ -285,15 +284,11 @@ def variant_rows(study: Study) -> list[list]:
     return rows
 
 
-def record_words(result: dict) -> str:
-    """Commits, machines and dates of the cells."""
-    heads = result["heads"]
+def cell_words(heads: list[dict]) -> str:
+    """How many cells there are, how long they took, and where they come from."""
     if not heads:
         return "No cell has been recorded yet."
-    machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
-    dates, hours = sorted(head["date"] for head in heads), sum(head["wall_s"] for head in heads) / 3600
-    return (f"{len(heads)} cells, {hours:.1f} h, {dates[0]} to {dates[-1]}, commits {', '.join(sorted({head['commit'][:8] for head in heads}))}, "
-            f"on {'; '.join(machines)}.")  # fmt: skip
+    return f"{len(heads)} cells, {sum(head['wall_s'] for head in heads) / 3600:.1f} h, {record_words(heads)}"
 
 
 def seed_words(result: dict) -> str:
@@ -320,7 +315,7 @@ def text_of(result: dict, shares: str = "") -> str:
 # Plans that hold
 
 Written by `./run reproduce plans-that-hold` from cells of ten seeds in [benchmarks/plans_that_hold](../../benchmarks/plans_that_hold) (hours; a cell whose key still matches is not run again).
-Settings are frozen in `settings.json` there; seeds: {seed_words(result)}. {record_words(result)}
+Settings are frozen in `settings.json` there; seeds: {seed_words(result)}. {cell_words(result["heads"])}
 
 {definitions}
 

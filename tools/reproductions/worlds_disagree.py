@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+from .experiment import ROOT, Laboratory, new_figure, record_words, save_figure, table, write_page
 
 RECORDED = ROOT / "benchmarks/baselines/worlds-disagree.json"  # of `./run bench worlds-disagree --record`, which needs MuJoCo and Drake
 APART = (1e-3, 0.01)  # [m], [rad]: objects that differ by more after a step have parted
@@ -16,16 +16,6 @@ OTHERS = ("coulomb", "even", "mujoco", "drake")
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
     return json.loads(RECORDED.read_text())["result"]
-
-
-def record_words(result: dict) -> str:
-    """Commits, machines and dates of the rows."""
-    heads = list(result.get("heads", {}).values())
-    if not heads:
-        return ""
-    commits, dates = sorted({head["commit"][:8] for head in heads}), sorted({head["date"] for head in heads})
-    machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
-    return f" Recorded {dates[0]} to {dates[-1]}, commits {', '.join(commits)}, on {'; '.join(machines)}."
 
 
 def pair_of(row: dict, other: str) -> dict | None:
@@ -52,10 +42,10 @@ def summary_rows(rows: list[dict]) -> list[list]:
         line = [system, len(mine), sum(row["count"] for row in mine)]
         for other in OTHERS:
             pairs = [pair for row in mine if (pair := pair_of(row, other)) is not None]
-            line += [
-                sum(pair["over"] for pair in pairs),
-                *(max((pair[key] for pair in pairs), default=0.0) for key in ("position_m", "rotation_rad")),
-            ]
+            if not pairs:
+                line += ["–"] * 3
+                continue
+            line += [sum(pair["over"] for pair in pairs), *(max(pair[key] for pair in pairs) for key in ("position_m", "rotation_rad"))]
         result.append(line)
     return result
 
@@ -100,12 +90,14 @@ def draw(result: dict) -> None:
         axis.set_xticks(range(len(systems)), [system.replace("_", " ") for system in systems], fontsize=7, rotation=60, ha="right")
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     picture = save_figure(figure, "worlds_disagree")
+    heads = list(result.get("heads", {}).values())  # records of before say nothing of where they come from
+    recorded = f" Recorded {record_words(heads)}" if heads else ""
     write_page(
         "worlds_disagree",
         f"""
 # Why worlds of second order disagree
 
-Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.{record_words(result)}
+Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.{recorded}
 
 **Given**: plans of the study of [plans that hold](plans_that_hold.md), the first seeds of every system, their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
 step with round cones; *coulomb*, the same under Coulomb's law; *even*, that with even pressure in faces (`step.friction_arm: 0.54`); *mujoco*; *drake*. Inner steps are 1 ms, robots and damping of weightless objects the same in all. Every step of a plan starts in
