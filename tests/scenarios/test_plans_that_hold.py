@@ -278,6 +278,24 @@ def test_failures_count_by_status_and_heaviest_cause():
     assert page.failure_words(row | {"reasons": []}) == "NotHolding"
 
 
+def test_a_plan_that_holds_after_the_time_limit_is_not_found():
+    settings = json.loads((kept.FOLDER / "settings.json").read_text())
+    limit = settings["plan"]["time_limit_s"]
+    row = {"seed": 1, "success": True, "first_solution_s": 0.1, "first_holding_s": limit, "status": "Solved", "reasons": []}
+    late, first, lost = (
+        row | {"seed": 2, "first_holding_s": limit + 0.1},
+        row | {"seed": 3, "first_holding_s": None},
+        row | {"success": False},
+    )
+    played = [{"seed": seed, "arrived": True} for seed in (1, 2)]
+    own = page.Study(
+        {"settings": settings, "cells": {"planar_hand.default.plan": [row, late, first, lost], "planar_hand.default.mujoco": played}}
+    )
+    assert own.found("planar_hand") == [row, first]
+    assert own.arrivals("planar_hand", "default", "mujoco") == (1, 1)
+    assert page.failure_words(late) == "held after the time limit"
+
+
 def test_percentiles_are_values_that_were_measured():
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.5) == 2.0
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.95) == 4.0

@@ -61,9 +61,13 @@ class Study:
     def rows(self, system: str, variant: str = "default", plant: str = PLANNING) -> Rows:
         return self.cells.get(name_of(system, variant, plant), [])
 
+    def is_found(self, row: dict) -> bool:
+        """A plan that holds, within the time limit: what was begun in time may end later, and then it counts as none. With `--first`: a plan at h."""
+        seconds = row["first_solution_s"] if row["first_holding_s"] is None else row["first_holding_s"]
+        return row["success"] and seconds <= self.settings["plan"]["time_limit_s"]
+
     def found(self, system: str, variant: str = "default") -> Rows:
-        """The rows of seeds with a plan that holds."""
-        return [row for row in self.rows(system, variant) if row["success"]]
+        return [row for row in self.rows(system, variant) if self.is_found(row)]
 
     def systems(self) -> dict[str, dict]:
         return self.settings["systems"]
@@ -118,7 +122,7 @@ def bar_rows(study: Study) -> list[list]:
         for plant in bar_plants(study):
             good, count = study.arrivals(name, "default", plant)
             row.append(met(good / count, bars["arrive"]) if count else MISSING)
-        times = [row["first_holding_s"] if row["success"] else math.inf for row in own]
+        times = [row["first_holding_s"] if study.is_found(row) else math.inf for row in own]
         most = bars["first_holding_p50_s"][system["group"]]
         rows.append([*row, f"{most:g} s: {met(percentile(times, 0.5), most, at_least=False)}" if own else MISSING])
     return rows
@@ -251,6 +255,8 @@ def weightless_rows(study: Study) -> list[list]:
 
 def failure_words(row: dict) -> str:
     """Why a seed has no plan that holds: its status, and its heaviest cause."""
+    if row["success"]:
+        return "held after the time limit"
     cause = row["reasons"][0] if row["reasons"] else None
     what = "" if cause is None else f": {cause['detail'].split(':')[0]}" if cause["reason"] == "judge" else f": {cause['reason']}"
     return f"{row['status']}{what}"
@@ -260,7 +266,7 @@ def failure_rows(study: Study) -> list[list]:
     rows = []
     for name in study.systems():
         counts: dict[str, list[int]] = {}
-        for row in (row for row in study.rows(name) if not row["success"]):
+        for row in (row for row in study.rows(name) if not study.is_found(row)):
             counts.setdefault(failure_words(row), []).append(row["seed"])
         for k, (words, seeds) in enumerate(sorted(counts.items(), key=lambda item: -len(item[1]))):
             rows.append([name if k == 0 else "", words, len(seeds), ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")])
